@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..typechecker.core.blocks import Core
 from .graph.bind_sizes import BoundGraph, bind
 from .graph.lowering import blocks
-from .graph.passes.pipeline import optimise, settle
+from .graph.passes.pipeline import optimise, optimise_with_sizes
 from .schedule.plan.plan import Device, DeviceId, ExecutionPlan, PlannedFile
 from .schedule.single_device import HOME, Detail, plan_one_device
 from .vm.input_sizes import bind_sizes
@@ -48,7 +48,7 @@ def bind_shapes(
 ) -> BoundGraph:
     """As `load`, from the shapes alone (a file's header is enough)."""
     sizes = bind_sizes(core, shapes, params or {})
-    return settle(bind(optimise(blocks.lower(core), without), sizes), without)
+    return optimise_with_sizes(bind(optimise(blocks.lower(core), without), sizes), without)
 
 
 def plan(

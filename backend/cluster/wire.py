@@ -38,7 +38,7 @@ from ...typechecker.check import check
 from ..devices.profile import CostTable
 from ..graph.bind_sizes import BoundGraph, bind
 from ..graph.lowering.blocks import lower
-from ..graph.passes.pipeline import optimise, settle
+from ..graph.passes.pipeline import optimise, optimise_with_sizes
 from ..schedule.plan.plan import ExecutionPlan, PlanFormatError, decode_plan, encode_plan
 from ..schedule.verify.plan_checks import check_plan
 
@@ -291,7 +291,7 @@ def unpacked(facts: Mapping[str, Any]) -> tuple[ExecutionPlan, BoundGraph]:
     sizes = dict(plan.sizes)
     wanted = {variable for type in graph.types.values() for size in type.shape for variable in size.variables()}
     wanted |= {param.variable for param in core.params}
-    bound = settle(bind(graph, {v: sizes[v.name] for v in wanted if not v.is_runtime and v.name in sizes}), without)
+    bound = optimise_with_sizes(bind(graph, {v: sizes[v.name] for v in wanted if not v.is_runtime and v.name in sizes}), without)
     faults = check_plan(plan, bound)
     if faults:
         raise PlanFormatError(f"the plan is not one of the program: {faults[0].message}")

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from ...lang.support.records import dataclass
 from ...typechecker.elements import ArrayType, Kind
-from ..graph.phases import PLACES, ApplyNode, LibraryPhase, Phase, PhaseResult, ReadNode, Structured, ValueId
+from ..graph.phases import ARGUMENT_REDUCTIONS, ApplyNode, LibraryPhase, Phase, PhaseResult, ReadNode, Structured, ValueId
 from ..graph.projections import frame_of
 from ..lower.body import KINDS, build_body
 from ..scalar.function_table import REDUCTIONS
@@ -65,7 +65,7 @@ def _missing_function(phase: Structured) -> str:
 def _is_reduced(function: str, kind: Kind) -> bool:
     if kind.is_complex:
         return function == "add"
-    return (function in REDUCTIONS or function in PLACES) and kind is not Kind.CHAR
+    return (function in REDUCTIONS or function in ARGUMENT_REDUCTIONS) and kind is not Kind.CHAR
 
 
 def _alone(phase: Structured, node: ApplyNode) -> Structured:

@@ -19,7 +19,7 @@ from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, SELECTIVE, SUMMED, ResultKind, identity_of, is_ordered, is_sequential
 from ...typechecker.sizes.polynomials import ZERO, Size, number as size_of
 from ..graph.phases import (
-    PLACES,
+    ARGUMENT_REDUCTIONS,
     Affine,
     AffineIndex,
     ApplyNode,
@@ -358,10 +358,10 @@ def along(function: str, kind: Kind, length: int) -> Callable[..., Any]:
 
 def reduce_first(function: str, kind: Kind, value: Any) -> Any:
     """Reduce the leading axis, of length ≥ 1, with a function that is exact in any order, or from the right, or to a place."""
-    if function in PLACES:
-        places = np.asarray((np.argmin if function == "least_place" else np.argmax)(value, 0))
+    if function in ARGUMENT_REDUCTIONS:
+        places = np.asarray((np.argmin if function == "argmin" else np.argmax)(value, 0))
         if np.isnan(np.take_along_axis(value, places[np.newaxis], 0)).any():  # which NumPy finds first, and comes last
-            (keys,) = order_columns(value, descending=function == "greatest_place")
+            (keys,) = order_columns(value, descending=function == "argmax")
             places = np.argmin(keys, 0)
         return places
     ufunc = running_ufunc(function, kind)
@@ -401,7 +401,7 @@ def unravelled(
         return None
     for result in phase.results:
         function = result.reduction or ""
-        if function in PLACES or is_sequential(function) or is_ordered(function, kinds(result.value)):
+        if function in ARGUMENT_REDUCTIONS or is_sequential(function) or is_ordered(function, kinds(result.value)):
             return None
     factors = next((factored for read in phase.reads if (factored := _factors(read, space, number))), None)
     if factors is None:

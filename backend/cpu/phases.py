@@ -19,7 +19,7 @@ from ...typechecker.elements import Kind
 from ...typechecker.scalars import SUMMED, is_sequential
 from ...typechecker.sizes.polynomials import Size
 from ..graph import traverse
-from ..graph.fusion_groups import JoinedGroup, joined as joined_group
+from ..graph.fusion_groups import JoinedGroup, join_chain as joined_group
 from ..graph.phases import ApplyNode, AxisKind, AxisNode, ConstantNode, Node, ReadNode, SizeNode, Structured, ValueId
 from ..jit import tiering
 from ..jit.compiler import LruCache, is_installed

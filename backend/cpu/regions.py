@@ -21,7 +21,7 @@ from ..codegen.llvm_printer import llvm_text
 from ..codegen.llvm_registers import calls_at, calls_of, is_own, strides_of, words_of
 from ..graph import traverse
 from ..graph.bind_sizes import KnownValues
-from ..graph.fusion_groups import is_group
+from ..graph.fusion_groups import is_stencil_group
 from ..graph.phases import Constant, Fold, Loop, Map, Phase as AnyPhase, PhaseId, ValueId
 from ..jit import tiering
 from ..jit.compiler import LruCache, address_of, is_installed, vector_bytes
@@ -626,7 +626,7 @@ class RegionRun:
     @property
     def has_rows(self) -> bool:
         """Are rows what threads may share?  Of maps with a frame it is cells."""
-        return isinstance(self.phase, Loop) or is_group(self.phase)
+        return isinstance(self.phase, Loop) or is_stencil_group(self.phase)
 
     def is_better(self, memory: Mapping[ValueId, Any], types: Types, program: Phases, drafted: float | None = None) -> bool:
         """Better than what takes so many nanoseconds, or (before that is known) one native launch a phase and iteration?"""

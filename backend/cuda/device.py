@@ -27,7 +27,7 @@ from ..codegen.cuda_support import missing
 from ..cpu.backend import CpuBackend
 from ..cpu.views import DTYPES, NumArray, constants, shown, stored
 from ..graph import traverse
-from ..graph.fusion_groups import joined
+from ..graph.fusion_groups import join_chain
 from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
 from ..vm.backend_interface import CheckFailed, Index, Kernel, RegionKernel, Types
 from .bindings import cupy, errors
@@ -208,7 +208,7 @@ class CudaBackend:
 
     def rows(self, members: Sequence[Structured], wanted: Sequence[ValueId], types: Types) -> Kernel:
         with self._here() as xp:
-            kernel = compile_rows(xp, self._modules, joined(members, wanted), types.kind, types.number)
+            kernel = compile_rows(xp, self._modules, join_chain(members, wanted), types.kind, types.number)
         if kernel is not None:
             return self._placed(kernel)
         return _one_by_one([(member, self.structured(member, types)) for member in members], wanted)

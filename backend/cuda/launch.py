@@ -34,7 +34,7 @@ from ..cpu.views import (
     reshaped_strides,
 )
 from ..graph.bind_sizes import KnownValues
-from ..graph.fusion_groups import LONGEST, JoinedGroup
+from ..graph.fusion_groups import MAX_ROW, JoinedGroup
 from ..graph.phases import Affine, AxisKind, Constant, Loop, Projection, ReadNode, Reshaped, Stage, Structured, ValueId
 from ..jit.compiler import LruCache
 from ..loopir.facts import iteration_of
@@ -251,7 +251,7 @@ def compile_rows(
     """A chain along rows in one launch; None: its members run one by one."""
     phase, body = chain.phase, build_body(chain.phase)
     space = tuple(number(axis.size) for axis in phase.axes)
-    if body is None or 0 in space or space[-1] > LONGEST:
+    if body is None or 0 in space or space[-1] > MAX_ROW:
         return None
     reads = compile_readings(xp, phase, space, kinds, number)
     operands, scalars = [kinds(read.value) for read in phase.reads], [number(size) for size in body.sizes]

@@ -20,7 +20,7 @@ from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ..graph import traverse
 from ..graph.bind_sizes import BoundGraph
-from ..graph.fusion_groups import merge_loop
+from ..graph.fusion_groups import merge_elementwise_loop
 from ..graph.phases import (
     Affine,
     ApplyNode,
@@ -228,7 +228,7 @@ def repeated_grains(loop: Loop, types: Types, rates: Rates, number: Numbers, cut
     """None: it runs step by step."""
     if not rates.kernels or not loop.body.params:
         return None
-    merged = merge_loop(loop, lambda value: types[value].element.kind, lambda value: types[value].shape)
+    merged = merge_elementwise_loop(loop, lambda value: types[value].element.kind, lambda value: types[value].shape)
     if merged is None or any(size.constant is None for size in traverse.sizes(merged)):
         return None
     if build_body(merged, complexes=True) is None:

@@ -15,7 +15,7 @@ from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ...typechecker.core.blocks import CoreGuard
 from ...typechecker.elements import Kind
-from ..graph.bind_sizes import NOTHING_KNOWN, KnownValues
+from ..graph.bind_sizes import NO_KNOWN_VALUES, KnownValues
 from ..graph.phases import PhaseId, ValueId
 from .profile import BY_WORK, SCHEMA, CostTable, DeviceProfile, Grains, Profile, kinds_near
 from .profile_toml import LARGEST, Places, Problems, profile_of, shown
@@ -57,7 +57,7 @@ class Rates:
 
     def __init__(
         self, device: DeviceProfile, *, reuses: bool = False, around: Mapping[PhaseId, Around] | None = None,
-        guards: Sequence[CoreGuard] = (), known: KnownValues = NOTHING_KNOWN,
+        guards: Sequence[CoreGuard] = (), known: KnownValues = NO_KNOWN_VALUES,
     ) -> None:  # fmt: skip
         self.device = device
         self.guards, self.known = guards, known

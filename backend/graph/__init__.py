@@ -2,5 +2,5 @@
 
     graph = optimise(lower(core))        # sizes symbolic
     bound = bind(graph, sizes)           # numbers in, guards checked, peak memory known
-    bound = settle(bound)                # the passes that need numbers
+    bound = optimise_with_sizes(bound)   # the passes that need numbers
 """

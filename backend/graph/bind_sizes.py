@@ -52,8 +52,8 @@ _ADDRESSES: Final = 1 << 63
 
 @dataclass(frozen=True, slots=True)
 class BoundGraph:
-    """A graph whose only size variables are known when run; `sizes` are the numbers that were put in.  `stores`: where
-    inputs are, by name, and outputs, by `output NAME`; what is not in a store is in the memory of the client."""
+    """A graph whose only size variables are run-time sizes; `sizes` are the numbers that were substituted for the others.
+    `stores`: the store of each input, by name, and of each output, by `output NAME`; the client's memory has all others."""
 
     graph: Graph
     sizes: Mapping[SizeVariable, int]
@@ -65,7 +65,7 @@ def bind(graph: Graph, sizes: Mapping[SizeVariable, int]) -> BoundGraph:
 
     Refused: E701 for each guard that does not hold, with the numbers substituted; E702 for an array without items whose other
     axes are longer than any memory."""
-    problems = [_broken(g, sizes) for g in graph.guards if _known(g, sizes) and not g.holds(sizes)]
+    problems = [_violation(g, sizes) for g in graph.guards if _known(g, sizes) and not g.holds(sizes)]
     if problems:
         raise Refused(problems)
     bound = _Binder(graph, {v: number(n) for v, n in sizes.items()}).graph()
@@ -76,14 +76,14 @@ def bind(graph: Graph, sizes: Mapping[SizeVariable, int]) -> BoundGraph:
 
 
 def _require_addresses(phase: Phase, type: ArrayType) -> None:
-    """Nobody can step through an empty array whose other axes have more positions than there are addresses."""
+    """E702 for an empty array whose other axes have more positions than there are addresses: no strides can step through it."""
     shape = [size.constant for size in type.shape]
     if 0 in shape and prod(n for n in shape if n) * type.element.kind.bytes >= _ADDRESSES:
         shown = " ".join(map(str, type.shape))
         raise Refused([Diagnostic(Code.E702, f"an array of shape {shown} has axes that are longer than any memory", phase.span)])
 
 
-def in_terms_of(graph: Graph, equal: Mapping[SizeVariable, Size]) -> Graph:
+def substitute_sizes(graph: Graph, equal: Mapping[SizeVariable, Size]) -> Graph:
     """The graph with some sizes written in terms of others."""
     return _Binder(graph, equal).graph() if equal else graph
 
@@ -92,7 +92,7 @@ def _known(guard: CoreGuard, sizes: Mapping[SizeVariable, int]) -> bool:
     return all(v in sizes for v in guard.variables())
 
 
-def _broken(guard: CoreGuard, sizes: Mapping[SizeVariable, int]) -> Diagnostic:
+def _violation(guard: CoreGuard, sizes: Mapping[SizeVariable, int]) -> Diagnostic:
     fact, need = guard.fact, guard.obligation
     mentioned = sorted(guard.variables(), key=lambda v: v.key)
     values = {v.name: sizes[v] for v in mentioned}
@@ -105,14 +105,14 @@ def _broken(guard: CoreGuard, sizes: Mapping[SizeVariable, int]) -> Diagnostic:
 class _Binder:
     def __init__(self, graph: Graph, sizes: Mapping[SizeVariable, Size]) -> None:
         self.source = graph
-        self.given = frozenset(sizes)
+        self.substituted = frozenset(sizes)
         self.known: dict[SizeVariable, Size] = dict(sizes)
         self.memo: dict[Size, Size] = {}
         self.types: dict[ValueId, ArrayType] = {}
 
     def graph(self) -> Graph:
         self.types = {v: self.type(t) for v, t in self.source.types.items()}
-        guards = tuple(g for g in self.source.guards if not g.variables() <= self.given)
+        guards = tuple(g for g in self.source.guards if not g.variables() <= self.substituted)
         phases = tuple(self.phase(p) for p in self.source.phases)
         return replace(self.source, phases=phases, types=self.types, guards=guards)
 
@@ -131,7 +131,7 @@ class _Binder:
         if not v.is_runtime:
             return v
         if v not in self.known:
-            self.known[v] = variable(v)  # what a cap mentions of itself stays
+            self.known[v] = variable(v)  # a cap may mention its own variable
             cap = None if v.cap is None else self.size(v.cap)
             self.known[v] = variable(SizeVariable(v.name, v.id, v.origin, cap, v.minimum))
         return next(iter(self.known[v].variables()), v)
@@ -179,11 +179,11 @@ class _Binder:
 
 # ----------------------------------------------------------------------------------- evenly stepping values
 #
-# What is known of values by looking at the phases that made them: numbers that are literals, and arrays that step evenly.
+# Constant propagation over phases: scalars that are literals, and integer arrays that are affine functions of their indices.
 
 @dataclass(frozen=True, slots=True)
 class IndexSteps:
-    """Σ coefficient × axis + constant over an array's own axes."""
+    """An integer array whose element at index i is Σ coefficients[a] × i[a] + constant, such as `3+2×⍳n`: ((2,), 3)."""
 
     coefficients: tuple[int, ...]
     constant: Size
@@ -200,7 +200,7 @@ class IndexSteps:
         return AffineIndex(tuple(Term(first + a, c) for a, c in enumerate(self.coefficients) if c), self.constant)
 
     def through(self, read: Read, rank: int) -> IndexSteps | None:
-        """Of what reads the array at each point of a space of so many axes."""
+        """The same function of the points of a space of `rank` axes that reads the array; None if the read is not affine."""
         match read.projection.stages:
             case ():
                 return self
@@ -215,17 +215,17 @@ class IndexSteps:
                 return None
 
     @property
-    def alone(self) -> int | None:
+    def constant_value(self) -> int | None:
         """The number this is, if it is one."""
         return None if any(self.coefficients) else self.constant.constant
 
 
 class KnownValues:
-    """Answers about the values that some phases make, outer ones before those inside them."""
+    """Scalars and evenly stepping arrays among the results of `phases` (outer phases come before those inside them)."""
 
     def __init__(self, phases: Iterable[Phase], types: Mapping[ValueId, ArrayType]) -> None:
         self.literals: dict[ValueId, Payload] = {}
-        """Numbers."""
+        """Scalars that are constants of the program."""
         self.steps: dict[ValueId, IndexSteps] = {}
         """Arrays of i64 that step evenly."""
         for phase in phases:
@@ -233,7 +233,10 @@ class KnownValues:
                 self.literals[phase.result] = phase.data[0]
             if not isinstance(phase, Structured | Constant) or types[results(phase)[0]].element.kind is not Kind.I64:
                 continue
-            steps = self.computed(phase) if isinstance(phase, Structured) else _of_numbers(phase.data, types[phase.result].shape)
+            if isinstance(phase, Structured):
+                steps = self.computed(phase)
+            else:
+                steps = _steps_of_data(phase.data, types[phase.result].shape)
             if steps is not None:
                 self.steps[results(phase)[0]] = steps
 
@@ -250,9 +253,8 @@ class KnownValues:
                 case SizeNode():
                     node_steps.append(IndexSteps((0,) * rank, node.size))
                 case ConstantNode():
-                    is_integer = isinstance(node.value, int) and node.kind is Kind.I64
-                    node_steps.append(IndexSteps((0,) * rank, number(int(node.value))) if is_integer and isinstance(node.value,
-                        int) else None)
+                    value = node.value if isinstance(node.value, int) and node.kind is Kind.I64 else None
+                    node_steps.append(None if value is None else IndexSteps((0,) * rank, number(int(value))))
                 case ApplyNode():
                     node_steps.append(_applied(node, [node_steps[a] for a in node.args]))
                 case ReadNode():
@@ -279,13 +281,13 @@ def _applied(node: ApplyNode, args: Sequence[IndexSteps | None]) -> IndexSteps |
         case "convert", [arg]:
             return arg
         case "mul", [left, right]:
-            if left.alone is not None:
-                return right.times(left.alone)
-            return left.times(right.alone) if right.alone is not None else None
+            if left.constant_value is not None:
+                return right.times(left.constant_value)
+            return left.times(right.constant_value) if right.constant_value is not None else None
     return None
 
 
-def _of_numbers(data: tuple[Payload, ...], shape: Shape) -> IndexSteps | None:
+def _steps_of_data(data: tuple[Payload, ...], shape: Shape) -> IndexSteps | None:
     """The affine function of position that reproduces integer data, row-major."""
     numbers = [int(v) for v in data if isinstance(v, int)]
     if not numbers or len(numbers) != len(data):
@@ -302,4 +304,4 @@ def _of_numbers(data: tuple[Payload, ...], shape: Shape) -> IndexSteps | None:
     return IndexSteps(steps, number(first))
 
 
-NOTHING_KNOWN: Final = KnownValues((), {})
+NO_KNOWN_VALUES: Final = KnownValues((), {})

@@ -2,19 +2,18 @@
 
 The functions take the phases of one block and return the groups, each with the position in the block before which it runs.
 
-Softmax is four phases (the greatest, the exponentials, their sum, the quotients) that would each go through memory.  Done one
-row after the other, what a row goes through stays in the nearest cache, and what only the chain reads is never stored.
+Softmax is four phases (the greatest, the exponentials, their sum, the quotients), each of which would go through memory.  Run one
+row after the other, the intermediate values of a row stay in the L1 cache, and those that only the chain reads are never stored.
+A chain has a *frame* (all axes but the last) and rows of one length.  Its members reduce rows, compute elements, or compute one
+number a row from such numbers (sizes are numbers here: planning finds the chains).  Members read one another at the same point,
+or a row's number along the row; none of them may fail.
 
-A chain has a *frame* (the axes of all but the last) and rows of one length.  Its members reduce rows, make elements, or compute
-one number a row from such numbers (`Size`s are numbers here: chains are found when a plan is made).  Members read one another
-at the point itself, or a row's number all along the row; nothing in them may fail.
+Note [One body].  `join_chain` merges the members into one `Structured` that no graph contains: its axes are all parallel, the
+last one being the row, and a reduction of the row is an application of `ALONG[reduction]` to one node.  Its value is the same
+along the row, and so is each result for which `is_row` holds.
 
-Note [One body].  `joined` writes the members as one `Structured` that no graph contains: its axes are all parallel, the last one
-being the row, and a reduction of the row is an application of `ALONG[reduction]` to one node.  Its value is the same for
-the whole row, and so is a result that `is_row` names.
-
-Note [Where a chain runs].  A chain runs as a whole: where its last member was, or before the first other phase that needs one
-of its values.  Members after that place may join only if all they read is there already.
+Note [Where a chain runs].  A chain runs at the position of its last member, or before the first other phase that needs one of its
+values.  Phases after that position join only if all they read is defined before it.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import Size, number
 from ..scalar.function_table import REDUCTIONS
 from . import traverse
-from .passes.rewriting import LONGEST_WINDOW, BodyBuilder, body_may_fail, has_reduction, slides
+from .passes.rewriting import LONGEST_WINDOW, BodyBuilder, body_may_fail, has_reduction, is_sliding_window
 from .phases import (
     Affine,
     ApplyNode,
@@ -55,15 +54,18 @@ from .projections import IDENTITY, affine, axis_index, compose, may_fill
 
 # ----------------------------------------------------------------------------------------- chains along rows
 
-SHORTEST: Final = 32
-"""Shorter rows are done side by side: where there are many, of at least `LEAST` items, and more than one reduction of them."""
-ONE_ROW: Final = 256
-"""Rows that are one row of lanes of the order of sums: a single reduction of them in an outer product (a table of distances) is
-quicker by itself (`lower.body`, short axes)."""
-LEAST: Final = 5
-MANY: Final = 1 << 13
-LONGEST: Final = 1 << 14
-"""Items of a row that stay in the second cache with what is made of them."""
+SHORT_ROW: Final = 32
+"""Rows shorter than this form a chain only if there are many, of at least `MIN_ROW` items, and more than one reduction of them;
+the kernel then runs several rows side by side."""
+ONE_LANE_ROW: Final = 256
+"""Rows up to this length are one row of lanes in the order of sums.  A single reduction of them in an outer product (a table of
+distances) is quicker as a phase of its own (`lower.body`, short axes)."""
+MIN_ROW: Final = 5
+"""Items of a row at least."""
+MANY_ITEMS: Final = 1 << 13
+"""Items of all short rows at least."""
+MAX_ROW: Final = 1 << 14
+"""Items of a row that fit into the L2 cache with their intermediate values."""
 MOST_NODES: Final = 120
 MOST_SOURCES: Final = 16
 MOST_RESULTS: Final = 8
@@ -76,7 +78,7 @@ Numbers: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """`phases` in order; `at`: the place in the block before which it runs (see Note [Where a chain runs])."""
+    """`phases` in order; `at`: the position in the block before which the chain runs (see Note [Where a chain runs])."""
 
     phases: tuple[Structured, ...]
     at: int
@@ -84,7 +86,7 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class JoinedGroup:
-    """The members as one body; `is_row` says of each result whether it has one item a row.  See Note [One body]."""
+    """A chain as one body.  `is_row`, by result: has it one item a row?  See Note [One body]."""
 
     phase: Structured
     is_row: tuple[bool, ...]
@@ -94,8 +96,11 @@ class JoinedGroup:
 
 
 @dataclass(slots=True)
-class _Open:
-    """A chain that may grow."""
+class _OpenChain:
+    """A chain under construction.
+
+    `rows` and `elements`: values of its members with one item a row, and with one an element.  `outside`: reads of other values.
+    `limit`: the position of the first other phase that reads one of its values.  `reduces`: does a member reduce rows?"""
 
     frame: Numbers
     length: int
@@ -109,19 +114,19 @@ class _Open:
 
 
 def find_chains(phases: Sequence[Phase], graph: Graph, is_known: Callable[[Structured], bool]) -> list[Chain]:
-    """The chains of a block, in the order of their places.  `is_known`: can all of a phase's body be done by rows?"""
-    finder = _Finder(graph, is_known)
+    """The chains of a block, by position.  `is_known`: do kernels of rows support all of a phase's body?"""
+    finder = _ChainFinder(graph, is_known)
     for position, phase in enumerate(phases):
         finder.visit(position, phase)
     return finder.chains()
 
 
-class _Finder:
+class _ChainFinder:
     def __init__(self, graph: Graph, is_known: Callable[[Structured], bool]) -> None:
         self.graph = graph
         self.is_known = is_known
-        self.open: list[_Open] = []
-        self.maker: dict[ValueId, _Open] = {}
+        self.open: list[_OpenChain] = []
+        self.maker: dict[ValueId, _OpenChain] = {}
         self.made_at: dict[ValueId, int] = {}
 
     def visit(self, position: int, phase: Phase) -> None:
@@ -137,7 +142,9 @@ class _Finder:
 
     def qualifies(self, phase: Structured) -> bool:
         sizes = _numbers(phase.axes)
-        if not phase.reads or sizes is None or body_may_fail(phase.body) or (slides(phase) and sizes[-1] <= LONGEST_WINDOW):
+        if not phase.reads or sizes is None or body_may_fail(phase.body):
+            return False
+        if is_sliding_window(phase) and sizes[-1] <= LONGEST_WINDOW:
             return False
         if any(isinstance(node, AxisNode) for node in phase.body) or any(r.value in self.graph.roots for r in phase.results):
             return False
@@ -149,7 +156,7 @@ class _Finder:
             return False
         return self.is_known(phase)
 
-    def join(self, position: int, phase: Structured) -> _Open | None:
+    def join(self, position: int, phase: Structured) -> _OpenChain | None:
         """The chain that the phase becomes part of, perhaps a new one."""
         sizes = _numbers(phase.axes)
         assert sizes is not None
@@ -157,14 +164,14 @@ class _Finder:
             if self.fits(chain, phase, sizes):
                 self.add(chain, position, phase, on_rows=sizes == chain.frame and not has_reduction(phase))
                 return chain
-        if sizes and _is_worth(sizes) and self.runs_along(phase):
-            chain = _Open(sizes[:-1], sizes[-1])
+        if sizes and _pays(sizes) and self.runs_along(phase):
+            chain = _OpenChain(sizes[:-1], sizes[-1])
             self.open.append(chain)
             self.add(chain, position, phase, on_rows=False)
             return chain
         return None
 
-    def add(self, chain: _Open, position: int, phase: Structured, *, on_rows: bool) -> None:
+    def add(self, chain: _OpenChain, position: int, phase: Structured, *, on_rows: bool) -> None:
         chain.members.append((position, phase))
         results = {r.value for r in phase.results}
         if has_reduction(phase) or on_rows:
@@ -175,7 +182,7 @@ class _Finder:
         chain.outside |= {(r.value, r.projection) for r in phase.reads if r.value not in chain.rows | chain.elements}
         chain.nodes += len(phase.body)
 
-    def fits(self, chain: _Open, phase: Structured, sizes: Numbers) -> bool:
+    def fits(self, chain: _OpenChain, phase: Structured, sizes: Numbers) -> bool:
         on_rows = sizes == chain.frame and not has_reduction(phase)
         if not on_rows and sizes != (*chain.frame, chain.length):
             return False
@@ -200,7 +207,7 @@ class _Finder:
         return related and len(sources) <= MOST_SOURCES and results <= 3 * MOST_RESULTS and (on_rows or self.runs_along(phase))
 
     def runs_along(self, phase: Structured) -> bool:
-        """Do neighbours along the row lie next to each other, in values that lie in rows?"""
+        """Is each read along the row contiguous in memory, or constant, and one of them along the row?"""
         last, moves_along = len(phase.axes) - 1, False
         for read in phase.reads:
             shape = self.graph.types[read.value].shape
@@ -209,7 +216,7 @@ class _Finder:
                 continue
             (stage,) = read.projection.stages
             if not isinstance(stage, Affine):
-                moves_along = True  # another shape of what lies in rows
+                moves_along = True  # a reshape keeps the row-major order
                 continue
             for axis, index in enumerate(stage.indices):
                 moves = [term.coefficient for term in index.terms if term.axis == last]
@@ -224,8 +231,8 @@ class _Finder:
             if len(chain.members) < 2 or not chain.reduces:
                 continue
             once = sum(has_reduction(member) for _, member in chain.members) < 2
-            product = len(chain.frame) > 1 and chain.length <= ONE_ROW and not chain.elements
-            if once and (chain.length < SHORTEST or product):
+            product = len(chain.frame) > 1 and chain.length <= ONE_LANE_ROW and not chain.elements
+            if once and (chain.length < SHORT_ROW or product):
                 continue
             last = chain.members[-1][0]
             at = last if chain.limit is None else min(last, chain.limit)
@@ -239,19 +246,19 @@ def _numbers(axes: Sequence[Axis]) -> Numbers | None:
 
 
 def _is_plain(projection: Projection) -> bool:
-    """One stage at most: steps along axes, or another shape."""
+    """Has it at most one stage: an affine one or a reshape?"""
     return len(projection.stages) < 2
 
 
-def _is_worth(sizes: Numbers) -> bool:
-    """Are rows of these sizes long enough, or many?"""
-    if sizes[-1] < SHORTEST:
-        return sizes[-1] >= LEAST and prod(sizes) >= MANY
-    return sizes[-1] <= LONGEST
+def _pays(sizes: Numbers) -> bool:
+    """Are the rows of a space with these sizes long enough, or short but many?"""
+    if sizes[-1] < SHORT_ROW:
+        return sizes[-1] >= MIN_ROW and prod(sizes) >= MANY_ITEMS
+    return sizes[-1] <= MAX_ROW
 
 
 def _along_rows(axes: Sequence[Axis]) -> Projection:
-    """From a point to its row."""
+    """The projection from a point to the index of its row."""
     space = traverse.axis_sizes(tuple(axes))
     return affine(space, [axis_index(axis) for axis in range(len(axes) - 1)], space[:-1])
 
@@ -259,8 +266,8 @@ def _along_rows(axes: Sequence[Axis]) -> Projection:
 # --------------------------------------------------------------------------------------------- joining
 
 
-def joined(phases: Sequence[Structured], wanted: Sequence[ValueId]) -> JoinedGroup:
-    """The members as one body that makes the wanted values."""
+def join_chain(phases: Sequence[Structured], wanted: Sequence[ValueId]) -> JoinedGroup:
+    """The members of a chain as one body with the results `wanted`."""
     widest = max(phases, key=lambda phase: len(phase.axes))
     axes = tuple(Axis(axis.size, AxisKind.PARALLEL) for axis in widest.axes)
     space: tuple[Size, ...] = traverse.axis_sizes(axes)
@@ -294,8 +301,8 @@ def joined(phases: Sequence[Structured], wanted: Sequence[ValueId]) -> JoinedGro
     return JoinedGroup(merged, tuple(is_row[value] for value in wanted))
 
 
-def levels(phase: Structured) -> list[int]:
-    """Of each node of a joined body, how many reductions of the row must be known before it."""
+def reduction_levels(phase: Structured) -> list[int]:
+    """By node of a joined body: the longest chain of row reductions that its value depends on."""
     node_levels: list[int] = []
     for node in phase.body:
         args = node.args if isinstance(node, ApplyNode) else ()
@@ -304,12 +311,13 @@ def levels(phase: Structured) -> list[int]:
     return node_levels
 
 
-def may_write_over(chain: JoinedGroup) -> bool:
-    """May the first result be written over an operand of its shape?  Only if it is made in the last sweep over the row, and
-    rows are not done side by side (some twice)."""
-    if chain.is_row[0] or (chain.phase.axes[-1].size.constant or 0) < SHORTEST:
+def may_reuse_operand(chain: JoinedGroup) -> bool:
+    """May the first result be written into the buffer of an operand of its shape?
+
+    Only if the last pass over the row computes it, and rows do not run side by side, where a kernel computes some rows twice."""
+    if chain.is_row[0] or (chain.phase.axes[-1].size.constant or 0) < SHORT_ROW:
         return False
-    body, level = chain.phase.body, levels(chain.phase)
+    body, level = chain.phase.body, reduction_levels(chain.phase)
     reduced = [level[node.args[0]] for node in body if isinstance(node, ApplyNode) and node.function.startswith("along_")]
     element_levels = [level[r.node] for r, on_row in zip(chain.phase.results, chain.is_row, strict=True) if not on_row]
     return element_levels[0] >= max([*reduced, *element_levels])
@@ -323,16 +331,16 @@ def node_kind(builder: BodyBuilder, index: int) -> Kind:
 #
 # Stencils: rotations and the element-wise phases that read them, as one loop nest.
 #
-# A rotation by itself is a copy of its operand.  In a loop program it is an index, so a stencil in whole-array words
-# (`(1⊖x)+¯1⊖x`) goes through memory once.  A *group* is such phases with results of one shape.  None of them reads what the group
-# makes in another row (along the first axis): its rows are independent, and what only the group reads is there for one row at a
+# A rotation by itself copies its operand.  In a loop program it is an index, so that a stencil written with array operations
+# (`(1⊖x)+¯1⊖x`) goes through memory once.  A *group* is such phases with results of one shape.  None of them reads a value of the
+# group at another row (along the first axis): rows are independent, and a value that only the group reads exists for one row at a
 # time.
 #
-# Members are Structured phases without reductions, none of which may fail, rotations that only these read, and the constants (how
-# far) that only members read.
+# Members are Structured phases without reductions, none of which may fail; rotations that only these read; and the constants (the
+# amounts of the rotations) that only members read.
 
-STENCIL_LEAST: Final = 1 << 16
-"""Items of a space whose phases are worth it: of fewer all stays in the caches."""
+STENCIL_MIN_ITEMS: Final = 1 << 16
+"""Items of a space from which a group pays: smaller arrays stay in cache anyway."""
 STENCIL_MOST_NODES: Final = 120
 STENCIL_MOST_SOURCES: Final = 16
 STENCIL_MOST_RESULTS: Final = 8
@@ -341,15 +349,17 @@ STENCIL_MOST_RESULTS: Final = 8
 
 @dataclass(slots=True)
 class _StencilGroup:
-    """`members` by position in the block; `limit`: the position of the first other phase that reads what they make."""
+    """`members` by position in the block; `limit`: the position of the first other phase that reads one of their values."""
 
     space: Numbers
     members: dict[int, Phase] = field(default_factory=dict)
     limit: int | None = None
 
 
-def find_groups(phases: Sequence[Phase], graph: Graph, live_out: AbstractSet[ValueId]) -> list[tuple[int, tuple[Phase, ...]]]:
-    """Groups with the places in the block before which they run; values in `live_out` are read after it."""
+def find_stencil_groups(
+    phases: Sequence[Phase], graph: Graph, live_out: AbstractSet[ValueId]
+) -> list[tuple[int, tuple[Phase, ...]]]:
+    """The stencil groups of a block, each with the position before which it runs; `live_out`: values that are read after it."""
     if not any(isinstance(phase, LibraryPhase) and phase.op == "rotate" for phase in phases):
         return []
     finder = _StencilFinder(phases, graph, live_out | graph.roots)
@@ -365,8 +375,8 @@ def find_groups(phases: Sequence[Phase], graph: Graph, live_out: AbstractSet[Val
     return sorted(groups_at, key=lambda each: each[0])
 
 
-def as_map(members: Sequence[Phase], wanted: tuple[ValueId, ...]) -> Map:
-    """A group as a map of one cell, which no graph contains; the same one for the same phases, since code is kept with it."""
+def group_as_map(members: Sequence[Phase], wanted: tuple[ValueId, ...]) -> Map:
+    """A group as a map over an empty frame, which no graph contains; memoised, since compiled code is cached by the map."""
     key = tuple(map(id, members)), wanted
     cached = _maps.get(key)
     if cached is None or any(old is not new for old, new in zip(cached.body.phases, members, strict=True)):
@@ -377,8 +387,8 @@ def as_map(members: Sequence[Phase], wanted: tuple[ValueId, ...]) -> Map:
     return cached
 
 
-def is_group(phase: Phase) -> bool:
-    """Is it what `as_map` made?"""
+def is_stencil_group(phase: Phase) -> bool:
+    """Is it a map that `group_as_map` returned?"""
     return isinstance(phase, Map) and not phase.frame
 
 
@@ -388,7 +398,7 @@ _MOST_MAPS: Final = 256
 
 class _StencilFinder:
     def __init__(self, phases: Sequence[Phase], graph: Graph, live_out: AbstractSet[ValueId]) -> None:
-        self.graph, self.kept = graph, live_out
+        self.graph, self.live_out = graph, live_out
         self.users: dict[ValueId, list[Phase]] = {}
         self.constants = {position: p for position, p in enumerate(phases) if isinstance(p, Constant) and len(p.data) == 1}
         for phase in phases:
@@ -408,22 +418,22 @@ class _StencilFinder:
                 maker.limit = position
 
     def constants_of(self, group: _StencilGroup) -> dict[int, Constant]:
-        """By their places."""
+        """The constants that only members of the group read, by position."""
         ids = {member.id for member in group.members.values()}
         constants: dict[int, Constant] = {}
         for position, constant in self.constants.items():
             users = self.users.get(constant.result, [])
-            if users and constant.result not in self.kept and ids.issuperset(user.id for user in users):
+            if users and constant.result not in self.live_out and ids.issuperset(user.id for user in users):
                 constants[position] = constant
         return constants
 
     def is_rotation(self, phase: LibraryPhase) -> bool:
-        """One that only maps read."""
+        """Is it a rotation that only phases which qualify read?"""
         if phase.op != "rotate" or phase.attributes.get("frame"):
             return False
         (result,) = phase.results
         users = self.users.get(result, [])
-        return result not in self.kept and all(isinstance(user, Structured) and self.qualifies(user) for user in users)
+        return result not in self.live_out and all(isinstance(user, Structured) and self.qualifies(user) for user in users)
 
     def space(self, value: ValueId) -> Numbers | None:
         sizes = [size.constant for size in self.graph.types[value].shape]
@@ -437,10 +447,10 @@ class _StencilFinder:
         if all(isinstance(phase.body[result.node], ReadNode) for result in phase.results):
             return False  # a view costs nothing
         space = self.space(phase.results[0].value)
-        return space is not None and prod(space) >= STENCIL_LEAST
+        return space is not None and prod(space) >= STENCIL_MIN_ITEMS
 
     def join(self, position: int, phase: Structured) -> _StencilGroup | None:
-        """The group that the phase becomes part of, perhaps a new one of rotations that it reads."""
+        """The group that the phase joins, perhaps a new one with the rotations that it reads; None if there is none."""
         space = self.space(phase.results[0].value)
         assert space is not None
         rotations = [self.rotations[read.value] for read in phase.reads if read.value in self.rotations]
@@ -449,7 +459,7 @@ class _StencilFinder:
         groups = {id(group): group for value in near if (group := self.maker.get(value)) is not None and group.space == space}
         chosen: list[_StencilGroup] = []
         joined = self.joined(space, chosen, waiting, position, phase)
-        for group in sorted(groups.values(), key=lambda group: -max(group.members)):  # what was made last first
+        for group in sorted(groups.values(), key=lambda group: -max(group.members)):  # the latest first
             larger = self.joined(space, [*chosen, group], waiting, position, phase)
             if larger is not None:
                 chosen, joined = [*chosen, group], larger
@@ -463,10 +473,10 @@ class _StencilFinder:
                 maker.limit = position
         return joined
 
-    def joined(self, space: Numbers, groups: Sequence[_StencilGroup], waiting: dict[int, LibraryPhase], position: int,
-        phase: Structured
-               ) -> _StencilGroup | None:  # fmt: skip
-        """Groups and a phase, with the rotations that it reads, as one; None if they cannot be."""
+    def joined(
+        self, space: Numbers, groups: Sequence[_StencilGroup], waiting: dict[int, LibraryPhase], position: int, phase: Structured
+    ) -> _StencilGroup | None:
+        """The union of groups, a phase and the rotations that it reads; None if it is no group."""
         if (not groups and not waiting) or any(group.limit is not None for group in groups):
             return None
         union = _StencilGroup(space)
@@ -495,11 +505,13 @@ class _StencilFinder:
 #
 # A loop whose body is element-wise on its state, as one phase that is repeated for each element.
 #
-# The body qualifies if every phase in it is element-wise over the shape of the state and reads the state, and what was computed
-# from it, at the point itself; values from outside may be read anyhow.  Nothing in it may fail.
-
-def merge_loop(loop: Loop, kinds: Callable[[ValueId], Kind], shapes: Callable[[ValueId], tuple[Size, ...]]) -> Structured | None:
-    """One turn as a phase: its first reads are the state, its results the next state.  None: the body is of another sort."""
+# The body qualifies if every phase in it is element-wise over the shape of the state and reads the state, and values computed
+# from it, at the same point; values from outside may be read through any projection.  No phase may fail.
+def merge_elementwise_loop(
+    loop: Loop, kinds: Callable[[ValueId], Kind], shapes: Callable[[ValueId], tuple[Size, ...]]
+) -> Structured | None:
+    """One iteration as a phase: its first reads are the state, its results the next state.  None if the body is not
+    element-wise."""
     params = loop.body.params
     if loop.keep or loop.until is not None or not loop.is_plain or not params or len(set(map(shapes, params))) != 1:
         return None
@@ -544,11 +556,11 @@ def merge_loop(loop: Loop, kinds: Callable[[ValueId], Kind], shapes: Callable[[V
     return Structured(loop.id, loop.span, axes, tuple(reads), tuple(body), results)
 
 
-def on_one_axis(loop: Loop, merged: Structured, types: Mapping[ValueId, ArrayType]
+def flatten_loop(loop: Loop, merged: Structured, types: Mapping[ValueId, ArrayType]
                 ) -> tuple[Loop, Mapping[ValueId, ArrayType]] | None:  # fmt: skip
-    """The same of arrays whose items are side by side: a loop whose state has one axis, and the types of its values.
+    """The loop on flattened arrays: a loop whose state has one axis, and the types of its values.
 
-    None: the state has one axis, or what is read from outside is not items in the same places, or items of rank 0."""
+    None if the state has one axis already, or if a value from outside is neither a scalar nor read at the same point."""
     if len(merged.axes) == 1 or any(isinstance(node, AxisNode) for node in merged.body):
         return None
     shape = tuple(axis.size for axis in merged.axes)

@@ -1,14 +1,14 @@
 """Builds the graph of one iteration of a loop, so that it can be partitioned and planned like any other graph.
 
-The phases of an iteration are, in order: one *entry* for each state, which is the state where it lies already (as a phase it
-copies the loop's first state into the body's parameter); the body; and a *carry* for each next state that is not made by a phase
-of its own.  `leaving` is the graph after the last iteration: the states, and full copies of them as the loop's results.
+The phases of an iteration are, in order: one *entry* for each state (a copy of the loop's initial state into the body's
+parameter; in later iterations the state is there already); the body; and a *carry* for each next state that no phase of the body
+alone makes.  `exit_graph` runs after the last iteration: it copies the states to the loop's full results.
 
 Note [Rotations].  Along the axis that states are cut along, a join, or a rotation by a known amount, becomes a structured phase
-that reads its operands through moved indices, so that a shard needs a few rows beside its own (a halo) and the
-phases around it can be merged with it.  The rows that a rotation brings round from the other end are a phase by themselves.
+that reads its operands at offset indices, so that a shard needs only a halo of a few rows and fusion can merge the phase with
+its readers.  The rows that a rotation wraps around from the other end are a separate phase (`LoopIteration.wraparounds`).
 
-Everything here follows from the graph, the loop and the axes; a follower of a plan builds the same graph again.
+The graph is a function of the program's graph, the loop and the axes alone, so that a worker builds the planner's graph again.
 """
 
 from __future__ import annotations
@@ -57,34 +57,37 @@ from .traverse import all_phases, defines, subgraphs
 
 # ----------------------------------------------------------------------------------------------- iterations
 
-SPACE: Final = 1 << 20
-"""Ids that the turns of a loop may take."""
-Axes = tuple[int | None, ...]
-"""By state: the axis it is cut along, or None where it lies whole at home."""
+IDS_PER_LOOP: Final = 1 << 20
+"""Ids of values and phases that the iterations of one loop may take."""
+StateAxes = tuple[int | None, ...]
+"""By state: the axis it is cut along, or None where the client holds all of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoopIteration:
-    """`bound` has the phases of a turn; the first of them, as many as there are states, are the entries.
+    """The graph of one iteration: `bound` has its phases, the first of which, one a state, are the entries.
 
-    `next`: the values that are the states of the next turn.  `edges`: phases that take the rows which come round.  `stop`: the
-    value that says whether this turn was the last."""
+    `next`: the values that are the states of the next iteration.  `wraparounds`: the phases that copy the rows which a rotation
+    wraps around.  `stop`: the value that says whether this iteration was the last (None: the loop has no `until`)."""
 
     loop: Loop
-    axes: Axes
+    axes: StateAxes
     bound: BoundGraph
     next: tuple[ValueId, ...]
-    edges: tuple[PhaseId, ...] = ()
+    wraparounds: tuple[PhaseId, ...] = ()
     stop: ValueId | None = None
 
     @property
-    def left(self) -> frozenset[ValueId]:
-        """What a turn leaves behind."""
+    def live_out(self) -> frozenset[ValueId]:
+        """The values that are read after the iteration."""
         return frozenset(self.next if self.stop is None else (*self.next, self.stop))
 
 
-def can_turn_together(loop: Loop, graph: Graph) -> bool:
-    """Has the loop turns of known number and sizes, of which nothing can be seen before its end?"""
+def is_distributable(loop: Loop, graph: Graph) -> bool:
+    """Can several devices run the loop's iterations together?
+
+    The number of iterations and all sizes are numbers, and nothing of an iteration is visible before the loop's end: no print,
+    no stacked states, no branch."""
     trip = loop.trip.constant
     if trip is None or trip < 1 or loop.keep or not loop.initial or not loop.is_plain:
         return False
@@ -98,7 +101,7 @@ def can_turn_together(loop: Loop, graph: Graph) -> bool:
 
 
 def captured(loop: Loop) -> tuple[ValueId, ...]:
-    """The values around a loop that its body reads."""
+    """The values from outside a loop that its blocks read."""
     blocks = traverse.subgraphs(loop)
     inner = [phase for block in blocks for phase in traverse.all_phases(block)]
     defined = {v for block in (*blocks, *(g for phase in inner for g in traverse.subgraphs(phase))) for v in block.params}
@@ -107,45 +110,45 @@ def captured(loop: Loop) -> tuple[ValueId, ...]:
     return tuple(v for v in dict.fromkeys((*used, *(v for block in blocks for v in block.results))) if v not in defined)
 
 
-def turn_of(bound: BoundGraph, loop: Loop, axes: Axes) -> LoopIteration:
-    """One turn of a loop of the graph, with its states cut along these axes."""
-    maker = _IterationBuilder(bound, loop, axes)
-    body = maker.merged()
-    entries = [maker.copy(old, new) for old, new in zip(loop.initial, loop.body.params, strict=True)]
-    maker_of = {value: phase for phase in body.phases for value in traverse.results(phase)}
-    placed: dict[PhaseId, int | None] = {}
+def iteration_of(bound: BoundGraph, loop: Loop, axes: StateAxes) -> LoopIteration:
+    """One iteration of a loop of the graph, with its states cut along `axes` (one entry a state)."""
+    builder = _IterationBuilder(bound, loop, axes)
+    body = builder.fused_body()
+    entries = [builder.copy(old, new) for old, new in zip(loop.initial, loop.body.params, strict=True)]
+    producer_of = {value: phase for phase in body.phases for value in traverse.results(phase)}
+    cut_of: dict[PhaseId, int | None] = {}
     phases: list[Phase] = [*entries, *body.phases]
     next: list[ValueId] = []
     for value, axis in zip(loop.body.results, axes, strict=True):
-        phase = maker_of.get(value)
-        if phase is None or value in next or not _can_leave(phase, axis) or placed.setdefault(phase.id, axis) != axis:
-            carried = maker.value(body.types[value])
-            phases.append(maker.copy(value, carried))
+        phase = producer_of.get(value)
+        if phase is None or value in next or not _can_yield(phase, axis) or cut_of.setdefault(phase.id, axis) != axis:
+            carried = builder.new_value(body.types[value])
+            phases.append(builder.copy(value, carried))
             value = carried
         next.append(value)
-    stop = maker.stop
-    if stop is not None and (stop not in maker_of or stop in next or placed.setdefault(maker_of[stop].id, None) is not None):
-        stop = maker.value(body.types[stop])
-        phases.append(maker.copy(maker.stop or stop, stop))
-    graph = replace(body, phases=tuple(phases), types={**body.types, **maker.types}, roots=frozenset())
-    return LoopIteration(loop, axes, replace(bound, graph=graph), tuple(next), tuple(maker.edges), stop)
+    stop = builder.stop
+    if stop is not None and (stop not in producer_of or stop in next or cut_of.setdefault(producer_of[stop].id, None) is not None):
+        stop = builder.new_value(body.types[stop])
+        phases.append(builder.copy(builder.stop or stop, stop))
+    graph = replace(body, phases=tuple(phases), types={**body.types, **builder.types}, roots=frozenset())
+    return LoopIteration(loop, axes, replace(bound, graph=graph), tuple(next), tuple(builder.wraparounds), stop)
 
 
-def leaving(bound: BoundGraph, loop: Loop, iteration: LoopIteration) -> LoopIteration:
+def exit_graph(bound: BoundGraph, loop: Loop, iteration: LoopIteration) -> LoopIteration:
     """Returns the graph that runs after the last iteration: it copies the states to the loop's full results on the client."""
-    maker = _IterationBuilder(bound, loop, iteration.axes)
-    maker.last_value = max(maker.last_value, *map(int, iteration.bound.graph.types))
-    maker.last_phase = max(maker.last_phase, *(int(phase.id) for phase in traverse.all_phases(iteration.bound.graph)))
-    maker.types |= iteration.bound.graph.types
-    entries = [maker.copy(old, new) for old, new in zip(iteration.next, loop.body.params, strict=True)]
-    copies = [maker.copy(old, new) for old, new in zip(loop.body.params, loop.results, strict=True)]
-    graph = replace(bound.graph, phases=(*entries, *copies), types={**iteration.bound.graph.types, **maker.types},
+    builder = _IterationBuilder(bound, loop, iteration.axes)
+    builder.last_value = max(builder.last_value, *map(int, iteration.bound.graph.types))
+    builder.last_phase = max(builder.last_phase, *(int(phase.id) for phase in traverse.all_phases(iteration.bound.graph)))
+    builder.types |= iteration.bound.graph.types
+    entries = [builder.copy(old, new) for old, new in zip(iteration.next, loop.body.params, strict=True)]
+    copies = [builder.copy(old, new) for old, new in zip(loop.body.params, loop.results, strict=True)]
+    graph = replace(bound.graph, phases=(*entries, *copies), types={**iteration.bound.graph.types, **builder.types},
         roots=frozenset())
     return LoopIteration(loop, iteration.axes, replace(bound, graph=graph), loop.results)
 
 
-def _can_leave(phase: Phase, axis: int | None) -> bool:
-    """Can a phase leave its result cut along that axis (None: whole)?"""
+def _can_yield(phase: Phase, axis: int | None) -> bool:
+    """Can the phase's result stay cut along `axis` as the next state (None: the client holds all of it)?"""
     match phase:
         case Structured():
             return axis is None or phase.axes[axis].kind is AxisKind.PARALLEL
@@ -158,26 +161,26 @@ def _can_leave(phase: Phase, axis: int | None) -> bool:
 
 @dataclass(slots=True)
 class _IterationBuilder:
-    """Phases and values with ids that nothing in the program has."""
+    """Makes the phases and values of an iteration, with ids that nothing in the program has."""
 
-    around: BoundGraph
+    outer: BoundGraph
     loop: Loop
-    axes: Axes
+    axes: StateAxes
     types: dict[ValueId, ArrayType] = field(default_factory=dict)
-    edges: list[PhaseId] = field(default_factory=list)
+    wraparounds: list[PhaseId] = field(default_factory=list)
     roots: list[ValueId] = field(default_factory=list)
     stop: ValueId | None = None
     last_value: int = 0
     last_phase: int = 0
 
     def __post_init__(self) -> None:
-        graph = self.around.graph
+        graph = self.outer.graph
         loops = [phase.id for phase in traverse.all_phases(graph) if isinstance(phase, Loop)]
-        apart = SPACE * loops.index(self.loop.id)  # no two loops have the same
-        self.last_value = apart + max(map(int, graph.types), default=0)
-        self.last_phase = apart + max((int(phase.id) for phase in traverse.all_phases(graph)), default=0)
+        first_id = IDS_PER_LOOP * loops.index(self.loop.id)  # no two loops have the same
+        self.last_value = first_id + max(map(int, graph.types), default=0)
+        self.last_phase = first_id + max((int(phase.id) for phase in traverse.all_phases(graph)), default=0)
 
-    def value(self, type: ArrayType) -> ValueId:
+    def new_value(self, type: ArrayType) -> ValueId:
         self.last_value += 1
         self.types[ValueId(self.last_value)] = type
         return ValueId(self.last_value)
@@ -187,7 +190,7 @@ class _IterationBuilder:
         return PhaseId(self.last_phase)
 
     def type(self, value: ValueId) -> ArrayType:
-        return self.types[value] if value in self.types else self.around.graph.types[value]
+        return self.types[value] if value in self.types else self.outer.graph.types[value]
 
     def copy(self, source: ValueId, target: ValueId) -> Structured:
         type = self.type(source)
@@ -201,9 +204,9 @@ class _IterationBuilder:
 
     # ------------------------------------------------------------------------------ the body
 
-    def merged(self) -> Graph:
-        """The body with its moves along the cut axis written out, and merged again."""
-        loop, graph = self.loop, self.around.graph
+    def fused_body(self) -> Graph:
+        """The body with joins and rotations along the cut axis lowered to structured phases, and fused again."""
+        loop, graph = self.loop, self.outer.graph
         phases: list[Phase] = []
         makers: dict[ValueId, Phase] = {}
         until = () if loop.until is None else loop.until.phases
@@ -211,11 +214,11 @@ class _IterationBuilder:
             for value in traverse.results(phase):
                 makers[value] = phase
         for phase in (*loop.body.phases, *self.until()):
-            phases += self.written(phase, makers)
+            phases += self.lower_shift(phase, makers)
         outside = dict.fromkeys((*loop.body.params, *captured(loop)))
         stand_ins = [Input(self.phase_id(), loop.span, f"state {value}", value) for value in outside]
-        wanted = loop.body.results if self.stop is None else (*loop.body.results, self.stop)
-        next = [value for value in wanted if value not in outside]
+        next_values = loop.body.results if self.stop is None else (*loop.body.results, self.stop)
+        next = [value for value in next_values if value not in outside]
         joint = replace(
             graph, phases=(*stand_ins, *phases), types={**graph.types, **self.types}, inputs=(), params=(), guards=(),
             names={}, roots=frozenset((*self.roots, *next)),
@@ -227,7 +230,7 @@ class _IterationBuilder:
         return replace(graph, phases=remaining, types={**joint.types, **optimised.types})
 
     def until(self) -> list[Phase]:
-        """What decides whether a turn was the last, of its states and those before it."""
+        """The phases of the exit condition, on the iteration's next states and its states."""
         until, body = self.loop.until, self.loop.body
         if until is None:
             return []
@@ -237,60 +240,60 @@ class _IterationBuilder:
         return [traverse.rename_operands(phase, names) for phase in until.phases]
 
     def constants(self) -> list[Phase]:
-        return [phase for phase in self.around.graph.phases if isinstance(phase, Constant)]
+        return [phase for phase in self.outer.graph.phases if isinstance(phase, Constant)]
 
     def is_along(self, value: ValueId, axis: object) -> bool:
-        """Is this an axis that states are cut along, by its place and size?"""
+        """Is this an axis that states of the value's rank are cut along?"""
         shape = self.type(value).shape
         return any(
             cut is not None and axis == cut and len(shape) == len(self.type(param).shape)
             for param, cut in zip(self.loop.body.params, self.axes, strict=True)
         )
 
-    def written(self, phase: Phase, makers: Mapping[ValueId, Phase]) -> list[Phase]:
-        """See Note [Rotations]."""
+    def lower_shift(self, phase: Phase, makers: Mapping[ValueId, Phase]) -> list[Phase]:
+        """The structured phases of a join or rotation along the cut axis; other phases as they are.  See Note [Rotations]."""
         if not isinstance(phase, LibraryPhase) or phase.attributes.get("frame", 0):
             return [phase]
         axis = phase.attributes.get("axis")
         if not isinstance(axis, int) or not self.is_along(phase.results[0], axis):
             return [phase]
         if phase.op == "join":
-            return [self.joined(phase, axis, makers)]
+            return [self.lower_join(phase, axis, makers)]
         if phase.op == "rotate":
             amount = makers.get(phase.args[1])
             if isinstance(amount, Constant) and len(amount.data) == 1 and isinstance(amount.data[0], int):
-                return self.rotated(phase, axis, int(amount.data[0]))
+                return self.lower_rotation(phase, axis, int(amount.data[0]))
         return [phase]
 
-    def rotated(self, phase: LibraryPhase, axis: int, amount: int) -> list[Phase]:
-        """`x[i+k]`, or where that lies outside, of the rows that come round."""
+    def lower_rotation(self, phase: LibraryPhase, axis: int, amount: int) -> list[Phase]:
+        """`x[i+k]` where that is in range, else an element of the rows that wrap around."""
         value, result = phase.args[0], phase.results[0]
         type = self.type(value)
         shape, kind = type.shape, type.element.kind
         rows = shape[axis].constant or 0
-        turned = amount % rows if rows else 0
-        if not turned:
+        shift_left = amount % rows if rows else 0
+        if not shift_left:
             return [self.structured(phase.id, shape, (Read(value, IDENTITY),), (ReadNode(0, kind),), result)]
-        back = turned > rows // 2  # round from the far end
-        count = rows - turned if back else turned
-        first = rows - count if back else 0
-        edge = self.value(replace(type, shape=tuple(number(count) if a == axis else n for a, n in enumerate(shape))))
-        taken = affine(self.types[edge].shape, _moved(len(shape), axis, first), shape)
-        taking = self.structured(self.phase_id(), self.types[edge].shape, (Read(value, taken),), (ReadNode(0, kind),), edge)
-        self.edges.append(taking.id)
+        from_end = shift_left > rows // 2  # round from the far end
+        count = rows - shift_left if from_end else shift_left
+        first = rows - count if from_end else 0
+        edge = self.new_value(replace(type, shape=tuple(number(count) if a == axis else n for a, n in enumerate(shape))))
+        edge_read = affine(self.types[edge].shape, _offset_indices(len(shape), axis, first), shape)
+        edge_copy = self.structured(self.phase_id(), self.types[edge].shape, (Read(value, edge_read),), (ReadNode(0, kind),), edge)
+        self.wraparounds.append(edge_copy.id)
         self.roots.append(edge)
-        shift = -count if back else count
-        shifted = affine(shape, _moved(len(shape), axis, shift), shape, fills=True)
-        round_ = affine(shape, _moved(len(shape), axis, 0 if back else count - rows), self.types[edge].shape, fills=True)
-        limit = count if back else rows - count
+        shift = -count if from_end else count
+        shifted = affine(shape, _offset_indices(len(shape), axis, shift), shape, fills=True)
+        wrapped = affine(shape, _offset_indices(len(shape), axis, 0 if from_end else count - rows), self.types[edge].shape, fills=True)
+        limit = count if from_end else rows - count
         body: list[Node] = [
             ReadNode(0, kind), ReadNode(1, kind), AxisNode(axis), ConstantNode(Kind.I64, limit),
-            ApplyNode("lt", (2, 3), Kind.BOOL), ApplyNode("select", (4, 1, 0) if back else (4, 0, 1), kind),
+            ApplyNode("lt", (2, 3), Kind.BOOL), ApplyNode("select", (4, 1, 0) if from_end else (4, 0, 1), kind),
         ]  # fmt: skip
-        return [taking, self.structured(phase.id, shape, (Read(value, shifted), Read(edge, round_)), body, result)]
+        return [edge_copy, self.structured(phase.id, shape, (Read(value, shifted), Read(edge, wrapped)), body, result)]
 
-    def joined(self, phase: LibraryPhase, axis: int, makers: Mapping[ValueId, Phase]) -> Structured:
-        """Each element from the operand in which it lies; operands that are parts of values are read there."""
+    def lower_join(self, phase: LibraryPhase, axis: int, makers: Mapping[ValueId, Phase]) -> Structured:
+        """Each element from the operand that has it; an operand that is a box of a value is read from that value."""
         type = self.type(phase.results[0])
         shape, kind = type.shape, type.element.kind
         reads: list[Read] = []
@@ -301,13 +304,13 @@ class _IterationBuilder:
             rows = self.type(value).shape[axis].constant or 0
             if rows == 0:
                 continue
-            same = _constant(makers.get(value))
+            same = _uniform_constant(makers.get(value))
             if same is not None:
                 body.append(same)
                 starts.append((start, len(body) - 1))
                 start += rows
                 continue
-            part = _part(makers.get(value))
+            part = _box_read(makers.get(value))
             source, moved = (value, [0] * len(shape)) if part is None else part
             offsets = [by - (start if a == axis else 0) for a, by in enumerate(moved)]
             indices = [AffineIndex((Term(a, 1),), number(by)) for a, by in enumerate(offsets)]
@@ -323,20 +326,20 @@ class _IterationBuilder:
         return self.structured(phase.id, shape, reads, body, phase.results[0])
 
 
-def _moved(rank: int, axis: int, by: int) -> list[AffineIndex]:
+def _offset_indices(rank: int, axis: int, by: int) -> list[AffineIndex]:
     return [AffineIndex((Term(a, 1),), number(by)) if a == axis and by else axis_index(a) for a in range(rank)]
 
 
-def _constant(phase: Phase | None) -> ConstantNode | None:
-    """What every element is that a phase makes of nothing."""
+def _uniform_constant(phase: Phase | None) -> ConstantNode | None:
+    """The constant that every element of the phase's result is; None if it is not one constant."""
     if not isinstance(phase, Structured) or phase.reads or len(phase.results) != 1 or phase.results[0].reduction:
         return None
     node = phase.body[phase.results[0].node]
     return node if isinstance(node, ConstantNode) else None
 
 
-def _part(phase: Phase | None) -> tuple[ValueId, list[int]] | None:
-    """The value of which a phase takes a box, and where that begins."""
+def _box_read(phase: Phase | None) -> tuple[ValueId, list[int]] | None:
+    """The value of which the phase copies a box, and the box's origin; None if it does something else."""
     if not isinstance(phase, Structured) or len(phase.reads) != 1 or len(phase.results) != 1 or phase.results[0].reduction:
         return None
     stages = phase.reads[0].projection.stages
@@ -353,13 +356,13 @@ def _part(phase: Phase | None) -> tuple[ValueId, list[int]] | None:
 
 # ---------------------------------------------------------------------------------------------------- unrolling
 #
-# Unrolls a loop into its iterations, where something is to be done between them: a pass over stored inputs.
+# Unrolls a loop into its iterations, where the streams need a pass over stored inputs between them.
 #
-# Each iteration defines values of its own, its state is what the iteration before yielded, and readers of the loop's results
-# read those of the last iteration.
+# Each iteration defines fresh values, its state is the results of the iteration before, and readers of the loop's results read
+# those of the last iteration.
 
-def hindrance(loop: Loop, most: int) -> str:
-    """Why the iterations of a loop cannot be phases one after the other, `most` in all; nothing where they can."""
+def unrolling_obstacle(loop: Loop, max_phases: int) -> str:
+    """Why the loop cannot be unrolled into at most `max_phases` phases, for a message; empty if it can."""
     body = list(traverse.all_phases(loop.body))
     if loop.until is not None or loop.trip.constant is None:
         return "the number of its iterations is known only when it runs"
@@ -367,13 +370,13 @@ def hindrance(loop: Loop, most: int) -> str:
         return "all its states are kept"
     if not loop.is_plain or any(traverse.defines(phase) for phase in body):
         return "its iterations are of different sizes"
-    if loop.trip.constant * len(body) > most:
+    if loop.trip.constant * len(body) > max_phases:
         return f"{loop.trip.constant:,} iterations are too many to plan one by one"
     return ""
 
 
 def unrolled(bound: BoundGraph, loop: Loop) -> BoundGraph:
-    """The graph without this loop, which nothing hinders."""
+    """The graph with this loop, which `unrolling_obstacle` accepts, unrolled."""
     graph = bound.graph
     first = traverse.fresh_id(graph)
     copier = _Copier(dict(graph.types), dict(graph.names), first)
@@ -388,16 +391,16 @@ def unrolled(bound: BoundGraph, loop: Loop) -> BoundGraph:
                 state = tuple(current.get(value, value) for value in loop.body.results)
             names = dict(zip(loop.results, state, strict=True))
         else:
-            phases.append(renamed(phase, names))
+            phases.append(rename_all_operands(phase, names))
     flat = replace(graph, phases=tuple(phases), types=copier.types, names=copier.names)
     return BoundGraph(flat, bound.sizes)
 
 
-def renamed(phase: Phase, names: Mapping[ValueId, ValueId]) -> Phase:
-    """The phase and all inside it reading other values."""
+def rename_all_operands(phase: Phase, names: Mapping[ValueId, ValueId]) -> Phase:
+    """The phase and all phases inside it reading `names[v]` instead of v."""
 
     def inside(sub: SubGraph) -> SubGraph:
-        phases = tuple(renamed(inner, names) for inner in sub.phases)
+        phases = tuple(rename_all_operands(inner, names) for inner in sub.phases)
         return SubGraph(sub.params, phases, tuple(names.get(value, value) for value in sub.results))
 
     return traverse.with_subgraphs(traverse.rename_operands(phase, names), inside)
@@ -410,18 +413,18 @@ class _Copier:
     fresh: int
 
     def copied(self, phase: Phase, names: dict[ValueId, ValueId]) -> Phase:
-        """The phase with an id, values and sub-graphs of its own; `names` maps what has been copied, and is extended."""
+        """A copy of the phase with fresh ids and values, also inside; `names` maps copied values, and is extended."""
 
         def inside(sub: SubGraph) -> SubGraph:
-            params = tuple(self.value(param, names) for param in sub.params)
+            params = tuple(self.new_value(param, names) for param in sub.params)
             phases = tuple(self.copied(inner, names) for inner in sub.phases)
             return SubGraph(params, phases, tuple(names.get(value, value) for value in sub.results))
 
         copy = traverse.with_subgraphs(traverse.rename_operands(phase, names), inside)
-        results = tuple(self.value(value, names) for value in traverse.results(phase))
-        return replace(_making(copy, results), id=PhaseId(self.new()))
+        results = tuple(self.new_value(value, names) for value in traverse.results(phase))
+        return replace(_with_results(copy, results), id=PhaseId(self.new()))
 
-    def value(self, value: ValueId, names: dict[ValueId, ValueId]) -> ValueId:
+    def new_value(self, value: ValueId, names: dict[ValueId, ValueId]) -> ValueId:
         copy = names[value] = ValueId(self.new())
         self.types[copy] = self.types[value]
         if value in self.names:
@@ -433,7 +436,7 @@ class _Copier:
         return self.fresh
 
 
-def _making(phase: Phase, results: tuple[ValueId, ...]) -> Phase:
+def _with_results(phase: Phase, results: tuple[ValueId, ...]) -> Phase:
     """The phase with its results under other names."""
     match phase:
         case Structured():
@@ -448,48 +451,49 @@ def _making(phase: Phase, results: tuple[ValueId, ...]) -> Phase:
 
 # ----------------------------------------------------------------------------------------- speculated arms
 #
-# Branches whose arms may both run before the condition is known: their phases beside the branch, which then only chooses.
+# Speculation of branches: both arms run before the condition is known, and the branch only selects.
 #
-# An arm may be run in vain if nothing of it can be seen or can fail, and if it defines no size: structured phases, constants,
-# library phases and loops of these.  `with_arms_out` puts the phases of the arms of chosen branches before the branch, whose own
-# arms are empty then and name the result; ids stay, so one graph and the ids of the chosen branches say which graph is meant.
+# An arm can be speculated if it has no effect, cannot fail and defines no size: structured phases, constants, library phases and
+# loops of these.  `hoist_arms` moves the phases of the arms of chosen branches before the branch, whose arms then have no phases
+# and only name their results; ids stay, so that a graph and the ids of the chosen branches determine the graph with them hoisted.
 
-def may_run_in_vain(phase: Phase) -> bool:
-    """Is this a branch with arms of which either may be run and thrown away?"""
+def can_speculate(phase: Phase) -> bool:
+    """Is this a branch whose arms both have neither effects nor failures, so that either may run in vain?"""
     if not isinstance(phase, Branch) or phase.defines or not (phase.then.phases or phase.otherwise.phases):
         return False
     inner = [each for arm in subgraphs(phase) for each in all_phases(arm)]
     return not any(isinstance(each, Print | Output) or defines(each) for each in inner) and not phase_may_fail(phase)
 
 
-def branches_of(graph: Graph) -> tuple[PhaseId, ...]:
-    """The branches that `with_arms_out` can take apart, those within the arms of others before them."""
-    return tuple(phase.id for phase in _flat(graph.phases, None) if isinstance(phase, Branch) and _is_apart(phase))
+def speculable_branches(graph: Graph) -> tuple[PhaseId, ...]:
+    """The branches whose arms `hoist_arms` can hoist, inner ones before those around them."""
+    return tuple(phase.id for phase in _with_hoisted_arms(graph.phases, None) if isinstance(phase, Branch) and _is_hoisted(phase))
 
 
-def with_arms_out(graph: Graph, chosen: Collection[PhaseId] | None = None) -> Graph:
-    """The graph in which the arms of the chosen branches (None: of all that can) are phases beside them."""
+def hoist_arms(graph: Graph, chosen: Collection[PhaseId] | None = None) -> Graph:
+    """The graph with the arms of the chosen branches (None: of all that `can_speculate`) hoisted before them."""
     if chosen is not None and not chosen:
         return graph
-    phases = tuple(_flat(graph.phases, chosen))
+    phases = tuple(_with_hoisted_arms(graph.phases, chosen))
     return graph if len(phases) == len(graph.phases) else replace(graph, phases=phases)
 
 
-def taken_apart(graph: Graph, chosen: Collection[PhaseId]) -> tuple[PhaseId, ...]:
-    """Those of the chosen branches whose arms `with_arms_out` puts beside them: not those within one that stays whole."""
-    wanted = set(chosen)
-    return tuple(p.id for p in _flat(graph.phases, wanted) if isinstance(p, Branch) and p.id in wanted and _is_apart(p))
+def speculated_branches(graph: Graph, chosen: Collection[PhaseId]) -> tuple[PhaseId, ...]:
+    """The chosen branches whose arms `hoist_arms` hoists: all but those inside a branch that was not chosen."""
+    chosen_ids = set(chosen)
+    phases = _with_hoisted_arms(graph.phases, chosen_ids)
+    return tuple(p.id for p in phases if isinstance(p, Branch) and p.id in chosen_ids and _is_hoisted(p))
 
 
-def _flat(phases: Sequence[Phase], chosen: Collection[PhaseId] | None) -> Iterator[Phase]:
+def _with_hoisted_arms(phases: Sequence[Phase], chosen: Collection[PhaseId] | None) -> Iterator[Phase]:
     for phase in phases:
-        if isinstance(phase, Branch) and (chosen is None or phase.id in chosen) and may_run_in_vain(phase):
-            yield from _flat(phase.then.phases, chosen)
-            yield from _flat(phase.otherwise.phases, chosen)
+        if isinstance(phase, Branch) and (chosen is None or phase.id in chosen) and can_speculate(phase):
+            yield from _with_hoisted_arms(phase.then.phases, chosen)
+            yield from _with_hoisted_arms(phase.otherwise.phases, chosen)
             yield replace(phase, then=replace(phase.then, phases=()), otherwise=replace(phase.otherwise, phases=()))
         else:
             yield phase
 
 
-def _is_apart(branch: Branch) -> bool:
+def _is_hoisted(branch: Branch) -> bool:
     return not (branch.then.phases or branch.otherwise.phases)

@@ -1,7 +1,7 @@
 """The phase graph: what the core becomes before it is planned.
 
 A `Graph` is a finite, flat list of phases over immutable values, in an order that respects data flow and
-effects.  Sizes are still symbolic; `Bound` sizes are substituted when a plan is made for concrete inputs.
+effects.  Sizes are symbolic until `bind_sizes.bind` substitutes numbers, for a plan for concrete inputs.
 Most work is `Structured`: an iteration space, reads through projections, a scalar body, reductions, writes.
 The rest are library phases with declared axis signatures, and `Loop`, `Branch` and `Map` with sub-graphs.
 
@@ -140,15 +140,15 @@ class ApplyNode:
 Node: TypeAlias = ReadNode | ConstantNode | SizeNode | AxisNode | ApplyNode
 
 
-PLACES: Final = frozenset({"least_place", "greatest_place"})
-"""Reductions to the first coordinate of the least or greatest item, NaN being beyond every number either way."""
+ARGUMENT_REDUCTIONS: Final = frozenset({"argmin", "argmax"})
+"""Reductions to the first coordinate of the least or greatest item.  A NaN is beyond every number in both."""
 
 
 @dataclass(frozen=True, slots=True)
 class PhaseResult:
     """A written value: body node `node`, reduced over the reduce axes with `reduction` (None: no reduce axis).
 
-    Its type's shape is the sizes of the parallel axes in order, its kind that of the node, but i64 for `PLACES`."""
+    Its type's shape is the sizes of the parallel axes in order, its kind that of the node, but i64 for `ARGUMENT_REDUCTIONS`."""
 
     value: ValueId
     node: int
@@ -160,9 +160,11 @@ class Structured:
     """`axes`: parallel axes first, then at most one reduce axis.  `body` is single assignment by position.
 
     Every result has a `reduction` exactly if there is a reduce axis; it is a function of two operands of
-    `typechecker.scalars` and works in the node's kind.  One that is not associative takes the items one after the other,
-    from the right.  A reduce axis of length 0 gives the function's identity.  A size variable in `axes` or a `SizeNode` may be
-    defined by an earlier phase."""
+    `typechecker.scalars` and works in the node's kind.  A function that is not associative is a right fold.  A reduce axis of
+    length 0 gives the function's identity.  A size variable in `axes` or a `SizeNode` may be defined by an earlier phase.
+
+    `+/x×y` of vectors of n items has the axes (n, REDUCE), two identity reads, the body (read 0, read 1, mul of 0 and 1) and one
+    result: node 2, reduced with "add"."""
 
     id: PhaseId
     span: Span
@@ -177,8 +179,8 @@ class Structured:
 
 @dataclass(frozen=True, slots=True)
 class AxisSignature:
-    """How one axis of a library phase may be cut: `result` axis and the `operands` axes cut with it (None: the
-    operand is whole); `combine` names the monoid that joins partial results if the axis is reduced."""
+    """How one axis of a library phase may be cut: the `result` axis and the axes of `operands` that are cut with it (None: every
+    shard reads the full operand); `combine` names the monoid that joins partial results if the axis is reduced."""
 
     result: int | None
     operands: tuple[int | None, ...]
@@ -193,14 +195,17 @@ class LibraryPhase:
     `Size`, and the result's shape is in `Graph.types`.  Names and attributes:
 
       size_vector(; sizes) · join(args…; axis) · stack(args…; axis) · rotate(arg, amount; axis) · reshape_cycle(arg) ·
-      gather(arg, indices; axis, checked, fills, place) ·
-      update(arg, present indices…, value; indexed, checked, place) where `indexed`
+      gather(arg, indices; axis, checked, fills, indexing) ·
+      update(arg, present indices…, value; indexed, checked, indexing) where `indexed`
       has one bool an axis of arg · mask_update(arg, mask, value) · scan(arg; function, axis) ·
       contract(left, right) · compress(mask, arg; axis) · expand(mask, arg; axis, checked) · where(mask) · runtime_size(value) ·
       first_occurrence(arg) · grade(arg; descending) · grade_by(order, arg; descending) · index_of(table, arg) ·
       member_of(arg, table) · find(pattern, arg) · interval_index(table, arg) · match(left, right) · decode(radix, arg) ·
-      encode(radix, arg) · key_reduce(indices, arg; function, checked, place) · random(key) · format(arg) ·
+      encode(radix, arg) · key_reduce(indices, arg; function, checked, indexing) · random(key) · format(arg) ·
       inverse solve fft ifft rfft irfft cholesky qr svd eigh det (as `core.Library.name`)
+
+    Passes add `sorts` and `needed` to gathers and grades (`passes.algebraic_rules`), and lowering adds to a checked gather
+    `other_axes`: the axes that the indices after the second operand index, for the message of a failure.
 
     Note [Frames].  A lifted op is batched: attribute `frame` (an int, absent when 0) says that the leading `frame` axes of every
     result are a frame, and `framed` (one bool an operand) which operands carry the same leading axes; an operand without
@@ -221,7 +226,7 @@ class LibraryPhase:
     @property
     def indexing(self) -> Indexing | None:
         """How the program writes the indices of a gather, an update or a reduction by key."""
-        indexing = self.attributes.get("place")
+        indexing = self.attributes.get("indexing")
         assert indexing is None or isinstance(indexing, Indexing)
         return indexing
 
@@ -268,7 +273,7 @@ class SubGraph:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """As `core.Loop`; never unrolled into the graph.  The body's params are a cell of each of `cells`, then the state."""
+    """As `core.CoreLoop`; passes never unroll it.  The body's params are a cell of each of `cells`, then the state."""
 
     id: PhaseId
     span: Span
@@ -284,7 +289,7 @@ class Loop:
 
     @property
     def is_plain(self) -> bool:
-        """Are all its turns alike: has it neither cells nor an index?"""
+        """Do all iterations compute alike: has it neither cells nor an index?"""
         return not self.cells and self.index is None
 
     @property
@@ -320,7 +325,7 @@ class Map:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """`core.Fold` (right to left) or, with `scan`, `core.FoldScan` (left to right): in sequence along the leading axis."""
+    """`core.CoreFold` (right to left) or, with `scan`, `core.FoldScan` (left to right): in sequence along the leading axis."""
 
     id: PhaseId
     span: Span
@@ -338,8 +343,8 @@ OFFER: Final = "offer"
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """What a rule changed (`passes.pipeline`), for people: its name, what it says, and where.  Rule `OFFER`: what would be
-    quicker if the program allowed it, and as which expression (`text`), where that can be said."""
+    """A change by a rule (`passes.pipeline`), for people: the rule's name, its message, and where.  Rule `OFFER`: a rewrite that
+    would be quicker but that only the programmer may make; `text` is the expression to write, or empty."""
 
     rule: str
     says: str
@@ -348,7 +353,7 @@ class Rewritten:
 
 
 class Choice(Enum):
-    """What becomes of a value that the program names."""
+    """What the passes did with a value that the program names."""
 
     DROPPED = "dropped"
     FUSED = "fused"
@@ -359,7 +364,7 @@ class Choice(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was chosen for a value, by its name, and why: how often each element is read."""
+    """The choice for a named value and the reason, such as how often each element is read."""
 
     choice: Choice
     name: str

@@ -42,6 +42,7 @@ from .phases import (
 
 IDENTITY: Final = Projection(())
 LONGEST_CHAIN: Final = 6
+"""Stages of a projection up to which passes compose reads with views."""
 
 Shape: TypeAlias = tuple[Size, ...]
 Box: TypeAlias = tuple[tuple[int, int], ...]
@@ -108,7 +109,7 @@ def may_fill(projection: Projection) -> bool:
 
 
 def is_identity(space: Shape, projection: Projection, shape: Shape) -> bool:
-    """Does every point read the element at itself, of an operand of just this shape?"""
+    """Does every point read the operand's element at the same index, of an operand whose shape is the space?"""
     return not projection.stages and space == shape
 
 
@@ -154,7 +155,8 @@ def _unit_reshape(stage: Reshaped) -> Affine | None:
 
 
 def _known_digits(first: Affine, second: Reshaped) -> Affine | None:
-    """Both as one affine stage: a reshape that keeps most axes, where the indices of those it does not keep are constants."""
+    """`second` after `first` as one affine stage, where the indices into every axis that the reshape splits or merges are
+    constants; None otherwise."""
     source, target = second.source, second.target
     indices: list[AffineIndex] = []
     here = there = 0
@@ -211,7 +213,7 @@ def _multiply(first: Affine, second: Affine) -> Affine:
 def in_bounds(space: Shape, stage: Affine) -> bool:
     """Is every index provably in the box for every point of the axes that it mentions (vacuously when one of these is empty)?
 
-    Other axes do not count: what is known of an index stays true where a phase moves to where they are points."""
+    Axes that an index does not mention do not count, even if they are empty: a pass may move the phase into a map over them."""
     inhabited = [when_inhabited(s) for s in space]
     return all(
         any(space[term.axis] == ZERO for term in index.terms) or _index_in_bounds(inhabited, index, size)
@@ -220,7 +222,7 @@ def in_bounds(space: Shape, stage: Affine) -> bool:
 
 
 def leaves_bounds(space: Sequence[int], stage: Affine) -> bool:
-    """Does some index surely leave the box, as `in_bounds`, as far as the sizes are numbers?  (For the verifier.)"""
+    """Does some index surely leave the box at some point?  Indices and extents that are not numbers are skipped."""
     for index, size in zip(stage.indices, stage.shape, strict=True):
         if index.constant.constant is None or size.constant is None or any(space[term.axis] == 0 for term in index.terms):
             continue
@@ -261,7 +263,9 @@ def when_inhabited(size: Size) -> Size:
 
 
 def box_needed(space: Sequence[int], projection: Projection, box: Box) -> Box:
-    """The bounding box of the operand that the points of `box` read.  All sizes are numbers; empty boxes give empty boxes."""
+    """The bounding box of the operand that the points of `box` read, as (start, stop) pairs, an axis each.
+
+    All sizes are numbers; empty boxes give empty boxes.  For a window `x[i+j]` with i in 0…4 and j in 0…1 it is ((0, 6),)."""
     current: Box = box
     for stage in projection.stages:
         empty = any(stop <= start for start, stop in current)
@@ -331,14 +335,14 @@ def sizes_of(numbers: Sequence[int]) -> Shape:
 # Products with a vector, and of small matrices, as structured phases: sums of products in the order of sums.
 
 _SPAN: Final = Span("", 0, 0)
-SMALL: Final = 64
-"""Products of numbers up to which calling BLAS takes longer than they do."""
+BLAS_CROSSOVER: Final = 64
+"""Multiplications up to which calling BLAS takes longer than doing them."""
 
 
-def is_summed(rows: int, shared: int, columns: int) -> bool:
-    """Is one product of matrices of these sizes one of sums in the order of sums?  The others, and those of a frame of matrices,
-    are BLAS's."""
-    return 1 in (rows, columns) or rows * shared * columns <= SMALL
+def uses_ordered_sums(rows: int, shared: int, columns: int) -> bool:
+    """Does a product of matrices of these sizes add in the order of sums?  Larger ones, and those of a frame of matrices, go to
+    BLAS."""
+    return 1 in (rows, columns) or rows * shared * columns <= BLAS_CROSSOVER
 
 
 def sum_of_products(
@@ -382,13 +386,14 @@ def framed_of(phase: LibraryPhase) -> tuple[bool, ...]:
 
 
 def is_unread(phase: Phase) -> bool:
-    """Nobody reads its result (a grade before a sort): it is not made."""
-    return isinstance(phase, LibraryPhase) and wanted_of(phase) == (0, 0)
+    """Is no item of the result read (a grade whose gather became a sort)?  Then the phase is not run."""
+    return isinstance(phase, LibraryPhase) and needed_positions(phase) == (0, 0)
 
 
-def wanted_of(phase: LibraryPhase) -> tuple[int, int] | None:
-    """The places that are read of the axis that a grade or a sort orders; None where all are (`passes.algebraic_rules`)."""
-    limits = phase.attributes.get("wanted")
+def needed_positions(phase: LibraryPhase) -> tuple[int, int] | None:
+    """The range (start, stop) that readers use of the axis that a grade or a sort orders; None: all
+    (`passes.algebraic_rules`)."""
+    limits = phase.attributes.get("needed")
     return limits if isinstance(limits, tuple) else None
 
 

@@ -1,9 +1,9 @@
 """The library ops of the graph: one row an op, with all that lowering, the scheduler and the cost models ask of it.
 
-A row gives the axis signature (which axes may be cut, with which operand axes, and what combines), the work by class of
-operation (classes of the device profiles, scheduling.md 4.1), the bytes beside operands and results, the steps of its longest
-chain (`spans`), how it is lifted to a frame, whether a run may fail, whose measured times are `like` its own, and two slots:
-`vjp`, the name of its rule in the reverse-mode pass, and `onnx`, the operator that exports it.  Sizes are polynomials.
+A row gives the axis signature (which axes may be cut, with which operand axes, and what combines partial results), the work by
+class of operation (classes of the device profiles, scheduling.md 4.1), the scratch bytes, the critical path (`span`), how the op
+is lifted to a frame, whether a run may fail, the ops whose measured times stand in for its own (`like`), and two slots: `vjp`,
+the name of its rule in the reverse-mode pass, and `onnx`, the operator that exports it.  Sizes are polynomials.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class LibraryOp:
     arity: int | None  # None: one or more
     signature: Callable[[Cells], Signature]
     work: Callable[[Cells], Work]  # of one cell
-    scratch: Callable[[Operands], Size] = scratch.nothing
+    scratch: Callable[[Operands], Size] = scratch.no_scratch
     span: SpanRule = lambda cells, log: ONE
     leads: tuple[int, ...] = ()  # operands whose frame is leading axes of the same op, so that the phase has none
     fails: Fails = _never
@@ -47,7 +47,7 @@ class LibraryOp:
 
     @property
     def stems(self) -> tuple[str, ...]:
-        """The tables of a device that tell its time, best first."""
+        """The names of the device's cost tables that predict its time, best first."""
         return (self.name, *self.like)
 
 

@@ -2,10 +2,10 @@
 
 The rules follow the NumPy implementations (`backend.library`) at their worst: keys of items, orders, masks and
 index arrays that are alive at once.  `tests/backend/test_memory.py` measures every op against them.  Sizes are those of
-whole operands, frames included; run-time sizes count at their caps.
+full operands, frames included; run-time sizes count at their caps.
 
-Note [Copies of views].  An operand that is a view, or was made in another order of axes, may be copied to lie in rows; that is
-known to the planner (`backend.schedule.program_facts.scratch_memory`), not here.
+Note [Copies of views].  An operand that is a view, or has another order of axes, may be copied to be contiguous; the planner adds
+that (`backend.schedule.program_facts.scratch_memory`).
 """
 
 from __future__ import annotations
@@ -19,38 +19,38 @@ from ...typechecker.scalars import FUNCTIONS, SUMMED, ResultKind
 from ...typechecker.sizes.polynomials import ONE, ZERO, Size, number, product
 from ...typechecker.sizes.size import capacity, maximum, minimum
 from ..scalar.function_table import REDUCTIONS
-from .projections import SMALL, Cells, Operands, is_summed
+from .projections import BLAS_CROSSOVER, Cells, Operands, uses_ordered_sums
 
 # ---------------------------------------------------------------------------------------------------- scratch
 
 QUERIES: Final = 1 << 16
 """Queries that are searched at once."""
-LOOKED_UP: Final = 1 << 14
+TABLE_QUERIES: Final = 1 << 14
 """Queries that are looked up in a table of all values at once."""
 CHUNK: Final = 1 << 12
 """Items that are Python values at once."""
-_PYTHON: Final = 96
-"""Bytes of a Python number in a list, its result beside it."""
-PIECE: Final = 1 << 14
+_PYTHON_NUMBER: Final = 96
+"""Bytes of a Python number in a list, and of its result in another."""
+SORT_BLOCK: Final = 1 << 14
 """Items of a sort that are moved at once."""
-BINNED: Final = 1 << 16
+BIN_BLOCK: Final = 1 << 16
 """Items that join their bins at once."""
-WORTH_BLAS: Final = 8
+MIN_BLAS_SIDE: Final = 8
 """Rows and columns from which exact products of integers go by BLAS."""
-_BOXES: Final = 1 << 19
+_REDUCTION_POINTS: Final = 1 << 19
 """Points that large reductions have room for (`schedule.program_facts.scratch_memory`)."""
-_RANDOM: Final = 1 << 21
+_RANDOM_BYTES: Final = 1 << 21
 
 
 Rule: TypeAlias = Callable[[Operands], Size]
 
 
-def nothing(op: Operands) -> Size:
+def no_scratch(op: Operands) -> Size:
     return ZERO
 
 
 def cell_by_cell(rule: Rule) -> Rule:
-    """An op that runs cell by cell over a frame: what one cell needs is at most what all need, and a cell's result."""
+    """The rule of an op that runs cell by cell over a frame: one cell needs at most what all need, and its result."""
 
     def bytes_of_all(op: Operands) -> Size:
         return rule(op) + op.result_bytes() if op.framed else rule(op)
@@ -58,8 +58,8 @@ def cell_by_cell(rule: Rule) -> Rule:
     return bytes_of_all
 
 
-results: Final = cell_by_cell(nothing)
-"""A cell's result, of ops that need nothing else."""
+results: Final = cell_by_cell(no_scratch)
+"""The bytes of one cell's result, of ops that need nothing else."""
 
 
 # ------------------------------------------------------------------------------- moving and selecting
@@ -133,8 +133,8 @@ def _is_truth(function: str, kind: Kind) -> bool:
     return kind is Kind.BOOL or FUNCTIONS[function].result is ResultKind.BOOL
 
 
-def from_the_right(function: str, kind: Kind, items: Size, length: Size, cells: Size) -> Size:
-    """What a reduction from the right takes on NumPy, of so many items of so many cells of a length."""
+def right_fold(function: str, kind: Kind, items: Size, length: Size, cells: Size) -> Size:
+    """Bytes of a right fold on NumPy of `items` items in `cells` cells, each `length` long."""
     if _is_truth(function, kind):
         return length * 8 + items * (6 + kind.bytes)
     if function == "sub" and not kind.is_complex:
@@ -168,7 +168,7 @@ def contract(op: Operands) -> Size:
 
 
 def _summed(op: Operands) -> Size:
-    """Sums of products in boxes, where a side is a vector or may turn out to be one, or matrices are small; see
+    """Bytes of sums of products in the order of sums: a side is a vector or may turn out to be one, or matrices are small; see
     `backend.library.products`."""
     left, right = op.cells.args
     rows, columns = product(map(capacity, left[:-1])), product(map(capacity, right[1:]))
@@ -176,19 +176,19 @@ def _summed(op: Operands) -> Size:
         return ZERO
     shared = capacity(left[-1])
     numbers = [size.constant for size in (rows, shared, columns) if size.constant is not None]
-    if len(numbers) == 3 and ONE not in (rows, columns) and (op.framed or not is_summed(*numbers)):
+    if len(numbers) == 3 and ONE not in (rows, columns) and (op.framed or not uses_ordered_sums(*numbers)):
         return ZERO
-    points = rows * shared * columns if len(numbers) == 3 else maximum(maximum(rows, columns) * shared, ONE * SMALL)
+    points = rows * shared * columns if len(numbers) == 3 else maximum(maximum(rows, columns) * shared, ONE * BLAS_CROSSOVER)
     points = points * op.frame
     kind = op.results[0].element.kind
-    return minimum(points, ONE * _BOXES) * (kind.bytes * (1 + kind.is_complex) + 9)
+    return minimum(points, ONE * _REDUCTION_POINTS) * (kind.bytes * (1 + kind.is_complex) + 9)
 
 
 def _exact(cells: Cells, left: Size, right: Size, items: Size) -> Size:
     """Exact products of integers through binary64; see `backend.library.products`."""
     rows = product(capacity(s) for s in cells.args[0][:-1]).constant
     columns = product(capacity(s) for s in cells.args[1][1:]).constant
-    if min(rows if rows is not None else WORTH_BLAS, columns if columns is not None else WORTH_BLAS) < WORTH_BLAS:
+    if min(rows if rows is not None else MIN_BLAS_SIDE, columns if columns is not None else MIN_BLAS_SIDE) < MIN_BLAS_SIDE:
         return ZERO
     return left * 16 + right * 16 + items * 16
 
@@ -203,7 +203,7 @@ def decode(op: Operands) -> Size:
     if op.kind(0).is_integer:
         frames = op.frame
         return copies + rows * length * frames * 16 + _exact(op.cells, rows * length * frames, op.items(1), op.result_items())
-    return copies + op.result_bytes() * 3 + minimum(length, CHUNK + 1) * _PYTHON
+    return copies + op.result_bytes() * 3 + minimum(length, CHUNK + 1) * _PYTHON_NUMBER
 
 
 def encode(op: Operands) -> Size:
@@ -225,7 +225,7 @@ def _is_real(kind: Kind) -> bool:
 
 
 def grade(op: Operands) -> Size:
-    if op.attribute("wanted") == (0, 0):
+    if op.attribute("needed") == (0, 0):
         return ZERO
     items, kind = op.items(0), op.kind(0)
     descending = op.attribute("descending") is True
@@ -241,15 +241,16 @@ def grade(op: Operands) -> Size:
 
 
 def _sorted(op: Operands) -> Size:
-    """A sort in place: pieces turned round, counted, or searched for NaN and zeros; complex numbers go by their grade."""
+    """Bytes of a sort in place, which reverses, counts and searches for NaN and zeros block by block; complex numbers are
+    graded."""
     items, kind = op.items(0), op.kind(0)
-    return items * 74 if kind.is_complex else minimum(items, 8 * PIECE if op.framed else PIECE) * 18
+    return items * 74 if kind.is_complex else minimum(items, 8 * SORT_BLOCK if op.framed else SORT_BLOCK) * 18
 
 
 @cell_by_cell
 def grade_by(op: Operands) -> Size:
     items = op.items(1)
-    return items * 18 + minimum(items, LOOKED_UP) * 40 + op.items(0) * 40 + 4104
+    return items * 18 + minimum(items, TABLE_QUERIES) * 40 + op.items(0) * 40 + 4104
 
 
 def first_occurrence(op: Operands) -> Size:
@@ -257,12 +258,12 @@ def first_occurrence(op: Operands) -> Size:
     cells = product(capacity(s) for s in op.cells.args[0][:1]) * op.frame
     several = len(op.cells.args[0]) > 1 or kind.is_complex
     keys = items * (17 if several and _is_real(kind) else 8) * _parts(kind)
-    ordered = maximum(cells * 27, cells * 24 + minimum(cells, LOOKED_UP) * 40)
+    ordered = maximum(cells * 27, cells * 24 + minimum(cells, TABLE_QUERIES) * 40)
     return keys + ordered + (cells * 36 if op.framed else ZERO)
 
 
 def _search(op: Operands, table: int, arg: int, *, by_items: bool) -> Size:
-    """`index_of` (by major cells) and `member_of` (by items) of whole operands."""
+    """Bytes of `index_of` (by major cells) and `member_of` (by items), of full operands."""
     t_kind, a_kind = op.kind(table), op.kind(arg)
     t_items, a_items = op.items(table), op.items(arg)
     every = t_items + a_items
@@ -273,7 +274,7 @@ def _search(op: Operands, table: int, arg: int, *, by_items: bool) -> Size:
     t_rows = t_items if by_items or len(shape) <= 1 else op.frame * capacity(shape[0])
     a_rows = a_whole if single else op.result_items()
     several = op.framed and op.flags[table]
-    through_table = minimum(a_rows, LOOKED_UP) * 40 + _table(t_kind, a_kind, t_rows + a_rows)
+    through_table = minimum(a_rows, TABLE_QUERIES) * 40 + _table(t_kind, a_kind, t_rows + a_rows)
     lookup = maximum(t_rows * 17 + minimum(a_rows, QUERIES) * 48, through_table)
     if t_kind.bytes == a_kind.bytes == 1:
         lookup = through_table
@@ -294,7 +295,7 @@ def _search(op: Operands, table: int, arg: int, *, by_items: bool) -> Size:
 
 
 def _table(table: Kind, arg: Kind, rows: Size) -> Size:
-    """Of all values between the least and the greatest."""
+    """Bytes of a table of all values between the least and the greatest."""
     return Size({(): 4104}) if table.bytes == arg.bytes == 1 else rows * 8 + 4104
 
 
@@ -311,7 +312,7 @@ def interval_index(op: Operands) -> Size:
     items, table = op.items(1), op.items(0)
     kind = op.kind(0)
     if len(op.cells.args[0]) <= 1:
-        sort = 32 + kind.bytes + 1  # or where each bound is passed, in items that ascend
+        sort = 32 + kind.bytes + 1  # at most; for ascending items, the position where each bound is passed
         cast = 0 if op.kind(0) is op.kind(1) else 8
         return table * (sort + cast) + items * (1 + cast)
     rows = op.result_items() + capacity(op.cells.args[0][0])
@@ -338,18 +339,18 @@ def key_reduce(op: Operands) -> Size:
         items = maximum(items, product(capacity(s) for s in op.cells.args[1]) * op.frame)
     cast = ZERO if op.kind(0) is Kind.I64 else cells * 8
     if function in REDUCTIONS or (function == "gcd" and kind.is_integer):
-        block = minimum(items, ONE * BINNED) * (8 + 2 * kind.bytes)
+        block = minimum(items, ONE * BIN_BLOCK) * (8 + 2 * kind.bytes)
         copied = items * kind.bytes if op.framed else ZERO
         return cast + cells * (27 if function == "gcd" else 10) + block + copied + groups * (2 * kind.bytes + 2)
     ordered = cells * 26 + items * kind.bytes
-    group = from_the_right(function, kind, items, cells, ONE)
+    group = right_fold(function, kind, items, cells, ONE)
     together = minimum(cells, groups) * 40 + minimum(items, groups) * (4 * max(kind.bytes, 8))
     return cast + ordered + maximum(group, together)
 
 
 @cell_by_cell
 def random(op: Operands) -> Size:
-    return minimum(op.result_items() * 80, _RANDOM) + 1024
+    return minimum(op.result_items() * 80, _RANDOM_BYTES) + 1024
 
 
 def format(op: Operands) -> Size:
@@ -357,7 +358,7 @@ def format(op: Operands) -> Size:
 
 
 def read_text(op: Operands) -> Size:
-    """Rows of text, and their numbers, as Python's."""
+    """Bytes of rows of text and their numbers as Python objects."""
     return op.items(0) * 8 + op.result_items() * 120
 
 
@@ -367,19 +368,18 @@ def read_text(op: Operands) -> Size:
 #
 # Note [Transforms].  pocketfft holds twiddles and one line beside the line that it transforms.  A length n with a prime factor
 # beyond its root goes by Bluestein's convolution of length m, the least product of 2 3 5 7 11 that is at least 2n-1: the chirp
-# (n), its transform (m/2), the twiddles of m, and two lines of m; for real numbers a complex line of n too.  Of several lines it
-# takes two at once, in vectors, and an odd one while it still has their memory.  Where n is not known it is taken to be such a
-# length, and m to be at most 2.125 n.
+# (n), its transform (m/2), the twiddles of m, and two lines of m; for real numbers a complex line of n too.  It transforms two
+# lines at once, in SIMD vectors, and the last of an odd number while it still holds their memory.  An unknown n counts as such a
+# length, with m at most 2.125 n.
 #
-# Note [LAPACK].  NumPy hands each matrix of a stack to LAPACK in buffers of its own: operands, results, and the workspace that
-# LAPACK asks for.  Everything else is of whole stacks: `numpy.linalg.qr` works on a copy, and what `backend.library.linear`
-# makes.
+# Note [LAPACK].  NumPy passes each matrix of a stack to LAPACK in buffers of its own: operands, results, and the workspace that
+# LAPACK asks for.  All other copies are of full stacks: that of `numpy.linalg.qr`, and those of `backend.library.linear`.
 
 _ALWAYS_PACKED = 50
 _LARGEST_FACTORED = 1 << 40
 _BLOCK = 64
 """Columns that LAPACK works on at once."""
-_WHOLE = frozenset({Kind.F64, Kind.C128})
+_DOUBLE = frozenset({Kind.F64, Kind.C128})
 
 
 # ------------------------------------------------------------------------------------------ transforms
@@ -388,8 +388,8 @@ _WHOLE = frozenset({Kind.F64, Kind.C128})
 def transform(op: Operands) -> Size:
     """`fft ifft rfft irfft` of lines, one after the other.  See Note [Transforms]."""
     kind, result = op.kind(0), op.results[0].element.kind
-    cast = ZERO if kind in _WHOLE else op.items(0) * (16 if kind.is_complex else 8)
-    converted = ZERO if result in _WHOLE else op.result_items() * (16 if result.is_complex else 8)
+    cast = ZERO if kind in _DOUBLE else op.items(0) * (16 if kind.is_complex else 8)
+    converted = ZERO if result in _DOUBLE else op.result_items() * (16 if result.is_complex else 8)
     real = not (kind.is_complex and result.is_complex)
     *frame, line = op.results[0].shape if kind.is_complex else op.args[0].shape
     length, lanes = capacity(line), 1 if product(capacity(size) for size in frame).constant in (0, 1) else 2
@@ -408,25 +408,25 @@ def _line_bytes(length: int, real: bool, lanes: int) -> int:
 @cache
 def _largest_factor(length: int) -> int:
     """The largest prime factor."""
-    rest, divisor, largest = length, 2, 1
-    while divisor * divisor <= rest:
-        while rest % divisor == 0:
-            rest, largest = rest // divisor, divisor
+    remaining, divisor, largest = length, 2, 1
+    while divisor * divisor <= remaining:
+        while remaining % divisor == 0:
+            remaining, largest = remaining // divisor, divisor
         divisor += 1 if divisor == 2 else 2
-    return max(rest, largest)
+    return max(remaining, largest)
 
 
 @cache
-def _smooth(least: int) -> int:
+def _smooth(minimum_length: int) -> int:
     """The least product of 2 3 5 7 11 that is not below."""
-    best = 1 << (least - 1).bit_length()
+    best = 1 << (minimum_length - 1).bit_length()
     odd = [1]
     for prime in (3, 5, 7, 11):
         for value in list(odd):
             while (value := value * prime) < best:
                 odd.append(value)
     for value in odd:
-        power = -(-least // value)
+        power = -(-minimum_length // value)
         best = min(best, value << (power - 1).bit_length())
     return best
 
@@ -435,27 +435,29 @@ def _smooth(least: int) -> int:
 
 
 class _Matrices:
-    """A stack of matrices: `frame` of them, each `rows` by `columns`, of items of `width` bytes in binary64."""
+    """Sizes of a stack of matrices: `frame` of them, each `rows` by `columns`, of items of `width` bytes in binary64.
+
+    `across` and `down` are the items of the two factors of a thin factorisation, of rank min(rows, columns)."""
 
     def __init__(self, op: Operands, which: int) -> None:
         self.op = op
         *frame, rows, columns = [capacity(size) for size in op.args[which].shape]
         self.rows, self.columns, self.frame = rows, columns, product(frame)
-        self.least = minimum(rows, columns)
+        self.rank = minimum(rows, columns)
         self.complex = op.kind(which).is_complex
         self.width = 16 if self.complex else 8
         self.cell = rows * columns
-        self.across, self.down = rows * self.least, self.least * columns
+        self.across, self.down = rows * self.rank, self.rank * columns
         self.panels = columns * _BLOCK
 
     def bytes(self, items: Size) -> Size:
-        """So many items beside operands and results, and what narrower kinds are widened to."""
+        """Bytes of `items` extra items, and of the binary64 copies of narrower operands and results."""
         op, wide = self.op, ZERO
         for which in range(len(op.args)):
-            wide = wide if op.kind(which) in _WHOLE else wide + op.items(which) * self.width
+            wide = wide if op.kind(which) in _DOUBLE else wide + op.items(which) * self.width
         for result in op.results:
             written = product(capacity(size) for size in result.shape) * self.width
-            wide = wide if result.element.kind in _WHOLE else wide + written
+            wide = wide if result.element.kind in _DOUBLE else wide + written
         return items * self.width + wide
 
 
@@ -478,7 +480,7 @@ def qr(op: Operands) -> Size:
 def svd(op: Operands) -> Size:
     """By divide and conquer (`gesdd`)."""
     a = _Matrices(op, 0)
-    work = a.least * a.least * 5 + a.least * (4 * _BLOCK)
+    work = a.rank * a.rank * 5 + a.rank * (4 * _BLOCK)
     safe = a.frame * a.cell  # without what is not finite
     return a.bytes(maximum(safe + a.cell + a.across + a.down + work, a.frame * (a.across * 2 + a.down)))
 
@@ -501,7 +503,7 @@ def inverse(op: Operands) -> Size:
 
 
 def _solving(a: _Matrices, right: Size) -> Size:
-    """Square: the solution, then a factorisation that looks at the rank; else a factorisation, then its triangle is solved."""
+    """Items to solve a stack: square ones by LU and then a rank check, others by QR and then a triangular solve."""
     triangle, solution = a.columns * a.columns, a.columns * right
     looked = a.frame * triangle + maximum(triangle + a.panels, a.frame * triangle)
     square = maximum(triangle + solution + a.columns, a.frame * maximum(triangle, solution), looked)

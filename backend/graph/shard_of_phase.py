@@ -3,12 +3,12 @@
 A restricted phase is an ordinary phase, so every back end runs it with the kernels it has.  Its operands are renumbered
 -1, -2, …, one a read, because one value may be read through two boxes.
 
-Note [Restricted projections].  A projection first adds the box's origin, and finally takes away the origin of the operand's
-box.  Between them each stage keeps to the box that reaches it.  A stage that fills may go on reading outside: what lies
-outside its box then lies outside the operand, for the box is the bounding box cut off at the operand.  A reshape keeps to
-boxes where both its sides, group of axes by group of axes, are the same run of points in row-major order, or where one side is a
-run inside the run that the other is; where they are not, the shard reads the operand through its whole shape, with nothing in it
-outside the box (`Restricted.is_unnarrowed`).
+Note [Restricted projections].  A projection first adds the box's origin and finally subtracts the origin of the operand's box;
+each stage between is rewritten for the box that reaches it.  A stage that fills still reads fills outside: the operand's box is
+the bounding box clipped to the operand, so a point outside the box lies outside the operand.  A reshape can be narrowed where
+both its sides, group of axes by group of axes, are the same contiguous run of points in row-major order, or where one side's run
+contains the other's.  Otherwise the shard reads the operand in its full shape, of which only the box has data
+(`Restricted.is_unnarrowed`).
 """
 
 from __future__ import annotations
@@ -44,12 +44,13 @@ from .phases import (
 from .projections import Box, box_needed, simplify, sizes_of
 
 
-def view_of(
-    id: PhaseId, span: Span, value: ValueId, there: Sequence[Size], starts: Sequence[int], type: ArrayType, result: ValueId
+def box_view(
+    id: PhaseId, span: Span, value: ValueId, source_shape: Sequence[Size], starts: Sequence[int], type: ArrayType, result: ValueId
 ) -> Structured:  # fmt: skip
-    """The phase that makes, as a value of its own, the box of this type that starts there in a value of shape `there`."""
+    """The phase that copies a box of `value`, whose shape is `source_shape`: the box has the shape of `type` and starts at
+    `starts`."""
     indices = tuple(AffineIndex((Term(axis, 1),), number(start)) for axis, start in enumerate(starts))
-    read = Read(value, Projection((Affine(indices, tuple(there)),)))
+    read = Read(value, Projection((Affine(indices, tuple(source_shape)),)))
     axes = tuple(Axis(size, AxisKind.PARALLEL) for size in type.shape)
     return Structured(id, span, axes, (read,), (ReadNode(0, type.element.kind),), (PhaseResult(result, 0, None),))
 
@@ -65,44 +66,45 @@ class Restricted:
 
 
 def restrict(
-    phase: Structured, box: Box, held: Sequence[Box] | None = None, moving: Mapping[int, ValueId] | None = None
+    phase: Structured, box: Box, available: Sequence[Box] | None = None, moving: Mapping[int, ValueId] | None = None
 ) -> Restricted:  # fmt: skip
     """The phase on `box` of its iteration space.  Sizes are numbers; the box is not empty.
 
-    `held`: by read, the box of the operand that is there, which contains what is needed (None: just that).  `moving`: axes whose
-    origin is not the box's but a value, an i64, so that one phase serves boxes along them."""
+    `available`: by read, the box of the operand that the shard has, which contains the one it needs (None: just that one).
+    `moving`: axes whose origin is a run-time value, an i64, instead of the box's, so that one phase serves all boxes along
+    them."""
     extents = tuple(stop - start for start, stop in box)
     reads: list[Read] = []
     boxes: list[Box] = []
     unnarrowed: list[bool] = []
     for position, read in enumerate(phase.reads):
-        needed = box_needed(extents, read.projection, box) if held is None else held[position]
+        needed = box_needed(extents, read.projection, box) if available is None else available[position]
         narrow = _narrowed(read.projection, box, needed)
         unnarrowed.append(narrow is None)
         boxes.append(needed)
         if narrow is None:
-            narrow = (_moved(box, [axis.size for axis in phase.axes]), *read.projection.stages)
+            narrow = (_from_box(box, [axis.size for axis in phase.axes]), *read.projection.stages)
         reads.append(Read(ValueId(-1 - position), simplify(sizes_of(extents), narrow)))
     axes = tuple(Axis(number(size), axis.kind) for size, axis in zip(extents, phase.axes, strict=True))
     origins = {axis: _ShardOrigin(len(phase.reads) + position, value) for position, (axis,
         value) in enumerate((moving or {}).items())}
-    nowhere = Projection((Affine((), ()),))
-    reads += [Read(origin.value, simplify(sizes_of(extents), nowhere.stages)) for origin in origins.values()]
-    body, places = _body(phase.body, [start for start, _ in box], {axis: one.read for axis, one in origins.items()})
-    results = tuple(PhaseResult(r.value, places[r.node], r.reduction) for r in phase.results)
+    no_axes = Projection((Affine((), ()),))
+    reads += [Read(origin.value, simplify(sizes_of(extents), no_axes.stages)) for origin in origins.values()]
+    body, new_index = _body(phase.body, [start for start, _ in box], {axis: one.read for axis, one in origins.items()})
+    results = tuple(PhaseResult(r.value, new_index[r.node], r.reduction) for r in phase.results)
     return Restricted(replace(phase, axes=axes, reads=tuple(reads), body=body, results=results), tuple(boxes), tuple(unnarrowed))
 
 
 @dataclass(frozen=True, slots=True)
 class _ShardOrigin:
-    """Where a box starts along an axis: a value, and the place of its read."""
+    """Where a box starts along an axis: a value, and the index of its read."""
 
     read: int
     value: ValueId
 
 
-def _moved(box: Box, shape: Sequence[Size]) -> Affine:
-    """From the box's own space into the whole one."""
+def _from_box(box: Box, shape: Sequence[Size]) -> Affine:
+    """From the coordinates of the box to those of the full space."""
     return Affine(tuple(AffineIndex((Term(a, 1),), number(start)) for a, (start, _) in enumerate(box)), tuple(shape))
 
 
@@ -118,7 +120,7 @@ def _narrowed(projection: Projection, box: Box, needed: Box) -> tuple[Stage, ...
         if position == len(projection.stages) - 1:
             reached = needed
         if any(start >= stop for start, stop in reached):
-            return (*stages, _nowhere(needed)) if needed else None
+            return (*stages, _outside(needed)) if needed else None
         match stage:
             case Affine():
                 stages.append(_between(stage, current, reached))
@@ -138,13 +140,13 @@ def _narrowed(projection: Projection, box: Box, needed: Box) -> tuple[Stage, ...
     return tuple(stages)
 
 
-def _nowhere(needed: Box) -> Affine:
-    """Every point lies outside: a stage into a box without points, which fills."""
+def _outside(needed: Box) -> Affine:
+    """A filling stage into a box without points: every index lies outside."""
     return Affine(tuple(AffineIndex((), number(0)) for _ in needed), tuple(number(0) for _ in needed), True)
 
 
 def _between(stage: Affine, source: Box, target: Box) -> Affine:
-    """An affine stage from one box's own space into another's."""
+    """An affine stage from the coordinates of one box to those of another."""
     indices = []
     for index, (origin, _) in zip(stage.indices, target, strict=True):
         start = _value(index.constant) + sum(term.coefficient * source[term.axis][0] for term in index.terms)
@@ -194,19 +196,19 @@ def _run(extents: Sequence[int], box: Sequence[tuple[int, int]]) -> tuple[int, i
 
 
 def _body(nodes: Sequence[Node], origin: Sequence[int], moving: Mapping[int, int]) -> tuple[tuple[Node, ...], list[int]]:
-    """The body with coordinates of the whole space, and where each node went."""
+    """The body with coordinates of the full space, and the new index of each node."""
     body: list[Node] = []
-    places: list[int] = []
+    new_index: list[int] = []
     for node in nodes:
         if isinstance(node, ApplyNode):
-            node = replace(node, args=tuple(places[arg] for arg in node.args))
+            node = replace(node, args=tuple(new_index[arg] for arg in node.args))
         body.append(node)
         if isinstance(node, AxisNode) and (origin[node.axis] or node.axis in moving):
             read = moving.get(node.axis)
             body.append(ConstantNode(Kind.I64, origin[node.axis]) if read is None else ReadNode(read, Kind.I64))
             body.append(ApplyNode("add", (len(body) - 2, len(body) - 1), Kind.I64))
-        places.append(len(body) - 1)
-    return tuple(body), places
+        new_index.append(len(body) - 1)
+    return tuple(body), new_index
 
 
 def _extents(box: Box) -> tuple[Size, ...]:

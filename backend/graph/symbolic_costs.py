@@ -2,10 +2,9 @@
 
 Classes are those of a device profile (scheduling.md 4.1): one per scalar function group for structured phases, one per
 library op otherwise; the device's table turns counts into time.  Run-time sizes count at their caps, because buffers have the
-cap.  Bytes read count each element as often as it is read (the quantity); `touched` counts an operand once.
-
-A loop costs trip × body (with an index, the sum of its turns), a map frame × body, a fold (length - 1) × body, a branch the
-larger arm in each class (sizes have a maximum).
+cap.  Bytes read count each element as often as it is read; `touched` counts an operand once.
+A loop costs trip × body (with an index, the sum of its iterations), a map frame × body, a fold length × body, a branch the
+maximum of its arms in each class.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from ...typechecker.sizes.polynomials import ONE, ZERO, Monomial, Size, SizeOrig
 from ...typechecker.sizes.size import at_most_summed, capacity, maximum, stand_in
 from ..scalar.function_table import class_of
 from . import traverse
-from .bind_sizes import in_terms_of
+from .bind_sizes import substitute_sizes
 from .phases import (
     ApplyNode,
     AxisKind,
@@ -68,7 +67,7 @@ class Cost:
         return total
 
 
-FREE: Final = Cost({}, ZERO, ZERO, ZERO, ZERO, ())
+NO_COST: Final = Cost({}, ZERO, ZERO, ZERO, ZERO, ())
 
 
 def bytes_of(type: ArrayType) -> Size:
@@ -85,7 +84,7 @@ def cost_of(phase: Phase, types: Types) -> Cost:
             return _library(phase, types)
         case Loop():
             if phase.index is not None:
-                return _turns(phase, phase.index, types)
+                return _indexed_loop(phase, phase.index, types)
             inner = _block(phase.body, types)
             if phase.until is not None:
                 inner = _add(inner, _block(phase.until, types))
@@ -99,7 +98,7 @@ def cost_of(phase: Phase, types: Types) -> Cost:
         case Constant():
             return Cost({}, ZERO, bytes_of(types[phase.result]), ZERO, ZERO, ())
         case Input() | Print() | Output():
-            return FREE
+            return NO_COST
 
 
 def graph_cost(graph: Graph) -> Cost:
@@ -148,20 +147,20 @@ def _library(phase: LibraryPhase, types: Types) -> Cost:
 
 
 def _block(graph: SubGraph, types: Types) -> Cost:
-    total = FREE
+    total = NO_COST
     for phase in graph.phases:
         total = _add(total, cost_of(phase, types))
     return total
 
 
-def _turns(phase: Loop, index: SizeVariable, types: Types) -> Cost:
-    """The sum over the turns of a loop with an index; scratch is the largest turn's."""
+def _indexed_loop(phase: Loop, index: SizeVariable, types: Types) -> Cost:
+    """The sum over the iterations of a loop with an index; its scratch is the largest of an iteration."""
     inside = set(phase.body.params)
     for inner_phase in traverse.all_phases(phase.body):
         inside.update(traverse.uses(inner_phase), traverse.results(inner_phase),
             *[graph.params for graph in traverse.subgraphs(inner_phase)])
     known = {value: types[value] for value in inside}
-    iteration = in_terms_of(Graph(phase.body.phases, known, {}, (), (), ()), {index: variable(stand_in(index))})
+    iteration = substitute_sizes(Graph(phase.body.phases, known, {}, (), (), ()), {index: variable(stand_in(index))})
     inner, trip = _block(SubGraph((), iteration.phases, ()), iteration.types), capacity(phase.trip)
 
     def over_turns(count: Size) -> Size:
@@ -212,18 +211,18 @@ def _sum(sizes: Iterable[Size]) -> Size:
 #
 # Sizes as formulas of cost: bounds that stay readable, and logarithms.
 #
-# A cost may be bounded from above wherever the exact formula would grow without end: `larger` gives the maximum while that
-# is short, and otherwise the larger coefficient of every monomial, which is never less (sizes are not negative).
+# Where the exact formula would grow without end a cost is bounded from above: `upper_bound_of` returns the maximum while that is
+# short, and otherwise the larger coefficient of every monomial, which is never less (sizes are not negative).
 #
-# Note [Logarithms].  Sizes are polynomials; the steps of a tree over n items are ⌈2⍟n⌉.  A `Span` therefore is a size that may
-# mention *logarithms*: variables of its own, each standing for ⌈2⍟n⌉ of a size (0 where n ≤ 1), written as in the language.
+# Note [Logarithms].  Sizes are polynomials, but the depth of a tree over n items is ⌈2⍟n⌉.  So a `CriticalPath` is a size that
+# may mention *logarithms*: extra variables, each of which stands for ⌈2⍟n⌉ of a size n (0 where n ≤ 1).
 
 _MOST_CHARACTERS: Final = 600
 _MOST_TERMS: Final = 24
 
 
-def larger(a: Size, b: Size) -> Size:
-    """At least both; their maximum where its formula is short."""
+def upper_bound_of(a: Size, b: Size) -> Size:
+    """A size that is at least both; their maximum where its formula is short."""
     if a == b or b == ZERO:
         return a
     if a == ZERO:
@@ -263,7 +262,7 @@ def total(sizes: Iterable[Size]) -> Size:
 
 @dataclass(slots=True)
 class Logarithms:
-    """The logarithms of one formula; see Note [Logarithms].  Their ids are negative, so they are not sizes of the program."""
+    """The logarithms of one formula; see Note [Logarithms].  Their ids are negative, unlike those of sizes of the program."""
 
     known: dict[Size, SizeVariable] = field(default_factory=dict)
 
@@ -281,13 +280,13 @@ class Logarithms:
 
 
 def ceiling_log2(count: int) -> int:
-    """Steps of a tree that joins so many items."""
+    """The depth of a binary tree over `count` items."""
     return (count - 1).bit_length() if count > 1 else 0
 
 
 @dataclass(frozen=True, slots=True)
 class CriticalPath:
-    """A formula that may mention logarithms; `logarithms` says of which sizes."""
+    """A formula that may mention logarithms; `logarithms`: the size that each of them is of."""
 
     size: Size
     logarithms: Mapping[SizeVariable, Size]
@@ -302,15 +301,15 @@ class CriticalPath:
 
 # ---------------------------------------------------------------------------------------------------- spans
 #
-# The span of a graph: the longest chain of operations each of which needs the one before, with processors without end.
+# The span of a graph (work and span): the length of its critical path, with unlimited processors.
 #
 # Rules.  An element-wise phase counts the longest chain of functions in its body; an associative reduction of n items ⌈2⍟n⌉ more
-# (the documented order of float sums is a tree too, and its runs of 16 in the leaves count as part of it); other reductions,
-# scans and folds n.  A sort, a search or a grouping of n items counts the square of ⌈2⍟n⌉ (a sorting network) and 1.  A matrix
-# product counts 1 + ⌈2⍟k⌉, a transform 1 + ⌈2⍟n⌉, a factorisation its columns times 1 + ⌈2⍟rows⌉, other library ops 1. A loop
-# counts trips × body, a map its body once, a branch the longer arm and 1.  Views, inputs and constants count nothing.
+# (the documented order of float sums is a tree too; its runs of 16 in the leaves count as part of it); other reductions, scans
+# and folds n.  A sort, a search or a grouping of n items counts 1 and the square of ⌈2⍟n⌉ (a sorting network).  A matrix product
+# counts 1 + ⌈2⍟k⌉, a transform 1 + ⌈2⍟n⌉, a factorisation its columns times 1 + ⌈2⍟rows⌉, other library ops 1.  A loop counts
+# trips × body, a map its body once, a branch the longer arm and 1.  Views, inputs and constants count 0.
 #
-# A phase starts when its operands, what its body captures and the run-time sizes that its types mention are there.
+# A phase starts when its operands, the values its body captures and the run-time sizes that its types mention are defined.
 
 def graph_span(graph: Graph) -> CriticalPath:
     """The span of a whole program, in the sizes of its inputs and params."""
@@ -325,21 +324,21 @@ class _CostWalk:
         self.defined: dict[SizeVariable, Size] = {}
 
     def block(self, phases: Sequence[Phase]) -> Size:
-        """The longest chain in a block; values from outside are there when it starts."""
+        """The longest chain in a block; values from outside are available at its start."""
         depths: dict[ValueId, Size] = {}
         longest = ZERO
         for phase in phases:
             start = ZERO
             for value in traverse.uses(phase):
-                start = larger(start, depths.get(value, ZERO))
+                start = upper_bound_of(start, depths.get(value, ZERO))
             for which in self.mentioned(phase):
-                start = larger(start, self.defined.get(which, ZERO))
+                start = upper_bound_of(start, self.defined.get(which, ZERO))
             end = start + self.phase(phase)
             for value in traverse.results(phase):
                 depths[value] = end
             for which in traverse.defines(phase):
                 self.defined[which] = end
-            longest = larger(longest, end)
+            longest = upper_bound_of(longest, end)
         return longest
 
     def mentioned(self, phase: Phase) -> set[SizeVariable]:
@@ -352,7 +351,7 @@ class _CostWalk:
         return variables - set(traverse.defines(phase))
 
     def phase(self, phase: Phase) -> Size:
-        """What one phase adds to a chain."""
+        """The length that one phase adds to a chain."""
         match phase:
             case Structured():
                 return self.structured(phase)
@@ -368,7 +367,7 @@ class _CostWalk:
             case Map():
                 return self.block(phase.body.phases)
             case Branch():
-                return larger(self.block(phase.then.phases), self.block(phase.otherwise.phases)) + 1
+                return upper_bound_of(self.block(phase.then.phases), self.block(phase.otherwise.phases)) + 1
             case Constant() | Input() | Print() | Output():
                 return ZERO
 

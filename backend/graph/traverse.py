@@ -159,7 +159,7 @@ def projection_sizes(projection: Projection) -> Iterator[Size]:
 
 
 def rename_operands(phase: Phase, names: Mapping[ValueId, ValueId]) -> Phase:
-    """The phase itself reading `names[v]` for each v it names; its sub-graphs and results stay."""
+    """The phase reading `names[v]` instead of each operand v in `names`; its sub-graphs and results stay."""
 
     def new(values: tuple[ValueId, ...]) -> tuple[ValueId, ...]:
         return tuple(names.get(v, v) for v in values)
@@ -180,7 +180,7 @@ def rename_operands(phase: Phase, names: Mapping[ValueId, ValueId]) -> Phase:
 
 
 def fresh_id(graph: Graph) -> int:
-    """No value and no phase has it or any above."""
+    """An id such that no value and no phase has it or a higher one."""
     return 1 + max([*map(int, graph.types), *(int(phase.id) for phase in all_phases(graph))])
 
 
@@ -194,7 +194,7 @@ def all_phases(graph: Graph | SubGraph) -> Iterator[Phase]:
 
 
 def mentions(graph: Graph) -> Counter[ValueId]:
-    """How many operands of phases and results of bodies each value is."""
+    """How often each value is an operand of a phase or a result of a body."""
     count: Counter[ValueId] = Counter()
     for phase in all_phases(graph):
         count.update(operands(phase))

@@ -23,7 +23,7 @@ from ...typechecker.scalars import FUNCTIONS
 from ...typechecker.sizes.polynomials import Size, SizeVariable
 from . import traverse
 from .phases import (
-    PLACES,
+    ARGUMENT_REDUCTIONS,
     Affine,
     ApplyNode,
     AxisKind,
@@ -156,10 +156,10 @@ class _GraphVerifier:
             type = self.type(result.value)
             _require(0 <= result.node < len(phase.body), f"result {result.value} names no node")
             _require(agree(type.shape, space[:parallel]), f"result {result.value} has not the shape of the parallel axes")
-            kind = Kind.I64 if result.reduction in PLACES else node_kinds[result.node]
+            kind = Kind.I64 if result.reduction in ARGUMENT_REDUCTIONS else node_kinds[result.node]
             _require(type.element.kind is kind, f"result {result.value} is {type.element.kind.value}, its node {kind.value}")
             _require((result.reduction is not None) == (parallel < len(kinds)), "a reduction goes with a reduce axis")
-            if result.reduction is not None and result.reduction not in PLACES:
+            if result.reduction is not None and result.reduction not in ARGUMENT_REDUCTIONS:
                 row = FUNCTIONS.get(result.reduction)
                 _require(row is not None and row.arity == 2, f"{result.reduction} is not a function of two operands")
 
@@ -277,7 +277,7 @@ class _GraphVerifier:
     def subgraph(
         self, graph: SubGraph, params: Sequence[ArrayType], *, effects: bool, index: SizeVariable | None = None
     ) -> list[ArrayType]:
-        """Check a sub-graph in its own scope, where an index may be known; the types of its results."""
+        """Check a sub-graph in a scope of its own, in which `index` is defined; returns the types of its results."""
         mark, sizes = len(self.trail), set(self.sizes)
         if index is not None:
             self.sizes.add(index)

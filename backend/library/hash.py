@@ -12,7 +12,7 @@ from ...lang.support.records import dataclass
 from ..cpu.numpy_reductions import order_columns
 from ..cpu.parallel_for import address_for, run_once
 from ..cpu.views import NumArray
-from ..graph.scratch import LOOKED_UP, QUERIES
+from ..graph.scratch import QUERIES, TABLE_QUERIES
 from ..jit.tiering import PIECES_NANOSECONDS as PARALLEL
 
 if TYPE_CHECKING:
@@ -443,15 +443,15 @@ def _looked_up(table: NumArray, words: NumArray, low: int, high: int) -> NumArra
     """Through a table of all values from `low` to `high`, of 32-bit positions where they fit."""
     count = len(table)
     first = np.full(high - low + 2, count, np.int32 if count < 1 << 31 else np.int64)
-    for stop in range(count, 0, -LOOKED_UP):  # the first of equal ones is written last
-        start = max(stop - LOOKED_UP, 0)
+    for stop in range(count, 0, -TABLE_QUERIES):  # the first of equal ones is written last
+        start = max(stop - TABLE_QUERIES, 0)
         first[_from_zero(table[start:stop], low)[::-1]] = np.arange(stop - 1, start - 1, -1, dtype=first.dtype)
     flat = words.reshape(-1)
     result = np.empty(len(flat), np.int64)
-    for start in range(0, len(flat), LOOKED_UP):
-        wanted = flat[start : start + LOOKED_UP].astype(np.int64)
+    for start in range(0, len(flat), TABLE_QUERIES):
+        wanted = flat[start : start + TABLE_QUERIES].astype(np.int64)
         outside = (wanted < low) | (wanted > high)
         wanted -= low
         wanted[outside] = high - low + 1
-        result[start : start + LOOKED_UP] = first[wanted]
+        result[start : start + TABLE_QUERIES] = first[wanted]
     return result.reshape(words.shape)

@@ -38,8 +38,8 @@ from ..cpu.phases import compile_structured
 from ..cpu.templates import drafted
 from ..cpu.views import DTYPES, NumArray, common_stride, start_of
 from ..graph.phases import LibraryPhase, ValueId
-from ..graph.projections import frame_of, framed_of, is_summed, sum_of_products
-from ..graph.scratch import WORTH_BLAS
+from ..graph.projections import frame_of, framed_of, sum_of_products, uses_ordered_sums
+from ..graph.scratch import MIN_BLAS_SIDE
 from ..jit import tiering
 from ..jit.compiler import LruCache, address_of
 from ..vm.run_state import room
@@ -201,7 +201,7 @@ _phase = lru_cache(256)(sum_of_products)
 
 
 def summed_products(kind: Kind, left: NumArray, right: NumArray, threads: int) -> NumArray:
-    """Of a batch of matrices (or one for all) and another, of sizes that are summed (`is_summed`)."""
+    """Of a batch of matrices (or one for all) and another, of sizes that are summed (`uses_ordered_sums`)."""
     count = max(len(left), len(right))
     first, second = [np.broadcast_to(array, (count, *array.shape[1:])) for array in (left, right)]
     phase = _phase(kind, tuple(map(number, first.shape)), tuple(map(number, second.shape)), 1, (LEFT, RIGHT, RESULT))
@@ -307,7 +307,9 @@ def product_into(kind: Kind, left: NumArray, right: NumArray, result: NumArray, 
     makes it; None where that is more than copies into rows and one launch."""
     left, right = left[np.newaxis], right[np.newaxis]
     (rows, shared), columns = left.shape[1:], right.shape[2]
-    if 0 in result.shape or shared < 2 or is_summed(rows, shared, columns) or not result.flags.c_contiguous or blas() is None:
+    if 0 in result.shape or shared < 2 or uses_ordered_sums(rows, shared, columns):
+        return None
+    if not result.flags.c_contiguous or blas() is None:
         return None
     if _is_mirrored(left, right):
         return None
@@ -526,7 +528,7 @@ def contract(call: OperationCall, arrays: Arrays) -> Arrays:
     a = left.reshape(len(left), math.prod(rows), shared)
     b = right.reshape(len(right), shared, math.prod(columns))
     kind = call.kind()
-    if not (call.rank or kind.is_integer) and 0 not in (*a.shape, *b.shape) and is_summed(*a.shape[1:], b.shape[2]):
+    if not (call.rank or kind.is_integer) and 0 not in (*a.shape, *b.shape) and uses_ordered_sums(*a.shape[1:], b.shape[2]):
         result = summed_products(kind, a, b, call.threads)
     elif len(b) == 1:  # the rows of all left cells are those of one matrix
         result = products(kind, a.reshape(1, len(a) * a.shape[1], shared), b, call.threads)
@@ -558,7 +560,7 @@ def _contract_floats(call: OperationCall, arrays: Arrays) -> NumArray | None:
 
 def _exact_product(a: NumArray, b: NumArray, threads: int) -> NumArray:
     """See Note [Exact integer products]."""
-    if min(a.shape[-2], b.shape[-1]) < WORTH_BLAS or not a.size or not b.size:
+    if min(a.shape[-2], b.shape[-1]) < MIN_BLAS_SIDE or not a.size or not b.size:
         return np.asarray(np.matmul(a, b))
     left, right = _bits(a), _bits(b)
     room = _EXACT_BITS - a.shape[-1].bit_length()
@@ -612,7 +614,7 @@ def _bind_product(binding: Specialization, phase: LibraryPhase) -> None:
     if kind not in PRODUCTS or not all(0 < len(shape) - depth < 3 for shape in sizes) or (depth and not all(framed_of(phase))):
         raise Unbound
     rows, columns = math.prod(arrays[0].shape[depth:-1]), math.prod(arrays[1].shape[depth + 1 :])
-    if 1 in (rows, columns) or (not depth and is_summed(rows, arrays[0].shape[-1], columns)):
+    if 1 in (rows, columns) or (not depth and uses_ordered_sums(rows, arrays[0].shape[-1], columns)):
         bind_structured(binding, sum_of_products(kind, sizes[0], sizes[1], depth, (args[0], args[1], value)))
         return
     batches = [batch for array in arrays if (batch := batch_of(array, depth)) is not None]

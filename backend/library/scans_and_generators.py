@@ -17,7 +17,7 @@ from ..cpu.templates import fill, reduce_by_key, scan_lines, scan_plan
 from ..cpu.views import DTYPES, NumArray, start_of
 from ..graph.phases import LibraryPhase
 from ..graph.projections import frame_of
-from ..graph.scratch import BINNED, CHUNK
+from ..graph.scratch import BIN_BLOCK, CHUNK
 from ..io.cells import date_in, number_in
 from ..vm.specialization import Later, Specialization, Unbound
 from ..vm.values import fixed_items, format_items
@@ -286,7 +286,7 @@ def _scattered(ufunc: np.ufunc, keys: NumArray, items: NumArray, bins: int, star
     width = items.shape[1]
     few = width <= _FEW_COLUMNS
     result = np.full((width, bins) if few else (bins, width), start, items.dtype)
-    rows = max(1, BINNED // width)
+    rows = max(1, BIN_BLOCK // width)
     for first in range(0, len(keys), rows):
         chunk, block = keys[first : first + rows], items[first : first + rows]
         if few:

@@ -19,7 +19,7 @@ from ..cpu.parallel_for import ArgumentBlock, Base, words_of
 from ..cpu.templates import compressed, cycled, gather_run, joined, places
 from ..cpu.views import DTYPES, FILLS, NumArray, common_stride
 from ..graph.phases import LibraryPhase
-from ..graph.projections import frame_of, framed_of, wanted_of
+from ..graph.projections import frame_of, framed_of, needed_positions
 from ..jit.compiler import address_of, is_installed
 from ..loopir.templates import Counting, SelectionForm, SelectTemplate
 from ..vm.backend_interface import NOTHING, CheckFailed, Types, outside
@@ -46,7 +46,7 @@ def check_indices(
 
 def check_gather(phase: LibraryPhase, cell: Sequence[int], indices: NumArray, others: Sequence[NumArray]) -> None:
     """Fail with the first item whose index is outside: those of axes before it that are numbers are those of the first item."""
-    fixed_axes, axis, indexing = phase.attributes.get("beside", ()), phase.attributes["axis"], phase.indexing
+    fixed_axes, axis, indexing = phase.attributes.get("other_axes", ()), phase.attributes["axis"], phase.indexing
     assert isinstance(fixed_axes, tuple) and isinstance(axis, int)
     fixed = {other: int(number.reshape(-1)[0]) for other, number in zip(fixed_axes, others, strict=True)}
     if indexing is not None and indexing.axis == axis and indices.size:
@@ -119,7 +119,7 @@ def gather(call: OperationCall, arrays: Arrays) -> Arrays:
 
 def sort(call: OperationCall, arrays: Arrays) -> Arrays:
     """A gather in the order of a grade that is not made (`graph.passes.algebraic_rules`)."""
-    descending, wanted = call.phase.attributes["sorts"] == "down", wanted_of(call.phase)
+    descending, wanted = call.phase.attributes["sorts"] == "down", needed_positions(call.phase)
     if not call.rank:
         return (sorted_items(arrays[0], descending=descending, wanted=wanted),)
     (rows, _) = call.batched(arrays)
@@ -172,7 +172,7 @@ def _gather_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
     if order is None:
         run = gather_run(call.phase, [call.operand_kind(0), call.operand_kind(1)], arrays[0], arrays[1], call.threads)
         return None if run is None else run.gathered(arrays[0], arrays[1])
-    if call.rank or selects(len(arrays[0]), wanted_of(call.phase)):
+    if call.rank or selects(len(arrays[0]), needed_positions(call.phase)):
         return sort(call, arrays)[0]
     ordered = sorted_vector(arrays[0], call.operand_kind(0), order == "down", call.threads)
     return sort(call, arrays)[0] if ordered is None else ordered
@@ -198,7 +198,7 @@ def _short_gather(phase: LibraryPhase, types: Types, otherwise: Function) -> Fun
         return _short_rows(phase, types, otherwise) if frame_of(phase) else None
     if not is_short(phase, types) or not math.prod(types.shape(phase.args[0])):
         return None
-    if selects(math.prod(types.shape(phase.args[0])), wanted_of(phase)):
+    if selects(math.prod(types.shape(phase.args[0])), needed_positions(phase)):
         return None
     return _sorted(types.kind(phase.args[0]), descending=order == "down")
 

@@ -22,8 +22,8 @@ from ..cpu.numpy_reductions import order_columns
 from ..cpu.parallel_for import ArgumentBlock, Pieces, run_boxes
 from ..cpu.views import DTYPES, NumArray
 from ..graph.phases import LibraryPhase
-from ..graph.projections import frame_of, wanted_of
-from ..graph.scratch import PIECE
+from ..graph.projections import frame_of, needed_positions
+from ..graph.scratch import SORT_BLOCK
 from ..jit import tiering
 from ..jit.compiler import LruCache, MachineCode, address_of, is_installed, vector_bytes
 from ..vm.backend_interface import Types
@@ -59,7 +59,7 @@ _ROWS: Final = 1 << 15
 
 def selects(length: int, wanted: Window | None) -> bool:
     """Is a part of so many selected rather than sorted with all?  (A part turned round is copied.)"""
-    return wanted is not None and length >= _LEAST and wanted[1] - wanted[0] <= PIECE
+    return wanted is not None and length >= _LEAST and wanted[1] - wanted[0] <= SORT_BLOCK
 
 
 def sorted_items(value: NumArray, *, descending: bool, wanted: Window | None = None) -> NumArray:
@@ -187,14 +187,14 @@ def _select(value: NumArray, result: NumArray, wanted: Window, *, descending: bo
 
 def _count(value: NumArray, compare: np.ufunc) -> int:
     """How many are less or greater than 0."""
-    return sum(int(np.count_nonzero(compare(value[at : at + PIECE], 0))) for at in range(0, len(value), PIECE))
+    return sum(int(np.count_nonzero(compare(value[at : at + SORT_BLOCK], 0))) for at in range(0, len(value), SORT_BLOCK))
 
 
 def _taken(value: NumArray, start: int, count: int) -> NumArray:
     """Zeros in their order, from the one numbered `start`."""
     result, passed = np.empty(count, value.dtype), 0
-    for at in range(0, len(value), PIECE):
-        part = value[at : at + PIECE]
+    for at in range(0, len(value), SORT_BLOCK):
+        part = value[at : at + SORT_BLOCK]
         zeros = part[np.logical_not(part)]
         low, high = max(0, start - passed), max(0, start + count - passed)
         run = zeros[low:high]
@@ -226,14 +226,14 @@ def _has_negative_zeros(value: NumArray) -> bool:
     """Without these zeros are all the same."""
     bits = value.view(np.dtype(f"i{value.itemsize}"))
     least = np.iinfo(bits.dtype).min
-    return any((bits[start : start + PIECE] == least).any() for start in range(0, len(bits), PIECE))
+    return any((bits[start : start + SORT_BLOCK] == least).any() for start in range(0, len(bits), SORT_BLOCK))
 
 
 def _counts(value: NumArray) -> list[int]:
     """How often each byte is there."""
     total = np.zeros(256, np.int64)
-    for start in range(0, len(value), PIECE):
-        total += np.bincount(value[start : start + PIECE], minlength=256)
+    for start in range(0, len(value), SORT_BLOCK):
+        total += np.bincount(value[start : start + SORT_BLOCK], minlength=256)
     return [int(count) for count in total]
 
 
@@ -248,8 +248,8 @@ def _put_in_order(result: NumArray, counts: list[int], *, descending: bool) -> N
 def _put_back(value: NumArray, test: np.ufunc, places: NumArray) -> None:
     """The items that pass a test, in their order; no more than there are places, whatever another thread does to them."""
     at = 0
-    for start in range(0, len(value), PIECE):
-        part = value[start : start + PIECE]
+    for start in range(0, len(value), SORT_BLOCK):
+        part = value[start : start + SORT_BLOCK]
         matches = part[test(part)][: len(places) - at]
         places[at : at + len(matches)] = matches
         at += len(matches)
@@ -258,8 +258,8 @@ def _put_back(value: NumArray, test: np.ufunc, places: NumArray) -> None:
 def _reverse(items: NumArray) -> None:
     """In place."""
     half = len(items) // 2
-    for start in range(0, half, PIECE):
-        stop = min(start + PIECE, half)
+    for start in range(0, half, SORT_BLOCK):
+        stop = min(start + SORT_BLOCK, half)
         low, high = items[start:stop], items[len(items) - stop : len(items) - start]
         saved = low.copy()
         low[...] = high[::-1]
@@ -557,7 +557,7 @@ def _graded(value: NumArray, *, descending: bool) -> NumArray:
 def grade(call: OperationCall, arrays: Arrays) -> Arrays:
     """Over a frame, vectors sort row by row; other cells sort at once, the number of the cell leading the key."""
     descending = call.flag("descending")
-    wanted = wanted_of(call.phase)
+    wanted = needed_positions(call.phase)
     if wanted == (0, 0):
         shape = call.context.shape(call.phase.results[0])
         return (np.ndarray(shape, np.int64, bytes(8), 0, (0,) * len(shape)),)
@@ -606,7 +606,7 @@ def _first_places(rows: NumArray, *, descending: bool) -> NumArray:
 def _grade_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
     """By kernels: of a vector, or of each row."""
     items = arrays[0]
-    if items.ndim != call.rank + 1 or wanted_of(call.phase) is not None:
+    if items.ndim != call.rank + 1 or needed_positions(call.phase) is not None:
         return None
     rows = call.batched(arrays)[0] if call.rank else items
     grades = graded(rows, call.operand_kind(0), call.flag("descending"), call.threads)
@@ -617,7 +617,7 @@ def _short_grade(phase: LibraryPhase, types: Types, otherwise: Function) -> Func
     kind, shape = types.kind(phase.args[0]), types.types[phase.args[0]].shape
     is_rows = frame_of(phase) == len(shape) - 1 > 0 and not kind.is_complex
     is_large = math.prod(types.shape(phase.args[0])) >= LEAST[True]
-    if not (is_rows or is_short(phase, types)) or (wanted_of(phase) and is_large):
+    if not (is_rows or is_short(phase, types)) or (needed_positions(phase) and is_large):
         return None
     return plain_order(kind, descending=phase.attributes.get("descending") is True)
 

@@ -10,7 +10,7 @@ from typing import Final
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import identity_of, is_ordered, neutral
-from ..graph.phases import PLACES
+from ..graph.phases import ARGUMENT_REDUCTIONS
 from ..lower.body import bits_of
 from ..lower.kernel_ir import BLOCK, LANES
 from .ir import (
@@ -40,10 +40,10 @@ SHARED: Final = 40 << 10
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """By a function, of items of a kind.  A state is what items have come to; of a place (`PLACES`) it is the best item and where
-    that is: of equal items the first is best, and a number is better than a NaN.
+    """A reduction with a function of items of a kind.
 
-    `in_order`: is a state only joined with what lies behind it?"""
+    The state is the accumulated value; for an argument reduction it is the best item and its index, where the first of equal
+    items is best, and a number is better than a NaN.  `in_order`: are partial results combined in index order?"""
 
     function: str
     kind: Kind
@@ -56,7 +56,7 @@ class Reduction:
 
     @property
     def is_argument_reduction(self) -> bool:
-        return self.function in PLACES
+        return self.function in ARGUMENT_REDUCTIONS
 
     @property
     def counted(self) -> Kind:
@@ -77,7 +77,7 @@ class Reduction:
     def neutral_bits(self) -> int:
         """The bits of an item that changes nothing."""
         if self.is_argument_reduction:
-            least = self.function == "least_place"
+            least = self.function == "argmin"
             return bits_of(self.kind, nan if self.kind.is_float else neutral("min" if least else "max", self.kind))
         return bits_of(self.kind, neutral(self.function, self.kind))
 
@@ -105,7 +105,7 @@ class Reduction:
         return [b.apply("select", (wins, new, old), kind, kind) for kind, new, old in pairs]
 
     def is_better(self, b: LoopBuilder, item: str, best: str) -> str:
-        least = self.function == "least_place"
+        least = self.function == "argmin"
         if not self.kind.is_float:
             return b.apply("lt" if least else "gt", (item, best), self.kind, Kind.BOOL)
         loses = b.apply("ge" if least else "le", (item, best), self.kind, Kind.BOOL)  # the other may be NaN

@@ -17,7 +17,16 @@ from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, SELECTIVE, ResultKind, is_ordered, may_fail
 from ...typechecker.sizes.polynomials import Size, number
 from ..graph.fusion_groups import ALONG
-from ..graph.phases import PLACES, ApplyNode, AxisNode, ConstantNode, Node as GraphNode, ReadNode, SizeNode, Structured
+from ..graph.phases import (
+    ARGUMENT_REDUCTIONS,
+    ApplyNode,
+    AxisNode,
+    ConstantNode,
+    Node as GraphNode,
+    ReadNode,
+    SizeNode,
+    Structured,
+)
 from ..scalar.function_table import REDUCTIONS, TRANSCENDENTAL, has_meaning
 from .kernel_ir import (
     FETCH,
@@ -339,7 +348,7 @@ class Body:
 
     @property
     def finds_places(self) -> bool:
-        return any(r.reduction in PLACES for r in self.results)
+        return any(r.reduction in ARGUMENT_REDUCTIONS for r in self.results)
 
     @property
     def is_ordered(self) -> bool:
@@ -460,7 +469,7 @@ def build_body(phase: Structured, *, complexes: bool = False, loops: bool = Fals
                 return None
             continue
         kind = kinds[root]
-        if result.reduction in PLACES:
+        if result.reduction in ARGUMENT_REDUCTIONS:
             if kind is Kind.CHAR:
                 return None
             kind = Kind.I64
@@ -486,7 +495,7 @@ def _with_steps(phase: Structured) -> tuple[Structured, frozenset[int], dict[int
     body, states, following = list(phase.body), list[int](), dict[int, tuple[int, int]]()
     for position, result in enumerate(phase.results):
         function = result.reduction
-        if function is None or function in REDUCTIONS or function in PLACES:
+        if function is None or function in REDUCTIONS or function in ARGUMENT_REDUCTIONS:
             continue
         kind, state = _kind_of(phase, result.node), len(body)
         is_truth = FUNCTIONS[function].result is ResultKind.BOOL

@@ -63,7 +63,7 @@ def may_write_over(unit: Unit) -> bool:
         return True
     from ..graph import fusion_groups
 
-    return fusion_groups.may_write_over(unit.joined)
+    return fusion_groups.may_reuse_operand(unit.joined)
 
 
 def units_of(phases: Sequence[Phase], graph: Graph, live_out: Iterable[ValueId], split: AbstractSet[PhaseId] = frozenset()
@@ -98,12 +98,12 @@ def _chains(phases: Sequence[Phase], graph: Graph, live_out: frozenset[ValueId])
 
 
 def _groups(phases: Sequence[Phase], graph: Graph, live_out: frozenset[ValueId]) -> Iterator[tuple[int, GroupUnit]]:
-    from ..graph.fusion_groups import STENCIL_MOST_RESULTS, as_map, find_groups
+    from ..graph.fusion_groups import STENCIL_MOST_RESULTS, find_stencil_groups, group_as_map
 
-    for at, members in find_groups(phases, graph, live_out):
+    for at, members in find_stencil_groups(phases, graph, live_out):
         wanted = _wanted(members, phases, live_out)
         if 0 < len(wanted) <= STENCIL_MOST_RESULTS:
-            yield at, GroupUnit(as_map(members, wanted))
+            yield at, GroupUnit(group_as_map(members, wanted))
 
 
 def _wanted(members: Sequence[Phase], phases: Sequence[Phase], live_out: frozenset[ValueId]) -> tuple[ValueId, ...]:
@@ -115,16 +115,16 @@ def _wanted(members: Sequence[Phase], phases: Sequence[Phase], live_out: frozens
 
 def _unit(members: tuple[Structured, ...], phases: Sequence[Phase], live_out: frozenset[ValueId]) -> RowsUnit | None:
     """The chain with the values that others use; None if joining it would save nothing."""
-    from ..graph.fusion_groups import MOST_RESULTS, joined, levels
+    from ..graph.fusion_groups import MOST_RESULTS, join_chain, reduction_levels
 
     wanted = _wanted(members, phases, live_out)
     if not 0 < len(wanted) <= MOST_RESULTS:
         return None
-    fused = joined(members, wanted)
-    level = levels(fused.phase)
+    fused = join_chain(members, wanted)
+    level = reduction_levels(fused.phase)
     latest = [fused.is_row[i] * 1000 - level[r.node] for i, r in enumerate(fused.phase.results)]
     ordered = [value for _, value in sorted(zip(latest, wanted, strict=True), key=lambda pair: pair[0])]
-    return RowsUnit(members, joined(members, ordered))
+    return RowsUnit(members, join_chain(members, ordered))
 
 
 def _arranged(phases: Sequence[Phase], units: Sequence[tuple[int, Several]]) -> Iterator[Unit]:

@@ -15,7 +15,7 @@ from ...typechecker.sizes.polynomials import Size, SizeVariable, number
 from ..graph import traverse
 from ..graph.bind_sizes import IndexSteps, KnownValues
 from ..graph.phases import Affine, LibraryPhase, Projection, Read, ReadNode, SizeNode, Structured, ValueId
-from ..graph.projections import is_summed, is_unread, sum_of_products
+from ..graph.projections import is_unread, sum_of_products, uses_ordered_sums
 from ..loopir.ir import MOST_VALUES, ZERO, Box, Call, Fail, Index, LoopKind, at, plus, times
 from ..scalar.function_table import REDUCTIONS
 from .phase import copy, lower_structured
@@ -204,7 +204,7 @@ def _picked(scope: LoweringScope, phase: LibraryPhase, point: Sequence[Index]) -
     """The index of a gather at a point; those of axes before it are checked first where they are numbers: each item has them."""
     arg, indices, *others = phase.args
     axis, indexing, shape = _axis(phase), phase.indexing, scope.shape(arg)
-    other_axes, register = phase.attributes.get("beside", ()), scope.integer(indices, tuple(point))
+    other_axes, register = phase.attributes.get("other_axes", ()), scope.integer(indices, tuple(point))
     assert isinstance(other_axes, tuple)
     registers = {other: scope.integer(value, ()) for other, value in zip(other_axes, others, strict=True)}
     if indexing is not None and indexing.axis == axis:
@@ -447,7 +447,7 @@ def _contract(scope: LoweringScope, phase: LibraryPhase) -> None:
     (result,), shapes = phase.results, (scope.shape(phase.args[0]), scope.shape(phase.args[1]))
     rows, columns = _count(shapes[0][:-1]), _count(shapes[1][1:])
     numbers = [n for n in (rows, shapes[0][-1].constant, columns) if n is not None]
-    vectors = 1 in (rows, columns) or (len(numbers) == 3 and is_summed(*numbers))
+    vectors = 1 in (rows, columns) or (len(numbers) == 3 and uses_ordered_sums(*numbers))
     kind = scope.kind(result)
     if not vectors and not kind.is_integer:
         raise NotLowerable("a product of matrices is a routine")

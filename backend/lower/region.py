@@ -19,8 +19,8 @@ from ...typechecker.core.blocks import CoreGuard
 from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable, number
 from ..graph import traverse
-from ..graph.bind_sizes import NOTHING_KNOWN, KnownValues
-from ..graph.fusion_groups import merge_loop, on_one_axis
+from ..graph.bind_sizes import NO_KNOWN_VALUES, KnownValues
+from ..graph.fusion_groups import flatten_loop, merge_elementwise_loop
 from ..graph.phases import (
     Affine,
     AffineIndex,
@@ -307,7 +307,7 @@ class LoopState:
 
 def pointwise(loop: Loop, types: Mapping[ValueId, ArrayType]) -> Structured | None:
     """An iteration as one phase, if items of the state see only themselves and are computed by what loops have."""
-    merged = merge_loop(loop, lambda value: types[value].element.kind, lambda value: types[value].shape)
+    merged = merge_elementwise_loop(loop, lambda value: types[value].element.kind, lambda value: types[value].shape)
     return None if merged is None or build_body(merged, complexes=True, loops=True) is None else merged
 
 
@@ -688,12 +688,12 @@ class Region:
 
 
 def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], guards: Iterable[CoreGuard] = (),
-                 known: KnownValues = NOTHING_KNOWN, *, may_be_flat: bool = False) -> Region:  # fmt: skip
+                 known: KnownValues = NO_KNOWN_VALUES, *, may_be_flat: bool = False) -> Region:  # fmt: skip
     """`known`: what is of values from outside; `may_be_flat`: if so, operands must have their items side by side.
     Unsupported: something in it has no loops."""
     flat = None
     if may_be_flat and isinstance(phase, Loop) and (merged := pointwise(phase, types)) is not None:
-        flat = on_one_axis(phase, merged, types)
+        flat = flatten_loop(phase, merged, types)
     phase, types = flat or (phase, types)
     scope = LoweringScope(LoopBuilder(), types, known, waits_for=_variables(guards))
     states = _map(scope, phase) if isinstance(phase, Map) else _recurrence(scope, recurrence_of(scope, phase))

@@ -20,7 +20,7 @@ from typing import ClassVar, Final
 
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
-from ..graph.fusion_groups import ALONG, SHORTEST
+from ..graph.fusion_groups import ALONG, SHORT_ROW
 from ..jit.compiler import vector_bytes
 from ..loopir.ir import ZERO, Index, LoopKind, LoopProgram, View, ViewRole, at, plus, times
 from ..loopir.reductions import AccumulatorCells, Reduction, Threads, in_vectors, joined, ordered, together
@@ -33,7 +33,7 @@ from .phase import CardPhase, Lowering
 # The sweeps of a chain along rows: what is computed in which pass over a row, what is kept in between.
 
 FUNCTIONS: Final = {name: function for function, name in ALONG.items()}
-MOST_SIDE: Final = SHORTEST
+MOST_SIDE: Final = SHORT_ROW
 """Rows shorter than this are done side by side; a power of two."""
 _AGAIN: Final = 4
 """Operations on an element that are done again rather than kept."""

@@ -21,7 +21,7 @@ from ...typechecker.core.arrays import Indexing
 from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import AtomKind, Opaque, Size, SizeVariable, number
 from ...typechecker.sizes.size import capacity
-from ..graph.bind_sizes import NOTHING_KNOWN, KnownValues
+from ..graph.bind_sizes import NO_KNOWN_VALUES, KnownValues
 from ..graph.phases import Affine, Constant, LibraryPhase, Projection, Reshaped, Structured, ValueId
 from ..loopir.ir import ONE, ZERO, Index, LoopBuilder, LoopKind, ViewRole, at, plus, times
 from .body import PART
@@ -178,7 +178,7 @@ class LoweringScope:
 
     b: LoopBuilder
     types: Mapping[ValueId, ArrayType]
-    known: KnownValues = NOTHING_KNOWN
+    known: KnownValues = NO_KNOWN_VALUES
     values: dict[ValueId, Where] = field(default_factory=dict)
     turned: dict[ValueId, tuple[ValueId, tuple[int, ...]]] = field(default_factory=dict)
     """Values that are others with their axes in another order."""

@@ -35,7 +35,7 @@ from ..graph.phases import (
     SubGraph,
     ValueId,
 )
-from ..graph.symbolic_costs import bytes_of, larger
+from ..graph.symbolic_costs import bytes_of, upper_bound_of
 from ..lower.fusion_units import GroupUnit, RowsUnit, Unit, may_write_over, shape_of, units_of
 from .plan.plan import (
     ALIGNMENT,
@@ -500,7 +500,7 @@ class PeakFormulas:
         return size
 
     def larger(self, a: Size, b: Size) -> Size:
-        return larger(a, b)
+        return upper_bound_of(a, b)
 
     def rounded(self, count: Size) -> Size:
         known = count.constant
@@ -524,6 +524,6 @@ def peak_bound(graph: Graph) -> Size:
             block.enter(index)
             bodies = [peak(body.phases, body.params, body.results) for body in traverse.subgraphs(phase)]
             inner.append(scratch_within(phase, bodies, graph.types, formulas, scattered))
-        return reduce(larger, block.in_use(inner), ZERO)
+        return reduce(upper_bound_of, block.in_use(inner), ZERO)
 
     return peak(graph.phases, (), graph.roots)

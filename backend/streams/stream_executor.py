@@ -16,7 +16,7 @@ from ...lang.support.records import dataclass
 from ...typechecker.scalars import identity_of
 from ..distributed.steps import Pair, pair_of, reduction_of
 from ..graph import traverse
-from ..graph.phases import PLACES, Input, LibraryPhase, Output, Structured, ValueId
+from ..graph.phases import ARGUMENT_REDUCTIONS, Input, LibraryPhase, Output, Structured, ValueId
 from ..io.byte_source import new_array
 from ..io.errors import FileTrouble
 from ..io.reading import RowSource, located
@@ -84,7 +84,7 @@ def pair_of_places(function: str) -> Pair:
         import numpy
 
         first, second = left[1], right[1]
-        beyond = second < first if function == "least_place" else second > first
+        beyond = second < first if function == "argmin" else second > first
         if second.dtype.kind == "f":
             beyond |= numpy.isnan(second) & ~numpy.isnan(first)
         return numpy.where(beyond, right[0], left[0]), numpy.where(beyond, second, first)
@@ -273,7 +273,7 @@ class _StreamRun:
             cut = self.flow.cuts[phase.id]
             assert isinstance(cut, TiledAxis) and cut.function is not None, "what is joined has a function"
             function, ordered = cut.function, True
-        if function in PLACES:
+        if function in ARGUMENT_REDUCTIONS:
             return PartialStack(pair_of_places(function), False)
         return PartialStack(pair_of(phase, function, value, self.machine, self.machine.backends[self.device.id]), ordered)
 

@@ -20,7 +20,7 @@ from ...lang.support.records import dataclass
 from ...typechecker.elements import ArrayType
 from ...typechecker.sizes.polynomials import ONE, ZERO, Size, SizeVariable, product
 from ..graph import traverse
-from ..graph.fusion_groups import as_map
+from ..graph.fusion_groups import group_as_map
 from ..graph.phases import (
     Branch,
     Constant,
@@ -260,7 +260,7 @@ class _Assembler:
         chain = [member for member in members if isinstance(member, Structured)]
         if len(chain) == len(members):
             return RunFusedRows(tuple(chain), step.results, step.overwrite)
-        group, shared = as_map(members, step.results), shared_buffers(self.phases.values())
+        group, shared = group_as_map(members, step.results), shared_buffers(self.phases.values())
         dying = [value for value in traverse.uses(group) if value in frees and value not in shared]
         return InstructionScope(group, self.words(steps_apart(members, step.results, dying, self.types)))
 

@@ -42,9 +42,9 @@ def execute_plan(
 ) -> RunResults:  # fmt: skip
     """Run a plan of `bound` on host arrays, or what of it is for the devices of this process; `backends`: theirs.  RunFailed: a
     run-time check, or memory."""
-    from ..graph.iteration_graph import with_arms_out
+    from ..graph.iteration_graph import hoist_arms
 
-    graph = with_arms_out(bound.graph, plan.speculated)
+    graph = hoist_arms(bound.graph, plan.speculated)
     phases = {phase.id: phase for phase in traverse.all_phases(graph)}
     memories: dict[DeviceId, Memory] = {device.id: {} for device in plan.devices}
     around = replace(bound, graph=graph)

@@ -11,7 +11,7 @@ from typing import Any
 from ...lang.diagnostics.model import RunFailed
 from ...typechecker.sizes.polynomials import Size, SizeVariable
 from ..graph import traverse
-from ..graph.fusion_groups import is_group
+from ..graph.fusion_groups import is_stencil_group
 from ..graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, Structured, ValueId
 from ..schedule.plan.plan import DeviceId
 from .backend_interface import Backend, CheckFailed, Kernel, iteration_of, locate
@@ -234,7 +234,7 @@ class _Interpreter:
     def inside(self, word: InstructionScope) -> Action:
         machine, phase = self.machine, word.phase
         is_observed = self.is_observed
-        self.is_observed = is_observed and not is_group(phase)  # its time is that of its last member
+        self.is_observed = is_observed and not is_stencil_group(phase)  # its time is that of its last member
         words, self.is_observed = self.all(word.words), is_observed
         compiled = self.backend.region(phase, machine, machine.phases) if isinstance(phase, Loop | Map | Fold) else None
 

@@ -19,7 +19,7 @@ from ...backend.graph import traverse
 from ...backend.graph.bind_sizes import BoundGraph, bind
 from ...backend.graph.lowering.blocks import lower
 from ...backend.graph.passes.contractions import REGROUPED
-from ...backend.graph.passes.fusion import kept_values
+from ...backend.graph.passes.fusion import explain_stored_values
 from ...backend.graph.passes.pipeline import optimise
 from ...backend.graph.phases import OFFER, Constant, Graph, Input, LibraryPhase, Output, Phase, PhaseId, Print
 from ...backend.loopir.text import show
@@ -228,7 +228,7 @@ def regrouped_graph(graph: Graph) -> Graph | None:
 def decision_lines(graph: Graph, plan: ExecutionPlan, sources: Mapping[str, Source]) -> list[str]:
     """One line a decision about a value that the program names: dropped, fused, made again or kept, by how often its elements
     are read; written in place, by when the last read is."""
-    decisions = [*graph.decisions, *kept_values(graph), *written_over(graph, plan)]
+    decisions = [*graph.decisions, *explain_stored_values(graph), *written_over(graph, plan)]
     notes = [(one.choice.value, f"{one.name}, {one.why}", one.span) for one in decisions if one.span.file in sources]
     return _lines([(f"{word:<10}", says, span) for word, says, span in notes], sources, " ")
 

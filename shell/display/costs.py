@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from ...backend.graph.bind_sizes import in_terms_of
+from ...backend.graph.bind_sizes import substitute_sizes
 from ...backend.graph.lowering.blocks import lower
 from ...backend.graph.passes.pipeline import optimise
 from ...backend.graph.phases import Graph
@@ -117,7 +117,7 @@ def costs_of_definitions(checked: Checked) -> dict[str, tuple[DefinitionCost, ..
     costs: dict[str, tuple[DefinitionCost, ...]] = {}
     for name, instances in checked.result.instances().items():
         costs[name] = tuple([
-            DefinitionCost(signature, _cost(in_terms_of(optimise(lower(one.program)), one.equal)))
+            DefinitionCost(signature, _cost(substitute_sizes(optimise(lower(one.program)), one.equal)))
             for signature, one in instances
         ])  # fmt: skip
     return costs

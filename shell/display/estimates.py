@@ -134,9 +134,9 @@ def bound_at_assumed_sizes(core: Core) -> BoundGraph:
     """The program with every size `ASSUMED`, params as they are given.  Refused: its facts forbid that."""
     from ...backend.graph.bind_sizes import bind
     from ...backend.graph.lowering.blocks import lower
-    from ...backend.graph.passes.pipeline import optimise, settle
+    from ...backend.graph.passes.pipeline import optimise, optimise_with_sizes
 
-    return settle(bind(optimise(lower(core)), _assumed(core, {one.name: one.default for one in core.params})))
+    return optimise_with_sizes(bind(optimise(lower(core)), _assumed(core, {one.name: one.default for one in core.params})))
 
 
 def _assumed(core: Core, params: Mapping[str, int]) -> dict[SizeVariable, int]:
@@ -148,13 +148,13 @@ def _assumed(core: Core, params: Mapping[str, int]) -> dict[SizeVariable, int]:
 
 def time_at_assumed_sizes(instance: Instance, params: Mapping[str, int]) -> str:
     """`~12 µs at n=1000` for a way to apply a function, `params` as they are given; empty where its facts forbid such sizes."""
-    from ...backend.graph.bind_sizes import bind, in_terms_of
+    from ...backend.graph.bind_sizes import bind, substitute_sizes
     from ...backend.graph.lowering.blocks import lower
     from ...backend.graph.passes.pipeline import optimise
 
     sizes = {size: number for size, number in _assumed(instance.program, params).items() if size not in instance.equal}
     try:
-        bound = bind(in_terms_of(optimise(lower(instance.program)), instance.equal), sizes)
+        bound = bind(substitute_sizes(optimise(lower(instance.program)), instance.equal), sizes)
         if any(_volume(type_.shape) > MOST_ELEMENTS for type_ in bound.graph.types.values()):
             return ""
         return _said(predicted_ns(bound), {size.name: number for size, number in sizes.items()}, "at")

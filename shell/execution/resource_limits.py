@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Never
 from ...backend.graph import traverse
 from ...backend.graph.bind_sizes import BoundGraph, bind
 from ...backend.graph.lowering.blocks import lower
-from ...backend.graph.passes.pipeline import optimise, settle
+from ...backend.graph.passes.pipeline import optimise, optimise_with_sizes
 from ...backend.graph.phases import LibraryPhase, Loop, Output, PhaseId, Structured, ValueId
 from ...backend.graph.symbolic_costs import cost_of, graph_cost
 from ...backend.schedule.plan.plan import BranchStep, Buffer, CellsStep, ExecutionPlan, LoopStep, Role, SubPlan
@@ -248,7 +248,7 @@ def _fitting(candidate: PlanCandidate, need: Callable[[BoundGraph], int], allowe
     for which, value in sorted(candidate.bound.sizes.items(), key=lambda item: item[0].id):
 
         def fits(number: int, which: SizeVariable = which) -> bool:
-            return need(settle(bind(graph, {**candidate.bound.sizes, which: number}))) <= allowed
+            return need(optimise_with_sizes(bind(graph, {**candidate.bound.sizes, which: number}))) <= allowed
 
         if value > 1 and fits(1):
             most = _accepted(candidate, which, _bisected(fits, 1, value))

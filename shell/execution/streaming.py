@@ -98,7 +98,7 @@ def streamed_plan(
     core: Core, bound: BoundGraph, files: Mapping[str, InputFile], asked: StreamRequest, device: Device,
     texts: tuple[PlannedFile, ...], detail: Detail, settle: Settle | None = None,
 ) -> tuple[ExecutionPlan, Streaming, tuple[SelectionStage, ...]]:  # fmt: skip
-    """The plan and what it is of; the stages before it, whose sizes `settle` says (else the most that they can be).
+    """The plan and what it is of; the stages before it, whose sizes `optimise_with_sizes` says (else the most that they can be).
     CannotStream: by which phase there is none.  Refused: the plan that is kept is not what is made with its tiles."""
     from ...backend.schedule.plan.plan import Access
     from ...backend.schedule.program.plan_program import require_current

@@ -56,7 +56,7 @@ TOGETHER = "several devices can run this loop together; its iterations are plann
 
 def explain_cut(arguments: Arguments, loaded: Loaded, scheduling: Scheduling) -> str:
     """A table for each phase that is meant.  UsageError: none is.  Refused: as `cut_costs`."""
-    from ...backend.graph.iteration_graph import can_turn_together
+    from ...backend.graph.iteration_graph import is_distributable
     from ...backend.graph.phases import Loop
     from ...backend.schedule.plan.plan_text import label
     from ...backend.schedule.program.problem_from_program import cut_costs
@@ -70,7 +70,7 @@ def explain_cut(arguments: Arguments, loaded: Loaded, scheduling: Scheduling) ->
     for phase, rows in costs:
         lines += ["", *_table(label(phase, graph), _line(loaded, phase.span), rows)]
         if rows and all(row.cut is None for row in rows):
-            together = isinstance(phase, Loop) and can_turn_together(phase, graph)
+            together = isinstance(phase, Loop) and is_distributable(phase, graph)
             lines.append(f"  {TOGETHER if together else 'no cut of it is known, or the profile has one device'}")
     return "\n".join(lines[1:])
 

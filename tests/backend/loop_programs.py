@@ -9,7 +9,7 @@ import numpy as np
 
 from rho.backend.devices.profile import Profile
 from rho.backend.graph.bind_sizes import BoundGraph
-from rho.backend.graph.iteration_graph import can_turn_together
+from rho.backend.graph.iteration_graph import is_distributable
 from rho.backend.graph.phases import Loop
 from rho.backend.schedule.plan.plan import ExecutionPlan
 from rho.backend.schedule.program.distributed_loop import DistributedLoop, ProgramProblem
@@ -71,7 +71,7 @@ def random_gangs(program: ProgramProblem, profile: Profile, given: Any, chance: 
     setting = setting_of(program, profile, given)
     found: dict[Any, DistributedLoop] = {}
     for phase in program.phases:
-        if not isinstance(phase, Loop) or not can_turn_together(phase, program.bound.graph):
+        if not isinstance(phase, Loop) or not is_distributable(phase, program.bound.graph):
             continue
         one = turning(program.bound, phase, chance.choice(_axes(program.bound, phase)), setting)
         devices = len(program.problem.device_names())

@@ -17,7 +17,7 @@ from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
 from rho.backend.devices.this_machine import load_profile
 from rho.backend.distributed.buffers import QueueClock
 from rho.backend.graph.bind_sizes import BoundGraph
-from rho.backend.graph.iteration_graph import branches_of, taken_apart
+from rho.backend.graph.iteration_graph import speculable_branches, speculated_branches
 from rho.backend.graph.phases import Phase
 from rho.backend.schedule.plan.plan import (
     ExecutionPlan,
@@ -115,7 +115,7 @@ def test_random_programs_on_random_topologies(part: int) -> None:
         for without in (frozenset[str](), EVERY_PASS):
             bound = backend.load(core, data, without=without)
             alone = backend.execute(backend.plan(bound), bound, data)
-            apart = taken_apart(bound.graph, [b for b in branches_of(bound.graph) if chance.random() < 0.7])
+            apart = speculated_branches(bound.graph, [b for b in speculable_branches(bound.graph) if chance.random() < 0.7])
             made = problem_of(speculated(bound, apart), topology(chance), given=ticks_of(chance))
             places = tuple(place for place, phase in enumerate(made.phases) if phase.id in apart)
             whole = made

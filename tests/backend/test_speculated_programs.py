@@ -16,7 +16,7 @@ from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
 from rho.backend.devices.this_machine import load_profile
 from rho.backend.distributed.buffers import QueueClock
 from rho.backend.graph.bind_sizes import BoundGraph
-from rho.backend.graph.iteration_graph import branches_of, taken_apart, with_arms_out
+from rho.backend.graph.iteration_graph import hoist_arms, speculable_branches, speculated_branches
 from rho.backend.graph.phases import Branch, Phase, Structured
 from rho.backend.graph.verify import verify as verify_graph
 from rho.backend.schedule.plan.plan import BranchStep, ExecutionPlan, RunStep, TransferStep, WaitStep, decode_plan, encode_plan
@@ -147,7 +147,7 @@ def test_a_condition_that_is_there_is_not_guessed() -> None:
 def test_the_bound_of_many_branches_holds_for_every_form() -> None:
     text = CHOICE + "p ← {⍵ : x×y ⋄ x÷2+y}∨/c\nq ← {⍵ : z+p ⋄ z-p}≠/c\n⎕←q\n"
     core, bound = loaded(text, data(True))
-    branches = branches_of(bound.graph)
+    branches = speculable_branches(bound.graph)
     assert len(branches) == 3
     found = plan_program(core, bound, PROFILE, budget=FAST, given=ticks)
     assert found.plan.prediction is not None
@@ -175,8 +175,8 @@ def test_stored_plans_say_what_they_speculate() -> None:
 @pytest.mark.parametrize("arm", ["⎕←x ⋄ x-y", "⌊x", "x[3⌊≢x]+y"])
 def test_what_is_seen_or_fails_is_never_speculated(arm: str) -> None:
     _, bound = loaded(CHOICE.replace("x-y}", arm + "}"), data(True))
-    assert branches_of(bound.graph) == ()
-    assert with_arms_out(bound.graph) is bound.graph
+    assert speculable_branches(bound.graph) == ()
+    assert hoist_arms(bound.graph) is bound.graph
 
 
 def test_speculate_of_no_branch_is_refused() -> None:
@@ -189,18 +189,18 @@ def test_speculate_of_no_branch_is_refused() -> None:
 @pytest.mark.parametrize("seed", seeds(12, least=3))
 def test_every_form_of_nested_branches_gives_the_same_bits(seed: int) -> None:
     _, bound = loaded(NESTED, data(True))
-    branches = branches_of(bound.graph)
+    branches = speculable_branches(bound.graph)
     assert len(branches) == 2
     for number in range(4):
         chosen = [branch for place, branch in enumerate(branches) if number >> place & 1]
         form = speculated(bound, chosen)
         verify_graph(form.graph, "arms")
-        assert set(taken_apart(bound.graph, chosen)) <= set(chosen)
+        assert set(speculated_branches(bound.graph, chosen)) <= set(chosen)
         chance = random.Random(seed)
         made = problem_of(form, topology(chance), given=ticks_of(chance))
         for answer in (split_evenly(made.problem), with_modes(made.problem, random_modes(made.problem, chance))):
             assert answer is not None
-            apart = taken_apart(bound.graph, chosen)
+            apart = speculated_branches(bound.graph, chosen)
             places = tuple(place for place, phase in enumerate(made.phases) if phase.id in apart)
             plan = plan_of(made, replace(answer, speculated=places))
             assert plan.speculated == apart

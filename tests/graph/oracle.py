@@ -280,8 +280,8 @@ _CORE_NAMES = {"reshape_cycle": c.Reshape}
 _CORE_OPS = {op.__name__.lower(): op for op in blocks.Op.__args__}
 
 
-_MARKS = ("sorts", "wanted")
-"""What passes say may be left undone; who ignores them is right too (`passes.rules.orders`)."""
+_MARKS = ("sorts", "needed")
+"""What passes say may be left undone; who ignores them is right too (`passes.algebraic_rules`)."""
 
 
 def core_op(phase: LibraryPhase, count: int) -> blocks.Op:
@@ -300,7 +300,7 @@ def core_op(phase: LibraryPhase, count: int) -> blocks.Op:
         indices = tuple(next(present) if has else None for has in indexed)  # type: ignore[attr-defined]
         return c.Update(1000, 0, indices, count - 1, attributes["checked"])  # type: ignore[arg-type]
     if op is c.Gather:
-        axes = attributes.get("beside", ())
+        axes = attributes.get("other_axes", ())
         kept = {name: attributes[name] for name in ("axis", "checked", "fills")}
         return c.Gather(1000, 0, 1, **kept, other_indices=tuple(range(2, count)), axes=axes)  # type: ignore[arg-type]
     if op in (c.Join, c.Stack):
@@ -313,7 +313,7 @@ def core_op(phase: LibraryPhase, count: int) -> blocks.Op:
         arguments[name] = position
     for name, value in attributes.items():
         if name not in ("frame", "framed", *_MARKS):
-            arguments["indexing" if name == "place" else name] = value
+            arguments[name] = value
     if "size" in {f.name for f in fields(op)}:
         arguments["size"] = phase.defines[0]
     return op(**arguments)  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from rho.backend.graph.bind_sizes import bind
 from rho.backend.graph.lowering.blocks import lower
 from rho.backend.graph.passes.pipeline import optimise
 from rho.backend.graph.phases import Graph
-from rho.backend.graph.symbolic_costs import Logarithms, ceiling_log2, graph_cost, graph_span, larger
+from rho.backend.graph.symbolic_costs import Logarithms, ceiling_log2, graph_cost, graph_span, upper_bound_of
 from rho.backend.schedule.single_device import Detail, peak_bound, plan_one_device
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS
 from rho.tests.graph.test_random import program
@@ -65,7 +65,7 @@ def test_the_larger_of_many_formulas_stays_short_and_is_never_less() -> None:
     pieces = [variable(v) * number(k + 1) + k for k, v in enumerate(sizes)]
     products = [x * y + z for x, y, z in itertools.product(pieces, repeat=3)]
     for piece in products:
-        found = larger(found, piece)
+        found = upper_bound_of(found, piece)
     assert len(str(found)) < 2000
     drawn = {v: 3 * at + 1 for at, v in enumerate(sizes)}
     assert found.evaluate(drawn) >= max(piece.evaluate(drawn) for piece in products)

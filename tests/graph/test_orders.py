@@ -21,7 +21,7 @@ def accepted(text: str) -> Core:
 
 def attributes(text: str, inputs: dict[str, object]) -> list[set[str]]:
     bound = backend.load(accepted(text), inputs, {})
-    return [set(p.attributes) & {"wanted", "sorts"} for p in bound.graph.phases if isinstance(p, LibraryPhase)]
+    return [set(p.attributes) & {"needed", "sorts"} for p in bound.graph.phases if isinstance(p, LibraryPhase)]
 
 
 def values(kind: str, count: int) -> object:
@@ -38,11 +38,11 @@ def values(kind: str, count: int) -> object:
 
 def test_marks() -> None:
     x = {"x": np.arange(5.0)}
-    assert attributes("input x : f64[n]\noutput r ← x[⍋x]\n", x) == [{"wanted"}, {"sorts"}]
+    assert attributes("input x : f64[n]\noutput r ← x[⍋x]\n", x) == [{"needed"}, {"sorts"}]
     assert attributes("input x : f64[n]\ninput y : f64[n]\noutput r ← y[⍋x]\n", {**x, "y": np.arange(5.0)}) == [set(), set()]
     assert attributes("input x : f64[n]\ng ← ⍋x\noutput r ← x[g]\noutput g\n", x) == [set(), set()]
     matrix = {"A": np.ones((3, 4))}
-    assert attributes("input A : f64[r c] where c ≥ 1\noutput r ← {⊃⍋⍵}⍤1 ⊢ A\n", matrix) == [{"wanted"}]
+    assert attributes("input A : f64[r c] where c ≥ 1\noutput r ← {⊃⍋⍵}⍤1 ⊢ A\n", matrix) == [{"needed"}]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -8,7 +8,7 @@ import random
 import pytest
 from share import seeds
 
-from rho.backend.graph.passes.usage import at_most_once, multiplicity, part_of
+from rho.backend.graph.passes.usage import at_most_once, major_cells_read, multiplicity
 from rho.backend.graph.phases import Affine, AffineIndex, Projection, Reshaped, Stage, Term
 from rho.backend.graph.projections import (
     Shape,
@@ -187,7 +187,7 @@ def test_parts_are_the_cells_that_are_read(coefficient: int, length: int) -> Non
             continue
         index = AffineIndex((Term(0, coefficient),), number(constant))
         space = (number(length), number(2))
-        part = part_of(space, Projection((Affine((index, axis_index(1)), (number(9), number(2))),)))
+        part = major_cells_read(space, Projection((Affine((index, axis_index(1)), (number(9), number(2))),)))
         if part is not None:
             assert sorted(cells) == list(range(part.start.constant or 0, part.stop.constant or 0))
             assert part.demand == ONCE and part.covers_axes

@@ -10,7 +10,7 @@ from share import seeds
 
 from rho.backend.graph.bind_sizes import bind
 from rho.backend.graph.lowering.blocks import lower
-from rho.backend.graph.passes.pipeline import optimise, settle
+from rho.backend.graph.passes.pipeline import optimise, optimise_with_sizes
 from rho.backend.graph.passes.redundancy import drop_dead
 from rho.backend.graph.passes.usage import quantities_of
 from rho.backend.graph.phases import Choice, Graph, Input, LibraryPhase, Output, Print, Structured, ValueId
@@ -80,7 +80,7 @@ def settled(text: str, *without: str, sizes: Mapping[str, int] | None = None) ->
     shapes = {"x": (known["n"],), "y": (100,), "A": (known["n"], known["m"])}
     off = frozenset(without)
     graph = optimise(lower(core), off, verify_each=True)
-    return settle(bind(graph, bind_sizes(core, shapes, {})), off, verify_each=True).graph
+    return optimise_with_sizes(bind(graph, bind_sizes(core, shapes, {})), off, verify_each=True).graph
 
 
 def decided(graph: Graph) -> list[tuple[Choice, str, str]]:
@@ -125,7 +125,7 @@ def test_what_may_fail_is_fused_where_it_is_read_exactly_once() -> None:
 def test_what_is_read_several_times_is_made_again_only_where_that_costs_little(monkeypatch: pytest.MonkeyPatch) -> None:
     from rho.backend.graph.passes import sink_into_maps
 
-    monkeypatch.setattr(sink_into_maps, "FEWEST_POINTS", 1)
+    monkeypatch.setattr(sink_into_maps, "MIN_POINTS", 1)
     light = "d ← y-2\na ← +/d×d\nb ← +/d×⌽d\noutput r ← a+b\n"
     assert [choice for choice, name, _ in decided(settled(light)) if name == "d"] == [Choice.REPEATED]
     assert not [one for one in settled(light, "again").decisions if one.name == "d"]

@@ -11,7 +11,7 @@ from rho import backend
 from rho.backend.graph.bind_sizes import bind
 from rho.backend.graph.lowering.blocks import lower
 from rho.backend.graph.passes import sink_into_maps
-from rho.backend.graph.passes.pipeline import optimise, settle
+from rho.backend.graph.passes.pipeline import optimise, optimise_with_sizes
 from rho.backend.graph.phases import Structured
 from rho.backend.jit import tiering
 from rho.backend.vm.input_sizes import bind_sizes
@@ -32,7 +32,7 @@ FEWER = PROGRAMS[:2]
 
 @pytest.fixture(autouse=True)
 def always_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sink_into_maps, "FEWEST_POINTS", 1)
+    monkeypatch.setattr(sink_into_maps, "MIN_POINTS", 1)
 
 
 def given(n: int) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def test_values(text: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_graphs_are_sound(text: str) -> None:
     core = program(text)
     sizes = bind_sizes(core, {name: value.shape for name, value in given(20).items()}, {})
-    settle(bind(optimise(lower(core)), sizes), verify_each=True)
+    optimise_with_sizes(bind(optimise(lower(core)), sizes), verify_each=True)
 
 
 @pytest.mark.parametrize("text", FEWER)
@@ -82,7 +82,7 @@ def test_nothing_large_is_kept_between(text: str) -> None:
 
 
 def test_small_work_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sink_into_maps, "FEWEST_POINTS", 1 << 13)
+    monkeypatch.setattr(sink_into_maps, "MIN_POINTS", 1 << 13)
     core, data = program(PROGRAMS[0]), given(100)
     without = backend.load(core, data, {}, without=frozenset({"again"}))
     assert len(backend.load(core, data, {}).graph.phases) == len(without.graph.phases)

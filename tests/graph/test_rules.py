@@ -11,7 +11,7 @@ from share import share
 
 from rho import backend
 from rho.backend.graph.passes import algebraic_rules, pipeline
-from rho.backend.graph.passes.rewrite_rules import Keeps, RewriteRule
+from rho.backend.graph.passes.rewrite_rules import Preserves, RewriteRule
 from rho.backend.library import sort
 from rho.backend.reference.interpreter import interpret
 from rho.backend.vm.values import from_numpy, to_numpy
@@ -21,7 +21,7 @@ from rho.typechecker.core.blocks import Core
 
 ITEMS = (-np.inf, -0.0, 0.0, 1.0, np.nan)
 LONGEST = 5
-RULES: tuple[RewriteRule, ...] = (*pipeline.RULES, *pipeline.TOLERANT, *pipeline.SETTLED)
+RULES: tuple[RewriteRule, ...] = (*pipeline.RULES, *pipeline.TOLERANT_RULES, *pipeline.SIZED_RULES)
 EXAMPLES = [(rule, text) for rule in RULES for text in rule.examples]
 
 
@@ -58,7 +58,7 @@ def by_reference(core: Core, x: Any) -> bytes | str:
 
 def test_every_rule_has_examples() -> None:
     for rule in RULES:
-        assert rule.examples or rule.keeps is Keeps.TOLERANCE, rule.name
+        assert rule.examples or rule.preserves is Preserves.TOLERANCE, rule.name
 
 
 SOLVED = ["(⌹A)+.×v", "(⌹A)+.×B", "(⌹A)+.×v×2", "{(⌹A)+.×⍵}⍣3 ⊢ v", "(⌹⍉A)+.×A+.×v"]
@@ -93,7 +93,7 @@ def test_solutions(text: str) -> None:
 @pytest.mark.parametrize(("rule", "text"), EXAMPLES, ids=[f"{rule.name}: {text}" for rule, text in EXAMPLES])
 def test_bits(rule: RewriteRule, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sort, "_LEAST", 1)
-    monkeypatch.setattr(algebraic_rules, "FEWEST", 1)
+    monkeypatch.setattr(algebraic_rules, "MIN_ROWS", 1)
     core, least = accepted(text)
     found, compared = False, 0
     for length in range(least, LONGEST + 1):

@@ -11,7 +11,7 @@ from rho import backend
 from rho.backend.graph.bind_sizes import bind
 from rho.backend.graph.lowering.blocks import lower
 from rho.backend.graph.passes import algebraic_rules as places, unroll_short_axes
-from rho.backend.graph.passes.pipeline import optimise, settle
+from rho.backend.graph.passes.pipeline import optimise, optimise_with_sizes
 from rho.backend.graph.phases import Affine, LibraryPhase, Structured
 from rho.backend.jit import tiering
 from rho.backend.vm.input_sizes import bind_sizes
@@ -65,8 +65,8 @@ a ← {⊃⍋⍵}⍤1 ⊢ G ⋄ r ← G[0;]+a[0]""".splitlines()
 
 @pytest.fixture(autouse=True)
 def always_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unroll_short_axes, "FEWEST_POINTS", 1)
-    monkeypatch.setattr(places, "FEWEST", 1)
+    monkeypatch.setattr(unroll_short_axes, "MIN_POINTS", 1)
+    monkeypatch.setattr(places, "MIN_ROWS", 1)
 
 
 def given(n: int, m: int, k: int) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def test_graphs_are_sound(text: str) -> None:
     core = checked(DECLARED + text.replace(" ⋄ ", "\n") + "\noutput r\n")
     assert core is not None
     sizes = bind_sizes(core, {name: value.shape for name, value in given(20, 5, 6).items()}, {})
-    settle(bind(optimise(lower(core)), sizes), verify_each=True)
+    optimise_with_sizes(bind(optimise(lower(core)), sizes), verify_each=True)
 
 
 def phases_of(text: str, data: dict[str, Any]) -> list[Any]:
@@ -118,7 +118,7 @@ def test_the_nearest_centre_is_one_phase() -> None:
     rng = np.random.default_rng(1)
     first, *rest = phases_of(text, {"x": rng.random((400, 8)), "c": rng.random((7, 8))})
     assert [axis.size.constant for axis in first.axes] == [400, 7]
-    assert first.results[0].reduction == "least_place"
+    assert first.results[0].reduction == "argmin"
     assert all(len(phase.body) == 1 for phase in rest)
 
 

@@ -11,7 +11,7 @@ import pytest
 from rho.backend.graph.bind_sizes import bind
 from rho.backend.graph.lowering.blocks import lower
 from rho.backend.graph.passes import sink_into_maps
-from rho.backend.graph.passes.pipeline import optimise, settle
+from rho.backend.graph.passes.pipeline import optimise, optimise_with_sizes
 from rho.backend.graph.phases import Input, Map
 from rho.backend.graph.traverse import all_phases, results
 from rho.backend.jit import tiering
@@ -36,7 +36,7 @@ r ← {+/(0<⍵)/⍵}¨y∘.+⍳3""".splitlines()
 
 @pytest.fixture(autouse=True)
 def always_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sink_into_maps, "FEWEST", 1)
+    monkeypatch.setattr(sink_into_maps, "MIN_ROW_ITEMS", 1)
 
 
 def given(m: int, n: int) -> dict[str, Any]:
@@ -67,7 +67,8 @@ def test_values(text: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_rows_that_fill(m: int, n: int) -> None:
     """A row of three of which some are fills, also in a map that has no iterations."""
     core, data = program("r ← {+/+\\(⍵>3↑x)/10 20 30}¨y"), given(m, n)
-    bound = settle(bind(optimise(lower(core)), bind_sizes(core, {"x": (n,), "y": (m,), "A": (m, n)}, {})), verify_each=True)
+    sizes = bind_sizes(core, {"x": (n,), "y": (m,), "A": (m, n)}, {})
+    bound = optimise_with_sizes(bind(optimise(lower(core)), sizes), verify_each=True)
     assert any(isinstance(phase, Map) for phase in all_phases(bound.graph))
     row = np.concatenate([data["x"], np.zeros(3)])[:3]
     sums = [np.cumsum(np.compress(item > row, [10, 20, 30])).sum() for item in data["y"]]
@@ -78,7 +79,7 @@ def test_rows_that_fill(m: int, n: int) -> None:
 def test_no_matrix_is_made(text: str) -> None:
     core, data = program(text), given(30, 40)
     sizes = bind_sizes(core, {name: value.shape for name, value in data.items()}, {})
-    bound = settle(bind(optimise(lower(core)), sizes), verify_each=True)
+    bound = optimise_with_sizes(bind(optimise(lower(core)), sizes), verify_each=True)
     assert any(isinstance(phase, Map) for phase in all_phases(bound.graph))
     for phase in all_phases(bound.graph):
         if not isinstance(phase, Input):

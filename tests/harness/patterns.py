@@ -89,7 +89,7 @@ def stepping_gather(d: Drawing) -> Term:
     return d.term((f"{x.text}[{shown}{';' * len(rest)}]", x.value[places], x.bound), (str(count), *rest))
 
 
-@pattern("hoist_invariants", "hoist_rest")
+@pattern("hoist_invariants", "hoist_unfused_invariants")
 def invariant(d: Drawing) -> Term:
     dims = any_dims(d)
     a, b, times = d.number(dims, 1), d.number(dims, 3), d.chance.choice([0, 1, 2, 3])
@@ -115,7 +115,7 @@ def invariant(d: Drawing) -> Term:
     return d.term((text, value, (x.bound + b.bound) * d.count(rows.dims)), rows.dims[:-1])
 
 
-@pattern("hoist_rest")
+@pattern("hoist_unfused_invariants")
 def turned_operand(d: Drawing) -> Term:
     """What is invariant and cheap is an operand of what is not."""
     d.kind = "i64"
@@ -175,7 +175,7 @@ def reduced_by_a_mask(d: Drawing) -> Term:
     return d.term((f"+⌿{k}", kept.sum(0), 1.0), rest)
 
 
-@pattern("batched", "sink")
+@pattern("batch_maps", "sink")
 def cells_of_a_mask(d: Drawing) -> Term:
     """Functions of cells that find a size each."""
     if d.chance.random() < 0.6:
@@ -243,7 +243,7 @@ def contraction(d: Drawing) -> Term:
     return made
 
 
-@pattern("write_out_reductions")
+@pattern("unroll_reductions")
 def short_reduction(d: Drawing) -> Term:
     dims, short = any_dims(d, 1), str(d.chance.randint(1, 9))
     a, b = d.number((*dims, short), 2), d.number((*dims, short), 1)
@@ -261,7 +261,7 @@ def short_reduction(d: Drawing) -> Term:
     return d.term((f"{glyph}{a.text}+{b.text}", value, bound), dims)
 
 
-@pattern("write_out_sides")
+@pattern("unroll_parallel_axes")
 def short_side(d: Drawing) -> Term:
     if d.kind == "c128":
         d.kind = "f64"

@@ -24,9 +24,9 @@ from rho.backend.vm.input_sizes import bind_sizes
 from rho.typechecker.core.blocks import Core
 
 THRESHOLDS: tuple[tuple[Any, str, Any], ...] = (
-    (unroll_short_axes, "FEWEST_POINTS", 1), (sink_into_maps, "FEWEST_POINTS", 1), (unroll_short_axes, "LONGEST", 5),
-    (sink_into_maps, "FEWEST", 1),
-    (algebraic_rules, "FEWEST", 1), (sort, "_LEAST", 1), (contractions, "WORTH", 0.99),
+    (unroll_short_axes, "MIN_POINTS", 1), (sink_into_maps, "MIN_POINTS", 1), (unroll_short_axes, "MAX_REDUCE_STEPS", 5),
+    (sink_into_maps, "MIN_ROW_ITEMS", 1),
+    (algebraic_rules, "MIN_ROWS", 1), (sort, "_LEAST", 1), (contractions, "MAX_COST_SHARE", 0.99),
 )  # fmt: skip
 
 
@@ -45,8 +45,8 @@ def at_any_size() -> Iterator[None]:
 
 def _steps_of(step: pipeline.Pass) -> Iterator[tuple[str, Callable[[Graph], Graph]]]:
     function = step.function
-    if function is pipeline._settled:
-        for rule in pipeline.SETTLED:
+    if function is pipeline._apply_sized_rules:
+        for rule in pipeline.SIZED_RULES:
             yield _named(rule), partial(apply_rules, (rule,))
         yield "fold_views", fold_views
     elif isinstance(function, partial):
@@ -61,9 +61,9 @@ def _named(rule: RewriteRule) -> str:
 
 
 OPTIMISING = [step for one in pipeline.PASSES for step in _steps_of(one)]
-SETTLING = [step for one in pipeline.SETTLED_PASSES for step in _steps_of(one)]
-AFTERWARDS = [step for one in pipeline._AFTER for step in _steps_of(one)]
-NAMES = (*dict.fromkeys(name for name, _ in (*OPTIMISING, *SETTLING, *AFTERWARDS)), "batched")
+SETTLING = [step for one in pipeline.SIZED_PASSES for step in _steps_of(one)]
+AFTERWARDS = [step for one in pipeline._CLEANUP_PASSES for step in _steps_of(one)]
+NAMES = (*dict.fromkeys(name for name, _ in (*OPTIMISING, *SETTLING, *AFTERWARDS)), "batch_maps")
 """Every pass, by the function that does it, and every rule."""
 
 
@@ -84,11 +84,11 @@ def load(core: Core, inputs: Mapping[str, Any], *, verified: bool = True) -> tup
     def batched(phases: Any, types: Any) -> Any:
         made = original(phases, types)
         if made is not phases and made != phases:
-            changed.add("batched")
+            changed.add("batch_maps")
         return made
 
-    original = masked_reductions.batched
-    with mock.patch.object(masked_reductions, "batched", batched):
+    original = masked_reductions.batch_maps
+    with mock.patch.object(masked_reductions, "batch_maps", batched):
         graph = run(lower(core), OPTIMISING)
         bound = bind(graph, bind_sizes(core, {name: value.shape for name, value in inputs.items()}, {}))
         graph = run(bound.graph, SETTLING)

@@ -153,7 +153,7 @@ def columns(kind: Kind, threads: int) -> None:
         apart = projection([cells, length], [cells, 3], [0, 0], [1, 0], [0, 2])
         line, rows = projection([cells, length], [cells], [0]), projection([cells, length], [length], [1])
         arrays = [data(kind, cells * 3, 1).reshape(cells, 3), data(kind, length, 2), data(kind, cells, 3)]
-        for function in ("least_place", "greatest_place", "max"):
+        for function in ("argmin", "argmax", "max"):
             check(("columns", function, cells, length), phase([cells, length], [apart, rows, line], body, [4], function), arrays,
                   threads)  # fmt: skip
 

@@ -11,7 +11,7 @@ from rho.backend.cpu import kernels as compiled
 from rho.backend.cpu.phases import compile_structured
 from rho.backend.cpu.views import DTYPES
 from rho.backend.graph.phases import (
-    PLACES,
+    ARGUMENT_REDUCTIONS,
     Affine,
     AffineIndex,
     ApplyNode,
@@ -69,7 +69,7 @@ def node_kind(body: Sequence[Node], node: int) -> Kind:
 
 def run(made: Structured, arrays: Sequence[Any], mode: tiering.Mode, threads: int = 1, overwrite: Any = None) -> tuple[Any, ...]:
     kinds = {ValueId(i): kind_of(a) for i, a in enumerate(arrays)}
-    kinds |= {r.value: Kind.I64 if r.reduction in PLACES else node_kind(made.body, r.node) for r in made.results}
+    kinds |= {r.value: Kind.I64 if r.reduction in ARGUMENT_REDUCTIONS else node_kind(made.body, r.node) for r in made.results}
     before = tiering.mode
     try:
         tiering.mode = lambda: mode  # type: ignore[assignment]

@@ -18,7 +18,7 @@ KINDS = [Kind.F64, Kind.F32, Kind.I64, Kind.I32, Kind.U8, Kind.BOOL]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("function", ["least_place", "greatest_place"])
+@pytest.mark.parametrize("function", ["argmin", "argmax"])
 def test_places(kind: Kind, function: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel_for, "PARALLEL", 0)
     for cells, length in ((2, 1), (5, 9), (33, 2), (700, 16), (1031, 70)):
@@ -33,7 +33,7 @@ def test_places(kind: Kind, function: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_places_of_rows_without_numbers() -> None:
     rows = np.array([[np.nan, np.nan, np.nan], [np.nan, 2.0, 1.0], [np.inf, np.nan, np.inf], [0.0, -0.0, np.nan]] * 9)
-    for function, expected in (("least_place", [0, 2, 0, 0]), ("greatest_place", [0, 1, 0, 0])):
+    for function, expected in (("argmin", [0, 2, 0, 0]), ("argmax", [0, 1, 0, 0])):
         made = phase([36, 3], [projection([36, 3], [36, 3], [0, 1])], [read(0, Kind.F64)], [0], function)
         for kernel, plain in both(made, [rows]):
             assert kernel.tolist() == plain.tolist() == expected * 9

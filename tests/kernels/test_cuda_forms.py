@@ -100,7 +100,7 @@ def test_programs_of_complex_numbers_stay_on_the_card(text: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind.F64])
-@pytest.mark.parametrize("function", ["least_place", "greatest_place"])
+@pytest.mark.parametrize("function", ["argmin", "argmax"])
 def test_places(kind: Kind, function: str) -> None:
     """Many equal items, zeros of both signs, NaN; rows, columns, one line of several blocks."""
     rng = np.random.default_rng(3)
@@ -113,13 +113,13 @@ def test_places(kind: Kind, function: str) -> None:
         array = np.ascontiguousarray(items.T) if turned else items
         made = phase(space, [projection(space, array.shape, axes[::-1] if turned else axes)], [read(0, kind)], [0], function)
         keys = items.astype(float) + 0.0
-        best = np.where(np.isnan(keys), np.inf, keys if function == "least_place" else -keys).argmin(-1)
+        best = np.where(np.isnan(keys), np.inf, keys if function == "argmin" else -keys).argmin(-1)
         (got,) = on_card(made, [array])
         assert got.dtype == np.int64 and np.array_equal(got, best)
 
 
 def test_the_place_of_nothing_but_nan_is_the_first() -> None:
-    made = phase([4, 9000], [projection([4, 9000], [4, 9000], [0, 1])], [read(0, Kind.F64)], [0], "least_place")
+    made = phase([4, 9000], [projection([4, 9000], [4, 9000], [0, 1])], [read(0, Kind.F64)], [0], "argmin")
     (got,) = on_card(made, [np.full((4, 9000), np.nan)])
     assert not got.any()
 

@@ -39,7 +39,7 @@ PROGRAMS = {
 
 @pytest.fixture(autouse=True)
 def small_ones_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fusion_groups, "STENCIL_LEAST", 1)
+    monkeypatch.setattr(fusion_groups, "STENCIL_MIN_ITEMS", 1)
     monkeypatch.setattr(regions, "_runs", LruCache(256))
 
 
@@ -80,7 +80,7 @@ def test_a_group_changes_no_bit(name: str, shape: tuple[int, ...], monkeypatch: 
     array = np.random.default_rng(1).random(shape)
     expected = _bits(PROGRAMS[name], array, "off", monkeypatch)
     assert _bits(PROGRAMS[name], array, "always", monkeypatch) == expected
-    monkeypatch.setattr(fusion_groups, "STENCIL_LEAST", 1 << 60)
+    monkeypatch.setattr(fusion_groups, "STENCIL_MIN_ITEMS", 1 << 60)
     assert _bits(PROGRAMS[name], array, "off", monkeypatch) == expected
 
 

@@ -81,7 +81,7 @@ def test_maps(kind: Kind, programs: list[LoopProgram]) -> None:
 
 
 @pytest.mark.parametrize("kind", [Kind.F64, Kind.F32, Kind.I32, Kind.BOOL])
-@pytest.mark.parametrize("function", ["min", "least_place", "greatest_place"])
+@pytest.mark.parametrize("function", ["min", "argmin", "argmax"])
 def test_columns(kind: Kind, function: str, programs: list[LoopProgram]) -> None:
     """The same node twice, and the place of what is computed of coordinates."""
     function = "and" if (kind, function) == (Kind.BOOL, "min") else function

@@ -77,7 +77,7 @@ PROGRAMS = {
     "blocks of a line": reducing([3 * 4096 + 50]),
     "columns": reducing([37, 70], turned=True),
     "short columns": reducing([37, 3], turned=True),
-    "places": reducing([3, 300], "greatest_place"),
+    "places": reducing([3, 300], "argmax"),
     "lines scanned": (card_scan("add", Kind.F64, CardScanForm.LINES), {"tables": 2, "length": 70, "cells": 3}),
     "a block scanned": (card_scan("ne", Kind.BOOL, CardScanForm.BLOCK), {"lines": 2, "length": 300}),
     "joined as they come": (card_keyed("max", Kind.I64, Keyed.SCATTER, checked=True), {"count": 70, "width": 3, "bins": 9}),

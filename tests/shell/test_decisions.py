@@ -56,11 +56,11 @@ def test_without_a_pass_its_decisions_are_not_made(
 
 
 def test_made_again(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sink_into_maps, "FEWEST_POINTS", 1)
+    monkeypatch.setattr(sink_into_maps, "MIN_POINTS", 1)
     text = "input x : f64[1000]\nd ← x-2\n(+/d×d)+(⌈/d×⌽d)\n"
     with_all = plan(rho, tmp_path, text)
     assert said(with_all) == ["made again line 2: d, making it takes little arithmetic, each time it is read"]
-    monkeypatch.setattr(pipeline, "SETTLED_PASSES", tuple(one for one in pipeline.SETTLED_PASSES if one.name != "again"))
+    monkeypatch.setattr(pipeline, "SIZED_PASSES", tuple(one for one in pipeline.SIZED_PASSES if one.name != "again"))
     without = plan(rho, tmp_path, text)
     assert said(without) == ["kept       line 2: d, each element is read 2 times"]
     assert [line for line in without if "8.0 kB → 8.0 kB" in line]

@@ -1,7 +1,7 @@
 """Lowers blocks of the typed core to the phase graph.
 
-Tuples are gone already; lifts are batched (`state`, Note [Batching]) or become maps (Note [Maps] below); views
-become projections, element-wise ops bodies, everything else rows of `registry`.  The graph computes exactly what
+The core has no tuples.  Lifts are batched (`state`, Note [Batching]) or become maps (Note [Maps] below); views become
+projections, element-wise ops bodies, and all other ops library phases (rows of `registry`).  The graph computes exactly what
 `backend.reference` computes on the core, value for value.
 """
 
@@ -26,11 +26,10 @@ from .state import BlockFacts, CarriedValue, FrameAxes, LoweringState
 #
 # Lowering of blocks: lifts become batched ops; loops, folds and branches become phases with sub-graphs.
 #
-# Note [Maps].  What cannot be batched runs cell by cell in a `Map` phase, which holds as little as possible: an op whose result
-# sizes or control depend on a cell (compress by a mask of the cell, a loop that stops when a cell says so, a branch on a cell
-# that is not a cheap selection) and, where it defines a size, the later ops of the block that cannot do without it.  Ops in
-# between that do not depend on the group are lowered before it; ops are pure wherever a frame is in force (E602), so order is
-# free.
+# Note [Maps].  An op that cannot be batched runs cell by cell in a `Map` phase, which has as few ops as possible: an op whose
+# result sizes or control depend on a cell (compress by a mask of the cell, a loop whose exit depends on the cell, a branch on the
+# cell that is not a cheap selection) and, where it defines a size, the later ops of the block that mention that size.  Ops in
+# between that do not depend on the group are lowered before it: under a frame all ops are pure (E602), so their order is free.
 
 def lower_ops(state: LoweringState, ops: Sequence[core_blocks.Op], results: Sequence[arrays.ValueId]) -> None:
     """Lower a block's ops in order, gathering what cannot be batched into maps."""
@@ -69,7 +68,7 @@ def _lower_part(state: LoweringState, op: core_blocks.Op) -> None:
         case arrays.Transpose():
             structured.transpose(state, op)
         case arrays.Broadcast():
-            structured.spread(state, op)
+            structured.broadcast(state, op)
         case arrays.Reverse():
             structured.reverse(state, op)
         case arrays.Slice():
@@ -119,7 +118,7 @@ def loop(state: LoweringState, op: core_blocks.CoreLoop) -> None:
     cells = tuple(_folded(state, v, frame, span) for v in op.cells)
     body = _subgraph(state, op.body, frame, span)
     until = None if op.until is None else _subgraph(state, op.until, frame, span)
-    results, moved = _results(state, op.results, frame, behind=op.keep)
+    results, moved = _results(state, op.results, frame, stacked=op.keep)
     state.emit(Loop(state.phase_id(), span, op.trip, initial, results, body, until, op.keep, cells, op.index, op.premised))
     _move_axis(state, moved, frame, span)
 
@@ -139,19 +138,19 @@ def branch(state: LoweringState, op: core_blocks.CoreBranch) -> None:
 
 
 def fold(state: LoweringState, op: core_blocks.CoreFold | core_blocks.FoldScan) -> None:
-    """The folded axis is brought in front of the frame, so that the body's state carries the frame."""
+    """Lower a fold with the folded axis in front of the frame, so that the body's state carries the frame."""
     span = state.span(op.results[0])
     scan = isinstance(op, core_blocks.FoldScan)
     frame = state.union(state.facts.free_values(op), may_fail=state.facts.may_fail(op))
     args = tuple(_folded(state, arg, frame, span) for arg in op.args)
     body = _subgraph(state, op.body, frame, span)
-    results, moved = _results(state, op.results, frame, behind=scan)
+    results, moved = _results(state, op.results, frame, stacked=scan)
     state.emit(Fold(state.phase_id(), span, args, results, body, scan))
     _move_axis(state, moved, frame, span)
 
 
 def _folded(state: LoweringState, arg: arrays.ValueId, frame: FrameAxes, span: Span) -> ValueId:
-    """An operand that a loop goes through, its leading axis in front of the frame."""
+    """An operand that a loop or fold iterates over, with its leading axis in front of the frame."""
     value = state.carry(state.get(arg), frame, span)
     rank = len(state.types[value].shape)
     return state.permute(value, [len(frame), *range(len(frame)), *range(len(frame) + 1, rank)], span)
@@ -161,7 +160,7 @@ def _folded(state: LoweringState, arg: arrays.ValueId, frame: FrameAxes, span: S
 
 
 @contextmanager
-def _emitting_apart(state: LoweringState) -> Iterator[list[Phase]]:
+def _nested_block(state: LoweringState) -> Iterator[list[Phase]]:
     outer = state.phases
     state.phases = []
     yield state.phases
@@ -170,17 +169,19 @@ def _emitting_apart(state: LoweringState) -> Iterator[list[Phase]]:
 
 def _subgraph(state: LoweringState, block: core_blocks.Block, frame: FrameAxes, span: Span) -> SubGraph:
     """A body whose params and results carry `frame`."""
-    with _emitting_apart(state) as phases:
+    with _nested_block(state) as phases:
         params = tuple(state.define(p, frame) for p in block.params)
         lower_ops(state, block.ops, block.results)
         results = tuple(state.carry(state.get(r), frame, span) for r in block.results)
     return SubGraph(params, tuple(phases), results)
 
 
-def _results(state: LoweringState, results: Sequence[arrays.ValueId], frame: FrameAxes, *, behind: bool
+def _results(state: LoweringState, results: Sequence[arrays.ValueId], frame: FrameAxes, *, stacked: bool
              ) -> tuple[tuple[ValueId, ...], list[tuple[ValueId, ValueId]]]:  # fmt: skip
-    """Result values; with `behind`, the phase makes them with their first own axis in front of the frame, to be moved."""
-    if not behind or not frame:
+    """The phase's results, and pairs (raw, final) that `_move_axis` still has to permute.
+
+    `stacked`: the phase writes the axis of iterations in front of the frame, where the core has it behind."""
+    if not stacked or not frame:
         return tuple(state.define(r, frame) for r in results), []
     pairs: list[tuple[ValueId, ValueId]] = []
     for result in results:
@@ -228,7 +229,7 @@ def _depends(state: LoweringState, op: core_blocks.Op) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _LastMentions:
-    """The last op of a block that mentions a size or a value (its length where the block's result does)."""
+    """The position of the last op of a block that mentions a size or a value (the block's length if a result of it does)."""
 
     sizes: dict[SizeVariable, int] = field(default_factory=dict)
     values: dict[arrays.ValueId, int] = field(default_factory=dict)
@@ -244,7 +245,7 @@ class _LastMentions:
 
 
 def _lower_group(state: LoweringState, ops: Sequence[core_blocks.Op], start: int, last: _LastMentions) -> int:
-    """Lower the map that starts at `ops[start]`; the position after the last op it considered."""
+    """Lower the map that starts at `ops[start]`; returns the position after the last op it considered."""
     group: list[core_blocks.Op] = []
     values: set[arrays.ValueId] = set()
     sizes: set[SizeVariable] = set()
@@ -288,12 +289,12 @@ def _map(state: LoweringState, ops: Sequence[core_blocks.Op], live: Sequence[arr
     outside = {v: state.bound[v] for v in captured}
     outer_frame, state.frame = state.frame, []
     state.bound.update({v: CarriedValue(p) for v, p in zip(captured, params, strict=True)})
-    with _emitting_apart(state) as phases:
+    with _nested_block(state) as phases:
         lower_ops(state, ops, live)
         inner = tuple(state.get(v).value for v in live)
     state.frame = outer_frame
     state.bound.update(outside)
-    for value in live:  # outside the map it is one element a cell, whatever is known of it inside
+    for value in live:  # a constant of one cell is no constant outside the map
         state.constants.pop(value, None)
         state.literals.pop(value, None)
     results = tuple(state.define(v, frame) for v in live)

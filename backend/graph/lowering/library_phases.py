@@ -21,10 +21,10 @@ from . import structured
 from .state import CarriedValue, FrameAxes, LoweringState, op_may_fail
 
 _FEW: Final = 8
-"""Amounts of one rotation up to which it is written as so many rotations."""
+"""Amounts of one rotation up to which it becomes one rotation an amount."""
 
 
-def framed(state: LoweringState, name: str, results: Sequence[arrays.ValueId], args: Sequence[arrays.ValueId],
+def lower_framed(state: LoweringState, name: str, results: Sequence[arrays.ValueId], args: Sequence[arrays.ValueId],
            attributes: Mapping[str, object], *, may_fail: bool = False,
            defines: tuple[SizeVariable, ...] = ()) -> None:  # fmt: skip
     """A library phase over the union of the operands' frames; an operand carries all of it or none."""
@@ -37,9 +37,9 @@ def framed(state: LoweringState, name: str, results: Sequence[arrays.ValueId], a
     state.library(name, span, values, targets, {**attributes, "frame": len(frame), "framed": flags}, defines)
 
 
-def natural(state: LoweringState, name: str, results: Sequence[arrays.ValueId], args: Sequence[arrays.ValueId],
+def lower_leading_frame(state: LoweringState, name: str, results: Sequence[arrays.ValueId], args: Sequence[arrays.ValueId],
             attributes: Mapping[str, object], *, axis: int | None = None, may_fail: bool = False) -> None:  # fmt: skip
-    """A library phase whose operands all carry one frame in front, which the op treats as any leading axes."""
+    """A library phase whose operands all carry the frame as leading axes of the op itself (no `frame` attribute)."""
     span = state.span(results[0])
     frame = state.union(args, may_fail=may_fail)
     values = [state.carry(state.get(a), frame, span) for a in args]
@@ -48,40 +48,40 @@ def natural(state: LoweringState, name: str, results: Sequence[arrays.ValueId], 
     state.library(name, span, values, targets, {**attributes, **shifted})
 
 
-def first_carries(state: LoweringState, name: str, result: arrays.ValueId, args: Sequence[arrays.ValueId], leader: int,
+def lower_by_leader(state: LoweringState, name: str, result: arrays.ValueId, args: Sequence[arrays.ValueId], leader: int,
                   attributes: Mapping[str, object]) -> None:  # fmt: skip
-    """If only operand `leader` carries a frame, its frame is more leading axes of the same op; else a framed phase."""
+    """If no operand but `leader` carries a frame, its frame is more leading axes of the op; else a framed phase."""
     others = [a for i, a in enumerate(args) if i != leader]
     if any(state.get(a).frame for a in others):
-        framed(state, name, [result], args, attributes)
+        lower_framed(state, name, [result], args, attributes)
         return
     target = state.define(result, state.get(args[leader]).frame)
     state.library(name, state.span(result), [state.get(a).value for a in args], [target], attributes)
 
 
 def gather(state: LoweringState, op: arrays.Gather) -> None:
-    if structured.goes_on(state, op):
-        structured.go_on(state, op)
+    if structured.extends_point_gather(state, op):
+        structured.extend_point_gather(state, op)
         return
-    begins = structured.begins(state, op)
+    begins = structured.starts_point_gather(state, op)
     checked = op.checked and not begins
     attributes: dict[str, Any] = {"axis": op.axis, "checked": checked, "fills": op.fills}
     if op.shift is not None:
         attributes["shift"] = op.shift.value
     if checked and op.indexing is not None:
-        attributes["place"] = op.indexing
-    arg, indices = state.get(op.arg), structured.ready(state, op) if begins else state.get(op.indices)
+        attributes["indexing"] = op.indexing
+    arg, indices = state.get(op.arg), structured.checked_indices(state, op) if begins else state.get(op.indices)
     frame = indices.frame if begins else state.union([op.arg, op.indices], may_fail=checked)
     span = state.span(op.result)
     if indices.frame == frame and not arg.frame:
         target = state.define(op.result, frame)
         if begins:
-            structured.begin(state, op, indices)
+            structured.start_point_gather(state, op, indices)
         if op.axis == 0 or not frame:
             other_indices = [] if frame else [state.get(other) for other in op.other_indices]
             if other_indices and not any(other.frame for other in other_indices):
-                attributes["beside"] = op.axes
-            values = [other.value for other in other_indices if "beside" in attributes]
+                attributes["other_axes"] = op.axes
+            values = [other.value for other in other_indices if "other_axes" in attributes]
             state.library("gather", span, (arg.value, indices.value, *values), (target,), attributes)
             return
         cell = state.shape(op.result)
@@ -96,11 +96,11 @@ def gather(state: LoweringState, op: arrays.Gather) -> None:
         shifted = {**attributes, "axis": op.axis + len(frame)}
         state.library("gather", span, (arg.value, indices.value), (target,), shifted)
     else:
-        framed(state, "gather", [op.result], [op.arg, op.indices], attributes, may_fail=op.checked)
+        lower_framed(state, "gather", [op.result], [op.arg, op.indices], attributes, may_fail=op.checked)
 
 
 def rotate(state: LoweringState, op: arrays.Rotate) -> None:
-    """The amount of a framed rotation has the arg's whole shape without the axis, so it is replicated to that."""
+    """Lower a rotation.  Under a frame the amounts are replicated to the arg's shape without the axis, as the op requires."""
     arg, amount = state.get(op.arg), state.get(op.amount)
     frame = state.union([op.arg, op.amount])
     span = state.span(op.result)
@@ -113,11 +113,11 @@ def rotate(state: LoweringState, op: arrays.Rotate) -> None:
     if amount.frame:
         by = state.carry(amount, frame, span)
         cell = state.shape(op.arg)
-        wanted = state.sizes(frame) + cell[: op.axis] + cell[op.axis + 1 :]
-        if len(state.types[by].shape) < len(wanted):
-            wide = state.fresh(ArrayType(state.types[by].element, wanted))
+        amounts_shape = state.sizes(frame) + cell[: op.axis] + cell[op.axis + 1 :]
+        if len(state.types[by].shape) < len(amounts_shape):
+            wide = state.fresh(ArrayType(state.types[by].element, amounts_shape))
             indices = [axis_index(a) for a in range(len(frame))]
-            state.view(wide, span, by, simplify(wanted, (Affine(tuple(indices), state.types[by].shape),)))
+            state.view(wide, span, by, simplify(amounts_shape, (Affine(tuple(indices), state.types[by].shape),)))
             by = wide
     elif state.shape(op.amount):
         by = state.carry(amount, frame, span)
@@ -126,7 +126,7 @@ def rotate(state: LoweringState, op: arrays.Rotate) -> None:
 
 
 def _rotate_by_each(state: LoweringState, op: arrays.Rotate, frame: FrameAxes, count: int) -> None:
-    """A rotation by a few amounts is as many rotations, which are indices where they are read."""
+    """One rotation an amount, stacked: view folding turns each into an index of its reader."""
     span, rotated = state.span(op.result), []
     for position in range(count):
         arg, by = (_cell(state, state.get(value), position, span) for value in (op.arg, op.amount))
@@ -136,7 +136,7 @@ def _rotate_by_each(state: LoweringState, op: arrays.Rotate, frame: FrameAxes, c
 
 
 def _cell(state: LoweringState, carried: CarriedValue, position: int, span: Span) -> ValueId:
-    """What a value is at a place of a frame of one axis."""
+    """The cell of a value at a position of a frame of one axis."""
     if not carried.frame:
         return carried.value
     full = state.types[carried.value]
@@ -147,7 +147,7 @@ def _cell(state: LoweringState, carried: CarriedValue, position: int, span: Span
 
 
 def compress(state: LoweringState, op: arrays.Compress) -> None:
-    """The mask carries no frame (else the result would be irregular, and `control` maps it), so the axis just shifts."""
+    """The mask carries no frame (else the result would be irregular, and `blocks.must_map` holds), so the axis just shifts."""
     carried = state.get(op.arg)
     target = state.define(op.result, carried.frame)
     attributes = {"axis": op.axis + len(carried.frame)}
@@ -158,7 +158,7 @@ def expand(state: LoweringState, op: arrays.Expand) -> None:
     attributes = {"axis": op.axis, "checked": op.checked}
     frame = state.union([op.mask, op.arg], may_fail=op.checked)
     if state.get(op.mask).frame or state.get(op.arg).frame != frame:
-        framed(state, "expand", [op.result], [op.mask, op.arg], attributes, may_fail=op.checked)
+        lower_framed(state, "expand", [op.result], [op.mask, op.arg], attributes, may_fail=op.checked)
         return
     target = state.define(op.result, frame)
     values = (state.get(op.mask).value, state.get(op.arg).value)
@@ -172,8 +172,8 @@ def expand(state: LoweringState, op: arrays.Expand) -> None:
 
 def update(state: LoweringState, op: arrays.Update) -> None:
     present = tuple(i for i in op.indices if i is not None)
-    attributes = {"indexed": tuple(i is not None for i in op.indices), "checked": op.checked, "place": op.indexing}
-    framed(state, "update", [op.result], [op.arg, *present, op.value], attributes, may_fail=op.checked)
+    attributes = {"indexed": tuple(i is not None for i in op.indices), "checked": op.checked, "indexing": op.indexing}
+    lower_framed(state, "update", [op.result], [op.arg, *present, op.value], attributes, may_fail=op.checked)
 
 
 def runtime_size(state: LoweringState, op: arrays.RuntimeSize) -> None:
@@ -184,48 +184,48 @@ def runtime_size(state: LoweringState, op: arrays.RuntimeSize) -> None:
 def library(state: LoweringState, op: arrays.Library) -> None:
     attributes, leads, may_fail = dict(op.attributes), LIBRARY[op.name].leads, op_may_fail(op)
     if not leads:
-        framed(state, op.name, op.results, op.args, attributes, may_fail=may_fail)
+        lower_framed(state, op.name, op.results, op.args, attributes, may_fail=may_fail)
     elif len(leads) == len(op.args):
-        natural(state, op.name, op.results, op.args, attributes, may_fail=may_fail)
+        lower_leading_frame(state, op.name, op.results, op.args, attributes, may_fail=may_fail)
     else:
-        first_carries(state, op.name, op.results[0], op.args, leads[0], attributes)
+        lower_by_leader(state, op.name, op.results[0], op.args, leads[0], attributes)
 
 
 def lower_library(state: LoweringState, op: blocks.Op) -> bool:
-    """Lower an op of this module; says whether it was one."""
+    """Lower an op that becomes a library phase; False if the op is of another kind."""
     match op:
         case arrays.Gather():
             gather(state, op)
         case arrays.Rotate():
             rotate(state, op)
         case arrays.Join():
-            natural(state, "join", [op.result], op.args, {}, axis=op.axis)
+            lower_leading_frame(state, "join", [op.result], op.args, {}, axis=op.axis)
         case arrays.Stack():
-            natural(state, "stack", [op.result], op.args, {}, axis=op.axis)
+            lower_leading_frame(state, "stack", [op.result], op.args, {}, axis=op.axis)
         case arrays.Scan():
-            natural(state, "scan", [op.result], [op.arg], {"function": op.function}, axis=op.axis)
+            lower_leading_frame(state, "scan", [op.result], [op.arg], {"function": op.function}, axis=op.axis)
         case arrays.Update():
             update(state, op)
         case arrays.MaskUpdate():
-            framed(state, "mask_update", [op.result], [op.arg, op.mask, op.value], {}, may_fail=True)
+            lower_framed(state, "mask_update", [op.result], [op.arg, op.mask, op.value], {}, may_fail=True)
         case arrays.Contract():
-            first_carries(state, "contract", op.result, [op.left, op.right], 0, {})
+            lower_by_leader(state, "contract", op.result, [op.left, op.right], 0, {})
         case arrays.Compress():
             compress(state, op)
         case arrays.Expand():
             expand(state, op)
         case arrays.Where():
-            framed(state, "where", [op.result], [op.mask], {}, defines=(op.size,))
+            lower_framed(state, "where", [op.result], [op.mask], {}, defines=(op.size,))
         case arrays.RuntimeSize():
             runtime_size(state, op)
         case arrays.KeyReduce():
-            attributes = {"function": op.function, "checked": op.checked, "place": op.indexing}
-            framed(state, "key_reduce", [op.result], [op.indices, op.arg], attributes, may_fail=op.checked)
+            attributes = {"function": op.function, "checked": op.checked, "indexing": op.indexing}
+            lower_framed(state, "key_reduce", [op.result], [op.indices, op.arg], attributes, may_fail=op.checked)
         case arrays.Library():
             library(state, op)
         case arrays.Format():
             digits = {} if op.digits is None else {"digits": op.digits}
-            framed(state, "format", [op.result], [op.arg], digits, defines=(op.size,))
+            lower_framed(state, "format", [op.result], [op.arg], digits, defines=(op.size,))
         case _:
             return False
     return True

@@ -1,11 +1,11 @@
 """The state of a lowering, and how phases are emitted.
 
-Note [Batching].  A `Lift` is not a phase: its body's ops are lowered over the frame at once.  While a body is
-lowered, `State.frame` holds the sizes of all frame axes in force, outermost first, and every core value in scope is
-`Carried`: a graph value whose leading axes are the frame axes it depends on (ascending positions into `State.frame`), then
-the core value's own shape.  A value that depends on no cell carries nothing, so it is computed once.  An op's result
-carries the union of what its operands carry; an op that may fail also carries every frame axis that is not provably inhabited,
-because over an empty frame it must not run.
+Note [Batching].  A `Lift` becomes no phase: its body's ops are lowered over the frame at once.  While a body is lowered,
+`LoweringState.frame` has the sizes of all frame axes in force, outermost first, and every core value in scope is a
+`CarriedValue`: a graph value whose leading axes are the frame axes it depends on (ascending positions into the frame), then the
+core value's shape.  A value that depends on no cell carries no axis, so it is computed once.  An op's result carries the union
+of its operands' axes; an op that may fail also carries every frame axis that is not provably inhabited, because over an empty
+frame it must not run.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from ..registry import LIBRARY, signature_of
 
 # ---------------------------------------------------------------------------------------------------- blocks
 #
-# Facts about core blocks that lowering decides by: what they capture, whether they may fail, which sizes they mention.
+# Facts about core blocks: what they capture, whether they may fail, which sizes they mention.
 
 def op_may_fail(op: blocks.Op) -> bool:
     """May this op (not the blocks in it) fail when run?"""
@@ -58,9 +58,9 @@ def op_may_fail(op: blocks.Op) -> bool:
 
 
 class BlockFacts:
-    """What ops capture and whether they may fail, each op looked at once (nesting costs no more than length).
+    """Memoised: what ops capture and whether they may fail, so that deep nesting takes linear time.
 
-    Keyed by identity: the core outlives the lowering."""
+    Keys are identities, which stay unique because the core outlives the lowering."""
 
     def __init__(self, program: blocks.Core) -> None:
         self.program = program
@@ -110,12 +110,12 @@ def mentioned_sizes(op: blocks.Op, types: blocks.Core) -> frozenset[SizeVariable
         for value in (*results_of(inner), *operands_of(inner)):
             for size in types.types[value].shape:
                 variables |= size.variables()
-        for size in _own_sizes(inner):
+        for size in _field_sizes(inner):
             variables |= size.variables()
     return frozenset(variables)
 
 
-def _own_sizes(op: blocks.Op) -> Iterator[Size]:
+def _field_sizes(op: blocks.Op) -> Iterator[Size]:
     match op:
         case arrays.SizeVector():
             yield from op.sizes
@@ -170,7 +170,7 @@ class CarriedValue:
 
 @dataclass(frozen=True, slots=True)
 class AxisIndices:
-    """Places along one axis of a table: their value and how many axes it has of its own."""
+    """Indices along one axis of a table: their value and the rank of its cells."""
 
     value: CarriedValue
     rank: int
@@ -178,8 +178,10 @@ class AxisIndices:
 
 @dataclass(frozen=True, slots=True)
 class PointGather:
-    """What a core value is: `table` at `places`, by axis of the table (`points`).  `layout` has an entry for each axis of the
-    value: the axis of the table that it is or stems from.  `carried` is the value as it was bound: inside a map it is another."""
+    """A core value that is `table` indexed along several axes at once: `indices`, by axis of the table.
+
+    `layout` has an entry for each axis of the value: the axis of the table that it is or stems from.  `carried` is the value as
+    it was bound: inside a map the core value is bound to another."""
 
     carried: CarriedValue
     table: c.ValueId
@@ -244,7 +246,7 @@ class LoweringState:
         return value
 
     def derived(self, type: ArrayType, span: Span) -> c.ValueId:
-        """A core value that the program does not have: `define` gives it its graph value."""
+        """A fresh core value that the program does not have; `define` binds it to a graph value."""
         value = c.ValueId(self.next_value)
         self.next_value += 1
         self.derived_types[value] = type
@@ -256,7 +258,7 @@ class LoweringState:
         return PhaseId(self.next_phase - 1)
 
     def define(self, value: c.ValueId, frame: FrameAxes = ()) -> ValueId:
-        """The graph value of a core value; a core value that carries nothing keeps its number."""
+        """Bind a core value to a graph value with the axes of `frame` in front; with no such axes it keeps its number."""
         type = self.type(value)
         if frame:
             batch = self.fresh(batched(type, self.sizes(frame)))
@@ -302,8 +304,8 @@ class LoweringState:
 
     def operand(self, carried: CarriedValue, frame: FrameAxes, space: Shape, cell: Sequence[AffineIndex], *, fills: bool = False
                 ) -> Read:  # fmt: skip
-        """A read of a carried value in an iteration space that starts with the axes of `frame` (a superset of its own);
-        `cell` indexes its own axes by axes of the whole space."""
+        """A read of a carried value in an iteration space that starts with the axes of `frame` (a superset of those it carries);
+        `cell` has the indices of its cell axes, in axes of the full space."""
         leading = [axis_index(frame.index(a)) for a in carried.frame]
         return Read(carried.value, affine(space, [*leading, *cell], self.types[carried.value].shape, fills=fills))
 
@@ -333,5 +335,5 @@ class LoweringState:
 
 
 def batched(type: ArrayType, frame: Shape) -> ArrayType:
-    """The type of a value that carries a frame (a permutation of cells is none of the whole)."""
+    """The type of a value that carries a frame (a permutation in each cell is not one of the batched value)."""
     return ArrayType(type.element, frame + type.shape, type.permutation and not frame)

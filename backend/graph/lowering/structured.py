@@ -130,7 +130,7 @@ def transpose(state: LoweringState, op: arrays.Transpose) -> None:
     _affine(state, op.result, op.arg, [axis_index(a) for a in op.axes])
 
 
-def spread(state: LoweringState, op: arrays.Broadcast) -> None:
+def broadcast(state: LoweringState, op: arrays.Broadcast) -> None:
     _affine(state, op.result, op.arg, [axis_index(a) for a in op.axes])
 
 
@@ -156,7 +156,7 @@ def windows(state: LoweringState, op: arrays.Windows) -> None:
 def reshape(state: LoweringState, op: arrays.Reshape) -> None:
     old, new = state.shape(op.arg), state.shape(op.result)
     extra = len(new) - len(old)
-    if old == new or (extra >= 0 and new[extra:] == old):  # whole copies of arg in front; empty if arg is
+    if old == new or (extra >= 0 and new[extra:] == old):  # copies of arg along new leading axes; empty if arg is
         _affine(state, op.result, op.arg, [axis_index(extra + a) for a in range(len(old))])
     elif all(s == ONE for s in old):
         _affine(state, op.result, op.arg, [constant_index(ZERO)] * len(old))
@@ -174,7 +174,7 @@ def reshape(state: LoweringState, op: arrays.Reshape) -> None:
 
 
 def _truncates(old: Shape, new: Shape) -> bool:
-    """Does the reshape surely take a leading part of a non-empty arg (with numbers for the flat position's strides)?"""
+    """Does the reshape provably take a leading part of arg?  (The strides of the flat position must be numbers.)"""
     room = product(old) - product(new)
     return not_negative(room) and all(s.constant is not None for s in new[1:])
 
@@ -191,7 +191,7 @@ def _flat(new: Shape, length: Size) -> tuple[Stage, ...]:
 def _affine(state: LoweringState, result: arrays.ValueId, arg: arrays.ValueId, indices: Sequence[AffineIndex], *,
     fills: bool = False
             ) -> None:  # fmt: skip
-    """`indices` speak of the cell's axes; the frame goes in front unchanged."""
+    """A view with `indices` into the cell's axes; the axes of the frame stay in front."""
     carried = state.get(arg)
     target = state.define(result, carried.frame)
     space = state.types[target].shape
@@ -233,10 +233,10 @@ def _renamed(box: Shape, carried: CarriedValue, state: LoweringState) -> Affine:
 #
 # Float products that are NaN only where an item is NaN or infinite: `×/`, `×\` and products by key.
 #
-# The order of products multiplies the factors of a block or lane first, so that finite items may overflow to ∞ on the way and
-# meet a zero there, which gives NaN.  Where the items are finite such a product is 0.  Of a reduction, the sum of x - x, which is
-# 0 where all items are finite and else NaN, replaces a NaN; sibling fusion makes both one pass over the items.  Of a scan, a
-# running `∧` says up to where they are finite.
+# The order of sums multiplies the factors of a block or lane first, so that finite items may overflow to ∞ and then meet a zero,
+# which gives NaN, where a product of finite items with a zero is 0.  So a NaN of a reduction is replaced by the sum of x - x,
+# which is 0 if all items are finite and NaN otherwise; sibling fusion computes both in one pass over the items.  For a scan, a
+# running `∧` says up to which item all are finite.
 
 _BOOL: Final = Element(Kind.BOOL)
 _FLOATS: Final = (Kind.F32, Kind.F64)
@@ -274,34 +274,34 @@ def _product(state: LoweringState, op: arrays.Reduce | arrays.Scan | arrays.KeyR
 
 # -------------------------------------------------------------------------------------------- joint indexing
 #
-# Indexing one table along several axes, by places that differ from cell to cell: `{m[⍺;⍵]}¨`.
+# Indexing one table along several axes, by indices that differ from cell to cell: `{m[⍺;⍵]}¨`.
 #
-# The core indexes one axis after the other.  Of a table that is the same for every cell this would make a part of the table for
-# each cell.  So a later index joins those before it: the axes that are indexed become one, and each point is read once.  The part
-# that nobody reads is dropped, which may not drop its checks: places along several axes are checked apart from what they read.
+# The core indexes one axis after the other, which for a table that all cells share would copy a part of the table for each cell.
+# So a later index joins those before it: the indexed axes are flattened into one, and each point is read once.  The first gather,
+# which nothing reads then, is dropped as dead; so that its check is not, indices along several axes are checked by themselves.
 
-def begins(state: LoweringState, op: arrays.Gather) -> bool:
-    """Is this the first of several indices of such a table?"""
+def starts_point_gather(state: LoweringState, op: arrays.Gather) -> bool:
+    """Is this the first of several indices of a table that all cells share?"""
     several = op.indexing is not None and op.indexing.rank > 1 and not op.fills and op.shift is None
     return several and bool(state.get(op.indices).frame) and not state.get(op.arg).frame
 
 
-def begin(state: LoweringState, op: arrays.Gather, indices: CarriedValue) -> None:
-    """Remember what the first index, whose result is bound, reads."""
+def start_point_gather(state: LoweringState, op: arrays.Gather, indices: CarriedValue) -> None:
+    """Record the gather of the first index, whose result is bound."""
     rank, before = len(state.shape(op.indices)), range(len(state.shape(op.arg)))
     layout = (*before[: op.axis], *[op.axis] * rank, *before[op.axis + 1 :])
     state.points[op.result] = PointGather(state.get(op.result), op.arg, {op.axis: AxisIndices(indices, rank)}, layout)
 
 
-def goes_on(state: LoweringState, op: arrays.Gather) -> bool:
-    """Does this index a further axis of such a table?"""
+def extends_point_gather(state: LoweringState, op: arrays.Gather) -> bool:
+    """Does this index a further axis of a table whose first index is recorded?"""
     points = state.points.get(op.arg)
     simple = not op.fills and op.shift is None
     return simple and points is not None and points.carried == state.get(op.arg) and points.layout[op.axis] not in points.places
 
 
-def ready(state: LoweringState, op: arrays.Gather) -> CarriedValue:
-    """The places of an index; those that need it are checked, by looking them up among all that the axis has."""
+def checked_indices(state: LoweringState, op: arrays.Gather) -> CarriedValue:
+    """The indices of a gather, checked where the program requires it: by a checked gather from `⍳length`."""
     places = state.get(op.indices)
     if not op.checked:
         return places
@@ -313,14 +313,14 @@ def ready(state: LoweringState, op: arrays.Gather) -> CarriedValue:
     positions = state.fresh(ArrayType(Element(Kind.I64, below=length), state.types[value].shape))
     attributes: dict[str, object] = {"axis": 0, "checked": True, "fills": False}
     if op.indexing is not None:
-        attributes["place"] = op.indexing
+        attributes["indexing"] = op.indexing
     state.library("gather", span, (every, value), (positions,), attributes)
     return CarriedValue(positions, frame)
 
 
-def go_on(state: LoweringState, op: arrays.Gather) -> None:
-    """The points that all indices so far name, each read once."""
-    indices = ready(state, op)
+def extend_point_gather(state: LoweringState, op: arrays.Gather) -> None:
+    """One gather of the points that all indices so far name, from the table with its indexed axes flattened."""
+    indices = checked_indices(state, op)
     points = state.points[op.arg]
     axis, rank, span = points.layout[op.axis], len(state.shape(op.indices)), state.span(op.result)
     places = dict(sorted({**points.places, axis: AxisIndices(indices, rank)}.items()))
@@ -328,20 +328,20 @@ def go_on(state: LoweringState, op: arrays.Gather) -> None:
     frame = tuple(sorted({a for point in places.values() for a in point.value.frame}))
     shape = state.shape(points.table)
     rest = [a for a in range(len(shape)) if a not in places]
-    at = _flat_places(state, op, places, frame)
+    at = _flat_indices(state, op, places, frame)
     cells = state.types[at].shape + tuple(shape[a] for a in rest)
     read = state.fresh(ArrayType(state.type(op.result).element, cells))
     state.library("gather", span, (_flat_table(state, op, points.table, [*places, *rest], len(places)), at), (read,),
                   {"axis": 0, "checked": False, "fills": False})  # fmt: skip
-    made_of = [a for a, point in places.items() for _ in range(point.rank)] + rest
-    order = sorted(range(len(made_of)), key=lambda i: (layout.index(made_of[i]), i))
+    axis_of = [a for a, point in places.items() for _ in range(point.rank)] + rest
+    order = sorted(range(len(axis_of)), key=lambda i: (layout.index(axis_of[i]), i))
     depth = len(frame)
     state.permute(read, [*range(depth), *(depth + i for i in order)], span, state.define(op.result, frame))
     state.points[op.result] = PointGather(state.get(op.result), points.table, places, layout)
 
 
-def _flat_places(state: LoweringState, op: arrays.Gather, places: dict[int, AxisIndices], frame: FrameAxes) -> GraphValueId:
-    """The places along the axes that became one: row-major positions over the frame and the axes of each index in turn."""
+def _flat_indices(state: LoweringState, op: arrays.Gather, places: dict[int, AxisIndices], frame: FrameAxes) -> GraphValueId:
+    """The indices into the flattened axes: row-major positions, over the frame and the axes of each index in turn."""
     shape, span = state.shape(state.points[op.arg].table), state.span(op.result)
     cells = [state.types[point.value.value].shape[len(point.value.frame) :] for point in places.values()]
     space = state.sizes(frame) + tuple(size for cell in cells for size in cell)
@@ -365,7 +365,7 @@ def _flat_places(state: LoweringState, op: arrays.Gather, places: dict[int, Axis
 
 def _flat_table(state: LoweringState, op: arrays.Gather, table: arrays.ValueId, order: Sequence[int],
     count: int) -> GraphValueId:
-    """The table with its axes in `order`, the first `count` of them as one."""
+    """The table with its axes in `order`, the first `count` of them flattened into one."""
     span = state.span(op.result)
     value = state.permute(state.get(table).value, order, span)
     shape = state.types[value].shape

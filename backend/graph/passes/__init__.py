@@ -1,1 +1,1 @@
-"""The passes over the phase graph, in order: one list that reads as a recipe."""
+"""The passes over the phase graph; `pipeline` lists them in order."""

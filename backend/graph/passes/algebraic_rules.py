@@ -1,11 +1,10 @@
-"""Products with a vector and numbers of a few digits, as the sums that they are, where their operand is made for them alone, and
-digits as arithmetic.
+"""Rewrite rules for products, digits and orders: library phases that become structured phases, and sorts.
 
-A library phase wants its operand as an array.  A sum reads through the views and takes in the arithmetic that make it: windows
-(`(k↕x)+.×v`, `2⊥⍉3↕x`) are not made, nor are digits that are added up.
+A product with a vector, and `decode` of a few digits, become sums where one phase alone makes their operand: a sum fuses with
+that phase and reads through views, so that windows (`(k↕x)+.×v`, `2⊥⍉3↕x`) are never stored.  `encode` becomes arithmetic.
 
 Note [Exact quotients].  ⌊x÷w⌋ for w = 2ˢ × an odd m: with r = x modulo w, m times the quotient is ⌊x÷2ˢ⌋-⌊r÷2ˢ⌋, and a product
-with the inverse of m modulo 2⁶⁴ leaves the quotient.  Nothing on the way rounds, and what wraps comes back.
+with the inverse of m modulo 2⁶⁴ leaves the quotient.  No step rounds, and the wraparound modulo 2⁶⁴ cancels.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from ..phases import (
     Structured,
     ValueId,
 )
-from ..projections import IDENTITY, affine, axis_index, constant_index, frame_of, may_fill, sum_of_products, wanted_of
+from ..projections import IDENTITY, affine, axis_index, constant_index, frame_of, may_fill, needed_positions, sum_of_products
 from ..traverse import all_phases, axis_sizes
 from .rewrite_rules import PatternMatch, Rewrite, RewriteScope
 from .rewriting import body_may_fail, has_reduction, is_view
@@ -43,25 +42,25 @@ from .rewriting import body_may_fail, has_reduction, is_view
 _MOST_DIGITS: Final = 16
 
 
-def is_sum_of_products(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
-    """A matrix by a vector, a vector by a matrix, two vectors."""
+def product_to_sum(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
+    """Rewrites a product of a matrix and a vector, or of two vectors, to a sum of products."""
     phase, left, right = match.root, match["left"], match["right"]
     shapes, kind = (scope.types[left].shape, scope.types[right].shape), scope.types[phase.results[0]].element.kind
     rank = max(map(len, shapes))
     larger = [value for value, shape in zip((left, right), shapes, strict=True) if len(shape) == rank]
-    if 1 not in map(len, shapes) or not _is_of_one_kind(phase, scope):
+    if 1 not in map(len, shapes) or not _has_one_kind(phase, scope):
         return None
-    if not any(_is_made_for(value, phase, scope) for value in larger):
+    if not any(_could_fuse(value, phase, scope) for value in larger):
         return None
     product = sum_of_products(kind, *shapes, 0, (left, right, phase.results[0]))
     return Rewrite({phase.id: (replace(product, id=phase.id, span=phase.span),)})
 
 
-def is_of_few_digits(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
-    """Horner's rule, a step a digit."""
+def decode_to_horner(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
+    """Rewrites `decode` of a few digits to an element-wise phase: Horner's rule, one step a digit."""
     phase, radix, arg = match.root, match["radix"], match["arg"]
     (result,), radices, digits = phase.results, scope.types[radix].shape, scope.types[arg].shape
-    if len(radices) > 1 or not digits or not _is_of_one_kind(phase, scope) or not _is_made_for(arg, phase, scope):
+    if len(radices) > 1 or not digits or not _has_one_kind(phase, scope) or not _could_fuse(arg, phase, scope):
         return None
     counts = [size.constant for size in (*radices, digits[0])]
     kind, space, length = scope.types[result].element.kind, digits[1:], max(count or 0 for count in counts)
@@ -83,11 +82,11 @@ def is_of_few_digits(match: PatternMatch, scope: RewriteScope) -> Rewrite | None
     return Rewrite({phase.id: (weighted_sum,)})
 
 
-def are_digits(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
-    """Each digit by itself, stacked; of i64 in radices that are written."""
+def encode_to_arithmetic(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
+    """Rewrites `encode` of i64 in constant radices to one element-wise phase a digit, and a stack of them."""
     phase, arg, radices = match.root, match["arg"], _numbers(match["radix"], scope)
     kind, rank = scope.types[arg].element.kind, len(scope.types[match["radix"]].shape)
-    if kind is not Kind.I64 or not _is_of_one_kind(phase, scope) or rank != 1 or not 0 < len(radices) <= _MOST_DIGITS:
+    if kind is not Kind.I64 or not _has_one_kind(phase, scope) or rank != 1 or not 0 < len(radices) <= _MOST_DIGITS:
         return None
     if min(radices[1:], default=1) < 1 or radices[0] < 0 or prod(radices[1:]) >= 1 << 62:
         return None
@@ -105,7 +104,7 @@ def are_digits(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
 
 
 def _numbers(value: ValueId, scope: RewriteScope) -> list[int]:
-    """The integers of a vector, if they are known."""
+    """The integers of a constant or evenly stepping vector; empty if they are not known."""
     maker, known = scope.makers.get(value), KnownValues(all_phases(scope.graph), scope.types)
     if isinstance(maker, Constant):
         return [int(item) for item in maker.data if isinstance(item, int)]
@@ -119,13 +118,13 @@ def _applied(body: list[Node], function: str, *args: int) -> int:
     return len(body) - 1
 
 
-def _written(body: list[Node], value: int) -> int:
+def _literal(body: list[Node], value: int) -> int:
     body.append(ConstantNode(Kind.I64, value))
     return len(body) - 1
 
 
 def _residue(body: list[Node], modulus: int, item: int) -> int:
-    return _applied(body, "residue", _written(body, modulus), item) if modulus else item
+    return _applied(body, "residue", _literal(body, modulus), item) if modulus else item
 
 
 def _quotient(body: list[Node], item: int, weight: int) -> int:
@@ -133,46 +132,46 @@ def _quotient(body: list[Node], item: int, weight: int) -> int:
     if weight == 1:
         return item
     shift = (weight & -weight).bit_length() - 1
-    odd, places = weight >> shift, _written(body, shift)
+    odd, places = weight >> shift, _literal(body, shift)
     quotient = _applied(body, "shr", places, item)
     if odd == 1:
         return quotient
     rest = _applied(body, "shr", places, _residue(body, weight, item))
     inverse = pow(odd, -1, 1 << 64)
-    return _applied(body, "mul", _applied(body, "sub", quotient, rest), _written(body, inverse - (inverse >> 63 << 64)))
+    return _applied(body, "mul", _applied(body, "sub", quotient, rest), _literal(body, inverse - (inverse >> 63 << 64)))
 
 
-def _is_of_one_kind(phase: LibraryPhase, scope: RewriteScope) -> bool:
+def _has_one_kind(phase: LibraryPhase, scope: RewriteScope) -> bool:
     return len({scope.types[value].element.kind for value in (*phase.args, *phase.results)}) == 1
 
 
-def _is_made_for(value: ValueId, reader: LibraryPhase, scope: RewriteScope) -> bool:
-    """Is it a view, or arithmetic that one phase alone reads?"""
+def _could_fuse(value: ValueId, reader: LibraryPhase, scope: RewriteScope) -> bool:
+    """Would the value's producer fuse with the rewritten reader: is it a view, or arithmetic that `reader` alone reads?"""
     maker = scope.makers.get(value)
     if not isinstance(maker, Structured) or has_reduction(maker) or value in scope.graph.roots:
         return False
-    return is_view(maker) or (scope.readers(value) == [reader] and scope.is_beside(maker, reader))
+    return is_view(maker) or (scope.readers(value) == [reader] and scope.in_same_block(maker, reader))
 
 
 # --------------------------------------------------------------------------------------------------- sorting
 #
-# Rules about orders: `x[⍋x]` is a sort, `k↑x[⍒x]` a part of one, `x⍳⌈/x` and `⊃⍋x` are reductions to a place.
+# Rules about orders: `x[⍋x]` is a sort, `k↑x[⍒x]` a partial sort, and `x⍳⌈/x` and `⊃⍋x` are argument reductions.
 #
-# Some leave the phases what they are, with attributes that say what may be left undone; who ignores them is right too:
-#   * gather `sorts` ("up" or "down"): it takes the items of each graded vector in the order of its grade, which nobody else
-#     reads, so it may sort the vector;
-#   * `wanted` (first, end), of such a gather and of grades: of the axis that is ordered only these places are read, and the
-#     others may be anything.
+# Some rules only add attributes that permit a shortcut, so that a back end which ignores them is correct:
+#   * gather `sorts` ("up" or "down"): the indices are the grade of the gathered vector, which nothing else reads, so the phase
+#     may sort the vector instead;
+#   * `needed` (start, stop), of such a gather and of grades: only these positions of the ordered axis are read, and the items at
+#     all others may be anything.
 
-FEWEST: Final = 256
-"""Rows of which the first place of the grade is worth a reduction of its own."""
-SHORT: Final = 64
-"""Rows of this length are compared side by side even if they are made elsewhere."""
-NOTHING: Final = (0, 0)
+MIN_ROWS: Final = 256
+"""Rows from which the head of each row's grade is worth a reduction."""
+SHORT_ROW: Final = 64
+"""Row length up to which the reduction compares many rows at once, and pays even without fusion."""
+EMPTY_RANGE: Final = (0, 0)
 
 
-def is_sort(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
-    """`x[⍋x]`, of a vector or of each row of a frame."""
+def graded_gather_to_sort(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
+    """Marks `x[⍋x]`, of a vector or of each row of a frame, as a sort."""
     gather, grade = match.library(0), match.library(1)
     type, order = scope.types[match["x"]], grade.results[0]
     frame = frame_of(gather)
@@ -183,12 +182,12 @@ def is_sort(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
     sorts = "down" if grade.attributes.get("descending") is True else "up"
     return Rewrite({
         gather.id: (replace(gather, attributes={**gather.attributes, "sorts": sorts}),),
-        grade.id: (replace(grade, attributes={**grade.attributes, "wanted": NOTHING}),),
+        grade.id: (replace(grade, attributes={**grade.attributes, "needed": EMPTY_RANGE}),),
     })  # fmt: skip
 
 
-def takes_part_of_order(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
-    """`x[k↑⍒x]`: the same part of the sorted vector, of which no grade is made."""
+def partly_graded_gather_to_sort(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
+    """Rewrites `x[k↑⍒x]` to the same part of the sorted vector, without a grade."""
     gather, view = match.root, scope.makers.get(match["places"])
     if not isinstance(view, Structured) or not is_view(view) or may_fill(view.reads[0].projection):
         return None
@@ -197,7 +196,7 @@ def takes_part_of_order(match: PatternMatch, scope: RewriteScope) -> Rewrite | N
     if not isinstance(grade, LibraryPhase) or grade.op != "grade" or frame_of(grade) or grade.args[0] != match["x"]:
         return None
     alone = scope.readers(read.value) == [view] and scope.readers(match["places"]) == [gather]
-    if len(type.shape) != 1 or not alone or not scope.is_beside(grade, gather) or not scope.is_beside(view, gather):
+    if len(type.shape) != 1 or not alone or not scope.in_same_block(grade, gather) or not scope.in_same_block(view, gather):
         return None
     ordered, kind = scope.value(), type.element.kind
     sorts = "down" if grade.attributes.get("descending") is True else "up"
@@ -207,17 +206,18 @@ def takes_part_of_order(match: PatternMatch, scope: RewriteScope) -> Rewrite | N
         view, id=gather.id, span=gather.span, reads=(Read(ordered, read.projection),), body=(ReadNode(0, kind),),
         results=(PhaseResult(gather.results[0], 0, None),),
     )  # fmt: skip
-    unread = replace(grade, attributes={**grade.attributes, "wanted": NOTHING})
+    unread = replace(grade, attributes={**grade.attributes, "needed": EMPTY_RANGE})
     types = {ordered: ArrayType(Element(kind), type.shape)}
     return Rewrite({grade.id: (unread,), view.id: (), gather.id: (sorted_gather, part)}, types)
 
 
-def is_part_of_order(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
-    """Only some places of a sort or of a grade are read."""
+def limit_order_to_needed(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
+    """Marks a sort or grade of which only some positions are read with that range."""
     phase = match.root
     (value,), axis = phase.results, frame_of(phase)
     shape = scope.types[phase.args[0]].shape
-    if wanted_of(phase) is not None or (phase.op == "gather" and "sorts" not in phase.attributes) or len(shape) != axis + 1:
+    is_order = phase.op != "gather" or "sorts" in phase.attributes
+    if needed_positions(phase) is not None or not is_order or len(shape) != axis + 1:
         return None
     readers = scope.readers(value)
     windows = [
@@ -233,11 +233,11 @@ def is_part_of_order(match: PatternMatch, scope: RewriteScope) -> Rewrite | None
     length = shape[axis].constant
     if first < 0 or first >= end or (length is not None and (end > length or 2 * (end - first) > length)):
         return None
-    return Rewrite({phase.id: (replace(phase, attributes={**phase.attributes, "wanted": (first, end)}),)})
+    return Rewrite({phase.id: (replace(phase, attributes={**phase.attributes, "needed": (first, end)}),)})
 
 
 def _window(reader: Structured, read: Read | None, axis: int) -> tuple[int, int] | None:
-    """The places along an axis that a read may reach."""
+    """The range of positions along an axis that a read may reach; None if it is not known."""
     if read is None or len(read.projection.stages) != 1:
         return None
     (stage,) = read.projection.stages
@@ -254,11 +254,13 @@ def _window(reader: Structured, read: Read | None, axis: int) -> tuple[int, int]
     return low, high + 1
 
 
-# ---------------------------------------------------------------------------------- reductions to places
+# ---------------------------------------------------------------------------------- argument reductions
 
 
-def is_place_of_extreme(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
-    """`x⍳⌈/x` of each row: with the extreme itself, as it is NaN where one is there, and NaN is nowhere."""
+def extreme_search_to_argmin(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
+    """Rewrites `x⍳⌈/x` of each row to an argument reduction.
+
+    The extreme of floats is reduced too: it is NaN if the row has a NaN, and the search for a NaN finds nothing (the length)."""
     search, reduction = match.root, match.phases[1]
     assert isinstance(reduction, Structured)
     table, extreme = search.args
@@ -269,7 +271,7 @@ def is_place_of_extreme(match: PatternMatch, scope: RewriteScope) -> Rewrite | N
     if axis_sizes(reduction.axes) != type.shape or any(value in scope.graph.roots for value in search.results):
         return None
     result = next(candidate for candidate in reduction.results if candidate.value == extreme)
-    function = "greatest_place" if result.reduction in ("max", "or") else "least_place"
+    function = "argmax" if result.reduction in ("max", "or") else "argmin"
     argument = scope.value() if kind.is_float else search.results[0]
     both = replace(reduction, results=(*reduction.results, PhaseResult(argument, result.node, function)))
     if not kind.is_float:
@@ -285,16 +287,17 @@ def is_place_of_extreme(match: PatternMatch, scope: RewriteScope) -> Rewrite | N
     return Rewrite({reduction.id: (both,), search.id: (chosen,)}, types)
 
 
-def is_place(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
-    """The first place of a grade of each of many rows as a reduction, so that it fuses with what makes the rows.  A grade stays
-    where there are few rows, and where the rows are long and made elsewhere: the library finds the place as quickly."""
+def grade_head_to_argmin(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
+    """Rewrites the head of each row's grade to an argument reduction, which fuses with the producer of the rows.
+
+    A grade stays where there are few rows, and where long rows have no producer to fuse with: the library is as quick there."""
     grade = match.root
     arg, (result,) = grade.args[0], grade.results
     type, frame = scope.types[arg], frame_of(grade)
-    if wanted_of(grade) != (0, 1) or not _is_worth_it(scope, grade, frame):
+    if needed_positions(grade) != (0, 1) or not _pays(scope, grade, frame):
         return None
     axes = tuple(Axis(size, AxisKind.REDUCE if axis == frame else AxisKind.PARALLEL) for axis, size in enumerate(type.shape))
-    function = "greatest_place" if grade.attributes.get("descending") is True else "least_place"
+    function = "argmax" if grade.attributes.get("descending") is True else "argmin"
     body = (ReadNode(0, type.element.kind),)
     reduction = Structured(grade.id, grade.span, axes, (Read(arg, IDENTITY),), body, (PhaseResult(result, 0, function),))
     readers = [reader for reader in scope.readers(result) if isinstance(reader, Structured)]
@@ -306,13 +309,13 @@ def is_place(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
     return Rewrite({grade.id: (reduction,), **changed}, {result: shorter})
 
 
-def _is_worth_it(scope: RewriteScope, grade: LibraryPhase, frame: int) -> bool:
+def _pays(scope: RewriteScope, grade: LibraryPhase, frame: int) -> bool:
     arg, types = grade.args[0], scope.types
     numbers = [int(size.constant) for size in types[arg].shape if size.constant is not None]
     kind = types[arg].element.kind
     if not frame or len(numbers) != frame + 1 or types[arg].permutation or grade.results[0] in scope.graph.roots:
         return False
-    if kind.is_complex or kind is Kind.CHAR or not numbers[-1] or prod(numbers[:-1]) < FEWEST:
+    if kind.is_complex or kind is Kind.CHAR or not numbers[-1] or prod(numbers[:-1]) < MIN_ROWS:
         return False
     maker = scope.makers.get(arg)
     fuses = (
@@ -320,11 +323,11 @@ def _is_worth_it(scope: RewriteScope, grade: LibraryPhase, frame: int) -> bool:
         and not has_reduction(maker) and not body_may_fail(maker.body)
         and all(len(_axes(read)) < len(maker.axes) for read in maker.reads)
     )  # fmt: skip
-    return fuses or numbers[-1] <= SHORT
+    return fuses or numbers[-1] <= SHORT_ROW
 
 
 def _axes(read: Read) -> set[int]:
-    """The axes of the space that a read goes along; a read of several stages goes along all."""
+    """The axes of the space that a read depends on: all of them for a read of several stages."""
     stages = read.projection.stages
     if len(stages) != 1 or not isinstance(stages[0], Affine):
         return set(range(64))
@@ -332,7 +335,7 @@ def _axes(read: Read) -> set[int]:
 
 
 def _without_last(phase: Structured, read: Read, value: ValueId, frame: int) -> Read:
-    """A read of the first item of each row as a read of the places."""
+    """The phase's read of the first item of each row of the grade, as a read of the argument reduction's result."""
     if read.value != value:
         return read
     (stage,) = read.projection.stages

@@ -1,7 +1,7 @@
-"""Contractions regrouped: regions of products and sums that hold a contraction, in the order that multiplies least.
+"""Contraction order: rewrites regions of products and sums that contain a contraction to the order with the fewest products.
 
-`(A+.×B)+.×v` becomes `A+.×B+.×v`, and of row sums of `A+.×B` the rows of B are summed first.  Another order rounds in other
-places, within the bound that contractions have (docs/kernels.md); integers wrap, so theirs are the same.  Sizes are numbers here.
+`(A+.×B)+.×v` becomes `A+.×B+.×v`, and row sums of `A+.×B` sum the rows of B first.  Another order rounds differently, within the
+tolerance that contractions have (docs/kernels.md); integers wrap and stay the same.  Sizes are numbers here.
 """
 
 from __future__ import annotations
@@ -45,14 +45,15 @@ from ..traverse import all_phases, operands, results, subgraphs, with_subgraphs
 
 # ------------------------------------------------------------------------------------------------ index-set form
 #
-# A region of products and sums in index-set form: the sum over some indices of a product of operands, each with its indices.
+# A region of products and sums in index-set form (as `einsum`): the sum over some indices of a product of operands, each with its
+# indices.
 #
 # Members of a region are contractions, and structured phases that multiply what they read and perhaps add along an axis.  They
-# read one another, directly or under other axes (broadcasts, transpositions, diagonals), and each but the last is read by the
-# next alone, once.  What is shared or shown stays an operand.
+# read one another, directly or under other axes (broadcasts, transpositions, diagonals), and each but the last has one reader,
+# the next.  A value with other readers, an output or a root stays an operand.
 
-MOST: Final = 10
-"""Operands of a region: every order of so many is looked at."""
+MAX_OPERANDS: Final = 10
+"""Operands of a region at most, since the search goes through every order."""
 _KINDS: Final = frozenset({Kind.F64, Kind.F32, Kind.C128, Kind.C64, Kind.I64})
 Index = int
 
@@ -67,9 +68,10 @@ class ContractionOperand:
 
 @dataclass(slots=True)
 class IndexRegion:
-    """`result`: the indices of what it makes; all others are summed over.  `cost`: multiplications as it is written.
+    """A region: `result` has the indices of its result's axes; all other indices are summed over.
 
-    An index has its extent in `sizes` whether or not an operand has it: of one that none has, every term is the same."""
+    `sizes`: the extent of each index, also of one that no operand has, over which every term is the same.  `cost`:
+    multiplications in the order of the program."""
 
     kind: Kind
     result: tuple[Index, ...]
@@ -80,19 +82,19 @@ class IndexRegion:
 
     @property
     def repetitions(self) -> int:
-        """How often the sum over the operands' indices is repeated: the extents of summed indices that no operand has."""
+        """The factor of the sum: the product of the extents of summed indices that no operand has."""
         read = {index for operand in self.operands for index in operand.indices}
         return prod(size for index, size in self.sizes.items() if index not in read and index not in self.result)
 
     @property
     def contracts(self) -> bool:
-        """Is there a contraction, whose tolerance all may have?"""
+        """May the region be reordered: has it a contraction, whose tolerance then covers all, or integers?"""
         return self.kind is Kind.I64 or any(isinstance(member, LibraryPhase) for member in self.members)
 
 
 @dataclass(frozen=True, slots=True)
-class AxisBlock:
-    """What regions of one block may take in: members by their value, and how often values are read anywhere."""
+class ContractionBlock:
+    """The possible members of the regions of one block, by their value, and how often each value is read anywhere."""
 
     members: Mapping[ValueId, Phase]
     uses: Counter[ValueId]
@@ -133,7 +135,7 @@ def _multiplies(phase: Structured) -> bool:
 
 
 def _indices(phase: Structured, read: Read) -> tuple[int, ...] | None:
-    """The axis of the space that each axis of the operand is; None where it is none."""
+    """The axis of the space that indexes each axis of the operand; None if the read is not such a selection of axes."""
     stages = read.projection.stages
     if not stages:
         return tuple(range(len(phase.axes)))
@@ -149,25 +151,27 @@ def _indices(phase: Structured, read: Read) -> tuple[int, ...] | None:
     return tuple(axes)
 
 
-def region_of(root: Phase, value: ValueId, block: AxisBlock, kind: Kind) -> IndexRegion:
-    """The largest region that ends with a phase."""
+def region_of(root: Phase, value: ValueId, block: ContractionBlock, kind: Kind) -> IndexRegion:
+    """The largest region whose last member is `root`, with the result `value`."""
     rank = len(block.shapes[value])
     region = IndexRegion(kind, tuple(range(rank)), dict(enumerate(block.shapes[value])))
     pending = [ContractionOperand(value, region.result)]
     while pending:
         operand = pending.pop()
         inner = root if not region.members else block.members.get(operand.value)
-        room = len(region.operands) + len(pending) + len(traverse.operands(inner) if inner is not None else ()) <= MOST
+        room = len(region.operands) + len(pending) + len(traverse.operands(inner) if inner is not None else ()) <= MAX_OPERANDS
         if inner is None or (region.members and (block.uses[operand.value] != 1 or not room)):
             region.operands.append(operand)
             continue
         region.members.append(inner)
-        pending += reversed(_opened(region, inner, operand.indices, block))
+        pending += reversed(_operands_of_member(region, inner, operand.indices, block))
     return region
 
 
-def _opened(region: IndexRegion, phase: Phase, indices: tuple[Index, ...], block: AxisBlock) -> list[ContractionOperand]:
-    """What a member reads, in the region's indices."""
+def _operands_of_member(
+    region: IndexRegion, phase: Phase, indices: tuple[Index, ...], block: ContractionBlock
+) -> list[ContractionOperand]:
+    """The operands of a member in the region's indices, to which the member adds those that it sums over."""
     if isinstance(phase, LibraryPhase):
         left, right = phase.args
         shared = len(region.sizes)
@@ -196,7 +200,7 @@ def _number(size: Size) -> int:
 
 
 def _factors(phase: Structured) -> list[ReadNode]:
-    """The factors of the product, as often as they are there."""
+    """The factors of the product, with repetitions."""
     pending, factors = [phase.results[0].node], []
     while pending:
         node = phase.body[pending.pop()]
@@ -210,17 +214,17 @@ def _factors(phase: Structured) -> list[ReadNode]:
 
 # --------------------------------------------------------------------------------------- contraction order
 #
-# The order of products that multiplies least: every tree over at most `index_form.MOST` operands.
+# The best order of products: dynamic programming over the subsets of at most `MAX_OPERANDS` operands.
 #
-# What two parts make has the indices that something else still needs; all others are summed where they last occur.  Of trees that
-# multiply as often the one whose parts take least memory is chosen.
+# The product of two parts keeps the indices that something else still needs; all others are summed where they last occur.  Among
+# trees with equally many multiplications the one whose intermediate results have the fewest items is chosen.
 
 Part: TypeAlias = "int | tuple[Part, Part]"
 
 
 @dataclass(frozen=True, slots=True)
 class ContractionTree:
-    """`part`: an operand by its number, or two parts to multiply.  `cost`: multiplications, and items of what lies between."""
+    """`part`: an operand by its number, or two parts to multiply.  `cost`: multiplications, and items of intermediate results."""
 
     part: Part
     cost: tuple[int, int]
@@ -252,13 +256,13 @@ def best_tree(region: IndexRegion) -> ContractionTree:
 def _best_split(
     members: int, best: dict[int, tuple[int, int, int, int]], needed: int, points: _ContractionPoints
 ) -> tuple[int, int, int, int]:
-    """The cheapest two parts of some operands."""
+    """The cheapest way to split some operands (a bit set) into two parts."""
     cheapest: tuple[int, int, int, int] | None = None
     lowest = members & -members
     first = members
     while (first := (first - 1) & members) > 0:
         if not first & lowest:
-            continue  # the other way round
+            continue  # the same split with its parts swapped
         a, b = best[first], best[members ^ first]
         least = a[0] + b[0]
         if cheapest is not None and least > cheapest[0]:
@@ -279,7 +283,7 @@ def _part(members: int, best: dict[int, tuple[int, int, int, int]]) -> Part:
 
 
 class _ContractionPoints:
-    """How many points a box of some indices has."""
+    """The number of points of a box of some indices (a bit set), memoised."""
 
     def __init__(self, region: IndexRegion) -> None:
         self.sizes, self.known = region.sizes, {0: 1}
@@ -294,37 +298,37 @@ class _ContractionPoints:
 
 # ---------------------------------------------------------------------------------------------------- phases
 #
-# A tree of products as phases: contractions of matrices where that is what two parts are, else sums and products as such.
+# A tree of products as phases: a contraction of matrices where two parts have that form, else a structured sum of products.
 
 RESULT: Final = -1
-"""Stands for what a region makes, where operands have their numbers."""
+"""The result of a region, where operands have their numbers."""
 
 
-class Making:
-    """Makes phases; new values go into `types`."""
+class ContractionPhases:
+    """Builds the phases of contraction trees; the types of new values go into `types`."""
 
     def __init__(self, graph: Graph, types: dict[ValueId, ArrayType]) -> None:
         self.graph, self.types = graph, types
         self.last_value = max(graph.types, default=0)
         self.last_phase = max((phase.id for phase in all_phases(graph)), default=0)
-        self.made: list[Phase] = []
+        self.phases_so_far: list[Phase] = []
         self.region: IndexRegion
         self.repeated: int | None = None
         self.root: Phase
         self.target: tuple[ValueId, tuple[Index, ...]]
 
     def phases(self, region: IndexRegion, tree: ContractionTree, value: ValueId, root: Phase) -> list[Phase]:
-        self.made, self.region, self.root = [], region, root
+        self.phases_so_far, self.region, self.root = [], region, root
         wanted = frozenset(region.result)
         self.repeated = self.smallest() if region.repetitions != 1 else None
         operand = self.part(tree.part, wanted, frozenset())
         if self.repeated == RESULT:
             operand = self.times(operand, region.repetitions)
         self.view(operand, region.result, value)
-        return self.made
+        return self.phases_so_far
 
     def smallest(self) -> int:
-        """The operand with the fewest items, or `RESULT` if that has fewer: what a number multiplies with the least work."""
+        """The operand with the fewest items, or `RESULT` if that has fewer: where the factor `repetitions` costs least."""
         parts = {position: set(operand.indices) for position, operand in enumerate(self.region.operands)}
         parts[RESULT] = set(self.region.result).intersection(set().union(*parts.values()))
         return min(parts, key=lambda position: prod(self.region.sizes[index] for index in parts[position]))
@@ -332,23 +336,23 @@ class Making:
     # ------------------------------------------------------------------------------------- parts of a tree
 
     def part(self, part: Part, result: frozenset[Index], others: frozenset[Index]) -> ContractionOperand:
-        """What a part makes; `others`: the indices of what it is multiplied with later."""
+        """The value of a part; `others`: the indices of the parts that it is multiplied with later."""
         if isinstance(part, int):
             summed = self.summed(self.region.operands[part], result | others)
             return self.times(summed, self.region.repetitions) if part == self.repeated else summed
         left, right = part
-        first = self.part(left, result, others | self.all_of(right))
-        second = self.part(right, result, others | self.all_of(left))
+        first = self.part(left, result, others | self.indices_of(right))
+        second = self.part(right, result, others | self.indices_of(left))
         needed = (frozenset(first.indices) | frozenset(second.indices)) & (result | others)
         return self.joined(first, second, needed)
 
-    def all_of(self, part: Part) -> frozenset[Index]:
+    def indices_of(self, part: Part) -> frozenset[Index]:
         if isinstance(part, int):
             return frozenset(self.region.operands[part].indices)
-        return self.all_of(part[0]) | self.all_of(part[1])
+        return self.indices_of(part[0]) | self.indices_of(part[1])
 
     def summed(self, operand: ContractionOperand, needed: Collection[Index]) -> ContractionOperand:
-        """An operand with the indices that nothing else has summed, one after the other; a diagonal read as such."""
+        """The operand summed over its indices that are not needed, one after the other; repeated indices become a diagonal."""
         for index in dict.fromkeys(operand.indices):
             if index in needed:
                 continue
@@ -359,9 +363,9 @@ class Making:
         return operand
 
     def joined(self, first: ContractionOperand, second: ContractionOperand, needed: frozenset[Index]) -> ContractionOperand:
-        """Two parts multiplied, and summed over what is not kept."""
+        """The product of two parts, summed over the indices that are not needed."""
         if first.indices[:1] == second.indices[-1:] and first.indices[-1:] != second.indices[:1]:
-            first, second = second, first  # which need not be turned
+            first, second = second, first  # so that no transposition is needed
         both = [index for index in first.indices if index in second.indices]
         shared = [index for index in both if index not in needed]
         batch = [index for index in both if index in needed]
@@ -369,7 +373,7 @@ class Making:
         right = [index for index in second.indices if index not in both]
         if not shared:
             return self.structured([first, second], (*batch, *left, *right), None)
-        if not (batch or left or right) and len(shared) > 1:  # a sum of items: neither is turned
+        if not (batch or left or right) and len(shared) > 1:  # a sum of all items needs no transposition
             return self.summed(self.structured([first, second], tuple(shared[:-1]), shared[-1]), ())
         if batch and not (left and right):
             merged = [self.flattened(part, (*batch, *side), shared) for part, side in ((first, left), (second, right))]
@@ -381,7 +385,7 @@ class Making:
     def flattened(
         self, operand: ContractionOperand, before: tuple[Index, ...], shared: Sequence[Index], behind: tuple[Index, ...] = ()
     ) -> ContractionOperand:
-        """With its axes in this order, and the shared ones as one, which the first of them names from now on."""
+        """The operand with its axes in this order and the shared ones flattened into one, which the first of them names."""
         if len(shared) == 1:
             return self.view(operand, (*before, shared[0], *behind))
         moved = self.view(operand, (*before, *shared, *behind))
@@ -412,13 +416,13 @@ class Making:
         viewed = self.value(shape) if target is None else target
         axes = tuple(Axis(size, AxisKind.PARALLEL) for size in shape)
         body = (ReadNode(0, self.region.kind),)
-        self.made.append(
+        self.phases_so_far.append(
             Structured(self.id(), self.root.span, axes, (Read(value, projection),), body, (PhaseResult(viewed, 0, None),))
         )
         return viewed
 
     def view(self, operand: ContractionOperand, order: tuple[Index, ...], target: ValueId | None = None) -> ContractionOperand:
-        """The operand with its axes in an order; of repeated ones the diagonal."""
+        """The operand with its axes in the given order; repeated indices become a diagonal."""
         if operand.indices == order and target is None:
             return operand
         if operand.indices == order and target is not None and self.renamed(operand.value, target):
@@ -429,19 +433,20 @@ class Making:
         return ContractionOperand(self.moved(operand.value, projection, shape, target), order)
 
     def renamed(self, value: ValueId, target: ValueId) -> bool:
-        """Let the phase that made a value last make the target instead."""
-        last = self.made[-1] if self.made else None
+        """Let the last phase define `target` instead of `value`; False if it does not define `value`."""
+        last = self.phases_so_far[-1] if self.phases_so_far else None
         if isinstance(last, Structured) and last.results[0].value == value:
-            self.made[-1] = replace(last, results=(replace(last.results[0], value=target),))
+            self.phases_so_far[-1] = replace(last, results=(replace(last.results[0], value=target),))
         elif isinstance(last, LibraryPhase) and last.results == (value,):
-            self.made[-1] = replace(last, results=(target,))
+            self.phases_so_far[-1] = replace(last, results=(target,))
         else:
             return False
         self.types.pop(value, None)
         return True
 
-    def structured(self, operands: Sequence[ContractionOperand], result: tuple[Index, ...], summed: Index
-        | None) -> ContractionOperand:
+    def structured(
+        self, operands: Sequence[ContractionOperand], result: tuple[Index, ...], summed: Index | None
+    ) -> ContractionOperand:
         """The product of one or two operands, with one index summed."""
         names = result if summed is None else (*result, summed)
         sizes: dict[Index, Size] = {}
@@ -460,11 +465,11 @@ class Making:
         value = self.value(tuple(sizes[index] for index in result))
         reduction = None if summed is None else "add"
         results = (PhaseResult(value, len(body) - 1, reduction),)
-        self.made.append(Structured(self.id(), self.root.span, axes, tuple(reads), tuple(body), results))
+        self.phases_so_far.append(Structured(self.id(), self.root.span, axes, tuple(reads), tuple(body), results))
         return ContractionOperand(value, result)
 
     def times(self, operand: ContractionOperand, count: int) -> ContractionOperand:
-        """The operand multiplied by a whole number."""
+        """The operand multiplied by an integer."""
         kind, shape = self.region.kind, self.type(operand.value).shape
         body: list[Node] = [ReadNode(0, kind), SizeNode(number(count))]
         if kind is not Kind.I64:
@@ -473,31 +478,31 @@ class Making:
         value = self.value(shape)
         axes = tuple(Axis(size, AxisKind.PARALLEL) for size in shape)
         reads = (Read(operand.value, Projection(())),)
-        self.made.append(Structured(self.id(), self.root.span, axes, reads, tuple(body), (PhaseResult(value, len(body) - 1,
-            None),)))
+        results = (PhaseResult(value, len(body) - 1, None),)
+        self.phases_so_far.append(Structured(self.id(), self.root.span, axes, reads, tuple(body), results))
         return ContractionOperand(value, operand.indices)
 
     def contracted(
         self, first: ContractionOperand, second: ContractionOperand, batch: tuple[Index, ...], left: tuple[Index, ...],
-        right: tuple[Index, ...]
+        right: tuple[Index, ...],
     ) -> ContractionOperand:
-        """`first +.× second`, of each point of a frame; several axes of a side stay several."""
+        """`first +.× second` at each point of the frame `batch`; `left` and `right`: the indices of the other axes."""
         order = (*batch, *left, *right)
         value = self.value(self.shape(order))
         attributes = {"frame": len(batch), "framed": (True, True)} if batch else {}
         phase = LibraryPhase(self.id(), self.root.span, "contract", (first.value, second.value), (value,), attributes, (), ())
-        self.made.append(replace(phase, signature=signature_of(phase, {**self.graph.types, **self.types})))
+        self.phases_so_far.append(replace(phase, signature=signature_of(phase, {**self.graph.types, **self.types})))
         return ContractionOperand(value, order)
 
 
 # ------------------------------------------------------------------------------------------------ expressions
 #
-# A tree of products in the words of the language: `(+/v)×+/w` for whoever takes an offer; None where that needs more than
-# transpositions, sums and products of vectors and matrices that have a name.
+# A tree of products as source text, such as `(+/v)×+/w`, for an offer; None where that needs more than transpositions, sums and
+# products of named vectors and matrices.
 
 @dataclass(frozen=True, slots=True)
 class _ContractionText:
-    """An expression and the index of each of its axes; `is_atomic`: may it stand on the left of a function as it is?"""
+    """An expression and the index of each of its axes; `is_atomic`: may it be a left argument without parentheses?"""
 
     text: str
     indices: tuple[Index, ...]
@@ -508,18 +513,19 @@ class _ContractionText:
         return self.text if self.is_atomic else f"({self.text})"
 
 
-def written(region: IndexRegion, tree: ContractionTree, names: Mapping[ValueId, str]) -> str | None:
-    """Returns the tree as an expression, or None where the words above do not suffice or a name stands for several values."""
+def as_expression(region: IndexRegion, tree: ContractionTree, names: Mapping[ValueId, str]) -> str | None:
+    """Returns the tree as an expression; None if it needs other functions, or if a name stands for several values."""
     shared = Counter(names.values())
     if region.repetitions != 1 or any(shared[names.get(operand.value, "")] != 1 for operand in region.operands):
         return None
     words = _expression_of(tree.part, region, names, frozenset(region.result))
-    turned = None if words is None else _turned(words, region.result)
+    turned = None if words is None else _transposed(words, region.result)
     return None if turned is None else turned.text
 
 
-def _expression_of(part: Part, region: IndexRegion, names: Mapping[ValueId, str],
-    needed: frozenset[Index]) -> _ContractionText | None:
+def _expression_of(
+    part: Part, region: IndexRegion, names: Mapping[ValueId, str], needed: frozenset[Index]
+) -> _ContractionText | None:
     """`needed`: the indices that the result or something else needs."""
     if isinstance(part, int):
         operand = region.operands[part]
@@ -537,7 +543,7 @@ def _indices_of_part(part: Part, region: IndexRegion) -> frozenset[Index]:
 
 
 def _summed(words: _ContractionText, needed: frozenset[Index]) -> _ContractionText:
-    """Over the indices that nothing else needs."""
+    """The expression summed over the indices that nothing else needs."""
     for axis in range(len(words.indices) - 1, -1, -1):
         if words.indices[axis] not in needed:
             glyph = "+/" if axis == len(words.indices) - 1 else "+⌿"
@@ -550,19 +556,19 @@ def _joined(first: _ContractionText, second: _ContractionText, needed: frozenset
     summed = [index for index in both if index not in needed]
     if len(summed) == 1 and both == summed:
         (index,) = summed
-        a = _turned(first, (*(one for one in first.indices if one != index), index))
-        b = _turned(second, (index, *(one for one in second.indices if one != index)))
+        a = _transposed(first, (*(one for one in first.indices if one != index), index))
+        b = _transposed(second, (index, *(one for one in second.indices if one != index)))
         return None if a is None or b is None else _ContractionText(f"{a.left}+.×{b.text}", (*a.indices[:-1], *b.indices[1:]))
     if not both and first.indices and second.indices:
         return _ContractionText(f"{first.left}∘.×{second.text}", (*first.indices, *second.indices))
     if not first.indices or not second.indices:
         return _ContractionText(f"{first.left}×{second.text}", first.indices or second.indices)
-    same = _turned(second, first.indices)
+    same = _transposed(second, first.indices)
     return None if same is None else _summed(_ContractionText(f"{first.left}×{same.text}", first.indices), needed)
 
 
-def _turned(words: _ContractionText, indices: tuple[Index, ...]) -> _ContractionText | None:
-    """With its axes in another order."""
+def _transposed(words: _ContractionText, indices: tuple[Index, ...]) -> _ContractionText | None:
+    """The expression with its axes in another order; None if that is not a transposition of a matrix."""
     if words.indices == indices:
         return words
     return _ContractionText(f"⍉{words.left}", indices) if words.indices[::-1] == indices and len(indices) == 2 else None
@@ -571,12 +577,13 @@ def _turned(words: _ContractionText, indices: tuple[Index, ...]) -> _Contraction
 # ---------------------------------------------------------------------------------------------------- contractions
 
 _LARGEST: Final = (1 << 63) - 1
-WORTH: Final = 0.75
-"""The share of the multiplications that is left, at most, where the order is changed."""
+MAX_COST_SHARE: Final = 0.75
+"""The order changes if at most this share of the multiplications remains."""
 REGROUPED: Final = "products"
-OFFERED: Final = 2
-LEAST_OFFERED: Final = 1 << 16
-"""What sums without a product would spare, and take, at least, for the plan to say so: their order is theirs."""
+MIN_OFFER_RATIO: Final = 2
+MIN_OFFER_COST: Final = 1 << 16
+"""Regions without a contraction keep the order of sums; the plan offers another order that would save at least this factor, of
+at least so many multiplications."""
 
 
 def regroup(graph: Graph) -> Graph:
@@ -608,7 +615,7 @@ class _Regrouping:
         self.kinds: dict[ValueId, Kind] = {value: type.element.kind for value, type in graph.types.items()}
         self.types: dict[ValueId, ArrayType] = {}
         self.notes: list[Rewritten] = []
-        self.making = Making(graph, self.types)
+        self.builder = ContractionPhases(graph, self.types)
 
     def subgraph(self, graph: SubGraph) -> SubGraph:
         phases = self.block(graph.phases)
@@ -617,7 +624,7 @@ class _Regrouping:
     def block(self, phases: Sequence[Phase]) -> tuple[Phase, ...]:
         phases = [with_subgraphs(phase, self.subgraph) for phase in phases]
         members = {results(phase)[0]: phase for phase in phases if is_member(phase, self.kinds, self.shapes)}
-        block = AxisBlock(members, self.uses, self.shapes)
+        block = ContractionBlock(members, self.uses, self.shapes)
         inner = {value for phase in members.values() for value in operands(phase) if value in members and self.uses[value] == 1}
         replaced: dict[PhaseId, list[Phase]] = {}
         pending = [value for value in members if value not in inner]
@@ -638,32 +645,32 @@ class _Regrouping:
         return tuple(new for phase in phases for new in replaced.get(phase.id, [phase]))
 
     def regrouped(self, region: IndexRegion, value: ValueId) -> list[Phase] | None:
-        """The region in the best order; None if that saves little."""
+        """The phases of the region in the best order; None if the region stays as it is."""
         if len(region.members) < 2 or len(region.operands) < 2 or 0 in region.sizes.values() or region.repetitions > _LARGEST:
             return None
         tree = best_tree(region)
-        if tree.cost[0] > WORTH * region.cost:
+        if tree.cost[0] > MAX_COST_SHARE * region.cost:
             return None
         root = region.members[0]
         if region.contracts:
-            phases = self.making.phases(region, tree, value, root)
-            says = f"regrouped: {self.fewer(region, phases, self.types)} operations"
+            phases = self.builder.phases(region, tree, value, root)
+            says = f"regrouped: {self.speedup_text(region, phases, self.types)} operations"
             self.notes.append(Rewritten(REGROUPED, says, root.span))
             return phases
-        if region.cost >= max(OFFERED * tree.cost[0], LEAST_OFFERED):
+        if region.cost >= max(MIN_OFFER_RATIO * tree.cost[0], MIN_OFFER_COST):
             types: dict[ValueId, ArrayType] = {}
-            fewer = self.fewer(region, Making(self.graph, types).phases(region, tree, value, root), types)
+            fewer = self.speedup_text(region, ContractionPhases(self.graph, types).phases(region, tree, value, root), types)
             says = f"written with `+.×`, its sums might have another order: {fewer} operations"
-            self.notes.append(Rewritten(OFFER, says, root.span, written(region, tree, self.graph.names) or ""))
+            self.notes.append(Rewritten(OFFER, says, root.span, as_expression(region, tree, self.graph.names) or ""))
         return None
 
-    def fewer(self, region: IndexRegion, phases: Sequence[Phase], types: Mapping[ValueId, ArrayType]) -> str:
-        """How many times fewer operations than its members the phases that are made of a region take, as plans count them."""
+    def speedup_text(self, region: IndexRegion, phases: Sequence[Phase], types: Mapping[ValueId, ArrayType]) -> str:
+        """By which factor `phases` have fewer operations than the region's members, as plans count them, as text."""
         before = _operations(region.members, self.graph.types)
         factor = before / max(1, _operations(phases, {**self.graph.types, **types}))
         return f"{factor:.0f}× fewer" if factor >= 10 else f"{factor:.1f}× fewer"
 
 
 def _operations(phases: Sequence[Phase], types: Mapping[ValueId, ArrayType]) -> int:
-    """Of sizes that are numbers."""
+    """The operations of phases whose sizes are numbers."""
     return sum(cost_of(phase, types).total().constant or 0 for phase in phases)

@@ -1,8 +1,8 @@
-"""Constant folding: what is known when the program is loaded or written is computed once, here.
+"""Constant folding, view folding, and gathers that are views.
 
-Bodies: applications to constants, sizes that are numbers, reads of constant scalars, of constants whose items are all equal and
-of single known items become constant nodes.  Small phases that read constants only become constants, and so do reductions that
-are exact in any order.  Only functions that give the same bits on every back end are computed
+Constant folding.  In bodies, applications to constants, sizes that are numbers, and reads of constant scalars, of constants whose
+items are all equal and of single known items become constant nodes.  Small phases that read constants only become constants, and
+so do reductions that are exact in any order.  Only functions that give the same bits on every back end are folded
 (`typechecker.values.constant_folding`), so switching the pass off changes no result; a result has at most `MOST_ITEMS` items
 and takes at most `MOST_OPERATIONS`.
 """
@@ -61,8 +61,8 @@ from .rewriting import BodyBuilder, has_reduction, is_view, payload_key
 
 MOST_ITEMS: Final = 256
 MOST_OPERATIONS: Final = 1 << 16
-_TOGETHER: Final = 1 << 12
-"""Items that are folded at once."""
+_BATCH: Final = 1 << 12
+"""Items that one call folds."""
 
 
 def fold_constants(graph: Graph) -> Graph:
@@ -75,7 +75,7 @@ class _ConstantFolding:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.data: dict[ValueId, tuple[Payload, ...]] = {}
-        self.uniform: dict[ValueId, Node] = {}  # every item is this
+        self.uniform: dict[ValueId, Node] = {}  # values whose items all equal this constant or size
 
     def block(self, phases: Sequence[Phase]) -> tuple[Phase, ...]:
         return tuple(self.phase(p) for p in phases)
@@ -120,7 +120,7 @@ class _ConstantFolding:
                     known = self.item(read)
                     places.append(builder.read(read, node) if known is None else builder.add(known))
                 case SizeNode():
-                    places.append(builder.add(settled(node)))
+                    places.append(builder.add(constant_size(node)))
                 case ApplyNode():
                     args = tuple(places[a] for a in node.args)
                     places.append(self.apply(builder, replace(node, args=args)))
@@ -131,7 +131,7 @@ class _ConstantFolding:
         return builder.finish(phase, [replace(r, node=places[r.node]) for r in phase.results])
 
     def item(self, read: Read) -> Node | None:
-        """The node a read amounts to, if every point reads the same known item."""
+        """The constant that replaces a read, if every point reads the same known item."""
         if may_fill(read.projection):
             return None
         if read.value in self.uniform:
@@ -164,7 +164,7 @@ class _ConstantFolding:
     # -- whole phases
 
     def evaluate(self, phase: Structured) -> tuple[Payload, ...] | None:
-        """All items of a small phase over constants."""
+        """All items of a small phase over constants, row-major; None if it cannot be folded."""
         space = _numbers(axis_sizes(phase.axes))
         if space is None or len(phase.results) != 1 or phase.results[0].value in self.graph.roots:
             return None
@@ -173,10 +173,10 @@ class _ConstantFolding:
             return None
         if any(r.value not in self.data for r in phase.reads) or not all(map(_is_foldable(phase), phase.body)):
             return None
-        if reduces and (result.reduction not in _WHOLE or not _is_exact(phase.body[result.node]) or not space[-1]):
+        if reduces and (result.reduction not in _EXACT_REDUCTIONS or not _is_exact(phase.body[result.node]) or not space[-1]):
             return None
         if not reduces and phase.axes and isinstance(phase.body[result.node], ConstantNode):
-            return None  # one item everywhere is better kept as such
+            return None  # `uniform` has it without its items
         points = list(product(*map(range, space)))
         columns: list[tuple[Payload, ...]] = []
         for node in phase.body:
@@ -224,10 +224,10 @@ class _ConstantFolding:
 
 
 def _folded(function: str, kind: Kind, target: Kind, args: Sequence[tuple[Payload, ...]]) -> tuple[Payload, ...] | None:
-    """As `fold`, of any number of items."""
+    """As `fold`, in batches."""
     items: list[Payload] = []
-    for start in range(0, len(args[0]), _TOGETHER):
-        parts = [arg[start : start + _TOGETHER] for arg in args]
+    for start in range(0, len(args[0]), _BATCH):
+        parts = [arg[start : start + _BATCH] for arg in args]
         known = fold(function, kind, target, parts, [(len(parts[0]),)] * len(parts))
         if known is None:
             return None
@@ -236,7 +236,7 @@ def _folded(function: str, kind: Kind, target: Kind, args: Sequence[tuple[Payloa
 
 
 def _is_foldable(phase: Structured) -> Callable[[Node], bool]:
-    """Is a node of its body one that `fold` knows?"""
+    """The predicate: can a node of the phase's body be folded?"""
 
     def known(node: Node) -> bool:
         if not isinstance(node, ApplyNode) or node.function == "select":
@@ -253,25 +253,25 @@ def _is_exact(node: Node) -> bool:
 
 
 def _reduced(function: str, kind: Kind, items: tuple[Payload, ...], length: int) -> tuple[Payload, ...]:
-    """Rows of a length, each reduced; exact in any order, so whole numbers wrap once at the end."""
+    """Rows of `length` items, each reduced.  Integers are exact in any order, so they wrap once at the end."""
     integers = [int(item) for item in items if not isinstance(item, complex)]
     rows = [integers[at : at + length] for at in range(0, len(integers), length)]
-    return tuple(settle(_WHOLE[function](row), kind) for row in rows)
+    return tuple(settle(_EXACT_REDUCTIONS[function](row), kind) for row in rows)
 
 
 def _product(row: Sequence[int]) -> int:
     return reduce(lambda a, b: a * b % (1 << 64), row, 1)
 
 
-_WHOLE: Final[dict[str, Callable[[Sequence[int]], int]]] = {
+_EXACT_REDUCTIONS: Final[dict[str, Callable[[Sequence[int]], int]]] = {
     "add": sum, "mul": _product, "min": min, "max": max, "and": min, "or": max,
     "band": lambda row: reduce(int.__and__, row), "bor": lambda row: reduce(int.__or__, row),
     "bxor": lambda row: reduce(int.__xor__, row),
 }  # fmt: skip
 
 
-def settled(node: SizeNode) -> Node:
-    """A size that is a number, as a constant."""
+def constant_size(node: SizeNode) -> Node:
+    """The constant of a size that is a number; other sizes as they are."""
     value = node.size.constant
     return node if value is None else ConstantNode(Kind.I64, value)
 
@@ -313,19 +313,19 @@ def _project(projection: Projection, point: tuple[int, ...]) -> tuple[int, ...] 
 
 # ---------------------------------------------------------------------------------------------------- views
 #
-# View folding: a phase that only moves elements is read through by its readers, so views cost nothing there.
+# View folding: readers of a phase that only moves elements read its operand instead, so views cost nothing there.
 #
-# A structured reader of a view composes its projection with the view's and reads the view's operand; a view that turns out to be
-# the identity is replaced by its operand everywhere.  What reads one place of a stack or a join reads what was put there.  The
-# view phase itself stays for readers that need the array as such (library phases, prints, outputs, loops); `drop_dead` removes it
-# when none is left.  Roots are neither folded nor read through.
+# A structured reader of a view composes its projection with the view's and reads the view's operand; an identity view is replaced
+# by its operand everywhere.  A read of one position along the axis of a stack or a join reads the argument that has it.  The view
+# phase stays for readers that need a stored array (library phases, prints, outputs, loops); `drop_dead` removes it if there are
+# none.  Roots are neither folded nor read through.
 
 def fold_views(graph: Graph) -> Graph:
     """Returns the graph with readers of views reading the operand of the view through the composed projection."""
     folding = _ViewFolding(graph)
     phases = folding.block(graph.phases)
     names = dict(graph.names)
-    for old, new in folding.same.items():
+    for old, new in folding.aliases.items():
         if old in names:
             names.setdefault(new, names[old])
             del names[old]
@@ -338,14 +338,14 @@ class _ViewFolding:
         self.roots = graph.roots
         self.views: dict[ValueId, tuple[ValueId, Projection]] = {}
         self.parts: dict[ValueId, LibraryPhase] = {}
-        self.same: dict[ValueId, ValueId] = {}
+        self.aliases: dict[ValueId, ValueId] = {}
 
     def block(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
         remaining: list[Phase] = []
         for phase in phases:
             phase = with_subgraphs(phase, self.subgraph)
-            if any(v in self.same for v in operands(phase)):
-                phase = rename_operands(phase, self.same)
+            if any(v in self.aliases for v in operands(phase)):
+                phase = rename_operands(phase, self.aliases)
             if isinstance(phase, LibraryPhase) and phase.op in ("stack", "join") and phase.results[0] not in self.roots:
                 self.parts[phase.results[0]] = phase
             if isinstance(phase, Structured):
@@ -357,7 +357,7 @@ class _ViewFolding:
 
     def subgraph(self, graph: SubGraph) -> SubGraph:
         phases = self.block(graph.phases)
-        return replace(graph, phases=phases, results=tuple(self.same.get(v, v) for v in graph.results))
+        return replace(graph, phases=phases, results=tuple(self.aliases.get(v, v) for v in graph.results))
 
     def structured(self, phase: Structured) -> Structured:
         if not any(r.value in self.views or r.value in self.parts for r in phase.reads):
@@ -377,7 +377,7 @@ class _ViewFolding:
         return Read(value, composed) if len(composed.stages) <= LONGEST_CHAIN else read
 
     def part(self, stack: LibraryPhase, read: Read, space: Shape) -> Read | None:
-        """A read at one place along the axis of a stack or a join, of what is there."""
+        """A read at one position along the axis of a stack or a join, as a read of the argument there; None if it is not one."""
         axis, stages = stack.attributes["axis"], read.projection.stages
         last = stages[-1] if stages else None
         if not isinstance(last, Affine) or last.fills or not isinstance(axis, int) or last.indices[axis].terms:
@@ -398,10 +398,10 @@ class _ViewFolding:
         return None
 
     def view(self, phase: Structured) -> bool:
-        """Remember a view; says whether it is the identity, and so gone."""
+        """Record a view; True if it is the identity, which makes the phase redundant."""
         read, result = phase.reads[0], phase.results[0].value
         if is_identity(axis_sizes(phase.axes), read.projection, self.types[read.value].shape):
-            self.same[result] = read.value
+            self.aliases[result] = read.value
             return True
         self.views[result] = (read.value, read.projection)
         return False
@@ -411,8 +411,8 @@ class _ViewFolding:
 #
 # Gathers by evenly stepping indices are views: `x[3+⍳4]`, `x[n-1]`, every other row.
 #
-# The index array must be an affine function of its own axes (`steps`: a constant that steps evenly, or `c+k×i` of what does), and
-# either proved in range by the checker or evidently in range here; a gather that has to check its indices stays one.
+# The index array must be an affine function of its axes (`bind_sizes.KnownValues`), and either proved in range by the checker or
+# evidently in range here; a gather that has to check its indices stays one.
 
 def gathers_to_views(graph: Graph) -> Graph:
     """Returns the graph with gathers by evenly stepping indices rewritten to views."""
@@ -425,7 +425,7 @@ class _Rewriting:
         self.graph, self.steps = graph, KnownValues(all_phases(graph), graph.types).steps
 
     def block(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
-        """The same object if nothing is found."""
+        """The phases with such gathers as views; the same object if there are none."""
         rewritten = tuple(self.phase(p) for p in phases)
         return phases if all(a is b for a, b in zip(rewritten, phases, strict=True)) else rewritten
 
@@ -447,7 +447,7 @@ class _Rewriting:
         shape = self.graph.types[arg].shape
         space = self.graph.types[phase.results[0]].shape
         rank = len(steps.coefficients)
-        indexed: Shape = space[axis : axis + rank]  # checks are made even where other axes are empty
+        indexed: Shape = space[axis : axis + rank]  # indices are checked even where other axes are empty
         if phase.attributes["checked"] and not in_bounds(indexed, Affine((steps.index(0),), (shape[axis],))):
             return phase
         picked = [

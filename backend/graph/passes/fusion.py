@@ -1,15 +1,15 @@
 """Element-wise fusion: a producer whose elements are each read at most once becomes part of the bodies of its readers.
 
-How often elements are read is what `quantities` says: two phases that each read half of a value both take it in.
-The reader may reduce (the producer is its prologue).  Nothing is recomputed, except producers that are cheaper to recompute
-than to read: conversions of one read, bodies that read nothing (`⍳n`, fills), and a little arithmetic on operands smaller than
-its result (`x∘.-y`).  A producer is kept where that would
-change a result or a failure: under a fill (outside the box the *fill* is read), when it may fail and is not read exactly once,
-when it is a root, or when the body would outgrow `MOST_NODES` or read more than `MOST_SOURCES` values.
+How often elements are read is a grade (`usage`): a producer fuses into two phases that each read half of its value.  The reader
+may reduce (the producer is its prologue).  Nothing is recomputed, except producers that are cheaper to recompute than to read:
+conversions of one read, bodies that read nothing (`⍳n`, fills), and a little arithmetic on operands smaller than the result
+(`x∘.-y`).  A producer stays a phase where fusing would change a result or a failure: under a fill (outside the box the *fill* is
+read), when it may fail and is not read exactly once, when it is a root, or when the body would outgrow `MOST_NODES` or read more
+than `MOST_SOURCES` values.
 
-Note [Clusters].  First every read that can be fused is marked, in order, with the size of the merged body known so far; then
-each phase that was not absorbed is rebuilt once from its tree of marked producers.  So a chain of 5,000 phases costs one
-visit a phase, not a copy of the body a step.
+Note [Clusters].  A first walk marks every read that can be fused, with the size of the merged body so far; a second rebuilds
+each phase that was not absorbed once, from its tree of marked producers.  So a chain of 5,000 phases costs one visit a phase,
+not a copy of the body a step.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from ..phases import (
 )
 from ..projections import IDENTITY, LONGEST_CHAIN, compose, is_identity, may_fill
 from ..traverse import all_phases, axis_sizes, defines, mentions, operands, results, sizes, subgraphs, with_subgraphs
-from .folding import settled
+from .folding import constant_size
 from .rewriting import BodyBuilder, body_may_fail, has_reduction, is_view
 from .usage import at_least_once, at_most_once, quantities_of
 
@@ -63,8 +63,8 @@ def fuse(graph: Graph) -> Graph:
     return fusion.result(fusion.block(graph.phases, {}))
 
 
-def kept_values(graph: Graph) -> list[Decision]:
-    """Why element-wise results that the program names are stored as arrays; of a graph after all passes."""
+def explain_stored_values(graph: Graph) -> list[Decision]:
+    """For each element-wise result that the program names and that all passes left as a phase: why it is stored."""
     fusion = Fusion(graph)
     fusion.block(graph.phases, {})
     decisions: list[Decision] = []
@@ -73,7 +73,7 @@ def kept_values(graph: Graph) -> list[Decision]:
             continue
         names = [graph.names[value] for value in results(phase) if value in graph.names]
         if names:
-            decisions.append(Decision(Choice.KEPT, " ".join(names), fusion.why_kept(phase), phase.span))
+            decisions.append(Decision(Choice.KEPT, " ".join(names), fusion.why_stored(phase), phase.span))
     return decisions
 
 
@@ -87,7 +87,7 @@ class FusionCluster:
     sources: set[ValueId]  # what the merged body reads
     stages: int  # of the longest projection after merging
     has_axes: bool  # the merged body mentions coordinates
-    fails: bool
+    may_fail: bool
     cheap: bool  # to recompute
 
     @property
@@ -96,31 +96,31 @@ class FusionCluster:
 
 
 class Fusion:
-    made_again = "making it costs less than reading it"
+    why_recomputed = "making it costs less than reading it"
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.quantities = quantities_of(graph)
         self.mentions = mentions(graph)
-        self.readers: Counter[ValueId] = Counter()  # phases of the same block whose bodies could take the value in
-        self.taken: Counter[ValueId] = Counter()  # how many of them do
+        self.readers: Counter[ValueId] = Counter()  # reads in the same block by structured phases, into which the value could fuse
+        self.fused_reads: Counter[ValueId] = Counter()  # how many of them are marked
         self.decisions: list[Decision] = []
-        self.hindered: dict[ValueId, str] = {}
+        self.obstacles: dict[ValueId, str] = {}
 
     def result(self, phases: tuple[Phase, ...]) -> Graph:
-        """The graph with these phases, saying what was fused."""
+        """The graph with these phases and the decisions of this pass."""
         return replace(self.graph, phases=phases, decisions=tuple(dict.fromkeys((*self.graph.decisions, *self.decisions))))
 
     def is_read_once(self, value: ValueId) -> bool:
-        """Is each element read at most once, by phases that could make it themselves?"""
+        """Is each element read at most once, by structured phases of the same block alone?"""
         return self.readers[value] == self.mentions[value] and at_most_once(self.quantities.grade(value))
 
     def is_absorbed(self, phase: Structured) -> bool:
-        """Do all readers make the result themselves?"""
-        return all(0 < self.mentions[r.value] == self.taken[r.value] for r in phase.results)
+        """Has the phase been fused into every reader?"""
+        return all(0 < self.mentions[r.value] == self.fused_reads[r.value] for r in phase.results)
 
-    def why_kept(self, phase: Structured) -> str:
-        """Of a phase that is in the graph."""
+    def why_stored(self, phase: Structured) -> str:
+        """Why the results of a phase of the graph are stored, for people."""
         if len(phase.results) > 1:
             return "made in one pass"
         value = phase.results[0].value
@@ -129,25 +129,26 @@ class Fusion:
             return "the schedule names it"
         if not at_most_once(grade):
             return f"each element is read {times(grade)}"
-        return self.hindered.get(value, "what reads it takes arrays")
+        return self.obstacles.get(value, "what reads it takes arrays")
 
     def note(self, cluster: FusionCluster) -> None:
-        """What becomes of the producers in a merged body, if the program names them."""
+        """Record a decision for each producer in a merged body that the program names."""
         for producer in cluster.fused.values():
             value = producer.phase.results[0].value
             if value in self.graph.names and producer.phase.axes:
                 once = self.is_read_once(value)
-                why = f"each element is read {times(self.quantities.grade(value))}" if once else self.made_again
+                why = f"each element is read {times(self.quantities.grade(value))}" if once else self.why_recomputed
                 choice = Choice.FUSED if once else Choice.REPEATED
                 self.decisions.append(Decision(choice, self.graph.names[value], why, producer.phase.span))
             self.note(producer)
 
     def block(self, phases: tuple[Phase, ...], outer: dict[ValueId, FusionCluster]) -> tuple[Phase, ...]:
-        """`outer` has what enclosing blocks can generate again."""
+        """Fuse within a block and its sub-graphs; `outer`: producers of enclosing blocks that read nothing, such as `⍳n`."""
         here = dict(outer)
         defined = {value for phase in phases for value in results(phase)}
-        self.readers.update(r.value for phase in phases if isinstance(phase,
-            Structured) for r in phase.reads if r.value in defined)
+        self.readers.update(
+            r.value for phase in phases if isinstance(phase, Structured) for r in phase.reads if r.value in defined
+        )
         clusters: list[FusionCluster | None] = []
         rewritten: list[Phase] = []
         for phase in phases:
@@ -156,7 +157,7 @@ class Fusion:
                 cluster = self.mark(phase, here)
                 if len(phase.results) == 1 and not has_reduction(phase) and phase.results[0].value not in self.graph.roots:
                     here[phase.results[0].value] = cluster
-            elif subgraphs(phase) and self.inner():
+            elif subgraphs(phase) and self.enters_subgraphs():
                 generated = {v: c for v, c in here.items() if c.generates}
                 phase = with_subgraphs(phase, partial(self.subgraph, outer=generated))
             clusters.append(cluster)
@@ -174,42 +175,42 @@ class Fusion:
         return replace(sub, phases=self.block(sub.phases, outer))
 
     def mark(self, phase: Structured, here: dict[ValueId, FusionCluster]) -> FusionCluster:
-        """Decide which of the phase's producers become part of it."""
+        """Mark the producers of the phase that become part of it."""
         cluster = FusionCluster(
             phase, {}, len(phase.body), {r.value for r in phase.reads}, stages=0,
-            has_axes=any(isinstance(n, AxisNode) for n in phase.body), fails=body_may_fail(phase.body), cheap=is_cheap(phase),
+            has_axes=any(isinstance(n, AxisNode) for n in phase.body), may_fail=body_may_fail(phase.body), cheap=is_cheap(phase),
         )  # fmt: skip
         for index, read in enumerate(phase.reads):
             producer = here.get(read.value)
-            hindrance = None if producer is None else self.hindrance(cluster, producer, read)
+            hindrance = None if producer is None else self.obstacle(cluster, producer, read)
             if producer is None or hindrance is not None:
                 cluster.stages = max(cluster.stages, len(read.projection.stages))
                 if hindrance is not None:
-                    self.hindered[read.value] = hindrance
+                    self.obstacles[read.value] = hindrance
                 continue
-            self.taken[read.value] += 1
+            self.fused_reads[read.value] += 1
             cluster.fused[index] = producer
             cluster.nodes += producer.nodes
             cluster.sources.discard(read.value)
             cluster.sources |= producer.sources
             cluster.stages = max(cluster.stages, len(read.projection.stages) + producer.stages)
             cluster.has_axes |= producer.has_axes
-            cluster.fails |= producer.fails
+            cluster.may_fail |= producer.may_fail
             cluster.cheap &= producer.cheap
         return cluster
 
-    def suits(self, producer: FusionCluster, value: ValueId) -> bool:
-        """Is there something to gain?"""
+    def pays(self, producer: FusionCluster, value: ValueId) -> bool:
+        """Does fusing the producer into the readers of `value` save time?"""
         return producer.cheap or self.is_read_once(value)
 
-    def inner(self) -> bool:
-        """Are the blocks of loops and branches looked at too?"""
+    def enters_subgraphs(self) -> bool:
+        """Does the pass enter the sub-graphs of loops, branches and maps?"""
         return True
 
-    def hindrance(self, cluster: FusionCluster, producer: FusionCluster, read: Read) -> str | None:
-        """What keeps a producer from becoming part of a reader."""
+    def obstacle(self, cluster: FusionCluster, producer: FusionCluster, read: Read) -> str | None:
+        """Why a producer cannot become part of a reader, for people; None if it can."""
         projection, grade = read.projection, self.quantities.grade(read.value)
-        if not self.suits(producer, read.value):
+        if not self.pays(producer, read.value):
             return f"each element is read {times(grade)}"
         if may_fill(projection):
             return "its reader goes past its edges"
@@ -219,36 +220,37 @@ class Fusion:
             return "its reader has it in too many other shapes"
         if producer.has_axes and not all(isinstance(s, Affine) for s in projection.stages):
             return "its reader has it in another shape"
-        if producer.fails and any(is_sequential(result.reduction or "") for result in cluster.phase.results):
+        if producer.may_fail and any(is_sequential(result.reduction or "") for result in cluster.phase.results):
             return "it may fail, and its reader begins with the last item"
         alone = self.mentions[read.value] == 1 and at_most_once(grade) and at_least_once(grade)
-        return "it may fail, and not every element is read exactly once" if producer.fails and not alone else None
+        return "it may fail, and not every element is read exactly once" if producer.may_fail and not alone else None
 
 
 _CHEAP_GENERATOR_NODES = 8
 
 
 def is_cheap(phase: Structured) -> bool:
-    """Cheaper to compute again than to write and read back?"""
+    """Is the phase cheaper to compute again than to store and read back?"""
     if has_reduction(phase) or body_may_fail(phase.body):
         return False
     if not phase.reads:
         return len(phase.body) <= _CHEAP_GENERATOR_NODES
-    if _spreads(phase):
+    if _is_small_outer_product(phase):
         return True
     return len(phase.reads) == 1 and all(
         isinstance(n, ReadNode) or (isinstance(n, ApplyNode) and n.function in LIGHT and len(n.args) == 1) for n in phase.body
     )
 
 
-_SPREAD_NODES = 8
+_OUTER_PRODUCT_NODES = 8
 
 
-def _spreads(phase: Structured) -> bool:
-    """Little arithmetic on operands that are all smaller than the result (an outer product): reading the result back would
-    cost more than making it again from what stays in cache."""
+def _is_small_outer_product(phase: Structured) -> bool:
+    """Is it a little arithmetic on operands that all have fewer axes than the result, such as an outer product?
+
+    Reading the result back would cost more than computing it again from operands that stay in cache."""
     space = len(phase.axes)
-    if len(phase.body) > _SPREAD_NODES or len(phase.reads) > 2 or space < 2:
+    if len(phase.body) > _OUTER_PRODUCT_NODES or len(phase.reads) > 2 or space < 2:
         return False
     for read in phase.reads:
         stages = read.projection.stages
@@ -267,11 +269,11 @@ def _spreads(phase: Structured) -> bool:
 
 @dataclass(slots=True)
 class _FusionVisit:
-    """A cluster being written into the body: what its nodes became, and how its space is reached from the reader's."""
+    """A cluster being merged: the new indices of its nodes so far, and the projection from the top reader's space to its own."""
 
     cluster: FusionCluster
     path: Projection
-    places: list[int]
+    new_index: list[int]
     at: int = 0
 
 
@@ -280,16 +282,16 @@ def _merged(top: FusionCluster) -> Structured:
     space = axis_sizes(top.phase.axes)
     builder = BodyBuilder()
     visits = [_FusionVisit(top, IDENTITY, [])]
-    finished: dict[tuple[int, int], int] = {}  # (depth of the reader, its node) -> the producer's place
+    finished: dict[tuple[int, int], int] = {}  # (depth of the reader, its node) -> new index of the producer's result
     while True:
         visit = visits[-1]
         phase = visit.cluster.phase
         if visit.at == len(phase.body):
             if len(visits) == 1:
-                return builder.finish(phase, [replace(r, node=visit.places[r.node]) for r in phase.results])
+                return builder.finish(phase, [replace(r, node=visit.new_index[r.node]) for r in phase.results])
             visits.pop()
             reader = visits[-1]
-            finished[len(visits), reader.at] = visit.places[phase.results[0].node]
+            finished[len(visits), reader.at] = visit.new_index[phase.results[0].node]
             continue
         node = phase.body[visit.at]
         match node:
@@ -299,19 +301,19 @@ def _merged(top: FusionCluster) -> Structured:
                 producer = visit.cluster.fused.get(node.index)
                 done = finished.pop((len(visits), visit.at), None)
                 if producer is None:
-                    visit.places.append(builder.read(Read(read.value, path), node))
+                    visit.new_index.append(builder.read(Read(read.value, path), node))
                 elif done is None:
                     visits.append(_FusionVisit(producer, path, []))
                     continue
                 else:
-                    visit.places.append(done)
+                    visit.new_index.append(done)
             case AxisNode():
-                visit.places.append(_coordinate(builder, visit.path, node.axis))
+                visit.new_index.append(_coordinate(builder, visit.path, node.axis))
             case ApplyNode():
-                args = tuple(visit.places[a] for a in node.args)
-                visit.places.append(builder.add(replace(node, args=args)))
+                args = tuple(visit.new_index[a] for a in node.args)
+                visit.new_index.append(builder.add(replace(node, args=args)))
             case _:
-                visit.places.append(builder.add(node))
+                visit.new_index.append(builder.add(node))
         visit.at += 1
 
 
@@ -334,7 +336,7 @@ def _index(builder: BodyBuilder, index: AffineIndex) -> int:
             part = builder.add(ApplyNode("mul", (part, factor), Kind.I64))
         total = part if total is None else builder.add(ApplyNode("add", (total, part), Kind.I64))
     if total is None or index.constant.constant != 0:
-        constant = builder.add(settled(SizeNode(index.constant)))
+        constant = builder.add(constant_size(SizeNode(index.constant)))
         total = constant if total is None else builder.add(ApplyNode("add", (total, constant), Kind.I64))
     return total
 
@@ -343,11 +345,10 @@ def _index(builder: BodyBuilder, index: AffineIndex) -> int:
 #
 # Sibling fusion: phases over one iteration space that read the same operands, or one another at the same point, become one.
 #
-# `+/x` and `⌈/x` become one pass over x; the bodies of a loop that work element by element on its state become one phase with
-# several results, and a value that only they read is never stored.  The merged phase takes the place of its first member, so
-# a phase joins only if everything else it reads is known there.  Views, roots, phases of different spaces, and reductions that
-# go one item after the other beside others stay apart; a body grows no further than `MOST_NODES` nodes, `MOST_SOURCES` operands
-# and `MOST_RESULTS` results.
+# `+/x` and `⌈/x` become one pass over x; the element-wise phases of a loop's body become one phase with several results, and a
+# value that only they read is never stored.  The merged phase runs where its first member did, so a phase joins only if all else
+# it reads is available there.  Views and roots do not join, nor do phases of different spaces, nor sequential reductions with
+# others; a body has at most `MOST_NODES` nodes, `MOST_SOURCES` operands and `MOST_RESULTS` results.
 
 MOST_RESULTS: Final = 6
 
@@ -359,7 +360,7 @@ def join_siblings(graph: Graph) -> Graph:
 
 @dataclass(slots=True)
 class _FusionGroup:
-    """Phases to be merged at the place of the first."""
+    """Phases to be merged at the position `at` of the first."""
 
     at: int
     members: list[Structured] = field(default_factory=list)
@@ -385,7 +386,7 @@ class _FusedBlock:
         phases = tuple(with_subgraphs(p, self.subgraph) for p in phases)
         made_at: dict[ValueId | SizeVariable, int] = {}
         latest: dict[tuple[tuple[Axis, ...], bool], _FusionGroup] = {}
-        groups: dict[int, _FusionGroup] = {}  # by the place of every member
+        groups: dict[int, _FusionGroup] = {}  # by the position of every member
         for at, phase in enumerate(phases):
             if isinstance(phase, Structured) and self.may_join(phase):
                 key = phase.axes, any(is_sequential(r.reduction or "") for r in phase.results)
@@ -413,7 +414,7 @@ class _FusedBlock:
         return bool(phase.reads) and not is_view(phase) and not any(r.value in self.graph.roots for r in phase.results)
 
     def fits(self, group: _FusionGroup, phase: Structured, made_at: dict[ValueId | SizeVariable, int]) -> bool:
-        """Does the phase share work with the group, and is all it reads known where the group is?"""
+        """Does the phase share reads with the group, and is all it reads available at the group's position?"""
         if any(made_at.get(v, -1) >= group.at for size in sizes(phase) for v in size.variables()):
             return False
         space = axis_sizes(phase.axes)
@@ -453,5 +454,6 @@ class _FusedBlock:
                         places.append(builder.add(node))
             node_of.update((r.value, places[r.node]) for r in phase.results)
             merged.extend(replace(r, node=places[r.node]) for r in phase.results)
-        wanted = [r for r in merged if self.uses[r.value] > inside[r.value] or not inside[r.value]]  # nobody's: it may fail
-        return builder.finish(group.members[0], wanted)
+        # a result without readers stays: it is there because it may fail
+        used = [r for r in merged if self.uses[r.value] > inside[r.value] or not inside[r.value]]
+        return builder.finish(group.members[0], used)

@@ -1,11 +1,11 @@
-"""Reductions of what a mask selects, without selecting it: `+/m/x` of integers is `+/` of what is `x` where the mask holds and 0
-elsewhere, and `≢m/x` counts the mask.
+"""Masked reductions: `+/m/x` of integers sums `x` where the mask holds and 0 elsewhere, without selecting, and `≢m/x` counts the
+mask.
 
-Inside maps too, which are then none if no size is left that a cell finds (`sink_into_maps.batched`).
+The pass also rewrites inside maps; a map without a run-time size left is batched then (`sink_into_maps.batch_maps`).
 
-Only what is exact in any order, as sums of floats are cut into blocks where the items are that are selected.  The selected items
-are then no array: every reader must be such a reduction, of little arithmetic, along the axis that is selected from.  Where
-something else wants to know how many there are, the mask is counted.
+Only reductions that are exact in any order qualify, since the order of float sums depends on which items are selected.  The
+selection is dropped, so every reader must be such a reduction, with little arithmetic, along the selected axis.  If something
+else uses the number of selected items, the mask is counted.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ from ..traverse import all_phases, axis_sizes, results, sizes, subgraphs, uses, 
 from .folding import fold_views
 from .fusion import fuse, join_siblings
 from .rewriting import body_may_fail
-from .sink_into_maps import batched
+from .sink_into_maps import batch_maps
 
 _MOST_NODES: Final = 12
-"""Bodies of more would rather be computed for what is selected alone."""
+"""Larger bodies cost less on the selected items alone."""
 _COUNTED: Final = frozenset({"compress", "where"})
 
 
@@ -59,7 +59,7 @@ def reduce_by_masks(graph: Graph) -> Graph:
     phases = rewriter.block(graph.phases, ())
     if phases is graph.phases:
         return graph
-    phases = batched(phases, rewriter.types)
+    phases = batch_maps(phases, rewriter.types)
     names = {value: name for value, name in graph.names.items() if value in rewriter.types}
     return join_siblings(fuse(fold_views(replace(graph, phases=phases, types=rewriter.types, names=names))))
 
@@ -74,14 +74,15 @@ class _Masked:
         self.next_phase = max((phase.id for phase in all_phases(graph)), default=0) + 1
 
     def block(self, phases: tuple[Phase, ...], wanted: tuple[ValueId, ...]) -> tuple[Phase, ...]:
-        """The phases of a block whose end wants some values; the same object if nothing was found.  Arms of branches stay as they
-        are: the sizes that they find are known outside."""
+        """The phases of a block whose results are `wanted`; the same object if nothing changed.
+
+        Arms of branches stay as they are, since the run-time sizes that they define are visible outside."""
         inner = tuple(phase if isinstance(phase, Branch) else with_subgraphs(phase, self.subgraph) for phase in phases)
         rewritten = phases if all(a is b for a, b in zip(inner, phases, strict=True)) else inner
         for phase in rewritten:
             if not isinstance(phase, LibraryPhase) or phase.op not in _COUNTED or frame_of(phase) or len(phase.defines) != 1:
                 continue
-            without = None if phase.results[0] in wanted else self.without(rewritten, phase)
+            without = None if phase.results[0] in wanted else self.without_selection(rewritten, phase)
             if without is not None:
                 rewritten = without
                 self.forget(phase.defines[0], self.values - _defined(phases) | _defined(rewritten))
@@ -91,8 +92,8 @@ class _Masked:
         phases = self.block(sub.phases, sub.results)
         return sub if phases is sub.phases else replace(sub, phases=phases)
 
-    def without(self, phases: tuple[Phase, ...], selection: LibraryPhase) -> tuple[Phase, ...] | None:
-        """The phases without a selection, if each of its readers can do without."""
+    def without_selection(self, phases: tuple[Phase, ...], selection: LibraryPhase) -> tuple[Phase, ...] | None:
+        """The phases with the readers of a selection rewritten to masked reductions; None if one of them cannot be."""
         (value,), mask, (variable,) = selection.results, selection.args[0], selection.defines
         mask_shape = self.types[mask].shape
         if value in self.graph.roots or len(mask_shape) != 1:
@@ -108,12 +109,12 @@ class _Masked:
         others = [inner for phase in rewritten if phase is not selection for inner in all_phases(SubGraph((), (phase,), ()))]
         position = rewritten.index(selection)
         is_wanted = any(variable in size.variables() for size in self.mentioned(others, _defined(others)))
-        rewritten[position : position + 1] = self.count(selection, mask,
-            mask_shape[0]) if is_wanted or variable in self.guarded else []
+        counted = is_wanted or variable in self.guarded
+        rewritten[position : position + 1] = self.count(selection, mask, mask_shape[0]) if counted else []
         return tuple(rewritten)
 
     def forget(self, variable: SizeVariable, alive: Set[ValueId]) -> None:
-        """The types with a size of what is gone, also of values that are part of their readers by now."""
+        """Drop the types that mention a size which nothing defines any more, also of values that earlier passes fused away."""
         for other, type in list(self.types.items()):
             if other not in alive and any(variable in size.variables() for size in type.shape):
                 del self.types[other]
@@ -122,7 +123,7 @@ class _Masked:
         return [size for phase in phases for size in sizes(phase)] + [size for v in values for size in self.types[v].shape]
 
     def with_numbers(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
-        """What was counted as the size of something is but a number where that is gone."""
+        """Read the count as a value instead of a run-time size where no shape mentions that size any more."""
         for phase in phases:
             if not isinstance(phase, LibraryPhase) or phase.id not in self.counted:
                 continue
@@ -130,11 +131,11 @@ class _Masked:
             numbers = [n.size for p in every if isinstance(p, Structured) for n in p.body if isinstance(n, SizeNode)]
             mentions = [size for size in self.mentioned(every, _defined(every)) if variable in size.variables()]
             if variable not in self.guarded and mentions == [size_of(variable)] * numbers.count(size_of(variable)):
-                phases = tuple(_reading(p, variable, phase.args[0]) for p in phases if p is not phase)
+                phases = tuple(_with_size_value(p, variable, phase.args[0]) for p in phases if p is not phase)
         return phases
 
     def count(self, selection: LibraryPhase, mask: ValueId, length: Size) -> list[Phase]:
-        """How many the mask holds, as the size that the selection defined."""
+        """The phases that count the mask and define the selection's size by it."""
         value = ValueId(self.next_value)
         self.next_value += 1
         self.types[value] = ArrayType(Element(Kind.I64), ())
@@ -152,7 +153,7 @@ class _Masked:
     # ------------------------------------------------------------------------------------------ readers
 
     def reader(self, phase: Structured, selection: LibraryPhase, length: Size) -> Structured | None:
-        """A reduction of what is selected as one of everything, if it is exact and light; None if not."""
+        """The masked reduction over all items for a reduction of the selected ones; None if it is not exact or not light."""
         if (
             selection.op != "compress"
             or not phase.axes
@@ -162,12 +163,12 @@ class _Masked:
             return None
         (variable,), last = selection.defines, len(phase.axes) - 1
         if any(isinstance(n, SizeNode) and variable in n.size.variables() for n in phase.body):
-            return None  # it would be cut over devices, of which one finds the size
+            return None  # the size would be known on one device, and the reduction may be cut over several
         if phase.axes[last].size != self.types[selection.results[0]].shape[_axis(selection)] or any(
             isinstance(n, AxisNode) and n.axis == last for n in phase.body
         ):
             return None
-        blanks = [_nothing(result, _kind(phase.body[result.node]), variable) for result in phase.results]
+        blanks = [_neutral(result, _kind(phase.body[result.node]), variable) for result in phase.results]
         if None in blanks:
             return None
         axes = (*phase.axes[:last], replace(phase.axes[last], size=length))
@@ -177,7 +178,7 @@ class _Masked:
         reads: list[Read] = []
         for read in phase.reads:
             if read.value != selection.results[0]:
-                if _moves(read.projection, last):
+                if _depends_on_axis(read.projection, last):
                     return None
                 reads.append(read)
                 continue
@@ -205,14 +206,18 @@ class _Masked:
 
 
 def _defined(phases: Iterable[Phase]) -> set[ValueId]:
-    """The values that phases define, inside too."""
+    """The values that phases define, also in their sub-graphs."""
     every = list(all_phases(SubGraph((), tuple(phases), ())))
     return {value for p in every for value in (*results(p), *(param for sub in subgraphs(p) for param in sub.params))}
 
 
-def _reading(phase: Phase, variable: SizeVariable, value: ValueId) -> Phase:
-    """The phase with a value for the size, as a number."""
-    phase = with_subgraphs(phase, lambda sub: replace(sub, phases=tuple(_reading(p, variable, value) for p in sub.phases)))
+def _with_size_value(phase: Phase, variable: SizeVariable, value: ValueId) -> Phase:
+    """The phase and those inside it reading `value` where their bodies mention the size."""
+
+    def inside(sub: SubGraph) -> SubGraph:
+        return replace(sub, phases=tuple(_with_size_value(p, variable, value) for p in sub.phases))
+
+    phase = with_subgraphs(phase, inside)
     if not isinstance(phase, Structured) or SizeNode(size_of(variable)) not in phase.body:
         return phase
     read = Read(value, affine(axis_sizes(phase.axes), (), ()))
@@ -237,8 +242,8 @@ def _kind(node: Node) -> Kind:
     return getattr(node, "kind", Kind.I64)
 
 
-def _nothing(result: PhaseResult, kind: Kind, variable: SizeVariable) -> Payload | None:
-    """What changes nothing; None where the order shows, or where nothing may be selected and there is no such value."""
+def _neutral(result: PhaseResult, kind: Kind, variable: SizeVariable) -> Payload | None:
+    """The reduction's neutral value; None if the order of items matters, or if it has none and nothing may be selected."""
     function = result.reduction or ""
     if kind.is_complex or kind is Kind.CHAR or function not in REDUCTIONS or is_ordered(function, kind):
         return None
@@ -248,14 +253,14 @@ def _nothing(result: PhaseResult, kind: Kind, variable: SizeVariable) -> Payload
     return bool(value) if kind is Kind.BOOL else value
 
 
-def _moves(projection: Projection, axis: int) -> bool:
-    """May it depend on an axis?"""
+def _depends_on_axis(projection: Projection, axis: int) -> bool:
+    """May the element that is read depend on the axis?"""
     first = projection.stages[0] if projection.stages else None
     return not isinstance(first, Affine) or any(term.axis == axis for index in first.indices for term in index.terms)
 
 
 def _widened(projection: Projection, axis: int, last: int, length: Size) -> Projection | None:
-    """The same of the whole operand, whose `axis` follows the reduce axis alone."""
+    """The projection into the unselected operand, whose `axis` has `length` items and is indexed by the reduce axis alone."""
     if len(projection.stages) != 1:
         return None
     (stage,) = projection.stages

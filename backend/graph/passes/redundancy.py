@@ -1,9 +1,8 @@
 """Removal of redundant work: common subexpressions, dead phases, and loop invariants.
 
-Of phases that compute the same from the same operands, the first serves all readers.
-
-Sub-graphs see what enclosing blocks computed before them, never the reverse.  Effects, inputs, phases with sub-graphs,
-phases that define a run-time size, and roots stay as they are.
+Of phases that compute the same from the same operands, the first serves all readers.  Sub-graphs may reuse what enclosing blocks
+computed before them, never the reverse.  Effects, inputs, phases with sub-graphs, phases that define a run-time size, and roots
+are not shared.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from ....typechecker.sizes.polynomials import Size, SizeVariable, number
 from ..phases import Branch, Choice, Constant, Decision, Graph, LibraryPhase, Loop, Map, Phase, Structured, SubGraph, ValueId
 from ..traverse import all_phases, defines, operands, rename_operands, results, sizes, subgraphs, with_subgraphs
 from .fusion import is_cheap
-from .rewriting import is_view, node_key, payload_key, phase_may_fail, tidied
+from .rewriting import deduplicate, is_view, node_key, payload_key, phase_may_fail
 from .usage import Quantities, quantities_of
 
 # -------------------------------------------------------------------------------------- common subexpressions
@@ -29,7 +28,7 @@ def share_common(graph: Graph) -> Graph:
     sharing = _PhaseSharing(graph)
     phases = sharing.block(graph.phases)
     names = dict(graph.names)
-    for old, new in sharing.same.items():
+    for old, new in sharing.aliases.items():
         if old in names:
             names.setdefault(new, names.pop(old))
     return replace(graph, phases=phases, names=names)
@@ -38,22 +37,22 @@ def share_common(graph: Graph) -> Graph:
 class _PhaseSharing:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.same: dict[ValueId, ValueId] = {}
-        self.known: dict[Hashable, Phase] = {}  # what is visible here
+        self.aliases: dict[ValueId, ValueId] = {}
+        self.known: dict[Hashable, Phase] = {}  # phases visible in the current block, by what they compute
 
     def block(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
         remaining: list[Phase] = []
         keys: list[Hashable] = []
         for phase in phases:
             phase = with_subgraphs(phase, self.subgraph)
-            if any(v in self.same for v in operands(phase)):
-                phase = rename_operands(phase, self.same)
+            if any(v in self.aliases for v in operands(phase)):
+                phase = rename_operands(phase, self.aliases)
             if isinstance(phase, Structured) and len(phase.reads) > 1:
-                phase = tidied(phase)
+                phase = deduplicate(phase)
             key = self.key(phase)
             first = None if key is None else self.known.get(key)
             if first is not None:
-                self.same.update(zip(results(phase), results(first), strict=True))
+                self.aliases.update(zip(results(phase), results(first), strict=True))
                 continue
             if key is not None:
                 self.known[key] = phase
@@ -65,10 +64,10 @@ class _PhaseSharing:
 
     def subgraph(self, graph: SubGraph) -> SubGraph:
         phases = self.block(graph.phases)
-        return replace(graph, phases=phases, results=tuple(self.same.get(v, v) for v in graph.results))
+        return replace(graph, phases=phases, results=tuple(self.aliases.get(v, v) for v in graph.results))
 
     def key(self, phase: Phase) -> Hashable | None:
-        """What a phase computes; None if it may not be shared."""
+        """A key that equal computations share; None if the phase may not be shared."""
         if any(r in self.graph.roots for r in results(phase)):
             return None
         match phase:
@@ -89,11 +88,11 @@ class _PhaseSharing:
 
 # --------------------------------------------------------------------------------------------- dead phases
 #
-# Dead phases: what no output, print, root, guard or possible failure needs is dropped.
+# Dead code elimination: phases that no output, print, root, guard or possible failure needs are dropped.
 #
-# A phase that may fail when run (a checked index, a narrowing conversion) is kept even if nobody reads its result, because
-# dropping it would turn an error into success.  A run-time size keeps the phase that defines it.  Results of maps and branches
-# that nobody reads are dropped one by one.
+# A phase that may fail when run (a checked index, a narrowing conversion) stays even if nothing reads its result, because
+# dropping it would turn an error into success.  So does a phase that defines a run-time size in use.  Unread results of maps and
+# branches are dropped one by one.
 
 def drop_dead(graph: Graph) -> Graph:
     """Returns the graph without phases and results that nothing demands."""
@@ -106,7 +105,7 @@ def drop_dead(graph: Graph) -> Graph:
 
 
 def drop_unread(graph: Graph) -> Graph:
-    """The same of a program as it is written, saying which of its values are dropped."""
+    """`drop_dead` on the program as written, recording which of its named values are dropped."""
     live = drop_dead(graph)
     dropped = [
         Decision(Choice.DROPPED, graph.names[value], "no element is read", phase.span)
@@ -122,17 +121,17 @@ class _Dropping:
     quantities: Quantities
 
     def block(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
-        return tuple(self.fewer(phase) for phase in phases if phase.id in self.quantities.runs)
+        return tuple(self.prune(phase) for phase in phases if phase.id in self.quantities.runs)
 
-    def fewer(self, phase: Phase) -> Phase:
-        """A phase without results and operands that are not needed."""
+    def prune(self, phase: Phase) -> Phase:
+        """The phase without the results and operands that nothing needs."""
         if isinstance(phase, Map | Branch):
-            phase = self.fewer_results(phase)
+            phase = self.prune_results(phase)
         if subgraphs(phase):
             phase = with_subgraphs(phase, lambda body: replace(body, phases=self.block(body.phases)))
-        return self.fewer_operands(phase) if isinstance(phase, Map) else phase
+        return self.prune_operands(phase) if isinstance(phase, Map) else phase
 
-    def fewer_results(self, phase: Map | Branch) -> Map | Branch:
+    def prune_results(self, phase: Map | Branch) -> Map | Branch:
         keep = [i for i, r in enumerate(phase.results) if r in self.quantities.mentioned]
         if len(keep) == len(phase.results):
             return phase
@@ -147,8 +146,8 @@ class _Dropping:
         otherwise = replace(phase.otherwise, results=some(phase.otherwise.results))
         return replace(phase, results=remaining, then=then, otherwise=otherwise)
 
-    def fewer_operands(self, phase: Map) -> Map:
-        """Params of a map that its body no longer reads go, with their operands."""
+    def prune_operands(self, phase: Map) -> Map:
+        """The map without the params that its body does not read, and their operands."""
         keep = [i for i, p in enumerate(phase.body.params) if p in self.quantities.mentioned]
         if len(keep) == len(phase.args):
             return phase
@@ -159,21 +158,21 @@ class _Dropping:
 
 # ----------------------------------------------------------------------------------------------- loop invariants
 #
-# Loop invariants: what every iteration of a loop, fold or map would compute alike is computed once, before it.
+# Loop-invariant code motion: phases that every iteration of a loop, fold or map would compute alike are computed once, before it.
 #
-# Moved are structured and library phases that read nothing made in the body, mention no size defined in it, and cannot fail (a
-# loop that never runs must not fail either; its wasted work is bounded by one iteration).  What is cheaper to compute again than
-# to read back, such as a conversion or a transposition, stays until fusion has had it, unless it is a single number; what fusion
-# left as a phase would be computed by itself in each iteration, and moves then (`hoist_rest`).  Arms of branches keep their
-# phases: they may not run.  A loop whose body needed that it runs (`Loop.premised`) keeps its phases too, unless it surely does.
+# Structured and library phases move if they read nothing defined in the body, mention no size defined in it, and cannot fail (a
+# loop that never runs must not fail; the work it wastes is that of one iteration).  A phase that is cheaper to compute again than
+# to read back, such as a conversion or a transposition, stays until after fusion, unless its result is a scalar; if fusion left
+# it as a phase of its own, it moves then (`hoist_unfused_invariants`).  Arms of branches keep their phases, since they may not
+# run. So does a loop whose body was checked under the premise that it runs (`Loop.premised`), unless it provably runs.
 
 def hoist_invariants(graph: Graph) -> Graph:
-    """What is not to be fused with its readers; see the module."""
+    """Hoist the invariant phases that would not fuse with their readers."""
     return replace(graph, phases=_PhaseHoisting(graph, _HoistStage.BEFORE_FUSION).block(graph.phases))
 
 
-def hoist_rest(graph: Graph) -> Graph:
-    """The same of what fusion has left."""
+def hoist_unfused_invariants(graph: Graph) -> Graph:
+    """Hoist the invariant phases that fusion left."""
     phases = _PhaseHoisting(graph, _HoistStage.AFTER_FUSION).block(graph.phases)
     return graph if phases == graph.phases else replace(graph, phases=phases)
 
@@ -230,10 +229,10 @@ class _PhaseHoisting:
                 return False
 
     def is_no_larger(self, phase: Structured) -> bool:
-        """Each result has no more items than some operand: what is kept during the loop is no matrix of vectors."""
+        """Has each result provably no more items than some operand, so that hoisting stores no outer product?"""
         read = [self.graph.types[value].shape for value in operands(phase)]
         written = [self.graph.types[value].shape for value in results(phase)]
-        return all(any(_is_within(shape, other) for other in read) for shape in written)
+        return all(any(_has_no_more_items(shape, other) for other in read) for shape in written)
 
     def mentions(self, phase: Phase, inside: set[ValueId | SizeVariable]) -> bool:
         if any(v in inside for v in operands(phase)):
@@ -242,8 +241,8 @@ class _PhaseHoisting:
         return any(v in inside for size in (*sizes(phase), *types) for v in size.variables())
 
 
-def _is_within(shape: Sequence[Size], other: Sequence[Size]) -> bool:
-    """Has one shape surely no more items than another?"""
+def _has_no_more_items(shape: Sequence[Size], other: Sequence[Size]) -> bool:
+    """Has `shape` provably no more items than `other`?"""
     items, others = (prod(sizes, start=number(1)) for sizes in (shape, other))
     few, many = items.constant, others.constant
     return items == others or Counter(shape) <= Counter(other) or (few is not None and many is not None and few <= many)

@@ -1,7 +1,7 @@
-"""A rule: a pattern, a condition, a replacement, and what it preserves.
+"""Rewrite rules: a pattern, a condition, a replacement, and what the rule preserves.
 
-A rule looks at one phase and what makes its operands.  What it gives replaces phases by others, each in its place; the values
-that other phases read keep their names and what they are.  Rules are tried one after the other on the whole graph.
+A rule matches one phase and the producers of its operands, and replaces phases by others at the same positions; values that other
+phases read keep their ids and meaning.  `apply_rules` applies one rule after the other to the full graph.
 """
 
 from __future__ import annotations
@@ -48,20 +48,20 @@ from .rewriting import is_view
 
 # ---------------------------------------------------------------------------------------------------- patterns
 #
-# What a rule looks for: library phases and reductions over values that are named.
+# Patterns: library phases and reductions over named values.
 #
-# A pattern is matched against a phase, then against the makers of its operands.  A name stands for one value: where it is there
-# twice, both must be that value.
+# A pattern is matched against a phase, then against the producers of its operands.  A name that occurs twice must match the same
+# value (patterns are not linear).
 
 @dataclass(frozen=True, slots=True)
-class ItemPattern:
+class AnyPattern:
     """Any value."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class ReplacementPattern:
+class ConstantPattern:
     """A constant."""
 
     name: str
@@ -69,8 +69,9 @@ class ReplacementPattern:
 
 @dataclass(frozen=True, slots=True)
 class OpPattern:
-    """A library phase; `attributes` are those that matter, and None is an attribute that must be absent or False.  In a frame
-    every operand carries it."""
+    """A library phase with these `attributes`; None is an attribute that must be absent or False.
+
+    `framed`: it may have a frame, which every operand must carry."""
 
     op: str
     args: tuple[Pattern, ...]
@@ -80,18 +81,18 @@ class OpPattern:
 
 @dataclass(frozen=True, slots=True)
 class ReducedPattern:
-    """The items along the last axis of a value that is named already, and nothing else, reduced with one of some functions."""
+    """A reduction of the value that `arg` names already, along its last axis, with one of some functions."""
 
     functions: frozenset[str]
-    arg: ItemPattern
+    arg: AnyPattern
 
 
-Pattern: TypeAlias = ItemPattern | ReplacementPattern | OpPattern | ReducedPattern
+Pattern: TypeAlias = AnyPattern | ConstantPattern | OpPattern | ReducedPattern
 
 
 @dataclass(slots=True)
 class PatternMatch:
-    """`values` by the names of the pattern, `phases` in its order from the outside in."""
+    """A match: `values` by the names of the pattern, and the matched `phases`, outermost first."""
 
     values: dict[str, ValueId]
     phases: list[Phase]
@@ -112,7 +113,7 @@ class PatternMatch:
 
 
 def matched(pattern: OpPattern, phase: Phase, makers: Mapping[ValueId, Phase]) -> PatternMatch | None:
-    """How the phase fits the pattern; None if it does not."""
+    """The match of the pattern with a phase; None if there is none."""
     match = PatternMatch({}, [])
     return match if _phase(pattern, phase, makers, match) else None
 
@@ -132,9 +133,9 @@ def _phase(pattern: OpPattern, phase: Phase | None, makers: Mapping[ValueId, Pha
 
 def _value(pattern: Pattern, value: ValueId, makers: Mapping[ValueId, Phase], match: PatternMatch) -> bool:
     match pattern:
-        case ItemPattern():
+        case AnyPattern():
             return match.values.setdefault(pattern.name, value) == value
-        case ReplacementPattern():
+        case ConstantPattern():
             return isinstance(makers.get(value), Constant) and match.values.setdefault(pattern.name, value) == value
         case OpPattern():
             return _phase(pattern, makers.get(value), makers, match)
@@ -149,14 +150,14 @@ def _value(pattern: Pattern, value: ValueId, makers: Mapping[ValueId, Phase], ma
 
 
 def _reduced(phase: Structured, value: ValueId, functions: frozenset[str]) -> Read | None:
-    """What is reduced as it is."""
+    """The read that the reduction reduces directly; None if it computes something first, or reduces with another function."""
     result = next(result for result in phase.results if result.value == value)
     node = phase.body[result.node]
     return phase.reads[node.index] if result.reduction in functions and isinstance(node, ReadNode) else None
 
 
 def _is_of(read: Read, value: ValueId, makers: Mapping[ValueId, Phase]) -> bool:
-    """Are the items those of a value, which may be a view that is read through?"""
+    """Does the read take the items of `value`, directly or, if the value is a view, from the view's operand?"""
     if read.value == value and not read.projection.stages:
         return True
     view = makers.get(value)
@@ -165,7 +166,7 @@ def _is_of(read: Read, value: ValueId, makers: Mapping[ValueId, Phase]) -> bool:
 
 # ---------------------------------------------------------------------------------------------------- rule
 
-class Keeps(Enum):
+class Preserves(Enum):
     """What a rule preserves."""
 
     BITS = "the bits"
@@ -175,42 +176,43 @@ class Keeps(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """`phases`: what stands in the place of a phase; `types` of new values and of those that mean something else."""
+    """`phases`: the replacements of each phase; `types` of new values and of those whose type changes."""
 
     phases: Mapping[PhaseId, tuple[Phase, ...]]
     types: Mapping[ValueId, ArrayType] = field(default_factory=dict)
 
 
-Make: TypeAlias = "Callable[[PatternMatch, RewriteScope], Rewrite | None]"
+Rewriter: TypeAlias = "Callable[[PatternMatch, RewriteScope], Rewrite | None]"
 
 
 @dataclass(frozen=True, slots=True)
 class RewriteRule:
-    """`make` gives None where the condition does not hold.  `says`: what the plan tells; empty where it tells nothing.
-    `examples`: functions of one vector that the rule changes; each is compared with the reference on all short vectors."""
+    """`rewrite` returns None where the rule's condition does not hold.  `says`: the message in the plan (empty: none).
+
+    `examples`: functions of one vector that the rule changes; a test compares each with the reference on all short vectors."""
 
     name: str
     doc: str
-    keeps: Keeps
+    preserves: Preserves
     pattern: OpPattern
-    make: Make
+    rewrite: Rewriter
     says: str = ""
     examples: tuple[str, ...] = ()
 
 
-_MOST_TIMES: Final = 16
-"""Times that a rule is tried: changes that touch one phase wait for the next time."""
+_MAX_ROUNDS: Final = 16
+"""Rounds of one rule: of overlapping matches each round rewrites one."""
 
 
 class RewriteScope:
-    """A graph as rules ask it."""
+    """A graph with the indices that rules need: the producer, the readers and the block of each value; and fresh ids."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.types = graph.types
         self.makers: dict[ValueId, Phase] = {}
         self._readers: dict[ValueId, list[Phase | None]] = {value: [None] for value in graph.roots}
-        self._places: dict[PhaseId, tuple[int, int]] = {}  # the block, and where in it
+        self._positions: dict[PhaseId, tuple[int, int]] = {}  # the block, and the position in it
         self._number(graph.phases)
         for phase in all_phases(graph):
             for value in results(phase):
@@ -224,22 +226,22 @@ class RewriteScope:
         self._next_phase = max((phase.id for phase in all_phases(graph)), default=0)
 
     def readers(self, value: ValueId) -> list[Phase | None]:
-        """Who reads a value; None is the end of a block or a schedule, which wants all of it."""
+        """The readers of a value; None stands for a block's result or a schedule, which read all of it."""
         return self._readers.get(value, [])
 
-    def is_beside(self, phase: Phase, other: Phase) -> bool:
+    def in_same_block(self, phase: Phase, other: Phase) -> bool:
         """Are both in one block?"""
-        return self._places[phase.id][0] == self._places[other.id][0]
+        return self._positions[phase.id][0] == self._positions[other.id][0]
 
-    def is_before(self, value: ValueId, phase: Phase) -> bool:
-        """Is a value that may be read in a phase's block there before the phase?"""
+    def is_available(self, value: ValueId, phase: Phase) -> bool:
+        """Is a value, which the phase's block may read, defined before the phase?"""
         maker = self.makers.get(value)
-        return maker is None or not self.is_beside(maker, phase) or self._places[maker.id] < self._places[phase.id]
+        return maker is None or not self.in_same_block(maker, phase) or self._positions[maker.id] < self._positions[phase.id]
 
     def _number(self, phases: tuple[Phase, ...]) -> None:
-        block = len(self._places)
+        block = len(self._positions)
         for position, phase in enumerate(phases):
-            self._places[phase.id] = (block, position)
+            self._positions[phase.id] = (block, position)
         for phase in phases:
             for sub in subgraphs(phase):
                 self._number(sub.phases)
@@ -254,13 +256,13 @@ class RewriteScope:
 
 
 def apply_rules(rules: tuple[RewriteRule, ...], graph: Graph) -> Graph:
-    """The graph after every rule; the same object if none found anything."""
+    """The graph after every rule; the same object if none matched."""
     scope: RewriteScope | None = None
     ops = {phase.op for phase in all_phases(graph) if isinstance(phase, LibraryPhase)}
     for rule in rules:
         if rule.pattern.op not in ops:
             continue
-        for _ in range(_MOST_TIMES):
+        for _ in range(_MAX_ROUNDS):
             scope = RewriteScope(graph) if scope is None or scope.graph is not graph else scope
             changed = _apply(rule, scope)
             if changed is graph:
@@ -277,7 +279,7 @@ def _apply(rule: RewriteRule, scope: RewriteScope) -> Graph:
     notes: list[Rewritten] = []
     for phase in all_phases(graph):
         match = matched(rule.pattern, phase, scope.makers)
-        change = None if match is None else rule.make(match, scope)
+        change = None if match is None else rule.rewrite(match, scope)
         if change is None or any(matched_phase in phases for matched_phase in change.phases):
             continue
         phases |= change.phases
@@ -313,19 +315,21 @@ class _Replacing:
 
 # ---------------------------------------------------------------------------------------------------- inverses
 #
-# `(⌹A)+.×b` is a solution: a third of the work, and nearer to the exact one.
+# `(⌹A)+.×b` is a solution: a third of the work, and more accurate.
 
-def is_solution(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
-    """Of a square matrix whose inverse nothing else reads, and of sides that are there before it: it fails where that did."""
+def inverse_product_to_solve(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
+    """Rewrites `(⌹A)+.×b` to a solution, for a square matrix whose inverse nothing else reads.
+
+    The right-hand sides must be defined before the inverse, so that a singular matrix fails at the same point."""
     product, inverse = match.library(0), match.library(1)
     matrix, sides = match["A"], match["b"]
     types = [scope.types[value] for value in (matrix, sides, product.results[0])]
     square, right = types[0].shape, types[1].shape
     if len({type.element.kind for type in types}) > 1 or len(square) != 2 or square[0] != square[1] or not 0 < len(right) < 3:
         return None
-    if scope.readers(inverse.results[0]) != [product] or not scope.is_beside(inverse, product):
+    if scope.readers(inverse.results[0]) != [product] or not scope.in_same_block(inverse, product):
         return None
-    if not scope.is_before(sides, inverse):
+    if not scope.is_available(sides, inverse):
         return None
     solve = replace(inverse, op="solve", args=(sides, matrix), results=product.results, attributes={})
     return Rewrite({inverse.id: (solve,), product.id: ()})
@@ -333,12 +337,12 @@ def is_solution(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
 
 # ---------------------------------------------------------------------------------------------------- masks
 #
-# `x[⍸m]` is `m⌿x`: where the places of a mask are only used to take items, those are compressed out, and no place is made.
+# `x[⍸m]` is `m⌿x`: where the positions of a mask are only used to take items, a compress takes the items.
 #
-# The mask must be as long as the axis, by its type.  Every taker is made where the places were, as it now says how many there
-# are.
+# The mask must be as long as the axis, by its type.  The compress runs where the positions were made, because it now defines the
+# run-time size of how many there are.
 
-def are_places_of_a_mask(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
+def mask_gather_to_compress(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
     """Rewrites `x[⍸m]` to `m⌿x` where every reader of the positions takes items by them."""
     where = match.root
     (mask,), (places,) = where.args, where.results
@@ -352,7 +356,7 @@ def are_places_of_a_mask(match: PatternMatch, scope: RewriteScope) -> Rewrite | 
 
 
 def _taker(reader: object, scope: RewriteScope, where: LibraryPhase) -> LibraryPhase | None:
-    """A gather in the same block by the places, of a value that is there before them."""
+    """The reader, if it is a gather by the positions, in the same block, of a value that is defined before them."""
     (mask,), (places,) = where.args, where.results
     if not isinstance(reader, LibraryPhase) or reader.op != "gather" or frame_of(reader) or reader.attributes.get("fills"):
         return None
@@ -361,7 +365,7 @@ def _taker(reader: object, scope: RewriteScope, where: LibraryPhase) -> LibraryP
     assert isinstance(axis, int)
     if indices != places or arg == places or scope.types[arg].shape[axis] != scope.types[mask].shape[0]:
         return None
-    return reader if scope.is_before(arg, where) and scope.is_beside(reader, where) else None
+    return reader if scope.is_available(arg, where) and scope.in_same_block(reader, where) else None
 
 
 def _compressed(taker: LibraryPhase, where: LibraryPhase) -> LibraryPhase:
@@ -371,16 +375,16 @@ def _compressed(taker: LibraryPhase, where: LibraryPhase) -> LibraryPhase:
 
 # ---------------------------------------------------------------------------------------------------- members
 #
-# `x∊2 3 5` is arithmetic: of a few items that are written in the program each is compared, and nothing is looked up.
+# `x∊2 3 5` is arithmetic: each of a few constant items is compared, without a lookup.
 #
-# Numbers are compared in a kind that holds both exactly; where there is none the phase stays.
+# Numbers are compared in a kind that represents both exactly; where there is none the phase stays.
 
 _MOST: Final = 16
 _EXACT: Final = 1 << 53
-"""Whole numbers up to this are exact in binary64."""
+"""Integers up to this are exact in binary64."""
 
 
-def is_one_of_few(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
+def membership_to_comparisons(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
     """Rewrites `x∊table` to comparisons with each item of a short constant table."""
     table = scope.makers[match["table"]]
     assert isinstance(table, Constant)
@@ -425,7 +429,7 @@ def _common(kind: Kind, table: Kind, data: tuple[Payload, ...]) -> Kind | None:
 #
 # A reshape into as many items as there are, or fewer, is a view once the sizes are numbers.
 
-def reshape_as_view(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
+def reshape_to_view(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
     """Rewrites a reshape into no more items than there are to a view."""
     phase = match.root
     arg, (result,) = phase.args[0], phase.results
@@ -453,7 +457,7 @@ def _numbers(shape: Shape) -> list[int] | None:
 
 
 def _first(new: Shape, frame: int, length: int) -> Affine:
-    """From a point of the result to its row-major place among the items of its cell."""
+    """From a point of the result to its row-major position among the items of its cell."""
     stride, terms = 1, []
     for axis in range(len(new) - 1, frame - 1, -1):
         terms.append(Term(axis, stride))

@@ -1,7 +1,7 @@
-"""What passes share: body editing with hash-consing, identity views, and the facts that decide what may move.
+"""Tools of the passes: a builder of bodies with hash-consing, and predicates on phases (views, sliding windows, failures).
 
-Bodies are single assignment by position, so every edit builds a new list in order; equal nodes are kept once.  Constants are
-keyed by kind and bits: 1, True, 1.0, 0.0 and -0.0 are five constants.
+Bodies are single assignment by position, so every edit builds a new list in order; equal nodes occur once.  Constants are keyed
+by kind and bits: 1, True, 1.0, 0.0 and -0.0 are five constants.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from ..traverse import axis_sizes, subgraphs
 
 
 def payload_key(value: Payload) -> Hashable:
-    """A key that tells apart what equality confuses."""
+    """A key that distinguishes payloads which Python's equality does not, such as 0.0 and -0.0."""
     if isinstance(value, float):
         return struct.pack("<d", value)
     if isinstance(value, complex):
@@ -70,7 +70,7 @@ class BodyBuilder:
     _reads: dict[tuple[ValueId, Projection], int] = field(default_factory=dict)
 
     def add(self, node: Node) -> int:
-        """The position of the node, now or already in the body."""
+        """The position of the node in the body, to which it is appended if it is new."""
         key = node_key(node)
         at = self._places.get(key)
         if at is None:
@@ -121,7 +121,7 @@ def _without_unused(
     return kept_reads, used, places
 
 
-def tidied(phase: Structured) -> Structured:
+def deduplicate(phase: Structured) -> Structured:
     """The phase with equal reads and equal nodes merged."""
     if len({(r.value, r.projection) for r in phase.reads}) == len(phase.reads):
         return phase
@@ -139,7 +139,7 @@ def tidied(phase: Structured) -> Structured:
 
 
 def is_view(phase: Phase) -> bool:
-    """A structured phase that only moves elements."""
+    """Is it a structured phase that only moves elements: one read, one result, no reduction?"""
     return (
         isinstance(phase, Structured)
         and len(phase.body) == 1
@@ -154,11 +154,11 @@ def has_reduction(phase: Structured) -> bool:
 
 
 LONGEST_WINDOW: Final = 64
-"""Items of windows that are reduced step by step rather than window by window: neighbours read nearly the same."""
+"""Items of overlapping windows up to which reductions are unrolled, because neighbouring windows read nearly the same items."""
 
 
-def slides(phase: Structured) -> bool:
-    """Is what is reduced windows that overlap, perhaps with weights that are the same in each?"""
+def is_sliding_window(phase: Structured) -> bool:
+    """Does the phase reduce overlapping windows, perhaps with weights that are the same for each window?"""
     sizes = [axis.size.constant or 0 for axis in phase.axes]
     if not has_reduction(phase) or sizes[-1] < 2:
         return False
@@ -178,7 +178,7 @@ def slides(phase: Structured) -> bool:
 
 
 def _at_step(space: Sequence[Size], read: Read, step: int) -> Affine | None:
-    """What is read at a step of the reduction, if that is evident."""
+    """The projection of a read at one step of the reduction; None if it is not affine."""
     at = affine(tuple(space[:-1]), [*map(axis_index, range(len(space) - 1)), constant_index(number(step))], tuple(space))
     match compose(tuple(space[:-1]), at, read.projection).stages:
         case (Affine() as stage,):

@@ -1,10 +1,10 @@
-"""Maps make what only they read: rows that a phase makes for every cell, and a map reads cell by cell, are made in the map.
+"""Sinks phases into the maps that alone read them, batches maps that need not be maps, and rematerialises cheap producers.
 
-Lifted functions are batched (`lower.state`, Note [Batching]), so what does not depend on a size found in a cell is made for all
-cells at once: of `{m ← ⍵<x ⋄ (+/m/x)÷+/m}¨y` the masks, as one matrix.  Made in the map it is one row, which stays in the cache.
-Reductions of the rows that others read go into the map too, as further results.
+Lifted functions are batched (`lowering.state`, Note [Batching]), so a phase that does not depend on a cell's run-time size runs
+for all cells at once: in `{m ← ⍵<x ⋄ (+/m/x)÷+/m}¨y` the masks form one matrix.  Sunk into the map they are one row at a time,
+which stays in cache.  Reductions of such rows sink too, as further results of the map.
 
-Sizes are numbers: rows of a few items stay outside, as they are made together more quickly than one by one.
+Sizes are numbers: rows of a few items stay outside, where one phase computes them faster than one call a row would.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ from ..projections import Shape, affine, axis_index, may_fill, simplify
 from ..traverse import all_phases, axis_sizes, operands, results, subgraphs, uses, with_subgraphs
 from .fusion import Fusion, FusionCluster
 from .rewriting import BodyBuilder, body_may_fail, has_reduction
-from .unroll_short_axes import FEWEST_POINTS
+from .unroll_short_axes import MIN_POINTS
 from .usage import at_most_once, multiplicity
 
 # ---------------------------------------------------------------------------------------------------- sinking
 
-FEWEST: Final = 1 << 8
-"""Items of a row from which it is made in the map."""
+MIN_ROW_ITEMS: Final = 1 << 8
+"""Items of a row from which its producer sinks into the map."""
 
 
 def sink(graph: Graph) -> Graph:
@@ -61,9 +61,9 @@ def sink(graph: Graph) -> Graph:
 
 
 @dataclass(slots=True)
-class _Filling:
-    """A map, and what it knows of a cell: by an operand and how many axes of the frame that carries.  `before`: phases to be
-    put before the map."""
+class _SinkTarget:
+    """A map that phases sink into.  `known`: its params, by the operand and how many axes of the frame that operand carries.
+    `before`: phases to insert before the map."""
 
     map: Map
     known: dict[tuple[ValueId, int], ValueId]
@@ -85,8 +85,8 @@ class _Sinking:
         block = [with_subgraphs(phase, self.subgraph) for phase in phases]
         for phase in [phase for phase in block if isinstance(phase, Map)]:
             known = {(arg, n): param for arg, n, param in zip(phase.args, phase.frames, phase.body.params, strict=True)}
-            filling = _Filling(phase, known, [])
-            while len(filling.known) == len(filling.map.args) and self.sinks_one(filling, block):
+            filling = _SinkTarget(phase, known, [])
+            while len(filling.known) == len(filling.map.args) and self.sink_one(filling, block):
                 pass
         same = len(block) == len(phases) and all(a is b for a, b in zip(block, phases, strict=True))
         return phases if same else tuple(block)
@@ -95,8 +95,8 @@ class _Sinking:
         phases = self.block(sub.phases)
         return sub if phases is sub.phases else replace(sub, phases=phases)
 
-    def sinks_one(self, filling: _Filling, block: list[Phase]) -> bool:
-        """Put what makes an operand of the map into it, with the reductions of what it makes; False if there is none."""
+    def sink_one(self, filling: _SinkTarget, block: list[Phase]) -> bool:
+        """Sink the producer of an operand of the map into it, with the reductions of its result; False if none can sink."""
         map = filling.map
         makers = {value: phase for phase in block[: block.index(map)] for value in results(phase)}
         for value, depth in zip(map.args, map.frames, strict=True):
@@ -109,17 +109,18 @@ class _Sinking:
             read = Counter([v for v in map.args if v in rows])
             read.update(v for phase in readers for v in operands(phase) if v in rows)
             alone = all(self.uses[v] == read[v] for v in rows)
-            if len(readers) == len(others) and alone and self.is_filled(filling, maker, readers, depth, block):
+            if len(readers) == len(others) and alone and self.try_sink(filling, maker, readers, depth, block):
                 return True
         return False
 
     def makes_rows(self, maker: Structured, depth: int) -> bool:
         cell = [size.constant for size in axis_sizes(maker.axes)[depth:]]
-        long = depth > 0 and len(cell) > 0 and None not in cell and prod(size for size in cell if size is not None) >= FEWEST
-        return long and self.roots.isdisjoint(results(maker)) and not body_may_fail(maker.body)
+        if not depth or not cell or None in cell or prod(size for size in cell if size is not None) < MIN_ROW_ITEMS:
+            return False
+        return self.roots.isdisjoint(results(maker)) and not body_may_fail(maker.body)
 
     def may_follow(self, reader: Structured, map: Map, block: list[Phase]) -> bool:
-        """May a reduction of rows be made in the map?"""
+        """May a reduction of rows sink into the map?"""
         rank, at, reduced = len(map.frame), block.index(map), results(reader)
         if not has_reduction(reader) or body_may_fail(reader.body) or not self.roots.isdisjoint(reduced):
             return False
@@ -129,14 +130,14 @@ class _Sinking:
         later = {value for phase in block[at:] for value in results(phase)}
         return before.isdisjoint(reduced) and later.isdisjoint(operands(reader))
 
-    def is_filled(
-        self, filling: _Filling, maker: Structured, readers: Sequence[Structured], depth: int, block: list[Phase]
+    def try_sink(
+        self, filling: _SinkTarget, maker: Structured, readers: Sequence[Structured], depth: int, block: list[Phase]
     ) -> bool:
-        """Put a phase and those that reduce what it makes into a map; not so where one of them is no cell's own."""
+        """Sink a phase and the reductions of its results into a map; False if one of them cannot be computed cell by cell."""
         old, rank = filling.map, len(filling.map.frame)
-        trial = _Filling(old, dict(filling.known), [])
+        trial = _SinkTarget(old, dict(filling.known), [])
         rows = {value: trial.known.setdefault((value, depth), self.cell(value, depth)) for value in results(maker)}
-        inner = [self.of_a_cell(maker, depth, trial), *(self.of_a_cell(reader, rank, trial) for reader in readers)]
+        inner = [self.phase_of_cell(maker, depth, trial), *(self.phase_of_cell(reader, rank, trial) for reader in readers)]
         sunk = [phase for phase in inner if phase is not None]
         if len(sunk) < len(inner):
             return False
@@ -163,7 +164,7 @@ class _Sinking:
         return True
 
     def cell(self, value: ValueId, depth: int) -> ValueId:
-        """A value for what a map has of another at a point of the frame."""
+        """A fresh value for the cell of `value` below its first `depth` axes."""
         return self.value(self.types[value].element.kind, self.types[value].shape[depth:])
 
     def value(self, kind: Kind, shape: Shape) -> ValueId:
@@ -173,18 +174,18 @@ class _Sinking:
 
     # ------------------------------------------------------------------------------------------- phases of a cell
 
-    def of_a_cell(self, phase: Structured, depth: int, filling: _Filling) -> Structured | None:
-        """The phase at one point of its first axes, of what is known of a cell; None where it reads something in another way."""
+    def phase_of_cell(self, phase: Structured, depth: int, filling: _SinkTarget) -> Structured | None:
+        """The phase at one point of its first `depth` axes, on params of the map; None if a read is not of one cell."""
         builder, places = BodyBuilder(), list[int]()
         for node in phase.body:
             match node:
                 case ReadNode():
-                    read = self.read_of_a_cell(phase, phase.reads[node.index], node.kind, depth, filling)
+                    read = self.read_of_cell(phase, phase.reads[node.index], node.kind, depth, filling)
                     if read is None:
                         return None
                     places.append(builder.read(read, node))
                 case AxisNode(axis) if axis < depth:
-                    row = self.at_each_point(phase, depth, node, Kind.I64, (), filling)
+                    row = self.read_of_point(phase, depth, node, Kind.I64, (), filling)
                     places.append(builder.read(row, ReadNode(0, Kind.I64)))
                 case AxisNode(axis):
                     places.append(builder.add(AxisNode(axis - depth)))
@@ -195,7 +196,7 @@ class _Sinking:
         cell = replace(phase, axes=phase.axes[depth:])
         return builder.finish(cell, [replace(result, node=places[result.node]) for result in phase.results])
 
-    def read_of_a_cell(self, phase: Structured, read: Read, kind: Kind, depth: int, filling: _Filling) -> Read | None:
+    def read_of_cell(self, phase: Structured, read: Read, kind: Kind, depth: int, filling: _SinkTarget) -> Read | None:
         space = axis_sizes(phase.axes)
         first, *rest = read.projection.stages or (Affine(tuple(map(axis_index, range(len(space)))), space),)
         if not isinstance(first, Affine):
@@ -210,23 +211,23 @@ class _Sinking:
         if any(term.axis < depth for index in cell for term in index.terms) or (carried and rest):
             if any(axis >= depth for axis in mentioned):
                 return None
-            return self.at_each_point(phase, depth, ReadNode(0, kind), kind, (read,), filling)
+            return self.read_of_point(phase, depth, ReadNode(0, kind), kind, (read,), filling)
         shifted = tuple(replace(i, terms=tuple(Term(t.axis - depth, t.coefficient) for t in i.terms)) for i in cell)
         stages = (Affine(shifted, first.shape[carried:], first.fills), *rest)
         return Read(self.known(filling, read.value, carried), simplify(space[depth:], stages))
 
-    def at_each_point(
-        self, phase: Structured, depth: int, node: Node, kind: Kind, reads: tuple[Read, ...], filling: _Filling
+    def read_of_point(
+        self, phase: Structured, depth: int, node: Node, kind: Kind, reads: tuple[Read, ...], filling: _SinkTarget
     ) -> Read:
-        """What depends on nothing but the point of the frame is made before the map."""
+        """A read of a value that depends only on the point of the frame, which a phase before the map computes."""
         axes = phase.axes[:depth]
         value = self.value(kind, axis_sizes(axes))
         self.last_phase += 1
-        filling.before.append(Structured(PhaseId(self.last_phase), phase.span, axes, reads, (node,), (PhaseResult(value, 0,
-            None),)))
+        results = (PhaseResult(value, 0, None),)
+        filling.before.append(Structured(PhaseId(self.last_phase), phase.span, axes, reads, (node,), results))
         return Read(self.known(filling, value, depth), affine(axis_sizes(phase.axes[depth:]), (), ()))
 
-    def known(self, filling: _Filling, value: ValueId, carried: int) -> ValueId:
+    def known(self, filling: _SinkTarget, value: ValueId, carried: int) -> ValueId:
         if not carried:
             return value
         if (value, carried) not in filling.known:
@@ -236,29 +237,29 @@ class _Sinking:
 
 # -------------------------------------------------------------------------------------------- batching of maps
 #
-# Maps that need not be maps: where no phase of the body finds a size of its own, all cells are made together.
+# Batching of maps whose body defines no run-time size: its phases run over the frame at once.
 #
-# Lowering batches what it can (`lower.state`, Note [Batching]).  What it had to leave to a map, such as a selection by a mask of
-# a cell, may be gone once the selection is part of a reduction (`masked_reductions`): then nothing in the body depends on more
-# than the point.
+# Lowering batches what it can (`lowering.state`, Note [Batching]).  The op that required a map, such as a selection by a mask of
+# a cell, may be gone once it is part of a masked reduction (`masked_reductions`); then the body has only structured phases.
 
-def batched(phases: tuple[Phase, ...], types: dict[ValueId, ArrayType]) -> tuple[Phase, ...]:
-    """The phases of a block with such maps gone, also inside others; `types` of what is made for all cells change."""
+def batch_maps(phases: tuple[Phase, ...], types: dict[ValueId, ArrayType]) -> tuple[Phase, ...]:
+    """The phases of a block with such maps batched, also in sub-graphs; updates `types` of the values that get a frame."""
 
     def inside(sub: SubGraph) -> SubGraph:
-        inner = batched(sub.phases, types)
+        inner = batch_maps(sub.phases, types)
         return sub if inner is sub.phases else replace(sub, phases=inner)
 
     unmapped: list[Phase] = []
     for phase in phases:
         phase = with_subgraphs(phase, inside)
-        unmapped += _together(phase, types) if isinstance(phase, Map) else [phase]
-    return phases if len(unmapped) == len(phases) and all(a is b for a, b in zip(unmapped, phases,
-        strict=True)) else tuple(unmapped)
+        unmapped += _batched_body(phase, types) if isinstance(phase, Map) else [phase]
+    same = len(unmapped) == len(phases) and all(a is b for a, b in zip(unmapped, phases, strict=True))
+    return phases if same else tuple(unmapped)
 
 
-def _together(map: Map, types: dict[ValueId, ArrayType]) -> list[Phase]:
-    """The phases of the body over the frame; the map itself where it has others, or shows what it does not make."""
+def _batched_body(map: Map, types: dict[ValueId, ArrayType]) -> list[Phase]:
+    """The phases of the body over the frame; the map itself if one of them is not structured or may fail, or if the map returns a
+    value twice or one that its body does not define."""
     body = [phase for phase in map.body.phases if isinstance(phase, Structured) and not body_may_fail(phase.body)]
     defined = {value for phase in body for value in results(phase)}
     shown = map.body.results
@@ -271,11 +272,11 @@ def _together(map: Map, types: dict[ValueId, ArrayType]) -> list[Phase]:
         types[value] = replace(types[value], shape=(*map.frame, *types[value].shape))
     for value in (*names, *map.body.params):
         del types[value]
-    return [_over(map.frame, phase, carried) for phase in body]
+    return [_over_frame(map.frame, phase, carried) for phase in body]
 
 
-def _over(frame: Shape, phase: Structured, carried: Mapping[ValueId, tuple[ValueId, int]]) -> Structured:
-    """`carried`: what a value of a cell is for all cells, and the axes of the frame that it has."""
+def _over_frame(frame: Shape, phase: Structured, carried: Mapping[ValueId, tuple[ValueId, int]]) -> Structured:
+    """The phase over the frame.  `carried`: by value of a cell, the batched value and how many axes of the frame it has."""
     depth, cell = len(frame), axis_sizes(phase.axes)
     axes = (*(Axis(size, AxisKind.PARALLEL) for size in frame), *phase.axes)
     reads: list[Read] = []
@@ -291,7 +292,7 @@ def _over(frame: Shape, phase: Structured, carried: Mapping[ValueId, tuple[Value
 
 
 def _in_frame(stage: Stage, frame: Shape) -> Stage:
-    """A stage that leaves the axes of a frame in front as they are."""
+    """The stage behind the axes of a frame, which it leaves as they are."""
     if isinstance(stage, Reshaped):
         return Reshaped((*frame, *stage.source), (*frame, *stage.target))
     depth = len(frame)
@@ -303,13 +304,13 @@ def _in_frame(stage: Stage, frame: Shape) -> Stage:
 
 # ---------------------------------------------------------------------------------------------- rematerialisation
 #
-# What is made again rather than kept: a little arithmetic on one large array, read by several phases.
+# Rematerialisation: a little arithmetic on one large array is computed again in each of several readers.
 #
-# `d ← x-m` that `+/d×d` and `d÷s` read would be written once and read twice; made again from `x` in both it is never written, and
-# no array is needed for it.  So too a number made of numbers (`m ← s÷n`), which is then part of the phases that use it, not a
-# phase of its own.
+# If `+/d×d` and `d÷s` read `d ← x-m`, it would be written once and read twice; computed again from `x` in both it needs no array.
+# The same goes for a scalar made of scalars (`m ← s÷n`), which otherwise would be a phase of its own.
 #
-# Runs on a graph whose sizes are numbers, for spaces that kernels are for, and in the main block: a loop is made one body anyhow.
+# Runs on a graph whose sizes are numbers, for spaces large enough for kernels, and only in the main block: loops are compiled as
+# one region.
 
 MOST_READERS: Final = 4
 MOST_LIGHT_NODES: Final = 8
@@ -319,17 +320,17 @@ def recompute(graph: Graph) -> Graph:
     """Returns the graph with cheap producers of several readers merged into each reader."""
     fusion = _Recomputing(graph)
     phases = fusion.block(graph.phases, {})
-    return fusion.result(phases) if fusion.found else graph
+    return fusion.result(phases) if fusion.changed else graph
 
 
 class _Recomputing(Fusion):
-    """Fusion of just those producers, into every one of their readers."""
+    """Fusion of only those producers, into all of their readers."""
 
-    made_again = "making it takes little arithmetic, each time it is read"
+    why_recomputed = "making it takes little arithmetic, each time it is read"
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
-        self.found = False
+        self.changed = False
         self.reading: dict[ValueId, list[tuple[Shape, Projection]]] = defaultdict(list)
         for phase in graph.phases:
             if isinstance(phase, Structured):
@@ -337,27 +338,27 @@ class _Recomputing(Fusion):
                 for read in phase.reads:
                     self.reading[read.value].append((space, read.projection))
 
-    def suits(self, producer: FusionCluster, value: ValueId) -> bool:
+    def pays(self, producer: FusionCluster, value: ValueId) -> bool:
         readers = self.reading[value]
         if len(readers) != self.mentions[value] or len(readers) > MOST_READERS or not self.is_light(producer):
             return False
         if producer.phase.axes and not all(at_most_once(multiplicity(*reader)) and not may_fill(reader[1]) for reader in readers):
             return False
-        return all(_points(points) >= FEWEST_POINTS for points, _ in readers)
+        return all(_points(points) >= MIN_POINTS for points, _ in readers)
 
     def mark(self, phase: Structured, here: dict[ValueId, FusionCluster]) -> FusionCluster:
         cluster = super().mark(phase, here)
-        self.found |= bool(cluster.fused)
+        self.changed |= bool(cluster.fused)
         return cluster
 
     def is_light(self, producer: FusionCluster) -> bool:
-        """Little arithmetic on at most one array of the result's size, or a number made of numbers."""
+        """Is it a little arithmetic on at most one array of the result's size, or a scalar made of scalars?"""
         points = _points(axis_sizes(producer.phase.axes))
         sizes = [_points(self.graph.types[value].shape) for value in producer.sources]
         few = all(size == 1 for size in sizes) if points == 1 else sum(2 * size > points for size in sizes) == 1
         return few and producer.nodes <= MOST_LIGHT_NODES and _is_arithmetic(producer)
 
-    def inner(self) -> bool:
+    def enters_subgraphs(self) -> bool:
         return False
 
 

@@ -1,4 +1,4 @@
-"""Axes of a few steps are written out, so that what is long goes into vectors and what was made in between stays in registers.
+"""Unrolls axes of a few steps, so that the long axes are vectorised and intermediate values stay in registers.
 
 Runs on a graph whose sizes are numbers:
   * a reduction of a short axis (`+/(x-y)*2` of points with three coordinates) becomes an element-wise phase whose body
@@ -7,7 +7,7 @@ Runs on a graph whose sizes are numbers:
   * a reduction with a short *parallel* axis (`+⌿` of vectors with three coordinates), where the operands that lack this axis
     are made by another phase, becomes one phase with a result for each step, stacked: what was made is read once and fuses.
 
-Only for spaces that kernels are for: NumPy calls on small arrays would only become more.
+Small spaces run on NumPy, where unrolling would only add calls, and stay as they are.
 """
 
 from __future__ import annotations
@@ -44,38 +44,38 @@ from ..projections import affine, axis_index, compose, constant_index
 from ..registry import signature_of
 from ..traverse import all_phases, axis_sizes, operands, subgraphs, with_subgraphs
 from .fusion import MOST_NODES
-from .rewriting import LONGEST_WINDOW, BodyBuilder, body_may_fail, has_reduction, slides
+from .rewriting import LONGEST_WINDOW, BodyBuilder, body_may_fail, has_reduction, is_sliding_window
 
-LONGEST: Final = 16
-"""Steps of a reduction that are written out."""
-MOST_SIDES: Final = 4
-"""Steps of a parallel axis that are written out."""
-FEWEST_POINTS: Final = 1 << 13
-"""Points of a space from which it is worth it (as `kernels.policy.SMALL`)."""
+MAX_REDUCE_STEPS: Final = 16
+"""Steps up to which a reduction is unrolled."""
+MAX_PARALLEL_STEPS: Final = 4
+"""Steps up to which a parallel axis is unrolled."""
+MIN_POINTS: Final = 1 << 13
+"""Points of a space from which unrolling pays (as `jit.tiering.SMALL`)."""
 MOST_READS: Final = 40
 
 
-def write_out_reductions(graph: Graph) -> Graph:
-    """Returns the graph with reductions of short axes unrolled into bodies, but for those that chains along rows do."""
+def unroll_reductions(graph: Graph) -> Graph:
+    """Returns the graph with reductions of short axes unrolled into bodies, except in chains along rows."""
     chained = _chained(graph)
 
     def change(phase: Phase) -> Phase:
-        return _written_out(phase) if isinstance(phase, Structured) and phase.id not in chained else phase
+        return _unrolled_reduction(phase) if isinstance(phase, Structured) and phase.id not in chained else phase
 
     return _mapped(graph, change)
 
 
 def _chained(graph: Graph) -> set[PhaseId]:
-    """The phases of chains along rows (`fusion_groups`), which keep the whole row in registers."""
+    """The phases of chains along rows (`fusion_groups`), whose kernels keep a full short row in registers anyway."""
     from ..fusion_groups import find_chains
 
     blocks = [graph.phases, *(sub.phases for phase in all_phases(graph) for sub in subgraphs(phase))]
     return {member.id for block in blocks for chain in find_chains(block, graph, _is_plain) for member in chain.phases}
 
 
-def write_out_sides(graph: Graph) -> Graph:
+def unroll_parallel_axes(graph: Graph) -> Graph:
     """Returns the graph with short parallel axes of reductions unrolled into several results."""
-    return _Sides(graph).graph()
+    return _ParallelUnrolling(graph).graph()
 
 
 def _mapped(graph: Graph, change: Callable[[Phase], Phase]) -> Graph:
@@ -92,20 +92,20 @@ def _mapped(graph: Graph, change: Callable[[Phase], Phase]) -> Graph:
 
 
 def _numbers(phase: Structured) -> tuple[int, ...] | None:
-    """The sizes of the axes; None: one is known only when run."""
+    """The sizes of the axes; None if one of them is a run-time size."""
     sizes = tuple(axis.size.constant for axis in phase.axes)
     known = tuple(int(size) for size in sizes if size is not None)
     return known if len(known) == len(sizes) else None
 
 
 def _is_plain(phase: Structured) -> bool:
-    """Nothing in it may fail or is complex, so that kernels are thought of at all."""
+    """May the phase be a kernel: has it no failures, complex numbers or characters?"""
     kinds = (getattr(node, "kind", Kind.I64) for node in phase.body)
     return not body_may_fail(phase.body) and not any(kind.is_complex or kind is Kind.CHAR for kind in kinds)
 
 
 class _UnrolledStep:
-    """A phase's body at one step of an axis, written into a phase without that axis."""
+    """Copies a phase's body at one step of an axis into a phase without that axis."""
 
     def __init__(self, phase: Structured, axis: int, builder: BodyBuilder) -> None:
         self.phase, self.axis, self.builder = phase, axis, builder
@@ -114,8 +114,8 @@ class _UnrolledStep:
     def index(self, axis: int) -> int:
         return axis - (axis > self.axis)
 
-    def places(self, step: int) -> list[int]:
-        """What each node became."""
+    def nodes_at(self, step: int) -> list[int]:
+        """The nodes of one step, by index of the original node."""
         old = axis_sizes(self.phase.axes)
         indices: list[AffineIndex] = [
             constant_index(number(step)) if axis == self.axis else axis_index(self.index(axis)) for axis in range(len(old))
@@ -142,47 +142,47 @@ class _UnrolledStep:
 # ------------------------------------------------------------------------------------ reductions
 
 
-def _written_out(phase: Structured) -> Structured:
+def _unrolled_reduction(phase: Structured) -> Structured:
     sizes = _numbers(phase)
-    if not has_reduction(phase) or sizes is None or prod(sizes[:-1]) < FEWEST_POINTS:
+    if not has_reduction(phase) or sizes is None or prod(sizes[:-1]) < MIN_POINTS:
         return phase
     steps = sizes[-1]
-    longest, most_reads = (LONGEST_WINDOW, 2 * LONGEST_WINDOW) if slides(phase) else (LONGEST, MOST_READS)
+    longest, most_reads = (LONGEST_WINDOW, 2 * LONGEST_WINDOW) if is_sliding_window(phase) else (MAX_REDUCE_STEPS, MOST_READS)
     if not 1 <= steps <= longest or steps * (len(phase.body) + 1) > MOST_NODES or steps * len(phase.reads) > most_reads:
         return phase
     if not _is_plain(phase):
         return phase
-    if not all(_is_written_out(result.reduction or "", _kind(phase, result)) for result in phase.results):
+    if not all(_can_unroll(result.reduction or "", _kind(phase, result)) for result in phase.results):
         return phase
     builder = BodyBuilder()
     step = _UnrolledStep(phase, len(sizes) - 1, builder)
-    places = [step.places(at) for at in range(steps)]
+    places = [step.nodes_at(at) for at in range(steps)]
     results: list[PhaseResult] = []
     for result in phase.results:
         assert result.reduction is not None
-        join = _tree if result.reduction in REDUCTIONS else _from_the_right
+        join = _tree if result.reduction in REDUCTIONS else _right_fold
         total = join(builder, result.reduction, _kind(phase, result), [step_nodes[result.node] for step_nodes in places])
         results.append(PhaseResult(result.value, total, None))
     unrolled = builder.finish(replace(phase, axes=phase.axes[:-1]), results)
-    return phase if any(map(_is_copied, unrolled.reads)) else unrolled
+    return phase if any(map(_copies_operand, unrolled.reads)) else unrolled
 
 
 def _kind(phase: Structured, result: PhaseResult) -> Kind:
     return getattr(phase.body[result.node], "kind", Kind.I64)
 
 
-def _is_written_out(function: str, kind: Kind) -> bool:
-    """Comparisons of numbers would want their truth values as numbers."""
+def _can_unroll(function: str, kind: Kind) -> bool:
+    """Can a reduction with the function be unrolled?  Not a right fold whose result has another kind, as of `<` on numbers."""
     return function in REDUCTIONS or (is_sequential(function) and FUNCTIONS[function].result_kind(kind) is kind)
 
 
-def _is_copied(read: Read) -> bool:
-    """Does it go through a reshape of what is no whole operand?  Each step would make its own copy of that."""
+def _copies_operand(read: Read) -> bool:
+    """Does it reshape a part of an operand?  Each step would make a copy of that part."""
     return any(isinstance(stage, Reshaped) for stage in read.projection.stages[:-1])
 
 
 def _tree(builder: BodyBuilder, function: str, kind: Kind, items: list[int]) -> int:
-    """In the order of sums: lanes of one block combined by halving."""
+    """The reduction in the order of sums: the lanes of one block, combined by halving."""
     half = 1
     while 2 * half < len(items):
         half *= 2
@@ -190,22 +190,22 @@ def _tree(builder: BodyBuilder, function: str, kind: Kind, items: list[int]) -> 
         joined = [builder.add(ApplyNode(function, pair, kind)) for pair in zip(items, items[half:], strict=False)]
         items = joined + items[len(joined) : half]
         half //= 2
-    if function in SELECTIVE and kind.is_float:  # a zero has no sign, as in every such reduction
+    if function in SELECTIVE and kind.is_float:  # such reductions return +0.0 for a zero of either sign
         return builder.add(ApplyNode("add", (items[0], builder.add(ConstantNode(kind, 0.0))), kind))
     return items[0]
 
 
-def _from_the_right(builder: BodyBuilder, function: str, kind: Kind, items: list[int]) -> int:
+def _right_fold(builder: BodyBuilder, function: str, kind: Kind, items: list[int]) -> int:
     total = items[-1]
     for item in reversed(items[:-1]):
         total = builder.add(ApplyNode(function, (item, total), kind))
     return total
 
 
-# ----------------------------------------------------------------------------------------- sides
+# ----------------------------------------------------------------------------------------- parallel axes
 
 
-class _Sides:
+class _ParallelUnrolling:
     def __init__(self, graph: Graph) -> None:
         self.source = graph
         self.types: dict[ValueId, ArrayType] = dict(graph.types)
@@ -228,36 +228,36 @@ class _Sides:
     def block(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
         rewritten: list[Phase] = []
         for phase in phases:
-            if isinstance(phase, Structured) and (axis := self.side(phase)) is not None:
+            if isinstance(phase, Structured) and (axis := self.unrollable_axis(phase)) is not None:
                 rewritten += self.stacked(phase, axis)
             else:
                 rewritten.append(with_subgraphs(phase, self.inside) if subgraphs(phase) else phase)
-        return phases if len(rewritten) == len(phases) and all(a is b for a, b in zip(rewritten, phases,
-            strict=True)) else tuple(rewritten)
+        same = len(rewritten) == len(phases) and all(a is b for a, b in zip(rewritten, phases, strict=True))
+        return phases if same else tuple(rewritten)
 
     def inside(self, sub: SubGraph) -> SubGraph:
         phases = self.block(sub.phases)
         return sub if phases is sub.phases else replace(sub, phases=phases)
 
-    def side(self, phase: Structured) -> int | None:
-        """The parallel axis to be written out, if there is one."""
+    def unrollable_axis(self, phase: Structured) -> int | None:
+        """The parallel axis to unroll; None if there is none."""
         sizes = _numbers(phase)
         if not has_reduction(phase) or sizes is None or len(phase.results) != 1 or not _is_plain(phase):
             return None
-        if any(map(_is_copied, phase.reads)):
+        if any(map(_copies_operand, phase.reads)):
             return None
         result = phase.results[0]
         if result.reduction not in REDUCTIONS or result.value in self.source.roots:
             return None
         for axis, size in enumerate(sizes[:-1]):
-            if not 2 <= size <= MOST_SIDES or prod(sizes) // size < FEWEST_POINTS or sizes[-1] < LONGEST:
+            if not 2 <= size <= MAX_PARALLEL_STEPS or prod(sizes) // size < MIN_POINTS or sizes[-1] < MAX_REDUCE_STEPS:
                 continue
             if size * len(phase.body) <= MOST_NODES and any(self.would_fuse(phase, read, axis) for read in phase.reads):
                 return axis
         return None
 
     def would_fuse(self, phase: Structured, read: Read, axis: int) -> bool:
-        """Is what is read made once for all steps of the axis, for this phase alone?"""
+        """Would the producer fuse into the unrolled phase: is it read by this phase alone, and does it lack the axis?"""
         maker = self.makers.get(read.value)
         if maker is None or self.uses[read.value] != 1 or read.value in self.source.roots or not _is_plain(maker):
             return False
@@ -279,7 +279,7 @@ class _Sides:
             value = ValueId(self.next_value)
             self.next_value += 1
             self.types[value] = ArrayType(type.element, shape)
-            sides.append(PhaseResult(value, step.places(at)[result.node], result.reduction))
+            sides.append(PhaseResult(value, step.nodes_at(at)[result.node], result.reduction))
         unrolled = builder.finish(replace(phase, axes=(*phase.axes[:axis], *phase.axes[axis + 1 :])), sides)
         stack = LibraryPhase(
             PhaseId(self.next_phase), phase.span, "stack", tuple(r.value for r in sides), (result.value,), {"axis": axis}, (), ()
@@ -289,7 +289,7 @@ class _Sides:
 
 
 def _varies(read: Read, rank: int) -> frozenset[int]:
-    """The axes that a read through one affine stage goes along; all of them through anything else."""
+    """The axes that a read depends on: all of them unless it has one affine stage."""
     stages = read.projection.stages
     if len(stages) != 1 or not isinstance(stages[0], Affine):
         return frozenset(range(rank))

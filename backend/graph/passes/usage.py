@@ -1,11 +1,12 @@
 """How often each element of each value of the phase graph is read: the checker's grades, over phases.
 
-This is what decides what is dropped (nothing demands it), fused (each element is read at most once), made again (a few reads, and
-making it costs less than reading it) or kept.  The rules of blocks are the checker's own; here is how phases read: a structured
-phase through its projections, where an axis that tells elements apart multiplies nothing, and a library phase its operands.
+Passes drop values that nothing demands, fuse those whose elements are each read at most once, recompute some whose elements are
+read a few times, and store all others.  Blocks follow the checker's own rules (`UsageWalk`); this module adds how phases read: a
+structured phase through its projections, where an axis on which the element depends does not multiply the count, and a library
+phase by its operation.
 
-Note [Mentions].  A phase without points mentions values and reads nothing of them.  What a phase that runs mentions must be
-there, so `runs` and `mentioned` follow from mentions, not from grades.
+Note [Mentions].  A phase with no points mentions values without reading any element of them.  Values that a running phase
+mentions must exist, so `runs` and `mentioned` follow from mentions, not from grades.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ _Free = Free[ValueId]
 
 @dataclass(frozen=True, slots=True)
 class Quantities:
-    """How often each element of each value is read, and where (a few places); which phases run, and what those mention."""
+    """How often each element of each value is read, and by which phases (a few examples); which phases run and what they
+    mention."""
 
     grades: Mapping[ValueId, Grade]
     uses: Mapping[ValueId, tuple[UsageSite, ...]]
@@ -59,7 +61,7 @@ class Quantities:
 
 
 def quantities_of(graph: Graph) -> Quantities:
-    """The quantities of a program; its outputs and prints read once."""
+    """The quantities of a program, whose outputs and prints read each element once."""
     walk = _ReadWalk(graph)
     tallies: _Free = {}
     walk.phases(graph.phases, tallies, live=True)
@@ -69,7 +71,7 @@ def quantities_of(graph: Graph) -> Quantities:
 
 
 def at_most_once(grade: Grade) -> bool:
-    """Is no element surely read twice, whatever the sizes are?"""
+    """Is every element read at most once, whatever the sizes are?"""
     most = None if grade.high is None else grade.high.bounds()[1]
     return most is not None and most <= 1
 
@@ -118,7 +120,7 @@ class _ReadWalk(UsageWalk[ValueId, SubGraph]):
                 self.mentioned.update(operands(phase))
 
     def mention(self, phase: Phase) -> None:
-        """What a phase that runs needs inside, and the sizes that it and its results have."""
+        """Record what a phase that runs needs inside its sub-graphs, and the sizes of it and its results."""
         values = results(phase)
         wanted = [value in self.mentioned or not isinstance(phase, Map | Branch) for value in values]
         for body in subgraphs(phase):
@@ -168,7 +170,7 @@ class _ReadWalk(UsageWalk[ValueId, SubGraph]):
 
     def read(self, value: ValueId, space: Shape, projection: Projection, phase: Structured, tallies: _Free) -> None:
         tally = tallies.setdefault(value, Tally())
-        part = part_of(space, projection) if projection.stages else None
+        part = major_cells_read(space, projection) if projection.stages else None
         if part is None:
             tally.add(UsageSite(phase.span, multiplicity(space, projection)))
         else:
@@ -183,13 +185,13 @@ def multiplicity(space: Shape, projection: Projection) -> Grade:
     grade, box = ONCE, space
     for stage in projection.stages:
         if isinstance(stage, Affine):
-            grade = grade.times(_of_stage(box, stage))
+            grade = grade.times(_stage_grade(box, stage))
         box = target_of(stage)
     return grade
 
 
-def part_of(space: Shape, projection: Projection) -> CellRange | None:
-    """The major cells that a read takes, if they are some in sequence and not evidently all."""
+def major_cells_read(space: Shape, projection: Projection) -> CellRange | None:
+    """The range of major cells that a read takes; None if it takes all of them or no contiguous range."""
     if len(projection.stages) != 1:
         return None
     (stage,) = projection.stages
@@ -207,12 +209,15 @@ def part_of(space: Shape, projection: Projection) -> CellRange | None:
     if length == stage.shape[0]:
         return None
     rows = Affine(stage.indices, (length, *stage.shape[1:]), stage.fills)
-    grade = _of_stage(space, rows)
+    grade = _stage_grade(space, rows)
     return CellRange(stage.shape, start, start + length, grade, grade.is_exact)
 
 
-def _of_stage(space: Shape, stage: Affine) -> Grade:
-    """Axes that tell elements apart are found one index at a time: an index tells its last axis from those already told."""
+def _stage_grade(space: Shape, stage: Affine) -> Grade:
+    """How often one stage reads each element of its target.
+
+    An axis is *determined* if the target indices determine its coordinate; each index determines one axis more.  All other
+    axes are free, and multiply the count."""
     determined: set[int] = {axis for axis, size in enumerate(space) if size == ONE}
     free: set[int] = set(range(len(space))) - {term.axis for index in stage.indices for term in index.terms} - determined
     for index in sorted(stage.indices, key=lambda index: len(index.terms)):
@@ -221,10 +226,10 @@ def _of_stage(space: Shape, stage: Affine) -> Grade:
             determined.add(unknown[0])
             free.update(unknown[1:])
     high = exactly(product(space[axis] for axis in free))
-    return high if _is_whole(space, stage) else high.at_most()
+    return high if _covers_box(space, stage) else high.at_most()
 
 
-def _is_whole(space: Shape, stage: Affine) -> bool:
+def _covers_box(space: Shape, stage: Affine) -> bool:
     """Is every element of the box read, equally often?"""
     used: set[int] = set()
     for index, size in zip(stage.indices, stage.shape, strict=True):
@@ -242,7 +247,7 @@ def _is_whole(space: Shape, stage: Affine) -> bool:
 
 
 def _library(phase: LibraryPhase, types: Mapping[ValueId, ArrayType]) -> list[tuple[ValueId, Grade]]:
-    """The operands of a library phase: one without the frame serves every point of it."""
+    """The grades of a library phase's operands: an operand without the frame is read at every point of it."""
     frame = product(types[phase.results[0]].shape[: frame_of(phase)]) if phase.results else ONE
     cells = cells_of(phase, types).args
     grades = _cells(phase, cells)

@@ -24,7 +24,7 @@ from ....lang.support.records import dataclass
 from ...devices.cost_functions import Ticks
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
-from ...graph.iteration_graph import Axes, can_turn_together
+from ...graph.iteration_graph import StateAxes, is_distributable
 from ...graph.phases import Loop, PhaseId
 from ..bounds.bound_strategies import best_bound, floor_of
 from ..bounds.head_tail_bounds import BoundSet, Costs, fill, least, most
@@ -279,7 +279,7 @@ def _loops(program: ProgramProblem) -> list[int]:
     loops = [
         p for p, phase in enumerate(program.phases)
         if isinstance(phase, Loop) and program.cuts.of[p] is None and p not in named
-        and can_turn_together(phase, program.bound.graph)
+        and is_distributable(phase, program.bound.graph)
     ]  # fmt: skip
     return sorted(loops, key=lambda p: -max(table.at(1) for table in problem.phases[p].ticks.values()))[:MOST_LOOPS]
 
@@ -301,10 +301,10 @@ def _turnings(bound: BoundGraph, loop: object, setting: CostContext) -> list[Tur
     return [one for one in templates if one is not None]
 
 
-def _axes(bound: BoundGraph, loop: Loop) -> list[Axes]:
+def _axes(bound: BoundGraph, loop: Loop) -> list[StateAxes]:
     """One axis for the states that are longest along it, the others whole at home; and all of them there."""
     shapes = [[size.constant or 0 for size in bound.graph.types[value].shape] for value in loop.initial]
-    axes_tried: dict[Axes, None] = {}
+    axes_tried: dict[StateAxes, None] = {}
     for axis in range(max(map(len, shapes))):
         longest = max(shape[axis] for shape in shapes if len(shape) > axis)
         if longest > 1:

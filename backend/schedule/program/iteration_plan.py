@@ -20,7 +20,15 @@ from ....lang.support.records import dataclass
 from ...devices.cost_functions import Ticks
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
-from ...graph.iteration_graph import Axes, LoopIteration, branches_of, leaving, taken_apart, turn_of, with_arms_out
+from ...graph.iteration_graph import (
+    LoopIteration,
+    StateAxes,
+    exit_graph,
+    hoist_arms,
+    iteration_of,
+    speculable_branches,
+    speculated_branches,
+)
 from ...graph.phases import Branch, Loop, Phase, PhaseId, SubGraph, ValueId
 from ..plan.plan import Spread
 from ..problem import (
@@ -92,14 +100,14 @@ class Turning:
                 return None
             if cut is not None:
                 total += ticks.at(max(1, min(cut.rows, -(-rows * cut.rows // self.rows))))
-            elif group.home and phase.id not in self.turn.edges:
+            elif group.home and phase.id not in self.turn.wraparounds:
                 total += ticks.at(1)
         return total
 
 
-def turning(bound: BoundGraph, loop: Loop, axes: Axes, setting: CostContext) -> Turning | None:
+def turning(bound: BoundGraph, loop: Loop, axes: StateAxes, setting: CostContext) -> Turning | None:
     """The turn of a loop whose states are cut along these axes; None: there is nothing to deal out."""
-    iteration = turn_of(bound, loop, axes)
+    iteration = iteration_of(bound, loop, axes)
     cuts, rows = _turn_cuts(iteration)
     if rows < 2:
         return None
@@ -128,7 +136,7 @@ def gang_of(one: Turning, mode: Mode) -> DistributedLoop | None:
 
 def left_by(one: Turning) -> PlannedIteration:
     """What follows the last turn, its schedule still to come."""
-    setting, last = one.setting, leaving(one.bound, one.turn.loop, one.turn)
+    setting, last = one.setting, exit_graph(one.bound, one.turn.loop, one.turn)
     forced = {phase.id: FixedAxis(None) for phase in last.bound.graph.phases} | _placed(last, {})
     cuts = choose_cuts(last.bound.graph, forced)
     unsplit = replace(cuts, of=(None,) * len(cuts.of))
@@ -144,7 +152,7 @@ def _planned(empty: PlannedIteration, mode: Mode) -> PlannedIteration | None:
     best = min((one for one in schedules if one is not None), key=lambda schedule: schedule.makespan, default=None)
     if best is None:
         return None
-    return replace(empty, schedule=best, plan=sub_plan_of(empty.program, best, iteration.left))
+    return replace(empty, schedule=best, plan=sub_plan_of(empty.program, best, iteration.live_out))
 
 
 def _modes(problem: Problem, mode: Mode) -> tuple[Mode, ...]:
@@ -200,7 +208,7 @@ def _turn_cuts(iteration: LoopIteration) -> tuple[Cuts, int]:
     graph = iteration.bound.graph
     makers = {value: phase for phase in graph.phases for value in traverse.results(phase)}
     given = _placed(iteration, makers)
-    given |= {phase.id: FixedAxis(None) for phase in graph.phases if phase.id in iteration.edges}
+    given |= {phase.id: FixedAxis(None) for phase in graph.phases if phase.id in iteration.wraparounds}
     outside = [value for phase in graph.phases for value in traverse.uses(phase) if value not in makers]
     cuts = choose_cuts(graph, given, outside)
     sizes = [cut.size for cut in cuts.of[: len(iteration.axes)] if cut is not None]
@@ -238,12 +246,12 @@ class Formed:
 
 def speculated(bound: BoundGraph, chosen: Iterable[PhaseId]) -> BoundGraph:
     """The graph with the arms of these branches beside them."""
-    return replace(bound, graph=with_arms_out(bound.graph, frozenset(chosen)))
+    return replace(bound, graph=hoist_arms(bound.graph, frozenset(chosen)))
 
 
 def plan_forms(bound: BoundGraph, former: Former, budget: Budget, plan: Planner) -> Formed:
     """The best form of the program's branches with its plan."""
-    branches = branches_of(bound.graph)
+    branches = speculable_branches(bound.graph)
     if not branches:
         program = former(bound)
         return Formed(program, plan(program.problem, budget))
@@ -254,7 +262,7 @@ def plan_forms(bound: BoundGraph, former: Former, budget: Budget, plan: Planner)
     def form(late: frozenset[int]) -> Problem:
         chosen = set(branches) - {branches[index] for index in late}
         program = former(speculated(bound, chosen))
-        forms[id(program.problem)] = program, taken_apart(bound.graph, chosen)
+        forms[id(program.problem)] = program, speculated_branches(bound.graph, chosen)
         return program.problem
 
     planned = plan_selects(stated, budget, plan, form, MOST_TOGETHER, FAST)
@@ -278,7 +286,7 @@ def relaxed(bound: BoundGraph, former: Former) -> Problem:
     """What every form does at least: no arms, and of each branch the choice when its condition is there.
 
     A schedule of any form, without the steps of arms, is one of this problem; so its bounds are bounds of all."""
-    branches = branches_of(bound.graph)
+    branches = speculable_branches(bound.graph)
     late, full = former(bound), former(speculated(bound, branches))
     chosen = {phase.id: task for phase, task in zip(full.phases, full.problem.phases, strict=True) if phase.id in branches}
     phases = tuple(chosen.get(phase.id, task) for phase, task in zip(late.phases, late.problem.phases, strict=True))
@@ -294,11 +302,11 @@ def relaxed(bound: BoundGraph, former: Former) -> Problem:
 
 def every_form(bound: BoundGraph) -> list[tuple[PhaseId, ...]]:
     """The ids of the branches that each form takes apart, each form once; none if they are too many to be planned."""
-    branches = branches_of(bound.graph)
+    branches = speculable_branches(bound.graph)
     if len(branches) > MOST_TOGETHER:
         return []
     sets = [[b for index, b in enumerate(branches) if number >> index & 1] for number in range(1 << len(branches))]
-    return list(dict.fromkeys(taken_apart(bound.graph, chosen) for chosen in sets))
+    return list(dict.fromkeys(speculated_branches(bound.graph, chosen) for chosen in sets))
 
 
 def arms_in(bound: BoundGraph, program: ProgramProblem) -> dict[PhaseIndex, tuple[PhaseIndex, ...]]:

@@ -24,7 +24,7 @@ from ...devices.cost_functions import Ticks
 from ...devices.profile import Profile
 from ...devices.profile_toml import fingerprint
 from ...graph.bind_sizes import BoundGraph
-from ...graph.iteration_graph import branches_of
+from ...graph.iteration_graph import speculable_branches
 from ...graph.phases import Input, Output, PhaseId, Print
 from ..bounds.bound_strategies import value, values
 from ..bounds.head_tail_bounds import Costs
@@ -132,7 +132,7 @@ def plan_program(
         | None = None
     ) -> ProgramProblem:
         nonlocal warnings
-        chunks = 1 if branches_of(bound.graph) else CHUNKS  # of several forms the bounds are compared
+        chunks = 1 if speculable_branches(bound.graph) else CHUNKS  # of several forms the bounds are compared
         built = problem_of(form, profile, unaligned=unaligned, given=given, gangs=gangs, chunks=chunks, axes=axes)
         program, warnings = with_directives(built, core, objectives, bound)
         return program if within is None else within.on(program)
@@ -163,7 +163,7 @@ def _together(
     """With loops that several devices run together, where that is better."""
     bare = replace(formed.program, problem=replace(formed.program.problem, chunks=formed.answer.chunks))
 
-    every = _every_form(bound, former) if branches_of(bound.graph) else [bare]
+    every = _every_form(bound, former) if speculable_branches(bound.graph) else [bare]
     program, answer = plan_together(
         bare, formed.answer, setting_of(bare, profile, given), lambda gangs: former(bare.bound, gangs=gangs), budget, _best, every
     )
@@ -289,7 +289,7 @@ def with_directives(
 
 def _unguessable(directives: Sequence[Directive], bound: BoundGraph, program: ProgramProblem, file: str) -> Iterator[Diagnostic]:
     """What is to be speculated and is no choice between arms that may both run."""
-    able = frozenset(branches_of(bound.graph))
+    able = frozenset(speculable_branches(bound.graph))
     for directive in directives:
         if isinstance(directive, Speculate) and program.phases[directive.phase].id not in able:
             line = directive.line
@@ -427,7 +427,7 @@ def reproved(plan: ExecutionPlan, bound: BoundGraph, core: Core, profile: Profil
         return former(speculated(bound, chosen))
 
     program = formed(plan.speculated)
-    every = _every_form(bound, former) if branches_of(bound.graph) else [program]
+    every = _every_form(bound, former) if speculable_branches(bound.graph) else [program]
     said = bound_together(every, setting_of(program, profile))
     if said is not None:
         return plan.prediction is not None and plan.prediction.lower_bound <= max(said, 0)

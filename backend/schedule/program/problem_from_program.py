@@ -26,7 +26,7 @@ from ...devices.phase_cost import ExecutionKind, combine_ticks, making_ticks, mi
 from ...devices.profile import DeviceProfile, Profile
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
-from ...graph.iteration_graph import LoopIteration, with_arms_out
+from ...graph.iteration_graph import LoopIteration, hoist_arms
 from ...graph.phases import Constant, Graph, Input, Output, Phase, PhaseId, Print, ValueId
 from ..bounds.bound_strategies import energy_of_schedule
 from ..instances.instance_json import to_devices
@@ -129,7 +129,7 @@ def turn_problem(iteration: LoopIteration, cuts: Cuts, tables: Sequence[Mapping[
 def _only(edge: Edge, iteration: LoopIteration, cuts: Cuts) -> Edge:
     """An edge into a phase that takes the rows which come round."""
     phase, cut, types = iteration.bound.graph.phases[edge.target], cuts.of[edge.source], iteration.bound.graph.types
-    if phase.id not in iteration.edges or cut is None or cut.combines or cut.grain != 1:
+    if phase.id not in iteration.wraparounds or cut is None or cut.combines or cut.grain != 1:
         return edge
     space = space_of(phase, types)
     assert space is not None, "turns have known sizes"
@@ -139,7 +139,7 @@ def _only(edge: Edge, iteration: LoopIteration, cuts: Cuts) -> Edge:
 
 def _cuts(graph: Graph, given: Mapping[PhaseId, FixedAxis], axes: Axes | None) -> Cuts:
     """The cuts of phases are the same whichever arms are beside their branches."""
-    every = with_arms_out(graph)
+    every = hoist_arms(graph)
     cuts = choose_cuts(every, given, axes=axes)
     if every is graph:
         return cuts
@@ -166,7 +166,7 @@ def _require_kernels(bound: BoundGraph, profile: Profile, groups: Sequence[Devic
 def _tick_ns(bound: BoundGraph, finest: CostContext) -> int:
     """See Note [Ticks]."""
     total = 0
-    for phase in with_arms_out(bound.graph).phases:
+    for phase in hoist_arms(bound.graph).phases:
         cost_of_group = [finest.ticks(phase, group, None, bound) for group in finest.groups]
         total += max((one.at(1) for one in cost_of_group if one is not None), default=0)
     size = 1

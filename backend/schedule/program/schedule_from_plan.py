@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
-from ...graph.iteration_graph import branches_of, with_arms_out
+from ...graph.iteration_graph import hoist_arms, speculable_branches
 from ...graph.phases import Input, Loop, Output, PhaseId
 from ..bounds.head_tail_bounds import Costs
 from ..plan.plan import (
@@ -215,8 +215,8 @@ def description_faults(plan: ExecutionPlan, program: ProgramProblem, answer: Ans
 def own_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
     """What the plan says otherwise than its program does, whatever the devices are: asked with and without a profile."""
     faults: list[str] = []
-    choices = frozenset(branches_of(bound.graph))
-    graph = with_arms_out(bound.graph, plan.speculated)
+    choices = frozenset(speculable_branches(bound.graph))
+    graph = hoist_arms(bound.graph, plan.speculated)
     if not set(plan.speculated) <= choices or len(set(plan.speculated)) < len(plan.speculated):
         faults.append(_fault("speculated", list(plan.speculated), sorted(choices)))
     inputs = [(p.name, p.result) for p in graph.phases if isinstance(p, Input)]
@@ -283,7 +283,7 @@ def _object(plan: ExecutionPlan) -> dict[str, Any]:
 
 def label_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
     """The same where no profile is known: of the phases of the program."""
-    bound = replace(bound, graph=with_arms_out(bound.graph, plan.speculated))
+    bound = replace(bound, graph=hoist_arms(bound.graph, plan.speculated))
     numbers = Numbers()
     spread = {one.phase for one in plan.spread}  # whose turns are other phases under the same ids
     bodies = [graph for phase in bound.graph.phases if phase.id in spread for graph in traverse.subgraphs(phase)]
@@ -401,7 +401,7 @@ def described_faults(gangs: Mapping[PhaseId, DistributedLoop]) -> Iterator[str]:
     """Buffers and peaks of iterations that are not what their steps give."""
     for id, gang in gangs.items():
         for one in gang.plans:
-            expected = sub_plan_of(one.program, one.schedule, one.turn.left)
+            expected = sub_plan_of(one.program, one.schedule, one.turn.live_out)
             for what, said, right in (
                 ("buffers", one.plan.buffers, expected.buffers),
                 ("peak", sorted(one.plan.peak), sorted(expected.peak)),

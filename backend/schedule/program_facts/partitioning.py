@@ -22,7 +22,7 @@ from ....typechecker import scalars
 from ....typechecker.sizes.polynomials import Size
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph, KnownValues
-from ...graph.fusion_groups import merge_loop
+from ...graph.fusion_groups import merge_elementwise_loop
 from ...graph.phases import (
     AxisKind,
     Branch,
@@ -110,7 +110,7 @@ def as_one(phase: Phase, types: Types) -> Phase:
     """A loop with an element-wise body as one phase over its first state, its first reads; any other phase as it is."""
     if not isinstance(phase, Loop) or phase.trip.constant is None:
         return phase
-    iteration = merge_loop(phase, lambda value: types[value].element.kind, lambda value: types[value].shape)
+    iteration = merge_elementwise_loop(phase, lambda value: types[value].element.kind, lambda value: types[value].shape)
     if iteration is None:
         return phase
     reads = (*(Read(value, IDENTITY) for value in phase.initial), *iteration.reads[len(phase.initial) :])
@@ -330,7 +330,7 @@ def is_shared(step: Step) -> bool:
 
 def shared_loops(plan: ExecutionPlan, bound: BoundGraph) -> dict[PhaseId, Shared]:
     """The loops that queues of the plan run together."""
-    from ...graph.iteration_graph import leaving, turn_of
+    from ...graph.iteration_graph import exit_graph, iteration_of
 
     parts_of_loop: dict[PhaseId, list[Part]] = {}
     for which, queue in enumerate(plan.main.queues):
@@ -344,8 +344,8 @@ def shared_loops(plan: ExecutionPlan, bound: BoundGraph) -> dict[PhaseId, Shared
         phase, states = phases.get(id), [step for _, step in parts if isinstance(step, LoopStep)]
         known = isinstance(phase, Loop) and len(states) == 1 and len(axes.get(id, ())) == len(phase.initial)
         if known and isinstance(phase, Loop) and _able(phase, axes[id], bound):
-            iteration = turn_of(bound, phase, axes[id])
-            result[id] = Shared(states[0], iteration, leaving(bound, phase, iteration) if None in iteration.axes else None,
+            iteration = iteration_of(bound, phase, axes[id])
+            result[id] = Shared(states[0], iteration, exit_graph(bound, phase, iteration) if None in iteration.axes else None,
                 tuple(parts))
     return result
 

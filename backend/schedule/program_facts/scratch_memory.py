@@ -34,8 +34,8 @@ from ...graph.phases import (
     ValueId,
 )
 from ...graph.projections import frame_of
-from ...graph.scratch import from_the_right
-from ...graph.symbolic_costs import cost_of, larger
+from ...graph.scratch import right_fold
+from ...graph.symbolic_costs import cost_of, upper_bound_of
 from ...scalar.function_table import ROWS
 from ..plan.plan import ALIGNMENT, Step, SubPlan, inside
 
@@ -137,7 +137,7 @@ def _whole(phase: Structured) -> Size:
         if isinstance(node, ApplyNode) and on != full:
             items = product(sizes[axis] for axis in sorted(on))
             total = total + items * node.kind.bytes
-            inside = larger(inside, items * _inside(phase, node))
+            inside = upper_bound_of(inside, items * _inside(phase, node))
             once.update(node.args)
     total = total + inside
     for node_index, node in enumerate(phase.body):
@@ -256,7 +256,7 @@ def _one_by_one(phase: Structured) -> Size:
         if is_sequential(result.reduction or ""):
             kind, items = getattr(phase.body[result.node], "kind", Kind.I64), product(capacity(axis.size) for axis in phase.axes)
             cells = product(capacity(axis.size) for axis in phase.axes[:-1])
-            total = total + from_the_right(result.reduction or "", kind, items, capacity(phase.axes[-1].size), cells)
+            total = total + right_fold(result.reduction or "", kind, items, capacity(phase.axes[-1].size), cells)
     return total
 
 

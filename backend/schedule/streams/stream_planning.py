@@ -18,8 +18,8 @@ from ....lang.syntax.source import Span
 from ....typechecker.elements import ArrayType, Kind
 from ....typechecker.sizes.polynomials import Size, SizeVariable, number
 from ...graph import traverse
-from ...graph.bind_sizes import BoundGraph, in_terms_of
-from ...graph.iteration_graph import hindrance, renamed, unrolled
+from ...graph.bind_sizes import BoundGraph, substitute_sizes
+from ...graph.iteration_graph import rename_all_operands, unrolled, unrolling_obstacle
 from ...graph.passes.redundancy import drop_dead
 from ...graph.phases import Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Print, ValueId
 from ...graph.projections import frame_of, is_unread
@@ -111,7 +111,7 @@ def with_scratch(bound: BoundGraph, wanted: Phase) -> tuple[BoundGraph, Scratch]
         if phase.id == wanted.id:
             phases += pair
         elif phase.id not in gone:
-            phases.append(renamed(phase, names))
+            phases.append(rename_all_operands(phase, names))
     return BoundGraph(replace(graph, phases=tuple(phases)), bound.sizes), scratch
 
 
@@ -181,7 +181,7 @@ def after(bound: BoundGraph, selection: Selection, count: int) -> BoundGraph:
         if isinstance(phase, LibraryPhase) and phase.defines and _name(phase) in names else phase
         for phase in bound.graph.phases
     )  # fmt: skip
-    left = in_terms_of(replace(bound.graph, phases=phases), {selection.size: number(count)})
+    left = substitute_sizes(replace(bound.graph, phases=phases), {selection.size: number(count)})
     return BoundGraph(drop_dead(left), {**bound.sizes, selection.size: count})
 
 
@@ -301,7 +301,7 @@ def plan_streams(
 ) -> tuple[ExecutionPlan, Streaming]:  # fmt: skip
     """The plan, whose peak is at most the limit, and what it is of: loops that need an input as a whole in each turn are turns
     one after the other in its graph, each with passes of its own, what is sorted is put out and in, small parts are values of
-    their own, and what masks select is what `settle` says.  CannotStream: by which phase there is none."""
+    their own, and what masks select is what `optimise_with_sizes` says.  CannotStream: by which phase there is none."""
     while True:
         try:
             return _planned(asked, device, program, detail), asked
@@ -319,7 +319,7 @@ def plan_streams(
                 continue
             if not isinstance(trouble.phase, Loop):
                 raise
-            if why := hindrance(trouble.phase, MOST_PHASES):
+            if why := unrolling_obstacle(trouble.phase, MOST_PHASES):
                 raise CannotStream(trouble.phase, f"{trouble.why} in each iteration, and {why}") from None
             asked = replace(asked, bound=unrolled(asked.bound, trouble.phase))
 

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias, TypeGuard
 from ....lang.support.records import dataclass
 from ....typechecker import scalars
 from ...graph import traverse
-from ...graph.phases import PLACES, Graph, LibraryPhase, Phase, PhaseId, Structured, ValueId
+from ...graph.phases import ARGUMENT_REDUCTIONS, Graph, LibraryPhase, Phase, PhaseId, Structured, ValueId
 from ...graph.projections import frame_of
 from ...graph.symbolic_costs import Types
 from ...scalar.function_table import REDUCTIONS
@@ -87,10 +87,10 @@ def cuts_in_tiles(phase: Phase, types: Types) -> tuple[Cut, ...]:
             shape = shape_of(phase.args[0], types)
             if shape is not None and phase.attributes["axis"] == 0 and shape[0] > 1 and 0 not in shape and _carries(phase, types):
                 return (TiledAxis(0, shape[0], BLOCK if is_ordered_scan(phase, types) else 1, False, (0,)),)
-        case Structured() if any(result.reduction in PLACES for result in phase.results):
+        case Structured() if any(result.reduction in ARGUMENT_REDUCTIONS for result in phase.results):
             space = known(axis.size for axis in phase.axes)
             reductions = {result.reduction for result in phase.results}
-            if space is not None and 0 not in space and reductions <= REDUCTIONS | PLACES:
+            if space is not None and 0 not in space and reductions <= REDUCTIONS | ARGUMENT_REDUCTIONS:
                 ordered = any(is_ordered(phase, result.value, types) for result in phase.results)
                 return (Cut(len(space) - 1, space[-1], BLOCK if ordered else 1, True),)
         case _:

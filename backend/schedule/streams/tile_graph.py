@@ -19,7 +19,7 @@ from ....typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, nu
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
 from ...graph.phases import (
-    PLACES,
+    ARGUMENT_REDUCTIONS,
     ApplyNode,
     Axis,
     AxisKind,
@@ -42,7 +42,7 @@ from ...graph.phases import (
     ValueId,
 )
 from ...graph.registry import signature_of
-from ...graph.shard_of_phase import restrict, view_of
+from ...graph.shard_of_phase import box_view, restrict
 from ...graph.symbolic_costs import Types
 from ..plan.plan import Box
 from ..program_facts.partitioning import BLOCK, as_one, full_box, operand_boxes, reads_of, shape_of, slab, space_of
@@ -228,8 +228,8 @@ class _TileGraphBuilder:
         """With the item at every place that is reduced to; see `carries`, Note [Places]."""
         more: list[PhaseResult] = []
         for result in phase.results:
-            if result.reduction in PLACES:
-                function, shape = "min" if result.reduction == "least_place" else "max", self.flow.graph.types[result.value].shape
+            if result.reduction in ARGUMENT_REDUCTIONS:
+                function, shape = "min" if result.reduction == "argmin" else "max", self.flow.graph.types[result.value].shape
                 best = self.tile.bests[result.value] = self.value(ArrayType(Element(self.kind_of(phase, result.node)), shape))
                 more.append(PhaseResult(best, result.node, function))
         return replace(phase, results=(*phase.results, *more))
@@ -326,7 +326,7 @@ class _TileGraphBuilder:
     ) -> ValueId:  # fmt: skip
         result = self.value(type) if result is None else result
         self.types[result] = type
-        self.phases.append(view_of(PhaseId(self.new()), phase.span, value, there, starts, type, result))
+        self.phases.append(box_view(PhaseId(self.new()), phase.span, value, there, starts, type, result))
         return result
 
     def computed(self, type: ArrayType, body: tuple[Node, ...], phase: Phase) -> ValueId:
@@ -391,7 +391,7 @@ def with_parts(bound: BoundGraph, wanted: Phase) -> BoundGraph | None:
         box, result = _two_rows(hull, shape_of(value, types) or ()), ValueId(fresh + at)
         there, starts = types[value].shape, [start for start, _ in box]
         types[result] = ArrayType(types[value].element, tuple(number(stop - start) for start, stop in box))
-        parts.append(view_of(PhaseId(fresh + at), wanted.span, value, there, starts, types[result], result))
+        parts.append(box_view(PhaseId(fresh + at), wanted.span, value, there, starts, types[result], result))
         for index in places:
             held[index], values[index] = box, result
     restricted = restrict(wanted, full_box(space), held)

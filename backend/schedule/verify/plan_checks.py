@@ -22,7 +22,7 @@ from math import prod
 from ....lang.support.records import dataclass
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
-from ...graph.iteration_graph import LoopIteration, with_arms_out
+from ...graph.iteration_graph import LoopIteration, hoist_arms
 from ...graph.phases import Branch, Constant, Fold, LibraryPhase, Loop, Map, Output, Phase, PhaseId, Print, Structured, ValueId
 from ...lower.fusion_units import GroupUnit, RowsUnit, may_write_over, units_of
 from ..plan.plan import (
@@ -586,7 +586,7 @@ __all__ = ["check_plan", "memory_in_use", "needless_waits"]
 
 def check_plan(plan: ExecutionPlan, bound: BoundGraph) -> tuple[Violation, ...]:
     """What is wrong with a plan of several devices; empty: nothing."""
-    bound = replace(bound, graph=with_arms_out(bound.graph, plan.speculated))
+    bound = replace(bound, graph=hoist_arms(bound.graph, plan.speculated))
     shared = shared_loops(plan, bound)
     violations = once(plan, plan.main, bound, shared)
     iterations = [] if violations else list(_turns(shared))
@@ -608,7 +608,7 @@ def check_plan(plan: ExecutionPlan, bound: BoundGraph) -> tuple[Violation, ...]:
 
 def needless_waits(plan: ExecutionPlan, bound: BoundGraph) -> tuple[Violation, ...]:
     """V7: waits that tell what is known without them; not asked of large plans."""
-    bound = replace(bound, graph=with_arms_out(bound.graph, plan.speculated))
+    bound = replace(bound, graph=hoist_arms(bound.graph, plan.speculated))
     execution = PlanTranslation(plan, plan.main, bound, shared_loops(plan, bound)).execution
     if sum(map(len, execution.queues)) * len(execution.waits) > MOST_WORK:
         return ()

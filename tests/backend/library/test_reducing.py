@@ -112,7 +112,7 @@ def test_keyed_reductions(function: str, kind: Kind) -> None:
 
 @pytest.mark.parametrize("block", [7, 1 << 16])
 def test_keyed_sums_keep_order_and_signs(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scans_and_generators, "BINNED", block)
+    monkeypatch.setattr(scans_and_generators, "BIN_BLOCK", block)
     draw = random.Random(5)
     for cell in ((2,), (20,)):
         values = array(
