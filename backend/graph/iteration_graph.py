@@ -127,7 +127,9 @@ def iteration_of(bound: BoundGraph, loop: Loop, axes: StateAxes) -> LoopIteratio
             value = carried
         next.append(value)
     stop = builder.stop
-    if stop is not None and (stop not in producer_of or stop in next or cut_of.setdefault(producer_of[stop].id, None) is not None):
+    if stop is not None and (
+        stop not in producer_of or stop in next or cut_of.setdefault(producer_of[stop].id, None) is not None
+    ):
         stop = builder.new_value(body.types[stop])
         phases.append(builder.copy(builder.stop or stop, stop))
     graph = replace(body, phases=tuple(phases), types={**body.types, **builder.types}, roots=frozenset())
@@ -278,13 +280,14 @@ class _IterationBuilder:
         count = rows - shift_left if from_end else shift_left
         first = rows - count if from_end else 0
         edge = self.new_value(replace(type, shape=tuple(number(count) if a == axis else n for a, n in enumerate(shape))))
-        edge_read = affine(self.types[edge].shape, _offset_indices(len(shape), axis, first), shape)
-        edge_copy = self.structured(self.phase_id(), self.types[edge].shape, (Read(value, edge_read),), (ReadNode(0, kind),), edge)
+        edge_shape = self.types[edge].shape
+        edge_read = affine(edge_shape, _offset_indices(len(shape), axis, first), shape)
+        edge_copy = self.structured(self.phase_id(), edge_shape, (Read(value, edge_read),), (ReadNode(0, kind),), edge)
         self.wraparounds.append(edge_copy.id)
         self.roots.append(edge)
         shift = -count if from_end else count
         shifted = affine(shape, _offset_indices(len(shape), axis, shift), shape, fills=True)
-        wrapped = affine(shape, _offset_indices(len(shape), axis, 0 if from_end else count - rows), self.types[edge].shape, fills=True)
+        wrapped = affine(shape, _offset_indices(len(shape), axis, 0 if from_end else count - rows), edge_shape, fills=True)
         limit = count if from_end else rows - count
         body: list[Node] = [
             ReadNode(0, kind), ReadNode(1, kind), AxisNode(axis), ConstantNode(Kind.I64, limit),

@@ -102,7 +102,7 @@ class Fusion:
         self.graph = graph
         self.quantities = quantities_of(graph)
         self.mentions = mentions(graph)
-        self.readers: Counter[ValueId] = Counter()  # reads in the same block by structured phases, into which the value could fuse
+        self.readers: Counter[ValueId] = Counter()  # reads by structured phases of the same block, which could fuse it
         self.fused_reads: Counter[ValueId] = Counter()  # how many of them are marked
         self.decisions: list[Decision] = []
         self.obstacles: dict[ValueId, str] = {}
