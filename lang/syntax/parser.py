@@ -155,9 +155,11 @@ def _known(names: Resolution, words: tuple[str, ...]) -> list[_Known]:
 def _again(names: Resolution, cached: _CachedStatement) -> None:
     """What a kept statement adds and changes."""
     names.added.extend(cached.added)
-    for word, (symbol, size, pending, _) in cached.after:
+    for word, (symbol, size, pending, quiet) in cached.after:
         if symbol is not None:
             names.top.enter(symbol)
+        if quiet:
+            names.top.quiet.add(word)
         if size is not None:
             names.sizes[word] = size
         if pending is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from share import repeats
 
 from rho.lang.bind.scopes import SymbolIndex
@@ -150,6 +150,11 @@ def typed(draw: st.DrawFn) -> list[str]:
     return versions
 
 
+FAILED_AND_DECLARED = "f ← {⍺ f ⍵}\nf : f64[n] → f64[k≤n]\nf "
+"""A definition of `f` that fails, so that uses stay quiet, also behind a signature, which is remembered."""
+
+
+@example([FAILED_AND_DECLARED + "← {⍵}", FAILED_AND_DECLARED + "{⍵}"])
 @settings(max_examples=repeats(600), deadline=None)
 @given(typed())
 def test_every_keystroke_is_as_checked_alone(versions: list[str]) -> None:

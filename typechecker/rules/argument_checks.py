@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ...lang.diagnostics.model import Code, Edit, Fix, Label
 from ...lang.syntax.source import Span
@@ -47,6 +47,10 @@ def is_boolean(element: Element) -> bool:
     return element.kind is Kind.BOOL or (element.below is None and element.kind.is_integer and fits(element, Kind.BOOL))
 
 
+_COUNTED: Final = {"/": ("quotients are `x÷y`",), "⌿": ()}
+"""Functions whose left operand may be meant as counts, not as truth, so that no fix decides; with what else may be meant."""
+
+
 def as_bool(b: Builder, x: Operand, span: Span) -> Operand | None:
     """x as bool; E303 unless it is one or its integers are known to be 0 or 1."""
     y = b.to_number(x, span)
@@ -59,8 +63,11 @@ def as_bool(b: Builder, x: Operand, span: Span) -> Operand | None:
     notes: tuple[str, ...] = ()
     fixes: tuple[Fix, ...] = ()
     if x.type.element.kind is not Kind.CHAR:
-        notes = () if text else ("compare it: `x≠0`",)
-        fixes = (Fix(f"compare it: `0≠{text}`", (Edit(operand, f"(0≠{text})"),)),) if text else ()
+        comparison = f"compare it: `0≠{text}`" if text else "compare it: `x≠0`"
+        if b.glyph in _COUNTED or not text or x.type.element.kind.is_float:
+            notes = (comparison, *_COUNTED.get(b.glyph, ()))
+        else:
+            fixes = (Fix(comparison, (Edit(operand, f"(0≠{text})"),)),)
     b.error(Code.E303, f"`{b.glyph}` needs a bool here, but this is {show_type(x.type)}", operand, notes=notes, fixes=fixes)
     return None
 
