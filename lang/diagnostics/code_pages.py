@@ -514,9 +514,9 @@ _RUNNING: dict[str, Page] = {
     ),
     Code.W330: Page(
         "The ranges of all operands are known, and a result may be outside the range of its type; it would wrap. A u8 has the "
-        "range of its type; i64 and i32 have a range if literals, positions or known sizes bound them; a param has none, whatever "
-        "its `where` says. Data without known bounds gives no warning, and neither do functions on bits or `n|e`. `+/` of so many "
-        "items is as many times their range. Convert one operand to a wider type.",
+        "range of its type; i64 and i32 have a range if literals, positions or known sizes bound them; a param has none, "
+        "whatever its `where` says. Data without known bounds gives no warning, and neither do functions on bits or `n|e`. "
+        "`+/` of so many items is as many times their range. Convert one operand to a wider type.",
         "input x : u8[n]\n2×x",
         "input x : u8[n]\n2×i64 x",
     ),
