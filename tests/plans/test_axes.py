@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from share import share
+from share import seeds, share
 
 from rho.backend.devices.profile_toml import canonical, read_profile
 from rho.backend.devices.this_machine import load_profile
@@ -143,7 +143,7 @@ def spaces(seed: int) -> tuple[int, int]:
     return len(plans), beaten
 
 
-@pytest.mark.parametrize("seed", share(range(40), seed=7))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_no_bound_is_above_a_plan_of_its_space(seed: int) -> None:
     spaces(seed)
 
