@@ -38,7 +38,7 @@ def missing(phase: Phase, types: Types) -> str | None:
 
 def _has_body(phase: Structured) -> bool:
     body = build_body(phase, complexes=True)
-    return body is not None and not body.is_from_the_right
+    return body is not None and not body.is_right_fold
 
 
 def _is_renaming(phase: Structured) -> bool:

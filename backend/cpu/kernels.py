@@ -229,7 +229,7 @@ class CompiledRun:
     def nest(self, arrays: Sequence[NumArray]) -> LoopOrder:
         strides = [strides_over(array, self.space) for array in arrays]
         nest = plan_nest(self.space, self.reduces, strides, self.body.coordinates)
-        return in_registers(nest, is_free=not self.body.is_ordered, is_whole=self.is_whole)
+        return in_registers(nest, is_exact=not self.body.is_ordered, is_unsplittable=self.is_unsplittable)
 
     def code_for(self, arrays: Sequence[NumArray], stores: StoreMode) -> KernelCode | RowsCode | None:
         """The kernel for operands like these; None where an array is not what the phase says."""
@@ -240,7 +240,7 @@ class CompiledRun:
                 return None
         arrays = packed(arrays, to_pack(self.nest(arrays), arrays, self.packable))
         nest = self.nest(arrays)
-        if self.body.finds_places and nest.form is not Form.REDUCE_IN_REGISTERS:
+        if self.body.has_argument_reduction and nest.form is not Form.REDUCE_IN_REGISTERS:
             return None
         if stores is StoreMode.STREAMED and not self.may_stream(nest):
             stores = StoreMode.PLAIN
@@ -286,14 +286,14 @@ class CompiledRun:
         return cuts_of(nest, work)
 
     @property
-    def is_whole(self) -> bool:
+    def is_unsplittable(self) -> bool:
         """Is a reduced axis one piece?"""
-        return self.body.finds_places or self.body.is_from_the_right
+        return self.body.has_argument_reduction or self.body.is_right_fold
 
     def reduction(self) -> SplitReduction:
         if not self.reduces:
             return SplitReduction.NONE
-        return SplitReduction.WHOLE if self.is_whole else SplitReduction.SUMS
+        return SplitReduction.WHOLE if self.is_unsplittable else SplitReduction.SUMS
 
     def strides_of(self, result: int, nest: LoopOrder) -> tuple[int, ...]:
         """How far apart items of a result are along each loop: not at all along a reduce axis."""
@@ -409,7 +409,7 @@ class BoxedRun:
     def run(self, operands: Sequence[NumArray | Deferred]) -> tuple[Any, ...] | None:
         """The results; None where kernels cannot work on boxes, or are not worth it as yet."""
         run = self.whole
-        if run.body.split or run.is_whole or run.body.coordinates:
+        if run.body.split or run.is_unsplittable or run.body.coordinates:
             return None
         boxes = [
             tuple([slice(at, min(at + step, size)) for at, step, size in zip(corner, self.steps, run.space, strict=True)])

@@ -19,7 +19,7 @@ from ...lang.diagnostics.model import Code
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS
 from ..jit import compiler
-from ..lower.body import FIXED_POWERS, LARGE, SHRINK, SMALL, Formulas
+from ..lower.body import FIXED_POWERS, LARGE, SHRINK, SMALL, ComplexFormulas
 from ..lower.kernel_ir import Form, Kernel, KernelApply, KernelLoad, KernelOperand, KernelResult, VectorStride
 from ..scalar import special as definitions
 from ..scalar.coefficient_tables import entries
@@ -563,7 +563,7 @@ def _pi_times(z: Any) -> Any:
     return _combine(z.real * math.pi, z.imag * math.pi, z)
 
 
-class _Arrays(Formulas[Any]):
+class _Arrays(ComplexFormulas[Any]):
     """The formulas of kernels on NumPy's arrays."""
 
     def number(self, value: float, kind: Kind) -> Any:

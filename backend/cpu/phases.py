@@ -539,11 +539,11 @@ class RowsRun(CompiledRun):
     def __init__(self, body: KernelBody, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], operands: Sequence[Kind],
                  scalars: Sequence[int], threads: int, mode: tiering.Mode, otherwise: Kernel,
                  is_row: tuple[bool, ...], defers: bool) -> None:  # fmt: skip
-        from ..lower.rows import MOST_SIDE
+        from ..lower.rows import MAX_SIDE_BY_SIDE
 
         super().__init__(body, views, space, operands, scalars, threads, mode, otherwise, 0)
         self.defers = defers
-        self.is_row, self.is_side = is_row, space[-1] < MOST_SIDE
+        self.is_row, self.is_side = is_row, space[-1] < MAX_SIDE_BY_SIDE
 
     def shape_of(self, result: int) -> tuple[int, ...]:
         return self.space[:-1] if self.is_row[result] else self.space

@@ -34,7 +34,7 @@ from ..loopir.templates import (
     SelectTemplate,
     Uniforms,
 )
-from ..lower.body import KINDS, Body, build_kernel, gathering
+from ..lower.body import KINDS, Body, build_kernel, gather_body
 from ..lower.kernel_ir import BLOCK, RUN, Kernel, KernelLoad, KernelResult, LoopOrder, StoreMode, VectorStride, row_nest
 from ..scalar.function_table import REDUCTIONS
 from ..vm.run_state import ALIGNMENT, LEAST as POOLED_MIN_BYTES, room
@@ -114,7 +114,7 @@ def drafted(target: NumArray, source: NumArray, threads: int, *, streams: bool) 
     written, read = strides_over(target, target.shape), strides_over(source, target.shape)
     if kind is None or not is_installed() or not source.flags.aligned or min(written) < 0:
         return None
-    nest = row_nest(target.shape, (written, read), apart=False)
+    nest = row_nest(target.shape, (written, read), separate_last=False)
     outer, inner = nest.strides
     if outer[-1] != target.itemsize:
         return None
@@ -237,7 +237,7 @@ def _made(
     if points < least and mode is not tiering.Mode.ALWAYS:
         return None
     scalars = [table[axis], inner * DTYPES[kinds[0]].itemsize]
-    body = gathering(kinds[0], kinds[1], None, proved=False)
+    body = gather_body(kinds[0], kinds[1], None, proved=False)
     at_first: tuple[Any, ...] = (*(slice(None),) * axis, 0, *(None,) * len(indices), ...)  # an item would be a copy
     wide: tuple[Any, ...] = (*(None,) * axis, *(slice(None),) * len(indices), *(None,) * (len(table) - axis - 1), ...)
     source, places = phase.args[:2]

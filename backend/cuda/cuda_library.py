@@ -29,7 +29,7 @@ from ..graph.projections import frame_of, framed_of
 from ..library.operation import Attributes
 from ..library.select import check_gather, check_indices, check_update
 from ..loopir.templates import MOST_BINS, CardScanForm, KeyedReductionForm, card_keyed, card_scan
-from ..lower.body import PART, Body, cycling, gathering, operand_kinds, rotating
+from ..lower.body import PART, Body, cycle_body, gather_body, operand_kinds, rotate_body
 from ..lower.kernel_ir import BLOCK
 from ..vm.backend_interface import CheckFailed, Kernel, Types
 from .bindings import raising
@@ -125,7 +125,7 @@ def gather(call: CudaCall, arrays: Any) -> Any:
     picked, behind, at = indices.ndim - frames[1], len(cell) - axis - 1, frames[0] + axis
     strides = (0,) * (rank - frames[0]) + table.strides[:at] + (0,) * picked + table.strides[at + 1 :]
     places = (0,) * (rank - frames[1]) + indices.strides[: frames[1]] + (0,) * axis + indices.strides[frames[1] :] + (0,) * behind
-    body = gathering(kind, _kind(indices), FILLS[kind] if fills else None, proved=not checked)
+    body = gather_body(kind, _kind(indices), FILLS[kind] if fills else None, proved=not checked)
     step = table.strides[at]
     operands = [Placed(table, 0, shape, strides), Placed(indices, 0, shape, places)]
     result = _fetched(call, body, kind, shape, operands, (length, step))
@@ -144,7 +144,7 @@ def rotate(call: CudaCall, arrays: Any) -> Any:
     strides = tuple(0 if other == axis else stride for other, stride in enumerate(arg.strides))
     steps = iter(amount.strides)
     by = tuple(0 if other == axis or not amount.ndim else next(steps) for other in range(arg.ndim))
-    body = rotating(kind, _kind(amount), axis)
+    body = rotate_body(kind, _kind(amount), axis)
     operands = [Placed(arg, 0, shape, strides), Placed(amount, 0, shape, by)]
     return _fetched(call, body, kind, shape, operands, (shape[axis], arg.strides[axis]))
 
@@ -156,7 +156,7 @@ def reshape_cycle(call: CudaCall, arrays: Any) -> Any:
         return xp.full(shape, FILLS[kind], DTYPES[kind])
     arg = arrays[0].reshape(-1)
     none = Placed(arg, 0, (count,), (0,))
-    result = _fetched(call, cycling(kind), kind, (count,), [none, none], (arg.size, arg.strides[0]))
+    result = _fetched(call, cycle_body(kind), kind, (count,), [none, none], (arg.size, arg.strides[0]))
     assert result is not None, "nothing is checked"
     return result.reshape(shape)
 

@@ -42,9 +42,9 @@ from ..loopir.ir import LoopProgram
 from ..loopir.reductions import MOST
 from ..lower.body import Body, build_body, build_kernel, narrow
 from ..lower.kernel_ir import BLOCK, Form, Kernel, LoopOrder, plan_nest, row_nest
-from ..lower.phase import card_kernel, most_of
+from ..lower.phase import gpu_kernel, length_class
 from ..lower.region import Region, lower_region
-from ..lower.rows import RowsCode, card_rows
+from ..lower.rows import RowsCode, gpu_rows
 from ..lower.scope import ConstantData, CurrentBuffer, InitialState, NotLowerable, ScopeInput, StateView
 from ..transform import loop_shapes
 from ..transform.pipeline import ON_CARDS, POINTWISE_ON_CARDS, optimise
@@ -238,7 +238,7 @@ def compile_structured(
     if not reduces and all(isinstance(phase.body[r.node], ReadNode) for r in phase.results):
         return _renaming(xp, phase, reads)
     body = build_body(phase, complexes=True)
-    if body is None or body.is_from_the_right:
+    if body is None or body.is_right_fold:
         return None
     body = narrow(body)
     operands = [kinds(read.value) for read in phase.reads]
@@ -334,9 +334,9 @@ class Launch:
             nest = row_nest(self.space, flat) if self.is_row else plan_nest(self.space, self.reduces, flat, self.body.coordinates)
             kernel, length = build_kernel(self.body, nest, self.operands), nest.sizes[-1]
             if self.is_row:
-                program = card_rows(RowsCode(kernel, self.is_row, 1 << (length - 1).bit_length()))
+                program = gpu_rows(RowsCode(kernel, self.is_row, 1 << (length - 1).bit_length()))
             else:
-                program = card_kernel(kernel, most_of(length) if self.reduces else MOST)
+                program = gpu_kernel(kernel, length_class(length) if self.reduces else MOST)
             shape = tuple(self.space[axis] for axis in nest.order)
             specialized = self.kept[key] = BoundCudaKernel(kernel, cuda_text(program), nest, shape, self.is_row)
         return specialized

@@ -205,13 +205,13 @@ class _OperationSite:
             target[...] = sizes[variable]
 
     def kernel(self) -> Kernel:
-        from ..lower.library_loops import with_numbers
+        from ..lower.library_loops import with_size_operands
 
         phase = self.routine.phase
         assert phase is not None
         if isinstance(phase, LibraryPhase):
             return self.short(phase) or self.backend.library(phase, self.types)
-        return self.backend.structured(with_numbers(phase, self.routine.numbers), self.types)
+        return self.backend.structured(with_size_operands(phase, self.routine.numbers), self.types)
 
     def short(self, phase: LibraryPhase) -> Kernel | None:
         """By NumPy's calls alone, as native programs have it, where the region finds no size of the phase."""
@@ -232,7 +232,7 @@ class _OperationSite:
             arrays.append(np.asarray(_ScratchMemory(address, shape, strides, dtype)))
         count = len(self.call.reads)
         memory = dict(zip(self.routine.operands, arrays[:count], strict=True))
-        memory.update((alias, memory[other].transpose(axes)) for alias, other, axes in self.routine.turned)
+        memory.update((alias, memory[other].transpose(axes)) for alias, other, axes in self.routine.transposed)
         return BoundOperation(memory, arrays[count:], self.direct(memory, arrays[count:]))
 
     def direct(self, memory: Mapping[ValueId, NumArray], targets: Sequence[NumArray]) -> Callable[[], object] | None:

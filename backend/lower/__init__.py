@@ -1,1 +1,1 @@
-"""Lowering of phases and regions of the graph to kernels and loop programs."""
+"""Lowering of phases and regions (loops, folds, scans, maps) of the graph to kernels and loop programs."""

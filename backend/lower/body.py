@@ -1,5 +1,8 @@
-"""Builds the scalar body of a kernel from a structured phase and its loop nest; None where kernels lack a function of the
-body."""
+"""Builds the scalar body of a kernel from a structured phase.
+
+`build_body` translates the phase's nodes, `narrow` computes small integers in narrow kinds, and `build_kernel` combines the body
+with a loop order (`kernel_ir.plan_nest`).
+"""
 
 from __future__ import annotations
 
@@ -51,14 +54,15 @@ from .kernel_ir import (
 
 # ---------------------------------------------------------------------------------------------------- complexes
 #
-# Complex numbers in kernels: two floats each, and every function of them spelled out in functions of floats.
+# Complex numbers in kernels: two floats each, with every complex function expanded into functions of floats.
 #
-# So the IR has no complex arithmetic: a `Load` of a complex operand loads one part, a `Result` of complex kind stores two nodes.
+# So the IR has no complex arithmetic: a `KernelLoad` of a complex operand loads one part, a `KernelResult` of complex kind stores
+# two nodes.
 #
-# The formulas are those of `cpu.numpy_scalars`, to the bit: four multiplications, Smith's division by the reciprocal of the
-# scale, the magnitude as the root of the sum of squares, scaled by a power of two where these would overflow or vanish.  A
-# magnitude that is only compared with a number needs no root: the sum of squares is compared with the last one whose root is on
-# that side. Formulas of many functions (`Formulas`) are written once; NumPy's arrays go through them too.
+# The formulas equal those of `cpu.numpy_scalars` to the bit: four multiplications, Smith's division by the reciprocal of the
+# scale, and the magnitude as the root of the sum of squares, scaled by a power of two where these would overflow or underflow.
+# The comparison of a magnitude with a constant needs no root: the sum of squares is compared with the greatest one whose root is
+# on that side.  `ComplexFormulas` has the longer formulas once, for kernels and for NumPy.
 
 Parts: TypeAlias = tuple[int, int]
 """The nodes of the real and the imaginary part."""
@@ -67,17 +71,17 @@ Add: TypeAlias = Callable[[Node, Kind], int]
 PART: Final = {Kind.C64: Kind.F32, Kind.C128: Kind.F64}
 LARGE: Final = 2.0**500
 SMALL: Final = 2.0**-500
-"""Magnitudes between these have sound squares."""
+"""The squares of magnitudes between these neither overflow nor underflow."""
 SHRINK: Final = 2.0**-600
 
 
 T = TypeVar("T")
-_LAST_WHOLE: Final = 709.0
-"""The last whole number whose exponential is finite."""
+_LAST_FINITE_EXPONENT: Final = 709.0
+"""The greatest integer whose exponential is finite."""
 
 
-class Formulas(Generic[T]):
-    """Functions of complex numbers in functions of binary64; `T` is a value: a node of a kernel, or an array."""
+class ComplexFormulas(Generic[T]):
+    """Complex functions in terms of binary64 functions; `T` is the type of a value: a node of a kernel, or an array."""
 
     def number(self, value: float, kind: Kind) -> T:
         raise NotImplementedError
@@ -88,14 +92,14 @@ class Formulas(Generic[T]):
     def exponential(self, a: T, b: T) -> tuple[T, T]:
         """e to the a + bi: e to the a times the cosine and the sine of b.
 
-        Where e to the a overflows, the two may not: then a factor is multiplied with them first.  With no imaginary part there is
-        none afterwards.  At ¯∞ it is 0 and at ∞ infinite whatever b is."""
+        Where e to the a overflows the products may not, so a factor of it is multiplied first.  An imaginary part of 0 stays 0.
+        At a = ¯∞ the result is 0, and at a = ∞ infinite, whatever b is."""
         wide, test = Kind.F64, Kind.BOOL
         zero, one, infinite = (self.number(value, wide) for value in (0.0, 1.0, math.inf))
-        last = self.number(_LAST_WHOLE, wide)
+        last = self.number(_LAST_FINITE_EXPONENT, wide)
         large = self.do("gt", a, last, on=wide, to=test)
         near = self.do("select", large, self.do("sub", a, last, on=wide), a, on=wide)
-        factor = self.do("select", large, self.number(math.exp(_LAST_WHOLE), wide), one, on=wide)
+        factor = self.do("select", large, self.number(math.exp(_LAST_FINITE_EXPONENT), wide), one, on=wide)
         size = self.do("exp", near, on=wide)
         cosine, sine = (self.do("circular", b, on=wide, parameter=parameter) for parameter in (2, 1))
         real, imaginary = (self.do("mul", self.do("mul", part, factor, on=wide), size, on=wide) for part in (cosine, sine))
@@ -109,13 +113,13 @@ class Formulas(Generic[T]):
         return real, imaginary
 
 
-class Complexes(Formulas[int]):
-    """The nodes of one body being made."""
+class ComplexNodes(ComplexFormulas[int]):
+    """Adds the nodes of complex functions to a body under construction."""
 
     def __init__(self, phase: Structured, add: Add) -> None:
         self.phase, self._add = phase, add
         self.squares: dict[int, tuple[int, int, int]] = {}
-        """Of a magnitude in f64: the two magnitudes of its parts, and the sum of squares."""
+        """By node of a magnitude: the nodes of "a part is infinite" and of the sum of squares, and the bits of a part's kind."""
 
     def load(self, operand: int, kind: Kind) -> Parts:
         part = PART[kind]
@@ -135,7 +139,7 @@ class Complexes(Formulas[int]):
         return self._add(KernelApply(function, args, on, to or on, parameter), to or on)
 
     def in_double(self, formula: Callable[[int, int], Parts], parts: Parts, part: Kind) -> Parts:
-        """By a formula of binary64, rounded once."""
+        """Apply a formula of binary64 to parts of any kind, and round its results once."""
         if part is Kind.F64:
             return formula(*parts)
         a, b = (self.do("convert", operand, on=part, to=Kind.F64) for operand in parts)
@@ -143,7 +147,7 @@ class Complexes(Formulas[int]):
         return real, imaginary
 
     def apply(self, node: ApplyNode, args: Sequence[int | Parts], compute: Kind) -> int | Parts | None:
-        """A function with a complex operand or result; None: kernels do not have it."""
+        """A function with a complex operand or result; None if kernels do not have it."""
         if node.function == "convert":
             return self.convert(args[0], compute, node.kind)
         if node.function == "select":
@@ -199,7 +203,7 @@ class Complexes(Formulas[int]):
         return self.do("sub", ac, bd, on=part), self.do("add", ad, bc, on=part)
 
     def quotient(self, x: Parts, y: Parts, part: Kind) -> Parts:
-        """Smith's: with the larger part of the divisor as the one that divides; by 0 each part is divided."""
+        """Smith's algorithm, scaled by the larger part of the divisor; a divisor of 0 divides each part."""
         (a, b), (c, d) = x, y
         one, zero = self.number(1.0, part), self.number(0.0, part)
         size_c, size_d = self.do("abs", c, on=part), self.do("abs", d, on=part)
@@ -245,19 +249,19 @@ class Complexes(Formulas[int]):
         return self.do("add", self.do("mul", a, a, on=Kind.F64), self.do("mul", b, b, on=Kind.F64), on=Kind.F64)
 
     def comparison(self, node: ApplyNode, args: Sequence[int | Parts]) -> int | None:
-        """A magnitude in f64 beside a number that is always the same, by the sum of squares; None: something else."""
+        """The comparison of an f64 magnitude with a constant, by the sum of squares; None if the operands are others."""
         left, right = args
         function = node.function
         if isinstance(right, int) and right in self.squares:
-            left, right, function, limit = right, left, _TURNED.get(function, ""), _real(self.phase, node.args[0])
+            left, right, function, limit = right, left, _MIRRORED.get(function, ""), _real(self.phase, node.args[0])
         else:
             limit = _real(self.phase, node.args[1])
-        if not isinstance(left, int) or left not in self.squares or limit is None or function not in _TURNED:
+        if not isinstance(left, int) or left not in self.squares or limit is None or function not in _MIRRORED:
             return None
         far, squares, bits = self.squares[left]
         if bits != 64 or not SMALL * 4 <= limit <= LARGE / 4:
             return None
-        inside = function in ("lt", "ge")  # the bound itself is on the far side
+        inside = function in ("lt", "ge")  # the bound itself compares as greater
         most = self.number(_most_square(limit, below=inside), Kind.F64)
         if function in ("lt", "le"):
             return self.do("le", squares, most, on=Kind.F64, to=Kind.BOOL)
@@ -265,7 +269,7 @@ class Complexes(Formulas[int]):
         return self.do("or", beyond, far, on=Kind.BOOL)
 
 
-_TURNED: Final = {"lt": "gt", "le": "ge", "ge": "le", "gt": "lt"}
+_MIRRORED: Final = {"lt": "gt", "le": "ge", "ge": "le", "gt": "lt"}
 
 
 def _real(phase: Structured, index: int) -> float | None:
@@ -295,14 +299,15 @@ def _most_square(limit: float, *, below: bool) -> float:
 FIXED_POWERS: Final[dict[float | None, tuple[str, ...]]] = {
     2.0: ("square",), 3.0: ("square", "mul"), 4.0: ("square", "square"), 0.5: ("half_power",), -1.0: ("reciprocal",),
 }  # fmt: skip
-"""A float to a constant power by faster functions, each of what the one before gave (`mul`: and of the float), within 3 units."""
+"""Faster functions for a float to a constant power, within 3 ulp: each is applied to the result of the one before (`mul` also to
+the float)."""
 
 LOGARITHMS: Final[dict[float | None, str]] = {2.0: "log2", 10.0: "log10"}
-"""Logarithms to a constant base that are one definition: what those to any base are made of there."""
+"""Functions for logarithms to a constant base; they are also the definition of the logarithm to any base at these bases."""
 
 
 def real_constant(nodes: Sequence[GraphNode], index: int) -> float | None:
-    """The number that a body node always is, if that is plain; for small numbers, which every kind stores exactly."""
+    """The value of a constant body node, also through conversions, if every kind stores it exactly; else None."""
     node = nodes[index]
     while isinstance(node, ApplyNode) and node.function == "convert":
         node = nodes[node.args[0]]
@@ -317,12 +322,12 @@ KINDS: Final = frozenset({Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind
 _ALONG: Final = frozenset(ALONG.values())
 _SELECTIVE_ALONG: Final = frozenset(ALONG[name] for name in SELECTIVE)
 _MOST_FACTORS: Final = 64
-_PLAIN: Final = 1 << 53
-"""Whole numbers below this are exact in binary64, and binary32 can round them."""
+_EXACT_INTEGERS: Final = 1 << 53
+"""Integers below this are exact in binary64, from which binary32 rounds them once."""
 
 
 def spans_of(phase: Structured, nodes: Sequence[Node]) -> dict[int, Span]:
-    """Where the functions of a phase's body that may fail are in the text, by their nodes in a kernel; none if not known."""
+    """The source spans of the functions that may fail, by kernel node; empty if they cannot be matched with the phase's nodes."""
     checked = [index for index, node in enumerate(nodes) if isinstance(node, KernelApply) and may_fail(node.function, node.kind)]
     spans = [node.span for node in phase.body if isinstance(node, ApplyNode) and node.span is not None]
     return dict(zip(checked, spans, strict=True)) if len(checked) == len(spans) else {}
@@ -330,9 +335,11 @@ def spans_of(phase: Structured, nodes: Sequence[Node]) -> dict[int, Span]:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A phase's body in kernel nodes; `sizes` are its scalars in order; `results` are nodes.
+    """A phase's body in kernel nodes.
 
-    `split`: results that are the real and the imaginary part of a complex sum, by the place of the first."""
+    `sizes`: its scalar arguments in order.  `coordinates`: the axes whose coordinate it uses.  `transcendental`: how many such
+    functions it applies.  `split`: the indices of results that are the real part of a complex sum, whose imaginary part
+    follows."""
 
     nodes: tuple[Node, ...]
     kinds: tuple[Kind, ...]
@@ -347,7 +354,7 @@ class Body:
         return sum(isinstance(node, KernelApply) for node in self.nodes)
 
     @property
-    def finds_places(self) -> bool:
+    def has_argument_reduction(self) -> bool:
         return any(r.reduction in ARGUMENT_REDUCTIONS for r in self.results)
 
     @property
@@ -356,19 +363,20 @@ class Body:
         return any(is_ordered(r.reduction or "", r.kind) for r in self.results)
 
     @property
-    def is_from_the_right(self) -> bool:
-        """Does it reduce one item after the other?"""
+    def is_right_fold(self) -> bool:
+        """Has it a right fold, which takes the items in sequence?"""
         return any(r.states for r in self.results)
 
     @property
-    def late(self) -> frozenset[int]:
-        """The nodes that depend on the state of a reduction from the right."""
-        return late_nodes(self.nodes)
+    def accumulator_dependent(self) -> frozenset[int]:
+        """The nodes that depend on the accumulator of a right fold."""
+        return accumulator_dependent_nodes(self.nodes)
 
 
 def build_body(phase: Structured, *, complexes: bool = False, loops: bool = False) -> Body | None:
-    """None: a function or kind that kernels do not have.  `complexes`: may complex numbers be in two parts?  `loops`: may a
-    function be a loop (integers to any power)?"""
+    """The body of a phase in kernel nodes; None if kernels lack a function or kind of it.
+
+    `complexes`: expand complex numbers into two parts.  `loops`: allow functions that are loops (integers to any power)."""
     nodes: list[Node] = []
     kinds: list[Kind] = []
     sizes: list[Size] = []
@@ -379,10 +387,10 @@ def build_body(phase: Structured, *, complexes: bool = False, loops: bool = Fals
         kinds.append(kind)
         return len(nodes) - 1
 
-    phase, states, following = _with_steps(phase)
+    phase, states, following = _with_fold_steps(phase)
     if following and len(following) < len(phase.results):
         return None
-    pairs = Complexes(phase, add)
+    pairs = ComplexNodes(phase, add)
 
     for at, node in enumerate(phase.body):
         match node:
@@ -420,27 +428,28 @@ def build_body(phase: Structured, *, complexes: bool = False, loops: bool = Fals
                         return None
                     places.append(pair)
                     continue
-                if complexes and pairs.squares and len(operands) == 2 and (compared := pairs.comparison(node,
-                    operands)) is not None:
+                compared = pairs.comparison(node, operands) if complexes and pairs.squares and len(operands) == 2 else None
+                if compared is not None:
                     places.append(compared)
                     continue
                 args = tuple(arg for arg in operands if isinstance(arg, int))
                 if len(args) < len(operands) or compute not in KINDS or node.kind not in KINDS:
                     return None
-                constant = _converted(nodes[args[0]], node) if node.function == "convert" else None
+                constant = _folded_conversion(nodes[args[0]], node) if node.function == "convert" else None
                 lowered: int | None
                 if node.function in _SELECTIVE_ALONG and compute.is_float:
-                    args = (_of_one_zero(args[0], compute, add),)
+                    args = (_without_signed_zero(args[0], compute, add),)
                 if constant is not None:
                     lowered = add(constant, node.kind)
                 elif node.function == "ipow":
-                    lowered = _whole_power(phase, node, args, compute, add)
+                    lowered = _integer_power(phase, node, args, compute, add)
                     if lowered is None and loops:
                         lowered = add(KernelApply("ipow", args, compute, node.kind), node.kind)
                 elif node.function == "pow" and (fixed := _fixed_power(phase, node, args[0], compute, add)) is not None:
                     lowered = fixed
-                elif node.function == "log" and (logarithm := LOGARITHMS.get(real_constant(phase.body,
-                    node.args[0]))) is not None:
+                elif node.function == "log" and (
+                    logarithm := LOGARITHMS.get(real_constant(phase.body, node.args[0]))
+                ) is not None:
                     lowered = add(KernelApply(logarithm, args[1:], compute, node.kind), node.kind)
                 elif (function := _function(phase, node, compute)) is not None:
                     lowered = add(KernelApply(function, args, compute, node.kind, node.parameter), node.kind)
@@ -476,22 +485,23 @@ def build_body(phase: Structured, *, complexes: bool = False, loops: bool = Fals
         elif result.reduction is not None and kind is Kind.CHAR:
             return None
         if result.reduction in SELECTIVE and kind.is_float:
-            root = _of_one_zero(root, kind, add)
+            root = _without_signed_zero(root, kind, add)
         results.append(KernelResult(root, kind, result.reduction))
     axes = frozenset(node.axis for node in nodes if isinstance(node, Coordinate))
     hard = sum(isinstance(node, KernelApply) and node.function in TRANSCENDENTAL for node in nodes)
     return Body(tuple(nodes), tuple(kinds), tuple(sizes), tuple(results), axes, hard, split=frozenset(split))
 
 
-def _of_one_zero(operand: int, kind: Kind, add: Callable[[Node, Kind], int]) -> int:
-    """Items of which the greatest is the same in whatever order they are compared: a zero has no sign (x+0)."""
+def _without_signed_zero(operand: int, kind: Kind, add: Callable[[Node, Kind], int]) -> int:
+    """x+0, which turns -0.0 into 0.0, so that the greatest item has the same bits in any order of comparison."""
     zero = add(KernelLiteral(kind, bits_of(kind, 0.0)), kind)
     return add(KernelApply("add", (operand, zero), kind, kind), kind)
 
 
-def _with_steps(phase: Structured) -> tuple[Structured, frozenset[int], dict[int, tuple[int, int]]]:
-    """The phase with the steps of its reductions from the right in its body, as applications of these to an item and a state;
-    which nodes are states; and of each such result its state and its next one."""
+def _with_fold_steps(phase: Structured) -> tuple[Structured, frozenset[int], dict[int, tuple[int, int]]]:
+    """Expands the right folds of a phase: their function is applied in the body, to an item and the state.
+
+    Returns the phase, the nodes that are states, and by index of the result its state node and its next-state node."""
     body, states, following = list(phase.body), list[int](), dict[int, tuple[int, int]]()
     for position, result in enumerate(phase.results):
         function = result.reduction
@@ -507,8 +517,8 @@ def _with_steps(phase: Structured) -> tuple[Structured, frozenset[int], dict[int
     return replace(phase, body=tuple(body)) if states else phase, frozenset(states), following
 
 
-def late_nodes(nodes: Sequence[Node]) -> frozenset[int]:
-    """The nodes that are states of reductions from the right, or depend on these."""
+def accumulator_dependent_nodes(nodes: Sequence[Node]) -> frozenset[int]:
+    """The nodes that are accumulators of right folds, or depend on one."""
     late: set[int] = set()
     for index, node in enumerate(nodes):
         if isinstance(node, Accumulator) or (isinstance(node, KernelApply) and not late.isdisjoint(node.args)):
@@ -516,8 +526,8 @@ def late_nodes(nodes: Sequence[Node]) -> frozenset[int]:
     return frozenset(late)
 
 
-def joining_body(kind: Kind) -> Body:
-    """Complex numbers of their two parts."""
+def complex_from_parts(kind: Kind) -> Body:
+    """The body that combines two real operands into complex numbers."""
     part = PART[kind]
     return Body((KernelLoad(0), KernelLoad(1)), (part, part), (), (KernelResult(0, kind, None, 1),), frozenset(), 0)
 
@@ -527,7 +537,7 @@ def _kind_of(phase: Structured, index: int) -> Kind:
 
 
 def _function(phase: Structured, node: ApplyNode, compute: Kind) -> str | None:
-    """The kernel's name of a function, None if it has none for the kind."""
+    """The kernel's name of a function; None if kernels do not have it for the kind."""
     if node.function == "convert" and compute.is_float and not node.kind.is_float:
         return None
     if node.function == "convert_checked" and Kind.CHAR in (compute, node.kind) and compute.is_float:
@@ -536,7 +546,7 @@ def _function(phase: Structured, node: ApplyNode, compute: Kind) -> str | None:
 
 
 def _fixed_power(phase: Structured, node: ApplyNode, x: int, compute: Kind, add: Callable[[Node, Kind], int]) -> int | None:
-    """A float to a power that is always the same and that `constants.FIXED_POWERS` spells out."""
+    """A float to a constant power of `FIXED_POWERS`; None for other powers."""
     exponent = real_constant(phase.body, node.args[1])
     if exponent not in FIXED_POWERS or not compute.is_float:
         return None
@@ -546,10 +556,10 @@ def _fixed_power(phase: Structured, node: ApplyNode, x: int, compute: Kind, add:
     return power
 
 
-def _whole_power(
+def _integer_power(
     phase: Structured, node: ApplyNode, args: Sequence[int], compute: Kind, add: Callable[[Node, Kind], int]
 ) -> int | None:
-    """An integer to a constant power by squaring: exact modulo the width, whatever the order."""
+    """An integer to a constant power by repeated squaring, which is exact modulo the width; None for other powers."""
     exponent = phase.body[node.args[1]]
     if not isinstance(exponent, ConstantNode) or not isinstance(exponent.value, int) or not 0 < exponent.value <= _MOST_FACTORS:
         return None
@@ -563,15 +573,17 @@ def _whole_power(
         square = add(KernelApply("mul", (square, square), compute, compute), compute)
 
 
-def _converted(source: Node, node: ApplyNode) -> KernelLiteral | None:
-    """A constant as a float, where that is plain: a conversion in the loop would make vectors as short as wide kinds want."""
+def _folded_conversion(source: Node, node: ApplyNode) -> KernelLiteral | None:
+    """The float constant for a conversion of a constant; None if it is not exact.
+
+    A conversion in the loop would shorten vectors to the number of items of the wider kind."""
     if not isinstance(source, KernelLiteral) or not node.kind.is_float or source.kind is Kind.CHAR:
         return None
     value: float = source.bits
     if source.kind.is_float:
         integer, number = "Qd" if source.kind is Kind.F64 else "If"
         (value,) = struct.unpack("<" + number, struct.pack("<" + integer, source.bits))
-    return KernelLiteral(node.kind, bits_of(node.kind, float(value))) if abs(value) < _PLAIN else None
+    return KernelLiteral(node.kind, bits_of(node.kind, float(value))) if abs(value) < _EXACT_INTEGERS else None
 
 
 def bits_of(kind: Kind, value: Payload) -> int:
@@ -587,7 +599,7 @@ def bits_of(kind: Kind, value: Payload) -> int:
 
 
 def build_kernel(body: Body, nest: LoopOrder, operands: Sequence[Kind], stores: StoreMode = StoreMode.PLAIN) -> Kernel:
-    """The kernel of a body in a nest."""
+    """The kernel of a body in a loop order; `operands`: the kinds of its operands."""
     axes = len(nest.groups)
     vector = axes - 2 if nest.form in (Form.REDUCE_OUTER, Form.REDUCE_IN_REGISTERS) else axes - 1
     rows = tuple(
@@ -595,12 +607,12 @@ def build_kernel(body: Body, nest: LoopOrder, operands: Sequence[Kind], stores: 
         for kind, strides in zip(operands, nest.strides, strict=True)
     )
     loop_of = {axis: loop for loop, group in enumerate(nest.groups) for axis in group}
-    nodes = tuple(_placed(node, loop_of) for node in body.nodes)
+    nodes = tuple(_in_loop_axes(node, loop_of) for node in body.nodes)
     return Kernel(nest.form, axes, rows, len(body.sizes), nodes, body.results, stores)
 
 
-def _placed(node: Node, loop_of: dict[int, int]) -> Node:
-    """Coordinates in terms of the loops; an axis of length 1 has none, and its coordinate is 0."""
+def _in_loop_axes(node: Node, loop_of: dict[int, int]) -> Node:
+    """A coordinate of an axis as one of its loop; an axis of length 1 has no loop, and its coordinate is 0."""
     if isinstance(node, Coordinate):
         return Coordinate(loop_of[node.axis]) if node.axis in loop_of else KernelLiteral(Kind.I64, 0)
     return node
@@ -613,7 +625,7 @@ def _step(stride: int, bytes: int) -> VectorStride:
 
 
 def used_nodes(nodes: Sequence[Node], roots: Sequence[int]) -> frozenset[int]:
-    """The nodes that some nodes are made of, these included."""
+    """The nodes that `roots` depend on, these included."""
     used = set(roots)
     for index in range(len(nodes) - 1, -1, -1):
         node = nodes[index]
@@ -624,10 +636,10 @@ def used_nodes(nodes: Sequence[Node], roots: Sequence[int]) -> frozenset[int]:
 
 # ---------------------------------------------------------------------------------------------------- narrowing
 #
-# Whole-number arithmetic of known small range in narrow lanes: eight times as many to a vector.
+# Integer narrowing by value ranges: u8 lanes are eight times as many to a vector as i64 lanes.
 #
-# Sums of truth values, digits and bytes are i64 in the language; where every value on the way is known to fit u8 or i32, it is
-# computed there, exactly, and widened only where something wide uses it.
+# Sums of booleans, digits and bytes are i64 in the language; where every intermediate value provably fits u8 or i32, it is
+# computed in that kind, exactly, and widened only where a wide operation uses it.
 
 Range = tuple[int, int]
 
@@ -638,7 +650,7 @@ COMPARISONS: Final = frozenset({"lt", "le", "eq", "ge", "gt", "ne"})
 
 
 def narrow(body: Body) -> Body:
-    """The body with small whole numbers in a narrow kind; itself where that gains nothing."""
+    """The body with small integers in a narrow kind; the same body where that saves nothing."""
     ranges = _ranges(body)
     used = {arg for node in body.nodes if isinstance(node, KernelApply) and _is_small(node, body, ranges) for arg in node.args}
     kind = narrowest([interval for index, interval in ranges.items() if index in used])
@@ -648,11 +660,11 @@ def narrow(body: Body) -> Body:
         return body
     low, high = next((a, b) for k, a, b in LIMITS if k is kind)
     fits = {index for index, (a, b) in ranges.items() if low <= a and b <= high}
-    return _rewritten(body, kind, _closed(body, fits))
+    return _in_narrow_kind(body, kind, _with_narrow_operands(body, fits))
 
 
 def _ranges(body: Body) -> dict[int, Range]:
-    """The values that i64 nodes may have, where something is known."""
+    """The value ranges of i64 nodes, as far as they are known."""
     intervals: dict[int, Range] = {}
     for index, node in enumerate(body.nodes):
         match node:
@@ -675,7 +687,7 @@ def _ranges(body: Body) -> dict[int, Range]:
 
 
 def combined(function: str, args: list[Range]) -> Range:
-    """The values that a function may have on operands of these ranges."""
+    """The range of a function of `ARITHMETIC` on operands of these ranges (inclusive)."""
     (a, b), (c, d) = args[0], args[-1]
     match function:
         case "add":
@@ -701,15 +713,15 @@ def _is_small(node: KernelApply, body: Body, ranges: dict[int, Range]) -> bool:
 
 
 def narrowest(ranges: list[Range]) -> Kind | None:
-    """The narrowest kind that holds most."""
+    """The narrowest kind that holds all ranges; None if there is none."""
     for kind, low, high in LIMITS:
         if ranges and all(low <= a and b <= high for a, b in ranges):
             return kind
     return None
 
 
-def _closed(body: Body, fits: set[int]) -> set[int]:
-    """The nodes that can be computed narrow: their operands are narrow too."""
+def _with_narrow_operands(body: Body, fits: set[int]) -> set[int]:
+    """The nodes of `fits` whose i64 operands are narrow too."""
     small = set(fits)
     for index, node in enumerate(body.nodes):
         if index in small and isinstance(node, KernelApply) and node.function != "convert":
@@ -719,7 +731,7 @@ def _closed(body: Body, fits: set[int]) -> set[int]:
     return small
 
 
-def _rewritten(body: Body, kind: Kind, small: set[int]) -> Body:
+def _in_narrow_kind(body: Body, kind: Kind, small: set[int]) -> Body:
     nodes: list[Node] = []
     kinds: list[Kind] = []
     places: dict[int, int] = {}
@@ -769,11 +781,11 @@ def _rewritten(body: Body, kind: Kind, small: set[int]) -> Body:
 
 # ----------------------------------------------------------------------------------------------------- gathers
 #
-# Bodies of kernels that read items at computed places: gathers, rotations by amounts that are data, cyclic reshapes.
+# Bodies of kernels that read items at computed indices: gathers, rotations by amounts that are data, cyclic reshapes.
 #
-# Operand 0 is what is read, which does not move on the axis that is indexed; operand 1 has the indices or the amounts.  The
-# scalars are the items of that axis and the bytes between them.  Complex numbers are two floats: operand 2 is the imaginary
-# parts.
+# Operand 0 is the array that is read; its address does not move on the indexed axis.  Operand 1 has the indices or the amounts.
+# The scalars are the number of items of that axis and the bytes between them.  For complex numbers operand 0 is the real parts
+# and operand 2 the imaginary parts.
 
 class _BodyWriter:
     def __init__(self) -> None:
@@ -797,7 +809,7 @@ class _BodyWriter:
         return self.add(KernelArgument(0), Kind.I64), self.add(KernelArgument(1), Kind.I64)
 
     def items(self, function: str, kind: Kind, at: tuple[int, int, int]) -> list[int]:
-        """The item there; of complex ones both parts."""
+        """The item at an index, or both parts of a complex one.  `at`: the nodes of the index, the length and the stride."""
         part = PART.get(kind, kind)
         sources = (0, 2) if kind.is_complex else (0,)
         return [self.add(KernelApply(function, at, Kind.I64, part, source), part) for source in sources]
@@ -813,8 +825,8 @@ def operand_kinds(kind: Kind, index: Kind) -> list[Kind]:
 
 
 @cache
-def gathering(kind: Kind, index: Kind, fill: int | None, *, proved: bool) -> Body:
-    """Items by index; with a `fill` the index ¯1 stands for it.  `proved`: nothing is checked."""
+def gather_body(kind: Kind, index: Kind, fill: int | None, *, proved: bool) -> Body:
+    """The body of a gather; with a `fill` (bits), index ¯1 reads it.  `proved`: indices are in range, so that none is checked."""
     w = _BodyWriter()
     position = w.index(index)
     count, stride = w.scalars()
@@ -830,8 +842,8 @@ def gathering(kind: Kind, index: Kind, fill: int | None, *, proved: bool) -> Bod
 
 
 @cache
-def rotating(kind: Kind, amount: Kind, axis: int) -> Body:
-    """Each item from so many places further along an axis, around its end."""
+def rotate_body(kind: Kind, amount: Kind, axis: int) -> Body:
+    """The body of a rotation along an axis, by amounts that are data."""
     w = _BodyWriter()
     by = w.index(amount)
     count, stride = w.scalars()
@@ -843,8 +855,8 @@ def rotating(kind: Kind, amount: Kind, axis: int) -> Body:
 
 
 @cache
-def cycling(kind: Kind) -> Body:
-    """Items one after the other, again from the first when they end.  Operand 1 is not read."""
+def cycle_body(kind: Kind) -> Body:
+    """The body of a cyclic reshape: items in order, from the first again after the last.  Operand 1 is not read."""
     w = _BodyWriter()
     count, stride = w.scalars()
     position = w.integer("residue", count, w.add(Coordinate(0), Kind.I64))
@@ -853,59 +865,62 @@ def cycling(kind: Kind) -> Body:
 
 # ---------------------------------------------------------------------------------------------------- short axes
 #
-# Kernels for rows of one short length that is known.
+# Kernels specialized for one short row length.
 #
-# A row of at most `LANES` items is one row of lanes of the order of sums (phases.md): where it is reduced its items are the
-# lanes and stay in registers, so a table of distances costs a few instructions for each vector of coordinates and nothing else.
-# Rows of a few items (vectors with three coordinates) that are not reduced have vectors across rows.
+# A row of at most `LANES` items is one row of lanes in the order of sums (phases.md): its items are the lanes of a reduction and
+# stay in registers, so that a table of distances costs a few instructions for each vector of coordinates.  A map over rows of a
+# few items (vectors with three coordinates) has vectors across rows.
 
-_CELLS: Final = 16
-_MASKED: Final = 4
-"""Bytes of items whose vectors processors mask."""
-_MOST_ALONG: Final = 256
-"""Nodes of all vectors of a row together; half as many of what is exact in any order, which a loop does as well."""
-_LONGEST: Final = 5
-_LONGEST_COMPLEX: Final = 4
-_ROWS: Final = 64
-_MOST_ACROSS: Final = 160
-"""Nodes of all vectors of a group of rows together."""
+_MIN_CELLS: Final = 16
+_MIN_MASKED_BYTES: Final = 4
+"""Bytes of an item from which processors have masked vector loads."""
+_MAX_REDUCTION_NODES: Final = 256
+"""Nodes times vectors of a row at most; half as many for reductions that are exact in any order, which a loop does as well."""
+_MAX_COLUMNS: Final = 5
+_MAX_COMPLEX_COLUMNS: Final = 4
+_MIN_ROWS: Final = 64
+_MAX_MAP_NODES: Final = 160
+"""Nodes times vectors of a group of rows at most."""
 
 
 def with_short_rows(kernel: Kernel, nest: LoopOrder, registers: int) -> Kernel:
-    """The kernel for rows of just this length, if they are short and lie in memory as they should."""
+    """The kernel specialized for this row length, if rows are short and contiguous; else the kernel itself."""
     if len(nest.sizes) < 2:
         return kernel
     used = used_nodes(kernel.body, [node for result in kernel.results for node in result.roots])
     match kernel.form:
         case Form.REDUCE_INNER:
-            return _along(kernel, nest, used, registers)
+            return _short_reduction(kernel, nest, used, registers)
         case Form.MAP:
-            return _across(kernel, nest, used)
+            return _short_map(kernel, nest, used)
         case _:
             return kernel
 
 
-def _along(kernel: Kernel, nest: LoopOrder, used: frozenset[int], registers: int) -> Kernel:
+def _short_reduction(kernel: Kernel, nest: LoopOrder, used: frozenset[int], registers: int) -> Kernel:
     cells, length = nest.sizes[-2:]
     moving = [operand for operand in kernel.operands if operand.moves[-1]]
-    if length > LANES or cells < _CELLS or any(row.step is not VectorStride.UNIT or row.kind.bytes < _MASKED for row in moving):
+    if length > LANES or cells < _MIN_CELLS:
+        return kernel
+    if any(row.step is not VectorStride.UNIT or row.kind.bytes < _MIN_MASKED_BYTES for row in moving):
         return kernel
     vectors = -(-length * max(kind_of(kernel, index).bytes for index in used) // (2 * registers))
-    most = _MOST_ALONG if any(is_ordered(r.reduction or "", r.kind) for r in kernel.results) else _MOST_ALONG // 2
+    in_order = any(is_ordered(r.reduction or "", r.kind) for r in kernel.results)
+    most = _MAX_REDUCTION_NODES if in_order else _MAX_REDUCTION_NODES // 2
     return replace(kernel, length=length) if vectors * len(used) <= most else kernel
 
 
-def _across(kernel: Kernel, nest: LoopOrder, used: frozenset[int]) -> Kernel:
+def _short_map(kernel: Kernel, nest: LoopOrder, used: frozenset[int]) -> Kernel:
     rows, length = nest.sizes[-2:]
     kinds = [operand.kind for operand in kernel.operands] + [result.kind for result in kernel.results]
     is_complex = any(kind.is_complex for kind in kinds)
-    if not 2 <= length <= (_LONGEST_COMPLEX if is_complex else _LONGEST) or rows < _ROWS:
+    if not 2 <= length <= (_MAX_COMPLEX_COLUMNS if is_complex else _MAX_COLUMNS) or rows < _MIN_ROWS:
         return kernel
     for operand, strides in zip(kernel.operands, nest.strides, strict=True):
         if operand.moves[-1] and operand.moves[-2] and strides[-2:] != (length * operand.kind.bytes, operand.kind.bytes):
             return kernel
     fetches = any(isinstance(node, KernelApply) and node.function == FETCH for node in kernel.body)
     counts = any(isinstance(node, Coordinate) and node.axis >= kernel.axes - 2 for node in kernel.body)
-    if fetches or counts or length * len(used) > _MOST_ACROSS:
+    if fetches or counts or length * len(used) > _MAX_MAP_NODES:
         return kernel
     return replace(kernel, form=Form.UNROLLED_INNER, length=length)

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from ..graph.fusion_groups import JoinedGroup
 
 Unit: TypeAlias = "Phase | RowsUnit | GroupUnit"
-Several: TypeAlias = "RowsUnit | GroupUnit"
+MultiPhaseUnit: TypeAlias = "RowsUnit | GroupUnit"
 
 
 @dataclass(frozen=True, slots=True)
 class RowsUnit:
-    """A chain and its members as one body, whose results are what is wanted outside it."""
+    """A chain along rows: its members, and their joined body, whose results are the values that are read outside the chain."""
 
     members: tuple[Structured, ...]
     joined: JoinedGroup
@@ -30,8 +30,8 @@ class RowsUnit:
 
 @dataclass(frozen=True, slots=True)
 class GroupUnit:
-    """A group of neighbours as a map of one cell (`graph.fusion_groups`), whose results are the values that are read outside
-    it."""
+    """A stencil group as a map over an empty frame (`graph.fusion_groups`), whose results are the values that are read
+    outside."""
 
     phase: Map
 
@@ -45,7 +45,7 @@ class GroupUnit:
 
 
 def shape_of(unit: Unit) -> Phase:
-    """The phase that says what a unit reads and makes."""
+    """The phase with the operands and results of a unit."""
     match unit:
         case RowsUnit():
             return unit.joined.phase
@@ -55,8 +55,8 @@ def shape_of(unit: Unit) -> Phase:
             return unit
 
 
-def may_write_over(unit: Unit) -> bool:
-    """May the first result be written over an operand that is read at the point itself?"""
+def may_reuse_operand(unit: Unit) -> bool:
+    """May the first result be written into the buffer of an operand that is read at the same point?"""
     if isinstance(unit, GroupUnit):
         return False
     if not isinstance(unit, RowsUnit):
@@ -68,17 +68,18 @@ def may_write_over(unit: Unit) -> bool:
 
 def units_of(phases: Sequence[Phase], graph: Graph, live_out: Iterable[ValueId], split: AbstractSet[PhaseId] = frozenset()
              ) -> list[Unit]:  # fmt: skip
-    """The phases of a block with its chains and groups as units, but for those whose last member is in `split`.
+    """The units of a block in order: its chains, groups and single phases.
 
-    Values in `live_out` are read after it."""
+    `live_out`: values that are read after the block.  `split`: chains and groups whose last member is in it stay single
+    phases."""
     wanted = frozenset(live_out)
-    units_at: list[tuple[int, Several]] = [*_chains(phases, graph, wanted)]
+    units_at: list[tuple[int, MultiPhaseUnit]] = [*_chains(phases, graph, wanted)]
     inside = {member.id for _, unit in units_at for member in unit.members}
     units_at += [(at, unit) for at, unit in _groups(phases, graph, wanted) if inside.isdisjoint(unit.ids)]
     units_at = [(at, unit) for at, unit in units_at if unit.ids[-1] not in split]
     while units_at:
-        units = list(_arranged(phases, units_at))
-        late = _late(units)
+        units = list(_in_order(phases, units_at))
+        late = _misplaced(units)
         if late is None:
             return units
         units_at = [(at, unit) for at, unit in units_at if unit is not late]
@@ -101,23 +102,25 @@ def _groups(phases: Sequence[Phase], graph: Graph, live_out: frozenset[ValueId])
     from ..graph.fusion_groups import STENCIL_MOST_RESULTS, find_stencil_groups, group_as_map
 
     for at, members in find_stencil_groups(phases, graph, live_out):
-        wanted = _wanted(members, phases, live_out)
+        wanted = _live_out_of(members, phases, live_out)
         if 0 < len(wanted) <= STENCIL_MOST_RESULTS:
             yield at, GroupUnit(group_as_map(members, wanted))
 
 
-def _wanted(members: Sequence[Phase], phases: Sequence[Phase], live_out: frozenset[ValueId]) -> tuple[ValueId, ...]:
-    """What others use of what phases make."""
+def _live_out_of(members: Sequence[Phase], phases: Sequence[Phase], live_out: frozenset[ValueId]) -> tuple[ValueId, ...]:
+    """The members' results that other phases use, or that are live after the block."""
     ids = {member.id for member in members}
     used = live_out.union(*(traverse.uses(phase) for phase in phases if phase.id not in ids))
     return tuple(value for member in members for value in traverse.results(member) if value in used)
 
 
 def _unit(members: tuple[Structured, ...], phases: Sequence[Phase], live_out: frozenset[ValueId]) -> RowsUnit | None:
-    """The chain with the values that others use; None if joining it would save nothing."""
+    """The chain with the values that others use; None if it has none or too many.
+
+    Results computed in the last pass come first, since only the first may reuse an operand's buffer."""
     from ..graph.fusion_groups import MOST_RESULTS, join_chain, reduction_levels
 
-    wanted = _wanted(members, phases, live_out)
+    wanted = _live_out_of(members, phases, live_out)
     if not 0 < len(wanted) <= MOST_RESULTS:
         return None
     fused = join_chain(members, wanted)
@@ -127,7 +130,7 @@ def _unit(members: tuple[Structured, ...], phases: Sequence[Phase], live_out: fr
     return RowsUnit(members, join_chain(members, ordered))
 
 
-def _arranged(phases: Sequence[Phase], units: Sequence[tuple[int, Several]]) -> Iterator[Unit]:
+def _in_order(phases: Sequence[Phase], units: Sequence[tuple[int, MultiPhaseUnit]]) -> Iterator[Unit]:
     inside = {member.id for _, unit in units for member in unit.members}
     for position, phase in enumerate(phases):
         yield from (unit for at, unit in units if at == position)
@@ -135,13 +138,13 @@ def _arranged(phases: Sequence[Phase], units: Sequence[tuple[int, Several]]) -> 
             yield phase
 
 
-def _late(units: Sequence[Unit]) -> Several | None:
-    """A chain or group that would read what is not there yet, or make something after it is read."""
-    maker = {value: unit for unit in units for value in traverse.results(shape_of(unit))}
+def _misplaced(units: Sequence[Unit]) -> MultiPhaseUnit | None:
+    """A chain or group that would read a value before it is defined, or define one after it is read; None if all are in order."""
+    producer = {value: unit for unit in units for value in traverse.results(shape_of(unit))}
     done: set[ValueId] = set()
     for unit in units:
         for value in traverse.uses(shape_of(unit)):
-            source = maker.get(value)
+            source = producer.get(value)
             if source is None or value in done or source is unit:
                 continue
             for candidate in (unit, source):

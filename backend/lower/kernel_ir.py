@@ -1,6 +1,6 @@
 """The kernel IR: one loop nest over strided memory with a scalar body, free of addresses and sizes.
 
-A `Kernel` is made from a structured phase whose sizes and layouts are known (`body`), and printed as a loop program
+A `Kernel` is built from a structured phase whose sizes and layouts are known (`body`), and lowered to a loop program
 (`backend.lower.phase`).  It mentions neither sizes nor addresses, so one kernel serves every size: these come in a block
 of 64-bit words when it is called (Note [Argument block]).
 
@@ -8,12 +8,11 @@ Axes are loops, outermost first.  `Form` says which of them is the vector axis a
   * MAP: every axis is parallel, the last is the vector axis;
   * REDUCE_INNER: the last axis is reduced and is the vector axis (rows that are contiguous);
   * REDUCE_OUTER: the last axis is reduced, the one before it is the vector axis (columns);
-  * REDUCE_IN_REGISTERS: as REDUCE_OUTER, where every reduction is exact in any order, or item by item;
-  * UNROLLED_INNER: every axis is parallel, the last is of `length` items, the one before it is the vector axis (`body`, short
-  axes).
-
-Float reductions follow the order of sums of phases.md: blocks of `ROWS` × `LANES`, halving, a binary tree.  All reductions use
-it, as a reduction that is exact in any order may have any.
+  * REDUCE_IN_REGISTERS: as REDUCE_OUTER, where every reduction is exact in any order, or sequential;
+  * UNROLLED_INNER: every axis is parallel, the last has `length` items, the one before it is the vector axis (`body`, short
+    axes).
+Float reductions follow the order of sums of phases.md: blocks of `ROWS` × `LANES`, halving, a binary tree.  Reductions that are
+exact in any order may use it too.
 
 Note [Argument block].  64-bit words, in order: the size of each axis; the first coordinate of each axis; the scalars; for each
 operand its address and its stride in bytes on each axis; for each result its address and its stride in bytes on each parallel
@@ -39,15 +38,15 @@ ROWS: Final = 16
 LANES: Final = 256
 BLOCK: Final = ROWS * LANES
 RUN: Final = 64
-"""Items of a block of a scan that are joined one after the other."""
+"""Items of a block of a scan that are combined sequentially."""
 FAILURE_WORDS: Final = 1
 NO_MEMORY: Final = -1
-"""What a kernel returns that has no memory to work in (`rooms`)."""
+"""The return value of a kernel that gets no scratch memory."""
 FETCH: Final = "fetch"
 PROVED: Final = "fetch_proved"
-"""`FETCH` of an index that is known to be inside."""
+"""`FETCH` of an index that is known to be in range."""
 NAME: Final = "kernel"
-"""The name of the function that is printed."""
+"""The name of the printed function."""
 
 
 class Form(Enum):
@@ -78,7 +77,7 @@ class StoreMode(Enum):
 
 @dataclass(frozen=True, slots=True)
 class KernelOperand:
-    """`moves`: on which axes its address changes."""
+    """`step`: its stride along the vector axis.  `moves`: the axes on which its address changes."""
 
     kind: Kind
     step: VectorStride
@@ -119,8 +118,8 @@ class Coordinate:
 class KernelApply:
     """A scalar function of `typechecker.scalars` on earlier nodes of kind `compute` (`select`: from the second on).
 
-    `FETCH` is an item of operand number `parameter`: its arguments are an index, the number of items of the indexed axis, and the
-    bytes between them; an index outside it is a failed check.  On that axis the operand itself does not move."""
+    `FETCH` reads an item of operand number `parameter`: its arguments are an index, the length of the indexed axis, and the bytes
+    between its items; an index out of range is a failed check.  The operand's address does not move on that axis."""
 
     function: str
     args: tuple[int, ...]
@@ -131,7 +130,7 @@ class KernelApply:
 
 @dataclass(frozen=True, slots=True)
 class Accumulator:
-    """What a reduction from the right has come to (`Result.states`)."""
+    """The state of a right fold (`KernelResult.states`)."""
 
     kind: Kind
 
@@ -141,12 +140,10 @@ Node: TypeAlias = KernelLoad | KernelLiteral | KernelArgument | Coordinate | Ker
 
 @dataclass(frozen=True, slots=True)
 class KernelResult:
-    """Body node `node`, reduced with `reduction` unless the form is MAP; `kind`: the node's, i64 of a place.
+    """Body node `node`, reduced with `reduction` unless the form is MAP; `kind`: the node's, or i64 for an argument reduction.
 
-    Of a complex kind `node` is the real part and `imaginary` the other.
-
-    A reduction from the right, whose first state is the last item, has `states`, the nodes that are its state (its parts), and
-    `following`, those that are the next one."""
+    Of a complex kind `node` is the real part and `imaginary` the other.  A right fold, whose first state is the last item, has
+    `states`, the nodes of its state (one a part), and `following`, those of its next state."""
 
     node: int
     kind: Kind
@@ -161,14 +158,16 @@ class KernelResult:
 
     @property
     def roots(self) -> tuple[int, ...]:
-        """The nodes that it needs."""
+        """The nodes that the result depends on directly."""
         return *self.nodes, *self.following
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """With `length` the last axis is of just this length: at most `LANES` items side by side to be reduced (REDUCE_INNER),
-    or a few to be done for many rows at once (UNROLLED_INNER)."""
+    """A nest and its body.  `axes`: the number of loops; `scalars`: the number of scalar arguments.
+
+    With `length` the last axis has exactly this length: at most `LANES` items to be reduced (REDUCE_INNER), or a few, with
+    vectors across rows (UNROLLED_INNER)."""
 
     form: Form
     axes: int
@@ -205,26 +204,26 @@ def kind_of(kernel: Kernel, node: int) -> Kind:
 #
 # The order of loops for a phase over operands of given strides, and which axes merge into one loop.
 #
-# Parallel axes are ordered as the operands lie in memory, the largest deciding; results are laid out in that order, contiguous.
-# Neighbouring loops that step evenly through every operand become one.
+# Parallel axes are ordered by the operands' strides, of which the largest operand's decide; results are contiguous in that order.
+# Adjacent loops that step evenly through every operand are merged.
 
 Numbers: TypeAlias = tuple[int, ...]
 
-_FEW_ROWS: Final = 32
-"""Rows shorter than this are reduced side by side, unless they lie in memory one after the other."""
-_FEW_CELLS: Final = 4
-_VECTOR: Final = 16
-"""Cells that are worth a vector of them."""
-_SHORTEST: Final = 6
-"""Rows that are reduced along."""
-_MASKED: Final = 4
-"""Bytes of items from which on a short row is a vector."""
+_SHORT_ROW: Final = 32
+"""Rows shorter than this are reduced side by side, unless they are contiguous."""
+_MIN_CELLS: Final = 4
+_MIN_VECTOR_CELLS: Final = 16
+"""Cells from which vectors of cells pay."""
+_MIN_ROW: Final = 6
+"""Items of a contiguous row from which it is reduced along the row."""
+_MIN_MASKED_BYTES: Final = 4
+"""Bytes of an item from which a short row is loaded as a masked vector."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoopOrder:
-    """`order`: the parallel axes of the program as they lie in memory, outermost first.  `groups`: the axes of each loop, the
-    reduce axis (if any) last.  `sizes` of the loops, `strides` in bytes of each operand on each loop."""
+    """`order`: the parallel axes by stride, outermost first.  `groups`: the axes that each loop merges, the reduce axis (if any)
+    last.  `sizes`: the iterations of each loop.  `strides`: bytes, by operand and loop."""
 
     form: Form
     order: Numbers
@@ -236,9 +235,10 @@ class LoopOrder:
 def plan_nest(
     space: Numbers, reduces: bool, strides: Sequence[Numbers], coordinates: Collection[int]
 ) -> LoopOrder:
-    """`strides[i][axis]` is 0 where operand i does not vary; `coordinates`: axes whose coordinate the body uses.
+    """The loop order of a phase over a non-empty space; `reduces`: is the last axis reduced?
 
-    Neither `space` nor any loop is empty."""
+    `strides[i][axis]` is in bytes, and 0 where operand i does not vary; `coordinates`: axes whose coordinate the body uses, which
+    therefore are not merged."""
     rank = len(space)
     parallel = [axis for axis in range(rank - reduces) if space[axis] != 1]
     largest = sorted(strides, key=lambda s: -prod(n for n, step in zip(space, s, strict=True) if step))
@@ -271,37 +271,40 @@ def plan_nest(
     )  # fmt: skip
 
 
-def in_registers(nest: LoopOrder, *, is_free: bool, is_whole: bool) -> LoopOrder:
-    """The nest of a reduction on a processor, whose state and short rows stay in registers.
+def in_registers(nest: LoopOrder, *, is_exact: bool, is_unsplittable: bool) -> LoopOrder:
+    """The loop order of a reduction on a CPU, where accumulators and short rows stay in registers.
 
-    Reductions to places and from the right (`is_whole`) take vectors of cells.  So do those that are exact in any order
-    (`is_free`) where no operand varies on both inner loops: what does not vary on the reduced one is loaded and computed once a
-    vector, what varies on it alone is one item for all lanes, and the long axis of an outer product stays in the vectors.  Short
-    rows that lie in memory one after the other are reduced along."""
+    Argument reductions and right folds (`is_unsplittable`) use vectors of cells.  So do reductions that are exact in any order
+    (`is_exact`) where no operand varies on both inner loops, as in an outer product: values that do not vary on the reduced loop
+    are computed once a vector, and those that vary on it alone are broadcast.  Short contiguous rows are reduced along the
+    row."""
     if nest.form is Form.MAP or len(nest.sizes) < 2:
         return nest
     cells, rows = nest.sizes[-2:]
     moving = [of_operand[-2:] for of_operand in nest.strides if of_operand[-1]]
-    is_outer = is_free and cells >= _VECTOR and not any(cell for cell, _ in moving)
-    lies_along = bool(moving) and all(abs(row) >= _MASKED and not 0 < abs(cell) < abs(row) for cell, row in moving)
-    if is_whole or is_outer:
+    is_outer = is_exact and cells >= _MIN_VECTOR_CELLS and not any(cell for cell, _ in moving)
+    rows_are_contiguous = bool(moving) and all(
+        abs(row) >= _MIN_MASKED_BYTES and not 0 < abs(cell) < abs(row) for cell, row in moving
+    )
+    if is_unsplittable or is_outer:
         return replace(nest, form=Form.REDUCE_IN_REGISTERS)
-    if nest.form is Form.REDUCE_OUTER and lies_along and _SHORTEST <= rows <= LANES:
+    if nest.form is Form.REDUCE_OUTER and rows_are_contiguous and _MIN_ROW <= rows <= LANES:
         return replace(nest, form=Form.REDUCE_INNER)
-    if nest.form is Form.REDUCE_OUTER and is_free and cells >= _VECTOR and rows < _FEW_ROWS:
+    if nest.form is Form.REDUCE_OUTER and is_exact and cells >= _MIN_VECTOR_CELLS and rows < _SHORT_ROW:
         return replace(nest, form=Form.REDUCE_IN_REGISTERS)
     return nest
 
 
-def row_nest(space: Numbers, strides: Sequence[Numbers], form: Form = Form.MAP, *, apart: bool = True) -> LoopOrder:
-    """Loops in the program's order, the last axis `apart`; axes that step evenly through every operand are one."""
+def row_nest(space: Numbers, strides: Sequence[Numbers], form: Form = Form.MAP, *, separate_last: bool = True) -> LoopOrder:
+    """Loops in the program's order; axes that step evenly through every operand are merged, except the last with
+    `separate_last`."""
     groups: list[list[int]] = []
-    for axis in [axis for axis in range(len(space) - apart) if space[axis] != 1]:
+    for axis in [axis for axis in range(len(space) - separate_last) if space[axis] != 1]:
         if groups and all(of_operand[groups[-1][-1]] == of_operand[axis] * space[axis] for of_operand in strides):
             groups[-1].append(axis)
         else:
             groups.append([axis])
-    if apart or not groups:
+    if separate_last or not groups:
         groups.append([len(space) - 1])
     sizes = tuple(prod(space[axis] for axis in group) for group in groups)
     steps = tuple(tuple(of_operand[group[-1]] for group in groups) for of_operand in strides)
@@ -315,10 +318,10 @@ def _merge(outer: int, inner: int, space: Numbers, strides: Sequence[Numbers], c
 
 
 def _form(space: Numbers, last: int, inner: Sequence[int], cells: int, largest: Sequence[Numbers]) -> Form:
-    """REDUCE_INNER where the reduce axis lies innermost and is long, or where there are no cells to speak of."""
-    if cells < _FEW_CELLS or not inner:
+    """REDUCE_INNER where the reduce axis has the smallest stride and is long, or where there are few cells; else REDUCE_OUTER."""
+    if cells < _MIN_CELLS or not inner:
         return Form.REDUCE_INNER
-    if space[last] < _FEW_ROWS:
+    if space[last] < _SHORT_ROW:
         return Form.REDUCE_OUTER
     for steps in largest:
         if steps[last] and steps[inner[-1]]:

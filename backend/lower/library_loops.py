@@ -1,4 +1,4 @@
-"""Library phases as loops: what moves items, and what is a running value.  The others are routines, and end a region."""
+"""Lowers library phases inside a region: those that move items or scan become loops, all others calls of their routine."""
 
 from __future__ import annotations
 
@@ -23,33 +23,35 @@ from .scope import Check, LoweringScope, NotLowerable, Registers, Routine, Value
 
 # -------------------------------------------------------------------------------------------- routine calls
 #
-# Phases that are no loops: the region calls the routine that runs them one by one, so their bits are the same.
+# Calls of routines for phases that do not become loops: the region calls the same routine that runs the phase outside regions, so
+# that the bits are the same.
 #
-# A routine reads operands where they lie; what lies nowhere is written first.  Sizes that the region has found so far are numbers
-# of the call, for which the routine is made anew; so what only the items of a phase depend on, such as the index of a loop, is an
-# operand instead.  A size that the phase finds is written to a word, and known from then on.  Guards that wait for a size are
-# checked by a routine, too, as soon as it is known.
+# A routine reads operands in memory; a deferred one is stored first.  Run-time sizes that the region has defined so far are
+# arguments of the call, for which the routine is specialized anew; so a size on which only the items of a phase depend, such as
+# the index of a loop, is an operand instead.  A size that the phase defines is written to an i64 in memory.  Guards that wait for
+# a size are checked by a call too, as soon as the size is defined.
 
 def call_routine(scope: LoweringScope, phase: Structured | LibraryPhase) -> None:
-    """Results of a phase by its routine; nothing is done where nobody reads them."""
+    """Lower a phase to a call of its routine; a phase whose result is not read only gets memory."""
     if is_unread(phase):
-        scope.values.update((result, scope.place_for(result)) for result in traverse.results(phase))
+        scope.values.update((result, scope.destination_of(result)) for result in traverse.results(phase))
         return
     operands, results, defines = tuple(dict.fromkeys(traverse.operands(phase))), traverse.results(phase), traverse.defines(phase)
-    turned = tuple((v, *scope.turned[v]) for v in operands if v in scope.turned and scope.turned[v][0] in operands)
-    operands = tuple(v for v in operands if v not in [transposed for transposed, _, _ in turned])
-    numbers = _numbers(scope, phase)
-    reads = [_box(scope, _where(scope, operand), scope.shape(operand)) for operand in operands]
-    reads += [_box(scope, _number(scope, size), ()) for size in numbers.values()]
-    targets = [scope.place_for(result) for result in results]
-    words = [scope.room(Kind.I64, ()) for _ in defines]
+    known = scope.transposed
+    transposed = tuple((v, *known[v]) for v in operands if v in known and known[v][0] in operands)
+    operands = tuple(v for v in operands if v not in [value for value, _, _ in transposed])
+    numbers = _size_operands(scope, phase)
+    reads = [_box(scope, _stored(scope, operand), scope.shape(operand)) for operand in operands]
+    reads += [_box(scope, _stored_size(scope, size), ()) for size in numbers.values()]
+    targets = [scope.destination_of(result) for result in results]
+    words = [scope.scratch(Kind.I64, ()) for _ in defines]
     writes = [
-        _box(scope, target, [_most(scope, size, defines) for size in scope.shape(result)])
+        _box(scope, target, [_upper_bound(scope, size, defines) for size in scope.shape(result)])
         for target, result in zip(targets, results, strict=True)
     ]
     writes += [_box(scope, word, ()) for word in words]
-    sizes = _sizes(scope, phase, numbers)
-    scope.routines.append(Routine(phase, (*operands, *numbers), results, sizes, defines, turned, numbers))
+    sizes = _call_sizes(scope, phase, numbers)
+    scope.routines.append(Routine(phase, (*operands, *numbers), results, sizes, defines, transposed, numbers))
     _call(scope, reads, writes, sizes)
     for variable, word in zip(defines, words, strict=True):
         (register,) = scope.read(word, ())
@@ -58,21 +60,21 @@ def call_routine(scope: LoweringScope, phase: Structured | LibraryPhase) -> None
         scope.values[result] = target if scope.shape(result) else scope.read(target, ())
 
 
-def _numbers(scope: LoweringScope, phase: Structured | LibraryPhase) -> dict[ValueId, Size]:
-    """The sizes that the region has found and that items of a phase are made of."""
+def _size_operands(scope: LoweringScope, phase: Structured | LibraryPhase) -> dict[ValueId, Size]:
+    """The sizes in a phase's body that mention run-time sizes of the region, with values that stand for them as operands."""
     sizes = [node.size for node in phase.body if isinstance(node, SizeNode)] if isinstance(phase, Structured) else []
     found_sizes = [size for size in dict.fromkeys(sizes) if any(variable in scope.sizes for variable in size.variables())]
     return {ValueId(-1 - at): size for at, size in enumerate(found_sizes)}
 
 
-def _number(scope: LoweringScope, size: Size) -> ValueLocation:
-    target = scope.room(Kind.I64, ())
+def _stored_size(scope: LoweringScope, size: Size) -> ValueLocation:
+    target = scope.scratch(Kind.I64, ())
     scope.write(target, (), (scope.b.number(scope.index_of(size)),))
     return target
 
 
-def with_numbers(phase: Structured, numbers: Mapping[ValueId, Size]) -> Structured:
-    """A phase that reads these sizes as values of rank 0."""
+def with_size_operands(phase: Structured, numbers: Mapping[ValueId, Size]) -> Structured:
+    """The phase reading these sizes as values of rank 0."""
     nodes = {size: ReadNode(len(phase.reads) + at, Kind.I64) for at, size in enumerate(numbers.values())}
     body = tuple([nodes.get(node.size, node) if isinstance(node, SizeNode) else node for node in phase.body])
     reads = [Read(value, Projection((Affine((), ()),))) for value in numbers]
@@ -80,28 +82,29 @@ def with_numbers(phase: Structured, numbers: Mapping[ValueId, Size]) -> Structur
 
 
 def check_guards(scope: LoweringScope, variable: SizeVariable) -> None:
-    """The guards that wait for a size that is known now."""
+    """Call the check of the guards that wait for a size, which is defined now."""
     if variable in scope.waits_for:
         sizes = tuple(scope.sizes)
         scope.routines.append(Routine(None, (), (), sizes, (variable,)))
         _call(scope, (), (), sizes)
 
 
-def hear(scope: LoweringScope, index: str, every: int) -> None:
-    """An interrupt is heard in iterations whose index is a multiple of a power of two: the caller's code is entered."""
+def poll(scope: LoweringScope, index: str, every: int) -> None:
+    """Poll for interrupts in iterations whose index is a multiple of `every`, a power of two, by a call into the caller's
+    code."""
     b = scope.b
     scope.routines.append(Routine(None, (), (), ()))
-    with b.block() as there:
+    with b.block() as call:
         _call(scope, (), (), ())
     if every == 1:
-        b.statements += there
+        b.statements += call
         return
     phase_of_count = b.apply("band", (index, b.constant(Kind.I64, every - 1)), Kind.I64, Kind.I64)
-    b.choose(b.compare("le", at(phase_of_count), ZERO), there, ())
+    b.choose(b.compare("le", at(phase_of_count), ZERO), call, ())
 
 
 def define_size(scope: LoweringScope, variable: SizeVariable, register: str, span: Span) -> None:
-    """A size is known, and fails where it is outside its bounds."""
+    """Define a run-time size by a register; a check fails if it is outside the size's bounds."""
     b = scope.b
     low = b.compare("lt", at(register), ZERO)
     bad, values = low, [register]
@@ -118,36 +121,38 @@ def _call(scope: LoweringScope, reads: Sequence[Box], writes: Sequence[Box], siz
     scope.b.statements.append(Call(len(scope.routines) - 1, tuple(reads), tuple(writes), numbers))
 
 
-def _sizes(scope: LoweringScope, phase: Structured | LibraryPhase, numbers: Mapping[ValueId, Size]) -> tuple[SizeVariable, ...]:
-    """What the region has found of the sizes that a phase depends on, but for what it reads as numbers; all of it where guards
-    wait for what the phase finds."""
+def _call_sizes(
+    scope: LoweringScope, phase: Structured | LibraryPhase, numbers: Mapping[ValueId, Size]
+) -> tuple[SizeVariable, ...]:
+    """The run-time sizes of the region that a phase depends on, without those it reads as operands; all of the region's if a
+    guard waits for a size that the phase defines."""
     defines = traverse.defines(phase)
     if scope.waits_for.intersection(defines):
         return tuple(scope.sizes)
     shapes = [size for value in (*traverse.results(phase), *traverse.operands(phase)) for size in scope.shape(value)]
-    read = with_numbers(phase, numbers) if isinstance(phase, Structured) else phase
+    read = with_size_operands(phase, numbers) if isinstance(phase, Structured) else phase
     needed = {variable for size in (*traverse.sizes(read), *shapes) for variable in size.variables()}
     return tuple(variable for variable in scope.sizes if variable in needed and variable not in defines)
 
 
-def _most(scope: LoweringScope, size: Size, defines: Sequence[SizeVariable]) -> Size:
-    """A size, or if it is not known yet the greatest that it can be."""
-    return number(scope.most(size)) if size.variables() & set(defines) else size
+def _upper_bound(scope: LoweringScope, size: Size, defines: Sequence[SizeVariable]) -> Size:
+    """The size, or its upper bound if it mentions a size of `defines`."""
+    return number(scope.upper_bound(size)) if size.variables() & set(defines) else size
 
 
-def _where(scope: LoweringScope, value: ValueId) -> ValueLocation:
-    """The memory of a value."""
-    where = scope.where(value) if value not in scope.lazy else None
+def _stored(scope: LoweringScope, value: ValueId) -> ValueLocation:
+    """The memory of a value; a deferred value, or one in registers, is stored first."""
+    where = scope.storage_of(value) if value not in scope.deferred else None
     if isinstance(where, ValueLocation):
         return where
-    shape, target = scope.shape(value), scope.room(scope.kind(value), scope.shape(value))
+    shape, target = scope.shape(value), scope.scratch(scope.kind(value), scope.shape(value))
     with scope.points(shape) as point:
         scope.write(target, point, scope.items(value, tuple(point)))
     return target
 
 
 def _box(scope: LoweringScope, location: ValueLocation, shape: Sequence[Size]) -> Box:
-    """All items of a value of this shape that lies at a place."""
+    """The box of all items of a value of this shape at a location."""
     free = iter(shape)
     axes: list[tuple[Index, Index | None]] = [
         (ZERO, scope.index_of(next(free))) if fixed is None else (fixed, None) for fixed in location.fixed
@@ -176,18 +181,20 @@ def _axis(phase: LibraryPhase) -> int:
 
 
 def _function(phase: LibraryPhase) -> str:
-    """What an index outside its axis is a failure of."""
+    """The name of the check that an index out of range fails."""
     return f"shift {phase.attributes['shift']}" if "shift" in phase.attributes else "index"
 
 
 _NONE: Final[Mapping[int, str]] = {}
 
 
-def _checked(
+def _check_index(
     scope: LoweringScope, phase: LibraryPhase, register: str, length: Size, indexing: Indexing | None,
     other_indices: Mapping[int, str] = _NONE, *, absent: bool = False,
 ) -> str:  # fmt: skip
-    """An index; with `checked` one outside its axis fails, but for ¯1 where that gives a fill.  `other_indices`: by axis."""
+    """The register of an index, checked if the phase is `checked`.
+
+    `absent`: ¯1 is valid, as it reads a fill.  `other_indices`: the indices of other axes, for the message of a failure."""
     b = scope.b
     if phase.attributes["checked"]:
         low = b.compare("lt", at(register), Index((), -1 if absent else 0))
@@ -200,8 +207,8 @@ def _checked(
     return register
 
 
-def _picked(scope: LoweringScope, phase: LibraryPhase, point: Sequence[Index]) -> str:
-    """The index of a gather at a point; those of axes before it are checked first where they are numbers: each item has them."""
+def _checked_index(scope: LoweringScope, phase: LibraryPhase, point: Sequence[Index]) -> str:
+    """The checked index of a gather at a point; scalar indices of earlier axes are checked first, for each item."""
     arg, indices, *others = phase.args
     axis, indexing, shape = _axis(phase), phase.indexing, scope.shape(arg)
     other_axes, register = phase.attributes.get("other_axes", ()), scope.integer(indices, tuple(point))
@@ -211,12 +218,12 @@ def _picked(scope: LoweringScope, phase: LibraryPhase, point: Sequence[Index]) -
         every = {**registers, axis: register}
         for other in sorted(other for other in registers if other < axis):
             rest = {checked_axis: number for checked_axis, number in every.items() if checked_axis != other}
-            _checked(scope, phase, registers[other], shape[other], indexing.on(other), rest)
-    return _checked(scope, phase, register, shape[axis], indexing, registers, absent=bool(phase.attributes["fills"]))
+            _check_index(scope, phase, registers[other], shape[other], indexing.on(other), rest)
+    return _check_index(scope, phase, register, shape[axis], indexing, registers, absent=bool(phase.attributes["fills"]))
 
 
-def _unchecked(scope: LoweringScope, phase: LibraryPhase, point: Sequence[Index]) -> str:
-    """The index of a gather at a point, where all have been checked."""
+def _unchecked_index(scope: LoweringScope, phase: LibraryPhase, point: Sequence[Index]) -> str:
+    """The index of a gather at a point, where all indices have been checked already."""
     return scope.integer(phase.args[1], tuple(point))
 
 
@@ -228,27 +235,27 @@ def _gather(scope: LoweringScope, phase: LibraryPhase) -> None:
     fills = bool(phase.attributes["fills"])
     b, shape, rank = scope.b, scope.shape(result), len(scope.shape(indices))
     if not rank:
-        index = _picked(scope, phase, ())
-        where = scope.where(arg)
+        index = _checked_index(scope, phase, ())
+        where = scope.storage_of(arg)
         assert isinstance(where, ValueLocation)
         if shape and not fills and result in scope.aliases:
             scope.values[result] = where.cell(axis, at(index))
             return
         mask = b.compare("le", ZERO, at(index)) if fills else None
         if not shape:
-            scope.keep(result, scope.items(arg, (at(index),), mask))
+            scope.define_scalar(result, scope.items(arg, (at(index),), mask))
             return
-        target = scope.place_for(result)
+        target = scope.destination_of(result)
         with scope.points(shape) as point:
             scope.write(target, point, scope.items(arg, (*point[:axis], at(index), *point[axis:]), mask))
         scope.values[result] = target
         return
-    target = scope.place_for(result)
-    pick = _picked
-    if phase.attributes["checked"] and len(shape) > rank:  # also where the other axes are empty
+    target = scope.destination_of(result)
+    pick = _checked_index
+    if phase.attributes["checked"] and len(shape) > rank:  # all indices, even if the other axes are empty
         with scope.points(scope.shape(indices)) as point:
-            _picked(scope, phase, point)
-        pick = _unchecked
+            _checked_index(scope, phase, point)
+        pick = _unchecked_index
     with scope.points(shape) as point:
         index = pick(scope, phase, point[axis : axis + rank])
         mask = b.compare("le", ZERO, at(index)) if fills else None
@@ -256,9 +263,10 @@ def _gather(scope: LoweringScope, phase: LibraryPhase) -> None:
     scope.values[result] = target
 
 
-def _chosen(scope: LoweringScope, phase: LibraryPhase, choices: Mapping[int, ValueId], point: Sequence[Index], *, checks: bool
-            ) -> dict[int, str]:  # fmt: skip
-    """The indices of an update by axis, at a point of the axes of all of them."""
+def _update_indices(
+    scope: LoweringScope, phase: LibraryPhase, choices: Mapping[int, ValueId], point: Sequence[Index], *, checks: bool
+) -> dict[int, str]:
+    """The indices of an update, by axis, at a point of the axes of all of them."""
     registers, used, shape = dict[int, str](), 0, scope.shape(phase.args[0])
     for axis, choice in choices.items():
         rank = len(scope.shape(choice))
@@ -267,22 +275,22 @@ def _chosen(scope: LoweringScope, phase: LibraryPhase, choices: Mapping[int, Val
     for axis, register in registers.items() if checks else ():
         others = {other: number for other, number in registers.items() if other != axis}
         indexing = phase.indexing
-        _checked(scope, phase, register, shape[axis], indexing and indexing.on(axis), others)
+        _check_index(scope, phase, register, shape[axis], indexing and indexing.on(axis), others)
     return registers
 
 
 def _update(scope: LoweringScope, phase: LibraryPhase) -> None:
-    """arg[i; j; …] ← value, in place where nobody reads arg any more."""
+    """arg[i; j; …] ← value, in place where nothing reads arg later."""
     indexed = phase.attributes["indexed"]
     assert isinstance(indexed, tuple)
     arg, *present, value = phase.args
     (result,), shape = phase.results, scope.shape(phase.args[0])
-    target, source = scope.place_for(result), scope.where(arg)
-    supply = iter(present)
-    choices = {axis: next(supply) for axis, has in enumerate(indexed) if has}
-    start = box_of(phase, scope.known, shape)
+    target, source = scope.destination_of(result), scope.storage_of(arg)
+    index_values = iter(present)
+    choices = {axis: next(index_values) for axis, has in enumerate(indexed) if has}
+    start = start_of_updated_box(phase, scope.known, shape)
     if start is not None and source != target and scope.shape(value):
-        _around(scope, shape, [scope.index_of(size) for size in start], arg, value, target)
+        _update_box(scope, shape, [scope.index_of(size) for size in start], arg, value, target)
         scope.values[result] = target
         return
     copy(scope, shape, source, target)
@@ -291,21 +299,21 @@ def _update(scope: LoweringScope, phase: LibraryPhase) -> None:
     rank = len(scope.shape(value))
     if rank not in (0, len(selection)):
         raise NotLowerable("an update by cells that are spread")
-    apart = len(choices) < len(shape)  # checks are made even where an axis that is taken whole is empty
-    if apart:
+    checks_first = len(choices) < len(shape)  # indices are checked even if an axis without an index is empty
+    if checks_first:
         with scope.points([size for axis in choices for size in spread[axis]], LoopKind.SERIAL) as point:
-            _chosen(scope, phase, choices, point, checks=True)
+            _update_indices(scope, phase, choices, point, checks=True)
     with scope.points(selection, LoopKind.SERIAL if len(shape) - 1 in choices else LoopKind.VECTOR) as point:
         axes = [axis for axis, sizes in enumerate(spread) for _ in sizes]
         picked = [index for axis, index in zip(axes, point, strict=True) if axis in choices]
-        registers = _chosen(scope, phase, choices, picked, checks=not apart)
+        registers = _update_indices(scope, phase, choices, picked, checks=not checks_first)
         places = [at(registers[axis]) if axis in choices else point[axes.index(axis)] for axis in range(len(shape))]
         scope.write(target, places, scope.items(value, tuple(point) if rank else ()))
     scope.values[result] = target
 
 
-def box_of(phase: LibraryPhase, known: KnownValues, shape: Sequence[Size]) -> Sequence[Size] | None:
-    """Where the box begins that an update writes, if it writes one and is known to be inside."""
+def start_of_updated_box(phase: LibraryPhase, known: KnownValues, shape: Sequence[Size]) -> Sequence[Size] | None:
+    """The origin of the box that an update writes; None if it does not write a box that is known to be in range."""
     indexed = phase.attributes["indexed"]
     assert isinstance(indexed, tuple)
     present = iter(phase.args[1:-1])
@@ -314,9 +322,10 @@ def box_of(phase: LibraryPhase, known: KnownValues, shape: Sequence[Size]) -> Se
     return starts if len(starts) == len(shape) and not phase.attributes["checked"] else None
 
 
-def _around(scope: LoweringScope, shape: Sequence[Size], start: Sequence[Index], old: ValueId, box: ValueId,
-    target: ValueLocation) -> None:
-    """The items of a box, and what is around them: each item of the result is written once."""
+def _update_box(
+    scope: LoweringScope, shape: Sequence[Size], start: Sequence[Index], old: ValueId, box: ValueId, target: ValueLocation
+) -> None:
+    """Write the items of a box and, around it, those of `old`: each item of the result is written once."""
     stop = [plus(first, scope.index_of(size)) for first, size in zip(start, scope.shape(box), strict=True)]
 
     def along(point: tuple[Index, ...], is_inside: bool) -> None:
@@ -346,7 +355,7 @@ def _join(scope: LoweringScope, phase: LibraryPhase) -> None:
     pieces = list(zip(phase.args, starts, strict=False))
 
     def item(point: tuple[Index, ...], mask: str | None) -> Registers:
-        """From the last piece that begins before it."""
+        """The item from the last piece that starts at or before the point."""
         first, *others = pieces
         before = None if not others else b.compare("lt", point[axis], starts[1])
         value = scope.items(first[0], point, b.both(mask, before))
@@ -357,10 +366,10 @@ def _join(scope: LoweringScope, phase: LibraryPhase) -> None:
             value = scope.select(there, scope.items(arg, moved, b.both(mask, inside)), value, scope.kind(result))
         return value
 
-    if result in scope.aliases and len(pieces) <= _MOST_PIECES:
-        scope.lazy[result] = item
+    if result in scope.aliases and len(pieces) <= _MAX_DEFERRED_PIECES:
+        scope.deferred[result] = item
         return
-    target = scope.place_for(result)
+    target = scope.destination_of(result)
     for arg, start in pieces:
         with scope.points(scope.shape(arg)) as point:
             moved = [plus(index, start) if a == axis else index for a, index in enumerate(point)]
@@ -370,7 +379,7 @@ def _join(scope: LoweringScope, phase: LibraryPhase) -> None:
 
 def _stack(scope: LoweringScope, phase: LibraryPhase) -> None:
     (result,), axis = phase.results, _axis(phase)
-    target = scope.place_for(result)
+    target = scope.destination_of(result)
     for layer, arg in enumerate(phase.args):
         with scope.points(scope.shape(arg)) as point:
             moved = (*point[:axis], Index((), layer), *point[axis:])
@@ -379,27 +388,27 @@ def _stack(scope: LoweringScope, phase: LibraryPhase) -> None:
 
 
 def _rotate(scope: LoweringScope, phase: LibraryPhase) -> None:
-    """Two runs along the axis."""
+    """A rotation as two contiguous runs along the axis."""
     (arg, amount), (result,), axis, b = phase.args, phase.results, _axis(phase), scope.b
     if scope.shape(amount):
         raise NotLowerable("a rotation by many amounts")
     shape, length = scope.shape(arg), scope.index_of(scope.shape(arg)[axis])
-    amount_ahead = _turn(scope, amount, scope.shape(arg)[axis])
-    rest = plus(length, times(amount_ahead, -1))
+    amount_index = _rotation_amount(scope, amount, scope.shape(arg)[axis])
+    rest = plus(length, times(amount_index, -1))
 
     def item(point: tuple[Index, ...], mask: str | None) -> Registers:
-        here = b.compare("lt", point[axis], rest)
-        ahead, behind = plus(point[axis], amount_ahead), plus(point[axis], times(rest, -1))
+        in_first_run = b.compare("lt", point[axis], rest)
+        ahead, behind = plus(point[axis], amount_index), plus(point[axis], times(rest, -1))
         near, far = [tuple(shifted if at_ == axis else i for at_, i in enumerate(point)) for shifted in (ahead, behind)]
-        first = scope.items(arg, near, b.both(mask, here))
+        first = scope.items(arg, near, b.both(mask, in_first_run))
         second = scope.items(arg, far, b.both(mask, b.compare("le", rest, point[axis])))
-        return scope.select(here, first, second, scope.kind(result))
+        return scope.select(in_first_run, first, second, scope.kind(result))
 
     if result in scope.aliases:
-        scope.lazy[result] = item
+        scope.deferred[result] = item
         return
-    target = scope.place_for(result)
-    for upper, there, here in ((rest, amount_ahead, ZERO), (amount_ahead, ZERO, rest)):
+    target = scope.destination_of(result)
+    for upper, there, in_first_run in ((rest, amount_index, ZERO), (amount_index, ZERO, rest)):
         with ExitStack() as loops:
             point: list[Index] = []
             for a, size in enumerate(shape):
@@ -408,13 +417,13 @@ def _rotate(scope: LoweringScope, phase: LibraryPhase) -> None:
                 uppers = (upper, extent) if a == axis else (extent,)
                 point.append(at(loops.enter_context(b.loop(kind, (ZERO,), uppers)).index))
             source = tuple(plus(i, there) if a == axis else i for a, i in enumerate(point))
-            moved = [plus(i, here) if a == axis else i for a, i in enumerate(point)]
+            moved = [plus(i, in_first_run) if a == axis else i for a, i in enumerate(point)]
             scope.write(target, moved, scope.items(arg, source))
     scope.values[result] = target
 
 
-def _turn(scope: LoweringScope, amount: ValueId, size: Size) -> Index:
-    """By how much an axis of this size is rotated, from 0 to its length less one."""
+def _rotation_amount(scope: LoweringScope, amount: ValueId, size: Size) -> Index:
+    """The amount of a rotation modulo the axis length, from 0 to length-1."""
     b, length, literal = scope.b, scope.index_of(size), scope.known.literals.get(amount)
     if isinstance(literal, int) and size.constant:
         if 0 <= literal < size.constant:
@@ -427,7 +436,7 @@ def _turn(scope: LoweringScope, amount: ValueId, size: Size) -> Index:
 def _size_vector(scope: LoweringScope, phase: LibraryPhase) -> None:
     (result,), sizes, b = phase.results, phase.attributes["sizes"], scope.b
     assert isinstance(sizes, tuple)
-    target = scope.place_for(result)
+    target = scope.destination_of(result)
     for position, size in enumerate(sizes):
         scope.write(target, (Index((), position),), (b.number(scope.index_of(size)),))
     scope.values[result] = target
@@ -442,7 +451,7 @@ def _count(sizes: Sequence[Size]) -> int | None:
 
 
 def _contract(scope: LoweringScope, phase: LibraryPhase) -> None:
-    """With a vector, or of small matrices, it is a sum of products; other products of matrices are BLAS's."""
+    """A product with a vector, or of small or integer matrices, as a sum of products; other products of matrices go to BLAS."""
     left, right = phase.args
     (result,), shapes = phase.results, (scope.shape(phase.args[0]), scope.shape(phase.args[1]))
     rows, columns = _count(shapes[0][:-1]), _count(shapes[1][1:])
@@ -457,14 +466,14 @@ def _contract(scope: LoweringScope, phase: LibraryPhase) -> None:
 
 
 def _runtime_size(scope: LoweringScope, phase: LibraryPhase) -> None:
-    """A number becomes a size."""
+    """An integer value becomes a run-time size."""
     (variable,) = phase.defines
     define_size(scope, variable, scope.integer(phase.args[0]), phase.span)
     check_guards(scope, variable)
 
 
-def _running(scope: LoweringScope, phase: LibraryPhase) -> None:
-    """A scan by a function that is exact in any order."""
+def _scan(scope: LoweringScope, phase: LibraryPhase) -> None:
+    """A scan by a function that is exact in any order, as a sequential loop."""
     (arg,), (result,), axis, b = phase.args, phase.results, _axis(phase), scope.b
     function, kind = phase.attributes["function"], scope.kind(phase.results[0])
     assert isinstance(function, str)
@@ -472,7 +481,7 @@ def _running(scope: LoweringScope, phase: LibraryPhase) -> None:
         raise NotLowerable("a scan of floats is a routine")
     if kind.is_complex or function not in REDUCTIONS or scope.kind(arg) is not kind:
         raise NotLowerable(f"a scan by {function} is a routine")
-    shape, target = scope.shape(arg), scope.place_for(result)
+    shape, target = scope.shape(arg), scope.destination_of(result)
     one = Index((), 1)
     with scope.points([s for a, s in enumerate(shape) if a != axis], LoopKind.SERIAL) as others:
 
@@ -490,16 +499,16 @@ def _running(scope: LoweringScope, phase: LibraryPhase) -> None:
 
 _OPS: Final[dict[str, Callable[[LoweringScope, LibraryPhase], None]]] = {
     "gather": _gather, "update": _update, "join": _join, "stack": _stack, "rotate": _rotate, "size_vector": _size_vector,
-    "contract": _contract, "runtime_size": _runtime_size, "scan": _running,
+    "contract": _contract, "runtime_size": _runtime_size, "scan": _scan,
 }  # fmt: skip
 
-LAZY: Final = frozenset({"rotate", "join"})
-"""Ops whose items can be read where they are used, from the operands; loops are split where what is read changes."""
-_MOST_PIECES: Final = 3
-IN_PLACE: Final = frozenset({"update"})
-"""Ops whose first result may take the place of their first argument."""
+DEFERRED_OPS: Final = frozenset({"rotate", "join"})
+"""Ops that may be deferred: readers take the items from their operands; index-set splitting removes the selection."""
+_MAX_DEFERRED_PIECES: Final = 3
+IN_PLACE_OPS: Final = frozenset({"update"})
+"""Ops whose first result may overwrite their first argument."""
 
 
-def writes_over(phase: LibraryPhase) -> ValueId | None:
-    """The argument whose place the result may take."""
-    return phase.args[0] if phase.op in IN_PLACE else None
+def overwritten_argument(phase: LibraryPhase) -> ValueId | None:
+    """The argument that the result may overwrite; None if there is none."""
+    return phase.args[0] if phase.op in IN_PLACE_OPS else None

@@ -1,11 +1,11 @@
-"""A scalar body in loops over its axes: kernels, chains along rows and phases of regions.
+"""Writes loop nests for scalar bodies: kernels, chains along rows and structured phases of regions.
 
-The axes are loops in order, the reduced one last; `kernel_ir.Form` says which of them goes over vectors.  A node is computed in
-the outermost loop in which all that it depends on is known.  Reductions are those of `loopir.reductions` where the order shows,
-else in registers.  Where items lie, and what becomes of results, is said by who has them.
+The axes are loops in order, the reduced one last; `kernel_ir.Form` says which of them is the vector axis.  Each node is computed
+in the outermost loop in which all its operands are known.  Reductions of floats follow the order of sums (`loopir.reductions`),
+others accumulate in registers.  Subclasses of `PhaseNest` define where items are loaded from and where results go.
 
-Note [Few items].  Rows of so few items that vectors go across rows have a vector for each column, which the printer takes from
-whole rows (`codegen.llvm_memory`, Note [Rows]).
+Note [Few items].  Rows of so few items that vectors go across rows (UNROLLED_INNER) have one vector a column, which the printer
+transposes from full rows (`codegen.llvm_memory`, Note [Rows]).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from ..loopir.reductions import (
     together,
     unrolled,
 )
-from .body import Body, bits_of, build_body, late_nodes, spans_of, used_nodes
+from .body import Body, accumulator_dependent_nodes, bits_of, build_body, spans_of, used_nodes
 from .kernel_ir import (
     BLOCK,
     FETCH,
@@ -60,46 +60,49 @@ from .kernel_ir import (
     VectorStride,
     kind_of,
 )
-from .scope import SMALL, Check, LoweringScope, NotLowerable, Registers, ValueLocation, Where, indices_of, parts_of
+from .scope import SMALL, Check, LoweringScope, NotLowerable, Registers, Storage, ValueLocation, indices_of, parts_of
 
 # ---------------------------------------------------------------------------------------------------- nests
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """What is known of the last axis: its `length`, if that is short and always the same; the most that it can be; whether there
-    is surely an item."""
+    """Facts about the last axis: its `length` if that is short and constant (else 0), its upper bound `most`, and whether it
+    provably has an item (`is_some`)."""
 
     length: int = 0
     most: int = MOST
     is_some: bool = True
 
 
-_WHOLE_EXTENT: Final = Extent()
+_ANY_EXTENT: Final = Extent()
 
 
 class PhaseNest:
-    """`parts` are the nodes of all results, one after the other, and `reductions` join these; `known`: the registers of nodes."""
+    """The loop nest of a body, in one of the forms of `kernel_ir.Form`.
+
+    `parts`: the nodes of all results in order (two for a complex result), and `reductions`: one for each of them.  `at_depth[d]`:
+    the nodes to compute at the start of the body of d nested loops.  `known`: registers of nodes computed outside all loops."""
 
     outer: ClassVar = LoopKind.SERIAL
-    """Of loops over axes that are not the vector axis, behind no other."""
+    """The kind of the loops outside the vector axis."""
     in_order: ClassVar = True
-    """Are items reduced in their order, or by threads at once?"""
+    """Are items reduced in index order, rather than by many threads?"""
     most_cells = 1024
-    """Cells side by side that are reduced together, of all results."""
+    """Adjacent cells that are reduced together at most."""
 
     def __init__(self, b: LoopBuilder, form: Form, nodes: Sequence[Node], kinds: Sequence[Kind], results: Sequence[KernelResult],
-                 extents: Sequence[Index], last: Extent = _WHOLE_EXTENT) -> None:  # fmt: skip
+                 extents: Sequence[Index], last: Extent = _ANY_EXTENT) -> None:  # fmt: skip
         self.b, self.form, self.nodes, self.extents, self.last = b, form, nodes, extents, last
         self.results_of_body = results
         self.parts = [node for r in results for node in r.nodes]
         self.reductions = [Reduction(r.reduction or "", kinds[n], self.in_order) for r in results for n in r.nodes]
-        self.late = late_nodes(nodes)
-        """The nodes that depend on the state of a reduction from the right."""
+        self.accumulator_dependent = accumulator_dependent_nodes(nodes)
+        """The nodes that depend on the accumulator of a right fold."""
         self.axes: list[frozenset[int]] = []
         for node in nodes:
             self.axes.append(self.depends(node))
         self.at_depth: list[list[int]] = [[] for _ in range(len(extents) + 1)]
-        """The nodes that are known inside so many loops and not before."""
+        """By depth: the nodes that become known inside so many loops."""
         for index in sorted(used_nodes(nodes, [node for r in results for node in r.roots])):
             self.at_depth[max(self.axes[index], default=-1) + 1].append(index)
         self.known: dict[int, str] = {}
@@ -107,11 +110,11 @@ class PhaseNest:
     # ------------------------------------------------------------------------------------------- items
 
     def depends(self, node: Node) -> frozenset[int]:
-        """The axes on which a node depends, once those of earlier ones are known."""
+        """The axes on which a node depends; `self.axes` has those of earlier nodes."""
         raise NotImplementedError
 
     def load(self, node: KernelLoad, point: Sequence[Index], mask: str | None) -> str:
-        """An operand's item, which is there if a mask is true."""
+        """The register of an operand's item; with a mask it is read only where the mask is true."""
         raise NotImplementedError
 
     def argument(self, number: int) -> str:
@@ -125,11 +128,11 @@ class PhaseNest:
         raise NotImplementedError
 
     def check(self, number: int, node: KernelApply) -> int:
-        """The number of a node's check."""
+        """The number of the check of a node that may fail."""
         return number
 
-    def give(self, point: Sequence[Index], registers: Sequence[str]) -> None:
-        """Takes the results at a point of the parallel axes, part after part."""
+    def emit(self, point: Sequence[Index], registers: Sequence[str]) -> None:
+        """Store the results at a point of the parallel axes; `registers` has one a part."""
         raise NotImplementedError
 
     # ------------------------------------------------------------------------------------------- nodes
@@ -139,25 +142,26 @@ class PhaseNest:
             known[number] = self.node(number, point, known, mask)
 
     def enter(self, point: Sequence[Index], known: dict[int, str]) -> None:
-        """Compute what is known first at a point of so many axes."""
+        """Compute the nodes that become known at the point's depth."""
         self.compute(self.at_depth[len(point)], point, known)
 
     def values(self, point: Sequence[Index], known: dict[int, str], mask: str | None = None) -> list[str]:
         """Registers of the parts at a point of all axes."""
         values = dict(known)
-        self.compute([number for number in self.at_depth[len(point)] if number not in self.late], point, values, mask)
+        independent = [number for number in self.at_depth[len(point)] if number not in self.accumulator_dependent]
+        self.compute(independent, point, values, mask)
         return [values[node] for node in self.parts]
 
     def states(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
-        """Of the items at a point of all axes."""
+        """The reduction states of the single item at a point of all axes."""
         finds_places = any(one.is_argument_reduction for one in self.reductions)
         items, last = self.values(point, known), len(point) - 1
         position = self.b.number(self.coordinate(last, point)) if finds_places else ""
         return [register for one, item in zip(self.reductions, items, strict=True) for register in one.of_item(self.b, item,
             position)]
 
-    def outcomes(self, registers: Sequence[str]) -> list[str]:
-        """Of states."""
+    def results_of(self, registers: Sequence[str]) -> list[str]:
+        """The results of reduction states."""
         return [one.result(self.b, state) for one, state in states(self.reductions, registers)]
 
     def node(self, index: int, point: Sequence[Index], known: dict[int, str], mask: str | None = None) -> str:
@@ -196,29 +200,29 @@ class PhaseNest:
             for extent in self.extents[: max(0, self.vector_axis)]:
                 point.append(at(loops.enter_context(self.b.range(self.outer, extent)).index))
                 self.enter(point, known)
-            self.inside(point, known)
+            self.write_inner(point, known)
 
-    def inside(self, point: Sequence[Index], known: dict[int, str]) -> None:
-        """The vector axis and the reduced one."""
+    def write_inner(self, point: Sequence[Index], known: dict[int, str]) -> None:
+        """The vector axis and the reduced one, inside the other loops."""
         match self.form:
             case Form.REDUCE_INNER:
-                self.give(point, self.reduced(point, known))
+                self.emit(point, self.reduced(point, known))
             case Form.REDUCE_OUTER:
-                self.across(point, known)
+                self.reduce_cells(point, known)
             case Form.UNROLLED_INNER:
-                self.few(point, known)
+                self.unrolled_columns(point, known)
             case _ if not self.extents:
-                self.give(point, self.values(point, known))
+                self.emit(point, self.values(point, known))
             case Form.MAP | Form.REDUCE_IN_REGISTERS:
                 with self.b.range(LoopKind.VECTOR, self.extents[self.vector_axis]) as loop:
                     here = [*point, at(loop.index)]
                     if self.form is Form.MAP:
-                        self.give(here, self.values(here, known))
+                        self.emit(here, self.values(here, known))
                     else:
                         self.enter(here, local := dict(known))
-                        self.give(here, self.reduced(here, local))
+                        self.emit(here, self.reduced(here, local))
 
-    def few(self, point: Sequence[Index], known: dict[int, str]) -> None:
+    def unrolled_columns(self, point: Sequence[Index], known: dict[int, str]) -> None:
         """See Note [Few items]."""
         column = len(self.extents) - 1
         rows, items = column - 1, [dict(known) for _ in range(self.last.length)]
@@ -233,10 +237,10 @@ class PhaseNest:
                 values.update(of_row)
                 self.compute(both, [*here, Index((), column_index)], values)
             for column_index, values in enumerate(items):
-                self.give([*here, Index((), column_index)], [values[node] for node in self.parts])
+                self.emit([*here, Index((), column_index)], [values[node] for node in self.parts])
 
-    def across(self, point: Sequence[Index], known: dict[int, str]) -> None:
-        """Reductions of cells side by side, so many at once."""
+    def reduce_cells(self, point: Sequence[Index], known: dict[int, str]) -> None:
+        """Reductions of adjacent cells, `most` at a time."""
         most = min(self.most_cells, 2 * PhaseNest.most_cells >> (len(self.parts) - 1).bit_length())
         with together(self.b, self.extents[-2], most) as (start, cells):
 
@@ -246,20 +250,20 @@ class PhaseNest:
                 return lambda row, mask: self.values([*here, row], values, mask)
 
             def give(cell: Index, totals: Sequence[str]) -> None:
-                self.give([*point, plus(start, cell)], totals)
+                self.emit([*point, plus(start, cell)], totals)
 
             ordered(self.b, self.reductions, self.extents[-1], items, give, cells, self.last.most, is_some=self.last.is_some)
 
     # -------------------------------------------------------------------------------------- reductions
 
     def reduced(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
-        """The reductions at a point of the parallel axes."""
-        if self.late:
-            return self.from_the_right(point, known)
+        """The reduced parts at a point of the parallel axes."""
+        if self.accumulator_dependent:
+            return self.right_fold(point, known)
         if any(one.is_ordered for one in self.reductions):
             return self.ordered(point, known)
         if self.form is Form.REDUCE_IN_REGISTERS or any(one.is_argument_reduction for one in self.reductions):
-            return self.one_by_one(point, known)
+            return self.itemwise(point, known)
         return self.in_any_order(point, known)
 
     def ordered(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
@@ -279,7 +283,7 @@ class PhaseNest:
         return totals
 
     def in_any_order(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
-        """Reductions that are exact in any order; one truth value may be decided before the last item."""
+        """Reductions that are exact in any order; a single ∧ or ∨ stops early."""
         b, size, (first, *others) = self.b, self.extents[-1], self.reductions
 
         def items(index: Index) -> list[str]:
@@ -287,14 +291,14 @@ class PhaseNest:
 
         if first.kind is Kind.BOOL and first.function in ("and", "or") and not others and self.last.most > BLOCK:
             with b.block() as early:
-                totals = self.until_decided(first, items)
+                totals = self.short_circuit(first, items)
             if cannot_fail(early):
                 b.statements += early
                 return totals
         return list(in_vectors(b, self.reductions, items, (size,)))
 
-    def until_decided(self, decided: Reduction, items: Callable[[Index], Sequence[str]]) -> list[str]:
-        """What follows the block that decides it is not looked at."""
+    def short_circuit(self, decided: Reduction, items: Callable[[Index], Sequence[str]]) -> list[str]:
+        """An ∧ or ∨ that ends after the first block of items that decides it."""
         b, size = self.b, self.extents[-1]
         with b.loop(LoopKind.SERIAL, (ZERO,), (size,), decided.entry(b), step=BLOCK) as block:
             start = at(block.index)
@@ -303,15 +307,15 @@ class PhaseNest:
             block.until = now if decided.function == "or" else b.apply("not", (now,), Kind.BOOL, Kind.BOOL)
         return list(block.results)
 
-    def one_by_one(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
-        """Reductions that are exact in any order, and places of extremes, with their state in registers."""
+    def itemwise(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
+        """Reductions that are exact in any order, and argument reductions, with their state in registers."""
         b, entry = self.b, [register for one in self.reductions for register in one.entry(self.b)]
         with b.range(LoopKind.SERIAL, self.extents[-1], entry) as loop:
             loop.yields = joined(b, self.reductions, loop.inside, self.states([*point, at(loop.index)], known))
-        return self.outcomes(loop.results)
+        return self.results_of(loop.results)
 
-    def from_the_right(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
-        """Reductions one item after the other; of nothing they are the identity."""
+    def right_fold(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
+        """Right folds; the result for no items is the function's identity."""
         b, results, kinds = self.b, self.results_of_body, [one.kind for one in self.reductions]
         some = None if self.last.is_some else b.compare("lt", ZERO, self.extents[-1])
         nothing = [n for r in results for n in (identity_of(r.reduction or "", r.kind) or 0, 0)[: len(r.nodes)]]
@@ -333,32 +337,32 @@ class PhaseNest:
 
 # --------------------------------------------------------------------------------------------- structured phases
 #
-# Structured phases of regions: nests over a scope.
+# Structured phases inside regions: nests that read and write values of a `LoweringScope`.
 
 def lower_structured(scope: LoweringScope, phase: Structured) -> None:
-    _note_turned(scope, phase)
+    _note_transposition(scope, phase)
     if phase.results[0].value in scope.aliases:
-        _show(scope, phase)
+        _defer_view(scope, phase)
         return
     body = build_body(phase, complexes=True, loops=True)
     if body is None:
         raise NotLowerable("a function or kind that kernels do not have")
-    _Phase(scope, phase, body).write()
+    _RegionPhase(scope, phase, body).write()
 
 
-def _show(scope: LoweringScope, phase: Structured) -> None:
-    """Items of a phase that only renames indices are read where they are used."""
+def _defer_view(scope: LoweringScope, phase: Structured) -> None:
+    """Defer a view: its readers take the items from its operand."""
     (read,), sizes = phase.reads, [axis.size for axis in phase.axes]
 
     def item(point: tuple[Index, ...], mask: str | None) -> Registers:
         indices, _ = indices_of(scope, read.projection, point, sizes)
         return scope.items(read.value, indices, mask)
 
-    scope.lazy[phase.results[0].value] = item
+    scope.deferred[phase.results[0].value] = item
 
 
-def _note_turned(scope: LoweringScope, phase: Structured) -> None:
-    """Of a phase that only exchanges axes."""
+def _note_transposition(scope: LoweringScope, phase: Structured) -> None:
+    """Record a phase that is a transposition in `scope.transposed`."""
     match phase:
         case Structured(reads=(Read(value, Projection((Affine(indices, _, False),))),), body=(ReadNode(),), results=(result,)):
             axes = [term.axis for index in indices for term in index.terms if term.coefficient == 1]
@@ -366,11 +370,11 @@ def _note_turned(scope: LoweringScope, phase: Structured) -> None:
             rank = list(range(len(indices)))
             is_whole = sorted(axes) == rank and [phase.axes[axis].size for axis in axes] == list(scope.shape(value))
             if plain and is_whole and len(phase.axes) == len(rank) and result.reduction is None:
-                scope.turned[result.value] = value, tuple(map(axes.index, rank))
+                scope.transposed[result.value] = value, tuple(map(axes.index, rank))
 
 
-class _Phase(PhaseNest):
-    """The loops of a phase; hoisting takes out of them what no iteration changes."""
+class _RegionPhase(PhaseNest):
+    """The loops of a phase of a region; loop-invariant code motion happens later (`transform`)."""
 
     def __init__(self, scope: LoweringScope, phase: Structured, body: Body) -> None:
         self.scope, self.phase, self.body, self.spans = scope, phase, body, spans_of(phase, body.nodes)
@@ -379,28 +383,28 @@ class _Phase(PhaseNest):
         last, extents = Extent(), [scope.index_of(axis.size) for axis in phase.axes]
         if (size := self.along) is not None:
             known = size.constant or 0
-            last = Extent(known if known < SMALL else 0, scope.most(size), known > 0)
-            if body.finds_places and not known:
+            last = Extent(known if known < SMALL else 0, scope.upper_bound(size), known > 0)
+            if body.has_argument_reduction and not known:
                 raise NotLowerable("the place of an extreme where there may be no item")
-        super().__init__(scope.b, self.chosen(), body.nodes, body.kinds, body.results, extents, last)
+        super().__init__(scope.b, self.choose_form(), body.nodes, body.kinds, body.results, extents, last)
         if self.parallel:
-            self.most_cells = max(1, min(self.most_cells, scope.most(self.parallel[-1])))
-            self.targets = [scope.place_for(result.value) for result in phase.results]
+            self.most_cells = max(1, min(self.most_cells, scope.upper_bound(self.parallel[-1])))
+            self.targets = [scope.destination_of(result.value) for result in phase.results]
 
-    def chosen(self) -> Form:
-        """A reduction is along the reduced axis, or across it, whichever reads memory in order."""
+    def choose_form(self) -> Form:
+        """The form whose vector axis is contiguous for most operands."""
         size = self.along
         if size is None:
             return Form.MAP
         if not self.parallel:
             return Form.REDUCE_INNER
         few = size.constant is not None and size.constant <= MOST_UNROLLED
-        if few or self.body.is_from_the_right or not (self.body.is_ordered or self.is_along()):
+        if few or self.body.is_right_fold or not (self.body.is_ordered or self.is_along()):
             return Form.REDUCE_IN_REGISTERS
         return Form.REDUCE_INNER if self.is_along() else Form.REDUCE_OUTER
 
     def is_along(self) -> bool:
-        """Do operands lie along the reduced axis rather than along the last parallel one?"""
+        """Are more operands contiguous along the reduced axis than along the last parallel one?"""
         reduced = len(self.parallel)
         votes = 0
         for read in self.phase.reads:
@@ -417,14 +421,14 @@ class _Phase(PhaseNest):
         if self.parallel:
             self.scope.values.update(zip((result.value for result in self.phase.results), self.targets, strict=True))
 
-    def give(self, point: Sequence[Index], registers: Sequence[str]) -> None:
+    def emit(self, point: Sequence[Index], registers: Sequence[str]) -> None:
         supply = iter(registers)
         for number, result in enumerate(self.phase.results):
             item = tuple(next(supply) for _ in self.scope.parts(result.value))
             if self.parallel:
                 self.scope.write(self.targets[number], point, item)
             else:
-                self.scope.keep(result.value, item)
+                self.scope.define_scalar(result.value, item)
 
     def depends(self, node: Node) -> frozenset[int]:
         return frozenset({len(self.phase.axes) - 1})
@@ -442,8 +446,8 @@ class _Phase(PhaseNest):
         return self.scope.check(Check(span, node.function, node.compute, node.kind, node.parameter))
 
 
-def copy(scope: LoweringScope, shape: Sequence[Size], source: Where, target: ValueLocation) -> None:
-    """Every item of one place to another."""
+def copy(scope: LoweringScope, shape: Sequence[Size], source: Storage, target: ValueLocation) -> None:
+    """Copy every item of a value of this shape from `source` to `target`."""
     if source == target:
         return
     with scope.points(shape) as point:
@@ -455,12 +459,12 @@ def copy(scope: LoweringScope, shape: Sequence[Size], source: Where, target: Val
 # Kernels as loop programs: nests over the argument block of `kernel_ir`.
 #
 # Parameters are the sizes of the axes, their first coordinates and the scalars.  Views are the operands and the results, with the
-# axes of the nest and, behind these, one of items that lie side by side: those of the vector axis where its stride is one item,
-# the parts of a complex number, and what an index picks from.  The number of a check is that of its node.
+# axes of the nest and a last axis of contiguous items: those of the vector axis if its stride is one item, the parts of a complex
+# number, and the items that a `FETCH` indexes.  The number of a check is that of its node.
 
 @dataclass(frozen=True, slots=True)
 class KernelCode:
-    """The code of a kernel."""
+    """A kernel to be compiled: `text` is its LLVM IR."""
 
     kernel: Kernel
 
@@ -471,11 +475,11 @@ class KernelCode:
 
 
 def program_of(kernel: Kernel) -> LoopProgram:
-    """A program whose block of words is the kernel's argument block."""
-    return Lowering(kernel).program()
+    """The loop program of a kernel; its parameters and views are laid out as the kernel's argument block."""
+    return KernelLowering(kernel).program()
 
 
-class Lowering(PhaseNest):
+class KernelLowering(PhaseNest):
     """The loops of a kernel."""
 
     def __init__(self, kernel: Kernel) -> None:
@@ -494,8 +498,8 @@ class Lowering(PhaseNest):
 
     def program(self) -> LoopProgram:
         self.write()
-        return LoopProgram("kernel", self.parameters, (*self.views, *self.b.views.values()), (*self.b.preamble,
-            *self.b.statements))
+        views = (*self.views, *self.b.views.values())
+        return LoopProgram("kernel", self.parameters, views, (*self.b.preamble, *self.b.statements))
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -505,7 +509,7 @@ class Lowering(PhaseNest):
 
     def operand(self, name: str, row: KernelOperand) -> str:
         parts, extents = parts_of(row.kind), [at(n) if on else ONE for n, on in zip(self.sizes, row.moves, strict=True)]
-        together = self.together(row)
+        together = self.contiguous_axes(row)
         last = Index((), len(parts))
         for axis in together:
             last, extents[axis] = times(at(self.sizes[axis]), len(parts)), ONE
@@ -528,8 +532,8 @@ class Lowering(PhaseNest):
         self.views.append(View(name, parts[0], tuple(extents), ViewRole.OUTPUT, streamed=is_streamed))
         return name
 
-    def together(self, row: KernelOperand) -> tuple[int, ...]:
-        """The axes along which the items of an operand lie side by side, or backwards."""
+    def contiguous_axes(self, row: KernelOperand) -> tuple[int, ...]:
+        """The axes along which the items of an operand are contiguous, forwards or backwards."""
         vector = self.vector_axis
         if self.form is not Form.UNROLLED_INNER:
             return (vector,) if row.step in (VectorStride.UNIT, VectorStride.REVERSED) else ()
@@ -538,18 +542,18 @@ class Lowering(PhaseNest):
         return (vector + 1,) if row.step in (VectorStride.UNIT, VectorStride.REVERSED) else ()
 
     def item(self, number: int, point: Sequence[Index], part: int = 0, ahead: Index = ZERO) -> tuple[Index, ...]:
-        """The indices of an operand's item, so many items on."""
+        """The view indices of an operand's item at a point, `ahead` items further on the contiguous axis."""
         row = self.kernel.operands[number]
         indices = [index if on else ZERO for index, on in zip(point, row.moves, strict=False)]
         indices += [ZERO] * (self.kernel.axes - len(indices))
         last, step = plus(Index((), part), ahead), len(parts_of(row.kind))
-        for axis in reversed(self.together(row)):
+        for axis in reversed(self.contiguous_axes(row)):
             last = plus(last, times(indices[axis], -step if row.step is VectorStride.REVERSED else step))
             indices[axis], step = ZERO, step * self.kernel.length
         return *indices, last
 
     def target(self, number: int, point: Sequence[Index], part: int = 0) -> tuple[Index, ...]:
-        """The indices of a result's item; its last axis lies side by side."""
+        """The view indices of a result's item; the last axis is contiguous."""
         parts = len(parts_of(self.kernel.results[number].kind))
         if not point:
             return (Index((), part),) if parts > 1 else ()
@@ -588,7 +592,7 @@ class Lowering(PhaseNest):
         return plus(point[axis], at(self.origins[axis]))
 
     def fetch(self, number: int, node: KernelApply, registers: Sequence[str], point: Sequence[Index]) -> str:
-        """An item by an index, which is checked unless it is known to be inside."""
+        """An item by an index, which is checked unless it is known to be in range."""
         b, (index, count, stride), operand = self.b, registers, node.parameter
         if node.function == FETCH:
             b.fail(number, b.apply("outside", (index, count), Kind.I64, Kind.BOOL), (index,))
@@ -597,7 +601,7 @@ class Lowering(PhaseNest):
         ahead = b.apply("mul", (index, items), Kind.I64, Kind.I64)
         return b.load(self.operands[operand], self.item(operand, point, ahead=at(ahead)))
 
-    def give(self, point: Sequence[Index], registers: Sequence[str]) -> None:
+    def emit(self, point: Sequence[Index], registers: Sequence[str]) -> None:
         supply = iter(registers)
         for number, result in enumerate(self.kernel.results):
             for part in range(len(result.nodes)):
@@ -606,32 +610,34 @@ class Lowering(PhaseNest):
 
 # ------------------------------------------------------------------------------------------ kernels on GPUs
 #
-# Kernels as loop programs for cards: the bodies, views and words of `kernel`, in loops over blocks of threads.
+# Kernels as loop programs for GPUs: the same bodies, views and argument block, in loops over thread blocks.
 #
-# A map is one space of threads.  A reduction of long lines is two nests: blocks of the order of sums (`threads`), each by a block
-# of threads, then the blocks of each cell, neighbours level by level, in place.
-#
-# `most`: no line is longer; a power of two up to a block, else `orders.MOST`, and then the last parameter is how many blocks
-# there are.
+# A map is one grid of threads.  A reduction of long lines is two nests: each block of the order of sums is reduced by one thread
+# block (`loopir.reductions.Threads`), then the partial results of each cell are combined pairwise, level by level, in place.
+def gpu_kernel(kernel: Kernel, most: int = MOST) -> LoopProgram:
+    """The GPU program of a kernel.
 
-def card_kernel(kernel: Kernel, most: int = MOST) -> LoopProgram:
-    return (CardPhase(kernel) if kernel.form is Form.MAP else _Reductions(kernel, most)).program()
+    `most`: an upper bound of the reduced length (`length_class`): a power of two up to a block, else `loopir.reductions.MOST`; in
+    the latter case the last parameter is the number of blocks."""
+    return (GpuPhase(kernel) if kernel.form is Form.MAP else _GpuReductions(kernel, most)).program()
 
 
-def most_of(length: int) -> int:
-    """The length that lines of a length are printed for."""
+def length_class(length: int) -> int:
+    """The upper bound of the length that a kernel for lines of this length is printed for: few bounds, so that kernels are
+    reused."""
     return MOST if length > BLOCK else BLOCK if length > LANES else 1 << (length - 1).bit_length()
 
 
-class CardPhase(Lowering):
-    """A map; and the cells of blocks of threads."""
+class GpuPhase(KernelLowering):
+    """A map on a GPU; and, for reductions, loops over the cells of thread blocks."""
 
     outer: ClassVar = LoopKind.PARALLEL
     in_order: ClassVar = False
 
     @contextmanager
     def cells(self, together: int) -> Iterator[tuple[list[Index], AccumulatorCells]]:
-        """The cells of a block of threads: the point of the first, and how many there are along the last axis of these."""
+        """Loops over groups of `together` cells, one a thread block: the point of the first, and the cells along the last
+        axis."""
         b, point, sizes = self.b, list[Index](), self.sizes[:-1]
         with ExitStack() as loops:
             if not sizes:
@@ -642,14 +648,14 @@ class CardPhase(Lowering):
             yield point, AccumulatorCells(plus(at(sizes[-1]), times(point[-1], -1)) if sizes else ONE, together)
 
     def of_cell(self, point: Sequence[Index], cell: Index) -> tuple[list[Index], dict[int, str]]:
-        """Its point, and what is known of it before its items are."""
+        """The point of a cell, and the registers that do not depend on its items."""
         here, known = [*point[:-1], plus(point[-1], cell)] if point else [], dict(self.known)
         for depth in range(1, self.kernel.axes):
             self.enter(here[:depth], known)
         return here, known
 
 
-class _Reductions(CardPhase):
+class _GpuReductions(GpuPhase):
     def __init__(self, kernel: Kernel, most: int) -> None:
         super().__init__(kernel)
         self.is_long = most > BLOCK
@@ -678,7 +684,7 @@ class _Reductions(CardPhase):
                 self.join(point)
 
     def block(self, point: Sequence[Index], cells: AccumulatorCells, start: Index, length: Index, block: Index) -> None:
-        """So many items from `start` on, of some cells."""
+        """The reduction of `length` items from `start` on, of the cells of one thread block."""
 
         def items(cell: Index) -> Callable[[Index], list[str]]:
             here, column = self.of_cell(point, cell)
@@ -692,10 +698,10 @@ class _Reductions(CardPhase):
                 for partial, total in zip(self.partials, totals, strict=True):
                     self.b.store(partial, (*here, block), total)
             else:
-                self.give(here, self.outcomes(totals))
+                self.emit(here, self.results_of(totals))
 
     def join(self, point: Sequence[Index]) -> None:
-        """The blocks of a cell, as a binary tree of neighbours."""
+        """The combination of a cell's partial results, as a binary tree of neighbours."""
         b, one = self.b, self.b.constant(Kind.I64, 1)
         with b.range(LoopKind.SERIAL, Index((), 63), [(Kind.I64, one, None)]) as level:
             (step,) = level.inside
@@ -709,4 +715,4 @@ class _Reductions(CardPhase):
                 for partial, total in zip(self.partials, self.threads.joined(*sides), strict=True):
                     b.store(partial, (*point, left), total)
             level.yields, level.until = (twice,), b.compare("le", at("blocks"), at(twice))
-        self.give(point, self.outcomes([b.load(partial, (*point, ZERO)) for partial in self.partials]))
+        self.emit(point, self.results_of([b.load(partial, (*point, ZERO)) for partial in self.partials]))

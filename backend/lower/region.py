@@ -1,8 +1,8 @@
-"""A whole loop, fold, scan or map as one loop program.
+"""Lowers a region (a loop, fold, scan or map with its body) to one loop program.
 
-The caller hands out the iterations in ranges (parameters `first` and `last`), so that it can be interrupted and can use threads
-where cells are independent.  What goes from one range to the next lies in views: the state of a loop, which of two buffers holds
-it, and whether the loop has ended before its time.
+The caller runs the iterations in ranges (parameters `first` and `last`), so that it can poll for interrupts between ranges and
+use threads where cells are independent.  State that passes from one range to the next is in views: the state of a loop, which of
+two buffers holds it, and whether the loop has exited early.
 """
 
 from __future__ import annotations
@@ -42,7 +42,16 @@ from ..graph.phases import (
 from ..loopir.facts import points_inside
 from ..loopir.ir import ONE, ZERO, Fail, Index, LoopBuilder, LoopKind, LoopProgram, Statement, ViewRole, at, plus, times
 from .body import bits_of, build_body
-from .library_loops import LAZY, box_of, call_routine, check_guards, define_size, hear, lower_library, writes_over
+from .library_loops import (
+    DEFERRED_OPS,
+    call_routine,
+    check_guards,
+    define_size,
+    lower_library,
+    overwritten_argument,
+    poll,
+    start_of_updated_box,
+)
 from .phase import copy, lower_structured
 from .scope import (
     Check,
@@ -58,34 +67,35 @@ from .scope import (
     ScratchView,
     Source,
     StateView,
+    Storage,
     ValueLocation,
-    Where,
 )
 
 # ------------------------------------------------------------------------------------------------ buffer reuse
 #
-# Which phases may write over what they read, and what may show its operand's memory: liveness in one block.
+# Which phases may overwrite their operands, and which results may alias them: liveness in one block.
 #
-# Note [In place].  The new value of a component of the state may be written over the old one where nothing reads the old one
-# later, and where whoever writes it reads each old item before that item is written: an update of some items, a map that reads
-# the old value at its own point only, an inner loop or branch of which the same holds.  Otherwise the component has two buffers,
-# and turns say which is now.
+# Note [In place].  The new value of a component of the state may overwrite the old one if nothing reads the old one later, and if
+# the phase that writes it reads each old item before that item is written: an update of some items, an element-wise phase that
+# reads the old value at the same point only, an inner loop or branch of which the same holds.  Otherwise the component has two
+# buffers, which alternate.
 
-def in_place(block: SubGraph, old: ValueId, new: ValueId) -> tuple[ValueId, ...] | None:
-    """The values on the way from `old` to the result `new` of a block that may all have its place; see Note [In place]."""
-    makers = {value: (at_, phase) for at_, phase in enumerate(block.phases) for value in traverse.results(phase)}
+def in_place_chain(block: SubGraph, old: ValueId, new: ValueId) -> tuple[ValueId, ...] | None:
+    """The chain of values from the result `new` of a block back to `old` that may all share `old`'s memory; None if `new` cannot
+    be computed in place.  See Note [In place]."""
+    producers = {value: (at_, phase) for at_, phase in enumerate(block.phases) for value in traverse.results(phase)}
     chain: list[ValueId] = []
     moved: set[ValueId] = set()
     for phase in block.phases:
-        if isinstance(phase, LibraryPhase) and phase.op in LAZY and not moved.union((old,)).isdisjoint(phase.args):
+        if isinstance(phase, LibraryPhase) and phase.op in DEFERRED_OPS and not moved.union((old,)).isdisjoint(phase.args):
             moved.add(phase.results[0])
     value = new
     while value != old:
-        if value not in makers or value in chain:
+        if value not in producers or value in chain:
             return None
         chain.append(value)
-        position, phase = makers[value]
-        source = _written_over(phase, value, old, moved)
+        position, phase = producers[value]
+        source = _overwritable_operand(phase, value, old, moved)
         if source is None:
             return None
         later = [v for following in block.phases[position + 1 :] for v in traverse.uses(following)]
@@ -95,11 +105,13 @@ def in_place(block: SubGraph, old: ValueId, new: ValueId) -> tuple[ValueId, ...]
     return tuple(chain)
 
 
-def _written_over(phase: Phase, value: ValueId, old: ValueId, moved: set[ValueId]) -> ValueId | None:
-    """The operand over which a phase may write `value`; not where it reads what has only been moved, which needs no copy then."""
+def _overwritable_operand(phase: Phase, value: ValueId, old: ValueId, moved: set[ValueId]) -> ValueId | None:
+    """The operand that a phase may overwrite with `value`; None if there is none.
+
+    `moved`: deferred rotations and joins of the operand; a phase that reads one reads the operand at other points."""
     match phase:
         case LibraryPhase():
-            source = writes_over(phase)
+            source = overwritten_argument(phase)
             return None if source is None or source in phase.args[1:] else source
         case Structured():
             if any(axis.kind is AxisKind.REDUCE for axis in phase.axes):
@@ -116,7 +128,7 @@ def _written_over(phase: Phase, value: ValueId, old: ValueId, moved: set[ValueId
         case Branch():
             position = phase.results.index(value)
             for arm in (phase.then, phase.otherwise):
-                if in_place(arm, old, arm.results[position]) is None:
+                if in_place_chain(arm, old, arm.results[position]) is None:
                     return None
             return old
         case _:
@@ -129,31 +141,30 @@ def _free(graph: SubGraph) -> Iterable[ValueId]:
     yield from graph.results
 
 
-def _shows(phase: Phase) -> tuple[ValueId, ...]:
-    """The operands whose items are those of a phase, in another order: of a rotation, a join, or what only renames indices."""
+def _viewed_operands(phase: Phase) -> tuple[ValueId, ...]:
+    """The operands of which a phase is a view: a rotation, a join, a gather or a structured view; else none."""
     match phase:
         case LibraryPhase(op="join"):
             return phase.args
         case LibraryPhase(op="gather" | "rotate"):
             return phase.args[:1]
         case Structured(reads=(read,), body=(ReadNode(),), results=(result,)) if result.reduction is None:
-            return (read.value,) if all(map(_is_known, read.projection.stages)) else ()
+            return (read.value,) if all(map(_is_computable, read.projection.stages)) else ()
         case _:
             return ()
 
 
-def _is_known(stage: Affine | Reshaped) -> bool:
-    """Is it known which item each point reads?"""
+def _is_computable(stage: Affine | Reshaped) -> bool:
+    """Can lowering compute which item each point reads?"""
     if isinstance(stage, Affine):
         return not stage.fills
     return all(size.constant is not None for size in (*stage.source, *stage.target))
 
 
-def aliased(block: SubGraph, overwritten: AbstractSet[ValueId], shape: Callable[[ValueId], Sequence[Size]]
+def aliased_results(block: SubGraph, overwritten: AbstractSet[ValueId], shape: Callable[[ValueId], Sequence[Size]]
             ) -> set[ValueId]:  # fmt: skip
-    """Results of gathers by one index, rotations, joins and views that may show their operands, not overwritten before that.
-
-    A view is worth it where gathers alone read it, which read fewer items than it has."""
+    """The results of gathers by one index, rotations, joins and views that may alias their operands, since these are not
+    overwritten before the last read.  A structured view aliases only if gathers alone read it, and fewer items than it has."""
     writers: dict[ValueId, int] = {}
     last: dict[ValueId, int] = {}
     for position, phase in enumerate(block.phases):
@@ -166,13 +177,13 @@ def aliased(block: SubGraph, overwritten: AbstractSet[ValueId], shape: Callable[
     nested = set(block.results) | {v for phase in block.phases if not isinstance(phase, Structured) for v in traverse.uses(phase)}
     written: dict[ValueId, int] = {}
     for phase in block.phases:
-        shown = _shows(phase)
+        shown = _viewed_operands(phase)
         if not shown:
             continue
         (result,) = traverse.results(phase)
         if isinstance(phase, Structured) and not _is_read_in_few(block, result, shape):
             continue
-        if isinstance(phase, LibraryPhase) and phase.op in LAZY and result in nested:
+        if isinstance(phase, LibraryPhase) and phase.op in DEFERRED_OPS and result in nested:
             continue
         first = min(min(written.get(arg, _NEVER), writers.get(arg, _NEVER)) for arg in shown)
         if result not in block.results and result not in overwritten and last.get(result, 0) < first:
@@ -200,25 +211,26 @@ def _is_read_in_few(block: SubGraph, value: ValueId, shape: Callable[[ValueId], 
 _NEVER: Final = 1 << 60
 
 
-def chains_of(body: SubGraph, until: SubGraph | None) -> list[tuple[ValueId, ...] | None]:
-    """For each component how it may stay in place."""
+def in_place_chains(body: SubGraph, until: SubGraph | None) -> list[tuple[ValueId, ...] | None]:
+    """By component of a loop's state: its in-place chain, or None if it needs two buffers."""
     chains: list[tuple[ValueId, ...] | None] = []
     for position, (old, new) in enumerate(zip(body.params, body.results, strict=True)):
-        chain = in_place(body, old, new)
+        chain = in_place_chain(body, old, new)
         seen = until is not None and until.params[len(body.params) + position] in set(_free(until))
         chains.append(None if seen or body.results.count(new) > 1 else chain)
     return chains
 
 
 def needs_second_buffer(body: SubGraph, old: ValueId, chain: Sequence[ValueId], scope: LoweringScope) -> bool:
-    """Is the first update of a box, of half of the items or more, made of items of `old` at other points?  It needs memory of its
-    own then, which may as well be the next state."""
+    """Does the first update of the chain write a box of half the items or more, computed from items of `old` at other points?
+
+    The box would need scratch memory of its own then; a second buffer for the state costs no more."""
     makers = {value: phase for phase in body.phases for value in traverse.results(phase)}
     update = makers.get(chain[-1]) if chain else None
     if not isinstance(update, LibraryPhase) or update.op != "update":
         return False
     shape, maker = scope.shape(old), makers.get(update.args[-1])
-    start = box_of(update, scope.known, shape)
+    start = start_of_updated_box(update, scope.known, shape)
     if start is None or not isinstance(maker, Structured) or any(axis.kind is AxisKind.REDUCE for axis in maker.axes):
         return False
     items, part = (prod(size.constant or 0 for size in scope.shape(value)) for value in (old, update.args[-1]))
@@ -227,23 +239,23 @@ def needs_second_buffer(body: SubGraph, old: ValueId, chain: Sequence[ValueId], 
     return 2 * part >= items and any(stages_of_read != (Affine(here, shape),) for stages_of_read in stages)
 
 
-def read_outside(phase: Branch) -> set[ValueId]:
-    """Values that the arms read and do not make."""
+def captured_values(phase: Branch) -> set[ValueId]:
+    """The values that the arms of a branch read and do not define."""
     defined = {v for arm in (phase.then, phase.otherwise) for p in traverse.all_phases(arm) for v in traverse.results(p)}
     return {v for v in traverse.uses(phase) if v not in defined}
 
 
 # ----------------------------------------------------------------------------------------------------- loop state
 #
-# Loops and folds as recurrences: a state, where it lies, and what an iteration knows.
+# The state of loops and folds: its components and their storage.
 #
-# Note [State].  What goes from iteration to iteration is the same wherever a loop stands: values of rank 0 are registers; others
-# are written in place (`in_place`), or lie in two buffers of which a carried number says which is now; where every state is kept,
-# iteration i reads cell i and writes cell i + 1.  A loop inside a region makes room for its state, that of the region is given
-# (`region`).  A fold is a loop over the cells of its argument backwards, a scan one that keeps every state.
+# Note [State].  Components of rank 0 are loop-carried registers.  Others are updated in place (`in_place_chain`), or have two
+# buffers and a loop-carried parity that says which is current; if all states are kept, iteration i reads cell i and writes cell i
+# + 1.  A loop inside a region allocates scratch for its state; the caller passes the state of the region's own loop.  A fold is a
+# loop backwards over the cells of its argument, and a scan a loop forwards that keeps all states.
 
 class StateStorage(Enum):
-    """Where a value of a loop's state lies; see Note [State]."""
+    """The storage of a component of a loop's state; see Note [State]."""
 
     REGISTERS = "registers"
     IN_PLACE = "in place"
@@ -253,7 +265,7 @@ class StateStorage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One value of a loop's state.  `memory`: all that it has; `chain`: values in it that have one place."""
+    """One component of a loop's state.  `memory`: all its memory (None: registers); `chain`: values that share it in place."""
 
     param: ValueId
     storage: StateStorage
@@ -261,7 +273,7 @@ class Component:
     chain: tuple[ValueId, ...] = ()
 
     def buffers(self, iteration: Index, parity: Index) -> tuple[ValueLocation, ValueLocation]:
-        """Where the old value is, and where the new one goes."""
+        """The locations of the old and of the new value."""
         assert self.memory is not None
         match self.storage:
             case StateStorage.DOUBLE_BUFFERED:
@@ -273,10 +285,11 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class LoopState:
-    """A loop or fold as a state that a block makes anew `length` times, less `first`: its first value is item 0.
+    """A loop or fold in one form: `body` maps the state to the next one, in the iterations `first` … `length`-1.
 
-    `enter` tells an iteration, by number from `first` on, what it knows besides; `initial`: the first state; `is_pointwise`: does
-    each item of the state depend on what was there, and on values from outside?"""
+    `initial` returns the first state.  `enter(i)` defines, at the start of iteration i, the index and the cells of that
+    iteration. `is_pointwise`: does each item of the next state depend only on the item at the same index, and on values from
+    outside?"""
 
     phase: Loop | Fold
     body: SubGraph
@@ -284,7 +297,7 @@ class LoopState:
     first: int
     length: Size
     keep: bool
-    initial: Callable[[], Sequence[Where]]
+    initial: Callable[[], Sequence[Storage]]
     enter: Callable[[str], None]
     is_pointwise: bool = False
 
@@ -293,11 +306,11 @@ class LoopState:
         return self.phase.results
 
     def storages(self, scope: LoweringScope) -> list[tuple[StateStorage, tuple[ValueId, ...]]]:
-        """For each component where it lies, and its chain."""
+        """By component: its storage and its in-place chain."""
         if self.keep:
             return [(StateStorage.STACKED, ())] * len(self.results)
         rows: list[tuple[StateStorage, tuple[ValueId, ...]]] = []
-        for param, chain in zip(self.body.params, chains_of(self.body, self.until), strict=True):
+        for param, chain in zip(self.body.params, in_place_chains(self.body, self.until), strict=True):
             is_apart = chain is None or needs_second_buffer(self.body, param, chain, scope)
             in_memory = StateStorage.DOUBLE_BUFFERED if is_apart else StateStorage.IN_PLACE
             storage = in_memory if scope.shape(param) else StateStorage.REGISTERS
@@ -306,12 +319,12 @@ class LoopState:
 
 
 def pointwise(loop: Loop, types: Mapping[ValueId, ArrayType]) -> Structured | None:
-    """An iteration as one phase, if items of the state see only themselves and are computed by what loops have."""
+    """One iteration as a single phase, if it is element-wise on the state and kernels support its functions; else None."""
     merged = merge_elementwise_loop(loop, lambda value: types[value].element.kind, lambda value: types[value].shape)
     return None if merged is None or build_body(merged, complexes=True, loops=True) is None else merged
 
 
-def recurrence_of(scope: LoweringScope, phase: Loop | Fold) -> LoopState:
+def loop_state_of(scope: LoweringScope, phase: Loop | Fold) -> LoopState:
     if isinstance(phase, Fold):
         return _of_fold(scope, phase)
     if phase.keep and phase.until is not None:
@@ -320,7 +333,7 @@ def recurrence_of(scope: LoweringScope, phase: Loop | Fold) -> LoopState:
     body = SubGraph(phase.state, phase.body.phases, phase.body.results)
     if merged is not None:
         body = SubGraph(phase.state, (merged,), phase.results)
-    cells = [scope.where(value) for value in phase.cells]
+    cells = [scope.storage_of(value) for value in phase.cells]
 
     def enter(index: str) -> None:
         if phase.index is not None:
@@ -329,16 +342,16 @@ def recurrence_of(scope: LoweringScope, phase: Loop | Fold) -> LoopState:
         for param, cell in zip(phase.body.params, cells, strict=False):
             scope.cell(param, cell, [at(index)])
 
-    def initial() -> Sequence[Where]:
-        return [scope.where(value) for value in phase.initial]
+    def initial() -> Sequence[Storage]:
+        return [scope.storage_of(value) for value in phase.initial]
 
     return LoopState(phase, body, phase.until, 0, phase.trip, phase.keep, initial, enter, merged is not None)
 
 
 def _of_fold(scope: LoweringScope, phase: Fold) -> LoopState:
-    """Left to right if it is a scan, else right to left; its first state is a cell."""
+    """A fold (right to left) or scan (left to right) as a loop whose first state is a cell of the argument."""
     count, length = len(phase.args), scope.shape(phase.args[0])[0]
-    args = [scope.where(arg) for arg in phase.args]
+    args = [scope.storage_of(arg) for arg in phase.args]
     params = phase.body.params[:count], phase.body.params[count:]
     state, cells = params if phase.scan else params[::-1]
 
@@ -349,7 +362,7 @@ def _of_fold(scope: LoweringScope, phase: Fold) -> LoopState:
         for param, arg in zip(cells, args, strict=True):
             scope.cell(param, arg, [position(at(index))])
 
-    def initial() -> Sequence[Where]:
+    def initial() -> Sequence[Storage]:
         return [arg.cell(0, position(ZERO)) for arg in args if isinstance(arg, ValueLocation)]
 
     return LoopState(phase, SubGraph(state, phase.body.phases, phase.body.results), None, 1, length, phase.scan, initial, enter)
@@ -357,23 +370,23 @@ def _of_fold(scope: LoweringScope, phase: Fold) -> LoopState:
 
 # ----------------------------------------------------------------------------------------------- control flow
 #
-# Blocks of phases, and the phases that hold blocks: loops, branches, maps and folds, inside a region and as one.
+# Blocks of phases, and the phases with sub-graphs: loops, branches, maps and folds.
 #
-# Note [Interrupts].  The caller hears them between ranges of the outermost iterations.  Where one of these is long, because of a
-# loop in it, they are heard in that loop, too, once in so many points.
+# Note [Interrupts].  The caller polls for interrupts between ranges of the outermost iterations.  If one iteration is long
+# because of an inner loop, that loop polls too, once in `_POLL_POINTS` points.
 
 # --------------------------------------------------------------------------------------------- blocks
 
 
-def lower_block(scope: LoweringScope, block: SubGraph, overwritten: AbstractSet[ValueId] = frozenset()) -> list[Where]:
-    """Every phase in order; where the results lie (where `scope.destinations` wants them)."""
-    scope.aliases |= aliased(block, overwritten, scope.shape)
-    wanted = [scope.destinations.get(result) for result in block.results]
+def lower_block(scope: LoweringScope, block: SubGraph, overwritten: AbstractSet[ValueId] = frozenset()) -> list[Storage]:
+    """Lower every phase in order; returns the storage of the results, which is in `scope.destinations` for those that it has."""
+    scope.aliases |= aliased_results(block, overwritten, scope.shape)
+    destinations = [scope.destinations.get(result) for result in block.results]
     for phase in block.phases:
         lower_phase(scope, phase)
-    places: list[Where] = []
-    for result, target in zip(block.results, wanted, strict=True):
-        source = scope.where(result)
+    places: list[Storage] = []
+    for result, target in zip(block.results, destinations, strict=True):
+        source = scope.storage_of(result)
         if target is not None:
             scope.destinations.pop(result, None)
             if isinstance(source, ValueLocation):
@@ -386,37 +399,37 @@ def lower_block(scope: LoweringScope, block: SubGraph, overwritten: AbstractSet[
 def lower_phase(scope: LoweringScope, phase: Phase) -> None:
     match phase:
         case Structured() | LibraryPhase():
-            _whole(scope, phase)
+            _lower_leaf(scope, phase)
         case Constant():
             _constant(scope, phase)
         case Loop() | Fold():
-            _inner(scope, recurrence_of(scope, phase))
+            _lower_inner_loop(scope, loop_state_of(scope, phase))
         case Branch():
             _branch(scope, phase)
         case Map():
-            _lower_map(scope, phase)
+            _lower_inner_map(scope, phase)
         case _:
             raise NotLowerable(f"{type(phase).__name__.lower()} inside a loop")
 
 
-def _whole(scope: LoweringScope, phase: Structured | LibraryPhase) -> None:
-    """As loops, or else as a call of its routine."""
-    written, wanted = len(scope.b.statements), dict(scope.destinations)
+def _lower_leaf(scope: LoweringScope, phase: Structured | LibraryPhase) -> None:
+    """Lower a phase without sub-graphs to loops or, if that is not possible, to a call of its routine."""
+    statement_count, destinations = len(scope.b.statements), dict(scope.destinations)
     try:
         if isinstance(phase, Structured):
             lower_structured(scope, phase)
         else:
             lower_library(scope, phase)
     except NotLowerable:
-        del scope.b.statements[written:]
-        scope.destinations = wanted
+        del scope.b.statements[statement_count:]
+        scope.destinations = destinations
         call_routine(scope, phase)
 
 
 def _constant(scope: LoweringScope, phase: Constant) -> None:
     kind, shape = scope.kind(phase.result), scope.shape(phase.result)
     if shape:
-        scope.values[phase.result] = scope.given(kind, shape, ConstantData(phase))
+        scope.values[phase.result] = scope.external_view(kind, shape, ConstantData(phase))
     else:
         literal = phase.data[0]
         parts: tuple[Payload, ...] = (complex(literal).real, complex(literal).imag) if kind.is_complex else (literal,)
@@ -429,7 +442,7 @@ def _constant(scope: LoweringScope, phase: Constant) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LoopExit:
-    """Registers after a loop: of each component of rank 0, which buffer is now, and whether the loop has ended early."""
+    """Registers after a loop: its components of rank 0 (None for others), the current buffer, and whether it exited early."""
 
     items: tuple[Registers | None, ...]
     parity: str
@@ -438,7 +451,7 @@ class LoopExit:
 
 def iterate(scope: LoweringScope, loop: LoopState, components: Sequence[Component], bounds: tuple[Index, Index],
             firsts: Sequence[Registers | None]) -> LoopExit:  # fmt: skip
-    """The iterations in bounds; `firsts`: the first values of rank 0."""
+    """The loop over iterations from `bounds[0]` to `bounds[1]`; `firsts`: the initial registers of components of rank 0."""
     b, flip = scope.b, any(c.storage is StateStorage.DOUBLE_BUFFERED for c in components)
     first = Index((), loop.first)
     carried: list[tuple[Kind, str, str | None]] = []
@@ -460,7 +473,7 @@ def iterate(scope: LoweringScope, loop: LoopState, components: Sequence[Componen
         parity = at(opened.inside[registers]) if flip else ZERO
         iteration = plus(at(opened.index), times(first, -1))
         buffers = [None if c.memory is None else c.buffers(iteration, parity) for c in components]
-        old: list[Where] = []
+        old: list[Storage] = []
         for item, places in zip(items(opened.inside[:registers]), buffers, strict=True):
             assert item is not None or places is not None
             old.append(item if item is not None else places[0])  # type: ignore[index]
@@ -471,7 +484,7 @@ def iterate(scope: LoweringScope, loop: LoopState, components: Sequence[Componen
         if flip:
             following.append(b.number(plus(ONE, times(parity, -1))))
         if loop.until is not None:
-            opened.until = _ends(scope, loop.until, new, old)
+            opened.until = _exit_condition(scope, loop.until, new, old)
             following.append(opened.until)
         opened.yields = tuple(following)
     scope.sizes = known
@@ -479,10 +492,11 @@ def iterate(scope: LoweringScope, loop: LoopState, components: Sequence[Componen
     return LoopExit(tuple(items(last[:registers])), last[registers] if flip else "", last[-1] if loop.until is not None else "")
 
 
-def _step(scope: LoweringScope, loop: LoopState, components: Sequence[Component], old: Sequence[Where],
-    targets: Sequence[ValueLocation | None]
-          ) -> list[Where]:  # fmt: skip
-    """One iteration's new state."""
+def _step(
+    scope: LoweringScope, loop: LoopState, components: Sequence[Component], old: Sequence[Storage],
+    targets: Sequence[ValueLocation | None],
+) -> list[Storage]:  # fmt: skip
+    """One iteration: the storage of the next state, which is the component's target where it has one."""
     overwritten: set[ValueId] = set()
     for component, result, old_value, target in zip(components, loop.body.results, old, targets, strict=True):
         scope.values[component.param] = old_value
@@ -490,7 +504,7 @@ def _step(scope: LoweringScope, loop: LoopState, components: Sequence[Component]
             for value in component.chain or (result,):
                 scope.destinations.setdefault(value, target)
             overwritten.update(component.chain)
-    new: list[Where] = []
+    new: list[Storage] = []
     for component, where, target in zip(components, lower_block(scope, loop.body, overwritten), targets, strict=True):
         shape = scope.shape(component.param)
         if shape:
@@ -505,8 +519,8 @@ def _step(scope: LoweringScope, loop: LoopState, components: Sequence[Component]
     return new
 
 
-def _ends(scope: LoweringScope, until: SubGraph, new: Sequence[Where], old: Sequence[Where]) -> str:
-    """Does the loop end with this state?"""
+def _exit_condition(scope: LoweringScope, until: SubGraph, new: Sequence[Storage], old: Sequence[Storage]) -> str:
+    """The register that says whether the loop exits with this state."""
     scope.values.update(zip(until.params, (*new, *old), strict=True))
     (stop,) = lower_block(scope, until)
     (register,) = scope.read(stop, ())
@@ -516,63 +530,63 @@ def _ends(scope: LoweringScope, until: SubGraph, new: Sequence[Where], old: Sequ
 # ---------------------------------------------------------------------------------- loops inside loops
 
 
-def _inner(scope: LoweringScope, loop: LoopState) -> None:
-    """A loop or fold inside a region: the state is copied to where it will lie, and results are left there."""
+def _lower_inner_loop(scope: LoweringScope, loop: LoopState) -> None:
+    """A loop or fold inside a region: its initial state is copied to its storage, and its results stay there."""
     b, length, results = scope.b, scope.index_of(loop.length), loop.results
-    loop = _hearing(scope, loop)
+    loop = _with_polling(scope, loop)
     bounds = (Index((), loop.first), length)
     if isinstance(loop.phase, Fold) and not loop.keep:
         b.statements.append(Fail(scope.check(Check(loop.phase.span, "empty")), b.compare("lt", length, ONE), ()))
-    with b.block() as there:
+    with b.block() as statements:
         components: list[Component] = []
         firsts: list[Registers | None] = []
-        for param, result, first, (storage, chain) in zip(loop.body.params, results, loop.initial(), loop.storages(scope),
-            strict=True):
+        rows = zip(loop.body.params, results, loop.initial(), loop.storages(scope), strict=True)
+        for param, result, first, (storage, chain) in rows:
             kind, shape = scope.kind(param), scope.shape(param)
             memory: ValueLocation | None = None
             if storage is StateStorage.DOUBLE_BUFFERED:
-                memory = scope.room(kind, (number(2), *shape))
+                memory = scope.scratch(kind, (number(2), *shape))
             elif storage is not StateStorage.REGISTERS:
-                memory = scope.place_for(result)
+                memory = scope.destination_of(result)
             if memory is not None:
                 copy(scope, shape, first, memory if storage is StateStorage.IN_PLACE else memory.cell(0, ZERO))
             components.append(Component(param, storage, memory, chain))
             firsts.append(None if shape else scope.read(first, ()))
         after = iterate(scope, loop, components, bounds, firsts)
     if loop.first and loop.keep:  # a scan of nothing has no first state
-        b.choose(b.compare("lt", ZERO, length), there, ())
+        b.choose(b.compare("lt", ZERO, length), statements, ())
     else:
-        b.statements += there
+        b.statements += statements
     for result, component, item in zip(results, components, after.items, strict=True):
         if component.memory is None:
             assert item is not None
-            scope.keep(result, item)
+            scope.define_scalar(result, item)
             continue
         where = component.memory
         if component.storage is StateStorage.DOUBLE_BUFFERED:
             where = where.cell(0, at(after.parity))
             if result in scope.destinations:
-                wanted = scope.place_for(result)
-                copy(scope, scope.shape(result), where, wanted)
-                where = wanted
+                destination = scope.destination_of(result)
+                copy(scope, scope.shape(result), where, destination)
+                where = destination
         scope.values[result] = where
 
 
-def _heard(scope: LoweringScope, phase: Loop | Fold | Map) -> int:
-    """Every how many iterations of a loop inside an interrupt is heard, a power of two; 0 where it is short."""
+def _poll_interval(scope: LoweringScope, phase: Loop | Fold | Map) -> int:
+    """After how many iterations an inner loop polls for interrupts, a power of two; 0 for a short loop."""
     trips, points = points_inside(phase, scope.types)
-    return 1 << max(0, (_HEARD_POINTS // points).bit_length() - 1) if trips * points >= _HEARD_POINTS else 0
+    return 1 << max(0, (_POLL_POINTS // points).bit_length() - 1) if trips * points >= _POLL_POINTS else 0
 
 
-_HEARD_POINTS: Final = 1 << 22
+_POLL_POINTS: Final = 1 << 22
 
 
-def _hearing(scope: LoweringScope, loop: LoopState) -> LoopState:
-    """A loop inside, which hears interrupts where it is long."""
-    every = _heard(scope, loop.phase)
+def _with_polling(scope: LoweringScope, loop: LoopState) -> LoopState:
+    """The inner loop, polling for interrupts if it is long."""
+    every = _poll_interval(scope, loop.phase)
 
     def enter(index: str) -> None:
-        hear(scope, index, every)
+        poll(scope, index, every)
         loop.enter(index)
 
     return replace(loop, enter=enter) if every else loop
@@ -584,7 +598,7 @@ def _hearing(scope: LoweringScope, loop: LoopState) -> LoopState:
 def _branch(scope: LoweringScope, phase: Branch) -> None:
     b = scope.b
     condition = scope.load(phase.condition, ())
-    targets = [scope.place_for(r) if scope.shape(r) else None for r in phase.results]
+    targets = [scope.destination_of(r) if scope.shape(r) else None for r in phase.results]
     arms: list[tuple[list[Statement], list[str]]] = []
     known, sizes = dict(scope.values), dict(scope.sizes)
     for arm in (phase.then, phase.otherwise):
@@ -595,7 +609,7 @@ def _branch(scope: LoweringScope, phase: Branch) -> None:
                 if target is None:
                     continue
                 source = next((v for v, w in known.items() if w == target), None)
-                chain = None if source is None else in_place(arm, source, arm.results[position])
+                chain = None if source is None else in_place_chain(arm, source, arm.results[position])
                 for value in chain or ():
                     scope.destinations[value] = target
                     overwritten.add(value)
@@ -609,7 +623,7 @@ def _branch(scope: LoweringScope, phase: Branch) -> None:
                 else:
                     copy(scope, scope.shape(result), where, target)
         arms.append((list(statements), registers))
-    outside = read_outside(phase)
+    outside = captured_values(phase)
     outer = {value: where for value, where in scope.values.items() if value in outside}
     scope.values, scope.sizes = known | outer, sizes
     kinds = [Kind.I64 for _ in phase.defines]
@@ -620,7 +634,7 @@ def _branch(scope: LoweringScope, phase: Branch) -> None:
         check_guards(scope, variable)
     for result, target in zip(phase.results, targets, strict=True):
         if target is None:
-            scope.keep(result, tuple(next(chosen) for _ in scope.parts(result)))
+            scope.define_scalar(result, tuple(next(chosen) for _ in scope.parts(result)))
         else:
             scope.values[result] = target
 
@@ -628,12 +642,12 @@ def _branch(scope: LoweringScope, phase: Branch) -> None:
 # ------------------------------------------------------------------------------------------------ maps
 
 
-def _lower_map(scope: LoweringScope, phase: Map) -> None:
-    """Cell after cell."""
-    targets = [scope.place_for(result) for result in phase.results]
+def _lower_inner_map(scope: LoweringScope, phase: Map) -> None:
+    """A map inside a region: a loop over its cells."""
+    targets = [scope.destination_of(result) for result in phase.results]
     with scope.points(phase.frame, LoopKind.SERIAL) as point:
-        if every := _heard(scope, phase):
-            hear(scope, scope.b.number(point[-1]), every)
+        if every := _poll_interval(scope, phase):
+            poll(scope, scope.b.number(point[-1]), every)
         map_cell(scope, phase, point, targets)
     for result, target in zip(phase.results, targets, strict=True):
         scope.values[result] = target
@@ -643,7 +657,7 @@ def map_cell(scope: LoweringScope, phase: Map, point: Sequence[Index], targets: 
     """One cell of a map."""
     known = dict(scope.sizes)
     for param, arg, depth in zip(phase.body.params, phase.args, phase.frames, strict=True):
-        scope.cell(param, scope.where(arg), point[:depth])
+        scope.cell(param, scope.storage_of(arg), point[:depth])
     for result, target in zip(phase.body.results, targets, strict=True):
         if scope.shape(result) and result not in scope.destinations:
             scope.destinations[result] = target.cells(point)
@@ -664,8 +678,11 @@ FIRST, LAST = "first", "last"
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """`sizes`: the parameters but for `first` and `last`; `sources`: what each view shows; `states`: for each component of a
-    loop's state whether it has two buffers; `is_flat`: are arrays seen as vectors of all their items?"""
+    """A lowered region.
+
+    `sizes`: its parameters after `first` and `last`.  `sources`: the memory behind each view, by name.  `states`: by component of
+    a loop's state, whether it has two buffers.  `cells`: is it a map, whose iterations are independent?  `is_flat`: are its
+    arrays flattened to vectors?"""
 
     program: LoopProgram
     sizes: tuple[Size, ...]
@@ -678,25 +695,28 @@ class Region:
 
     @property
     def calls(self) -> bool:
-        """Are there phases that are routines?"""
+        """Does the region call routines of phases?"""
         return any(routine.phase is not None for routine in self.routines)
 
     @property
     def is_pointwise(self) -> bool:
-        """Does each item of a loop's state see only itself?"""
+        """Does each item of a loop's next state depend only on the item at the same index?"""
         return any(isinstance(source, InitialState) for source in self.sources.values())
 
 
 def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], guards: Iterable[CoreGuard] = (),
                  known: KnownValues = NO_KNOWN_VALUES, *, may_be_flat: bool = False) -> Region:  # fmt: skip
-    """`known`: what is of values from outside; `may_be_flat`: if so, operands must have their items side by side.
-    Unsupported: something in it has no loops."""
+    """Lower a region.
+
+    `guards`: guards of the program that wait for run-time sizes.  `known`: constants among the values from outside.
+    `may_be_flat`: flatten a pointwise loop's arrays; the caller must then pass contiguous operands.
+    Raises `NotLowerable` if something in the region cannot be lowered."""
     flat = None
     if may_be_flat and isinstance(phase, Loop) and (merged := pointwise(phase, types)) is not None:
         flat = flatten_loop(phase, merged, types)
     phase, types = flat or (phase, types)
     scope = LoweringScope(LoopBuilder(), types, known, waits_for=_variables(guards))
-    states = _map(scope, phase) if isinstance(phase, Map) else _recurrence(scope, recurrence_of(scope, phase))
+    states = _lower_outer_map(scope, phase) if isinstance(phase, Map) else _lower_outer_loop(scope, loop_state_of(scope, phase))
     b = scope.b
     views = tuple(b.views.values())
     parameters = (FIRST, LAST, *scope.parameters)
@@ -709,7 +729,7 @@ def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], g
 
 
 def _scratch(shape: tuple[Index, ...]) -> Source:
-    """Of a shape that the program says in numbers."""
+    """The source of a scratch view whose shape is constant."""
     return ScratchView(tuple(number(index.constant) for index in shape))
 
 
@@ -718,50 +738,57 @@ def _variables(guards: Iterable[CoreGuard]) -> frozenset[SizeVariable]:
 
 
 def _word(scope: LoweringScope, kind: Kind, source: Source) -> ValueLocation:
-    return scope.given(kind, (), source, ViewRole.OUTPUT)
+    return scope.external_view(kind, (), source, ViewRole.OUTPUT)
 
 
-def _recurrence(scope: LoweringScope, loop: LoopState) -> tuple[bool, ...]:
-    """A loop or fold whose state the caller fills and reads; for each component whether it has two buffers."""
+def _lower_outer_loop(scope: LoweringScope, loop: LoopState) -> tuple[bool, ...]:
+    """Lower the region's own loop or fold, whose state is in views that the caller fills and reads.
+
+    Returns by component whether it has two buffers."""
     components: list[Component] = []
     places: list[ValueLocation] = []
     firsts: list[Registers | None] = []
     copies: list[tuple[tuple[Size, ...], ValueLocation, ValueLocation]] = []
-    for position, (param, result, (storage, chain)) in enumerate(zip(loop.body.params, loop.results, loop.storages(scope),
-        strict=True)):
+    rows = zip(loop.body.params, loop.results, loop.storages(scope), strict=True)
+    for position, (param, result, (storage, chain)) in enumerate(rows):
         shape, is_doubled = scope.shape(param), storage is StateStorage.DOUBLE_BUFFERED
         if storage is StateStorage.STACKED:
-            memory = scope.given(scope.kind(result), scope.shape(result), ScopeOutput(position), ViewRole.OUTPUT)
+            memory = scope.external_view(scope.kind(result), scope.shape(result), ScopeOutput(position), ViewRole.OUTPUT)
         else:
             shown = (number(2), *shape) if is_doubled else shape
-            memory = scope.given(scope.kind(param), shown, StateView(position, is_doubled), ViewRole.OUTPUT)
+            memory = scope.external_view(scope.kind(param), shown, StateView(position, is_doubled), ViewRole.OUTPUT)
         places.append(memory)
         components.append(Component(param, storage, None if storage is StateStorage.REGISTERS else memory, chain))
         first = memory.cell(0, plus(at(FIRST), Index((), -loop.first))) if storage is StateStorage.STACKED else memory
         if loop.is_pointwise:
-            first = scope.given(scope.kind(param), shape, InitialState(position))
+            first = scope.external_view(scope.kind(param), shape, InitialState(position))
             copies.append((shape, first, memory))
         firsts.append(None if shape else scope.read(first, ()))
     doubled = tuple(component.storage is StateStorage.DOUBLE_BUFFERED for component in components)
-    parity = scope.given(Kind.I64, (), CurrentBuffer(), ViewRole.OUTPUT) if any(doubled) else None
-    ended = scope.given(Kind.BOOL, (), ExitFlag(), ViewRole.OUTPUT) if loop.until is not None else None
+    parity = scope.external_view(Kind.I64, (), CurrentBuffer(), ViewRole.OUTPUT) if any(doubled) else None
+    ended = scope.external_view(Kind.BOOL, (), ExitFlag(), ViewRole.OUTPUT) if loop.until is not None else None
     scope.facts += [plus(at(FIRST), Index((), -loop.first)), plus(scope.index_of(loop.length), times(at(LAST), -1))]
     for shape, first, memory in copies:
         if shape:
             copy(scope, shape, first, memory)
     after = iterate(scope, loop, components, (at(FIRST), at(LAST)), firsts)
-    words = [(memory, item) for memory, item, c in zip(places, after.items, components,
-        strict=True) if c.storage is StateStorage.REGISTERS]
+    words = [
+        (memory, item)
+        for memory, item, c in zip(places, after.items, components, strict=True)
+        if c.storage is StateStorage.REGISTERS
+    ]
     for word, item in (*words, (parity, (after.parity,)), (ended, (after.ended,))):
         if word is not None and item is not None:
             scope.write(word, (), item)
     return doubled if not loop.keep else ()
 
 
-def _map(scope: LoweringScope, phase: Map) -> tuple[bool, ...]:
-    """Cells in any order, on any thread; or one, which is all of it."""
-    targets = [scope.given(scope.kind(v), scope.shape(v), ScopeOutput(position), ViewRole.OUTPUT) for position,
-        v in enumerate(phase.results)]
+def _lower_outer_map(scope: LoweringScope, phase: Map) -> tuple[bool, ...]:
+    """Lower the region's own map: a parallel loop over its cells, or the single cell of an empty frame."""
+    targets = [
+        scope.external_view(scope.kind(v), scope.shape(v), ScopeOutput(position), ViewRole.OUTPUT)
+        for position, v in enumerate(phase.results)
+    ]
     b = scope.b
     if not phase.frame:
         map_cell(scope, phase, (), targets)

@@ -1,15 +1,15 @@
-"""Chains along rows as loop programs: everything about a row while it is in the nearest cache.
+"""Lowers chains along rows to loop programs that make all passes over a row while it is in the L1 cache.
 
-The body is that of `graph.fusion_groups.joined`: elements, and reductions of the row to one value, on which later elements
-depend.  It is done in *sweeps* over the row.  A sweep evaluates the elements that its reductions and results need; what an
-earlier sweep computed is kept in scratch if computing it again would cost more than reading it.  So are the rows of operands
-whose items do not lie side by side.
+The body is that of `graph.fusion_groups.join_chain`: elements, and reductions of the row to one value, on which later elements
+depend.  It runs in *sweeps* (passes) over the row.  A sweep evaluates the elements that its reductions and results need; an
+element of an earlier sweep is spilled to scratch if computing it again would cost more than reading it.  Rows of strided operands
+are copied to scratch too.
 
-A kernel of form MAP does rows one after the other, with vectors along the row.  One of form REDUCE_OUTER does short rows side by
-side, with vectors across rows: its last axis is the row, the one before it counts rows.
+A kernel of form MAP runs row by row, with vectors along the row.  One of form REDUCE_OUTER runs short rows side by side, with
+vectors across rows: its last axis is the row, the one before it counts rows.
 
 Note [Short rows].  Such rows are shorter than the lanes of a block, so the order of sums is halving: item i with item i + 16,
-then with item i + 8, and so on; what is absent is left out.
+then with item i + 8, and so on, leaving out absent items.
 """
 
 from __future__ import annotations
@@ -26,32 +26,33 @@ from ..loopir.ir import ZERO, Index, LoopKind, LoopProgram, View, ViewRole, at, 
 from ..loopir.reductions import AccumulatorCells, Reduction, Threads, in_vectors, joined, ordered, together
 from ..scalar.function_table import weight_of
 from .kernel_ir import BLOCK, Form, Kernel, KernelApply, KernelLoad, Node, VectorStride, kind_of
-from .phase import CardPhase, Lowering
+from .phase import GpuPhase, KernelLowering
 
 # ------------------------------------------------------------------------------------------- passes over a row
 #
-# The sweeps of a chain along rows: what is computed in which pass over a row, what is kept in between.
+# The sweeps of a chain along rows: which nodes each pass over a row evaluates, and which it spills.
 
 FUNCTIONS: Final = {name: function for function, name in ALONG.items()}
-MOST_SIDE: Final = SHORT_ROW
-"""Rows shorter than this are done side by side; a power of two."""
-_AGAIN: Final = 4
-"""Operations on an element that are done again rather than kept."""
+MAX_SIDE_BY_SIDE: Final = SHORT_ROW
+"""Rows shorter than this run side by side; a power of two."""
+_RECOMPUTED_OPERATIONS: Final = 4
+"""Operations on an element up to which it is recomputed rather than spilled."""
 
 
 @dataclass(slots=True)
 class RowPass:
-    """`nodes` to evaluate in order; `reduces`: nodes that are reductions; `keeps`: nodes to put in scratch; `stores`: results."""
+    """One pass over a row: `nodes` to evaluate in order, nodes of reductions, nodes to spill to scratch, and results to store."""
 
     nodes: set[int] = field(default_factory=set)
     reduces: list[int] = field(default_factory=list)
-    keeps: list[int] = field(default_factory=list)
+    spills: list[int] = field(default_factory=list)
     stores: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class RowPasses:
-    """`scratch_rows`: the scratch row of each node that is kept."""
+    """The passes of a chain.  `scratch_rows`: the scratch row of each spilled node.  `elements`: the nodes that vary along the
+    row.  `levels`, by node: the pass after which it can be known."""
 
     sweeps: tuple[RowPass, ...]
     scratch_rows: dict[int, int]
@@ -59,8 +60,8 @@ class RowPasses:
     levels: tuple[int, ...]
 
 
-def plan_sweeps(kernel: Kernel, is_row: tuple[bool, ...], *, keeps: bool = True) -> RowPasses:
-    """What is computed in which sweep; unless it `keeps`, all that it needs."""
+def plan_row_passes(kernel: Kernel, is_row: tuple[bool, ...], *, spills: bool = True) -> RowPasses:
+    """The passes of a chain; without `spills` each pass recomputes all elements that it needs."""
     body = kernel.body
     elements: set[int] = set()
     levels: list[int] = []
@@ -89,21 +90,21 @@ def plan_sweeps(kernel: Kernel, is_row: tuple[bool, ...], *, keeps: bool = True)
         sweeps[levels[index] - 1].reduces.append(index)
     for i in stores:
         sweeps[levels[kernel.results[i].node]].stores.append(i)
-    for now in range(last, -1, -1):
-        sweep = sweeps[now]
-        wanted = [_argument(kernel, reduction) for reduction in sweep.reduces] + sweep.keeps
-        wanted += [kernel.results[i].node for i in sweep.stores]
-        while wanted:
-            index = wanted.pop()
+    for current in range(last, -1, -1):
+        sweep = sweeps[current]
+        pending = [_argument(kernel, reduction) for reduction in sweep.reduces] + sweep.spills
+        pending += [kernel.results[i].node for i in sweep.stores]
+        while pending:
+            index = pending.pop()
             if index not in elements or index in sweep.nodes:
                 continue
             node = body[index]
-            if keeps and levels[index] < now and costs[index] > _AGAIN:
+            if spills and levels[index] < current and costs[index] > _RECOMPUTED_OPERATIONS:
                 if index not in scratch_rows:
                     scratch_rows[index] = len(scratch_rows)
-                    sweeps[levels[index]].keeps.append(index)
+                    sweeps[levels[index]].spills.append(index)
             elif isinstance(node, KernelApply):
-                wanted += node.args
+                pending += node.args
             sweep.nodes.add(index)
     return RowPasses(tuple(sweeps), scratch_rows, frozenset(elements), tuple(levels))
 
@@ -117,14 +118,16 @@ def _argument(kernel: Kernel, index: int) -> int:
 # ---------------------------------------------------------------------------------------------------- rows
 
 _TILE: Final = 64
-"""Short rows whose scratch is in cache together."""
-_APART: Final = 16
-"""Items between rows of scratch, so that they do not begin at the same place in cache."""
+"""Short rows whose scratch fits in cache together."""
+_SCRATCH_GAP: Final = 16
+"""Items of padding between rows of scratch, so that they do not start in the same cache set."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowsCode:
-    """`is_row`: which results have one item a row.  `most`: a power of two; no row is longer."""
+    """A chain to be compiled: `text` is its LLVM IR.
+
+    `is_row`, by result: has it one item a row?  `most`: a power of two that bounds the row length."""
 
     kernel: Kernel
     is_row: tuple[bool, ...]
@@ -140,35 +143,35 @@ class RowsCode:
 
 
 def program_of(rows: RowsCode) -> LoopProgram:
-    """A program whose block of words is the kernel's argument block."""
-    return (_SideBySide if rows.kernel.form is Form.REDUCE_OUTER else _OneByOne)(rows).program()
+    """The loop program of a chain; its parameters and views are laid out as the kernel's argument block."""
+    return (_RowsSideBySide if rows.kernel.form is Form.REDUCE_OUTER else _RowByRow)(rows).program()
 
 
-class RowLowering(Lowering):
-    """`scratch`: views of nodes that are kept.  `keeps`: are there any?"""
+class RowLowering(KernelLowering):
+    """The loops of a chain.  `scratch`: the views of spilled nodes.  `spills`: may nodes be spilled?"""
 
-    keeps: ClassVar = True
+    spills: ClassVar = True
 
     def __init__(self, rows: RowsCode) -> None:
-        self.rows, self.plan = rows, plan_sweeps(rows.kernel, rows.is_row, keeps=self.keeps)
+        self.rows, self.plan = rows, plan_row_passes(rows.kernel, rows.is_row, spills=self.spills)
         super().__init__(rows.kernel)
-        self.scratch = {index: self.room(kind_of(self.kernel, index)) for index in self.plan.scratch_rows}
+        self.scratch = {index: self.scratch_view(kind_of(self.kernel, index)) for index in self.plan.scratch_rows}
 
-    def room(self, kind: Kind) -> str:
-        """Scratch for an item of a row, for all of them."""
+    def scratch_view(self, kind: Kind) -> str:
+        """A scratch view with an item for each item of the rows that run together."""
         raise NotImplementedError
 
-    def kept_at(self, point: Sequence[Index]) -> tuple[Index, ...]:
-        """Where the item of a point is in such scratch."""
+    def scratch_index(self, point: Sequence[Index]) -> tuple[Index, ...]:
+        """The indices of a point's item in such a view."""
         raise NotImplementedError
 
     def depends(self, node: Node) -> frozenset[int]:
-        """What a reduction of the row becomes part of is known inside the loops over rows, and no sooner."""
+        """The axes of a node; a row reduction, and all that depends on it, also depends on the last axis."""
         along = isinstance(node, KernelApply) and node.function in FUNCTIONS
         return super().depends(node) | (frozenset({self.kernel.axes - 1}) if along else frozenset())
 
-    def of_row(self, known: dict[int, str], point: Sequence[Index]) -> None:
-        """What is the same for the whole row and can be known now."""
+    def row_invariants(self, known: dict[int, str], point: Sequence[Index]) -> None:
+        """Compute the nodes that are constant along the row and whose operands are known."""
         for index in self.at_depth[-1]:
             node = self.kernel.body[index]
             if index in known or index in self.plan.elements or not isinstance(node, KernelApply) or node.function in FUNCTIONS:
@@ -177,18 +180,18 @@ class RowLowering(Lowering):
                 known[index] = self.node(index, point, known)
 
     def sweeps(self, row: Sequence[Index], known: dict[int, str]) -> None:
-        """A row goes through everything; `known` is what is known of it."""
-        self.of_row(known, row)
+        """Run all passes over a row and store its row results; `known`: registers that are constant along the row."""
+        self.row_invariants(known, row)
         for sweep in self.plan.sweeps:
             totals = self.sweep(sweep, row, known)
             known.update(zip(sweep.reduces, totals, strict=True))
-            self.of_row(known, row)
+            self.row_invariants(known, row)
         for number, result in enumerate(self.kernel.results):
             if self.rows.is_row[number]:
                 self.b.store(self.results[number], self.target(number, [*row, ZERO]), known[result.node])
 
     def sweep(self, sweep: RowPass, row: Sequence[Index], known: dict[int, str]) -> Sequence[str]:
-        """The reductions of one."""
+        """Run one pass; returns the registers of its reductions."""
         raise NotImplementedError
 
     def reductions_of(self, sweep: RowPass) -> list[Reduction]:
@@ -202,34 +205,35 @@ class RowLowering(Lowering):
 
     def element(self, sweep: RowPass, row: Sequence[Index], item: Index, known: dict[int, str], mask: str | None = None
                 ) -> list[str]:  # fmt: skip
-        """What is to be reduced at an item of the row, if a mask is true; what is kept and stored there, is."""
+        """Evaluate a pass at one item of the row, where a mask is true: spills, stores, and returns the items to be reduced."""
         point, values = [*row, item], dict(known)
         for index in sorted(sweep.nodes):
-            if index in self.scratch and index not in sweep.keeps:
-                values[index] = self.b.load(self.scratch[index], self.kept_at(point), mask)
+            if index in self.scratch and index not in sweep.spills:
+                values[index] = self.b.load(self.scratch[index], self.scratch_index(point), mask)
             else:
                 values[index] = self.node(index, point, values, mask)
-        for index in sweep.keeps:
-            self.b.store(self.scratch[index], self.kept_at(point), values[index], mask)
+        for index in sweep.spills:
+            self.b.store(self.scratch[index], self.scratch_index(point), values[index], mask)
         for index in sweep.stores:
             self.b.store(self.results[index], self.target(index, point), values[self.kernel.results[index].node], mask)
         return [values[self.reduction(reduction).args[0]] for reduction in sweep.reduces]
 
 
-class _OneByOne(RowLowering):
+class _RowByRow(RowLowering):
     """Vectors along the row."""
 
     def __init__(self, rows: RowsCode) -> None:
         super().__init__(rows)
         self.copies = {
-            i: self.room(row.kind) for i,
-            row in enumerate(self.kernel.operands) if row.moves[-1] and row.step is VectorStride.STRIDED
+            i: self.scratch_view(row.kind)
+            for i, row in enumerate(self.kernel.operands)
+            if row.moves[-1] and row.step is VectorStride.STRIDED
         }
 
-    def room(self, kind: Kind) -> str:
-        return self.b.view("kept", kind, (Index((), self.rows.most + _APART),), ViewRole.SCRATCH, private=True).name
+    def scratch_view(self, kind: Kind) -> str:
+        return self.b.view("kept", kind, (Index((), self.rows.most + _SCRATCH_GAP),), ViewRole.SCRATCH, private=True).name
 
-    def kept_at(self, point: Sequence[Index]) -> tuple[Index, ...]:
+    def scratch_index(self, point: Sequence[Index]) -> tuple[Index, ...]:
         return (point[-1],)
 
     def sweep(self, sweep: RowPass, row: Sequence[Index], known: dict[int, str]) -> Sequence[str]:
@@ -243,7 +247,7 @@ class _OneByOne(RowLowering):
         ordered(b, sums, length, lambda _: items, lambda _, values: totals.extend(values), most=self.rows.most)
         return totals
 
-    def inside(self, point: Sequence[Index], known: dict[int, str]) -> None:
+    def write_inner(self, point: Sequence[Index], known: dict[int, str]) -> None:
         for operand, copy in self.copies.items():
             with self.b.range(LoopKind.VECTOR, at(self.sizes[-1])) as loop:
                 item = self.b.load(self.operands[operand], self.item(operand, [*point, at(loop.index)]))
@@ -252,18 +256,18 @@ class _OneByOne(RowLowering):
 
     def load(self, node: KernelLoad, point: Sequence[Index], mask: str | None) -> str:
         if node.operand in self.copies:
-            return self.b.load(self.copies[node.operand], self.kept_at(point), mask)
+            return self.b.load(self.copies[node.operand], self.scratch_index(point), mask)
         return super().load(node, point, mask)
 
 
-class _SideBySide(RowLowering):
+class _RowsSideBySide(RowLowering):
     """Vectors across rows, item after item."""
 
-    def room(self, kind: Kind) -> str:
-        shape = (Index((), MOST_SIDE), Index((), _TILE))
+    def scratch_view(self, kind: Kind) -> str:
+        shape = (Index((), MAX_SIDE_BY_SIDE), Index((), _TILE))
         return self.b.view("kept", kind, shape, ViewRole.SCRATCH, private=True).name
 
-    def kept_at(self, point: Sequence[Index]) -> tuple[Index, ...]:
+    def scratch_index(self, point: Sequence[Index]) -> tuple[Index, ...]:
         return point[-1], self.cell
 
     def result(self, number: int, kind: Kind) -> str:
@@ -276,7 +280,7 @@ class _SideBySide(RowLowering):
     def target(self, number: int, point: Sequence[Index], part: int = 0) -> tuple[Index, ...]:
         return super().target(number, point[:-1], part) if self.rows.is_row[number] else tuple(point)
 
-    def inside(self, point: Sequence[Index], known: dict[int, str]) -> None:
+    def write_inner(self, point: Sequence[Index], known: dict[int, str]) -> None:
         b = self.b
         with together(b, at(self.sizes[-2]), _TILE) as (start, cells), b.range(LoopKind.VECTOR, cells.count) as cell:
             self.cell, row, values = at(cell.index), [*point, plus(start, at(cell.index))], dict(known)
@@ -285,14 +289,14 @@ class _SideBySide(RowLowering):
 
     def sweep(self, sweep: RowPass, row: Sequence[Index], known: dict[int, str]) -> Sequence[str]:
         b, sums, length = self.b, self.reductions_of(sweep), at(self.sizes[-1])
-        trees = [self.room(one.kind) if one.is_ordered else "" for one in sums]
+        trees = [self.scratch_view(one.kind) if one.is_ordered else "" for one in sums]
         plain = [one for one in sums if not one.is_ordered]
         with b.range(LoopKind.SERIAL, length, [entry for one in plain for entry in one.entry(b)]) as loop:
             point = [*row, at(loop.index)]
             items = self.element(sweep, row, point[-1], known)
             for tree, item in zip(trees, items, strict=True):
                 if tree:
-                    b.store(tree, self.kept_at(point), item)
+                    b.store(tree, self.scratch_index(point), item)
             others = [item for tree, item in zip(trees, items, strict=True) if not tree]
             loop.yields = joined(b, plain, loop.inside, others)
         results = iter(loop.results)
@@ -300,7 +304,7 @@ class _SideBySide(RowLowering):
 
     def halved(self, tree: str, total: Reduction) -> str:
         """See Note [Short rows]."""
-        b, half = self.b, MOST_SIDE // 2
+        b, half = self.b, MAX_SIDE_BY_SIDE // 2
         while half:
             bounds = Index((), half), plus(at(self.sizes[-1]), Index((), -half))
             with b.loop(LoopKind.SERIAL, (ZERO,), bounds) as loop:
@@ -313,19 +317,19 @@ class _SideBySide(RowLowering):
 
 # ----------------------------------------------------------------------------------------------- chains on GPUs
 #
-# Chains along rows as loop programs for cards: a block of threads takes some rows through everything.
+# Chains along rows as loop programs for GPUs: a thread block makes all passes over some rows.
 #
-# Elements are computed again in each sweep: the row is in cache by then, and arithmetic is what a card has most of.  What a row
-# comes to stays in the block's memory, whence every thread takes it.
+# Elements are recomputed in each pass: the row is in cache by then, and a GPU has arithmetic to spare.  Row reductions stay in
+# shared memory, where every thread of the block reads them.
 
-def card_rows(rows: RowsCode) -> LoopProgram:
-    return _CardRows(rows).program()
+def gpu_rows(rows: RowsCode) -> LoopProgram:
+    return _GpuRows(rows).program()
 
 
-class _CardRows(RowLowering, CardPhase):
-    """`totals`: where the reductions of the rows are."""
+class _GpuRows(RowLowering, GpuPhase):
+    """The GPU loops of a chain.  `totals`: by node, the shared-memory view of the rows' reductions."""
 
-    keeps: ClassVar = False
+    spills: ClassVar = False
 
     def __init__(self, rows: RowsCode) -> None:
         super().__init__(rows)
@@ -354,11 +358,11 @@ class _CardRows(RowLowering, CardPhase):
         row, known = super().of_cell(point, cell)
         for index, room in self.totals.items():
             known[index] = self.b.load(room, (ZERO, cell))
-        self.of_row(known, row)
+        self.row_invariants(known, row)
         return row, known
 
     def reduce(self, sweep: RowPass, threads: Threads, point: Sequence[Index], cells: AccumulatorCells) -> None:
-        """The totals are left where the lanes were: of several blocks, joined as a tree."""
+        """Reduce the rows of a thread block in one pass; rows of several blocks combine their partial results as a tree."""
         b, length = self.b, at(self.sizes[-1])
 
         def items_from(start: Index) -> Callable[[Index], Callable[[Index], Sequence[str]]]:

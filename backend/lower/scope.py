@@ -1,11 +1,11 @@
-"""What lowering knows of values and sizes: where each value lies, and which numbers the caller gives.
+"""The scope of a region being lowered: the storage of each value, and the registers and parameters of sizes.
 
-Note [Sizes].  A size that is a number becomes a parameter of the program unless it is small, so that programs do not mention
-sizes; a number near another is that one and so much more.  A size that is known when the region starts is a parameter too.  A
-size that the region itself finds is a register.
+Note [Sizes].  A size that is a number becomes a parameter of the program unless it is small, so that one program serves many
+sizes; a number close to another parameter is that parameter plus a constant.  A size that is known when the region starts is a
+parameter too.  A size that the region itself defines is a register.
 
-Note [Parts].  A complex number is two items, real and imaginary, along a last axis that its view has besides; in registers it is
-two of them.  So an item is a tuple of registers, of one or two.
+Note [Parts].  A complex number is two items, real and imaginary, along an extra last axis of its view; in registers it is two
+registers.  So an item is a tuple of one or two registers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .body import PART
 # ---------------------------------------------------------------------------------------------------- values
 
 SMALL: Final = 17
-"""Numbers below this in magnitude are written into the program."""
+"""Numbers below this in magnitude are constants of the program, not parameters."""
 
 
 class NotLowerable(Exception):
@@ -37,18 +37,18 @@ class NotLowerable(Exception):
 
 
 Registers: TypeAlias = tuple[str, ...]
-"""Of an item: one, or its two parts."""
+"""The registers of an item: one, or two parts of a complex number."""
 
 
 def parts_of(kind: Kind) -> tuple[Kind, ...]:
-    """What an item of a kind is made of."""
+    """The kinds of an item's parts: two for a complex kind, else the kind itself."""
     return (PART[kind],) * 2 if kind.is_complex else (kind,)
 
 
 @dataclass(frozen=True, slots=True)
 class ValueLocation:
-    """Where the items of a value lie: a view, some of whose indices are `fixed`; the value's own are the others, in order, and
-    the last is that of the parts if there are two."""
+    """A value in memory: a view, of which some indices are `fixed`; the value's axes are the others in order, followed by an axis
+    of two for the parts of a complex number."""
 
     view: str
     fixed: tuple[Index | None, ...] = ()
@@ -78,36 +78,36 @@ class ValueLocation:
         return cell
 
 
-Where: TypeAlias = ValueLocation | Registers
-"""A place in memory, or the registers of a value of rank 0."""
-Item: TypeAlias = Callable[[tuple[Index, ...], str | None], Registers]
-"""Writes the item at a point (0 of the kind where the mask is false) of a value that lies nowhere."""
+Storage: TypeAlias = ValueLocation | Registers
+"""A location in memory, or the registers of a value of rank 0."""
+DeferredItem: TypeAlias = Callable[[tuple[Index, ...], str | None], Registers]
+"""Computes the item at a point of a deferred value; where the mask is false, the kind's 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScopeInput:
-    """A view that shows a value from outside."""
+    """The memory of a value from outside the region."""
 
     value: ValueId
 
 
 @dataclass(frozen=True, slots=True)
 class ConstantData:
-    """A view that shows a constant of the region."""
+    """The data of a constant of the region."""
 
     phase: Constant
 
 
 @dataclass(frozen=True, slots=True)
 class ScratchView:
-    """A view of memory that is undefined before and after, of this shape."""
+    """Scratch memory of this shape, undefined before and after."""
 
     shape: tuple[Size, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class StateView:
-    """Component `index` of a loop's state: one buffer, or two, of which view `CurrentBuffer` says which is now."""
+    """Component `index` of a loop's state: one buffer or, if `doubled`, two, of which the view `CurrentBuffer` names one."""
 
     index: int
     doubled: bool
@@ -115,19 +115,19 @@ class StateView:
 
 @dataclass(frozen=True, slots=True)
 class InitialState:
-    """Component `index` of a loop's state before the range: given, or, after the first range, what `StateView` shows."""
+    """Component `index` of a loop's state before the range: the initial state, or after the first range that of `StateView`."""
 
     index: int
 
 
 @dataclass(frozen=True, slots=True)
 class CurrentBuffer:
-    """One i64, 0 to begin with: which of two buffers holds the state."""
+    """One i64, initially 0: the index of the buffer that holds the state."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExitFlag:
-    """One bool, false to begin with: has the loop ended before its time?"""
+    """One bool, initially false: has the loop exited early?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +142,10 @@ Source: TypeAlias = ScopeInput | ConstantData | ScratchView | StateView | Initia
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A run-time check of the region: `function` says what failed (`index`, or a scalar function as `ir.Apply` has it);
-    `indexing`: how the program writes the index; `other_axes`: those whose indices are the values behind its own and the size."""
+    """A run-time check of the region.
+
+    `function`: what failed (`index`, `size NAME`, or a scalar function of `ir.Apply`).  `indexing`: how the program writes the
+    index.  `other_axes`: the axes whose indices the failure reports after the index and the size."""
 
     span: Span
     function: str
@@ -156,46 +158,48 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Routine:
-    """What a call does: runs a phase on operands, which it reads, to results, which it writes, and after them the sizes that it
-    `defines`; or (no phase) checks the guards that wait for a size, or does nothing but hear interrupts.
+    """The target of a call: runs a phase, reading its operands and writing its results and the sizes that it `defines`; or,
+    without a phase, checks the guards that wait for a size in `defines`, or only polls for interrupts.
 
-    `sizes`: what its numbers are.  `turned`: operands that are others with their axes in this order, and show their memory, as
-    they do where phases run one by one.  `numbers`: operands that are no values of the graph but sizes, which items of the phase
-    are made of."""
+    `sizes`: the run-time sizes that the call passes.  `transposed`: operands that alias others with their axes in another order,
+    as outside regions: (value, other, order).  `numbers`: operands that are sizes instead of values of the graph."""
 
     phase: Structured | LibraryPhase | None
     operands: tuple[ValueId, ...]
     results: tuple[ValueId, ...]
     sizes: tuple[SizeVariable, ...]
     defines: tuple[SizeVariable, ...] = ()
-    turned: tuple[tuple[ValueId, ValueId, tuple[int, ...]], ...] = ()
+    transposed: tuple[tuple[ValueId, ValueId, tuple[int, ...]], ...] = ()
     numbers: Mapping[ValueId, Size] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class LoweringScope:
-    """One region that is being lowered."""
+    """The state of lowering one region.
+
+    `b` builds the program; `values` has the storage of each value so far; `sources`, `parameters`, `checks` and `routines` become
+    those of the `Region`."""
 
     b: LoopBuilder
     types: Mapping[ValueId, ArrayType]
     known: KnownValues = NO_KNOWN_VALUES
-    values: dict[ValueId, Where] = field(default_factory=dict)
-    turned: dict[ValueId, tuple[ValueId, tuple[int, ...]]] = field(default_factory=dict)
-    """Values that are others with their axes in another order."""
-    lazy: dict[ValueId, Item] = field(default_factory=dict)
-    """Values whose items are read where they are used."""
+    values: dict[ValueId, Storage] = field(default_factory=dict)
+    transposed: dict[ValueId, tuple[ValueId, tuple[int, ...]]] = field(default_factory=dict)
+    """Transpositions, by result: the operand and the order of its axes."""
+    deferred: dict[ValueId, DeferredItem] = field(default_factory=dict)
+    """Deferred values, whose items each reader computes."""
     sources: dict[str, Source] = field(default_factory=dict)
     parameters: dict[str, Size] = field(default_factory=dict)
     checks: list[Check] = field(default_factory=list)
     routines: list[Routine] = field(default_factory=list)
     sizes: dict[SizeVariable, str] = field(default_factory=dict)
-    """Registers of sizes that the region finds."""
+    """Registers of the run-time sizes that the region defines."""
     destinations: dict[ValueId, ValueLocation] = field(default_factory=dict)
-    """Where a value that is not lowered yet is wanted."""
+    """The location that a value which is not lowered yet must have."""
     aliases: set[ValueId] = field(default_factory=set)
-    """Results that may show their operand's memory: it is not written while they are read."""
+    """Results that may alias their operand, which is not overwritten while they are read."""
     facts: list[Index] = field(default_factory=list)
-    """What is known of parameters: each is at least 0."""
+    """Facts about parameters: each of these expressions is at least 0."""
     waits_for: frozenset[SizeVariable] = frozenset()
     """Sizes that a guard of the program waits for."""
 
@@ -241,7 +245,7 @@ class LoweringScope:
         return at(result)
 
     def quotient(self, dividend: str, divisor: str) -> str:
-        """The floor of a quotient of numbers below 2⁵², by that of binary64; 0 where the divisor is."""
+        """The floor of a quotient of numbers below 2⁵², computed in binary64; 0 where the divisor is 0."""
         b, one, zero = self.b, self.b.constant(Kind.I64, 1), self.b.constant(Kind.I64, 0)
         is_none = b.apply("eq", (divisor, zero), Kind.I64, Kind.BOOL)
         safe = b.apply("select", (is_none, one, divisor), Kind.I64, Kind.I64)
@@ -258,8 +262,8 @@ class LoweringScope:
         self.parameters[name] = size
         return name
 
-    def most(self, size: Size) -> int:
-        """The greatest number that a size can be."""
+    def upper_bound(self, size: Size) -> int:
+        """The upper bound of a size; raises `NotLowerable` if it has none."""
         value = capacity(size).constant
         if value is None:
             raise NotLowerable("a size has no known bound")
@@ -276,7 +280,7 @@ class LoweringScope:
 
     @contextmanager
     def points(self, shape: Sequence[Size], last: LoopKind = LoopKind.VECTOR) -> Iterator[list[Index]]:
-        """A loop an axis; the last is of kind `last`."""
+        """A nest with one loop an axis; the innermost is of kind `last`."""
         kinds = [LoopKind.SERIAL] * (len(shape) - 1) + [last]
         with ExitStack() as loops:
             yield [at(loops.enter_context(self.b.range(kind, self.index_of(size))).index)
@@ -284,17 +288,19 @@ class LoweringScope:
 
     # ------------------------------------------------------------------------------------------- values
 
-    def where(self, value: ValueId) -> Where:
-        """Where a value lies; one from outside is given in a view."""
+    def storage_of(self, value: ValueId) -> Storage:
+        """The storage of a value; a value from outside gets a view."""
         known = self.values.get(value)
         if known is None:
-            given = self.given(self.kind(value), self.shape(value), ScopeInput(value))
-            known = self.values[value] = given if self.shape(value) else self.first(given)
+            given = self.external_view(self.kind(value), self.shape(value), ScopeInput(value))
+            known = self.values[value] = given if self.shape(value) else self.read_invariant(given)
         return known
 
-    def given(self, kind: Kind, shape: tuple[Size, ...], source: Source, role: ViewRole = ViewRole.INPUT) -> ValueLocation:
-        """A view from outside."""
-        return self._view("x", kind, [self.bound(size) for size in shape], role, source)
+    def external_view(
+        self, kind: Kind, shape: tuple[Size, ...], source: Source, role: ViewRole = ViewRole.INPUT
+    ) -> ValueLocation:
+        """A view of memory that the caller passes."""
+        return self._view("x", kind, [self.extent_of(size) for size in shape], role, source)
 
     def _view(self, prefix: str, kind: Kind, shape: Sequence[Index], role: ViewRole, source: Source) -> ValueLocation:
         parts = parts_of(kind)
@@ -303,22 +309,22 @@ class LoweringScope:
         self.sources[view.name] = source
         return ValueLocation(view.name, parts=len(parts))
 
-    def bound(self, size: Size) -> Index:
-        """The extent of a view: sizes that the region finds at their most."""
+    def extent_of(self, size: Size) -> Index:
+        """The extent of a view: run-time sizes of the region count at their upper bounds."""
         if any(v in self.sizes for v in size.variables()):
-            size = number(self.most(size))
+            size = number(self.upper_bound(size))
         return self.index_of(size)
 
-    def first(self, memory: ValueLocation) -> Registers:
-        """The only item of a place that no iteration changes."""
+    def read_invariant(self, memory: ValueLocation) -> Registers:
+        """The single item of a view that no iteration writes, loaded once before all loops."""
         statements, self.b.statements = self.b.statements, self.b.preamble
         try:
             return self.read(memory, ())
         finally:
             self.b.statements = statements
 
-    def read(self, where: Where, point: Sequence[Index], mask: str | None = None) -> Registers:
-        """An item; where `mask` is false, 0, but of registers."""
+    def read(self, where: Storage, point: Sequence[Index], mask: str | None = None) -> Registers:
+        """An item at a point; an item in memory is read as 0 where `mask` is false."""
         if not isinstance(where, ValueLocation):
             return where
         return tuple(self.b.load(where.view, indices, mask) for indices in where.at(point))
@@ -330,7 +336,7 @@ class LoweringScope:
     def items(self, value: ValueId, indices: tuple[Index, ...], mask: str | None = None) -> Registers:
         """An item of a value; where `mask` is false, the kind's fill."""
         kind = self.kind(value)
-        item = self.lazy[value](indices, mask) if value in self.lazy else self.read(self.where(value), indices, mask)
+        item = self.deferred[value](indices, mask) if value in self.deferred else self.read(self.storage_of(value), indices, mask)
         if mask is not None and (not self.shape(value) or kind is Kind.CHAR):
             fill = tuple(self.b.constant(part, ord(" ") if kind is Kind.CHAR else 0) for part in parts_of(kind))
             return self.select(mask, item, fill, kind)
@@ -350,46 +356,47 @@ class LoweringScope:
         register, kind = self.load(value, indices), self.kind(value)
         return register if kind is Kind.I64 else self.b.apply("convert", (register,), kind, Kind.I64)
 
-    def place_for(self, value: ValueId) -> ValueLocation:
-        """Where a value that is about to be made goes."""
+    def destination_of(self, value: ValueId) -> ValueLocation:
+        """The location for a value that is about to be computed: its destination, or else scratch."""
         wanted = self.destinations.pop(value, None)
-        return wanted if wanted is not None else self.room(self.kind(value), self.shape(value))
+        return wanted if wanted is not None else self.scratch(self.kind(value), self.shape(value))
 
-    def room(self, kind: Kind, shape: tuple[Size, ...]) -> ValueLocation:
-        caps = tuple(number(self.most(size)) for size in shape)
+    def scratch(self, kind: Kind, shape: tuple[Size, ...]) -> ValueLocation:
+        caps = tuple(number(self.upper_bound(size)) for size in shape)
         stored = (*caps, number(2)) if kind.is_complex else caps
         return self._view("s", kind, [self.index_of(size) for size in caps], ViewRole.SCRATCH, ScratchView(stored))
 
-    def keep(self, value: ValueId, item: Registers) -> None:
-        """A value of rank 0 is known now."""
+    def define_scalar(self, value: ValueId, item: Registers) -> None:
+        """Define a value of rank 0 by its registers."""
         wanted = self.destinations.pop(value, None)
         if wanted is not None:
             self.write(wanted, (), item)
         self.values[value] = item
 
-    def cell(self, param: ValueId, where: Where, point: Sequence[Index]) -> None:
-        """A param of a body is a cell of a value."""
+    def cell(self, param: ValueId, where: Storage, point: Sequence[Index]) -> None:
+        """Bind a param of a body to the cell of a value at a point of its leading axes."""
         cell = where.cells(point) if isinstance(where, ValueLocation) else where
         self.values[param] = cell if self.shape(param) else self.read(cell, ())
 
     def check(self, check: Check) -> int:
-        """The number of a check."""
+        """Add a check; returns its number."""
         self.checks.append(check)
         return len(self.checks) - 1
 
 
 # ---------------------------------------------------------------------------------------------------- projections
 #
-# Where projections read, as indices of loop programs.
+# Projections as index expressions of loop programs.
 #
-# An index is affine in the point of the space and in sizes that a run finds; what a reshape makes of it is affine where the
-# parts of the source fit those of the target, else digits.
+# An index is affine in the point of the space and in run-time sizes; after a reshape it is affine if the axes of the source align
+# with those of the target, and otherwise computed by division of the row-major position.
 
 def indices_of(scope: LoweringScope, projection: Projection, point: Sequence[Index], sizes: Sequence[Size]
                ) -> tuple[tuple[Index, ...], str | None]:  # fmt: skip
-    """Where a projection reads at a point of a space of these sizes, and the register that says whether there is an item."""
+    """The operand's indices that a projection reads at a point of a space of these sizes, and the register that is true if they
+    are in range (None: always)."""
     current = tuple(point)
-    ranges = [(0, max(0, scope.most(size) - 1)) for size in sizes]
+    ranges = [(0, max(0, scope.upper_bound(size) - 1)) for size in sizes]
     mask: str | None = None
     for stage in projection.stages:
         match stage:
@@ -411,7 +418,7 @@ def indices_of(scope: LoweringScope, projection: Projection, point: Sequence[Ind
                             mask = scope.b.both(mask, scope.b.compare("le", ZERO, total))
                         if most is None or bound is None or most >= bound:
                             mask = scope.b.both(mask, scope.b.compare("lt", total, scope.index_of(extent)))
-                    top = scope.most(extent) - 1
+                    top = scope.upper_bound(extent) - 1
                     reach.append((max(0, least or 0), top if most is None else min(most, top)))
                 current, ranges = tuple(following), reach
             case Reshaped():
@@ -421,7 +428,7 @@ def indices_of(scope: LoweringScope, projection: Projection, point: Sequence[Ind
 
 def _reshaped(scope: LoweringScope, stage: Reshaped, point: tuple[Index, ...], ranges: list[tuple[int, int]]
               ) -> tuple[tuple[Index, ...], list[tuple[int, int]]]:  # fmt: skip
-    """The same item by its place in row-major order, where that is affine."""
+    """The indices after a reshape, with their ranges: affine ones if the axes align, else `_digits`."""
     numbers = [size.constant for size in (*stage.source, *stage.target)]
     if any(n is None for n in numbers):
         raise NotLowerable("a reshape between sizes that a run finds")
@@ -463,7 +470,7 @@ def _reshaped(scope: LoweringScope, stage: Reshaped, point: tuple[Index, ...], r
 
 
 def _digits(scope: LoweringScope, flat: Index, target: Sequence[int | None]) -> tuple[tuple[Index, ...], list[tuple[int, int]]]:
-    """The indices of an item by its place in row-major order.  Quotients are those of binary64, exact below 2⁵²."""
+    """The indices of an item from its row-major position, by division in binary64, which is exact below 2⁵²."""
     b, following, stride = scope.b, list[Index](), 1
     sizes = [size or 0 for size in target]
     for size in sizes:

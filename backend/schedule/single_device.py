@@ -36,7 +36,7 @@ from ..graph.phases import (
     ValueId,
 )
 from ..graph.symbolic_costs import bytes_of, upper_bound_of
-from ..lower.fusion_units import GroupUnit, RowsUnit, Unit, may_write_over, shape_of, units_of
+from ..lower.fusion_units import GroupUnit, RowsUnit, Unit, may_reuse_operand, shape_of, units_of
 from .plan.plan import (
     ALIGNMENT,
     BranchStep,
@@ -383,7 +383,7 @@ class _Planner:
         steps: list[Step] = []
         inner: list[int] = []
         for index, unit in enumerate(units):
-            writes_over = not isinstance(unit, PlannedUnit) and may_write_over(unit)
+            writes_over = not isinstance(unit, PlannedUnit) and may_reuse_operand(unit)
             alone = not isinstance(unit, RowsUnit | GroupUnit | PlannedUnit)
             overwrite = block.enter(index, alone=alone, writes_over=writes_over)
             match unit:

@@ -27,7 +27,7 @@ from ..cpu.views import Deferred, NumArray, start_of
 from ..graph.phases import ReadNode, Structured, ValueId
 from ..jit import tiering
 from ..jit.compiler import MachineCode
-from ..lower.body import PART, joining_body
+from ..lower.body import PART, complex_from_parts
 from ..lower.kernel_ir import Kernel
 from .backend_interface import CheckFailed, Types
 from .run_state import ALIGNMENT, LEAST as POOLED_MIN_BYTES, room
@@ -445,7 +445,7 @@ def bind_kernel(
     parts = _launch(binding, plain, operands, targets)
     for value, kind, first in unsplit:
         pair = parts[first : first + 2]
-        body, kinds = joining_body(kind), [PART[kind]] * 2
+        body, kinds = complex_from_parts(kind), [PART[kind]] * 2
         views = [(ValueId(-1), np.asarray)] * 2
         joining = CompiledRun(body, views, pair[0][0].shape, kinds, [], run.threads, run.mode, _nothing, 0)
         _launch(binding, joining, pair, [(value, None)])

@@ -22,7 +22,7 @@ from rho.backend.graph.phases import Loop, Structured, ValueId
 from rho.backend.loopir.templates import KeyedReductionForm as Keyed, card_keyed
 from rho.backend.lower.body import build_body, build_kernel
 from rho.backend.lower.kernel_ir import Form, Kernel, plan_nest
-from rho.backend.lower.phase import card_kernel
+from rho.backend.lower.phase import gpu_kernel
 from rho.backend.vm.backend_interface import Types
 from rho.lang.diagnostics.model import RhoError
 from rho.tests.backend import cuda_stub
@@ -59,7 +59,7 @@ const i64 x0_0, const char *x1, const i64 x1_0, char *y0, const i64 y0_0) {
 
 
 def text_of(kernel: Kernel) -> CudaText:
-    return cuda_text(card_kernel(kernel))
+    return cuda_text(gpu_kernel(kernel))
 
 
 def test_a_map() -> None:
@@ -80,7 +80,7 @@ def test_forms() -> None:
     assert "__shared__ double lanes1[256];" in along.source and "__shared__ double lanes1[2048];" in across.source
     sizes = {"n0": 9, "n1": 9999, "blocks": 3}
     assert [grid.blocks(sizes) for grid in along.grids] == [27, 9] and [grid.blocks(sizes) for grid in across.grids] == [3, 9]
-    short = cuda_text(card_kernel(rows, 256))
+    short = cuda_text(gpu_kernel(rows, 256))
     assert len(short.grids) == 1 and not short.scratch
 
 

@@ -19,7 +19,7 @@ from rho.backend.loopir.templates import CardScanForm, KeyedReductionForm as Key
 from rho.backend.loopir.text import parse, show
 from rho.backend.lower.body import build_body, build_kernel
 from rho.backend.lower.kernel_ir import Kernel, plan_nest
-from rho.backend.lower.phase import card_kernel, most_of
+from rho.backend.lower.phase import gpu_kernel, length_class
 from rho.tests.backend import cuda_stub
 from rho.tests.kernels import cuda_host
 from rho.tests.kernels.phases import apply, phase, projection, read
@@ -42,7 +42,7 @@ def kernel(space: list[int], reduction: str | None, *, turned: bool = False, kin
 def reducing(space: list[int], reduction: str = "add", *, turned: bool = False) -> tuple[LoopProgram, dict[str, int]]:
     made = kernel(space, reduction, turned=turned)
     sizes = {f"n{axis}": size for axis, size in enumerate(space)} | {f"o{axis}": 0 for axis in range(len(space))}
-    return card_kernel(made, most_of(space[-1])), sizes | {"blocks": -(-space[-1] // 4096)}
+    return gpu_kernel(made, length_class(space[-1])), sizes | {"blocks": -(-space[-1] // 4096)}
 
 
 CHOOSING = """program choosing(n, m) {
@@ -71,7 +71,7 @@ CHOOSING = """program choosing(n, m) {
 PROGRAMS = {
     "branches": (parse(CHOOSING), {"n": 300, "m": 300}),
     "a check that fails": (parse(CHOOSING), {"n": 1, "m": 0}),
-    "a map": (card_kernel(kernel([7], None)), {"n0": 7, "o0": 0}),
+    "a map": (gpu_kernel(kernel([7], None)), {"n0": 7, "o0": 0}),
     "rows": reducing([5, 70]),
     "a line": reducing([300]),
     "blocks of a line": reducing([3 * 4096 + 50]),

@@ -20,7 +20,7 @@ from rho.backend.loopir import interpreter
 from rho.backend.loopir.ir import ViewRole
 from rho.backend.loopir.text import parse, show
 from rho.backend.loopir.verifier import verify
-from rho.backend.lower.library_loops import with_numbers
+from rho.backend.lower.library_loops import with_size_operands
 from rho.backend.lower.scope import InitialState, Routine, StateView
 from rho.backend.transform.pipeline import optimise
 
@@ -53,7 +53,7 @@ class Called:
         memory.update((own, memory[other].transpose(axes)) for own, other, axes in routine.turned)
         backend: Any = CpuBackend(1)
         phase = routine.phase
-        kernel = backend.structured(with_numbers(phase, routine.numbers), types) if isinstance(phase, Structured) else (
+        kernel = backend.structured(with_size_operands(phase, routine.numbers), types) if isinstance(phase, Structured) else (
             backend.library(phase, types))  # fmt: skip
         made = [np.asarray(array) for array in kernel(memory, None)]
         made += [np.array(sizes[variable]) for variable in routine.defines]

@@ -159,7 +159,7 @@ NESTED = [
 def test_interrupts_are_heard_in_loops_inside(text: str, every: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each iteration of a loop in a long iteration, or one in a few, enters Python, whose error leaves at once."""
     x = np.random.default_rng(1).random(100)
-    monkeypatch.setattr(control, "_HEARD_POINTS", every)
+    monkeypatch.setattr(control, "_POLL_POINTS", every)
     function = rho.compile(text)
     with monkeypatch.context() as patched:
         calls = raising(patched, KeyboardInterrupt(), 1 << 60)

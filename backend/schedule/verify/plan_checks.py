@@ -24,7 +24,7 @@ from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
 from ...graph.iteration_graph import LoopIteration, hoist_arms
 from ...graph.phases import Branch, Constant, Fold, LibraryPhase, Loop, Map, Output, Phase, PhaseId, Print, Structured, ValueId
-from ...lower.fusion_units import GroupUnit, RowsUnit, may_write_over, units_of
+from ...lower.fusion_units import GroupUnit, RowsUnit, may_reuse_operand, units_of
 from ..plan.plan import (
     BranchStep,
     CellsStep,
@@ -573,7 +573,7 @@ def _wrong_chain(step: RowsStep, bound: BoundGraph) -> str | None:
             return "does not make what others need of it"
         reads = unit.joined.phase.reads if isinstance(unit, RowsUnit) else ()
         over = [read for read in reads if read.value == step.overwrite]
-        if step.overwrite is not None and (not over or not may_write_over(unit) or any(r.projection.stages for r in over)):
+        if step.overwrite is not None and (not over or not may_reuse_operand(unit) or any(r.projection.stages for r in over)):
             return f"writes over %{step.overwrite}, which it reads elsewhere or later, or not at all"
         return None
     return "is neither a chain along rows nor a group of neighbours"
