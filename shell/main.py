@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import cast
 
 from .. import __version__
-from ..lang.support.bounded_parsing import natural
+from ..lang.support.bounded_parsing import parse_natural
 from .cli import arguments as command_line
 from .cli.arguments import Arguments, FileUse
 from .console.process_exit import Exit, Terminated, guard, hearing, leave
@@ -185,7 +185,7 @@ def _as_asked(console: Console, arguments: Arguments) -> Console:
     colouring = Colour[(arguments.value("--color") or console.colouring.name).upper()]
     digits, asked = console.digits, arguments.value("--digits")
     if asked is not None:
-        number = natural(asked, 17)
+        number = parse_natural(asked, 17)
         if not number:
             raise UsageError(f"--digits {asked}: a number from 1 to 17")
         digits = number

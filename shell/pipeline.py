@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..backend.schedule.plan.plan import ExecutionPlan, PlannedFile
     from ..backend.schedule.streams.stream_planning import Scratch
     from ..backend.vm.run_state import Observer
-    from ..lang.foreign.equivalence_domains import Judge
+    from ..lang.foreign.equivalence_domains import FactQuery
     from ..typechecker.core.blocks import Core
     from .execution.loading import InputFile
     from .execution.outcome import Outcome
@@ -62,7 +62,7 @@ class Session:
         sources = {one.name: one for one in (*loader.sources, source)}
         core, diagnostics = with_blocks(result.core, result.diagnostics, self.devices)
 
-        def judging(of: Source) -> Judge:
+        def judging(of: Source) -> FactQuery:
             from ..typechecker.check import Judging
 
             return Judging((checker or self.checker()).sibling, loader.load, of.name)
@@ -241,13 +241,13 @@ def with_blocks(
 
 
 def order_and_explain(
-    diagnostics: Sequence[Diagnostic], main: Source, sources: Mapping[str, Source], judging: Callable[[Source], Judge]
+    diagnostics: Sequence[Diagnostic], main: Source, sources: Mapping[str, Source], judging: Callable[[Source], FactQuery]
 ) -> tuple[Diagnostic, ...]:  # fmt: skip
     """Diagnostics in the order of messages: the program's own first, each file's from top to bottom, habits explained."""
     if any(one.is_error for one in diagnostics):
-        from ..lang.foreign.hints import explained
+        from ..lang.foreign.hints import explain_errors
 
-        diagnostics = explained(diagnostics, sources, judging)
+        diagnostics = explain_errors(diagnostics, sources, judging)
     return tuple(sorted(diagnostics, key=lambda d: (d.span.file != main.name, d.span.file, d.span.start)))
 
 

@@ -197,11 +197,11 @@ class Judging:
 
     def __call__(self, before: str, texts: Sequence[str]) -> list[ArgumentFact | None]:
         """The facts of some expressions after a text; None for what has an error or is no array."""
-        from ..lang.foreign.equivalence_domains import literal
+        from ..lang.foreign.equivalence_domains import literal_fact
 
         asked = [text for text in dict.fromkeys(texts) if (before, text) not in self._known]
         for text in asked:
-            self._known[before, text] = literal(text)
+            self._known[before, text] = literal_fact(text)
         self._work_out(before, [text for text in asked if self._known[before, text] is None])
         return [self._known[before, text] for text in texts]
 

@@ -26,7 +26,7 @@ from typing import Any, Final, Protocol
 
 from ...lang.diagnostics.model import Code, Diagnostic, RunFailed
 from ...lang.support.files import read_text
-from ...lang.support.processes import LISTENING, ended
+from ...lang.support.processes import POLL_SECONDS, wait_for
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from .certificates import (
@@ -245,7 +245,7 @@ def _unheard(make: Callable[[], Membership]) -> Membership:
 
     threading.Thread(target=work, name="rho workers", daemon=True).start()
     try:
-        return ended(result).result()
+        return wait_for(result).result()
     except KeyboardInterrupt:
         result.add_done_callback(lambda late: None if late.exception() else late.result().close())
         raise
@@ -461,4 +461,4 @@ class Workers:
                 for worker in workers:
                     if worker.lost is not None:
                         raise worker.lost
-                self.change.wait(LISTENING)
+                self.change.wait(POLL_SECONDS)

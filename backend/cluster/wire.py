@@ -31,8 +31,8 @@ import numpy as np
 from ...lang.bind.names import module_name
 from ...lang.diagnostics.model import Code, Diagnostic, Label, RunFailed
 from ...lang.support.files import read_bytes
-from ...lang.support.processes import LISTENING
-from ...lang.support.records import certain
+from ...lang.support.processes import POLL_SECONDS
+from ...lang.support.records import require_invariant
 from ...lang.syntax.source import Source, Span
 from ...typechecker.check import check
 from ..devices.profile import CostTable
@@ -264,7 +264,7 @@ def require_same(address: str, other: str) -> None:
 
 def shipment(plan: ExecutionPlan, without: Collection[str]) -> dict[str, Any]:
     """The facts of a program with its plan; `without`: passes that are left out."""
-    certain(bool(plan.program), "a plan that is shipped has its program with it")
+    require_invariant(bool(plan.program), "a plan that is shipped has its program with it")
     left = sorted(without)
     known = next((facts for one, facts in [*_SHIPPED] if one is plan and facts["without"] == left), None)
     if known is None:
@@ -373,7 +373,7 @@ def answer(question: Callable[[], _T], seconds: float, undo: Callable[[_T], obje
 
 def _ended(asked: Future[_T], seconds: float) -> _T:
     until = monotonic() + seconds
-    while not wait([asked], LISTENING).done:
+    while not wait([asked], POLL_SECONDS).done:
         if monotonic() > until:
             raise TimeoutError(f"it has said nothing for {seconds:.0f} seconds")
     return asked.result()

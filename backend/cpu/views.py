@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from ...lang.support.records import certain, dataclass
+from ...lang.support.records import dataclass, require_invariant
 from ...typechecker.core.arrays import Payload
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import Size
@@ -548,7 +548,7 @@ class IndexReach(Enum):
 def reach_of(stage: Affine, known: KnownAffine, low: Numbers, high: Numbers) -> IndexReach:
     if all(a >= 0 and b < n for a, b, n in zip(low, high, known.shape, strict=True)):
         return IndexReach.INSIDE
-    certain(stage.fills, f"a read stays in its operand: {low} to {high} of {known.shape}")
+    require_invariant(stage.fills, f"a read stays in its operand: {low} to {high} of {known.shape}")
     near = prod(b - a + 1 for a, b in zip(low, high, strict=True)) <= PADDING_LIMIT * max(prod(known.space), 64)
     return IndexReach.AROUND if near else IndexReach.FAR
 

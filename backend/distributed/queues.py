@@ -17,7 +17,7 @@ from heapq import heappop, heappush
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from ...lang.diagnostics.model import RunFailed
-from ...lang.support.processes import LISTENING
+from ...lang.support.processes import POLL_SECONDS
 from ...lang.support.records import dataclass
 from ..graph import traverse
 from ..graph.phases import PhaseId, ValueId
@@ -299,7 +299,7 @@ class _StepGate(Fences):
                         self.unreached = True
                         self.change.notify_all()
                         return False
-                    self.change.wait(LISTENING)
+                    self.change.wait(POLL_SECONDS)
                 return not self.stopped
             finally:
                 del self.waiting[queue]
@@ -355,7 +355,7 @@ class _StepGate(Fences):
     def wait_for_all(self) -> None:
         with self.change:
             while self.unfinished and not self.stopped:
-                self.change.wait(LISTENING)
+                self.change.wait(POLL_SECONDS)
 
 
 def run_in_threads(
@@ -406,7 +406,7 @@ def run_in_threads(
     while alive := [thread for thread in threads if thread.is_alive()]:
         if gate.stopped:
             interrupt(alive)  # again, since one that comes inside a finalizer is ignored
-        alive[0].join(LISTENING)
+        alive[0].join(POLL_SECONDS)
     if gate.unreached and not gate.failures:
         raise AssertionError("every queue waits for another")
     return first_of(gate.failures)

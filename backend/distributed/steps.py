@@ -15,7 +15,7 @@ from time import perf_counter_ns
 from typing import Any, TypeAlias
 
 from ...lang.diagnostics.model import Code, Diagnostic, RunFailed
-from ...lang.support.records import certain, dataclass
+from ...lang.support.records import dataclass, require_invariant
 from ...lang.syntax.source import Span
 from ...typechecker.elements import ArrayType
 from ...typechecker.sizes.polynomials import Size, number
@@ -257,7 +257,7 @@ def combine_with(pair: Pair, phase: Structured, value: ValueId, partials: Sequen
                 nodes[start] = (stop, pair(nodes[start][1], right))
         size *= 2
     (_, total), *rest = nodes.values()
-    certain(not rest, "partial results tile the reduce axis")
+    require_invariant(not rest, "partial results tile the reduce axis")
     return total
 
 

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 from ...lang.diagnostics.model import Refused, RunFailed
 from ...lang.support.bounded_parsing import is_url
 from ...lang.support.files import open_regular
-from ...lang.support.records import cached_property, certain, dataclass
+from ...lang.support.records import cached_property, dataclass, require_invariant
 from ...lang.syntax.source import Span
 from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from ...typechecker.elements import Kind
@@ -175,7 +175,7 @@ class StoredOutput:
     def write(self, box: Box | None, array: Any) -> None:
         """What is in a box, which is cut along one axis.  RunFailed E708."""
         cut = [(axis, part[0]) for axis, part in enumerate(box or ()) if part != (0, self.sink.shape[axis])]
-        certain(len(cut) < 2, "plans cut one axis")
+        require_invariant(len(cut) < 2, "plans cut one axis")
         with self.writing(), self.opened():
             self.sink.put(array, *(cut[0] if cut else (0, 0)))
 

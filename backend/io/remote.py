@@ -20,8 +20,8 @@ from urllib.parse import urljoin
 
 from ...lang.diagnostics.model import Code
 from ...lang.support import processes
-from ...lang.support.bounded_parsing import normal
-from ...lang.support.processes import ended
+from ...lang.support.bounded_parsing import normalize_url
+from ...lang.support.processes import wait_for
 from ...lang.support.records import dataclass
 from .errors import FileTrouble, damaged, first_line, missing_package
 
@@ -54,7 +54,7 @@ async def _require_the_file(response: Any) -> None:
 
 def _system_of(url: str) -> tuple[Any, str]:
     """The file system of a URL, and what it calls it."""
-    url = normal(url)
+    url = normalize_url(url)
     scheme = url.partition("://")[0]
     options: dict[str, Any] = {}
     try:
@@ -244,7 +244,7 @@ class Remote(io.RawIOBase):
                     _PARTS.drop(self._key, part)
                     part.bytes.set_exception(error)
                     raise
-            if ended(part.bytes).exception() is None:  # where somebody else failed this one tries
+            if wait_for(part.bytes).exception() is None:  # where somebody else failed this one tries
                 return part
 
     def _fetch(self, first: int, stop: int) -> bytes:

@@ -298,7 +298,7 @@ def write_together(prepared: Sequence[PendingWrite]) -> None:
     with FileReplacement() as files:
         for one in prepared:
             if one.written is not None:
-                files.take(one.written)
+                files.merge(one.written)
                 continue
             with located(one.path, one.span), system_trouble():
                 files.add(one.path, one.fill)

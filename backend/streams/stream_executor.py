@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ...lang.support.processes import LISTENING, take
+from ...lang.support.processes import POLL_SECONDS, take
 from ...lang.support.records import dataclass
 from ...typechecker.scalars import identity_of
 from ..distributed.steps import Pair, pair_of, reduction_of
@@ -127,7 +127,7 @@ class Ring:
         self._over.set()
         self._free.put(None)
         while self._thread.is_alive():
-            self._thread.join(LISTENING)
+            self._thread.join(POLL_SECONDS)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """The arrays of each tile.  FileTrouble."""

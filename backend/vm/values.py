@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Final, Protocol
 
-from ...lang.support.records import certain, dataclass
+from ...lang.support.records import dataclass, require_invariant
 from ...typechecker.core.arrays import Payload
 from ...typechecker.elements import Kind
 
@@ -112,7 +112,7 @@ def _complex_f32(value: Any) -> complex:
 
 def _character(value: Any) -> str:
     assert isinstance(value, str)
-    certain(len(value) == 1, "a character is one")
+    require_invariant(len(value) == 1, "a character is one")
     return value
 
 

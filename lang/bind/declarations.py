@@ -1,6 +1,6 @@
-"""Declarations at top level: `use`, `input`, `param`, `output`, `schedule`, signatures and annotated bindings.
+"""Binds declarations at top level: `use`, `input`, `param`, `output`, `schedule`, signatures and annotated bindings.
 
-They have a grammar of their own; the expressions inside them are read and bound like any other.
+Declarations have a grammar of their own; the expressions inside them are read and bound like any other.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from ..syntax.source import Span, Token
 from ..tree import expressions, program
 from ..tree.program import AS_WRITTEN, CellFormat, ColumnFormat, has_time
 from .expressions import bind_array, bind_assignment, expression_of
-from .names import allowed_name, called, checked_name
+from .names import allowed_name, checked_name, module_stem
 from .scopes import BindContext, BindError
 
-# ---------------------------------------------------------------------------------------------------- type_expressions
+# ---------------------------------------------------------------------------------------------------- types
 #
-# From the nodes of the declaration grammar to the type, size, quantity and fact nodes of the tree.
+# From the nodes of the declaration grammar to the nodes of types, sizes, quantities and facts of the tree.
 #
-# Sizes read right to left.  The grammar keeps a size flat; the nesting is made here, so a long size cannot
-# exhaust the stack while parsing.
+# Sizes read right to left.  The grammar keeps a size flat and `TypeReader.size` nests it in a loop, so a long size cannot exhaust
+# the stack.
 
 _MAXIMUM_TERMS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class TypeReader:
-    """Reads nodes of one declaration; `binding` gives spans."""
+    """Turns the grammar's nodes of one declaration into nodes of the tree."""
 
-    binding: BindContext
+    context: BindContext
 
     def span(self, node: Node) -> Span:
-        """Of a node without the blanks it ends with."""
-        return self.binding.span(node.start, node.start + len(node.text.rstrip()))
+        """The span of a node without its trailing blanks."""
+        return self.context.span(node.start, node.start + len(node.text.rstrip()))
 
     # ------------------------------------------------------------------------------------- types
 
@@ -57,12 +57,12 @@ class TypeReader:
         arguments = tuple([self._bounded(size) if size.expr_name == "bounded" else self.size(size) for size in inner.children])
         name = inner.text.split("<", 1)[0]
         if name == "int" and isinstance(arguments[0], expressions.BoundedSize):
-            raise self.binding.problem(Code.E011, "`int` takes two sizes, as in `int<0..9>`", self.span(node))
-        wanted = 2 if name == "int" else 1
-        if len(arguments) != wanted:
+            raise self.context.error(Code.E011, "`int` takes two sizes, as in `int<0..9>`", self.span(node))
+        expected = 2 if name == "int" else 1
+        if len(arguments) != expected:
             example = "int<0..9>" if name == "int" else f"{name}<n>"
-            raise self.binding.problem(Code.E011, f"`{name}` takes {wanted} size{'s' if wanted > 1 else ''}, as in `{example}`",
-                                       self.span(node))  # fmt: skip
+            raise self.context.error(Code.E011, f"`{name}` takes {expected} size{'s' if expected > 1 else ''}, as in `{example}`",
+                                     self.span(node))  # fmt: skip
         return expressions.ElementName(self.span(node), name, arguments)
 
     def _item(self, node: Node) -> expressions.ShapeItem:
@@ -82,20 +82,20 @@ class TypeReader:
     # ------------------------------------------------------------------------------------- sizes
 
     def size(self, node: Node) -> expressions.SizeExpression:
-        """A `size` or a `tight` one: operands and operators in turn, read right to left."""
+        """A size, whose children are operands and operators in turn, nested from the right; E012, E016."""
         nodes = node.children
         if len(nodes) > 2 * _MAXIMUM_TERMS:
-            raise self.binding.problem(Code.E016, f"a size has more than {_MAXIMUM_TERMS} terms", self.span(node))
-        self._refuse_mixture(nodes)
+            raise self.context.error(Code.E016, f"a size has more than {_MAXIMUM_TERMS} terms", self.span(node))
+        self._reject_mixed_operators(nodes)
         *rest, last = nodes
         value = self._operand(last, None)
-        for at in range(len(rest) - 2, -1, -2):
-            operand, operator = rest[at], rest[at + 1]
+        for index in range(len(rest) - 2, -1, -2):
+            operand, operator = rest[index], rest[index + 1]
             value = self._operand(operand, (operator.text, value))
         return value
 
     def _operand(self, node: Node, right: tuple[str, expressions.SizeExpression] | None) -> expressions.SizeExpression:
-        """An operand joined to what is right of it; its monadic functions then apply to the whole."""
+        """An operand combined with the size to its right; the operand's monadic functions apply to the result."""
         *monadic, atom = node.children
         value = self._atom(atom)
         if right is not None:
@@ -110,17 +110,17 @@ class TypeReader:
             case "number":
                 text = node.text.replace("_", "").replace("¯", "-")
                 if len(text) > 19:
-                    raise self.binding.problem(Code.E302, "this size does not fit i64", self.span(node))
+                    raise self.context.error(Code.E302, "this size does not fit i64", self.span(node))
                 return expressions.SizeNumber(self.span(node), int(text))
             case "name":
-                stands = self.binding.names.meanings.get(self.binding.base + node.start)
-                return expressions.SizeName(self.span(node), node.text, None if stands is None else stands.symbol)
+                meaning = self.context.resolution.meanings.get(self.context.base + node.start)
+                return expressions.SizeName(self.span(node), node.text, None if meaning is None else meaning.symbol)
             case _:
                 (inner,) = node.children
                 return self.size(inner)
 
-    def _refuse_mixture(self, nodes: list[Node]) -> None:
-        """E012: `+` with `-`, or `×` left of `+` or `-`, which most people read from the left."""
+    def _reject_mixed_operators(self, nodes: list[Node]) -> None:
+        """E012 for `+` with `-`, or `×` left of `+` or `-`: people read these from the left, sizes are read from the right."""
         operators = nodes[1::2]
         first_of: dict[str, int] = {}
         for index, operator in enumerate(operators):
@@ -156,7 +156,7 @@ class TypeReader:
                 return expressions.Quantity(self.span(node), exact, exact)
 
     def where(self, nodes: list[Node]) -> tuple[expressions.Fact, ...]:
-        """The facts of an optional `where`."""
+        """The facts of the `where` clauses among some nodes."""
         facts: list[expressions.Fact] = []
         for node in nodes:
             for fact in node.children:
@@ -170,14 +170,14 @@ class TypeReader:
         return tuple(facts)
 
     def _chain(self, node: Node) -> list[expressions.Fact]:
-        """`a ≤ b ≤ c` is two facts; a size `h|d` alone says that h divides d."""
+        """The facts of a chain: two for `a ≤ b ≤ c`; a size `h|d` alone states that h divides d."""
         nodes = node.children
         sizes = [self.size(size) for size in nodes[::2]]
         if len(sizes) == 1:
             size = sizes[0]
             if isinstance(size, expressions.SizeCall) and size.function == "|" and len(size.args) == 2:
                 return [expressions.Fact(self.span(node), "∣", *size.args)]
-            raise self.binding.problem(Code.E011, "a fact compares two sizes, as in `n ≥ 1` or `h ∣ d`", self.span(node))
+            raise self.context.error(Code.E011, "a fact compares two sizes, as in `n ≥ 1` or `h ∣ d`", self.span(node))
         return [
             expressions.Fact(left.span.to(right.span), relation.text, left, right)
             for left, relation, right in zip(sizes, nodes[1::2], sizes[1:], strict=False)
@@ -209,94 +209,96 @@ _EXPECTED = {
 
 
 def is_declaration(text: str) -> bool:
-    """Whether a top-level statement is one of these, by how it starts."""
+    """Whether a top-level statement is a declaration, by its first word or a `name :`."""
     return _KEYWORD.match(text) is not None or _TYPED.match(text) is not None
 
 
 def keyword_of(text: str) -> str:
-    """The word that a declaration starts with; nothing for a name with a type and for other statements."""
+    """The keyword that a declaration starts with; empty for `name : …` and for other statements."""
     match = _KEYWORD.match(text)
     return "" if match is None else match.group(1)
 
 
-def read_declaration(binding: BindContext, text: str) -> tuple[BindContext, Node]:
-    """The node of a declaration, its expressions known to be readable, and what tells where its parts stand; else a `Problem`.
+def read_declaration(context: BindContext, text: str) -> tuple[BindContext, Node]:
+    """Parse a declaration: a context with the base offset of its nodes, and its node.
 
-    A type is read apart from the name before it."""
+    Of `name : …` only the part after the name is parsed.  Raises `BindError` (E011) where the declaration, or an expression in
+    it, cannot be read."""
     typed = None if _KEYWORD.match(text) else _TYPED.match(text)
     if typed is not None:
-        binding, text = replace(binding, base=binding.base + typed.end(1)), text[typed.end(1) :]
+        context, text = replace(context, base=context.base + typed.end(1)), text[typed.end(1) :]
     node = declared("declaration" if typed is None else "typed", text)
     if isinstance(node, ParseError):
-        raise _unreadable_declaration(binding, text, node)
+        raise _unreadable_declaration(context, text, node)
     for expression in [part for inner in (node, *node.children) for part in inner.children if part.expr_name in _VALUES]:
-        _tokens(binding, expression)
-    return binding, node
+        _tokens(context, expression)
+    return context, node
 
 
-def bind_declaration(binding: BindContext, text: str) -> program.Statement:
-    inside, node = read_declaration(binding, text)
-    span = binding.span(0, len(text))
+def bind_declaration(context: BindContext, text: str) -> program.Statement:
+    inside, node = read_declaration(context, text)
+    span = context.span(0, len(text))
     types = TypeReader(inside)
     children = node.children
     match node.expr_name:
         case "signature" | "annotated":
-            return _typed(binding, text[: inside.base - binding.base], span, types, node)
+            return _typed(context, text[: inside.base - context.base], span, types, node)
         case "use":
-            return _use(binding, span, children[0])
+            return _use(context, span, children[0])
         case "schedule":
-            return program.ScheduleBlock(span, _directives(binding, children[0]))
+            return program.ScheduleBlock(span, _directives(context, children[0]))
     match node.expr_name:
         case "input":
-            target = _target(binding, children[0])
+            target = _target(context, children[0])
             parts = {child.expr_name: child for child in children}
             path = parts.get("path")
             type_ = types.type(parts["type"])
             clauses = [child for child in children if child.expr_name == "clause"]
             return program.InputDeclaration(
                 span, target, type_, None if path is None else _unquoted(path),
-                types.where([child for child in children if child.expr_name == "where"]), _reading(binding, types, clauses),
+                types.where([child for child in children if child.expr_name == "where"]), _column_format(context, types, clauses),
                 tuple([types.span(clause) for clause in clauses]),
             )  # fmt: skip
         case "param":
-            default = _expression(binding, children[1])
-            return program.Param(span, _target(binding, children[0]), default, types.where(children[2:]))
+            default = _expression(context, children[1])
+            return program.Param(span, _target(context, children[0]), default, types.where(children[2:]))
         case _:
             shown = [child for child in children if child.expr_name == "shown"]
             clauses = [child for child in children if child.expr_name == "as"]
-            value = _expression(binding, (shown or children)[0])
-            return program.OutputDeclaration(span, _target(binding, children[0]), value, _reading(binding, types, clauses))
+            value = _expression(context, (shown or children)[0])
+            return program.OutputDeclaration(span, _target(context, children[0]), value, _column_format(context, types, clauses))
 
 
-def _reading(binding: BindContext, types: TypeReader, clauses: list[Node]) -> ColumnFormat:
-    """What the clauses of a declaration say together; each may stand once."""
-    reading, given = AS_WRITTEN, set[str]()
+def _column_format(context: BindContext, types: TypeReader, clauses: list[Node]) -> ColumnFormat:
+    """The column format that the clauses of a declaration give; E011 for a clause that occurs twice."""
+    column_format, words = AS_WRITTEN, set[str]()
     for node in clauses:
         (clause,) = node.children if node.expr_name == "clause" else (node,)
         (value,) = clause.children
         word, span = clause.expr_name, types.span(value)
-        if word in given:
-            raise binding.problem(Code.E011, f"`{word}` stands here twice", types.span(clause))
-        given.add(word)
+        if word in words:
+            raise context.error(Code.E011, f"`{word}` stands here twice", types.span(clause))
+        words.add(word)
         match word:
             case "as":
-                reading = _as(binding, reading, value, span)
+                column_format = _with_cell_format(context, column_format, value, span)
             case "missing":
-                reading = replace(reading, missing=_unquoted(value) if value.expr_name == "quoted" else _number(value.text))
+                missing = _unquoted(value) if value.expr_name == "quoted" else _number(value.text)
+                column_format = replace(column_format, missing=missing)
             case "sep":
-                reading = replace(reading, separator=_sign(binding, value, span))
+                column_format = replace(column_format, separator=_separator(context, value, span))
             case _:
-                reading = replace(reading, decimal=_sign(binding, value, span))
-    return reading
+                column_format = replace(column_format, decimal=_separator(context, value, span))
+    return column_format
 
 
-def _as(binding: BindContext, reading: ColumnFormat, value: Node, span: Span) -> ColumnFormat:
+def _with_cell_format(context: BindContext, column_format: ColumnFormat, value: Node, span: Span) -> ColumnFormat:
     if value.expr_name == "form":
-        return replace(reading, form=CellFormat[value.text.upper()])
+        return replace(column_format, form=CellFormat[value.text.upper()])
     pattern = _unquoted(value)
     if "%" not in pattern:
-        raise binding.problem(Code.E011, 'a format of dates has directives, as in `"%d.%m.%Y"`', span)
-    return replace(reading, form=CellFormat.TIME if has_time(pattern) else CellFormat.DATE, pattern=pattern)
+        raise context.error(Code.E011, 'a format of dates has directives, as in `"%d.%m.%Y"`', span)
+    return replace(column_format, form=CellFormat.TIME if has_time(pattern) else CellFormat.DATE, pattern=pattern)
 
 
 def _number(text: str) -> int | float:
@@ -306,15 +308,15 @@ def _number(text: str) -> int | float:
     return int(plain) if plain.removeprefix("-").isdigit() else float(plain)
 
 
-def _sign(binding: BindContext, value: Node, span: Span) -> str:
+def _separator(context: BindContext, value: Node, span: Span) -> str:
     sign = _unquoted(value).replace("\\t", "\t")
     if len(sign) != 1 or sign in '"\r\n\0' or sign.isalnum():
-        raise binding.problem(Code.E011, "this is one sign, such as `;`", span)
+        raise context.error(Code.E011, "this is one sign, such as `;`", span)
     return sign
 
 
-def _target(binding: BindContext, node: Node) -> expressions.NameTarget:
-    return checked_name(binding, Token(TokenKind.NAME, node.start, node.end, node.text))
+def _target(context: BindContext, node: Node) -> expressions.NameTarget:
+    return checked_name(context, Token(TokenKind.NAME, node.start, node.end, node.text))
 
 
 def _unquoted(node: Node) -> str:
@@ -323,9 +325,9 @@ def _unquoted(node: Node) -> str:
     return text[1:-1].replace(quote * 2, quote)
 
 
-def _typed(binding: BindContext, name: str, span: Span, types: TypeReader, node: Node) -> program.Statement:
-    """`name : …`: a signature if it has an arrow, else the annotation of this or the next binding of the name."""
-    target = program.StatedName(*allowed_name(binding, Token(TokenKind.NAME, 0, len(name), name)))
+def _typed(context: BindContext, name: str, span: Span, types: TypeReader, node: Node) -> program.Statement:
+    """The statement of `name : …`: a signature, an annotated binding, or the annotation of the next binding of the name."""
+    target = program.StatedName(*allowed_name(context, Token(TokenKind.NAME, 0, len(name), name)))
     children = node.children
     if node.expr_name == "signature":
         parameters = [types.parameter(child) for child in children if child.expr_name == "parameter"]
@@ -337,44 +339,44 @@ def _typed(binding: BindContext, name: str, span: Span, types: TypeReader, node:
         value = children[1]
         ahead = len(name) + value.start
         assigned = (Token(TokenKind.NAME, -ahead, len(name) - ahead, name), Token(TokenKind.GETS, 0, 0, "←"))
-        tokens = (*assigned, *_tokens(types.binding, value))
-        statement, _ = bind_assignment(replace(binding, base=binding.base + ahead), tokens, type_)
+        tokens = (*assigned, *_tokens(types.context, value))
+        statement, _ = bind_assignment(replace(context, base=context.base + ahead), tokens, type_)
         if not isinstance(statement, expressions.BindArray):
             message = f"`{name}` is bound to a function; its type has an arrow, as in `f64[n] → f64`"
-            raise binding.problem(Code.E011, message, types.span(children[0]))
+            raise context.error(Code.E011, message, types.span(children[0]))
         return statement
     return program.Annotation(span, target, type_, types.where(children[1:]))
 
 
-def _tokens(binding: BindContext, node: Node) -> tuple[Token, ...]:
-    return read_statement(replace(binding, base=binding.base + node.start), node.text.rstrip())
+def _tokens(context: BindContext, node: Node) -> tuple[Token, ...]:
+    return read_statement(replace(context, base=context.base + node.start), node.text.rstrip())
 
 
-def _expression(binding: BindContext, node: Node) -> expressions.Expression:
-    inner = replace(binding, base=binding.base + node.start)
-    return expression_of(bind_array(inner, _tokens(binding, node), (0, len(node.text))))
+def _expression(context: BindContext, node: Node) -> expressions.Expression:
+    inner = replace(context, base=context.base + node.start)
+    return expression_of(bind_array(inner, _tokens(context, node), (0, len(node.text))))
 
 
 # ------------------------------------------------------------------------------------ use, schedule
 
 
-def _use(binding: BindContext, span: Span, node: Node) -> program.ModuleUse:
-    name_span = binding.span(node.start, node.end)
+def _use(context: BindContext, span: Span, node: Node) -> program.ModuleUse:
+    name_span = context.span(node.start, node.end)
     if node.expr_name == "name":
         name, path = node.text, None
-        target = _target(binding, node)
+        target = _target(context, node)
     else:
         path = _unquoted(node)
-        name = called(path)
+        name = module_stem(path)
         if re.fullmatch(NAME, name) is None:
-            raise binding.problem(Code.E010, f"a module is called by its file's name, and `{name}` is not a name", name_span)
-        target = checked_name(binding, Token(TokenKind.NAME, node.start, node.end, name))
-    if binding.modules is not None and binding.modules(path or name) is None:
-        raise binding.problem(Code.E019, f"there is no module `{path or name}`", name_span)
+            raise context.error(Code.E010, f"a module is called by its file's name, and `{name}` is not a name", name_span)
+        target = checked_name(context, Token(TokenKind.NAME, node.start, node.end, name))
+    if context.modules is not None and context.modules(path or name) is None:
+        raise context.error(Code.E019, f"there is no module `{path or name}`", name_span)
     return program.ModuleUse(span, target, path)
 
 
-def _directives(binding: BindContext, block: Node) -> tuple[program.Directive, ...]:
+def _directives(context: BindContext, block: Node) -> tuple[program.Directive, ...]:
     directives: list[program.Directive] = []
     words: list[program.DirectiveWord | program.DirectiveGroup] = []
 
@@ -384,14 +386,14 @@ def _directives(binding: BindContext, block: Node) -> tuple[program.Directive, .
             words.clear()
 
     for node in block.children:
-        span = binding.span(node.start, node.end)
+        span = context.span(node.start, node.end)
         match node.expr_name:
             case "separator":
                 finish()
             case "word":
                 words.append(program.DirectiveWord(span, node.text))
             case _:
-                words.append(program.DirectiveGroup(span, _directives(binding, node)))
+                words.append(program.DirectiveGroup(span, _directives(context, node)))
     finish()
     return tuple(directives)
 
@@ -399,8 +401,8 @@ def _directives(binding: BindContext, block: Node) -> tuple[program.Directive, .
 # ------------------------------------------------------------------------------------------ errors
 
 
-def _unreadable_declaration(binding: BindContext, text: str, error: ParseError) -> BindError:
-    """What was expected where reading stopped."""
+def _unreadable_declaration(context: BindContext, text: str, error: ParseError) -> BindError:
+    """E011 with what the grammar expected at the position where parsing stopped."""
     start = error.pos
     while start < len(text) and text[start] in " \t":
         start += 1
@@ -412,8 +414,8 @@ def _unreadable_declaration(binding: BindContext, text: str, error: ParseError) 
     if text[start : start + 1] in ("'", '"') and text.startswith("input"):
         expected = "`←`"
     instead = f", not `{text[start:end]}`" if start < len(text) else ""
-    return binding.problem(Code.E011, f"{expected} is expected here{instead}", binding.span(min(start, len(text)), end),
-                           notes=_example(text))  # fmt: skip
+    return context.error(Code.E011, f"{expected} is expected here{instead}", context.span(min(start, len(text)), end),
+                         notes=_example(text))  # fmt: skip
 
 
 def _example(text: str) -> tuple[str, ...]:

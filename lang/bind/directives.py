@@ -1,8 +1,8 @@
-"""Directives of a `schedule` block: what can be said of each without a program's phases or a profile's devices.
+"""The directives of a `schedule` block: their syntax, and the checks that need neither the phases of a program nor devices.
 
-One reader for everyone: `rho check`, sessions and editors resolve names to the values of a program
-(`typechecker.elaborate.programs`), the planner to phases and devices (`backend.schedule.instances.directive_resolution`).
-Verbs, the words between them, objectives and units are judged here, and so is what contradicts itself, such as `a before a`.
+`DirectiveReader` checks verbs, prepositions, objectives, units and contradictions such as `a before a`.  Its subclasses resolve
+names: here to the values of a program (for `rho check`, sessions and editors, through `typechecker.elaborate.programs`), and in
+`backend.schedule.instances.directive_resolution` to phases and devices.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Final, Generic, TypeVar
 
 from ..diagnostics.model import Code, Diagnostic, Edit, Fix, Label
-from ..primitives.table import meant, nearest
+from ..primitives.table import did_you_mean, nearest
 from ..support.records import dataclass
 from ..syntax.source import Span
 from ..tree.program import Directive, DirectiveGroup, DirectiveWord
@@ -22,13 +22,13 @@ from ..tree.program import Directive, DirectiveGroup, DirectiveWord
 Phase = TypeVar("Phase")
 
 PRINT: Final = "print"
-GAPS: Final = ("…", "...", "..")
+ELLIPSES: Final = ("…", "...", "..")
 OBJECTIVES: Final = ("latency", "throughput", "energy", "machines", "syncs")
 VERBS: Final = (
     "place", "split", "nosplit", "replicate", "keep", "move", "limit", "minimize", "deadline", "speculate", "adjacent", "order",
     "before", "issue_before",
 )  # fmt: skip
-BETWEEN: Final = ("before", "issue_before")
+INFIX_VERBS: Final = ("before", "issue_before")
 _QUANTITY: Final = re.compile(r"([0-9][0-9_]*)(?:\.([0-9]{1,18}))?([A-Za-zµμ]*)")
 _BYTES: Final = {
     "": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40,
@@ -39,77 +39,79 @@ _NANOSECONDS: Final = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 1
 
 @dataclass(frozen=True, slots=True)
 class ResolvedDirective(Generic[Phase]):
-    """One directive that can be meant: its verb and its phases by group (the items of `order`, where None is `…`).
+    """One well-formed directive: its verb, and groups of phases.
 
-    `group` is the verb of `gpu { a ⋄ b }`, whose groups are its steps.  `devices` are words, in their order; `parts` the shares
-    of a split; `number` bytes or machines; `text` a time; `objectives` what is to be least."""
+    `a before b` has the groups (a), (b); `order x … z` one group, in which None stands for `…`; `gpu { a ⋄ b }`, whose verb is
+    `group`, one for each step.  `devices` are the device words in order; `shares` the ratio of a split (`3:1` is (3, 1));
+    `number` a limit in bytes or machines; `text` a deadline as written; `objectives` what to minimize, most important first."""
 
     verb: str
     span: Span
     phases: tuple[tuple[Phase | None, ...], ...] = ()
     devices: tuple[DirectiveWord, ...] = ()
-    parts: tuple[int, ...] = ()
+    shares: tuple[int, ...] = ()
     number: int = 0
     text: str = ""
     objectives: tuple[str, ...] = ()
 
 
-class Wrong(Exception):
-    """One directive cannot be meant; the diagnostic is noted already."""
+class DirectiveError(Exception):
+    """Ends the reading of one directive, whose diagnostic has been recorded."""
 
 
 class DirectiveReader(Generic[Phase]):
-    """Reads directives one at a time; what each name stands for is a subclass's to say."""
+    """Checks directives one at a time into `resolved` and `diagnostics`; subclasses resolve the names of phases (`phase`)."""
 
-    def __init__(self, known: Collection[str]) -> None:
-        self.known = known
-        """Names of phases: `a, b` is `a b`, unless a phase is called so, and `print a` is one name where it is known."""
+    def __init__(self, phase_names: Collection[str]) -> None:
+        self.phase_names = phase_names
+        """The names of phases.  `a, b` means `a b` unless a phase has a comma in its name; `print a` is one name if it is
+        here."""
         self.diagnostics: list[Diagnostic] = []
-        self.said: list[ResolvedDirective[Phase]] = []
+        self.resolved: list[ResolvedDirective[Phase]] = []
 
     def phase(self, word: DirectiveWord) -> Phase:
-        """What a name stands for; raises `self.wrong(…)`."""
+        """The phase that a name stands for; raises `self.error(…)`."""
         raise NotImplementedError
 
-    def prints(self) -> Sequence[Phase]:
-        """What `print` alone stands for, where that is several phases."""
+    def printing_phases(self) -> Sequence[Phase]:
+        """The phases that `print` alone stands for, where there are several."""
         return ()
 
-    def statement(self, words: Directive) -> None:
-        with suppress(Wrong):
-            self.said.append(self.directive(words))
+    def read(self, words: Directive) -> None:
+        with suppress(DirectiveError):
+            self.resolved.append(self.directive(words))
 
-    def wrong(
+    def error(
         self, span: Span, message: str, code: Code = Code.SCH107, *,
         labels: tuple[Label, ...] = (), notes: tuple[str, ...] = (), fixes: tuple[Fix, ...] = (),
-    ) -> Wrong:  # fmt: skip
+    ) -> DirectiveError:  # fmt: skip
         self.diagnostics.append(Diagnostic(code, message, span, labels=labels, notes=notes, fixes=fixes))
-        return Wrong(message)
+        return DirectiveError(message)
 
     def directive(self, words: Directive) -> ResolvedDirective[Phase]:
-        plain = _commas(words.words, self.known)
+        words_apart = _split_at_commas(words.words, self.phase_names)
         span = words.span
-        if isinstance(plain[-1], DirectiveGroup):
-            return self._group(words, plain)
-        texts = [word for word in plain if isinstance(word, DirectiveWord)]
-        if len(texts) < len(plain):
-            raise self.wrong(span, "a group `{ … }` comes last, after a device: `gpu { a ⋄ b }`")
+        if isinstance(words_apart[-1], DirectiveGroup):
+            return self._group(words, words_apart)
+        texts = [word for word in words_apart if isinstance(word, DirectiveWord)]
+        if len(texts) < len(words_apart):
+            raise self.error(span, "a group `{ … }` comes last, after a device: `gpu { a ⋄ b }`")
         first, rest = texts[0], texts[1:]
         for position, word in enumerate(texts):
-            if word.text in BETWEEN and position:
+            if word.text in INFIX_VERBS and position:
                 return self._between(span, word, texts[:position], texts[position + 1 :])
         match first.text:
             case "place" | "keep":
                 names, devices = self._around("on", first, rest)
                 if len(devices) != 1:
-                    raise self.wrong(first.span, f"`{first.text}` takes one device after `on`")
+                    raise self.error(first.span, f"`{first.text}` takes one device after `on`")
                 phases = self.phases(names, first) if first.text == "place" else (self._one(names, first),)
                 return ResolvedDirective(first.text, span, (phases,), (devices[0],))
             case "move":
                 if len(rest) < 2:
-                    raise self.wrong(first.span, "a move is written `move x gpu0`")
+                    raise self.error(first.span, "a move is written `move x gpu0`")
                 if len(rest) > 2:
-                    raise self.wrong(first.span, "a move is of one value: `move x gpu0`")
+                    raise self.error(first.span, "a move is of one value: `move x gpu0`")
                 return ResolvedDirective("move", span, ((self._one(rest[:1], first),),), (rest[1],))
             case "split":
                 return self._split(span, first, rest)
@@ -123,20 +125,21 @@ class DirectiveReader(Generic[Phase]):
                 text = "".join(word.text for word in rest)
                 if not 0 < len(rest) <= 2 or ticks_of(text, 1) is None:
                     message = "a deadline is a time such as `5ms`, or a number of ticks"
-                    raise self.wrong(rest[0].span if rest else first.span, message)
+                    raise self.error(rest[0].span if rest else first.span, message)
                 return ResolvedDirective("deadline", span, text=text)
             case "adjacent":
                 phases = self.phases(rest, first)
                 if len(phases) < 2 or len(set(phases)) < len(phases):
-                    raise self.wrong(first.span, "at least two different phases are adjacent: `adjacent x z`")
+                    raise self.error(first.span, "at least two different phases are adjacent: `adjacent x z`")
                 return ResolvedDirective("adjacent", span, (phases,))
             case "order":
                 return self._order(span, first, rest)
             case "before" | "issue_before":
-                raise self.wrong(first.span, f"`{first.text}` stands between phases: `a {first.text} b`")
+                raise self.error(first.span, f"`{first.text}` stands between phases: `a {first.text} b`")
         guess = nearest(first.text, VERBS)
         notes = ("known: " + ", ".join(VERBS),)
-        raise self.wrong(first.span, f"`{first.text}` is not a directive{meant(guess)}", fixes=instead(first, guess), notes=notes)
+        message = f"`{first.text}` is not a directive{did_you_mean(guess)}"
+        raise self.error(first.span, message, fixes=replacement_fix(first, guess), notes=notes)
 
     # ------------------------------------------------------------------ the directives
 
@@ -144,45 +147,45 @@ class DirectiveReader(Generic[Phase]):
         self, span: Span, verb: DirectiveWord, left: list[DirectiveWord], right: list[DirectiveWord]
     ) -> ResolvedDirective[Phase]:  # fmt: skip
         first, then = self.phases(left, verb), self.phases(right, verb)
-        both = set(first) & set(then)
-        if both:
-            again = next(word for word in right if any(word.text == other.text for other in left) or len(right) == 1)
-            message = f"`{again.text}` cannot come before itself"
-            raise self.wrong(again.span, message, Code.SCH101)
+        shared = set(first) & set(then)
+        if shared:
+            repeated = next(word for word in right if any(word.text == other.text for other in left) or len(right) == 1)
+            message = f"`{repeated.text}` cannot come before itself"
+            raise self.error(repeated.span, message, Code.SCH101)
         return ResolvedDirective(verb.text, span, (first, then))
 
     def _group(self, words: Directive, plain: Sequence[DirectiveWord | DirectiveGroup]) -> ResolvedDirective[Phase]:
-        """`gpu { a ⋄ b }`: both on the gpu, and issued in this order."""
+        """`gpu { a ⋄ b }`: both phases on the gpu, issued in this order."""
         group = plain[-1]
         assert isinstance(group, DirectiveGroup)
         if len(plain) != 2 or not isinstance(plain[0], DirectiveWord):
-            raise self.wrong(words.span, "a group is written `gpu { a ⋄ b }`: one device, then what it does in order")
+            raise self.error(words.span, "a group is written `gpu { a ⋄ b }`: one device, then what it does in order")
         steps: list[tuple[Phase, ...]] = []
         for inner in group.directives:
             if any(isinstance(word, DirectiveGroup) for word in inner.words):
-                raise self.wrong(inner.span, "groups do not hold groups")
-            texts = [word for word in _commas(inner.words, self.known) if isinstance(word, DirectiveWord)]
+                raise self.error(inner.span, "groups do not hold groups")
+            texts = [word for word in _split_at_commas(inner.words, self.phase_names) if isinstance(word, DirectiveWord)]
             steps.append(self.phases(texts, plain[0]))
         if not steps:
-            raise self.wrong(words.span, "the group is empty")
+            raise self.error(words.span, "the group is empty")
         return ResolvedDirective("group", words.span, tuple(steps), (plain[0],))
 
     def _split(self, span: Span, verb: DirectiveWord, rest: list[DirectiveWord]) -> ResolvedDirective[Phase]:
         head, devices = self._around("over", verb, rest)
-        at = next((position for position, word in enumerate(head) if position and word.text == "rows"), None)
-        if at is None:
-            raise self.wrong(verb.span, "a split is written `split m rows 3:1 over gpu0 gpu1` (without 3:1: evenly)")
-        phase, ratio = self._one(head[:at], verb), head[at + 1 :]
+        index = next((position for position, word in enumerate(head) if position and word.text == "rows"), None)
+        if index is None:
+            raise self.error(verb.span, "a split is written `split m rows 3:1 over gpu0 gpu1` (without 3:1: evenly)")
+        phase, ratio = self._one(head[:index], verb), head[index + 1 :]
         parts: tuple[int, ...] = ()
         if ratio:
             numbers = "".join(word.text for word in ratio).split(":")
             if not all(n.isascii() and n.isdigit() and 0 < len(n) <= 12 for n in numbers) or not any(map(int, numbers)):
-                raise self.wrong(ratio[0].span, "shares are whole numbers such as 3:1, not all 0")
+                raise self.error(ratio[0].span, "shares are whole numbers such as 3:1, not all 0")
             parts = tuple(map(int, numbers))
         if not devices:
-            raise self.wrong(verb.span, "no device is named after `over`")
+            raise self.error(verb.span, "no device is named after `over`")
         if len({word.text for word in devices}) < len(devices):
-            raise self.wrong(devices[0].span, "a device is named twice; it takes one share", Code.SCH201)
+            raise self.error(devices[0].span, "a device is named twice; it takes one share", Code.SCH201)
         return ResolvedDirective("split", span, ((phase,),), tuple(devices), parts)
 
     def _limit(self, span: Span, verb: DirectiveWord, rest: list[DirectiveWord]) -> ResolvedDirective[Phase]:
@@ -190,29 +193,29 @@ class DirectiveReader(Generic[Phase]):
         if texts[:1] == ["memory"] and len(texts) in (3, 4):
             size = bytes_of("".join(texts[2:]))
             if size is None:
-                raise self.wrong(rest[2].span, f"`{' '.join(texts[2:])}` is not a number of bytes such as 200MB")
+                raise self.error(rest[2].span, f"`{' '.join(texts[2:])}` is not a number of bytes such as 200MB")
             return ResolvedDirective("limit memory", span, devices=(rest[1],), number=size)
         if texts[:1] == ["machines"] and len(texts) == 2:
             if not (texts[1].isascii() and texts[1].isdigit() and len(texts[1]) <= 12 and int(texts[1])):
-                raise self.wrong(rest[1].span, f"`{texts[1]}` is not a number of machines from 1")
+                raise self.error(rest[1].span, f"`{texts[1]}` is not a number of machines from 1")
             return ResolvedDirective("limit machines", span, number=int(texts[1]))
-        raise self.wrong(verb.span, "a limit is written `limit memory gpu0 200MB` or `limit machines 40`")
+        raise self.error(verb.span, "a limit is written `limit memory gpu0 200MB` or `limit machines 40`")
 
     def _minimize(self, span: Span, verb: DirectiveWord, rest: list[DirectiveWord]) -> ResolvedDirective[Phase]:
         if not rest:
-            raise self.wrong(verb.span, "what is to be least? one of " + ", ".join(OBJECTIVES))
+            raise self.error(verb.span, "what is to be least? one of " + ", ".join(OBJECTIVES))
         for word in rest:
             if word.text not in OBJECTIVES:
                 guess = nearest(word.text, OBJECTIVES)
-                hint = meant(guess) or f"; one of {', '.join(OBJECTIVES)}"
-                raise self.wrong(word.span, f"`{word.text}` is not an objective{hint}", fixes=instead(word, guess))
+                hint = did_you_mean(guess) or f"; one of {', '.join(OBJECTIVES)}"
+                raise self.error(word.span, f"`{word.text}` is not an objective{hint}", fixes=replacement_fix(word, guess))
         return ResolvedDirective("minimize", span, objectives=tuple(word.text for word in rest))
 
     def _order(self, span: Span, verb: DirectiveWord, rest: list[DirectiveWord]) -> ResolvedDirective[Phase]:
         items: list[Phase | None] = []
         names: list[DirectiveWord] = []
         for word in (*rest, None):
-            if word is None or word.text in GAPS:
+            if word is None or word.text in ELLIPSES:
                 items += self.phases(names, verb) if names else ()
                 names = []
                 if word is not None and items[-1:] != [None]:
@@ -221,56 +224,57 @@ class DirectiveReader(Generic[Phase]):
                 names.append(word)
         named = [item for item in items if item is not None]
         if not named:
-            raise self.wrong(verb.span, "an order names phases: `order x … z`")
+            raise self.error(verb.span, "an order names phases: `order x … z`")
         if len(set(named)) < len(named):
-            raise self.wrong(verb.span, "an order names each phase once", Code.SCH101)
+            raise self.error(verb.span, "an order names each phase once", Code.SCH101)
         return ResolvedDirective("order", span, (tuple(items),))
 
     # ------------------------------------------------------------------ names
 
-    def phases(self, words: Sequence[DirectiveWord], near: DirectiveWord) -> tuple[Phase, ...]:
-        """At least one phase; `print x` is one, `print` all that print."""
+    def phases(self, words: Sequence[DirectiveWord], verb: DirectiveWord) -> tuple[Phase, ...]:
+        """The phases that some words name, at least one; `print x` is one phase, `print` alone every phase that prints."""
         if not words:
-            raise self.wrong(near.span, f"`{near.text}` lacks the name of a phase here")
+            raise self.error(verb.span, f"`{verb.text}` lacks the name of a phase here")
         phases: list[Phase] = []
-        at = 0
-        while at < len(words):
-            word = words[at]
-            at += 1
-            if word.text == PRINT and at < len(words):
-                joined = next((j for j in (f"print {words[at].text}", f"print_{words[at].text}") if j in self.known), None)
+        index = 0
+        while index < len(words):
+            word = words[index]
+            index += 1
+            if word.text == PRINT and index < len(words):
+                printed = words[index].text
+                joined = next((name for name in (f"print {printed}", f"print_{printed}") if name in self.phase_names), None)
                 if joined is not None:
-                    phases.append(self.phase(DirectiveWord(word.span.to(words[at].span), joined)))
-                    at += 1
+                    phases.append(self.phase(DirectiveWord(word.span.to(words[index].span), joined)))
+                    index += 1
                     continue
-            several = self.prints() if word.text == PRINT else ()
+            several = self.printing_phases() if word.text == PRINT else ()
             phases += several if len(several) > 1 else [self.phase(word)]
         return tuple(phases)
 
-    def _one(self, words: Sequence[DirectiveWord], near: DirectiveWord) -> Phase:
-        phases = self.phases(words, near)
+    def _one(self, words: Sequence[DirectiveWord], verb: DirectiveWord) -> Phase:
+        phases = self.phases(words, verb)
         if len(phases) != 1:
-            raise self.wrong(words[0].span.to(words[-1].span), f"`{near.text}` takes one phase")
+            raise self.error(words[0].span.to(words[-1].span), f"`{verb.text}` takes one phase")
         return phases[0]
 
-    def unknown(self, word: DirectiveWord, names: Collection[str], hint: str = "") -> Wrong:
-        """There is no such phase; a near one is offered."""
+    def unknown(self, word: DirectiveWord, names: Collection[str], hint: str = "") -> DirectiveError:
+        """The error that no phase has this name, with a fix if a name is near."""
         guess = nearest(word.text, names)
-        notes = () if guess or not names else ("the phases are " + _some(sorted(names)),)
-        message = f"there is no phase `{word.text}`{hint or meant(guess)}"
-        return self.wrong(word.span, message, fixes=instead(word, guess), notes=notes)
+        notes = () if guess or not names else ("the phases are " + _abbreviated(sorted(names)),)
+        message = f"there is no phase `{word.text}`{hint or did_you_mean(guess)}"
+        return self.error(word.span, message, fixes=replacement_fix(word, guess), notes=notes)
 
     def _around(
         self, middle: str, verb: DirectiveWord, rest: list[DirectiveWord]
     ) -> tuple[list[DirectiveWord], list[DirectiveWord]]:  # fmt: skip
         places = [position for position, word in enumerate(rest) if word.text == middle]
         if not places:
-            raise self.wrong(verb.span, f"`{verb.text}` needs `{middle}` and devices after it")
+            raise self.error(verb.span, f"`{verb.text}` needs `{middle}` and devices after it")
         return rest[: places[-1]], rest[places[-1] + 1 :]
 
 
-class _Values(DirectiveReader[str]):
-    """Names are those of a program's values."""
+class _ValueDirectiveReader(DirectiveReader[str]):
+    """Resolves names to the values of a program."""
 
     def __init__(self, names: Mapping[str, str | Sequence[Span]], printed: Collection[str], complete: bool) -> None:
         values = [name for name, what in names.items() if not isinstance(what, str)]
@@ -280,35 +284,36 @@ class _Values(DirectiveReader[str]):
     def phase(self, word: DirectiveWord) -> str:
         what = self.names.get(word.text)
         if isinstance(what, str):
-            raise self.wrong(word.span, f"`{word.text}` is {what}; the name of a value is wanted here")
+            raise self.error(word.span, f"`{word.text}` is {what}; the name of a value is wanted here")
         if what is not None and len(what) > 1:
             labels = tuple(Label(span, "one is bound here") for span in what)
             message = f"`{word.text}` means {len(what)} values; give them different names"
-            raise self.wrong(word.span, message, Code.SCH201, labels=labels)
-        if word.text not in self.known and self.complete:
-            raise self.unknown(word, self.known)
+            raise self.error(word.span, message, Code.SCH201, labels=labels)
+        if word.text not in self.phase_names and self.complete:
+            raise self.unknown(word, self.phase_names)
         return word.text
 
 
 def check_directives(
     block: Sequence[Directive], names: Mapping[str, str | Sequence[Span]], printed: Collection[str], *, complete: bool = True
 ) -> list[Diagnostic]:  # fmt: skip
-    """What is wrong with a block whatever the devices are.
+    """The diagnostics of a block that do not depend on devices.
 
-    `names`: where each value is bound, or what a name of no value is, as in "a function"; `printed` are those that `print x` may
-    be said of; not `complete`: there may be more."""
-    reader = _Values(names, printed, complete)
+    `names` gives the spans where each value is bound, or, for a name of something else, what it is ("a function"); `printed` are
+    the values that `print x` may name.  Unless `complete`, unknown names are accepted, because the program may have more
+    values."""
+    reader = _ValueDirectiveReader(names, printed, complete)
     for words in block:
-        reader.statement(words)
+        reader.read(words)
     return reader.diagnostics
 
 
-def instead(word: DirectiveWord, guess: str | None) -> tuple[Fix, ...]:
+def replacement_fix(word: DirectiveWord, guess: str | None) -> tuple[Fix, ...]:
     return (Fix(f"write {guess}", (Edit(word.span, guess),)),) if guess else ()
 
 
 def bytes_of(text: str) -> int | None:
-    """`200MB`, `1.5GiB`, `4096`; a part of a byte is dropped."""
+    """The bytes of `200MB`, `1.5GiB` or `4096`, rounded down; None for other text."""
     quantity = _quantity(text)
     if quantity is None or quantity[1].upper() not in _BYTES:
         return None
@@ -316,16 +321,16 @@ def bytes_of(text: str) -> int | None:
 
 
 def ticks_of(text: str, tick_ns: int) -> int | None:
-    """`5ms`, `10us`, or plain ticks; a part of a tick is dropped."""
+    """The ticks of `5ms`, `10us` or a plain number of ticks, rounded down; None for other text."""
     quantity = _quantity(text)
     if quantity is None:
         return None
-    number, unit = quantity
-    if unit == "":
+    number, item = quantity
+    if item == "":
         return int(number) if number.denominator == 1 else None
-    if unit not in _NANOSECONDS:
+    if item not in _NANOSECONDS:
         return None
-    return int(number * _NANOSECONDS[unit] / tick_ns)
+    return int(number * _NANOSECONDS[item] / tick_ns)
 
 
 def _quantity(text: str) -> tuple[Fraction, str] | None:
@@ -337,20 +342,22 @@ def _quantity(text: str) -> tuple[Fraction, str] | None:
     return number, match[3]
 
 
-def _some(names: Sequence[str]) -> str:
+def _abbreviated(names: Sequence[str]) -> str:
     return ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
 
 
-def _commas(words: Sequence[DirectiveWord | DirectiveGroup], known: Collection[str]) -> list[DirectiveWord | DirectiveGroup]:
-    """`a, b` is `a b`, unless a phase is called so."""
+def _split_at_commas(
+    words: Sequence[DirectiveWord | DirectiveGroup], phase_names: Collection[str]
+) -> list[DirectiveWord | DirectiveGroup]:  # fmt: skip
+    """The words split at commas, except those that are names of phases."""
     parts: list[DirectiveWord | DirectiveGroup] = []
     for word in words:
-        if isinstance(word, DirectiveGroup) or "," not in word.text or word.text in known:
+        if isinstance(word, DirectiveGroup) or "," not in word.text or word.text in phase_names:
             parts.append(word)
             continue
         start = word.span.start
-        for piece in word.text.split(","):
-            if piece:
-                parts.append(DirectiveWord(Span(word.span.file, start, start + len(piece)), piece))
-            start += len(piece) + 1
+        for raw in word.text.split(","):
+            if raw:
+                parts.append(DirectiveWord(Span(word.span.file, start, start + len(raw)), raw))
+            start += len(raw) + 1
     return parts

@@ -1,4 +1,4 @@
-"""Binds the names of an expression, as an array, a function, an operator or a member of a module, and explains wrong ones."""
+"""Binds names to arrays, functions, operators and members of modules; explains unknown names and suggests near ones."""
 
 from __future__ import annotations
 
@@ -27,16 +27,14 @@ from ..syntax.lexer import (
 from ..syntax.source import Span, Token, names_in, read
 from ..tree import expressions
 from ..tree.expressions import Argument, Definition, NameClass, Symbol
-from .scopes import BindContext, BindError, Unit, UnitKind, replacing
+from .scopes import BindContext, BindError, BindItem, ItemKind, replacement
 
-# ---------------------------------------------------------------------------------------------------- cycles
-#
-# Definitions that need each other: found when a dfn mentions a name that is only bound further down.
+# ---------------------------------------------------------------------------------------------------- definition cycles
 
 def cycle_through(definitions: Mapping[str, tuple[int, str]], first: str, mentioned: str) -> tuple[str, ...] | None:
     """The names of a cycle `first → mentioned → … → first`, or None.
 
-    `definitions` gives the offset and the text of each name's statement.
+    `definitions` gives the offset and the text of each name's statement.  Asked when a dfn refers to a name that is bound below.
     """
     if mentioned == first:
         return (first, first)
@@ -66,32 +64,33 @@ _ARGUMENTS = {"⍺": "left argument", "⍵": "right argument", "⍺⍺": "left o
 _MOST_SUGGESTIONS = 50
 
 
-def bind_name(binding: BindContext, tokens: tuple[Token, ...], at: int) -> Unit:
-    """A unit for the name at `at` that is not a member of a module."""
-    token = tokens[at]
+def bind_name(context: BindContext, tokens: tuple[Token, ...], index: int) -> BindItem:
+    """The item of the name at `index`, which is no member of a module; E001, E014 or E600."""
+    token = tokens[index]
     name = token.text
     if name in CONVERSIONS:
-        return Unit(UnitKind.FUNCTION, token.start, token.end, name, expressions.GlyphFunction(binding.of(token), name), 1)
+        function = expressions.GlyphFunction(context.span_of(token), name)
+        return BindItem(ItemKind.FUNCTION, token.start, token.end, name, function, 1)
     if name in _ARGUMENTS:
-        return _argument(binding, token)
+        return _argument(context, token)
     if name in RESERVED:
-        raise binding.problem(Code.E014, f"`{name}` is a reserved word, not a value", binding.of(token))
-    meaning = binding.meaning(token)
-    if name in binding.broken:
+        raise context.error(Code.E014, f"`{name}` is a reserved word, not a value", context.span_of(token))
+    meaning = context.meaning(token)
+    if name in context.failed_names:
         raise BindError(None)
     if meaning is None:
-        raise _unknown_name(binding, tokens, at)
+        raise _unknown_name(context, tokens, index)
     if meaning.is_recursive and meaning.symbol is not None:
-        raise _calls_itself(binding, token, meaning.symbol)
+        raise _recursion_error(context, token, meaning.symbol)
     if meaning.symbol is None or meaning.name_class is None:
         raise BindError(None)
-    return _unit(binding, token, meaning.name_class, meaning.symbol)
+    return _name_item(context, token, meaning.name_class, meaning.symbol)
 
 
-def _calls_itself(binding: BindContext, token: Token, symbol: Symbol) -> BindError:
-    name, span = token.text, binding.of(token)
-    first = binding.definitions().get(name)
-    is_older = first is not None and symbol.depth == 0 and binding.spelled.span(first[0], first[0]).start < symbol.span.start
+def _recursion_error(context: BindContext, token: Token, symbol: Symbol) -> BindError:
+    name, span = token.text, context.span_of(token)
+    first = context.definitions().get(name)
+    is_older = first is not None and symbol.depth == 0 and context.glyphs.span(first[0], first[0]).start < symbol.span.start
     older = (f"inside its braces `{name}` is the new function, not the older one: call one of them by another name",)
     return BindError(Diagnostic(
         Code.E600, f"`{name}` calls itself ({name} → {name}); every program must end, so there is no recursion", span,
@@ -100,87 +99,88 @@ def _calls_itself(binding: BindContext, token: Token, symbol: Symbol) -> BindErr
     ))  # fmt: skip
 
 
-def _unit(binding: BindContext, token: Token, name_class: NameClass, definition: Definition) -> Unit:
-    span, name = binding.of(token), token.text
+def _name_item(context: BindContext, token: Token, name_class: NameClass, definition: Definition) -> BindItem:
+    span, name, start, end = context.span_of(token), token.text, token.start, token.end
     match name_class:
         case NameClass.ARRAY:
-            return Unit(UnitKind.ARRAY, token.start, token.end, name, expressions.Name(span, name, definition), 1)
+            return BindItem(ItemKind.ARRAY, start, end, name, expressions.Name(span, name, definition), 1)
         case NameClass.FUNCTION:
-            return Unit(UnitKind.FUNCTION, token.start, token.end, name, expressions.FunctionName(span, name, definition), 1)
+            return BindItem(ItemKind.FUNCTION, start, end, name, expressions.FunctionName(span, name, definition), 1)
         case NameClass.MONADIC_OPERATOR:
-            return Unit(UnitKind.OPERATOR, token.start, token.end, "monadic", expressions.OperatorName(span, name, definition), 1)
+            return BindItem(ItemKind.OPERATOR, start, end, "monadic", expressions.OperatorName(span, name, definition), 1)
         case NameClass.DYADIC_OPERATOR:
-            return Unit(UnitKind.OPERATOR, token.start, token.end, "dyadic", expressions.OperatorName(span, name, definition), 1)
+            return BindItem(ItemKind.OPERATOR, start, end, "dyadic", expressions.OperatorName(span, name, definition), 1)
         case NameClass.MODULE:
-            raise binding.problem(Code.E001, f"`{name}` is a module; write `{name}.` and the name of something in it", span)
+            raise context.error(Code.E001, f"`{name}` is a module; write `{name}.` and the name of something in it", span)
 
 
-def _argument(binding: BindContext, token: Token) -> Unit:
-    name, span = token.text, binding.of(token)
-    meaning = binding.meaning(token)
+def _argument(context: BindContext, token: Token) -> BindItem:
+    name, span = token.text, context.span_of(token)
+    meaning = context.meaning(token)
     if meaning is None or meaning.name_class is None:
         whose = "user operator" if name in ("⍺⍺", "⍵⍵") else "dfn `{…}`"
-        raise binding.problem(Code.E001, f"`{name}` is the {_ARGUMENTS[name]} of a {whose}, and this is not in one", span)
-    return _unit(binding, token, meaning.name_class, Argument(name))
+        raise context.error(Code.E001, f"`{name}` is the {_ARGUMENTS[name]} of a {whose}, and this is not in one", span)
+    return _name_item(context, token, meaning.name_class, Argument(name))
 
 
-def _unknown_name(binding: BindContext, tokens: tuple[Token, ...], at: int) -> BindError:
+def _unknown_name(context: BindContext, tokens: tuple[Token, ...], index: int) -> BindError:
     """E001, with the name that was probably meant."""
-    token = tokens[at]
-    name, span, quiet = token.text, binding.of(token), binding.names.top.quiet
-    if name in quiet:
+    token = tokens[index]
+    name, span, failed_names = token.text, context.span_of(token), context.resolution.top.failed_names
+    if name in failed_names:
         return BindError(None)
-    before = binding.spelled.text[: binding.base + token.start]
+    before = context.glyphs.text[: context.base + token.start]
     module = re.search(r"\b([^\W\d]\w*)\.$", before)
-    unusable = module is not None and module[1] in quiet
-    quiet.add(name)  # one cause, one error
-    if name in binding.definitions():
-        return _defined_below(binding, token)
+    unusable = module is not None and module[1] in failed_names
+    failed_names.add(name)  # one cause, one error
+    if name in context.definitions():
+        return _defined_below(context, token)
     if unusable:
-        return BindError(None)  # of a module that could not be used
-    spelt = _misspelt(binding, token)
+        return BindError(None)  # the `use` of its module has failed
+    spelt = _misspelt(context, token)
     if spelt is not None:
         return spelt
-    if _is_bound_later(binding, name, span):
+    if _is_bound_later(context, name, span):
         message = f"`{name}` is used before it gets a value in these braces"
-        return binding.problem(Code.E001, message, span, notes=("a statement sees only the names before it",))
-    meant = _meant(binding, tokens, at)
-    if meant is None:
-        return binding.problem(Code.E001, f"`{name}` has no value here", span, notes=_explained(binding, name, module, before))
-    said = f"`{name}` has no value here; did you mean `{meant.text}`?"
-    if meant.note:
-        return binding.problem(Code.E001, said, span, notes=(meant.note,))
-    return binding.problem(Code.E001, said, span, fixes=replacing(f"write `{meant.text}`", span, meant.text))
+        return context.error(Code.E001, message, span, notes=("a statement sees only the names before it",))
+    suggestion = _suggested(context, tokens, index)
+    if suggestion is None:
+        notes = _unknown_name_notes(context, name, module, before)
+        return context.error(Code.E001, f"`{name}` has no value here", span, notes=notes)
+    said = f"`{name}` has no value here; did you mean `{suggestion.text}`?"
+    if suggestion.note:
+        return context.error(Code.E001, said, span, notes=(suggestion.note,))
+    return context.error(Code.E001, said, span, fixes=replacement(f"write `{suggestion.text}`", span, suggestion.text))
 
 
-def _is_bound_later(binding: BindContext, name: str, span: Span) -> bool:
-    """Does a later statement of the dfns around give a name a value?"""
-    around = [scope for braces, scope in binding.names.added[-1].blocks if braces.start < span.start < braces.end]
+def _is_bound_later(context: BindContext, name: str, span: Span) -> bool:
+    """Does a later statement of an enclosing dfn bind the name?"""
+    around = [scope for braces, scope in context.resolution.added[-1].blocks if braces.start < span.start < braces.end]
     return any(symbol.name == name and symbol.span.start > span.start for scope in around for symbol in scope.bound)
 
 
-def _misspelt(binding: BindContext, token: Token) -> BindError | None:
-    """A name right after a backtick key is more likely the rest of a misspelt glyph: `` `iotta ``."""
-    offsets, start = binding.spelled.offsets, binding.base + token.start
+def _misspelt(context: BindContext, token: Token) -> BindError | None:
+    """E007 for a name right after a backtick key, which is more likely the rest of a misspelt glyph: `` `iotta ``."""
+    offsets, start = context.glyphs.offsets, context.base + token.start
     if offsets is None or start == 0:
         return None
-    glyph, width = binding.spelled.text[start - 1], offsets[start] - offsets[start - 1]
+    glyph, width = context.glyphs.text[start - 1], offsets[start] - offsets[start - 1]
     rows = [row for row in rows_of(glyph) if row.key is not None] if width == 2 else []
-    meant = suggest(f"`{rows[0].key}{token.text}") if rows else None
-    if meant is None:
+    suggestion = suggest(f"`{rows[0].key}{token.text}") if rows else None
+    if suggestion is None:
         return None
     word = f"`{rows[0].key}{token.text}"
-    span = Span(binding.spelled.file, offsets[start - 1], binding.of(token).end)
-    return binding.problem(Code.E007, f"{word} spells no glyph; did you mean {meant}?", span,
-                           fixes=replacing(f"write {meant}", span, meant))  # fmt: skip
+    span = Span(context.glyphs.file, offsets[start - 1], context.span_of(token).end)
+    return context.error(Code.E007, f"{word} spells no glyph; did you mean {suggestion}?", span,
+                         fixes=replacement(f"write {suggestion}", span, suggestion))  # fmt: skip
 
 
-def _explained(binding: BindContext, name: str, module: re.Match[str] | None, before: str) -> tuple[str, ...]:
-    """What an unknown name may have been taken for: a member of a module, or a size."""
+def _unknown_name_notes(context: BindContext, name: str, module: re.Match[str] | None, before: str) -> tuple[str, ...]:
+    """Notes for an unknown name that looks like a member of a module or is a size in a type."""
     if module is not None:
-        if module[1] in {symbol.name for symbol in binding.names.top.named()}:
+        if module[1] in {symbol.name for symbol in context.resolution.top.visible_symbols()}:
             return (f"`{module[1]}` is a value, which has no members",)
-        if binding.modules is None or binding.modules(module[1]) is None:
+        if context.modules is None or context.modules(module[1]) is None:
             return (f"`{module[1]}` is not a module in use, nor one of the standard library",)
         return (f"`{module[1]}` is not a module in use: `use {module[1]}` above would make it one",)
     declared = [line for line in before.split("\n") if line.lstrip().startswith("input") or (":" in line and "→" in line)]
@@ -190,32 +190,34 @@ def _explained(binding: BindContext, name: str, module: re.Match[str] | None, be
 
 
 class _Suggestion(NamedTuple):
-    """What was probably meant; with a `note` of its kind where other kinds fit as well, so that it is no fix."""
+    """The name or glyph that was probably meant.  A `note` says its class where other classes fit too: then it is no fix."""
 
     text: str
     note: str = ""
 
 
-def _meant(binding: BindContext, tokens: tuple[Token, ...], at: int) -> _Suggestion | None:
-    """The name or glyph probably meant; asked only so often, for every answer reads every name in scope."""
-    token = tokens[at]
+def _suggested(context: BindContext, tokens: tuple[Token, ...], index: int) -> _Suggestion | None:
+    """The name or glyph that was probably meant.
+
+    Each search reads every name in scope, so after `_MOST_SUGGESTIONS` diagnostics only look-alikes are suggested."""
+    token = tokens[index]
     glyph = LOOKALIKES.get(token.text)
-    if glyph is not None or len(binding.diagnostics) >= _MOST_SUGGESTIONS:
+    if glyph is not None or len(context.diagnostics) >= _MOST_SUGGESTIONS:
         return None if glyph is None else _Suggestion(glyph)
-    unseen = binding.unseen(token)
-    later = binding.names.new[unseen.new :]
+    unresolved = context.unresolved(token)
+    later = context.resolution.new_names[unresolved.new_names :]
     known: dict[str, NameClass] = {}
-    for symbol in (*unseen.symbols, *[one for one in binding.names.top.named() if one.name not in later]):
+    for symbol in (*unresolved.symbols, *[one for one in context.resolution.top.visible_symbols() if one.name not in later]):
         known.setdefault(symbol.name, symbol.name_class)
-    classes = _classes_that_fit(binding, tokens, at)
+    classes = _classes_that_fit(context, tokens, index)
     near = nearest(token.text, [name for name, name_class in known.items() if name_class in classes])
     if near is not None:
-        return _Suggestion(near, f"`{near}` is {_CLASSES[known[near]]}" if len(classes) > 1 else "")
+        return _Suggestion(near, f"`{near}` is {_CLASS_NAMES[known[near]]}" if len(classes) > 1 else "")
     spelt = by_name(token.text)
     return None if spelt is None else _Suggestion(spelt.glyph)
 
 
-_CLASSES: Final = {
+_CLASS_NAMES: Final = {
     NameClass.ARRAY: "an array", NameClass.FUNCTION: "a function", NameClass.MONADIC_OPERATOR: "an operator",
     NameClass.DYADIC_OPERATOR: "an operator", NameClass.MODULE: "a module",
 }  # fmt: skip
@@ -225,16 +227,16 @@ _OPERAND: Final = _AN_ARRAY | _A_FUNCTION
 _APPLIED: Final = _A_FUNCTION | {NameClass.MONADIC_OPERATOR, NameClass.DYADIC_OPERATOR}
 
 
-def _classes_that_fit(binding: BindContext, tokens: tuple[Token, ...], at: int) -> frozenset[NameClass]:
-    """The classes that a name may have by what stands beside it; more than one where that does not decide."""
-    left, right = tokens[at - 1] if at else None, tokens[at + 1] if at + 1 < len(tokens) else None
+def _classes_that_fit(context: BindContext, tokens: tuple[Token, ...], index: int) -> frozenset[NameClass]:
+    """The classes that a name may have, given the tokens beside it; several where these do not decide."""
+    left, right = tokens[index - 1] if index else None, tokens[index + 1] if index + 1 < len(tokens) else None
     if left is not None and left.kind is TokenKind.GLYPH and (left.text == OUTER or left.text in DYADIC_OPERATORS):
         return _OPERAND if left.text in ARRAY_RIGHT_OPERANDS else _A_FUNCTION
     if right is None:
         return _AN_ARRAY if left is not None and left.kind is not TokenKind.GETS else _OPERAND
     after = right.text
     match right.kind:
-        case TokenKind.GLYPH if after == "." and at + 2 < len(tokens) and tokens[at + 2].kind is TokenKind.NAME:
+        case TokenKind.GLYPH if after == "." and index + 2 < len(tokens) and tokens[index + 2].kind is TokenKind.NAME:
             return frozenset({NameClass.MODULE})
         case TokenKind.GLYPH if after in SLASHES:
             return _OPERAND
@@ -245,78 +247,78 @@ def _classes_that_fit(binding: BindContext, tokens: tuple[Token, ...], at: int) 
         case TokenKind.QUAD:
             return _AN_ARRAY if after in FUNCTIONS else _APPLIED
         case TokenKind.NAME:
-            meaning = binding.meaning(right)
+            meaning = context.meaning(right)
             is_applied = after in CONVERSIONS or (meaning is not None and meaning.name_class is NameClass.FUNCTION)
             is_operator = meaning is not None and meaning.name_class in (NameClass.MONADIC_OPERATOR, NameClass.DYADIC_OPERATOR)
             return _AN_ARRAY if is_applied else _OPERAND if is_operator else _APPLIED
     return _APPLIED
 
 
-def _defined_below(binding: BindContext, token: Token) -> BindError:
-    """E600 if the definition below needs the one this is in, else E001."""
-    name, span = token.text, binding.of(token)
-    offset = binding.definitions()[name][0]
+def _defined_below(context: BindContext, token: Token) -> BindError:
+    """E600 if the definition below refers back to the current one, else E001."""
+    name, span = token.text, context.span_of(token)
+    offset = context.definitions()[name][0]
     cycle = (
-        cycle_through(binding.definitions(), binding.defining, name)
-        if binding.unseen(token).in_dfn and binding.defining
+        cycle_through(context.definitions(), context.defining, name)
+        if context.unresolved(token).in_dfn and context.defining
         else None
     )
     if cycle is not None:
-        binding.names.top.quiet.update(cycle)
+        context.resolution.top.failed_names.update(cycle)
         labels = tuple(
-            Label(binding.spelled.span(at, at + len(part)), f"`{part}` is defined here")
-            for part, at in ((part, binding.definitions()[part][0]) for part in cycle[:-1])
+            Label(context.glyphs.span(index, index + len(part)), f"`{part}` is defined here")
+            for part, index in ((part, context.definitions()[part][0]) for part in cycle[:-1])
         )
         message = f"definitions may not need each other, and these form the cycle {' → '.join(cycle)}"
-        return binding.problem(Code.E600, message, span, labels=labels, notes=("iterate with `⍣`, `/` or `\\`",))
-    line = binding.spelled.line_of(offset) + 1
-    if name == binding.defining:
-        return binding.problem(Code.E001, f"`{name}` has no value yet in its own definition", span)
+        return context.error(Code.E600, message, span, labels=labels, notes=("iterate with `⍣`, `/` or `\\`",))
+    line = context.glyphs.line_of(offset) + 1
+    if name == context.defining:
+        return context.error(Code.E001, f"`{name}` has no value yet in its own definition", span)
     message = f"`{name}` is used before it gets a value on line {line}"
-    return binding.problem(Code.E001, message, span, notes=("a statement sees only the names above it",))
+    return context.error(Code.E001, message, span, notes=("a statement sees only the names above it",))
 
 
-def is_member(binding: BindContext, tokens: tuple[Token, ...], at: int) -> bool:
-    """Whether the name at `at` is the member in `module.name`."""
-    if at < 2 or tokens[at - 1].text != "." or tokens[at - 1].kind is not TokenKind.GLYPH:
+def is_member(context: BindContext, tokens: tuple[Token, ...], index: int) -> bool:
+    """Whether the name at `index` is the member in `module.name`."""
+    if index < 2 or tokens[index - 1].text != "." or tokens[index - 1].kind is not TokenKind.GLYPH:
         return False
-    module = binding.meaning(tokens[at - 2]) if tokens[at - 2].kind is TokenKind.NAME else None
+    module = context.meaning(tokens[index - 2]) if tokens[index - 2].kind is TokenKind.NAME else None
     return module is not None and module.name_class is NameClass.MODULE
 
 
-def bind_member(binding: BindContext, tokens: tuple[Token, ...], at: int) -> Unit:
-    """`module.member`, the member at `at`."""
-    module, member = tokens[at - 2], tokens[at]
-    span = binding.span(module.start, member.end)
+def bind_member(context: BindContext, tokens: tuple[Token, ...], index: int) -> BindItem:
+    """The item of `module.member`, the member at `index`; E001 for a name that the module lacks."""
+    module, member = tokens[index - 2], tokens[index]
+    span = context.span(module.start, member.end)
     start, end, text = module.start, member.end, f"{module.text}.{member.text}"
-    qualifier, meaning = binding.meaning(module), binding.meaning(member)
+    qualifier, meaning = context.meaning(module), context.meaning(member)
     assert qualifier is not None and qualifier.symbol is not None
     name = (span, module.text, member.text, qualifier.symbol)
     match None if meaning is None else meaning.name_class:
         case NameClass.ARRAY:
-            return Unit(UnitKind.ARRAY, start, end, text, expressions.Member(*name), 1)
+            return BindItem(ItemKind.ARRAY, start, end, text, expressions.Member(*name), 1)
         case NameClass.FUNCTION:
-            return Unit(UnitKind.FUNCTION, start, end, text, expressions.FunctionMember(*name), 1)
+            return BindItem(ItemKind.FUNCTION, start, end, text, expressions.FunctionMember(*name), 1)
         case NameClass.MONADIC_OPERATOR:
-            return Unit(UnitKind.OPERATOR, start, end, "monadic", expressions.OperatorMember(*name), 1)
+            return BindItem(ItemKind.OPERATOR, start, end, "monadic", expressions.OperatorMember(*name), 1)
         case NameClass.DYADIC_OPERATOR:
-            return Unit(UnitKind.OPERATOR, start, end, "dyadic", expressions.OperatorMember(*name), 1)
+            return BindItem(ItemKind.OPERATOR, start, end, "dyadic", expressions.OperatorMember(*name), 1)
     path = qualifier.symbol.path
-    exported = (binding.modules(path) if binding.modules is not None else None) or {}
-    classes = _classes_that_fit(binding, (*tokens[: at - 2], *tokens[at:]), at - 2)
-    meant = nearest(member.text, [name for name, name_class in exported.items() if name_class in classes])
+    exported = (context.modules(path) if context.modules is not None else None) or {}
+    classes = _classes_that_fit(context, (*tokens[: index - 2], *tokens[index:]), index - 2)
+    suggestion = nearest(member.text, [name for name, name_class in exported.items() if name_class in classes])
     message = f"module `{module.text}` has no `{member.text}`"
-    if meant is None:
-        raise binding.problem(Code.E001, message, binding.of(member))
-    message += f"; did you mean `{module.text}.{meant}`?"
+    if suggestion is None:
+        raise context.error(Code.E001, message, context.span_of(member))
+    message += f"; did you mean `{module.text}.{suggestion}`?"
     if len(classes) > 1:
-        note = f"`{module.text}.{meant}` is {_CLASSES[exported[meant]]}"
-        raise binding.problem(Code.E001, message, binding.of(member), notes=(note,))
-    fixes = replacing(f"write `{meant}`", binding.of(member), meant)
-    raise binding.problem(Code.E001, message, binding.of(member), fixes=fixes)
+        note = f"`{module.text}.{suggestion}` is {_CLASS_NAMES[exported[suggestion]]}"
+        raise context.error(Code.E001, message, context.span_of(member), notes=(note,))
+    fixes = replacement(f"write `{suggestion}`", context.span_of(member), suggestion)
+    raise context.error(Code.E001, message, context.span_of(member), fixes=fixes)
 
 
-_ELSEWHERE = {
+_DYALOG_NAMES = {
     "⎕UCS": "`i64 text` gives the code points of text, `char codes` the text",
     "⎕C": "look letters up in an alphabet of your own: `⎕A[lower⍳x]`",
     "⎕FMT": "`⍕x` formats",
@@ -327,9 +329,11 @@ _ELSEWHERE = {
 }
 
 
-def _system_name(name: str) -> str | None:
-    """The name of the library that is misspelt: other interpreters have names of two letters and in capitals that mean other
-    functions, so either the case or one letter of at least three may differ, and only one name may be so near."""
+def _nearest_system_name(name: str) -> str | None:
+    """The library function that a misspelt system name stands for.
+
+    Other APLs have names of two letters, or in capitals, for other functions.  So either only the case may differ, or one letter
+    of at least three, and the candidate must be unique."""
     names = sorted(one for one in FUNCTIONS | SYSTEM_CONSTANTS if one.startswith("⎕"))
     cased = [one for one in names if one.lower() == name.lower()]
     if cased or len(name) < 4:
@@ -338,76 +342,76 @@ def _system_name(name: str) -> str | None:
     return near[0] if len(near) == 1 else None
 
 
-def bind_quad(binding: BindContext, token: Token) -> Unit:
-    """A library function or a system constant: `⎕fft`, `⎕A`."""
-    name, span = token.text, binding.of(token)
+def bind_quad(context: BindContext, token: Token) -> BindItem:
+    """The item of a library function or a system constant (`⎕fft`, `⎕A`), else E001."""
+    name, span = token.text, context.span_of(token)
     if name in FUNCTIONS:
-        return Unit(UnitKind.FUNCTION, token.start, token.end, name, expressions.GlyphFunction(span, name), 1)
+        return BindItem(ItemKind.FUNCTION, token.start, token.end, name, expressions.GlyphFunction(span, name), 1)
     if name in SYSTEM_CONSTANTS:
-        return Unit(UnitKind.ARRAY, token.start, token.end, name, expressions.SystemName(span, name), 1)
+        return BindItem(ItemKind.ARRAY, token.start, token.end, name, expressions.SystemName(span, name), 1)
     if name == "⎕":
         message = "`⎕` reads nothing; `⎕←x` prints x, and data comes in through `input`"
-        raise binding.problem(Code.E001, message, span)
-    if name in _ELSEWHERE:
-        raise binding.problem(Code.E001, f"there is no `{name}`", span, notes=(_ELSEWHERE[name],))
-    meant = _system_name(name)
-    if meant is not None:
-        raise binding.problem(Code.E001, f"there is no `{name}`; did you mean `{meant}`?", span,
-                              fixes=replacing(f"write `{meant}`", span, meant))  # fmt: skip
+        raise context.error(Code.E001, message, span)
+    if name in _DYALOG_NAMES:
+        raise context.error(Code.E001, f"there is no `{name}`", span, notes=(_DYALOG_NAMES[name],))
+    suggestion = _nearest_system_name(name)
+    if suggestion is not None:
+        raise context.error(Code.E001, f"there is no `{name}`; did you mean `{suggestion}`?", span,
+                            fixes=replacement(f"write `{suggestion}`", span, suggestion))  # fmt: skip
     notes = ("files are read by `input` and written by `output`",) if "file" in name.lower() or name == "⎕FIO" else ()
-    raise binding.problem(Code.E001, f"there is no `{name}`", span, notes=notes)
+    raise context.error(Code.E001, f"there is no `{name}`", span, notes=notes)
 
 
 # ---------------------------------------------------------------------------------------------------- targets
 #
 # Targets of assignments: a name, `_`, or names in parentheses.
 
-def target_of(binding: BindContext, token: Token) -> expressions.Target:
-    """The target a token spells, or E010, E014 or E018."""
-    span = binding.of(token)
+def target_of(context: BindContext, token: Token) -> expressions.Target:
+    """The target that a token stands for; E010, E014 or E018."""
+    span = context.span_of(token)
     match token.kind:
         case TokenKind.NAME:
-            return checked_name(binding, token)
+            return checked_name(context, token)
         case TokenKind.SLOT:
             return expressions.DiscardTarget(span)
         case TokenKind.PARENTHESES if token.items:
-            items = tuple(target_of(binding, item) for item in token.items if item.kind is not TokenKind.SEPARATOR)
+            items = tuple(target_of(context, item) for item in token.items if item.kind is not TokenKind.SEPARATOR)
             return items[0] if len(items) == 1 else expressions.TupleTarget(span, items)
         case TokenKind.QUAD if token.text == "⎕IO":
-            raise binding.problem(Code.E018, "`⎕IO` is set, to 0 or 1, by the first statement of a file only", span)
+            raise context.error(Code.E018, "`⎕IO` is set, to 0 or 1, by the first statement of a file only", span)
     notes = ("names get values, and items of one: `x[i]←v`, or `v@i ⊢ x` for a changed array",)
-    raise binding.problem(Code.E010, f"`{binding.written(token)}` cannot be given a value", span, notes=notes)
+    raise context.error(Code.E010, f"`{context.text_of(token)}` cannot be given a value", span, notes=notes)
 
 
-def checked_name(binding: BindContext, token: Token) -> expressions.NameTarget:
-    span, name = allowed_name(binding, token)
+def checked_name(context: BindContext, token: Token) -> expressions.NameTarget:
+    span, name = allowed_name(context, token)
     if name in ARGUMENTS:
         return expressions.NameTarget(span, name, Argument(name))
-    meaning = binding.meaning(token)
-    if meaning is None or meaning.symbol is None:  # what follows makes no assignment of it
-        raise binding.problem(Code.E010, f"`{name}` cannot be given a value here", span)
+    meaning = context.meaning(token)
+    if meaning is None or meaning.symbol is None:  # the resolver saw no assignment here
+        raise context.error(Code.E010, f"`{name}` cannot be given a value here", span)
     return expressions.NameTarget(span, name, meaning.symbol)
 
 
-def allowed_name(binding: BindContext, token: Token) -> tuple[Span, str]:
+def allowed_name(context: BindContext, token: Token) -> tuple[Span, str]:
     """A name that may get a value, else E010 or E014."""
-    name, span = token.text, binding.of(token)
+    name, span = token.text, context.span_of(token)
     if name in RESERVED:
-        raise binding.problem(Code.E014, f"`{name}` is a reserved word and cannot be a name", span)
+        raise context.error(Code.E014, f"`{name}` is a reserved word and cannot be a name", span)
     if name in ("⍺⍺", "⍵⍵"):
-        raise binding.problem(Code.E010, f"`{name}` is an operand and cannot be given a value", span)
+        raise context.error(Code.E010, f"`{name}` is an operand and cannot be given a value", span)
     return span, name
 
 
-# ---------------------------------------------------------------------------------------------------- module_names
+# ---------------------------------------------------------------------------------------------------- module names
 #
-# What the file is called that a `use` names: `use stats` is of the standard library, `use "./x.rho"` beside who says it.
+# `use stats` names a file of the standard library, `use "./x.rho"` one relative to the importing file.
 
 LIBRARY_PREFIX: Final = "<stdlib>/"
 
 
 def module_name(module: str, importer: str, folder: str = "") -> str:
-    """The name of a module's source; `folder`: where a program without a file stands."""
+    """The name of a module's source.  `folder` is the base of relative paths where the importer is not a file (`<eval>`)."""
     if not module.endswith(".rho"):
         return f"{LIBRARY_PREFIX}{module}.rho"
     if importer.startswith(LIBRARY_PREFIX):
@@ -416,6 +420,6 @@ def module_name(module: str, importer: str, folder: str = "") -> str:
     return os.path.normpath(os.path.join(base, module))
 
 
-def called(path: str) -> str:
-    """By what name a program calls the module of a path: its file's."""
+def module_stem(path: str) -> str:
+    """The name under which a program refers to the module of a path: `geometry` for `./geometry.rho`."""
     return path.rsplit("/", 1)[-1].rsplit(".", 1)[0]

@@ -1,4 +1,4 @@
-"""Symbols, scopes and name classes: the result of name resolution, with every reference to a symbol by position."""
+"""Scopes, references and name classes: the result of name resolution; and the binder's own context, items and errors."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import NamedTuple, TypeAlias
 
 from ..diagnostics.model import Code, Diagnostic, Edit, Fix, Label
 from ..support.records import dataclass
-from ..syntax.glyph_input import Spelled
+from ..syntax.glyph_input import GlyphText
 from ..syntax.lexer import CONVERSIONS, DYADIC_OPERATORS, FUNCTIONS, TokenKind
 from ..syntax.reader import RawStatement
-from ..syntax.source import PlacedSpan, Span, StatementPosition, Token, mentions, split_at
+from ..syntax.source import AnchoredSpan, Span, StatementPosition, Token, mentions, split_at
 from ..tree.expressions import Expression, Function, NameClass, Operator, Symbol
 
 # ---------------------------------------------------------------------------------------------------- symbols
@@ -23,7 +23,7 @@ ModuleNames: TypeAlias = Callable[[str], Mapping[str, NameClass] | None]
 
 
 class ReferenceKind(Enum):
-    """What a mention does."""
+    """What a reference does to its symbol."""
 
     BIND = "gives a value"
     CHANGE = "gives a part of it another value"
@@ -32,38 +32,40 @@ class ReferenceKind(Enum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Mention:
-    """A name in the text and what it means there; `member` is the name after the dot of `module.name`."""
+class Reference:
+    """An occurrence of a name in the text and the symbol it stands for; `member` is the name after the dot of `module.name`."""
 
     span: Span
     symbol: Symbol
-    access: ReferenceKind
+    kind: ReferenceKind
     member: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Declared:
-    """Where signatures and annotations state the type of a name whose binding is still to come."""
+class PendingSignature:
+    """The signatures and annotations of a name whose binding has not been read yet."""
 
     spans: tuple[Span, ...]
 
 
 class ResolvedName(NamedTuple):
-    """What a name stands for where it is written: its binding, if it is not an argument, and its class; a class of None marks one
-    whose binding failed, so that its uses stay quiet.  `is_recursive`: it stands in a dfn that the binding is to name."""
+    """What a name stands for at one position: its symbol (None for an argument of a dfn) and its class.
+
+    A class of None marks a name whose binding failed: its uses report no second error.  `is_recursive`: the name occurs inside
+    the dfn that it is being bound to."""
 
     symbol: Symbol | None
     name_class: NameClass | None
     is_recursive: bool = False
 
 
-class Unseen(NamedTuple):
-    """Where a name is written that is not in scope: inside a dfn or not, the bindings of dfns around, and how
-    many names the statement has brought in before."""
+class UnresolvedName(NamedTuple):
+    """A name that is not in scope: whether it is inside a dfn, the symbols of the enclosing dfns, and how many new names the
+    statement had bound by then (later ones are no suggestions)."""
 
     in_dfn: bool
     symbols: tuple[Symbol, ...]
-    new: int
+    new_names: int
 
 
 @dataclass(slots=True, eq=False)
@@ -71,8 +73,8 @@ class NameScope:
     """Names bound so far in one block: the file, or the body of a dfn.
 
     `defining` is the function that the current statement binds: dfns inside the statement see it before any older binding,
-    so mentioning it there is recursion.  `operands` are the classes of `⍺⍺` and `⍵⍵`, which reach into no inner dfn.
-    `quiet` are names whose binding failed, `captures` the bindings of blocks around that are mentioned in this one.
+    so referring to it there is recursion.  `operands` are the classes of `⍺⍺` and `⍵⍵`; inner dfns do not see them.
+    `failed_names` are names whose binding failed; `captures` are the symbols of enclosing blocks that this block refers to.
     """
 
     parent: NameScope | None = None
@@ -81,7 +83,7 @@ class NameScope:
     bound: list[Symbol] = field(default_factory=list)
     operands: Mapping[str, NameClass] = field(default_factory=dict)
     defining: Symbol | None = None
-    quiet: set[str] = field(default_factory=set)
+    failed_names: set[str] = field(default_factory=set)
     captures: dict[Symbol, None] = field(default_factory=dict)
 
     def inner(self, operands: Mapping[str, NameClass] | None = None) -> NameScope:
@@ -89,30 +91,31 @@ class NameScope:
         return NameScope(self, self.depth + 1, operands=operands or {})
 
     def branch(self) -> NameScope:
-        """The scope of a guard's value: what it binds is seen in it alone."""
+        """The scope of a guard's value: names bound in it are visible only there."""
         return NameScope(
-            self.parent, self.depth, dict(self.symbols), self.bound, self.operands, self.defining, set(self.quiet), self.captures
-        )
+            self.parent, self.depth, dict(self.symbols), self.bound, self.operands, self.defining, set(self.failed_names),
+            self.captures,
+        )  # fmt: skip
 
     def capture(self, symbol: Symbol) -> None:
-        """A binding is mentioned here: blocks inside the one that binds it take it along."""
+        """Record a reference to a symbol: every block between here and the block that binds it captures it."""
         scope: NameScope | None = self
         while scope is not None and scope.depth > symbol.depth:
             scope.captures[symbol] = None
             scope = scope.parent
 
     def enter(self, symbol: Symbol) -> None:
-        """In scope from here on."""
+        """Bring a symbol into scope."""
         self.symbols[symbol.name] = symbol
-        self.quiet.discard(symbol.name)
+        self.failed_names.discard(symbol.name)
 
     def find(self, name: str) -> ResolvedName | None:
-        """What a name stands for here; None if it is not in scope."""
+        """Look a name up; None if it is not in scope."""
         scope: NameScope | None = self
         while scope is not None:
             if scope is not self and scope.defining is not None and scope.defining.name == name:
                 return ResolvedName(scope.defining, scope.defining.name_class, is_recursive=True)
-            if name in scope.quiet:
+            if name in scope.failed_names:
                 return ResolvedName(scope.symbols.get(name), None)
             if (symbol := scope.symbols.get(name)) is not None:
                 return ResolvedName(symbol, symbol.name_class)
@@ -124,15 +127,15 @@ class NameScope:
         meaning = self.find(name)
         return self.operands.get(name) if meaning is None else meaning.name_class
 
-    def named(self, until: NameScope | None = None) -> Iterator[Symbol]:
-        """The binding of every name that has a value here, inner ones first, those of the scope `until` left out."""
+    def visible_symbols(self, until: NameScope | None = None) -> Iterator[Symbol]:
+        """The symbols of this scope and its parents, innermost first, up to but not including the scope `until`."""
         scope: NameScope | None = self
         while scope is not until and scope is not None:
-            yield from [symbol for name, symbol in scope.symbols.items() if name not in scope.quiet]
+            yield from [symbol for name, symbol in scope.symbols.items() if name not in scope.failed_names]
             scope = scope.parent
 
-    def only(self, names: frozenset[str]) -> NameScope:
-        """The scope as it is now, for some names."""
+    def restricted_to(self, names: frozenset[str]) -> NameScope:
+        """A copy of what this scope and its parents say of some names."""
         scope = NameScope(depth=self.depth)
         for name in names:
             match self.find(name):
@@ -142,86 +145,89 @@ class NameScope:
                     if symbol is not None:
                         scope.symbols[name] = symbol
                     if name_class is None:
-                        scope.quiet.add(name)
+                        scope.failed_names.add(name)
         return scope
 
 
 @dataclass(slots=True, eq=False)
-class Added:
-    """What one statement adds to the index; `bound` are the names that it binds at top level, `uses` the bindings of the
-    file that it reads or changes."""
+class StatementNames:
+    """What one statement adds to the symbol index.  `bound` are the symbols that it binds at top level, `uses` the top-level
+    symbols that it reads or changes, `blocks` its dfns with their scopes."""
 
     symbols: list[Symbol] = field(default_factory=list)
     bound: list[Symbol] = field(default_factory=list)
     uses: dict[Symbol, None] = field(default_factory=dict)
-    mentions: list[Mention] = field(default_factory=list)
+    references: list[Reference] = field(default_factory=list)
     blocks: list[tuple[Span, NameScope]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Resolution:
-    """What every name of a text stands for, as far as it has been read.  `top` is the block of the file, `sizes` are those of
-    inputs and annotations, `pending` signatures whose binding is still to come, `added` has an entry a statement.
+    """What the names of a text stand for, as far as it has been read.
 
-    The rest is of the statement that is being read.  `new` are the names that it brings in; by place are `meanings` of names,
-    names that are `unseen` (not in scope), `starts` (how many tokens left of a `←` the function starts that stands there),
-    `homes` (what the names of an operator stand for, by its braces), `captures` (what a dfn takes from around it, by its braces).
+    `top` is the scope of the file, `sizes` are the size variables of inputs and annotations, `pending` the signatures whose
+    binding is still to come, `added` has one entry for each statement.
+
+    The other fields describe the current statement.  `new_names` are the top-level names that it binds for the first time.  By
+    offset in the text: `meanings` and `unresolved` of names; `starts`, for a `←`, how many tokens to its left the function of
+    `x f← v` starts; for the opening brace of a dfn its `captures`, for that of a user operator its scope (`operator_scopes`).
     """
 
     top: NameScope = field(default_factory=NameScope)
     sizes: dict[str, Symbol] = field(default_factory=dict)
-    pending: dict[str, Declared] = field(default_factory=dict)
-    added: list[Added] = field(default_factory=list)
+    pending: dict[str, PendingSignature] = field(default_factory=dict)
+    added: list[StatementNames] = field(default_factory=list)
     meanings: dict[int, ResolvedName] = field(default_factory=dict)
-    unseen: dict[int, Unseen] = field(default_factory=dict)
+    unresolved: dict[int, UnresolvedName] = field(default_factory=dict)
     starts: dict[int, int] = field(default_factory=dict)
-    homes: dict[int, NameScope] = field(default_factory=dict)
+    operator_scopes: dict[int, NameScope] = field(default_factory=dict)
     captures: dict[int, tuple[Symbol, ...]] = field(default_factory=dict)
-    new: list[str] = field(default_factory=list)
+    new_names: list[str] = field(default_factory=list)
 
-    def begin(self) -> Added:
-        """A statement begins."""
-        for table in (self.meanings, self.unseen, self.starts, self.homes, self.captures):
+    def begin_statement(self) -> StatementNames:
+        """Clear what describes the previous statement and add an entry for the next one."""
+        for table in (self.meanings, self.unresolved, self.starts, self.operator_scopes, self.captures):
             table.clear()
-        self.new.clear()
-        self.added.append(Added())
+        self.new_names.clear()
+        self.added.append(StatementNames())
         return self.added[-1]
 
-    def index(self, spelled: Spelled, pieces: tuple[RawStatement, ...]) -> SymbolIndex:
-        """What editors ask about the whole text."""
-        mentions = sorted([mention for part in self.added for mention in part.mentions], key=_by_place)
-        symbols = sorted([symbol for part in self.added for symbol in part.symbols], key=_by_place)
+    def index(self, glyphs: GlyphText, pieces: tuple[RawStatement, ...]) -> SymbolIndex:
+        """The symbol index of the whole text."""
+        references = sorted([reference for part in self.added for reference in part.references], key=_text_order)
+        symbols = sorted([symbol for part in self.added for symbol in part.symbols], key=_text_order)
         blocks = [block for part in self.added for block in part.blocks]
         self.top.bound = [symbol for part in self.added for symbol in part.bound]
-        return SymbolIndex(spelled, pieces, tuple(symbols), tuple(mentions), tuple(blocks), self.top)
+        return SymbolIndex(glyphs, pieces, tuple(symbols), tuple(references), tuple(blocks), self.top)
 
 
-def _by_place(one: Symbol | Mention) -> tuple[int, int]:
-    return one.span.start, one.span.end
+def _text_order(entry: Symbol | Reference) -> tuple[int, int]:
+    return entry.span.start, entry.span.end
 
 
 @dataclass(frozen=True, slots=True)
 class SymbolIndex:
-    """Every symbol in the order of the text, every mention by where it stands; `pieces` are the statements of `spelled`.
-    Spans move with their statements: an index is good until the next version of the text is read."""
+    """The symbols, references and blocks of a text in the order of the text; `raw_statements` are the statements of `glyphs`.
 
-    spelled: Spelled
-    pieces: tuple[RawStatement, ...]
+    Spans move with their statements, so an index is valid until the next version of the text is read."""
+
+    glyphs: GlyphText
+    raw_statements: tuple[RawStatement, ...]
     symbols: tuple[Symbol, ...]
-    mentions: tuple[Mention, ...]
+    references: tuple[Reference, ...]
     blocks: tuple[tuple[Span, NameScope], ...]
     top: NameScope
 
-    def at(self, offset: int) -> Mention | None:
-        """The mention a place is in, or at the end of."""
-        after = bisect_right(self.mentions, offset, key=lambda mention: mention.span.start)
-        for mention in reversed(self.mentions[max(after - 1, 0) : after]):
-            if mention.span.start <= offset <= mention.span.end:
-                return mention
+    def at(self, offset: int) -> Reference | None:
+        """The reference that contains an offset or ends there."""
+        after = bisect_right(self.references, offset, key=lambda reference: reference.span.start)
+        for reference in reversed(self.references[max(after - 1, 0) : after]):
+            if reference.span.start <= offset <= reference.span.end:
+                return reference
         return None
 
     def visible(self, offset: int) -> dict[str, Symbol]:
-        """The names in scope at a place, the innermost binding of each."""
+        """The names in scope at an offset, each with its innermost symbol."""
         symbols: dict[str, Symbol] = {}
         around = [scope for span, scope in self.blocks if span.start < offset < span.end]
         for scope in (self.top, *sorted(around, key=lambda scope: scope.depth)):
@@ -231,20 +237,19 @@ class SymbolIndex:
         return symbols
 
     def statement_at(self, offset: int) -> Span | None:
-        """The top-level statement a place is in."""
-        for piece in self.pieces:
-            span = self.spelled.span(piece.start, piece.start + len(piece.text))
+        """The top-level statement that contains an offset."""
+        for raw in self.raw_statements:
+            span = self.glyphs.span(raw.start, raw.start + len(raw.text))
             if span.start <= offset <= span.end:
                 return span
         return None
 
 
-# ---------------------------------------------------------------------------------------------------- classes
+# ---------------------------------------------------------------------------------------------------- name classes
 #
-# What class of thing a run of tokens denotes, told by the names in scope before anything is bound.
+# Whether a run of tokens denotes an array, a function or an operator, decided from the names in scope before anything is bound.
 #
-# A name is in scope as a function where it is mentioned only if the statement that binds it is known to bind one, which its last
-# item tells.
+# The class of the name in `name ← …` follows from the last item of its value, so it is known before the value is bound.
 
 Tokens = tuple[Token, ...]
 
@@ -276,7 +281,8 @@ def has_diamond(token: Token) -> bool:
 
 
 def is_notation(token: Token) -> bool:
-    """Whether brackets are array notation: empty, or with a `⋄` or a newline between items; else they index or say an axis."""
+    """Whether brackets are array notation: empty, or with a `⋄` or a newline between items; else they hold an index or an
+    axis."""
     if any(item.kind is TokenKind.SEMICOLON for item in token.items):
         return False
     return has_diamond(token) or len([part for part in split_at(token.items, TokenKind.SEPARATOR) if part]) != 1
@@ -313,7 +319,7 @@ def _is_dyadic_operator(scope: NameScope, token: Token) -> bool:
 
 
 def class_of_value(scope: NameScope, value: Tokens, modules: ModuleNames | None) -> NameClass:
-    """The class of a name that gets this value."""
+    """The class of a name that is bound to these tokens."""
     if not ends_in_function(scope, value, modules):
         return NameClass.ARRAY
     while len(value) == 1 and value[0].kind is TokenKind.PARENTHESES:
@@ -355,7 +361,7 @@ def function_start(scope: NameScope, tokens: Tokens, at: int) -> int:
 
 
 def _may_be_modified(scope: NameScope, token: Token) -> bool:
-    """Whether what stands left of a named function before `←` makes it `x f←`, not the naming of an array `f`."""
+    """Whether the token left of a named function `f` makes `f←` a modification of it (`x f← v`) and not a binding of `f`."""
     if token.kind is TokenKind.NAME:
         return scope.class_of(token.text) is NameClass.ARRAY
     return token.kind is TokenKind.BRACKETS
@@ -370,38 +376,38 @@ def _holds_function(scope: NameScope, token: Token) -> bool:
     return first is not None and first.kind is TokenKind.NAME and scope.class_of(first.text) is NameClass.FUNCTION
 
 
-# ---------------------------------------------------------------------------------------------------- problems
-#
-# How parsing and binding stop: a `Problem` carries one diagnostic to the nearest statement boundary.
+# ---------------------------------------------------------------------------------------------------- errors
 
 class BindError(Exception):
-    """This statement is wrong; `diagnostic` is None when the cause is reported already."""
+    """Ends parsing or binding of the current statement; `diagnostic` is None when the cause has been reported already."""
 
     def __init__(self, diagnostic: Diagnostic | None) -> None:
         self.diagnostic = diagnostic
         super().__init__("" if diagnostic is None else diagnostic.message)
 
 
-# ---------------------------------------------------------------------------------------------------- units
+# ---------------------------------------------------------------------------------------------------- items and context
 #
-# Units: what the binder's items are between the flat sequence and the applications of the tree.
+# The binder turns each token or group into a `BindItem` whose class is known, and a sequence of items into applications.
 
-class UnitKind(Enum):
+class ItemKind(Enum):
     ARRAY = "array"
     FUNCTION = "function"
     OPERATOR = "user operator"
     MONADIC = "monadic primitive operator"
     DYADIC = "dyadic primitive operator"
-    SLASH = "slash: an operator or a function by what is left of it"
+    SLASH = "slash: an operator right of a function, else a function"
     OUTER = "the prefix operator of outer products"
     BRACKET = "an index or a static axis"
     UNTIL = "`(n ⋄ p)` with a function p, the right operand of `⍣`"
 
 
-class Unit(NamedTuple):
-    """`node` is set for the first three kinds, `axes` for a bracket; `depth` counts the levels of the node's tree."""
+class BindItem(NamedTuple):
+    """Characters `start` to `end` of the statement, classified.
 
-    kind: UnitKind
+    `node` is set for the first three kinds, `axes` for a bracket; `depth` counts the levels of the node's tree."""
+
+    kind: ItemKind
     start: int
     end: int
     text: str = ""
@@ -413,61 +419,61 @@ class Unit(NamedTuple):
 
 @dataclass(slots=True)
 class BindContext:
-    """What binding one statement shares: where it stands, what its names stand for, what was found wrong.
+    """The state of binding one statement: its position, the resolution of its names, the diagnostics so far.
 
-    `base` is the statement's offset in the spelled text, `defining` the name its top-level statement binds; `anchor`, of a
-    statement that is kept, is where it stands in the source, and `origin` the offset in the spelled text that this is.
-    `definitions` tells the offset and text of the statement that first binds each top-level name; `trials` counts the
-    operators around this whose bodies are being tried out; `broken` are names that failing statements of dfns around were
-    to bind.
+    `base` is the statement's offset in the text in glyphs, `defining` the name that its top-level statement binds.  A statement
+    that the cache may keep has an `anchor`, its position in the source, and `origin`, the offset in glyphs that this is.
+    `definitions` gives the offset and text of the statement that first binds each top-level name; `operator_depth` counts the
+    enclosing operators whose bodies are being checked; `failed_names` are the names that failed statements of enclosing dfns
+    would have bound.
     """
 
-    spelled: Spelled
+    glyphs: GlyphText
     braces: BraceBinder
-    names: Resolution
+    resolution: Resolution
     base: int = 0
     modules: ModuleNames | None = None
     definitions: Callable[[], Mapping[str, tuple[int, str]]] = dict
     defining: str = ""
     diagnostics: list[Diagnostic] = field(default_factory=list)
-    trials: int = 0
-    broken: set[str] = field(default_factory=set)
+    operator_depth: int = 0
+    failed_names: set[str] = field(default_factory=set)
     anchor: StatementPosition | None = None
     origin: int = 0
 
     def span(self, start: int, end: int) -> Span:
         if self.anchor is not None:
             ahead = self.base - self.origin
-            return PlacedSpan(self.anchor, ahead + start, ahead + end)
-        return self.spelled.span(self.base + start, self.base + end)
+            return AnchoredSpan(self.anchor, ahead + start, ahead + end)
+        return self.glyphs.span(self.base + start, self.base + end)
 
     def meaning(self, token: Token) -> ResolvedName | None:
-        """What a name stands for where it is written; None if it is not in scope there."""
-        return self.names.meanings.get(self.base + token.start)
+        """What the name at a token stands for; None if it is not in scope there."""
+        return self.resolution.meanings.get(self.base + token.start)
 
-    def unseen(self, token: Token) -> Unseen:
-        """Where a name is written that is not in scope there."""
-        return self.names.unseen[self.base + token.start]
+    def unresolved(self, token: Token) -> UnresolvedName:
+        """The facts about the name at a token that is not in scope there."""
+        return self.resolution.unresolved[self.base + token.start]
 
-    def of(self, unit: Unit | Token) -> Span:
-        return self.span(unit.start, unit.end)
+    def span_of(self, item: BindItem | Token) -> Span:
+        return self.span(item.start, item.end)
 
-    def written(self, unit: Unit | Token) -> str:
-        """The canonical text of a unit, for messages; long ones are cut."""
-        text = self.spelled.text[self.base + unit.start : self.base + unit.end]
+    def text_of(self, item: BindItem | Token) -> str:
+        """The text of an item in glyphs, for messages; long texts are cut."""
+        text = self.glyphs.text[self.base + item.start : self.base + item.end]
         return text if len(text) <= 30 and "\n" not in text else text.split("\n")[0][:24].rstrip() + "…"
 
-    def problem(
+    def error(
         self, code: Code, message: str, span: Span, *,
         labels: tuple[Label, ...] = (), notes: tuple[str, ...] = (), fixes: tuple[Fix, ...] = (),
     ) -> BindError:  # fmt: skip
         return BindError(Diagnostic(code, message, span, labels=labels, notes=notes, fixes=fixes))
 
 
-BraceBinder: TypeAlias = Callable[[BindContext, Token], Unit]
-"""Binds `{…}`: a dfn, or a user operator to be bound when it is applied."""
+BraceBinder: TypeAlias = Callable[[BindContext, Token], BindItem]
+"""Binds `{…}`: a dfn, or a user operator, whose body is bound when it is applied."""
 
 
-def replacing(title: str, span: Span, text: str) -> tuple[Fix, ...]:
+def replacement(title: str, span: Span, text: str) -> tuple[Fix, ...]:
     """A fix of one edit."""
     return (Fix(title, (Edit(span, text),)),)

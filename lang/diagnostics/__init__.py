@@ -1,1 +1,1 @@
-"""diagnostics."""
+"""Diagnostics: the codes with their pages, diagnostics as data, and their rendering."""

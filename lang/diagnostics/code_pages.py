@@ -1,10 +1,10 @@
-"""The page of every diagnostic code: an explanation, a program that fails and its repair.  Loaded when a page is shown."""
+"""The page of every diagnostic code: an explanation, a program that fails and its repair.  Imported when a page is shown."""
 
 from __future__ import annotations
 
 from .model import Code, Page, PageStage
 
-# ---------------------------------------------------------------------------------------------------- codes_pages_syntax
+# ---------------------------------------------------------------------------------------------------- E0xx: syntax and names
 
 _SYNTAX: dict[str, Page] = {
     Code.E001: Page(
@@ -132,9 +132,7 @@ _SYNTAX: dict[str, Page] = {
 }
 
 
-# ---------------------------------------------------------------------------------------------------- codes_pages_values
-#
-# Pages of E3xx–E5xx: elements, indices, sizes known at run time, quantities.  Loaded by `lang.diagnostics.model` when asked for.
+# ------------------------------------------------------------- E3xx to E5xx: elements, indices, sizes of run time, quantities
 
 _VALUES: dict[str, Page] = {
     Code.E300: Page(
@@ -233,9 +231,7 @@ _VALUES: dict[str, Page] = {
 }  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- codes_pages_shapes
-#
-# Pages of E1xx and E2xx: shapes that do not fit, and facts about sizes.  Loaded by `lang.diagnostics.model` when asked for.
+# ------------------------------------------------------------------------------ E1xx and E2xx: shapes, and facts about sizes
 
 _SHAPES: dict[str, Page] = {
     Code.E101: Page(
@@ -367,9 +363,7 @@ _SHAPES: dict[str, Page] = {
 }  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- codes_pages_running
-#
-# Pages of E6xx, E7xx and the warnings: termination, loading, running.  Loaded by `lang.diagnostics.model` when asked for.
+# ------------------------------------------------------------- E6xx, E7xx and warnings: termination, loading, running
 
 _RUNNING: dict[str, Page] = {
     Code.E600: Page(
@@ -529,11 +523,9 @@ _RUNNING: dict[str, Page] = {
 }  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- codes_pages_schedule
-#
-# Pages of SCHxxx: directives that no plan can meet, and plans.  Loaded by `lang.diagnostics.model` when asked for.
+# ------------------------------------------------------------------------------ SCHxxx: directives that no plan can meet, plans
 
-def _shown(explanation: str, failing: str, repaired: str) -> Page:
+def _schedule_page(explanation: str, failing: str, repaired: str) -> Page:
     return Page(explanation, failing, repaired, PageStage.SHOWN)
 
 
@@ -545,84 +537,84 @@ def _block(*lines: str) -> str:
 
 
 SCHEDULE_PAGES: dict[str, Page] = {
-    Code.SCH101: _shown(
+    Code.SCH101: _schedule_page(
         "The directives listed cannot all be obeyed: they order values in a cycle, or place one value in two ways. Only "
         "directives that conflict are shown. Remove one of them.",
         _block("print a before d", "d before a"),
         _block("print a before d"),
     ),
-    Code.SCH102: _shown(
+    Code.SCH102: _schedule_page(
         "A value cannot be computed before the values it depends on. The message shows the directive and the chain of "
         "dependences that contradicts it.",
         _block("a before x"),
         _block("x before a"),
     ),
-    Code.SCH103: _shown(
+    Code.SCH103: _schedule_page(
         "The values that must be present at one time need more memory than the limits leave. The message says how many "
         "bytes are missing. Raise a limit, add a device, or allow the value to be split.",
         _block("limit memory cpu0 1KB"),
         _block("limit memory cpu0 200MB"),
     ),
-    Code.SCH104: _shown(
+    Code.SCH104: _schedule_page(
         "The value is placed on a kind of device that cannot compute it: its profile has no table for the operation and the "
         "element type (docs/devices.md).",
         "input x : f64[n]\na ← ⍕x\na\nschedule {\n  place a on gpu\n}",
         "input x : f64[n]\na ← ⍕x\na\nschedule {\n  place a on cpu\n}",
     ),
-    Code.SCH105: _shown(
+    Code.SCH105: _schedule_page(
         "Inputs, printing and outputs happen on the home device, where the files and the screen are.",
         _block("place print on gpu"),
         _block("place a on gpu"),
     ),
-    Code.SCH106: _shown(
+    Code.SCH106: _schedule_page(
         "No plan meets the deadline or the limit. The message gives a lower bound that holds for every plan along the "
         "axes that were chosen for its cuts.",
         _block("deadline 1ns"),
         _block("deadline 1s"),
     ),
-    Code.SCH107: _shown(
+    Code.SCH107: _schedule_page(
         "The schedule names a value that the program does not define, or a device that the profile does not have. The message "
         "offers a similar name.",
         _block("place aa on gpu"),
         _block("place a on gpu"),
     ),
-    Code.SCH201: _shown(
+    Code.SCH201: _schedule_page(
         "The name is bound more than once, so it is not clear which value is meant; the message shows each. Use different "
         "names.",
         "a ← 1 2 3\na ← a×2\na\nschedule {\n  place a on cpu\n}",
         "a ← 1 2 3\nb ← a×2\nb\nschedule {\n  place b on cpu\n}",
     ),
-    Code.SCH202: _shown(
+    Code.SCH202: _schedule_page(
         "A kind such as `gpu` leaves the choice of device open. A value that stays on a device needs one device: name it, "
         "`gpu0`.",
         _block("split a rows over gpu0 gpu1", "keep a on gpu"),
         _block("split a rows over gpu0 gpu1"),
     ),
-    Code.SCH203: _shown(
+    Code.SCH203: _schedule_page(
         "Both values are cut into shards, and `before` is read as: all shards of the first are done before any of the "
         "second starts.",
         _block("split a rows over gpu0 gpu1", "split d rows over gpu0 gpu1", "a before d"),
         _block("split a rows over gpu0 gpu1", "split d rows over gpu0 gpu1"),
     ),
-    Code.SCH204: _shown(
+    Code.SCH204: _schedule_page(
         "`--objective` of the command takes the place of every `minimize` in the script. Leave the option out to plan for what "
         "the script says.",
         "⍝ rho plan p.rho --objective energy\nschedule { minimize latency }\n1+1",
         "⍝ rho plan p.rho\nschedule { minimize latency }\n1+1",
     ),
-    Code.SCH301: _shown(
+    Code.SCH301: _schedule_page(
         "The plan was made for another program, other sizes or another machine; the message says which field differs. Make "
         "it again with `rho plan`.",
         "⍝ rho run p.rho --plan old.json\n1+1",
         "⍝ rho plan p.rho -o new.json, then rho run p.rho --plan new.json\n1+1",
     ),
-    Code.SCH302: _shown(
+    Code.SCH302: _schedule_page(
         "The search stopped at its budget with a plan and a lower bound that do not meet; the gap is shown. It is a note, "
         "and an error only with `--require-optimal`. `--prove` searches without limit.",
         "⍝ rho plan p.rho --require-optimal --fast\n1+1",
         "⍝ rho plan p.rho --prove\n1+1",
     ),
-    Code.SCH303: _shown(
+    Code.SCH303: _schedule_page(
         "This is a bug in Rho, not in the program. A strategy of the planner failed, or made a plan that the verifier refused. "
         "The best plan of the other strategies is used, and it is valid. Please report the notes, which say what failed.",
         "⍝ rho plan p.rho\n1+1",

@@ -1,15 +1,14 @@
-"""`rho explain` and `rho doc` for the language's own words: plain text made from the tables.
+"""The text of `rho explain` and `rho doc` for codes and primitives, made from the tables.
 
-One function for people: `explain(word)` answers a code, a glyph, a backtick spelling, a key or a name.
-`code_text` and `primitive_text` are its halves; the reference pages (`lang.primitives.generate_docs`) print the same facts
-as Markdown.
+`explain(word)` takes a code, a glyph, a backtick spelling, a key or a name.  The reference pages
+(`lang.primitives.generate_docs`) print the same facts as Markdown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..primitives.operators import ALIASES, LEFT_OUT
+from ..primitives.operators import ALIASES, UNSUPPORTED_CHARACTERS
 from ..primitives.record import Example, GlyphRole, Primitive, PrimitiveUse, Trait
 from ..primitives.table import find, nearest, suggest
 from .code_pages import PAGES
@@ -27,7 +26,7 @@ def pages() -> Mapping[Code, Page]:
 
 
 def explain(word: str) -> str | None:
-    """The text for a word, ending in a newline; None if it means nothing (see `did_you_mean`)."""
+    """The text for a word, ending in a newline; None for an unknown one (see `suggested_word`)."""
     word = word.strip()
     code = code_of(word.upper())
     if code is not None:
@@ -35,13 +34,13 @@ def explain(word: str) -> str | None:
     rows = find(word)
     if rows:
         return "\n".join(primitive_text(row) for row in rows)
-    if word in LEFT_OUT:
-        return f"{word} is not part of Rho: {LEFT_OUT[word]}.\n"
+    if word in UNSUPPORTED_CHARACTERS:
+        return f"{word} is not part of Rho: {UNSUPPORTED_CHARACTERS[word]}.\n"
     return None
 
 
-def did_you_mean(word: str) -> str | None:
-    """A word near to one that `explain` does not know."""
+def suggested_word(word: str) -> str | None:
+    """A known word near an unknown one; None if there is none."""
     return nearest(word.upper(), Code) if word[-1:].isdigit() else suggest(word)
 
 
@@ -110,7 +109,7 @@ def spellings(row: Primitive) -> list[str]:
 
 
 def uses(row: Primitive) -> list[tuple[str, PrimitiveUse]]:
-    """Each valence with how it is written."""
+    """Each valence of a primitive with its form, such as `A + B`."""
     pairs: list[tuple[str, PrimitiveUse]] = []
     operand = {GlyphRole.MONADIC_OPERATOR: "f", GlyphRole.DYADIC_OPERATOR: "f"}.get(row.role, "")
     for use, form in ((row.monadic, f"{row.glyph} B"), (row.dyadic, f"A {row.glyph} B")):
@@ -120,7 +119,7 @@ def uses(row: Primitive) -> list[tuple[str, PrimitiveUse]]:
 
 
 def facts(use: PrimitiveUse) -> list[str]:
-    """Type, cell ranks, identity and what else a stage relies on, one line each."""
+    """Type, cell ranks, identity and traits, one line each."""
     lines: list[str] = []
     if " : " in use.type:
         lines.append(f"type: {use.type}")
@@ -148,7 +147,7 @@ def _shortened(line: str) -> str:
 
 
 def _wrapped(text: str, columns: int = 3, width: int = 100) -> list[str]:
-    """Fill words into lines; a hand-made fill because `textwrap` costs an import."""
+    """Fill words into lines; `textwrap` is avoided for its import time."""
     lines: list[str] = []
     current = ""
     for word in text.split():

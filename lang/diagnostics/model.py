@@ -14,12 +14,10 @@ from typing import Self
 from ..support.records import dataclass
 from ..syntax.source import Source, Span
 
-# ---------------------------------------------------------------------------------------------------- codes_record
-#
-# The shape of a code's page (`lang.diagnostics.model`).
+# ---------------------------------------------------------------------------------------------------- pages
 
 class PageStage(Enum):
-    """What has to be done with the failing program before the code appears."""
+    """The command that reports the code for the failing program of a page."""
 
     CHECK = "rho check"
     STRICT = "rho check --strict"
@@ -32,9 +30,8 @@ class PageStage(Enum):
 class Page:
     """What `rho explain CODE` prints.
 
-    `failing` gives exactly this code at `stage`; `repaired` is accepted there.  `files` are text files
-    (name, content) that both need beside them.  A page `SHOWN` has programs that need a device, a plan or a
-    permission, so only their text is shown.
+    `failing` gives exactly this code at `stage`; `repaired` is accepted there.  `files` are text files (name, content) that both
+    read.  The programs of a page `SHOWN` need a device, a plan or a permission: they are shown and not run.
     """
 
     explanation: str
@@ -46,15 +43,12 @@ class Page:
 
 # ---------------------------------------------------------------------------------------------------- codes
 #
-# Every code a message can carry: summaries here, pages loaded when someone asks.
-#
-# A member has a summary (a sentence without its subject's names) and the codes it is easily confused with.  The page
-# (`Page`: explanation, failing program, repaired program) is in `code_pages`.
-# `lang.diagnostics.help_pages` prints them.  Add a code: one member here in order, one page there; `tests/lang/test_codes.py`
-# runs the page.
+# A code has a summary, which names nothing of the program, and the codes it is easily confused with.  Its page is in
+# `code_pages`; `help_pages` prints both.  To add a code, add a member here and a page there; `tests/lang/test_codes.py` runs the
+# page.
 
 class Code(StrEnum):
-    """A code is its text; `related` are codes easily taken for this one."""
+    """A diagnostic code, equal to its text; `related` are codes that are easily confused with it."""
 
     summary: str
     related: tuple[str, ...]
@@ -173,7 +167,7 @@ class Code(StrEnum):
 
 
 def code_of(text: str) -> Code | None:
-    """The code that is written so; None for an unknown one."""
+    """The code of a text such as `E101`; None for an unknown one."""
     return Code.__members__.get(text)  # a member is named by its text
 
 
@@ -186,7 +180,7 @@ class Severity(Enum):
 
 
 class Verdict(Enum):
-    """What is known about an obligation."""
+    """The result of trying to prove an obligation."""
 
     PROVED = "proved"
     NEVER = "never"
@@ -220,7 +214,7 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One cause, one diagnostic.
+    """One error, warning or note; each cause gets one.
 
     `code` is `E101`, `W201`, …; `message` is one sentence that stands alone; `span` is the
     smallest range at fault; `labels` say where each conflicting fact came from; `notes` are
@@ -247,13 +241,13 @@ class Diagnostic:
 
 
 class RhoError(Exception):
-    """Base of every error Rho raises on purpose; carries the diagnostics."""
+    """Base of the errors that Rho raises on purpose; carries their diagnostics."""
 
     text = ""
-    """What the command line would show, where somebody has written it down (`shell.embedding.evaluating`)."""
+    """The rendered diagnostics, set by `shell.embedding.evaluating`."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source] | None = None) -> None:
-        """`sources`: the texts that the diagnostics point into, where whoever raises the error knows them."""
+        """`sources`: the texts that the diagnostics point into, if the raiser knows them."""
         self.diagnostics, self.sources = tuple(diagnostics), sources or {}
         super().__init__(self.diagnostics)
 
@@ -274,8 +268,8 @@ class RunFailed(RhoError):
 
 
 @contextmanager
-def about(sources: Mapping[str, Source]) -> Iterator[None]:
-    """Errors inside the block point into these texts, unless they say themselves into which."""
+def pointing_into(sources: Mapping[str, Source]) -> Iterator[None]:
+    """Give these sources to errors raised in the block that have none."""
     try:
         yield
     except RhoError as error:

@@ -1,9 +1,8 @@
-"""Diagnostics for people and for programs: text, JSON, SARIF 2.1.0, GitHub annotations.
+"""Renders diagnostics as text, JSON, SARIF 2.1.0 and GitHub annotations.
 
-`render_text` is for people; `to_json` gives the schema of `--json`
-with 0-based UTF-16 ranges as editors count; `to_sarif` and `to_github` are for continuous integration.
-All are pure functions of the diagnostics and the sources; a span whose source is not given has an
-empty range at 0:0.
+`render_text` is for people; `to_json` gives the schema of `--json`, with 0-based UTF-16 ranges as in the language server
+protocol; `to_sarif` and `to_github` are for continuous integration.  All are pure functions of the diagnostics and the sources; a
+span whose source is missing gets an empty range at 0:0.
 """
 
 from __future__ import annotations
@@ -18,20 +17,18 @@ from ..support.records import dataclass
 from ..syntax.source import Source, Span
 from .model import Code, Diagnostic, Fix, Severity, Verdict
 
-# ---------------------------------------------------------------------------------------------------- render_columns
+# ---------------------------------------------------------------------------------------------------- display columns
 #
-# How wide source text is on a screen, and which part of a long line to show.
-#
-# A terminal cell is the unit: combining marks and joiners take none, wide characters two, a tab
-# reaches the next multiple of four.  Control and text-direction characters are shown as visible
-# stand-ins, so that what is printed is what the program says.  Used by `render_text` only.
+# The width of source text on a screen in terminal cells: combining marks and joiners take none, wide characters two, a tab
+# reaches the next multiple of four.  Control and text-direction characters are shown as visible replacements, so that the printed
+# line cannot misrepresent the program.
 
 TAB = 4
 _DIRECTION = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
-def shown(character: str, column: int) -> tuple[str, int]:
-    """What to print for one character at this display column, and the cells it takes."""
+def displayed_character(character: str, column: int) -> tuple[str, int]:
+    """The text to print for a character at a display column, and the cells that it takes."""
     code = ord(character)
     if 0x20 <= code < 0x7F:
         return character, 1
@@ -51,10 +48,9 @@ def shown(character: str, column: int) -> tuple[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class DisplayLine:
-    """A source line as printed: `columns[i]` is the display column where character i starts (one more for the end).
+    """A source line as printed: `columns[i]` is the display column at which character `first + i` starts (with one for the end).
 
-    A window leaves out what is far from the spans of interest; `…` marks a cut end.  `first` is the character
-    `columns` begins with: of a very long line only the neighbourhood is laid out.
+    Of a long line only a window around the spans of interest is shown; `…` marks a cut end.
     """
 
     text: str
@@ -65,8 +61,8 @@ class DisplayLine:
         return self.columns[min(max(index - self.first, 0), len(self.columns) - 1)]
 
 
-def lay_out(line: str, interest: list[tuple[int, int]], limit: int) -> DisplayLine:
-    """Print `line` in at most `limit` cells (at least 20), showing the character ranges of `interest` if they fit."""
+def display_line(line: str, interest: list[tuple[int, int]], limit: int) -> DisplayLine:
+    """The display of `line` in at most `limit` cells (at least 20), with the character ranges of `interest` if they fit."""
     line = line.removesuffix("\r")
     offset = 0
     total = len(line)
@@ -77,7 +73,7 @@ def lay_out(line: str, interest: list[tuple[int, int]], limit: int) -> DisplayLi
     pieces: list[str] = []
     columns = [0]
     for character in line:
-        text, width = shown(character, columns[-1])
+        text, width = displayed_character(character, columns[-1])
         pieces.append(text)
         columns.append(columns[-1] + width)
     if columns[-1] <= limit and len(line) == total:
@@ -92,7 +88,7 @@ def lay_out(line: str, interest: list[tuple[int, int]], limit: int) -> DisplayLi
 
 
 def _window(columns: list[int], interest: list[tuple[int, int]], limit: int) -> tuple[int, int]:
-    """The character range to show, given the cells that may be used with both ends marked."""
+    """The character range to show in `limit` cells, two of which mark cut ends."""
     cells = limit - 2
     count = len(columns) - 1
     low = min((start for start, _ in interest), default=0)
@@ -111,9 +107,7 @@ def _window(columns: list[int], interest: list[tuple[int, int]], limit: int) -> 
     return first, last
 
 
-# ---------------------------------------------------------------------------------------------------- render_text
-#
-# Diagnostics as text for people.
+# ---------------------------------------------------------------------------------------------------- text
 #
 # ```
 # error[E101]: these arrays do not line up: leading axes n and m may differ
@@ -126,9 +120,8 @@ def _window(columns: list[int], interest: list[tuple[int, int]], limit: int) -> 
 #   = example that breaks it: n=1, m=2
 # ```
 #
-# A marked line is followed by one underline row a tier (spans that overlap go to separate tiers), and under
-# it the labels from right to left.  A span over several lines is a rail left of the text.  Pure: sources
-# come in, text goes out; nothing here knows what any code means.
+# Under a marked line there is one row of underlines for each tier (overlapping spans are in separate tiers), then the labels from
+# right to left.  A span over several lines is drawn as a rail left of the text.
 
 class Ink(Enum):
     """Whether to colour the text with ANSI escapes."""
@@ -173,7 +166,7 @@ class _RenderedRow:
     cells: list[tuple[str, _TextRole]] = field(default_factory=list)
 
     def put(self, column: int, text: str, role: _TextRole) -> None:
-        """Write `text` from `column`, over what is there."""
+        """Write `text` from `column` on, overwriting cells."""
         while len(self.cells) < column:
             self.cells.append((" ", _TextRole.TEXT))
         for offset, character in enumerate(text):
@@ -239,9 +232,9 @@ def _diagnostic_rows(diagnostic: Diagnostic, sources: Mapping[str, Source], widt
         else:
             opening.extend(file, _TextRole.TEXT)
             rows.append(opening)
-            rows += [_noted(gutter, message)[0] for _, message, _ in marked if message]
+            rows += [_note_rows(gutter, message)[0] for _, message, _ in marked if message]
     for note, tail in _notes(diagnostic):
-        noted = _noted(gutter, note)
+        noted = _note_rows(gutter, note)
         if tail:
             noted[-1].extend(f"      {tail}", _TextRole.NOTE)
         rows += noted
@@ -254,7 +247,7 @@ def _row(column: int, text: str, role: _TextRole) -> _RenderedRow:
     return row
 
 
-def _noted(gutter: int, note: str) -> list[_RenderedRow]:
+def _note_rows(gutter: int, note: str) -> list[_RenderedRow]:
     first, *rest = note.splitlines() or [""]
     row = _row(gutter + 1, "= ", _TextRole.GUTTER)
     row.extend(first, _TextRole.TEXT)
@@ -262,12 +255,12 @@ def _noted(gutter: int, note: str) -> list[_RenderedRow]:
 
 
 def _notes(diagnostic: Diagnostic) -> list[tuple[str, str]]:
-    """The `=` lines and what stands at their right end."""
+    """The `=` lines, each with its right-hand end."""
     lines: list[tuple[str, str]] = []
     goal = diagnostic.goal
     if goal and not diagnostic.counterexample and not any(goal in text for text in (diagnostic.message, *diagnostic.notes)):
         lines.append((f"needed: {goal}{_VERDICT_WORDS[diagnostic.verdict] if diagnostic.verdict else ''}", ""))
-    if diagnostic.counterexample and diagnostic.code != Code.E701:  # these are not an example: the message has them
+    if diagnostic.counterexample and diagnostic.code != Code.E701:  # the sizes of E701 are in its message
         sizes = ", ".join(f"{name}={value}" for name, value in diagnostic.counterexample.items())
         lines.append((f"example that breaks it: {sizes}", ""))
     lines += [(note, "") for note in diagnostic.notes]
@@ -280,7 +273,7 @@ def _clamp(offset: int, source: Source) -> int:
 
 
 def _marks(source: Source, marked: Sequence[tuple[Span, str, _TextRole]]) -> list[_Mark]:
-    """One mark a distinct span, in order of appearance; labels of equal spans are gathered."""
+    """One mark for each distinct span, in order of appearance, with the labels of equal spans."""
     gathered: dict[tuple[int, int], tuple[list[str], _TextRole]] = {}
     for span, message, role in marked:
         start = _clamp(span.start, source)
@@ -321,7 +314,7 @@ def _snippet(source: Source, marks: Sequence[_Mark], gutter: int, width: int) ->
 
 
 def _lines_of(mark: _Mark) -> set[int]:
-    """The lines of a mark to show: all of a short one, the ends of a long one."""
+    """The lines of a mark that are shown: all of a short one, the first and last of a long one."""
     if mark.last - mark.first <= 4:
         return set(range(mark.first, mark.last + 1))
     return {mark.first, mark.first + 1, mark.last}
@@ -344,13 +337,13 @@ def _line_rows(
     indent: int,
     width: int,
 ) -> list[_RenderedRow]:
-    """The source line, its underlines and labels, and the starts and ends of rails."""
+    """The rows of a source line: its text, underlines and labels, and the starts and ends of rails."""
     flat = [mark for mark in marks if mark.first == mark.last == line]
     starts = [mark for mark in tall if mark.first == line]
     ends = [mark for mark in reversed(tall) if mark.last == line]
     interest = [(mark.start, max(mark.end, mark.start + 1)) for mark in flat]
     interest += [(mark.start, mark.start + 1) for mark in starts] + [(mark.end - 1, mark.end) for mark in ends]
-    shown = lay_out(source.line(line), interest, width)
+    shown = display_line(source.line(line), interest, width)
     base = gutter + 3 + indent
     text = _row(0, f"{line + 1:>{gutter}} │", _TextRole.GUTTER)
     _rails(text, [mark for mark in tall if mark.first < line <= mark.last], rails, gutter, line - 1, line)
@@ -397,13 +390,13 @@ def _line_rows(
 
 
 def _extent(mark: _Mark, shown: DisplayLine) -> tuple[int, int]:
-    """Display column and cells of a one-line mark, at least one cell."""
+    """The display column and the cells (at least one) of a one-line mark."""
     left = shown.column(mark.start)
     return left, max(shown.column(mark.end) - left, 1)
 
 
 def _tiers(marks: Sequence[_Mark], shown: DisplayLine) -> list[list[_Mark]]:
-    """Split marks into rows in which none overlap, each from left to right; shorter spans come first."""
+    """Marks in rows without overlaps, each from left to right; shorter spans come first."""
     tiers: list[list[_Mark]] = []
     for mark in sorted(marks, key=lambda mark: (_extent(mark, shown)[1], _extent(mark, shown)[0])):
         left, cells = _extent(mark, shown)
@@ -418,7 +411,7 @@ def _tiers(marks: Sequence[_Mark], shown: DisplayLine) -> list[list[_Mark]]:
     return tiers
 
 
-# ---------------------------------------------------------------------------------------------------- render
+# ---------------------------------------------------------------------------------------------------- JSON, SARIF, GitHub
 
 __all__ = ["Ink", "diagnostic_json", "range_json", "render_text", "to_github", "to_json", "to_sarif"]
 
@@ -465,7 +458,7 @@ def diagnostic_json(diagnostic: Diagnostic, sources: Sources) -> JsonObject:
 
 
 def range_json(span: Span, sources: Sources) -> JsonObject:
-    """A 0-based range in UTF-16 columns, as the language server protocol has it."""
+    """A 0-based range in UTF-16 columns, as in the language server protocol."""
     (line, column), (end_line, end_column) = _positions(span, sources)
     return {"start": {"line": line, "character": column}, "end": {"line": end_line, "character": end_column}}
 
@@ -544,7 +537,8 @@ def _uri(file: str) -> str:
 
 
 def to_github(diagnostics: Iterable[Diagnostic], sources: Sources) -> str:
-    """Workflow commands, one line a diagnostic; columns only where the range is within one line, as GitHub wants."""
+    """GitHub workflow commands, one line for each diagnostic; columns only where the range is within one line, as GitHub
+    requires."""
     return "".join(_github_line(diagnostic, sources) + "\n" for diagnostic in diagnostics)
 
 

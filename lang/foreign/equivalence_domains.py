@@ -1,9 +1,12 @@
-"""The domain of a rewrite: for which arguments a Rho text equals another language's function in value and element type.
+"""The domain of a rewrite: the arguments for which a Rho text equals another language's function in value and element type.
 
-A domain is written as one condition for each argument, parted by `;`, and alternatives by `|`.  A condition is some words:
-digits (the ranks that hold), letters (element kinds: `b`ool, `i`64, `f`64, `c`haracters), `fits` (the axes of both arguments
-meet as elsewhere: equal ranks, or a number beside an array), bounds of every item (`≥2`, `≠0`, `≤9`), `exact` (integers that
-floats hold), `sure` (no item is NaN), `finite`, `sorted`.  No word: any argument, known or not.
+A domain has one condition for each argument, separated by `;`, and alternatives separated by `|`.  A condition is a list of
+words: digits (the ranks allowed), letters (the element kinds: `b`ool, `i`64, `f`64, `c`haracters), `fits` (the arguments
+broadcast alike in both languages: equal ranks, or a scalar and an array), bounds of every item (`≥2`, `≠0`, `≤9`), `exact`
+(integers that floats represent), `sure` (no item is NaN), `finite`, `sorted`.  An empty condition allows any argument, known or
+not.
+
+Example: `0 b ; 0 b | 0 i ; 0 i` allows two bool scalars or two integer scalars.
 """
 
 from __future__ import annotations
@@ -19,8 +22,8 @@ from ..support.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ArgumentFact:
-    """What is known of a value: the lengths of its axes (None where unknown), the kind of its elements (`b i f c`, another letter
-    for other types), an inclusive range of integers, and its items where they are known."""
+    """What is known of a value: the lengths of its axes (None where unknown), its element kind (`b i f c`, another letter for
+    other types), an inclusive range of its integers, and its items if they are constants."""
 
     lengths: tuple[int | None, ...]
     kind: str
@@ -33,93 +36,101 @@ class ArgumentFact:
         return len(self.lengths)
 
 
-Judge: TypeAlias = Callable[[str, Sequence[str]], Sequence[ArgumentFact | None]]
-"""What is known of the values of Rho expressions after a text."""
+FactQuery: TypeAlias = Callable[[str, Sequence[str]], Sequence[ArgumentFact | None]]
+"""(program text, expressions) → the facts about their values after that text; None for an expression with an error."""
 
 
-class Known:
-    """What is known at one place of a program, and what is to be said of what is written there.
+class TranslationContext:
+    """The facts at one position of a program, and the remarks collected while translating an expression there.
 
-    `qualifies`: a spelling whose arguments nobody can know yet is written with a word on its domain, not left out."""
+    `before` is the text before that position.  `remarks` accompany a translation; `differences` say why there is none.
+    `qualifies`: a spelling whose arguments are unknown is offered with a remark on its domain instead of being left out."""
 
-    def __init__(self, judge: Judge | None = None, before: str = "", *, qualifies: bool = False) -> None:
-        self._judge, self._before, self.qualifies = judge, before, qualifies
-        self.said: dict[str, None] = {}
-        self.differs: dict[str, None] = {}
+    def __init__(self, query: FactQuery | None = None, before: str = "", *, qualifies: bool = False) -> None:
+        self._query, self._before, self.qualifies = query, before, qualifies
+        self.remarks: dict[str, None] = {}
+        self.differences: dict[str, None] = {}
 
-    def with_item(self, name: str, items: str) -> Known:
-        """The same where a name stands for each item of an array, its remarks shared."""
+    def with_item(self, name: str, items: str) -> TranslationContext:
+        """The context of a function body in which a name stands for an item of an array; it shares the remarks."""
         (fact,) = self.facts([items])
         kind = {"b": "bool", "i": "i64", "f": "f64", "c": "char"}.get(fact.kind if fact is not None else "")
-        inner = Known(self._judge, f"{self._before}\ninput {name} : {kind}" if kind else "", qualifies=self.qualifies)
-        inner.said, inner.differs = self.said, self.differs
+        before = f"{self._before}\ninput {name} : {kind}" if kind else ""
+        inner = TranslationContext(self._query, before, qualifies=self.qualifies)
+        inner.remarks, inner.differences = self.remarks, self.differences
         return inner
 
-    def of_parameters(self) -> Known:
-        """The same in a function, whose arguments nobody knows yet."""
-        inner = Known(qualifies=True)
-        inner.said, inner.differs = self.said, self.differs
+    def of_parameters(self) -> TranslationContext:
+        """The context of a function body whose arguments are unknown; it shares the remarks."""
+        inner = TranslationContext(qualifies=True)
+        inner.remarks, inner.differences = self.remarks, self.differences
         return inner
 
     def facts(self, texts: Sequence[str]) -> list[ArgumentFact | None]:
-        """The facts of Rho expressions; literals need nobody to ask."""
-        literals = {text: literal(text) for text in texts}
-        asked = [text for text in dict.fromkeys(texts) if literals[text] is None and not _ARGUMENT.search(text)]
-        answers = dict(zip(asked, self._judge(self._before, asked), strict=True)) if self._judge is not None and asked else {}
+        """The facts about Rho expressions; those about literals need no query."""
+        literals = {text: literal_fact(text) for text in texts}
+        unknown = [text for text in dict.fromkeys(texts) if literals[text] is None and not _ARGUMENT.search(text)]
+        answers: dict[str, ArgumentFact | None] = {}
+        if self._query is not None and unknown:
+            answers = dict(zip(unknown, self._query(self._before, unknown), strict=True))
         return [literals[text] or answers.get(text) for text in texts]
 
 
 _ARGUMENT: Final = re.compile("[⍵⍺…]|omega_|alpha_")
-"""What has no value beside its function, or none yet."""
+"""Texts without a value at this position: arguments of a dfn, and parts that the user has to write."""
 
 
 class RhoSpelling(str):
-    """A text in Rho with the domain in which it means the same, what differs outside it, and the kind that the other language's
-    result has there: a letter, `=` the kind of the arguments together, `+` the same with integers for truth values, empty where
-    it is that of the result.  `others` are spellings for other domains."""
+    """A text in Rho with the domain in which it is equivalent.
+
+    `differs` says what differs outside the domain.  `result_kind` is the element kind of the other language's result: a letter,
+    `=` for the common kind of the arguments, `+` for the same with integers for truth values, empty if it is that of Rho's
+    result. `alternatives` are spellings for other domains."""
 
     domain: str
     differs: str
-    gives: str
-    others: tuple[RhoSpelling, ...]
+    result_kind: str
+    alternatives: tuple[RhoSpelling, ...]
 
     def __new__(
         cls, text: str, domain: str = "", gives: str = "", differs: str = "", others: Iterable[RhoSpelling] = ()
     ) -> RhoSpelling:  # fmt: skip
         spelling = super().__new__(cls, text)
-        spelling.domain, spelling.gives, spelling.differs, spelling.others = domain, gives, differs, tuple(others)
+        spelling.domain, spelling.result_kind, spelling.differs, spelling.alternatives = domain, gives, differs, tuple(others)
         return spelling
 
 
 def spelling_for(text: str, facts: Sequence[ArgumentFact | None]) -> str | None:
-    """The spelling that means the same for such arguments; None if none is sure to."""
-    candidates = (text, *text.others) if isinstance(text, RhoSpelling) else (text,)
+    """The first spelling whose domain the arguments are known to be in; None if there is none."""
+    candidates = (text, *text.alternatives) if isinstance(text, RhoSpelling) else (text,)
     return next((one for one in candidates if not isinstance(one, RhoSpelling) or holds(one.domain, facts)), None)
 
 
 def without_ranks(text: str) -> str:
-    """A spelling whose domain says nothing of axes: what it asks for along one of them."""
+    """The spelling with the conditions on ranks removed from its domain, for a use along one axis."""
     if not isinstance(text, RhoSpelling):
         return text
     domain = " | ".join(
         " ".join(word for word in one.split() if not word.isdigit() and word != "fits") for one in text.domain.split("|")
     )
-    return RhoSpelling(text, "" if any(not one.strip("; ") for one in domain.split("|")) else domain, text.gives, text.differs)
+    domain = "" if any(not one.strip("; ") for one in domain.split("|")) else domain
+    return RhoSpelling(text, domain, text.result_kind, text.differs)
 
 
 def holds(domain: str, facts: Sequence[ArgumentFact | None]) -> bool:
-    """Are these arguments in a domain for certain?"""
-    return not domain or any(_all_hold(one, facts) for one in domain.split("|"))
+    """Are these arguments known to be in a domain?"""
+    return not domain or any(_conditions_hold(one, facts) for one in domain.split("|"))
 
 
-def _all_hold(domain: str, facts: Sequence[ArgumentFact | None]) -> bool:
-    conditions = domain.split(";")
+def _conditions_hold(domain: str, facts: Sequence[ArgumentFact | None]) -> bool:
     return all(
-        _holds(word, fact, facts) for condition, fact in zip(conditions, facts, strict=False) for word in condition.split()
+        _condition_holds(word, fact, facts)
+        for condition, fact in zip(domain.split(";"), facts, strict=False)
+        for word in condition.split()
     )
 
 
-def _holds(word: str, fact: ArgumentFact | None, facts: Sequence[ArgumentFact | None]) -> bool:
+def _condition_holds(word: str, fact: ArgumentFact | None, facts: Sequence[ArgumentFact | None]) -> bool:
     if word == "fits":
         ranks = {None if one is None else one.rank for one in facts} - {0}
         return len(ranks) <= 1 and (None not in ranks or len(facts) == 2)
@@ -151,11 +162,11 @@ def _holds(word: str, fact: ArgumentFact | None, facts: Sequence[ArgumentFact | 
 
 
 EXACT: Final = 2**53
-"""The integers up to which floats hold each."""
+"""Floats represent every integer up to this magnitude."""
 
 
 def _range(fact: ArgumentFact) -> tuple[float | None, float | None]:
-    """The least and the greatest item; None where that is not known, or not a number."""
+    """The least and the greatest item; None where it is unknown or not a number."""
     if fact.items is not None:
         numbers = _numbers(fact.items)
         if any(one != one for one in numbers):
@@ -171,8 +182,8 @@ def _numbers(items: Sequence[object]) -> list[float]:
 _LITERAL: Final = re.compile(r"¯?\d+(?:\.\d+)?(?:e¯?\d+)?(?: ¯?\d+(?:\.\d+)?(?:e¯?\d+)?)*")
 
 
-def literal(text: str) -> ArgumentFact | None:
-    """The fact of a number or of several side by side, which needs no checker."""
+def literal_fact(text: str) -> ArgumentFact | None:
+    """The fact about a number or a strand of numbers; None for other text."""
     if _LITERAL.fullmatch(text) is None:
         return None
     words = text.replace("¯", "-").split()
@@ -190,7 +201,7 @@ _RANKS: Final = ("numbers", "vectors", "matrices", "arrays of rank 3")
 
 
 def kinds_of(gives: str, facts: Sequence[ArgumentFact | None]) -> str | None:
-    """The letter of the kind of a result elsewhere; None if it depends on what is not known."""
+    """The letter of the element kind of the other language's result; None if it depends on unknown facts."""
     if gives not in ("=", "+"):
         return gives or None
     kinds = [None if one is None else one.kind for one in facts]
@@ -203,8 +214,8 @@ def kinds_of(gives: str, facts: Sequence[ArgumentFact | None]) -> str | None:
 KINDS: Final = {"b": "truth values", "i": "integers", "f": "floats", "c": "characters"}
 
 
-def described(domain: str) -> str:
-    """A domain in words: `vectors of integers, with integers that are not 0`."""
+def describe_domain(domain: str) -> str:
+    """A domain in words, for messages: `vectors of integers, with integers that are not 0`."""
     alternatives = [_arguments_in_words(one) for one in domain.split("|")]
     return ", or ".join(dict.fromkeys(one for one in alternatives if one))
 

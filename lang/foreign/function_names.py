@@ -1,6 +1,6 @@
-"""Functions, values and types by their names in Python, NumPy, JAX, R, MATLAB and Julia, and how Rho spells them: tables.
+"""Tables of functions, values and types by their names in Python, NumPy, JAX, R, MATLAB and Julia, with their spelling in Rho.
 
-A text in Rho that holds a dotted name (`stats.median`) needs a `use` line, which the fix writes too.
+A spelling with a dotted name (`stats.median`) needs a `use` line, which the fix adds.
 """
 
 from __future__ import annotations
@@ -12,39 +12,40 @@ from .equivalence_domains import RhoSpelling
 
 PACKAGES: Final = ("np", "numpy", "math", "jnp", "jax", "torch", "scipy", "cmath", "statistics", "operator")
 SUBPACKAGES: Final = ("numpy", "linalg", "fft", "special", "nn", "functional", "lax")
-"""Those whose functions mean what their names mean elsewhere; `scipy.stats.norm` is a distribution."""
+"""Subpackages whose functions have the meaning of their names; `scipy.stats` is not one (`scipy.stats.norm` is a
+distribution)."""
 
 CONSTANTS: Final[Mapping[str, str]] = {
     "True": "1", "False": "0", "true": "1", "false": "0", "pi": "○1", "inf": "∞", "Inf": "∞", "infinity": "∞",
     "newaxis": "", "None": "⎕nan", "nan": "⎕nan", "NaN": "⎕nan",
 }  # fmt: skip
-"""Values by their names elsewhere."""
+"""Constants of other languages."""
 
 KINDS_OF_WORDS: Final[Mapping[str, str]] = {
     "float32": "f32", "float64": "f64", "float": "f64", "int32": "i32", "int64": "i64", "int": "i64", "bool": "bool",
     "uint8": "u8", "complex128": "c128", "complex": "c128",
 }  # fmt: skip
-"""Types by their names elsewhere."""
+"""Element types of other languages."""
 
-HALVES: Final = "if"
-"""The domain of functions that make floats of 16 bits of truth values in NumPy."""
+NO_BOOL: Final = "if"
+"""A domain of integers and floats: of truth values NumPy makes 16-bit floats here."""
 
-WORDS: Final[Mapping[str, str]] = {
+MONADIC_FUNCTIONS: Final[Mapping[str, str]] = {
     "sum": RhoSpelling("+/,", "", "+"), "prod": RhoSpelling("×/,", "", "+"), "product": RhoSpelling("×/,", "", "+"),
     "mean": RhoSpelling("(+/÷≢),", "", "f"), "average": RhoSpelling("(+/÷≢),", "", "f"), "avg": RhoSpelling("(+/÷≢),", "", "f"),
     "max": RhoSpelling("⌈/,", "", "="), "amax": RhoSpelling("⌈/,", "", "="), "min": RhoSpelling("⌊/,", "", "="),
     "amin": RhoSpelling("⌊/,", "", "="), "len": "≢", "length": "≢", "shape": "⍴", "reshape": "⍴", "T": "⍉", "transpose": "⍉",
     "arange": RhoSpelling("⍳", "0 i", "i"), "range": RhoSpelling("⍳", "0 i", "i"), "print": "⎕←", "println": "⎕←",
-    "abs": RhoSpelling("|", "if", "="), "sqrt": RhoSpelling("√", "", "f"), "exp": RhoSpelling("*", HALVES, "f"),
-    "log": RhoSpelling("⍟", HALVES, "f"), "ln": RhoSpelling("⍟", HALVES, "f"), "floor": RhoSpelling("⌊", "", "="),
+    "abs": RhoSpelling("|", "if", "="), "sqrt": RhoSpelling("√", "", "f"), "exp": RhoSpelling("*", NO_BOOL, "f"),
+    "log": RhoSpelling("⍟", NO_BOOL, "f"), "ln": RhoSpelling("⍟", NO_BOOL, "f"), "floor": RhoSpelling("⌊", "", "="),
     "ceil": RhoSpelling("⌈", "", "="), "argsort": RhoSpelling("(⍋⍤1)", "123", "i"),
     "argmax": RhoSpelling("⊃⍒,", "bi | sure", "i", "NaN is the greatest and the least there"),
     "argmin": RhoSpelling("⊃⍋,", "bi | sure", "i", "NaN is the greatest and the least there"), "cumsum": RhoSpelling("+\\,", "",
     "+"),
     "cumprod": RhoSpelling("×\\,", "", "+"), "unique": RhoSpelling("sort.up ∪,", "bi | sure", "=", "several NaN are one there"),
     "ravel": ",", "flatten": ",", "reverse": RhoSpelling("⊖", "1", "=", "of a matrix all axes are reversed elsewhere"),
-    "any": RhoSpelling("∨/0≠,", "", "b"), "all": RhoSpelling("∧/0≠,", "", "b"), "sin": RhoSpelling("1○", HALVES, "f"),
-    "cos": RhoSpelling("2○", HALVES, "f"), "tan": RhoSpelling("3○", HALVES, "f"), "array": "", "list": "", "asarray": "",
+    "any": RhoSpelling("∨/0≠,", "", "b"), "all": RhoSpelling("∧/0≠,", "", "b"), "sin": RhoSpelling("1○", NO_BOOL, "f"),
+    "cos": RhoSpelling("2○", NO_BOOL, "f"), "tan": RhoSpelling("3○", NO_BOOL, "f"), "array": "", "list": "", "asarray": "",
     "int": RhoSpelling("{(⌊⍵)+(⍵<0)∧⍵≠⌊⍵}", "0", "i"), "float": "f64 ",
     "str": RhoSpelling("⍕", "0 i ≥0", "c", "signs are `¯`, and floats without `.0`"),
     "round": RhoSpelling("{n←⌊⍵ ⋄ d←⍵-n ⋄ n+(0.5<d)∨(0.5=d)∧1=2|n}", "", "="), "sort": RhoSpelling("(sort.up⍤1) ", "123", "="),
@@ -61,19 +62,20 @@ WORDS: Final[Mapping[str, str]] = {
     "size": "⍴", "numel": "×/⍴", "ndim": "≢⍴", "reversed": RhoSpelling("⊖", "123", "="), "flip": "{(⍴⍵)⍴⌽,⍵}",
     "flipud": RhoSpelling("⊖", "123", "="), "fliplr": RhoSpelling("⌽", "2", "="), "rot90": RhoSpelling("⊖⍉", "2", "="),
     "eye": RhoSpelling("f64 ∘.=⍨⍳", "0 i", "f"), "identity": RhoSpelling("f64 ∘.=⍨⍳", "0 i", "f"),
-    "square": RhoSpelling("×⍨", "if", "="), "cbrt": RhoSpelling("{(×⍵)×(|⍵)*÷3}", "", "f"), "log2": RhoSpelling("2⍟", HALVES,
+    "square": RhoSpelling("×⍨", "if", "="), "cbrt": RhoSpelling("{(×⍵)×(|⍵)*÷3}", "", "f"), "log2": RhoSpelling("2⍟", NO_BOOL,
     "f"),
-    "log10": RhoSpelling("10⍟", HALVES, "f"), "log1p": RhoSpelling("⎕log1p ", HALVES, "f"), "expm1": RhoSpelling("⎕expm1 ",
-    HALVES, "f"),
-    "exp2": RhoSpelling("2.0*", HALVES, "f"), "sinh": RhoSpelling("5○", HALVES, "f"), "cosh": RhoSpelling("6○", HALVES, "f"),
-    "tanh": RhoSpelling("7○", HALVES, "f"), "arcsin": RhoSpelling("¯1○", HALVES, "f"), "asin": RhoSpelling("¯1○", HALVES, "f"),
-    "arccos": RhoSpelling("¯2○", HALVES, "f"), "acos": RhoSpelling("¯2○", HALVES, "f"), "arctan": RhoSpelling("¯3○", HALVES, "f"),
-    "atan": RhoSpelling("¯3○", HALVES, "f"), "arcsinh": RhoSpelling("¯5○", HALVES, "f"), "arccosh": RhoSpelling("¯6○", HALVES,
+    "log10": RhoSpelling("10⍟", NO_BOOL, "f"), "log1p": RhoSpelling("⎕log1p ", NO_BOOL, "f"), "expm1": RhoSpelling("⎕expm1 ",
+    NO_BOOL, "f"),
+    "exp2": RhoSpelling("2.0*", NO_BOOL, "f"), "sinh": RhoSpelling("5○", NO_BOOL, "f"), "cosh": RhoSpelling("6○", NO_BOOL, "f"),
+    "tanh": RhoSpelling("7○", NO_BOOL, "f"), "arcsin": RhoSpelling("¯1○", NO_BOOL, "f"), "asin": RhoSpelling("¯1○", NO_BOOL, "f"),
+    "arccos": RhoSpelling("¯2○", NO_BOOL, "f"), "acos": RhoSpelling("¯2○", NO_BOOL, "f"),
+    "arctan": RhoSpelling("¯3○", NO_BOOL, "f"),
+    "atan": RhoSpelling("¯3○", NO_BOOL, "f"), "arcsinh": RhoSpelling("¯5○", NO_BOOL, "f"), "arccosh": RhoSpelling("¯6○", NO_BOOL,
     "f"),
-    "arctanh": RhoSpelling("¯7○", HALVES, "f"), "erf": RhoSpelling("⎕erf ", "", "f"), "erfc": RhoSpelling("⎕erfc ", "", "f"),
+    "arctanh": RhoSpelling("¯7○", NO_BOOL, "f"), "erf": RhoSpelling("⎕erf ", "", "f"), "erfc": RhoSpelling("⎕erfc ", "", "f"),
     "lgamma": RhoSpelling("⎕lgamma ", "", "f"), "gammaln": RhoSpelling("⎕lgamma ", "", "f"),
-    "digamma": RhoSpelling("⎕digamma ", "", "f"), "deg2rad": RhoSpelling("(○÷180)×", HALVES, "f"),
-    "rad2deg": RhoSpelling("(180÷○1)×", HALVES, "f"), "negative": RhoSpelling("-", "if", "="), "logical_not": RhoSpelling("0=",
+    "digamma": RhoSpelling("⎕digamma ", "", "f"), "deg2rad": RhoSpelling("(○÷180)×", NO_BOOL, "f"),
+    "rad2deg": RhoSpelling("(180÷○1)×", NO_BOOL, "f"), "negative": RhoSpelling("-", "if", "="), "logical_not": RhoSpelling("0=",
     "", "b"),
     "isfinite": RhoSpelling("∞>|", "", "b"), "isinf": RhoSpelling("∞=|", "", "b"), "count_nonzero": RhoSpelling("+/0≠,", "", "i"),
     "flatnonzero": RhoSpelling("⍸0≠,", "", "i"), "findall": RhoSpelling("⍸", "1 b", "i"), "ptp": RhoSpelling("{(⌈/⍵)-⌊/⍵},",
@@ -103,7 +105,7 @@ WORDS: Final[Mapping[str, str]] = {
     "="),
     "angle": RhoSpelling("12○", "", "f"),
 }  # fmt: skip
-"""Functions of one argument, as what is written left of it."""
+"""Functions of one argument: the text left of it."""
 
 CALLS: Final[Mapping[tuple[str, int], str]] = {
     ("full", 2): RhoSpelling("{0}⍴{1}", "; 0"),
@@ -216,7 +218,7 @@ CALLS: Final[Mapping[tuple[str, int], str]] = {
     ("both", 2): RhoSpelling("{0}∧{1}", "b fits ; b", "b", "of what is no truth value it is the smallest common multiple here"),
     ("either", 2): RhoSpelling("{0}∨{1}", "b fits ; b", "b", "of what is no truth value it is the greatest common divisor here"),
 }  # fmt: skip
-"""Functions by how many arguments they have there."""
+"""Functions by name and number of arguments, as templates over the arguments."""
 
 BUILTINS: Final[Mapping[tuple[str, int], str]] = {
     ("max", 2): RhoSpelling("{0}⌈{1}", "0 b ; 0 b | 0 i ; 0 i | 0 f sure ; 0 f sure", "=",
@@ -226,30 +228,30 @@ BUILTINS: Final[Mapping[tuple[str, int], str]] = {
     ("div", 2): RhoSpelling("{{(⌊⍵)+(⍵<0)∧⍵≠⌊⍵}}{0}÷{1}", "bi exact fits ; bi exact ≠0", "i",
               "integers beyond 2⁵³ are rounded here"),
 }  # fmt: skip
-"""Those that mean another thing after a package or an array, where a second argument is an axis."""
+"""Functions that have another meaning after a package or an array, where the second argument is an axis."""
 
-JOINED: Final[Mapping[str, str]] = {
+JOINING_FUNCTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("concatenate", "cat"), RhoSpelling("⍪", "123 fits")),
     "hstack": RhoSpelling(",", "12 fits", "", "of a higher rank it is the second axis there"),
     "vstack": RhoSpelling("⍪", "23 fits", "", "of vectors it is the matrix `[x ⋄ y]`"), "vcat": RhoSpelling("⍪", "123 fits"),
     "hcat": RhoSpelling(",", "2 fits", "", "of vectors it is a matrix of columns there"),
     "append": RhoSpelling(",", "1 fits", "", "arrays of a higher rank are made vectors there"),
 }  # fmt: skip
-"""Functions of a list of arrays, or of several."""
+"""Functions of a list of arrays, or of several arrays."""
 
-FIRST: Final[Mapping[str, str]] = {
+ALONG_FIRST_AXIS: Final[Mapping[str, str]] = {
     "sum": "+⌿", "prod": "×⌿", "max": "⌈⌿", "min": "⌊⌿", "amax": "⌈⌿", "amin": "⌊⌿", "any": "∨⌿0≠", "all": "∧⌿0≠",
     "cumsum": "+⍀", "cumprod": "×⍀", "diff": "2-⍨⌿", "mean": "(+⌿÷≢)", "average": "(+⌿÷≢)", "std": "stats.deviation",
     "var": "stats.variance", "count_nonzero": "+⌿0≠", "flip": "⊖", "ptp": "{(⌈⌿⍵)-⌊⌿⍵}",
 }  # fmt: skip
-"""The same along the first axis."""
+"""Functions along the first axis."""
 
-ROWS: Final[Mapping[str, str]] = {
+ROW_BY_ROW: Final[Mapping[str, str]] = {
     "argmax": "{⊃⍒⍵}", "argmin": "{⊃⍋⍵}", "argsort": "⍋", "sort": "sort.up", "median": "stats.median", "norm": "{√+/×⍨|⍵}",
 }  # fmt: skip
-"""Functions of a vector, which go row by row."""
+"""Functions of a vector, applied row by row."""
 
-TOLD: Final[Mapping[str, str]] = {
+UNTRANSLATED: Final[Mapping[str, str]] = {
     **dict.fromkeys(("rand", "randn", "randint", "random", "normal", "uniform"),
                     "`key?shape` gives numbers from 0 to 1, the same for the same key"),
     **dict.fromkeys(("zip", "enumerate"), "functions of two arguments go item by item, as `x+y`, and `x f¨y` does so for any f"),
@@ -278,9 +280,9 @@ TOLD: Final[Mapping[str, str]] = {
     **dict.fromkeys(("grad", "value_and_grad"), "gradients (`f∂ x`) are refused for now"),
     **dict.fromkeys(("jit", "njit"), "every program is compiled"),
 }  # fmt: skip
-"""Functions for which no text can be offered, and what does their work."""
+"""Functions without a translation, each with a hint."""
 
 REMARKS: Final[Mapping[str, str]] = {
     "svd": "`(u s v) ← ⎕svd A` names the three",
 }
-"""What is said beside a fix."""
+"""Remarks that accompany a fix."""

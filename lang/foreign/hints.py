@@ -1,8 +1,8 @@
-"""Explains syntax of other languages: it rewords the errors that such syntax causes and adds notes where it is legal Rho.
+"""Explains syntax of other languages: rewords the errors that it causes, and adds notes where it is valid Rho.
 
-Where the text is wrong, the message and fix of a pattern replace the error that the text causes (`explained`).
-Where the text is legal Rho that means something else, there is a note (`notes`, N001), which all show but `rho run`.  Notes
-are only for statements in ASCII (and `←`): whoever writes the glyphs knows them.
+`explain_errors`: where foreign syntax causes an error, the message and the fix of its pattern replace those of the error.
+`lint_foreign_syntax`: where it is valid Rho of another meaning (`2^3` is an error, `a*b` is a power), it gets a note N001, which
+every command but `rho run` shows.  Only statements in ASCII (and `←`) get notes: an author who types glyphs knows Rho.
 """
 
 from __future__ import annotations
@@ -13,58 +13,58 @@ from dataclasses import replace
 
 from ..diagnostics.model import Code, Diagnostic, Edit, Fix, Severity
 from ..syntax.source import Source, Span
-from .equivalence_domains import Judge, Known
-from .function_names import KINDS_OF_WORDS, REMARKS, TOLD
-from .patterns import NAME, Habit, PatternGroups, by_name, expression, rows
+from .equivalence_domains import FactQuery, TranslationContext
+from .function_names import KINDS_OF_WORDS, REMARKS, UNTRANSLATED
+from .patterns import NAME, Pattern, PatternGroups, expression, named_arguments_hint, rows
 
 NOTE = Code.N001
 
 
-def explained(
-    diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source], judge: Callable[[Source], Judge]
+def explain_errors(
+    diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source], facts_in: Callable[[Source], FactQuery]
 ) -> tuple[Diagnostic, ...]:  # fmt: skip
-    """The diagnostics, errors that come of a habit in its words; `judge`: what is known of expressions in a source."""
+    """The diagnostics, with those errors reworded that a pattern explains; `facts_in` gives the query for a source's values."""
     masked: dict[str, str] = {}
-    judges: dict[str, Judge] = {}
+    queries: dict[str, FactQuery] = {}
     explanations: list[Diagnostic] = []
     for diagnostic in diagnostics:
-        source = sources.get(diagnostic.span.file) if diagnostic.is_error and len(explanations) < _MOST else None
-        if source is None or diagnostic.code not in _CAUSED:
+        source = sources.get(diagnostic.span.file) if diagnostic.is_error and len(explanations) < _MOST_ERRORS else None
+        if source is None or diagnostic.code not in _EXPLAINED_CODES:
             explanations.append(diagnostic)
             continue
         if diagnostic.span.file not in masked:
-            masked[diagnostic.span.file], judges[diagnostic.span.file] = unquoted(source.text), judge(source)
-        explanations.append(_explanation(diagnostic, source, masked[diagnostic.span.file],
-            judges[diagnostic.span.file]) or diagnostic)
+            masked[diagnostic.span.file], queries[diagnostic.span.file] = mask_quotes(source.text), facts_in(source)
+        text, query = masked[diagnostic.span.file], queries[diagnostic.span.file]
+        explanations.append(_explanation(diagnostic, source, text, query) or diagnostic)
     return tuple(explanations)
 
 
-_CAUSED = frozenset({
+_EXPLAINED_CODES = frozenset({
     Code.E001, Code.E002, Code.E003, Code.E004, Code.E005, Code.E006, Code.E008, Code.E009, Code.E010,
     Code.E011, Code.E014, Code.E017, Code.E101, Code.E111, Code.E131, Code.E133, Code.E134, Code.E300, Code.E303, Code.E304,
     Code.E310, Code.E403,
 })  # fmt: skip
-"""The errors that habits cause."""
+"""The errors that foreign syntax may cause."""
 
-_REACH, _MOST = 300, 50
-"""Characters around an error that are looked at, and errors that are looked into: patterns cost the square of the one."""
+_CONTEXT_CHARACTERS, _MOST_ERRORS = 300, 50
+"""The characters around an error that patterns see (their cost grows with the square), and the errors that are explained."""
 
 
-def _explanation(error: Diagnostic, source: Source, text: str, judge: Judge) -> Diagnostic | None:
+def _explanation(error: Diagnostic, source: Source, text: str, query: FactQuery) -> Diagnostic | None:
     first = text.rfind("\n", 0, error.span.start) + 1
     last = text.find("\n", error.span.end)
-    line, at = text[first : last if last >= 0 else len(text)], error.span.start - first
+    line, position = text[first : last if last >= 0 else len(text)], error.span.start - first
     for row, pattern in rows(legal=False):
         if row.codes is not None and error.code not in row.codes:
             continue
-        for match in _matches(pattern, line, max(0, at - _REACH), at + _REACH):
-            if _causes(match, error, first) and not (row.says == "" and _is_defined(match["w"], text)):
-                return _told(row, match, source, first, error, judge)
+        for match in _matches(pattern, line, max(0, position - _CONTEXT_CHARACTERS), position + _CONTEXT_CHARACTERS):
+            if _causes(match, error, first) and not (row.hint == "" and _is_defined(match["w"], text)):
+                return _diagnose(row, match, source, first, error, query)
     return None
 
 
 def _matches(pattern: re.Pattern[str], line: str, first: int, last: int) -> Iterable[re.Match[str]]:
-    """The matches, those inside another too: the word at fault may be in the argument of such a word."""
+    """The matches of a pattern, also overlapping ones if it has a word at fault, which may be inside the arguments of another."""
     if "w" not in pattern.groupindex:
         yield from pattern.finditer(line, first, last)
         return
@@ -74,23 +74,24 @@ def _matches(pattern: re.Pattern[str], line: str, first: int, last: int) -> Iter
 
 
 def _causes(match: re.Match[str], error: Diagnostic, base: int) -> bool:
-    """Is the error about what a pattern found?"""
+    """Is the error about the text that a pattern matched?"""
     if error.code == Code.E001 and "w" in match.re.groupindex:
-        at = error.span.start - base
-        return match.start("w") == at or (match.start() <= at < match.end() and bool(_BESIDE.match(match.string, at)))
+        position = error.span.start - base
+        inside = match.start() <= position < match.end()
+        return match.start("w") == position or (inside and _ARGUMENT_AT_FAULT.match(match.string, position) is not None)
     return base + match.start() <= error.span.end and error.span.start <= base + match.end()
 
 
-_BESIDE = re.compile(rf"{NAME}[ \t]*=(?!=)|(?:{'|'.join(KINDS_OF_WORDS)})[ \t]*\)|(?<==)(?:True|False|None)\b")
-"""What is at fault in a call beside its name: an argument by name, a type."""
+_ARGUMENT_AT_FAULT = re.compile(rf"{NAME}[ \t]*=(?!=)|(?:{'|'.join(KINDS_OF_WORDS)})[ \t]*\)|(?<==)(?:True|False|None)\b")
+"""The arguments of a foreign call that cause an unknown name: arguments by name, types, `True`, `False`, `None`."""
 
 
 def _is_defined(name: str, text: str) -> bool:
     return re.search(rf"(?<![\w.]){name}[ \t]*(?:←|:)", text) is not None
 
 
-def notes(source: Source, diagnostics: Iterable[Diagnostic] = ()) -> tuple[Diagnostic, ...]:
-    """What a text may not mean as its writer thinks, apart from statements with an error."""
+def lint_foreign_syntax(source: Source, diagnostics: Iterable[Diagnostic] = ()) -> tuple[Diagnostic, ...]:
+    """A note (N001) for each part of a text, outside statements with errors, that other languages read differently."""
     wrong = [diagnostic.span for diagnostic in diagnostics if diagnostic.is_error and diagnostic.span.file == source.name]
     hints: list[Diagnostic] = []
     for base, statement in _in_ascii(source.text):
@@ -103,67 +104,69 @@ def notes(source: Source, diagnostics: Iterable[Diagnostic] = ()) -> tuple[Diagn
                 if not any(first < end and start < last for first, last in spans):
                     spans.append((start, end))
                     note = Diagnostic(NOTE, "", Span(source.name, base, base), Severity.NOTE)
-                    hints.append(_told(row, match, source, base, note, None))
+                    hints.append(_diagnose(row, match, source, base, note, None))
     return tuple(sorted(hints, key=lambda one: one.span.start))
 
 
-_SIGNS = re.compile(r"[=<>|!*/,-]")
+_ASCII_OPERATORS = re.compile(r"[=<>|!*/,-]")
 
 
 def _in_ascii(text: str) -> Iterable[tuple[int, str]]:
-    """The masked statements that hold no glyph but `←`, and a sign that some row is about, with where they start."""
+    """The masked statements without glyphs other than `←`, that have an operator of some pattern, with their offsets."""
     start = 0
     for line in text.split("\n"):
         code = line.partition("⍝")[0]
-        if _SIGNS.search(code) and ("⋄" in code or code.replace("←", "").isascii()):
-            at = start
-            for statement in unquoted(line).split("⋄"):
-                if len(statement) <= _REACH and statement.replace("←", "").isascii():
-                    yield at, statement
-                at += len(statement) + 1
+        if _ASCII_OPERATORS.search(code) and ("⋄" in code or code.replace("←", "").isascii()):
+            position = start
+            for statement in mask_quotes(line).split("⋄"):
+                if len(statement) <= _CONTEXT_CHARACTERS and statement.replace("←", "").isascii():
+                    yield position, statement
+                position += len(statement) + 1
         start += len(line) + 1
 
 
-def _told(
-    row: Habit, match: re.Match[str], source: Source, base: int, diagnostic: Diagnostic, judge: Judge | None
+def _diagnose(
+    row: Pattern, match: re.Match[str], source: Source, base: int, diagnostic: Diagnostic, query: FactQuery | None
 ) -> Diagnostic:  # fmt: skip
-    """What a row says of a place, with its fix."""
+    """The diagnostic with the hint of a pattern and, if the rewrite is known to be equivalent, its fix."""
     start, end = match.span("all" if "all" in match.re.groupindex else 0)
     groups = [name for name in match.re.groupindex if match[name] is not None]
-    known = Known(judge, qualifies=judge is None, before=source.text[: base + match.string.rfind("⋄", 0, start) + 1])
-    given = PatternGroups({name: source.text[base + match.start(name) : base + match.end(name)] for name in groups}, known)
-    given["after"] = re.split(r"[\n⋄)\]}]", match.string[end:], maxsplit=1)[0].strip()
-    written = row.write.format_map(given) if isinstance(row.write, str) else row.write(given) if row.write is not None else None
+    before = source.text[: base + match.string.rfind("⋄", 0, start) + 1]
+    context = TranslationContext(query, qualifies=query is None, before=before)
+    texts = {name: source.text[base + match.start(name) : base + match.end(name)] for name in groups}
+    groups_by_name = PatternGroups(texts, context)
+    groups_by_name["after"] = re.split(r"[\n⋄)\]}]", match.string[end:], maxsplit=1)[0].strip()
+    rewrite = row.rewrite_of(groups_by_name)
     span = Span(source.name, base + start, base + end)
-    sure = written is not None and "…" not in written
-    if written is not None and (rewritten := _statement_around(match, source, base, span, written, known)) is not None:
+    is_exact = rewrite is not None and "…" not in rewrite
+    if rewrite is not None and (rewritten := _statement_around(match, source, base, span, rewrite, context)) is not None:
         if "…" in rewritten[1]:
-            sure = False  # a part alone would not mean the same
+            is_exact = False  # the part cannot be rewritten without its statement
         else:
-            (span, written), sure = rewritten, True
-    says = row.says or TOLD.get(given["w"]) or f"there is no `{given['w']}`"
-    if written in (None, "…"):
-        says += by_name(given.get("all", "")) if "w" in given else ""
-        return replace(diagnostic, message=says, span=span, label="", labels=(), notes=tuple(known.differs), fixes=())
-    needed = [] if not sure else _libraries(written, source.text)
-    shown = f"write `{written.strip()}`" if written.strip() else "leave it out"
-    if needed:
-        shown = f"write {' and '.join(f'`use {name}`' for name in needed)}, then {shown.removeprefix('write ')}"
-    says = says if f"`{written}`" in says else f"{says}; {shown}"
-    edits = (*(_use(name, source) for name in needed), Edit(span, written)) if sure else ()
-    remark = REMARKS.get(given.get("w", ""))
-    notes = (*((remark,) if remark else ()), *(known.said if sure else known.differs))
-    return replace(diagnostic, message=says, span=span, label="", labels=(), notes=notes, fixes=(Fix(shown, edits),))
+            (span, rewrite), is_exact = rewritten, True
+    hint = row.hint or UNTRANSLATED.get(groups_by_name["w"]) or f"there is no `{groups_by_name['w']}`"
+    if rewrite in (None, "…"):
+        hint += named_arguments_hint(groups_by_name.get("all", "")) if "w" in groups_by_name else ""
+        return replace(diagnostic, message=hint, span=span, label="", labels=(), notes=tuple(context.differences), fixes=())
+    libraries = [] if not is_exact else _libraries(rewrite, source.text)
+    shown = f"write `{rewrite.strip()}`" if rewrite.strip() else "leave it out"
+    if libraries:
+        shown = f"write {' and '.join(f'`use {name}`' for name in libraries)}, then {shown.removeprefix('write ')}"
+    hint = hint if f"`{rewrite}`" in hint else f"{hint}; {shown}"
+    edits = (*(_use(name, source) for name in libraries), Edit(span, rewrite)) if is_exact else ()
+    remark = REMARKS.get(groups_by_name.get("w", ""))
+    notes = (*((remark,) if remark else ()), *(context.remarks if is_exact else context.differences))
+    return replace(diagnostic, message=hint, span=span, label="", labels=(), notes=notes, fixes=(Fix(shown, edits),))
 
 
 def _libraries(written: str, text: str) -> list[str]:
-    """The libraries of a Rho text that another one does not use yet."""
+    """The libraries that a rewrite needs and `text` has no `use` for."""
     named = dict.fromkeys(re.findall(r"(?<![\w.])(stats|sort|text|linalg)\.", written))
     return [name for name in named if re.search(rf"\buse[ \t]+{name}\b", text) is None]
 
 
 def _use(name: str, source: Source) -> Edit:
-    """A `use` line above the first statement; in a text of one line a statement before it."""
+    """An edit that adds a `use` line above the first statement; in a text of one line, a statement before it."""
     remarks = re.match(r"(?:[ \t]*(?:⍝|#!)[^\n]*\n|[ \t]*\n)*", source.text)
     start = remarks.end() if remarks is not None else 0
     return Edit(Span(source.name, start, start), f"use {name}\n" if "\n" in source.text else f"use {name} ⋄ ")
@@ -173,10 +176,13 @@ _HEAD = re.compile(rf"[ \t]*(?:(?P<x>{NAME})[ \t]*(?P<f>←|<-|:=|=(?!=))[ \t]*)
 
 
 def _statement_around(
-    match: re.Match[str], source: Source, base: int, part: Span, written: str, known: Known
+    match: re.Match[str], source: Source, base: int, part: Span, written: str, context: TranslationContext
 ) -> tuple[Span, str] | None:  # fmt: skip
-    """The statement around a part and how Rho writes it, if it is Python that means something else where only the part is written
-    anew: it is repaired as one.  Of an assignment by `←` only the value is another's."""
+    """The span and the translation of the statement around a part, if rewriting the part alone would change the meaning of the
+    rest.
+
+    In `y = 2*a + np.sum(x)` the other operators are Python's too, so the statement is translated as a whole; of an assignment by
+    `←` only the value."""
     from .python import is_computed
 
     line, start, end = match.string, part.start - base, part.end - base
@@ -184,24 +190,24 @@ def _statement_around(
     last = min(stop for stop in (line.find("⋄", end), line.find("#", end), len(line)) if stop >= end)
     head = _HEAD.match(line, first, start)
     name = head["x"] if head is not None and head["f"] not in (None, "←") else None
-    at = first if head is None else head.end()
-    value = source.text[base + at : base + at + len(line[at:last].rstrip())]
-    if not value.isascii() or not is_computed(value) or (name is None and (at, at + len(value)) == (start, end)):
+    position = first if head is None else head.end()
+    value = source.text[base + position : base + position + len(line[position:last].rstrip())]
+    if not value.isascii() or not is_computed(value) or (name is None and (position, position + len(value)) == (start, end)):
         return None
-    text = expression(value, known)
+    text = expression(value, context)
     if name is not None and head is not None:
-        return Span(source.name, base + head.start("x"), base + at + len(value)), f"{name} ← {text}"
-    alone = f"{value[: start - at]}{written}{value[end - at :]}"
+        return Span(source.name, base + head.start("x"), base + position + len(value)), f"{name} ← {text}"
+    alone = f"{value[: start - position]}{written}{value[end - position :]}"
     if "#" in line[start:end] or alone.replace(" ", "") == text.replace(" ", ""):
         return None
-    return Span(source.name, base + at, base + at + len(value)), text
+    return Span(source.name, base + position, base + position + len(value)), text
 
 
 _QUOTED = re.compile(r"⍝[^\n]*|#[^\n]*|'(?:[^'\n]|'')*'|\"(?:[^\"\n]|\"\")*\"")
 
 
-def unquoted(text: str) -> str:
-    """The text, as long as it is, with letters for what is quoted and blanks for what is remarked."""
+def mask_quotes(text: str) -> str:
+    """The text with letters in place of the contents of quotes and blanks in place of comments, at the same offsets."""
 
     def mask(match: re.Match[str]) -> str:
         part = match.group()

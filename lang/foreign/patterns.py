@@ -1,8 +1,8 @@
-"""Patterns of foreign syntax (Python, C, R, MATLAB), each with a hint and an optional rewrite: one table.
+"""Patterns of foreign syntax (Python, C, R, MATLAB), each with a hint and an optional rewrite.
 
-A row is a pattern.  It sees the text with the insides of quotes as letters and comments as blanks.  A group `w` is the word at
-fault: an E001 is explained only if it is about that word.  `all` is what the fix replaces, the whole match without it; `after`
-is what follows the match up to the end of its brackets or statement.
+A pattern is a regular expression over the text in which quotes are filled with letters and comments with blanks (`mask_quotes`).
+Its group `w` is the word at fault: an E001 is explained only if it is about that word.  The group `all` is what the fix replaces
+(without it, the whole match); `after` is the text from the match to the end of its brackets or statement.
 """
 
 from __future__ import annotations
@@ -14,78 +14,88 @@ from typing import TypeAlias
 
 from ..diagnostics.model import Code
 from ..support.records import dataclass
-from .equivalence_domains import Known
-from .function_names import BUILTINS, CALLS, CONSTANTS, JOINED, PACKAGES, ROWS, SUBPACKAGES, TOLD, WORDS
+from .equivalence_domains import TranslationContext
+from .function_names import (
+    BUILTINS,
+    CALLS,
+    CONSTANTS,
+    JOINING_FUNCTIONS,
+    MONADIC_FUNCTIONS,
+    PACKAGES,
+    ROW_BY_ROW,
+    SUBPACKAGES,
+    UNTRANSLATED,
+)
 
-# ---------------------------------------------------------------------------------------------------- habits_spelling
+# ---------------------------------------------------------------------------------------------------- rewrites
 #
-# Texts of other languages written as Rho: names, calls, slices, indices, lists and functions.
+# Each function writes the Rho text for the groups of a match: names, calls, slices, indices, lists and functions.
 
 class PatternGroups(dict[str, str]):
-    """What a pattern found, by the names of its groups, and what is known at that place."""
+    """The groups of a match by name, and the translation context at its position."""
 
-    def __init__(self, groups: Mapping[str, str], known: Known) -> None:
+    def __init__(self, groups: Mapping[str, str], context: TranslationContext) -> None:
         super().__init__(groups)
-        self.known = known
+        self.context = context
 
 
 NAME = r"[A-Za-z_]\w*"
 ITEM = r"(?:[\w.¯]+|\([^()\n]*\))"
 TEXT = r"(?:'[^'\n]*'|\"[^\"\n]*\")"
 
-_MEANT_ELSEWHERE = "…"
-"""Stands in a fix for what its writer has to say anew: such a fix is words without an edit."""
+_TO_BE_WRITTEN = "…"
+"""Stands for a part that the user has to write; a fix with it has a title but no edit."""
 
 
-def expression(text: str, known: Known) -> str:
-    """The text of another language's expression in Rho."""
+def expression(text: str, context: TranslationContext) -> str:
+    """The translation of a foreign expression, or `…`."""
     from .python import rho_of
 
     if not is_power(text):
-        return _MEANT_ELSEWHERE
-    return rho_of(text.replace("^", "**"), known) or _MEANT_ELSEWHERE
+        return _TO_BE_WRITTEN
+    return rho_of(text.replace("^", "**"), context) or _TO_BE_WRITTEN
 
 
 def is_power(text: str) -> bool:
-    """Is each `^` before a number?  Between names it may be the exclusive or of Python."""
+    """Is each `^` followed by a number, and so a power?  Between names it may be Python's exclusive or."""
     return re.search(r"\^(?![ \t=]*[\d.])", text) is None
 
 
 _BY_NAME = r"[(,][ \t]*(?!(?:axis|dim|dtype)\b)([A-Za-z]\w*)[ \t]*=(?!=)"
-"""An argument by name that says more than an axis or a type."""
+"""An argument by name other than an axis or a type."""
 
 
-def by_name(text: str) -> str:
-    """What is said of the arguments by name in a call that has no spelling."""
+def named_arguments_hint(text: str) -> str:
+    """The hint about the arguments by name of a call without a translation; empty if it has none."""
     named = dict.fromkeys(re.findall(_BY_NAME, text))
-    asked = " and ".join(f"`{one}=`" for one in named)
-    return f"; arguments have no names: what {asked} asks for is written out" if named else ""
+    parts = " and ".join(f"`{one}=`" for one in named)
+    return f"; arguments have no names: what {parts} asks for is written out" if named else ""
 
 
-def applied(groups: PatternGroups) -> str:
-    """A call of a function of another language; where it has no spelling, its usual one with "…" for the arguments."""
+def call_of(groups: PatternGroups) -> str:
+    """The translation of a call; without one, the usual spelling of its function with `…` for the arguments."""
     from .python import rho_of
 
-    word, asked = groups["w"], groups["all"].replace("⍵", "omega_").replace("⍺", "alpha_")  # names that Python can read
-    text = rho_of(asked, groups.known)
-    if text is None and re.search(_BY_NAME, asked):
-        return _MEANT_ELSEWHERE
-    if text is None or text == asked:
+    word, call = groups["w"], groups["all"].replace("⍵", "omega_").replace("⍺", "alpha_")  # names that Python can read
+    text = rho_of(call, groups.context)
+    if text is None and re.search(_BY_NAME, call):
+        return _TO_BE_WRITTEN
+    if text is None or text == call:
         several = next((template for (one, _), template in CALLS.items() if one == word), "")
-        if several and (word not in WORDS or "," in asked):
+        if several and (word not in MONADIC_FUNCTIONS or "," in call):
             return re.sub(r"\{\d\}", "…", several).replace("{{", "{").replace("}}", "}")
-        return f"{WORDS[word].rstrip(',')}…" if word in WORDS else f"…{JOINED.get(word, '')}…"
+        return f"{MONADIC_FUNCTIONS[word].rstrip(',')}…" if word in MONADIC_FUNCTIONS else f"…{JOINING_FUNCTIONS.get(word, '')}…"
     text = text.replace("omega_", "⍵").replace("alpha_", "⍺")
     return f"({text})" if groups["after"] else text
 
 
-def function_of(parameters: str, body: str, known: Known) -> str:
-    """A dfn of one or two parameters; "…" for a body that prints, assigns or has no spelling of its own here."""
+def function_of(parameters: str, body: str, context: TranslationContext) -> str:
+    """A dfn for a function of one or two parameters, with `…` for a body that prints, assigns or cannot be translated."""
     names = re.findall(NAME, parameters)
-    if body == _MEANT_ELSEWHERE:
+    if body == _TO_BE_WRITTEN:
         return "{…}"
-    body = _MEANT_ELSEWHERE if re.search(r"\bprint|(?<![=!<>])=(?!=)", body) else expression(body, known)
-    if body == _MEANT_ELSEWHERE:
+    body = _TO_BE_WRITTEN if re.search(r"\bprint|(?<![=!<>])=(?!=)", body) else expression(body, context)
+    if body == _TO_BE_WRITTEN:
         return "{…⍵…}"
     for name, argument in zip(names, "⍵" if len(names) == 1 else "⍺⍵", strict=False):
         body = re.sub(rf"\b{name}\b", argument, body)
@@ -93,87 +103,88 @@ def function_of(parameters: str, body: str, known: Known) -> str:
 
 
 def rows_of(groups: PatternGroups) -> str:
-    """A matrix whose rows end with `;`."""
+    """The matrix `[1 2; 3 4]` of MATLAB."""
     return f"[{re.sub(r'(?<![^ ;])-(?=[.0-9])', '¯', re.sub(r' *;', ' ⋄', groups['x']))}]"
 
 
 def each_of(groups: PatternGroups) -> str:
+    """A loop over the items of a sequence, as `f¨x`."""
     if "x" not in groups:
         return "{…⍵…}¨x"
-    body = groups.get("v") or _MEANT_ELSEWHERE
+    body = groups.get("v") or _TO_BE_WRITTEN
     if re.search(r"[(\[]|\.[A-Za-z]", body) and not re.match(r"[ \t]*(?:range|\[)", groups["x"]):
-        return f"{{…⍵…}}¨{expression(groups['x'], groups.known)}"  # of the rows of a matrix
-    items = expression(groups["x"], groups.known)
-    return f"{function_of(groups['i'], body, groups.known.with_item(groups['i'], items))}¨{items}"
+        return f"{{…⍵…}}¨{expression(groups['x'], groups.context)}"  # elsewhere the items of a matrix are its rows
+    items = expression(groups["x"], groups.context)
+    return f"{function_of(groups['i'], body, groups.context.with_item(groups['i'], items))}¨{items}"
 
 
 ATOM = r"[A-Za-z_]\w*|\d+"
 
 
-def read_whole(groups: PatternGroups) -> str:
-    """A part that is an expression of Python."""
-    text = expression(groups["all"], groups.known)
-    return f"({text})" if groups["after"] and text != _MEANT_ELSEWHERE and not re.fullmatch(r"\w+\[[^\[\]]*\]", text) else text
+def translated_part(groups: PatternGroups) -> str:
+    """The translation of the matched expression, in parentheses where something follows it."""
+    text = expression(groups["all"], groups.context)
+    return f"({text})" if groups["after"] and text != _TO_BE_WRITTEN and not re.fullmatch(r"\w+\[[^\[\]]*\]", text) else text
 
 
 def cells_from_one(groups: PatternGroups) -> str:
-    """`A(1,:)` and its like: positions count from 1, and both ends of a range are in it."""
+    """An index of MATLAB such as `A(1,:)`: positions count from 1, and ranges include both ends."""
     axes = []
     for axis in map(str.strip, groups["i"].split(",")):
         first, colon, last = (part.strip() for part in axis.partition(":"))
         if colon and not first and not last:
             axes.append("")
         elif colon:
-            counted = first.isdigit() and last.isdigit()
-            axes.append(f"{int(first) - 1}+⍳{int(last) - int(first) + 1}" if counted else _MEANT_ELSEWHERE)
+            is_literal = first.isdigit() and last.isdigit()
+            axes.append(f"{int(first) - 1}+⍳{int(last) - int(first) + 1}" if is_literal else _TO_BE_WRITTEN)
         else:
-            axes.append(str(int(axis) - 1) if axis.isdigit() and int(axis) else _MEANT_ELSEWHERE)
+            axes.append(str(int(axis) - 1) if axis.isdigit() and int(axis) else _TO_BE_WRITTEN)
     return f"{groups['x']}[{';'.join(axes)}]"
 
 
 def range_of(groups: PatternGroups) -> str:
-    """`a:b` and `a:step:b`, both ends in it."""
+    """The range `a:b` or `a:step:b`, which includes both ends."""
     first, step, last = groups["a"], groups.get("s", "1"), groups["b"]
     if first.isdigit() and step.isdigit() and last.isdigit() and int(step):
-        counted = f"⍳{max(0, (int(last) - int(first)) // int(step) + 1)}"
-        counted = counted if int(step) == 1 else f"{step}×{counted}"
-        return counted if int(first) == 0 else f"{first}+{counted}"
-    return f"{first}+⍳1+{last}-{first}" if step == "1" else _MEANT_ELSEWHERE
+        result = f"⍳{max(0, (int(last) - int(first)) // int(step) + 1)}"
+        result = result if int(step) == 1 else f"{step}×{result}"
+        return result if int(first) == 0 else f"{first}+{result}"
+    return f"{first}+⍳1+{last}-{first}" if step == "1" else _TO_BE_WRITTEN
 
 
 def transposed(groups: PatternGroups) -> str:
     return f"(⍉{groups['x']})" if groups["after"] else f"⍉{groups['x']}"
 
 
-def changed_by(groups: PatternGroups) -> str:
+def augmented_assignment(groups: PatternGroups) -> str:
     glyph = {"*": "×", "/": "÷", "&": "∧", "^": "*"}.get(groups["f"], groups["f"])
-    value = expression(groups["v"], groups.known) if is_power(groups["f"] + "=" + groups["v"]) else _MEANT_ELSEWHERE
+    value = expression(groups["v"], groups.context) if is_power(groups["f"] + "=" + groups["v"]) else _TO_BE_WRITTEN
     return f"{groups['x']} {glyph}← {value}"
 
 
-def assigned(groups: PatternGroups) -> str:
-    return f"{groups['x'] if 'x' in groups else groups['w']} ← {expression(groups['v'], groups.known)}"
+def assignment_of(groups: PatternGroups) -> str:
+    return f"{groups['x'] if 'x' in groups else groups['w']} ← {expression(groups['v'], groups.context)}"
 
 
-def both_sides(glyph: str) -> Callable[[PatternGroups], str]:
-    """A function of two arguments, the left one of which ends there: an item, or what must stand in parentheses."""
+def dyadic_of(glyph: str) -> Callable[[PatternGroups], str]:
+    """The dyadic function `glyph`; if its left argument is more than one item, `…` says that it needs parentheses."""
     return lambda groups: glyph if re.fullmatch(rf"[ \t]*{ITEM}[ \t]*", groups["a"]) else f"(…){glyph}…"
 
 
 def between_percents(groups: PatternGroups) -> str:
-    """The functions of R between `%`."""
+    """A function of R between percent signs, such as `%in%`."""
     a, b = groups["a"], groups["b"]
     if groups["f"] in ("in", "o"):
         return {"in": f"{a}∊{b}", "o": f"{a}∘.×{b}"}[groups["f"]]
-    return operated({"*": "@", "/": "//", "": "%"}[groups["f"]])(groups)
+    return infix({"*": "@", "/": "//", "": "%"}[groups["f"]])(groups)
 
 
-def operated(operator: str) -> Callable[[PatternGroups], str]:
-    """An operator between two items."""
-    return lambda groups: expression(f"{groups['a']} {operator} {groups['b']}", groups.known)
+def infix(operator: str) -> Callable[[PatternGroups], str]:
+    """The translation of an operator between two items."""
+    return lambda groups: expression(f"{groups['a']} {operator} {groups['b']}", groups.context)
 
 
-def item_by_item(groups: PatternGroups) -> str:
+def elementwise_of(groups: PatternGroups) -> str:
     return f"{groups['a']}{ {'*': '×', '/': '÷', '^': '*'}.get(groups['f'], groups['f']) }{groups['b']}"
 
 
@@ -181,7 +192,7 @@ def complex_of(groups: PatternGroups) -> str:
     return f"{groups['a']}J{'¯' if groups['s'] == '-' else ''}{groups['b']}"
 
 
-# ---------------------------------------------------------------------------------------------------- habits
+# ---------------------------------------------------------------------------------------------------- patterns
 
 Write: TypeAlias = "str | Callable[[PatternGroups], str] | None"
 
@@ -189,207 +200,222 @@ _START = r"(?:^|(?<=⋄))[ \t]*(?P<all>"
 _REST = r"[^\n⋄]*[^\s⋄]"
 _AXIS = r"(?:[^\[\]();\n]|\[[^\[\]();\n]*\])*"
 _FLAT = r"[^\n⋄;\[\](){}]*"
-GIVEN = r"\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)"
+CALL_ARGUMENTS = r"\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)"
 _BEFORE = r"(?<![\w.¯)\]'\"])(?<![\w.¯)\]'\"] )"
 _END = r"(?=[ \t]*(?:$|[\n⋄#]))"
 _BOTH = r"(?P<a>[^\n⋄←]*?)(?P<all>"
 
 
 @dataclass(frozen=True, slots=True)
-class Habit:
-    """`says` is why, `write` the Rho spelling: a template over the groups, a function of them, None where no text can be offered.
-    `codes`: the errors that it explains, None for any.  `legal`: is the text a program that means something else?"""
+class Pattern:
+    """A row of the table: the regular expression, its hint and its rewrite.
+
+    `rewrite` is a template over the groups, a function of them, or None where no text can be offered.  `codes` are the errors
+    that the row explains, None for any.  `legal`: the text is valid Rho of another meaning, so it gets a note."""
 
     pattern: str
-    says: str
-    write: Write = None
+    hint: str
+    rewrite: Write = None
     codes: tuple[Code, ...] | None = None
     legal: bool = False
 
+    def rewrite_of(self, groups: PatternGroups) -> str | None:
+        """The rewrite of a match with these groups; None if the row has none."""
+        if self.rewrite is None:
+            return None
+        return self.rewrite.format_map(groups) if isinstance(self.rewrite, str) else self.rewrite(groups)
 
-HABITS: tuple[Habit, ...] = (
+
+PATTERNS: tuple[Pattern, ...] = (
     # ---- statements
-    Habit(_START + rf"{_FLAT}←{_FLAT}(?P<s>;)[^\n⋄]*)", "`⋄` separates statements, `;` the axes of `x[…;…]`",
-          lambda g: g["all"].replace(";", " ⋄", 1) if g["all"].rstrip()[-1] != ";" else g["all"].rstrip()[:-1],
-          (Code.E001, Code.E002)),
-    Habit(r"#(?P<x>.*)", "a comment starts with `⍝`", "⍝{x}"),
-    Habit(_START + r"//(?P<x>.*))", "a comment starts with `⍝`", "⍝{x}"),
-    Habit(_START + rf"(?:import|from)[ \t]+{_REST})",
-          "nothing is imported: functions are glyphs, and `use stats` gives a library", ""),
-    Habit(_START + rf"def[ \t]+(?P<f>{NAME})[ \t]*\((?P<p>[^()\n]*)\)[ \t]*:[ \t]*(?:return\b)?(?P<v>[^\n⋄]*))",
-          "a function is `{…}` with `⍵` for its argument (`⍺` is the left one), and its last expression is its value",
-          lambda g: f"{g['f']} ← {function_of(g['p'], g['v'], g.known.of_parameters()) if g['v'].strip() else '{…⍵…}'}"),
-    Habit(r"(?<![\w.])(?P<all>(?:list\((?=(?:map|filter)\())?(?:map|filter)\([ \t]*lambda\b"
-          rf"(?:[^()\n⋄]|{GIVEN})*\)(?:(?<=\)\))\))?)",
-          "`f¨x` is f of each item, and `m⌿x` keeps what a mask m says", read_whole),
-    Habit(r"lambda[ \t]*(?P<p>[^:\n]*):[ \t]*"
-          rf"(?P<v>(?:[^()\[\],\n⋄]|{GIVEN}|\[[^\[\]\n]*\])*[^\s()\[\],\n⋄]|[^()\[\],\n⋄]*{GIVEN})",
-          "a function is `{…}` with `⍵` for its argument (`⍺` is the left one)",
-          lambda g: function_of(g["p"], g["v"], g.known.of_parameters())),
-    Habit(_START + rf"for\b[ \t]*(?:(?P<i>{NAME})[ \t]+in\b[ \t]*(?P<x>[^:\n⋄]+)(?::(?P<v>[^\n⋄]*))?|{_REST}))",
-          "there is no `for`: `f¨x` is f of each item, `f/x` folds, `f⍣n` repeats, and `{…⍺…}⍣(⍳n)` counts", each_of),
-    Habit(_START + rf"while\b{_REST})", "there is no `while`: `f⍣(n ⋄ p)` repeats f until p holds, n times at most",
-          "{{…}}⍣(n ⋄ {{…}})"),
-    Habit(rf"(?P<a>{ITEM})[ \t]+if[ \t]+(?P<c>[^\n⋄]+?)[ \t]+else[ \t]+(?P<b>{ITEM})", "`¿` chooses", "({c}) ¿ ({a} ⋄ {b})"),
-    Habit(rf"(?P<c>[^\n⋄?:←]*[^\s⋄?:←])[ \t]*\?[ \t]*(?P<a>{ITEM})[ \t]*:[ \t]*(?P<b>{ITEM})", "`¿` chooses",
-          "({c}) ¿ ({a} ⋄ {b})"),
-    Habit(_START + rf"if\b[ \t]*(?P<c>[^\n⋄]+?)[ \t]+then[ \t]+(?P<a>[^\n⋄]+?)[ \t]+else[ \t]+(?P<b>{_REST}))", "`¿` chooses",
-          "({c}) ¿ ({a} ⋄ {b})"),
-    Habit(_START + rf"(?:if|elif|else)\b(?:{_REST}|:))",
-          "there is no `if`: `m ¿ (a ⋄ b)` chooses items, and a function chooses by a guard", "{{condition : value ⋄ …}}"),
-    Habit(_START + rf"return\b[ \t]*(?P<v>{_REST}))", "the last expression of a function is its value", "{v}"),
+    Pattern(_START + rf"{_FLAT}←{_FLAT}(?P<s>;)[^\n⋄]*)", "`⋄` separates statements, `;` the axes of `x[…;…]`",
+            lambda g: g["all"].replace(";", " ⋄", 1) if g["all"].rstrip()[-1] != ";" else g["all"].rstrip()[:-1],
+            (Code.E001, Code.E002)),
+    Pattern(r"#(?P<x>.*)", "a comment starts with `⍝`", "⍝{x}"),
+    Pattern(_START + r"//(?P<x>.*))", "a comment starts with `⍝`", "⍝{x}"),
+    Pattern(_START + rf"(?:import|from)[ \t]+{_REST})",
+            "nothing is imported: functions are glyphs, and `use stats` gives a library", ""),
+    Pattern(_START + rf"def[ \t]+(?P<f>{NAME})[ \t]*\((?P<p>[^()\n]*)\)[ \t]*:[ \t]*(?:return\b)?(?P<v>[^\n⋄]*))",
+            "a function is `{…}` with `⍵` for its argument (`⍺` is the left one), and its last expression is its value",
+            lambda g: f"{g['f']} ← {function_of(g['p'], g['v'], g.context.of_parameters()) if g['v'].strip() else '{…⍵…}'}"),
+    Pattern(r"(?<![\w.])(?P<all>(?:list\((?=(?:map|filter)\())?(?:map|filter)\([ \t]*lambda\b"
+            rf"(?:[^()\n⋄]|{CALL_ARGUMENTS})*\)(?:(?<=\)\))\))?)",
+            "`f¨x` is f of each item, and `m⌿x` keeps what a mask m says", translated_part),
+    Pattern(r"lambda[ \t]*(?P<p>[^:\n]*):[ \t]*"
+            rf"(?P<v>(?:[^()\[\],\n⋄]|{CALL_ARGUMENTS}|\[[^\[\]\n]*\])*[^\s()\[\],\n⋄]|[^()\[\],\n⋄]*{CALL_ARGUMENTS})",
+            "a function is `{…}` with `⍵` for its argument (`⍺` is the left one)",
+            lambda g: function_of(g["p"], g["v"], g.context.of_parameters())),
+    Pattern(_START + rf"for\b[ \t]*(?:(?P<i>{NAME})[ \t]+in\b[ \t]*(?P<x>[^:\n⋄]+)(?::(?P<v>[^\n⋄]*))?|{_REST}))",
+            "there is no `for`: `f¨x` is f of each item, `f/x` folds, `f⍣n` repeats, and `{…⍺…}⍣(⍳n)` counts", each_of),
+    Pattern(_START + rf"while\b{_REST})", "there is no `while`: `f⍣(n ⋄ p)` repeats f until p holds, n times at most",
+            "{{…}}⍣(n ⋄ {{…}})"),
+    Pattern(rf"(?P<a>{ITEM})[ \t]+if[ \t]+(?P<c>[^\n⋄]+?)[ \t]+else[ \t]+(?P<b>{ITEM})", "`¿` chooses", "({c}) ¿ ({a} ⋄ {b})"),
+    Pattern(rf"(?P<c>[^\n⋄?:←]*[^\s⋄?:←])[ \t]*\?[ \t]*(?P<a>{ITEM})[ \t]*:[ \t]*(?P<b>{ITEM})", "`¿` chooses",
+            "({c}) ¿ ({a} ⋄ {b})"),
+    Pattern(_START + rf"if\b[ \t]*(?P<c>[^\n⋄]+?)[ \t]+then[ \t]+(?P<a>[^\n⋄]+?)[ \t]+else[ \t]+(?P<b>{_REST}))", "`¿` chooses",
+            "({c}) ¿ ({a} ⋄ {b})"),
+    Pattern(_START + rf"(?:if|elif|else)\b(?:{_REST}|:))",
+            "there is no `if`: `m ¿ (a ⋄ b)` chooses items, and a function chooses by a guard", "{{condition : value ⋄ …}}"),
+    Pattern(_START + rf"return\b[ \t]*(?P<v>{_REST}))", "the last expression of a function is its value", "{v}"),
     # ---- assignment and comparison
-    Habit(_START + rf"(?P<x>{NAME})[ \t]*:=[ \t]*(?P<v>{_REST}))", "a name gets a value by `←`", assigned),
-    Habit(_START + rf"(?P<w>{NAME})[ \t]*<-[ \t]*(?P<v>{_REST}))", "`<-` is `<` and `-`; a name gets a value by `←`",
-          assigned, (Code.E001,), legal=True),
-    Habit(_START + rf"(?P<x>{NAME})[ \t]*(?P<f>[-+*/|&^])=[ \t]*(?P<v>{_REST}))", "a function left of `←` changes a value",
-          changed_by),
-    Habit(_START + rf"(?P<x>{NAME})(?P<f>\+\+|--)[ \t]*(?=$|[\n⋄]))", "a function left of `←` changes a value",
-          lambda g: f"{g['x']} {g['f'][0]}← 1"),
-    Habit(r"~=|<>", "there is no `~=` or `<>`: `≠` is not equal", "≠", (Code.E131, Code.E133)),
-    Habit(r"==", "there is no `==`: `=` compares", "="),
-    Habit(r"!=", "there is no `!=`: `≠` is not equal", "≠"),
-    Habit(r"<=", "there is no `<=`: `≤` is at most", "≤"),
-    Habit(r">=", "there is no `>=`: `≥` is at least", "≥"),
-    Habit(_START + rf"(?P<w>{NAME})[ \t]*=(?![=])[ \t]*(?P<v>{_REST}))", "`=` compares; a name gets a value by `←`", assigned,
-          (Code.E001, Code.E002), legal=True),
-    Habit(_START + rf"(?P<x>{NAME}\[[^\[\]\n⋄]*\])[ \t]*=(?![=])[ \t]*(?P<v>{_REST}))",
-          "`=` compares; items get a value by `←`", assigned, (Code.E001, Code.E002), legal=True),
-    Habit(_BOTH + r"&&)", "there is no `&&`: `∧` is and", both_sides("∧")),
-    Habit(_BOTH + r"\|\|)", "`||` is `|` twice: `∨` is or", both_sides("∨"), legal=True),
-    Habit(_BOTH + r"(?<![\w.])(?P<w>and)\b)", "there is no `and`: `∧` is and", both_sides("∧"), (Code.E001,)),
-    Habit(_BOTH + r"(?<![\w.])(?P<w>or)\b)", "there is no `or`: `∨` is or", both_sides("∨"), (Code.E001,)),
-    Habit(r"!(?P<x>[A-Za-z]\w*)", "`!` is the factorial; `~` is not", "~{x}", (Code.E300, Code.E303), legal=True),
+    Pattern(_START + rf"(?P<x>{NAME})[ \t]*:=[ \t]*(?P<v>{_REST}))", "a name gets a value by `←`", assignment_of),
+    Pattern(_START + rf"(?P<w>{NAME})[ \t]*<-[ \t]*(?P<v>{_REST}))", "`<-` is `<` and `-`; a name gets a value by `←`",
+            assignment_of, (Code.E001,), legal=True),
+    Pattern(_START + rf"(?P<x>{NAME})[ \t]*(?P<f>[-+*/|&^])=[ \t]*(?P<v>{_REST}))", "a function left of `←` changes a value",
+            augmented_assignment),
+    Pattern(_START + rf"(?P<x>{NAME})(?P<f>\+\+|--)[ \t]*(?=$|[\n⋄]))", "a function left of `←` changes a value",
+            lambda g: f"{g['x']} {g['f'][0]}← 1"),
+    Pattern(r"~=|<>", "there is no `~=` or `<>`: `≠` is not equal", "≠", (Code.E131, Code.E133)),
+    Pattern(r"==", "there is no `==`: `=` compares", "="),
+    Pattern(r"!=", "there is no `!=`: `≠` is not equal", "≠"),
+    Pattern(r"<=", "there is no `<=`: `≤` is at most", "≤"),
+    Pattern(r">=", "there is no `>=`: `≥` is at least", "≥"),
+    Pattern(_START + rf"(?P<w>{NAME})[ \t]*=(?![=])[ \t]*(?P<v>{_REST}))",
+            "`=` compares; a name gets a value by `←`", assignment_of,
+            (Code.E001, Code.E002), legal=True),
+    Pattern(_START + rf"(?P<x>{NAME}\[[^\[\]\n⋄]*\])[ \t]*=(?![=])[ \t]*(?P<v>{_REST}))",
+            "`=` compares; items get a value by `←`", assignment_of, (Code.E001, Code.E002), legal=True),
+    Pattern(_BOTH + r"&&)", "there is no `&&`: `∧` is and", dyadic_of("∧")),
+    Pattern(_BOTH + r"\|\|)", "`||` is `|` twice: `∨` is or", dyadic_of("∨"), legal=True),
+    Pattern(_BOTH + r"(?<![\w.])(?P<w>and)\b)", "there is no `and`: `∧` is and", dyadic_of("∧"), (Code.E001,)),
+    Pattern(_BOTH + r"(?<![\w.])(?P<w>or)\b)", "there is no `or`: `∨` is or", dyadic_of("∨"), (Code.E001,)),
+    Pattern(r"!(?P<x>[A-Za-z]\w*)", "`!` is the factorial; `~` is not", "~{x}", (Code.E300, Code.E303), legal=True),
     # ---- arithmetic
-    Habit(r"\*\*", "`**` is `*` twice: one `*` is power", "*", (), legal=True),
-    Habit(rf"(?P<a>{ITEM})[ \t]*%(?P<f>in|o|[*/]|)%[ \t]*(?P<b>{ITEM})", "functions between `%` are glyphs", between_percents),
-    Habit(rf"(?P<a>{ITEM})[ \t]*\.(?P<f>[-+*/^<>])[ \t]*(?P<b>{ITEM})", "functions go item by item", item_by_item,
-          (Code.E005, Code.E006, Code.E008)),
-    Habit(rf"(?P<a>{NAME})[ \t]*\\[ \t]*(?P<b>{NAME})(?![\w.\[(])", "`b⌹A` solves A x = b", "{b}⌹{a}", (Code.E131,)),
-    Habit(rf"(?P<a>{ITEM})[ \t]*%[ \t]*(?P<b>{ITEM})", "the remainder is `|`, with the divisor on its left", operated("%")),
-    Habit(rf"(?P<all>(?P<a>{ITEM})[ \t]*\^[ \t]*(?P<b>{ITEM}))", "power is `*`; Python's exclusive or is `⎕bxor`, of masks `≠`",
-          lambda g: f"{g['a']}*{g['b']}" if is_power(g["all"]) else "…"),
-    Habit(r"~(?![~*])", "`~` is not, and needs a bool; `⎕bnot n` turns the bits of integers, and `0=n` says which are 0", None,
-          (Code.E303,)),
-    Habit(rf"(?P<a>{NAME})[ \t]*@[ \t]*(?P<b>{NAME})", "the matrix product is `+.×`", operated("@")),
-    Habit(rf"(?P<a>{ITEM})[ \t]*//[ \t]*(?P<b>{ITEM})", "division is `÷`, and `⌊` rounds down", operated("//")),
-    Habit(rf"{_BEFORE}(?P<a>[\w.]+[ \t]+(?!/[ \t]+[A-Za-z_])(?P<f>[-/])[ \t]+[\w.]+)[ \t]+(?P=f)[ \t]+(?P<b>[\w.]+){_END}",
-          "a function takes all that is right of it (and `÷` divides)",
-          lambda g: f"({g['a']}) {g['f']} {g['b']}".replace("/", "÷"), (), legal=True),
-    Habit(rf"{_BEFORE}(?P<a>[\d.]+)[ \t]+/[ \t]+(?P<b>{NAME}){_END}", "`/` repeats what is right of it; division is `÷`",
-          "{a}÷{b}", (), legal=True),
-    Habit(rf"{_BEFORE}(?P<a>[\w.]+)[ \t]*(?P<f>[<>])[ \t]*(?P<b>[\w.]+)[ \t]*(?P=f)[ \t]*(?P<c>[\w.]+){_END}",
-          "a function takes all that is right of it, so the second comparison is of the first's result; `∧` is and",
-          "({a}{f}{b})∧{b}{f}{c}", (), legal=True),
-    Habit(rf"(?P<a>\([^()\n]*[<>=][^()\n]*\))[ \t]*\|[ \t]*(?P<b>\([^()\n]*[<>=][^()\n]*\)){_END}",
-          "`|` is the remainder; `∨` is or", "{a}∨{b}", (), legal=True),
-    Habit(rf"{_BEFORE}(?P<a>[\d.]+)/(?P<b>[\d.]+)(?![\w.]|[ \t]+[\d¯])", "`/` repeats what is right of it; division is `÷`",
-          "{a}÷{b}", (Code.E303,), legal=True),
-    Habit(rf"{_BEFORE}(?P<a>{NAME})[ \t]*/[ \t]*(?P<b>[\d.]+)(?![\w.]|[ \t]+[\d¯])",
-          "`/` repeats what is right of it; division is `÷`", "{a}÷{b}", (Code.E101, Code.E303), legal=True),
-    Habit(rf"{_BEFORE}(?P<a>[\w.]+)(?P<s>[ \t]*)\*[ \t]*(?P<b>[\w.]+)(?P<f>[ \t]*[-+][ \t]*)(?P<c>[\w.]+)",
-          "`*` is power, and a function takes all that is right of it", "({a}{s}×{s}{b}){f}{c}", (), legal=True),
-    Habit(r"(?:^|(?<=[⋄(\[=←]))(?P<s>[ \t]*)(?P<all>-(?P<x>\d[\d.]*))(?![\w.]|[ \t]+[\d¯])",
-          "`-` is a function, which negates all that is right of it; `¯` is the sign of a number", "¯{x}", (), legal=True),
-    Habit(r"(?<![\w.¯])(?P<a>\d[\d.]*)[eE]-(?P<b>\d+)", "`¯` is the sign of a number, of its exponent too", "{a}e¯{b}",
-          (Code.E005,)),
-    Habit(r"(?<![\w.])(?P<a>\d[\d.]*)[ \t]*(?P<s>[-+])[ \t]*(?P<b>\d[\d.]*)[ij]\b", "`J` joins the parts of a complex number",
-          complex_of, (Code.E005,)),
-    Habit(r"(?<![\w.])(?P<b>\d[\d.]*)[ij]\b", "`J` joins the parts of a complex number", "0J{b}", (Code.E005,)),
-    Habit(r"(?<![\w.])(?P<all>0(?:[xX][0-9a-fA-F]+|[bB][01]+|[oO][0-7]+))\b", "numbers are decimal",
-          lambda g: str(int(g["all"], 0))),
-    Habit(rf"(?P<a>{TEXT})[ \t]*\+[ \t]*(?P<b>{TEXT}|{NAME})", "`,` joins texts", "{a},{b}"),
-    Habit(rf"(?P<a>{NAME})[ \t]*\+[ \t]*(?P<b>{TEXT})", "`,` joins texts", "{a},{b}", (Code.E300,)),
-    Habit(rf"(?P<all>(?P<a>{TEXT})[ \t]*\*[ \t]*(?P<b>\d+))", "`⍴` repeats", "({b}×≢{a})⍴{a}", (Code.E300,)),
-    Habit(rf"\[[ \t]*(?P<v>[^\[\]\n]+?)[ \t]+for[ \t]+(?P<i>{NAME})[ \t]+in[ \t]+(?P<x>(?:(?![ \t]if[ \t])[^\[\]\n])+?)[ \t]*\]",
-          "`f¨x` is f of each item", each_of),
-    Habit(rf"\bfor[ \t]+{NAME}[ \t]+(?P<w>in)\b", "`f¨x` is f of each item", None, (Code.E001,)),
-    Habit(rf"(?<!for )(?<![\w.])(?P<a>{ITEM})[ \t]+(?P<f>(?:not[ \t]+)?)(?P<w>in)[ \t]+(?P<b>{NAME})(?=[ \t]*(?:$|[\n⋄)#]))",
-          "`∊` says which items are in an array", lambda g: operated("not in" if "not" in g["f"] else "in")(g), (Code.E001,)),
-    Habit(rf"(?P<a>{ITEM})[ \t]*<<[ \t]*(?P<b>{ITEM})", "there are no shifts: `2*n` is a power of 2", operated("<<")),
-    Habit(rf"(?P<a>{ITEM})[ \t]*>>[ \t]*(?P<b>{ITEM})", "there are no shifts: `2*n` is a power of 2", operated(">>")),
-    Habit(rf"(?P<all>(?P<a>{ITEM})[ \t]*&[ \t]*(?P<b>{ITEM}))", "`∧` is and", read_whole),
-    Habit(rf"{NAME}\[[^\[\]\n]*\b(?P<w>None|newaxis)\b[^\[\]\n]*\]",
-          "no axis of length 1 is stretched: `x∘.f y` is f of each item of x with each of y, `A f⍤1 ⊢ x` of each row with x",
-          None, (Code.E001, Code.E017)),
-    Habit(r"\bis[ \t]+(?:not[ \t]+)?(?P<w>None)\b", "every item has a value; `x≠x` finds the floats that are not a number", None,
-          (Code.E001,)),
-    Habit(rf"(?<![\w.])(?P<w>[fF]){TEXT}", "`⍕n` is the text of a number, and `,` joins texts", None, (Code.E001,)),
+    Pattern(r"\*\*", "`**` is `*` twice: one `*` is power", "*", (), legal=True),
+    Pattern(rf"(?P<a>{ITEM})[ \t]*%(?P<f>in|o|[*/]|)%[ \t]*(?P<b>{ITEM})", "functions between `%` are glyphs", between_percents),
+    Pattern(rf"(?P<a>{ITEM})[ \t]*\.(?P<f>[-+*/^<>])[ \t]*(?P<b>{ITEM})", "functions go item by item", elementwise_of,
+            (Code.E005, Code.E006, Code.E008)),
+    Pattern(rf"(?P<a>{NAME})[ \t]*\\[ \t]*(?P<b>{NAME})(?![\w.\[(])", "`b⌹A` solves A x = b", "{b}⌹{a}", (Code.E131,)),
+    Pattern(rf"(?P<a>{ITEM})[ \t]*%[ \t]*(?P<b>{ITEM})", "the remainder is `|`, with the divisor on its left", infix("%")),
+    Pattern(rf"(?P<all>(?P<a>{ITEM})[ \t]*\^[ \t]*(?P<b>{ITEM}))", "power is `*`; Python's exclusive or is `⎕bxor`, of masks `≠`",
+            lambda g: f"{g['a']}*{g['b']}" if is_power(g["all"]) else "…"),
+    Pattern(r"~(?![~*])", "`~` is not, and needs a bool; `⎕bnot n` turns the bits of integers, and `0=n` says which are 0", None,
+            (Code.E303,)),
+    Pattern(rf"(?P<a>{NAME})[ \t]*@[ \t]*(?P<b>{NAME})", "the matrix product is `+.×`", infix("@")),
+    Pattern(rf"(?P<a>{ITEM})[ \t]*//[ \t]*(?P<b>{ITEM})", "division is `÷`, and `⌊` rounds down", infix("//")),
+    Pattern(rf"{_BEFORE}(?P<a>[\w.]+[ \t]+(?!/[ \t]+[A-Za-z_])(?P<f>[-/])[ \t]+[\w.]+)[ \t]+(?P=f)[ \t]+(?P<b>[\w.]+){_END}",
+            "a function takes all that is right of it (and `÷` divides)",
+            lambda g: f"({g['a']}) {g['f']} {g['b']}".replace("/", "÷"), (), legal=True),
+    Pattern(rf"{_BEFORE}(?P<a>[\d.]+)[ \t]+/[ \t]+(?P<b>{NAME}){_END}", "`/` repeats what is right of it; division is `÷`",
+            "{a}÷{b}", (), legal=True),
+    Pattern(rf"{_BEFORE}(?P<a>[\w.]+)[ \t]*(?P<f>[<>])[ \t]*(?P<b>[\w.]+)[ \t]*(?P=f)[ \t]*(?P<c>[\w.]+){_END}",
+            "a function takes all that is right of it, so the second comparison is of the first's result; `∧` is and",
+            "({a}{f}{b})∧{b}{f}{c}", (), legal=True),
+    Pattern(rf"(?P<a>\([^()\n]*[<>=][^()\n]*\))[ \t]*\|[ \t]*(?P<b>\([^()\n]*[<>=][^()\n]*\)){_END}",
+            "`|` is the remainder; `∨` is or", "{a}∨{b}", (), legal=True),
+    Pattern(rf"{_BEFORE}(?P<a>[\d.]+)/(?P<b>[\d.]+)(?![\w.]|[ \t]+[\d¯])", "`/` repeats what is right of it; division is `÷`",
+            "{a}÷{b}", (Code.E303,), legal=True),
+    Pattern(rf"{_BEFORE}(?P<a>{NAME})[ \t]*/[ \t]*(?P<b>[\d.]+)(?![\w.]|[ \t]+[\d¯])",
+            "`/` repeats what is right of it; division is `÷`", "{a}÷{b}", (Code.E101, Code.E303), legal=True),
+    Pattern(rf"{_BEFORE}(?P<a>[\w.]+)(?P<s>[ \t]*)\*[ \t]*(?P<b>[\w.]+)(?P<f>[ \t]*[-+][ \t]*)(?P<c>[\w.]+)",
+            "`*` is power, and a function takes all that is right of it", "({a}{s}×{s}{b}){f}{c}", (), legal=True),
+    Pattern(r"(?:^|(?<=[⋄(\[=←]))(?P<s>[ \t]*)(?P<all>-(?P<x>\d[\d.]*))(?![\w.]|[ \t]+[\d¯])",
+            "`-` is a function, which negates all that is right of it; `¯` is the sign of a number", "¯{x}", (), legal=True),
+    Pattern(r"(?<![\w.¯])(?P<a>\d[\d.]*)[eE]-(?P<b>\d+)", "`¯` is the sign of a number, of its exponent too", "{a}e¯{b}",
+            (Code.E005,)),
+    Pattern(r"(?<![\w.])(?P<a>\d[\d.]*)[ \t]*(?P<s>[-+])[ \t]*(?P<b>\d[\d.]*)[ij]\b", "`J` joins the parts of a complex number",
+            complex_of, (Code.E005,)),
+    Pattern(r"(?<![\w.])(?P<b>\d[\d.]*)[ij]\b", "`J` joins the parts of a complex number", "0J{b}", (Code.E005,)),
+    Pattern(r"(?<![\w.])(?P<all>0(?:[xX][0-9a-fA-F]+|[bB][01]+|[oO][0-7]+))\b", "numbers are decimal",
+            lambda g: str(int(g["all"], 0))),
+    Pattern(rf"(?P<a>{TEXT})[ \t]*\+[ \t]*(?P<b>{TEXT}|{NAME})", "`,` joins texts", "{a},{b}"),
+    Pattern(rf"(?P<a>{NAME})[ \t]*\+[ \t]*(?P<b>{TEXT})", "`,` joins texts", "{a},{b}", (Code.E300,)),
+    Pattern(rf"(?P<all>(?P<a>{TEXT})[ \t]*\*[ \t]*(?P<b>\d+))", "`⍴` repeats", "({b}×≢{a})⍴{a}", (Code.E300,)),
+    Pattern(rf"\[[ \t]*(?P<v>[^\[\]\n]+?)[ \t]+for[ \t]+(?P<i>{NAME})[ \t]+in[ \t]+"
+            r"(?P<x>(?:(?![ \t]if[ \t])[^\[\]\n])+?)[ \t]*\]",
+            "`f¨x` is f of each item", each_of),
+    Pattern(rf"\bfor[ \t]+{NAME}[ \t]+(?P<w>in)\b", "`f¨x` is f of each item", None, (Code.E001,)),
+    Pattern(rf"(?<!for )(?<![\w.])(?P<a>{ITEM})[ \t]+(?P<f>(?:not[ \t]+)?)(?P<w>in)[ \t]+(?P<b>{NAME})(?=[ \t]*(?:$|[\n⋄)#]))",
+            "`∊` says which items are in an array", lambda g: infix("not in" if "not" in g["f"] else "in")(g), (Code.E001,)),
+    Pattern(rf"(?P<a>{ITEM})[ \t]*<<[ \t]*(?P<b>{ITEM})", "there are no shifts: `2*n` is a power of 2", infix("<<")),
+    Pattern(rf"(?P<a>{ITEM})[ \t]*>>[ \t]*(?P<b>{ITEM})", "there are no shifts: `2*n` is a power of 2", infix(">>")),
+    Pattern(rf"(?P<all>(?P<a>{ITEM})[ \t]*&[ \t]*(?P<b>{ITEM}))", "`∧` is and", translated_part),
+    Pattern(rf"{NAME}\[[^\[\]\n]*\b(?P<w>None|newaxis)\b[^\[\]\n]*\]",
+            "no axis of length 1 is stretched: `x∘.f y` is f of each item of x with each of y, `A f⍤1 ⊢ x` of each row with x",
+            None, (Code.E001, Code.E017)),
+    Pattern(r"\bis[ \t]+(?:not[ \t]+)?(?P<w>None)\b",
+            "every item has a value; `x≠x` finds the floats that are not a number", None,
+            (Code.E001,)),
+    Pattern(rf"(?<![\w.])(?P<w>[fF]){TEXT}", "`⍕n` is the text of a number, and `,` joins texts", None, (Code.E001,)),
 )  # fmt: skip
 
-_NAMED = (Code.E001, Code.E002, Code.E005, Code.E009, Code.E014, Code.E017, Code.E304, Code.E310)
+_NAME_CODES = (Code.E001, Code.E002, Code.E005, Code.E009, Code.E014, Code.E017, Code.E304, Code.E310)
 
-BRACKETS: tuple[Habit, ...] = (
-    Habit(r"\b(?:axis|dim|keepdims|dtype)[ \t]*=[^\n⋄]*",
-          "arguments have no names: `f/x` is along the last axis, `f⌿x` along the first",
-          "f⌿…", (Code.E001, Code.E002)),
-    Habit(rf"(?P<x>(?<![\w.]){NAME})\([ \t]*(?P<i>\d+)[ \t]*\)", "`x[i]` indexes, from 0", cells_from_one, (Code.E111,)),
-    Habit(r"(?<![\w)\]⍵⍺])\[(?P<x>[^\[\]\n⋄;,]+(?:;[^\[\]\n⋄;,]+)+)\]", "`⋄` separates the cells of a matrix",
-          rows_of, (Code.E002,)),
-    Habit(rf"(?<![\w.])(?P<all>(?:{NAME}\.)*{NAME}{GIVEN}(?:\.{NAME}{GIVEN})*\[[^\[\]\n;]*:[^\[\]\n;]*\])",
-          "`k↑x` are the first k items, `k↓x` those after them, `⊖x` the reverse", read_whole, (Code.E017,)),
-    Habit(rf"(?P<x>{NAME})\[[ \t]*(?P<i>[1-9]\d*)[ \t]*:[ \t]*end[ \t]*\]", "`k↓x` leaves out the first k items",
-          lambda g: f"{int(g['i']) - 1}↓{g['x']}" if g["i"] != "1" else g["x"]),
-    Habit(rf"(?P<all>{NAME}\[[ \t]*::[ \t]*-1[ \t]*\])", "`⊖` reverses the major cells", read_whole),
-    Habit(rf"(?P<all>{NAME}\[(?:{_AXIS}:{_AXIS},|{_AXIS},{_AXIS}:){_AXIS}\])",
-          "`;` separates the axes of an index, and an axis that is taken whole is left empty", read_whole),
-    Habit(rf"(?P<all>{NAME}\[[ \t]*-?(?:{NAME}|\d+)[ \t]*(?:,[ \t]*-?(?:{NAME}|\d+)[ \t]*)+\])",
-          "`,` joins positions of one axis; `;` separates the axes of an index", read_whole, (Code.E310,), legal=True),
-    Habit(rf"(?P<all>{NAME}\[[^\[\];\n]*:[^\[\];\n]*\])",
-          "`k↑x` are the first k items, `k↓x` those after them, `x[a+⍳k]` k items from a on", read_whole),
-    Habit(rf"(?P<all>{NAME}\[[ \t]*-[ \t]*1[ \t]*\])",
-          "positions count from the start; the last cell is the first of the reverse", read_whole),
-    Habit(rf"(?P<all>{NAME}\[[ \t]*-[ \t]*\d+[ \t]*\])", "positions count from the start", read_whole),
-    Habit(rf"(?P<all>{NAME}\[[^\[\]\n]*[<>=&|][^\[\]\n]*\])", "`m⌿x` keeps the cells that the mask m selects", read_whole,
-          (Code.E304,)),
-    Habit(rf"(?P<x>{NAME})\[(?P<w>end)\]", "the last cell is the first of the reverse", "0⌷⊖{x}", (Code.E001,)),
-    Habit(rf"(?P<x>{NAME})\[(?P<i>{NAME})\]", "`m⌿x` keeps the cells that the mask m selects", "{i}⌿{x}", (Code.E304,)),
-    Habit(rf"(?P<x>{NAME})\((?P<i>[^()\n]*:[^()\n]*,[^()\n]*|[^()\n]*,[^()\n]*:[^()\n]*)\)",
-          "`x[i;j]` indexes: in brackets, from 0, with `;` between the axes, and an axis that is taken whole is left empty",
-          cells_from_one, (Code.E017,)),
-    Habit(rf"(?:^|(?<=[⋄(=←])|(?<=<-))[ \t]*(?P<all>(?P<a>{ATOM}):(?:(?P<s>{ATOM}):)?(?P<b>{ATOM}))(?=[ \t]*(?:$|[\n⋄)#]))",
-          "`⍳n` counts from 0 to n-1", range_of, (Code.E017,)),
-    Habit(rf"(?P<x>(?<![\w.]){NAME}|\([^()\n]*\))'(?=[ \t]*(?:$|[-+*/^@,;#\n⋄)\]]))", "`'` starts a text; `⍉` transposes",
-          transposed, (Code.E004,)),
-    Habit(r"(?<![\w)\]⍵⍺])(?P<all>\[(?:[^\[\]\n⋄;]|\[[^\[\]\n⋄;]*\])*,(?:[^\[\]\n⋄;]|\[[^\[\]\n⋄;]*\])*\])",
-          "items of a vector stand side by side, rows of a matrix in brackets with `⋄` between them",
-          read_whole),
-    Habit(rf"{NAME}\[[ \t]*\.\.\.", "`k⌷⍤1 ⊢ x` is the k-th item of each row", None, (Code.E008,)),
-    Habit(r"(?<![\w.])(?P<w>null|nil|nothing|NULL|nullptr|undefined)\b",
-          "every item has a value (and `⎕nan` is the float that is not a number)", None, (Code.E001,)),
+BRACKET_PATTERNS: tuple[Pattern, ...] = (
+    Pattern(r"\b(?:axis|dim|keepdims|dtype)[ \t]*=[^\n⋄]*",
+            "arguments have no names: `f/x` is along the last axis, `f⌿x` along the first",
+            "f⌿…", (Code.E001, Code.E002)),
+    Pattern(rf"(?P<x>(?<![\w.]){NAME})\([ \t]*(?P<i>\d+)[ \t]*\)", "`x[i]` indexes, from 0", cells_from_one, (Code.E111,)),
+    Pattern(r"(?<![\w)\]⍵⍺])\[(?P<x>[^\[\]\n⋄;,]+(?:;[^\[\]\n⋄;,]+)+)\]", "`⋄` separates the cells of a matrix",
+            rows_of, (Code.E002,)),
+    Pattern(rf"(?<![\w.])(?P<all>(?:{NAME}\.)*{NAME}{CALL_ARGUMENTS}(?:\.{NAME}{CALL_ARGUMENTS})*\[[^\[\]\n;]*:[^\[\]\n;]*\])",
+            "`k↑x` are the first k items, `k↓x` those after them, `⊖x` the reverse", translated_part, (Code.E017,)),
+    Pattern(rf"(?P<x>{NAME})\[[ \t]*(?P<i>[1-9]\d*)[ \t]*:[ \t]*end[ \t]*\]", "`k↓x` leaves out the first k items",
+            lambda g: f"{int(g['i']) - 1}↓{g['x']}" if g["i"] != "1" else g["x"]),
+    Pattern(rf"(?P<all>{NAME}\[[ \t]*::[ \t]*-1[ \t]*\])", "`⊖` reverses the major cells", translated_part),
+    Pattern(rf"(?P<all>{NAME}\[(?:{_AXIS}:{_AXIS},|{_AXIS},{_AXIS}:){_AXIS}\])",
+            "`;` separates the axes of an index, and an axis that is taken whole is left empty", translated_part),
+    Pattern(rf"(?P<all>{NAME}\[[ \t]*-?(?:{NAME}|\d+)[ \t]*(?:,[ \t]*-?(?:{NAME}|\d+)[ \t]*)+\])",
+            "`,` joins positions of one axis; `;` separates the axes of an index", translated_part, (Code.E310,), legal=True),
+    Pattern(rf"(?P<all>{NAME}\[[^\[\];\n]*:[^\[\];\n]*\])",
+            "`k↑x` are the first k items, `k↓x` those after them, `x[a+⍳k]` k items from a on", translated_part),
+    Pattern(rf"(?P<all>{NAME}\[[ \t]*-[ \t]*1[ \t]*\])",
+            "positions count from the start; the last cell is the first of the reverse", translated_part),
+    Pattern(rf"(?P<all>{NAME}\[[ \t]*-[ \t]*\d+[ \t]*\])", "positions count from the start", translated_part),
+    Pattern(rf"(?P<all>{NAME}\[[^\[\]\n]*[<>=&|][^\[\]\n]*\])", "`m⌿x` keeps the cells that the mask m selects", translated_part,
+            (Code.E304,)),
+    Pattern(rf"(?P<x>{NAME})\[(?P<w>end)\]", "the last cell is the first of the reverse", "0⌷⊖{x}", (Code.E001,)),
+    Pattern(rf"(?P<x>{NAME})\[(?P<i>{NAME})\]", "`m⌿x` keeps the cells that the mask m selects", "{i}⌿{x}", (Code.E304,)),
+    Pattern(rf"(?P<x>{NAME})\((?P<i>[^()\n]*:[^()\n]*,[^()\n]*|[^()\n]*,[^()\n]*:[^()\n]*)\)",
+            "`x[i;j]` indexes: in brackets, from 0, with `;` between the axes, and an axis that is taken whole is left empty",
+            cells_from_one, (Code.E017,)),
+    Pattern(rf"(?:^|(?<=[⋄(=←])|(?<=<-))[ \t]*(?P<all>(?P<a>{ATOM}):(?:(?P<s>{ATOM}):)?(?P<b>{ATOM}))(?=[ \t]*(?:$|[\n⋄)#]))",
+            "`⍳n` counts from 0 to n-1", range_of, (Code.E017,)),
+    Pattern(rf"(?P<x>(?<![\w.]){NAME}|\([^()\n]*\))'(?=[ \t]*(?:$|[-+*/^@,;#\n⋄)\]]))", "`'` starts a text; `⍉` transposes",
+            transposed, (Code.E004,)),
+    Pattern(r"(?<![\w)\]⍵⍺])(?P<all>\[(?:[^\[\]\n⋄;]|\[[^\[\]\n⋄;]*\])*,(?:[^\[\]\n⋄;]|\[[^\[\]\n⋄;]*\])*\])",
+            "items of a vector stand side by side, rows of a matrix in brackets with `⋄` between them",
+            translated_part),
+    Pattern(rf"{NAME}\[[ \t]*\.\.\.", "`k⌷⍤1 ⊢ x` is the k-th item of each row", None, (Code.E008,)),
+    Pattern(r"(?<![\w.])(?P<w>null|nil|nothing|NULL|nullptr|undefined)\b",
+            "every item has a value (and `⎕nan` is the float that is not a number)", None, (Code.E001,)),
 )  # fmt: skip
-"""What stands in brackets or goes on from a name, looked at after calls, which may hold it."""
+"""Patterns of brackets and of text after a name; tried after calls, which may contain them."""
 
 
 @lru_cache(maxsize=2)
-def rows(legal: bool) -> tuple[tuple[Habit, re.Pattern[str]], ...]:
-    """The rows with their patterns: those that are legal, or all."""
-    chosen = [row for row in (*HABITS, *BRACKETS) if row.legal] if legal else [*HABITS, *_named(), *BRACKETS]
+def rows(legal: bool) -> tuple[tuple[Pattern, re.Pattern[str]], ...]:
+    """The rows with their compiled patterns: those of valid Rho, or all."""
+    chosen = [*PATTERNS, *([] if legal else _name_patterns()), *BRACKET_PATTERNS]
+    chosen = [row for row in chosen if row.legal or not legal]
     return tuple([(row, re.compile(row.pattern)) for row in chosen])
 
 
-def _named() -> tuple[Habit, ...]:
-    """The rows of names: calls as functions and as methods, functions without parentheses, values."""
-    functions = {*WORDS, *ROWS, *JOINED, *(word for word, _ in (*CALLS, *BUILTINS)), "stack", "column_stack", "astype"}
-    words, values, hinted = ("|".join(sorted(names, key=len, reverse=True)) for names in (functions, CONSTANTS, TOLD))
-    known = rf"(?:{'|'.join(PACKAGES)})\.(?:(?:{'|'.join(SUBPACKAGES)})\.)*"
+def _name_patterns() -> tuple[Pattern, ...]:
+    """The rows of names: calls as functions and as methods, functions without parentheses, constants."""
+    functions = {
+        *MONADIC_FUNCTIONS, *ROW_BY_ROW, *JOINING_FUNCTIONS, *(word for word, _ in (*CALLS, *BUILTINS)),
+        "stack", "column_stack", "astype",
+    }  # fmt: skip
+    words, values, hinted = ("|".join(sorted(names, key=len, reverse=True)) for names in (functions, CONSTANTS, UNTRANSLATED))
+    context = rf"(?:{'|'.join(PACKAGES)})\.(?:(?:{'|'.join(SUBPACKAGES)})\.)*"
     every = rf"(?:{'|'.join(PACKAGES)})\.(?:[a-z]\w*\.)*"
     libraries = r"(?:stats|sort|text|linalg)\."
-    given = GIVEN
+    arguments = CALL_ARGUMENTS
     return (
-        Habit(rf"(?<![\w.])(?P<all>(?:{'|'.join(PACKAGES)})\.\w+\.(?P<w>outer|reduce|accumulate){given})",
-              "`x∘.f y` is f of each item of x with each of y, `f⌿x` folds with f, `f⍀x` keeps what comes on the way",
-              read_whole, _NAMED),
-        Habit(rf"(?<![\w.])(?:{'|'.join(PACKAGES)})\.(?P<w>size)\b(?=[ \t]*\()",
-              "`≢,x` is the number of items of x, `⍴x` its shape", None, _NAMED),
-        Habit(rf"(?<![\w.])(?:{every}|{NAME}\.)?(?P<w>{hinted})\b(?=[ \t]*\()", "", None, (*_NAMED, Code.E131, Code.E133)),
-        Habit(rf"(?<![\w.])(?P<all>(?:(?!{known}|{libraries}){NAME}(?:\[[^\[\]\n]*\])?|(?:{known})?{NAME}{given}|{given}|{TEXT})"
-              rf"(?:\.{NAME}{given})*\.(?P<w>{words})\b(?:{given})?)", "", applied, _NAMED),
-        Habit(rf"(?<![\w.])(?P<all>(?:{known})?(?P<w>{words}){given})", "", applied, _NAMED),
-        Habit(rf"(?<![\w.])(?P<all>(?:{known})?(?P<w>{'|'.join(WORDS)})\b[ \t]*)(?!\()", "",
-              lambda g: WORDS[g["w"]], (Code.E001,)),
-        Habit(rf"(?<![\w.])(?:{known})?(?P<w>{values})\b", "", lambda g: CONSTANTS[g["w"]], (Code.E001,)),
-        Habit(rf"(?<![\w.])(?:{'|'.join(PACKAGES)}|pd|pandas)\.(?:{NAME}\.)*(?P<w>{NAME})",
-              "Rho has no spelling of this function or value of a package; docs/from-numpy.md has those of NumPy that it has",
-              None, (Code.E001,)),
+        Pattern(rf"(?<![\w.])(?P<all>(?:{'|'.join(PACKAGES)})\.\w+\.(?P<w>outer|reduce|accumulate){arguments})",
+                "`x∘.f y` is f of each item of x with each of y, `f⌿x` folds with f, `f⍀x` keeps what comes on the way",
+                translated_part, _NAME_CODES),
+        Pattern(rf"(?<![\w.])(?:{'|'.join(PACKAGES)})\.(?P<w>size)\b(?=[ \t]*\()",
+                "`≢,x` is the number of items of x, `⍴x` its shape", None, _NAME_CODES),
+        Pattern(rf"(?<![\w.])(?:{every}|{NAME}\.)?(?P<w>{hinted})\b(?=[ \t]*\()", "", None, (*_NAME_CODES, Code.E131, Code.E133)),
+        Pattern(rf"(?<![\w.])(?P<all>(?:(?!{context}|{libraries}){NAME}(?:\[[^\[\]\n]*\])?|(?:{context})?{NAME}{arguments}|{arguments}|{TEXT})"
+                rf"(?:\.{NAME}{arguments})*\.(?P<w>{words})\b(?:{arguments})?)", "", call_of, _NAME_CODES),
+        Pattern(rf"(?<![\w.])(?P<all>(?:{context})?(?P<w>{words}){arguments})", "", call_of, _NAME_CODES),
+        Pattern(rf"(?<![\w.])(?P<all>(?:{context})?(?P<w>{'|'.join(MONADIC_FUNCTIONS)})\b[ \t]*)(?!\()", "",
+                lambda g: MONADIC_FUNCTIONS[g["w"]], (Code.E001,)),
+        Pattern(rf"(?<![\w.])(?:{context})?(?P<w>{values})\b", "", lambda g: CONSTANTS[g["w"]], (Code.E001,)),
+        Pattern(rf"(?<![\w.])(?:{'|'.join(PACKAGES)}|pd|pandas)\.(?:{NAME}\.)*(?P<w>{NAME})",
+                "Rho has no spelling of this function or value of a package; docs/from-numpy.md has those of NumPy that it has",
+                None, (Code.E001,)),
     )  # fmt: skip

@@ -1,7 +1,7 @@
 """Translates expressions of Python (or C, R) into Rho: `x**2` is `x*2`, `2*a+1` is `(2×a)+1`, `np.sum(x)` is `+/,x`.
 
-Whoever writes `y = 2*a+1` means `*` and its precedence as the other language has them, so a statement that is repaired is read
-whole as that language: once a part of it is Rho, nobody can tell whose `*` and `/` the others are.
+In `y = 2*a+1` the operators have the meaning and precedence of the other language, so a statement is translated as a whole: in a
+statement that is partly Rho it would be unclear which language its `*` and `/` belong to.
 """
 
 from __future__ import annotations
@@ -12,12 +12,29 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Final
 
-from .equivalence_domains import KINDS, ArgumentFact, Known, RhoSpelling, described, kinds_of, spelling_for, without_ranks
-from .function_names import BUILTINS, CALLS, CONSTANTS, FIRST, JOINED, KINDS_OF_WORDS, PACKAGES, ROWS, WORDS
+from .equivalence_domains import (
+    KINDS,
+    ArgumentFact,
+    RhoSpelling,
+    TranslationContext,
+    describe_domain,
+    kinds_of,
+    spelling_for,
+    without_ranks,
+)
+from .function_names import (
+    ALONG_FIRST_AXIS,
+    BUILTINS,
+    CALLS,
+    CONSTANTS,
+    JOINING_FUNCTIONS,
+    KINDS_OF_WORDS,
+    MONADIC_FUNCTIONS,
+    PACKAGES,
+    ROW_BY_ROW,
+)
 
-# ---------------------------------------------------------------------------------------------------- foreign_expressions
-#
-# An expression of Python (or C, R) as Rho writes it, but for what its calls mean: operators, lists, indices and slices.
+# ---------------------------------------------------------------------------------------------------- operators, lists, slices
 
 _OPERATORS: Final[Mapping[type[ast.operator | ast.cmpop | ast.boolop], str]] = {
     ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.Pow: "power", ast.MatMult: "matmul",
@@ -25,12 +42,12 @@ _OPERATORS: Final[Mapping[type[ast.operator | ast.cmpop | ast.boolop], str]] = {
     ast.And: "both", ast.Or: "either", ast.BitAnd: "bitwise_and", ast.BitOr: "bitwise_or", ast.BitXor: "bitwise_xor",
     ast.In: "contained", ast.Mod: "mod", ast.FloorDiv: "floor_divide", ast.LShift: "left_shift", ast.RShift: "right_shift",
 }  # fmt: skip
-"""The functions that operators stand for."""
-_ITEM_BY_ITEM: Final = (
+"""The functions (of `function_names.CALLS`) that operators stand for."""
+_ELEMENTWISE: Final = (
     ast.Name, ast.Constant, ast.Compare, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.operator, ast.cmpop, ast.boolop, ast.unaryop,
     ast.expr_context,
 )  # fmt: skip
-"""What a value is made of that has the axes of the names in it."""
+"""The nodes of expressions whose value has the axes of the names in them."""
 _ITEM: Final = re.compile(r"[^\W\d]\w*|¯?[\d.]+(?: ¯?[\d.]+)*|\([^()]*\)|'[^']*'|\"[^\"]*\"")
 
 
@@ -39,147 +56,152 @@ _NOT: Final = RhoSpelling("~", "b", "b", "of integers it turns all bits, which `
 _NOT_SO: Final = RhoSpelling("~", "b", "b", "of other numbers it is `0=`")
 
 
-class NoSpelling(Exception):
-    """Rho has no spelling of this that is sure to mean the same."""
+class Untranslatable(Exception):
+    """Rho has no spelling of the expression that is known to be equivalent."""
 
 
-class Expressions:
-    """Writes what it is given, parts of `text`; `known`: what the program says of names, and what is to be said."""
+class ExpressionTranslator:
+    """Translates nodes of the Python expression `text`, except calls (see `_CallTranslator`).
 
-    def __init__(self, text: str, known: Known) -> None:
-        self.text, self.known = text, known
+    Every method returns Rho text or raises `Untranslatable`; remarks are added to `context`."""
 
-    def write(self, node: ast.expr) -> str:
+    def __init__(self, text: str, context: TranslationContext) -> None:
+        self.text, self.context = text, context
+
+    def translate(self, node: ast.expr) -> str:
+        """The Rho text of a node."""
         match node:
             case ast.BinOp(left, operator, right):
-                return self.joined(left, operator, right)
+                return self.binary_operation(left, operator, right)
             case ast.Compare(left, [ast.NotIn()], [right]):
-                return f"~{self.joined(left, ast.In(), right)}"
+                return f"~{self.binary_operation(left, ast.In(), right)}"
             case ast.Compare(left, operators, others):
                 pairs = zip([left, *others], operators, others, strict=False)
-                *before, last = (self.joined(*pair) for pair in pairs)
-                return "".join(f"({one})∧" for one in before) + last
+                *before, last = (self.binary_operation(*pair) for pair in pairs)
+                return "".join(f"({item})∧" for item in before) + last
             case ast.BoolOp(operator, values):
-                return self.chained(operator, values)
+                return self.boolean_operation(operator, values)
             case ast.IfExp(test, body, orelse):
-                return self.templated(CALLS["where", 3], [test, body, orelse])
+                return self.apply_template(CALLS["where", 3], [test, body, orelse])
             case ast.UnaryOp(ast.USub(), ast.Constant() as number):
-                return f"¯{self.write(number)}"
+                return f"¯{self.translate(number)}"
             case ast.UnaryOp(ast.USub(), value):
-                return self.prefixed(WORDS["negative"], value)
+                return self.apply_prefix(MONADIC_FUNCTIONS["negative"], value)
             case ast.UnaryOp(ast.Not() | ast.Invert() as operator, value):
-                return self.prefixed(_NOT if isinstance(operator, ast.Invert) else _NOT_SO, value)
+                return self.apply_prefix(_NOT if isinstance(operator, ast.Invert) else _NOT_SO, value)
             case ast.List(items):
-                return self.listed(items)
+                return self.list_of(items)
             case ast.Tuple([_, *_] as items):
                 return self.strand(items) or ",".join(map(self.operand, items))
             case ast.Call():
-                return self.called(node)
+                return self.call(node)
             case ast.Attribute(ast.Name(package), word) if package in PACKAGES:
-                return self.certain(CONSTANTS.get(word))
+                return self.require_text(CONSTANTS.get(word))
             case ast.Attribute(value, ("T" | "shape" | "size" | "ndim") as word):
-                return {"size": "×/⍴"}.get(word, WORDS[word]) + self.operand(value)
+                return {"size": "×/⍴"}.get(word, MONADIC_FUNCTIONS[word]) + self.operand(value)
             case ast.Subscript(value, index):
-                return self.indexed(value, index)
+                return self.subscript(value, index)
             case ast.Constant(int() | float() as number) if not isinstance(number, bool):
                 written = self.segment(node).replace("_", "").replace("e-", "e¯").replace("E-", "e¯")
                 return str(number) if written[:2].lower() in ("0x", "0b", "0o") else written
             case ast.Name("end"):
-                raise NoSpelling  # of Julia, which counts from 1
+                raise Untranslatable  # Julia's last index, which counts from 1
             case ast.Constant(str()) | ast.Name():
                 return CONSTANTS[self.segment(node)] if self.segment(node) in ("True", "False") else self.segment(node)
             case ast.Constant(bool() as truth):
                 return str(int(truth))
             case _:
-                raise NoSpelling
+                raise Untranslatable
 
-    def joined(self, left: ast.expr, operator: ast.operator | ast.cmpop, right: ast.expr) -> str:
-        word = self.certain(_OPERATORS.get(type(operator)))
-        return self.templated(CALLS[word, 2], [left, right])
+    def binary_operation(self, left: ast.expr, operator: ast.operator | ast.cmpop, right: ast.expr) -> str:
+        word = self.require_text(_OPERATORS.get(type(operator)))
+        return self.apply_template(CALLS[word, 2], [left, right])
 
-    def chained(self, operator: ast.boolop, values: Sequence[ast.expr]) -> str:
-        """`and` and `or` of several."""
+    def boolean_operation(self, operator: ast.boolop, values: Sequence[ast.expr]) -> str:
+        """`and` or `or` of several values."""
         text = CALLS[_OPERATORS[type(operator)], 2]
         *first, end = values
         for value in first:
-            self.require(text, self.known.facts([self.operand(value), self.operand(end)]))
-        return "".join(f"{self.operand(value)}{text[3]}" for value in first) + self.write(end)
+            self.choose_spelling(text, self.context.facts([self.operand(value), self.operand(end)]))
+        return "".join(f"{self.operand(value)}{text[3]}" for value in first) + self.translate(end)
 
-    def templated(self, text: str, nodes: Sequence[ast.expr], in_math: bool = False) -> str:
-        """A function of several arguments."""
+    def apply_template(self, text: str, nodes: Sequence[ast.expr], in_math: bool = False) -> str:
+        """A function of several arguments, by its template such as `{0}⍴{1}`."""
         operands = list(map(self.operand, nodes))
-        facts = self.known.facts(operands)
-        chosen = self.require(text, facts)
-        last = re.search(r"\{(\d)\}$", chosen)
-        if last is not None and chosen.count(last[0]) == 1:
-            operands[int(last[1])] = self.write(nodes[int(last[1])])
-        return self.typed(chosen, chosen.format(*operands), facts, in_math)
+        facts = self.context.facts(operands)
+        spelling = self.choose_spelling(text, facts)
+        last = re.search(r"\{(\d)\}$", spelling)
+        if last is not None and spelling.count(last[0]) == 1:
+            operands[int(last[1])] = self.translate(nodes[int(last[1])])
+        return self.with_kind_remark(spelling, spelling.format(*operands), facts, in_math)
 
-    def prefixed(self, text: str, node: ast.expr, in_math: bool = False) -> str:
-        """A function of one argument."""
+    def apply_prefix(self, text: str, node: ast.expr, in_math: bool = False) -> str:
+        """A function of one argument, written left of it."""
         operand = self.operand(node)
-        facts = self.known.facts([operand])
-        chosen = self.require(text, facts)
+        facts = self.context.facts([operand])
+        spelling = self.choose_spelling(text, facts)
         simple = text in ("-", "~")
-        return self.typed(chosen, chosen + (self.write(node) if simple else operand), facts, in_math)
+        return self.with_kind_remark(spelling, spelling + (self.translate(node) if simple else operand), facts, in_math)
 
-    def require(self, text: str, facts: Sequence[ArgumentFact | None]) -> str:
-        """The spelling that means the same for such arguments, for certain."""
-        chosen = spelling_for(text, facts)
-        if chosen is None:
+    def choose_spelling(self, text: str, facts: Sequence[ArgumentFact | None]) -> str:
+        """The spelling of a function that is equivalent for such arguments.
+
+        Without one, the reason becomes a difference and `Untranslatable` is raised, or, if the context qualifies, a remark."""
+        spelling = spelling_for(text, facts)
+        if spelling is None:
             assert isinstance(text, RhoSpelling)
-            domain = described(" | ".join(one.domain for one in (text, *text.others)))
+            domain = describe_domain(" | ".join(item.domain for item in (text, *text.alternatives)))
             words = f"it means the same only for {domain}" + (f": {text.differs}" if text.differs else "")
-            if self.known.qualifies:
-                self.known.said[words] = None
+            if self.context.qualifies:
+                self.context.remarks[words] = None
                 return text
-            self.known.differs[words] = None
-            raise NoSpelling
-        return chosen
+            self.context.differences[words] = None
+            raise Untranslatable
+        return spelling
 
-    def typed(self, text: str, written: str, facts: Sequence[ArgumentFact | None], in_math: bool) -> str:
-        """The same text, with a word where its elements are of another kind than elsewhere."""
-        if not isinstance(text, RhoSpelling) or not text.gives:
+    def with_kind_remark(self, text: str, written: str, facts: Sequence[ArgumentFact | None], in_math: bool) -> str:
+        """`written` unchanged; a remark is added where its element kind differs from that of the other language."""
+        if not isinstance(text, RhoSpelling) or not text.result_kind:
             return written
-        there = kinds_of(text.gives, facts)
-        if in_math and text.gives not in "bi":
-            there = "i" if re.search("[⌊⌈]", text) else "f"
-        (here,) = self.known.facts([written])
-        if here is None and there is None and text.gives == "=":
-            self.known.said["elsewhere the result has the type of its arguments"] = None
-        elif there is not None and (here is None or here.kind != there):
-            given = f", here of {KINDS[here.kind]}" if here is not None and here.kind in KINDS else ""
-            self.known.said[f"elsewhere the result is of {KINDS[there]}{given}"] = None
+        foreign_kind = kinds_of(text.result_kind, facts)
+        if in_math and text.result_kind not in "bi":
+            foreign_kind = "i" if re.search("[⌊⌈]", text) else "f"
+        (fact,) = self.context.facts([written])
+        if fact is None and foreign_kind is None and text.result_kind == "=":
+            self.context.remarks["elsewhere the result has the type of its arguments"] = None
+        elif foreign_kind is not None and (fact is None or fact.kind != foreign_kind):
+            actual = f", here of {KINDS[fact.kind]}" if fact is not None and fact.kind in KINDS else ""
+            self.context.remarks[f"elsewhere the result is of {KINDS[foreign_kind]}{actual}"] = None
         return written
 
     def operand(self, node: ast.expr) -> str:
-        """What stands beside a glyph: what is not an item stands in parentheses."""
-        written = self.write(node)
+        """A node as an argument of a glyph: in parentheses unless it is one item."""
+        written = self.translate(node)
         item = _ITEM.fullmatch(written) or (isinstance(node, ast.Subscript | ast.Call) and written == self.segment(node))
         return written if item or re.fullmatch(r"\w+\[[^\[\]]*\]", written) else f"({written})"
 
     def strand(self, items: Sequence[ast.expr]) -> str | None:
-        """Numbers side by side."""
-        written = [self.write(item) for item in items]
-        return " ".join(written) if all(re.fullmatch(r"¯?[\d.]+(?:e¯?\d+)?", one) for one in written) else None
+        """A strand of numbers; None if some item is not a number."""
+        written = [self.translate(item) for item in items]
+        return " ".join(written) if all(re.fullmatch(r"¯?[\d.]+(?:e¯?\d+)?", item) for item in written) else None
 
-    def listed(self, items: Sequence[ast.expr]) -> str:
+    def list_of(self, items: Sequence[ast.expr]) -> str:
         """A list: a strand of numbers, or cells in brackets."""
         if not items:
             return "⍬"
-        return self.strand(items) or "[" + " ⋄ ".join(map(self.write, items)) + "]"
+        return self.strand(items) or "[" + " ⋄ ".join(map(self.translate, items)) + "]"
 
-    def called(self, node: ast.Call) -> str:
-        """A call, whose meaning others know."""
-        raise NoSpelling
+    def call(self, node: ast.Call) -> str:
+        """A call; only the subclass translates them."""
+        raise Untranslatable
 
-    def indexed(self, value: ast.expr, index: ast.expr) -> str:
-        """Some cells of an array."""
-        if isinstance(value, ast.Call) and _asks_where(value):
+    def subscript(self, value: ast.expr, index: ast.expr) -> str:
+        """`value[index]`."""
+        if isinstance(value, ast.Call) and _gives_positions(value):
             rank = self.rank(value.args[0])
             axis = index.value if isinstance(index, ast.Constant) and isinstance(index.value, int) else -1
             if rank is None or axis not in range(rank):
-                raise NoSpelling
+                raise Untranslatable
             positions = self.positions(value.args[0])
             return positions if rank == 1 else f"({positions})[;{axis}]"
         array = self.operand(value)
@@ -187,58 +209,58 @@ class Expressions:
             case ast.Slice(None, None, ast.UnaryOp(ast.USub(), ast.Constant(1))):
                 return f"⊖{array}"
             case ast.Slice(first, last, None):
-                return self.sliced(value, first, last)
+                return self.slice_of(value, first, last)
             case ast.UnaryOp(ast.USub(), ast.Constant(1)):
                 return f"0⌷⊖{array}"
             case ast.Compare() | ast.BoolOp() | ast.BinOp(_, ast.BitAnd() | ast.BitOr(), _) | ast.UnaryOp(ast.Invert(), _):
-                mask = self.write(index)
-                flat = _is_item_by_item(index, value) and self.rank(value) != 1
+                mask = self.translate(index)
+                flat = _is_elementwise(index, value) and self.rank(value) != 1
                 return f"(,{mask})⌿,{array}" if flat else f"({mask})⌿{array}"
-            case ast.Tuple(axes) if sum(isinstance(one, ast.List | ast.Name) for one in axes) > 1 and ast.List in map(type, axes):
-                raise NoSpelling  # pairs of positions
+            case ast.Tuple(axes) if ast.List in map(type, axes) and sum(isinstance(one, ast.List | ast.Name) for one in axes) > 1:
+                raise Untranslatable  # NumPy pairs the positions of several index arrays
             case ast.Tuple(axes):
-                return f"{array}[{';'.join(self.places(one, f'(⍴{array})[{axis}]') for axis, one in enumerate(axes))}]"
-        return f"{array}[{self.places(index, f'(≢{array})')}]"
+                return f"{array}[{';'.join(self.axis_index(item, f'(⍴{array})[{axis}]') for axis, item in enumerate(axes))}]"
+        return f"{array}[{self.axis_index(index, f'(≢{array})')}]"
 
     def positions(self, node: ast.expr) -> str:
-        """Where an array is not 0."""
-        (fact,) = self.known.facts([self.operand(node)])
-        return f"⍸{'' if fact is not None and fact.kind == 'b' else '0≠'}{self.write(node)}"
+        """The positions at which an array is not 0."""
+        (fact,) = self.context.facts([self.operand(node)])
+        return f"⍸{'' if fact is not None and fact.kind == 'b' else '0≠'}{self.translate(node)}"
 
     def rank(self, node: ast.expr) -> int | None:
-        """How many axes a value has; None if that is not known."""
-        (fact,) = self.known.facts([self.operand(node)])
+        """The rank of a value; None if it is unknown."""
+        (fact,) = self.context.facts([self.operand(node)])
         return None if fact is None else fact.rank
 
-    def sliced(self, value: ast.expr, first: ast.expr | None, last: ast.expr | None) -> str:
-        """The cells from one on to before another; of a shorter array as many as there are."""
+    def slice_of(self, value: ast.expr, first: ast.expr | None, last: ast.expr | None) -> str:
+        """`value[first:last]`, which is shorter where the array is."""
         array, bounds = self.operand(value), ["" if bound is None else self.operand(bound) for bound in (first, last)]
-        fact, *limits = self.known.facts([array, *[bound or "0" for bound in bounds]])
+        fact, *limits = self.context.facts([array, *[bound or "0" for bound in bounds]])
         length = fact.lengths[0] if fact is not None and fact.lengths else None
         begin, stop = "" if bounds[0] == "0" else bounds[0], bounds[1]
         for bound, limit in zip((begin, stop), limits, strict=True):
             if bound and not bound.startswith("¯"):
-                self.require(_COUNT, [limit])
+                self.choose_spelling(_COUNT, [limit])
         if begin and stop and "¯" not in begin + stop:
-            return f"{array}[{counted(begin, stop)}]"
+            return f"{array}[{arange(begin, stop)}]"
         if begin.startswith("¯") and not stop:
             return f"{self.at_most(begin, length, array)}↑{array}"
         if begin.startswith("¯"):
-            raise NoSpelling
+            raise Untranslatable
         part = f"{begin}↓{array}" if begin else array
         if not stop:
             return part
         return f"{stop}↓{part}" if stop.startswith("¯") else f"{self.at_most(stop, length, array)}↑{part}"
 
     def at_most(self, count: str, length: int | None, array: str) -> str:
-        """A count of cells to take, no more than an array has: `↑` would fill up."""
+        """A count for `↑` that is at most the length of the array, since `↑` would pad with fills."""
         number = count.removeprefix("¯")
         if number.isdigit() and length is not None and int(number) <= length:
             return count
         return f"(-{number}⌊≢{array})" if count.startswith("¯") else f"({count}⌊≢{array})"
 
-    def places(self, index: ast.expr, length: str) -> str:
-        """The positions on an axis of that length; nothing for all."""
+    def axis_index(self, index: ast.expr, length: str) -> str:
+        """The index of one axis of that length; empty for the whole axis."""
         match index:
             case ast.Slice(None, None, None):
                 return ""
@@ -246,40 +268,41 @@ class Expressions:
                 return f"⌽⍳{length}"
             case ast.Slice(first, last, step):
                 pace = "1" if step is None else self.operand(step)
-                bounds = [default if one is None else self.places(one, length) for one, default in ((first, "0"), (last, length))]
-                start, stop = (one if one == length or _ITEM.fullmatch(one) else f"({one})" for one in bounds)
-                return counted(start, stop, self.certain(None if pace.startswith("¯") else pace))
+                ends = ((first, "0"), (last, length))
+                bounds = [default if end is None else self.axis_index(end, length) for end, default in ends]
+                start, stop = (item if item == length or _ITEM.fullmatch(item) else f"({item})" for item in bounds)
+                return arange(start, stop, self.require_text(None if pace.startswith("¯") else pace))
             case ast.Compare() | ast.BoolOp():
-                return f"⍸{self.write(index)}"
+                return f"⍸{self.translate(index)}"
             case ast.UnaryOp(ast.USub(), ast.Constant() as back):
-                return f"{length}-{self.write(back)}"
+                return f"{length}-{self.translate(back)}"
             case ast.Constant(value) if value is None or value is ...:
-                raise NoSpelling
-        return self.write(index)
+                raise Untranslatable
+        return self.translate(index)
 
-    def certain(self, written: str | None) -> str:
+    def require_text(self, written: str | None) -> str:
         if written is None:
-            raise NoSpelling
+            raise Untranslatable
         return written
 
     def segment(self, node: ast.expr) -> str:
-        return self.certain(ast.get_source_segment(self.text, node))
+        return self.require_text(ast.get_source_segment(self.text, node))
 
 
-def counted(first: str, last: str, step: str = "1") -> str:
-    """Numbers from the first on to before the last, in steps."""
+def arange(first: str, last: str, step: str = "1") -> str:
+    """The Rho text of `arange(first, last, step)`."""
     try:
-        start, stop, pace = (float(one.replace("¯", "-")) for one in (first, last, step))
-        many = str(max(0, ceil((stop - start) / pace)))
+        start, stop, stride = (float(item.replace("¯", "-")) for item in (first, last, step))
+        count = str(max(0, ceil((stop - start) / stride)))
     except (ValueError, ZeroDivisionError):
         span = last if first == "0" else f"{last}-{first}"
-        many = span if step == "1" else f"⌈{span if first == '0' else f'({span})'}÷{step}"
-    items = f"⍳{many}" if step == "1" else f"{step}×⍳{many}"
+        count = span if step == "1" else f"⌈{span if first == '0' else f'({span})'}÷{step}"
+    items = f"⍳{count}" if step == "1" else f"{step}×⍳{count}"
     return items if first == "0" else f"{first}+{items}"
 
 
-def _asks_where(node: ast.expr) -> bool:
-    """Is it a call of `where` or `nonzero`, which give the positions on each axis?"""
+def _gives_positions(node: ast.expr) -> bool:
+    """Is it a call of `where` or `nonzero` of one argument, which gives the positions on each axis?"""
     return (
         isinstance(node, ast.Call)
         and len(node.args) == 1
@@ -287,237 +310,238 @@ def _asks_where(node: ast.expr) -> bool:
     )
 
 
-def _is_item_by_item(mask: ast.expr, array: ast.expr) -> bool:
-    """Does a mask compare the items of an array with numbers, so that it has the shape of the array?"""
-    names = [one for one in ast.walk(mask) if isinstance(one, ast.Name)]
-    return {*map(ast.dump, names)} == {ast.dump(array)} and all(isinstance(one, _ITEM_BY_ITEM) for one in ast.walk(mask))
+def _is_elementwise(mask: ast.expr, array: ast.expr) -> bool:
+    """Is the mask computed elementwise from the array and numbers alone, so that it has the array's shape?"""
+    names = [item for item in ast.walk(mask) if isinstance(item, ast.Name)]
+    return {*map(ast.dump, names)} == {ast.dump(array)} and all(isinstance(item, _ELEMENTWISE) for item in ast.walk(mask))
 
 
 def is_package(node: ast.expr) -> bool:
-    """Is it `np`, `np.linalg` or the like?"""
-    while isinstance(node, ast.Attribute) and node.attr in _PARTS:
+    """Is it a package such as `np` or `np.linalg`?"""
+    while isinstance(node, ast.Attribute) and node.attr in _SUBPACKAGES:
         node = node.value
     return isinstance(node, ast.Name) and node.id in PACKAGES
 
 
-_PARTS: Final = frozenset({"linalg", "fft", "special", "numpy", "nn", "functional"})
-"""Packages in packages."""
+_SUBPACKAGES: Final = frozenset({"linalg", "fft", "special", "numpy", "nn", "functional"})
 
+# ---------------------------------------------------------------------------------------------------- calls
 
-# ---------------------------------------------------------------------------------------------------- foreign
-
-_WITHOUT_MEANING: Final = frozenset({"kind", "copy", "stable"})
+_IGNORED_KEYWORDS: Final = frozenset({"kind", "copy", "stable"})
 
 
 def is_computed(text: str) -> bool:
-    """Is it an expression of Python that computes something?"""
+    """Is it an expression of Python with an operator, a subscript or a call?"""
     try:
         node = ast.parse(_as_python(text), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    return any(isinstance(one, ast.BinOp | ast.Compare | ast.BoolOp | ast.Subscript | ast.Call) for one in ast.walk(node))
+    return any(isinstance(item, ast.BinOp | ast.Compare | ast.BoolOp | ast.Subscript | ast.Call) for item in ast.walk(node))
 
 
 def _as_python(text: str) -> str:
-    """With C's words for and, or and not in Python's."""
+    """The text with C's `&&`, `||` and `!` replaced by Python's words."""
     return re.sub(r"!(?!=)", " not ", text.replace("&&", " and ").replace("||", " or ")).strip()
 
 
-def rho_of(text: str, known: Known) -> str | None:
-    """The expression in Rho; the text itself if it is none of Python, None if Rho has no spelling of its meaning.
-
-    `known`: what the program says of the names in it, and what is to be said of the result."""
+def rho_of(text: str, context: TranslationContext) -> str | None:
+    """The translation of a Python expression: the text itself if it is not one, None if Rho has no equivalent spelling."""
     if not text.isascii():
-        return text  # whoever writes the glyphs knows them
+        return text  # glyphs: it is Rho already
     try:
         node = ast.parse(_as_python(text), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return text
     try:
-        written = _Calls(_as_python(text), known).write(node)
-    except (NoSpelling, RecursionError):
+        written = _CallTranslator(_as_python(text), context).translate(node)
+    except (Untranslatable, RecursionError):
         return None
     return text.strip() if written == text.replace(" ", "") else written
 
 
-class _Calls(Expressions):
-    """What calls of functions of another language are written as."""
+class _CallTranslator(ExpressionTranslator):
+    """Translates calls too."""
 
-    def called(self, node: ast.Call) -> str:
-        """A call of a function of another language, or of a function of the program's."""
+    def call(self, node: ast.Call) -> str:
+        """A call of a function of the other language, or of a function of the program."""
         match node:
             case ast.Call(ast.Name("list"), [ast.Call(ast.Name("map" | "filter")) as inner], []):
-                return self.called(inner)
+                return self.call(inner)
             case ast.Call(ast.Name("map" | "filter"), [ast.Lambda(ast.arguments([], [ast.arg(name)])) as each, items], []):
-                return self.each(name, each.body, items, keeps=self.segment(node.func) == "filter")
+                return self.map_or_filter(name, each.body, items, keeps=self.segment(node.func) == "filter")
         match node.func:
-            case ast.Name(word) if word in _KNOWN:
-                given, bare = list(node.args), True
+            case ast.Name(word) if word in _TRANSLATED:
+                arguments, bare = list(node.args), True
             case ast.Attribute(ast.Attribute(package, function), "outer" | "reduce"
                 | "accumulate" as method) if is_package(package):
-                return self.pervading(function, method, node)
+                return self.ufunc_method(function, method, node)
             case ast.Attribute(value, word) if is_package(value):
-                self.certain(word if word in _KNOWN else None)
-                given, bare = list(node.args), False
+                self.require_text(word if word in _TRANSLATED else None)
+                arguments, bare = list(node.args), False
             case ast.Attribute(value, "astype") if len(node.args) == 1:
-                return self.converted(self.kind(node.args[0]), value)
-            case ast.Attribute(value, word) if word in _KNOWN:
-                given, bare = [value, *node.args], False
+                return self.conversion(self.type_name(node.args[0]), value)
+            case ast.Attribute(value, word) if word in _TRANSLATED:
+                arguments, bare = [value, *node.args], False
             case ast.Name() if not node.keywords:
-                return f"{self.segment(node.func)}({', '.join(map(self.write, node.args))})"
+                return f"{self.segment(node.func)}({', '.join(map(self.translate, node.args))})"
             case _:
-                raise NoSpelling
-        named = {keyword.arg or "": keyword.value for keyword in node.keywords if keyword.arg not in _WITHOUT_MEANING}
+                raise Untranslatable
+        named = {keyword.arg or "": keyword.value for keyword in node.keywords if keyword.arg not in _IGNORED_KEYWORDS}
         if word == "sorted" and isinstance(reverse := named.get("reverse"), ast.Constant) and reverse.value is True:
-            return f"⌽{self.applied(word, given, bare)}" if len(named) == 1 else self.certain(None)
-        if word in _SPREADS and (bare or self.segment(node.func).startswith("torch.")):
-            raise NoSpelling  # Julia, MATLAB, R and torch divide by one less
-        if word == "round" and bare and len(given) > 1:
-            raise NoSpelling  # Python rounds the decimal number, not the product
-        if word == "log" and len(given) > 1 and not self.segment(node.func).startswith("math."):
-            raise NoSpelling  # R has the base on the right, Julia on the left
+            return f"⌽{self.apply_to_items(word, arguments, bare)}" if len(named) == 1 else self.require_text(None)
+        if word in _DEVIATIONS and (bare or self.segment(node.func).startswith("torch.")):
+            raise Untranslatable  # Julia, MATLAB, R and torch divide by one less
+        if word == "round" and bare and len(arguments) > 1:
+            raise Untranslatable  # Python rounds the decimal number, not the product
+        if word == "log" and len(arguments) > 1 and not self.segment(node.func).startswith("math."):
+            raise Untranslatable  # R has the base on the right, Julia on the left
         axis, kind = named.pop("axis", named.pop("dim", None)), named.pop("dtype", None)
-        extra = [named.pop(one) for one in ("ddof", "weights") if one in named and axis is None]
-        if named or not given:
-            raise NoSpelling
-        if axis is None and not extra and not bare and len(given) == 2 and (word in FIRST or word in ROWS):
-            axis = given.pop()
+        extra = [named.pop(item) for item in ("ddof", "weights") if item in named and axis is None]
+        if named or not arguments:
+            raise Untranslatable
+        if axis is None and not extra and not bare and len(arguments) == 2 and (word in ALONG_FIRST_AXIS or word in ROW_BY_ROW):
+            axis = arguments.pop()
         if axis is not None and not (isinstance(axis, ast.Constant) and axis.value is None):
-            written = self.along(word, given, self.write(axis))
-        elif word == "int" and isinstance(given[0], ast.Constant) and isinstance(given[0].value, str):
-            raise NoSpelling
+            written = self.along_axis(word, arguments, self.translate(axis))
+        elif word == "int" and isinstance(arguments[0], ast.Constant) and isinstance(arguments[0].value, str):
+            raise Untranslatable
         else:
-            written = self.applied(word, [*given, *extra], bare, self.segment(node.func).startswith("math."))
-        return written if kind is None else f"{self.kind(kind)} {written}"
+            written = self.apply_to_items(word, [*arguments, *extra], bare, self.segment(node.func).startswith("math."))
+        return written if kind is None else f"{self.type_name(kind)} {written}"
 
-    def each(self, name: str, body: ast.expr, items: ast.expr, keeps: bool) -> str:
-        """A function of each item, or the items of which it holds."""
-        if any(isinstance(one, ast.Call | ast.Subscript | ast.Attribute) for one in ast.walk(body)):
-            raise NoSpelling  # of the rows of a matrix
-        array, outside = self.operand(items), self.known
-        self.known = outside.with_item(name, array)
-        body_text = re.sub(rf"\b{name}\b", "⍵", self.write(body))
-        self.known = outside
+    def map_or_filter(self, name: str, body: ast.expr, items: ast.expr, keeps: bool) -> str:
+        """`map` or `filter` with a lambda."""
+        if any(isinstance(item, ast.Call | ast.Subscript | ast.Attribute) for item in ast.walk(body)):
+            raise Untranslatable  # the items of a matrix are its rows there
+        array, outside = self.operand(items), self.context
+        self.context = outside.with_item(name, array)
+        body_text = re.sub(rf"\b{name}\b", "⍵", self.translate(body))
+        self.context = outside
         return f"({{{body_text}}}¨{array})⌿{array}" if keeps else f"{{{body_text}}}¨{array}"
 
-    def pervading(self, function: str, method: str, node: ast.Call) -> str:
-        """A function of two arguments between all items of two arrays, or folded along an axis, the first if none is said."""
+    def ufunc_method(self, function: str, method: str, node: ast.Call) -> str:
+        """A method of a NumPy ufunc: `outer`, or `reduce` or `accumulate` along an axis (by default the first)."""
         glyph = re.fullmatch(r"\{0\}([^\w\s⎕{}()])\{1\}", CALLS.get((function, 2), ""))
         if glyph is None:
-            raise NoSpelling
+            raise Untranslatable
         if method == "outer" and len(node.args) == 2 and not node.keywords:
-            both = self.known.facts(list(map(self.operand, node.args)))
+            both = self.context.facts(list(map(self.operand, node.args)))
             text = without_ranks(CALLS[function, 2])
-            self.require(text, both)
-            return self.typed(text, f"{self.operand(node.args[0])}∘.{glyph[1]}{self.write(node.args[1])}", both, False)
-        given = [*node.args, *(one.value for one in node.keywords if one.arg == "axis")]
-        axis = self.write(given[1]) if len(given) == 2 else "0"
-        if method == "outer" or glyph[1] not in "+×⌈⌊" or len(given) != len(node.args) + len(node.keywords) or not node.args:
-            raise NoSpelling  # other functions give another value folded from the right
+            self.choose_spelling(text, both)
+            product = f"{self.operand(node.args[0])}∘.{glyph[1]}{self.translate(node.args[1])}"
+            return self.with_kind_remark(text, product, both, False)
+        arguments = [*node.args, *(item.value for item in node.keywords if item.arg == "axis")]
+        axis = self.translate(arguments[1]) if len(arguments) == 2 else "0"
+        if method == "outer" or glyph[1] not in "+×⌈⌊" or len(arguments) != len(node.args) + len(node.keywords) or not node.args:
+            raise Untranslatable  # other functions are not associative, and Rho folds from the right
         folds_of_axis = {"0": "⌿⍀", "1": "/\\", "¯1": "/\\"}
-        operand = self.operand(given[0])
-        facts = self.known.facts([operand])
-        self.require(_ALONG[axis == "1"], facts)
+        operand = self.operand(arguments[0])
+        facts = self.context.facts([operand])
+        self.choose_spelling(_AXIS_DOMAINS[axis == "1"], facts)
         kind = RhoSpelling(function, "", "+" if glyph[1] in "+×" else "=")
-        folded = f"{glyph[1]}{self.certain(folds_of_axis.get(axis))['ra'.index(method[0])]}{operand}"
-        return self.typed(kind, folded, facts, False)
+        folded = f"{glyph[1]}{self.require_text(folds_of_axis.get(axis))['ra'.index(method[0])]}{operand}"
+        return self.with_kind_remark(kind, folded, facts, False)
 
-    def along(self, word: str, given: Sequence[ast.expr], axis: str) -> str:
-        """A function along an axis: the first, or the last, which the second of a matrix is."""
-        if word in JOINED and axis in ("0", "1", "¯1"):
-            return self.pieces(given, _JOINED_ALONG[axis])
+    def along_axis(self, word: str, arguments: Sequence[ast.expr], axis: str) -> str:
+        """A function along an axis: 0, the last one (¯1), or 1 of a matrix."""
+        if word in JOINING_FUNCTIONS and axis in ("0", "1", "¯1"):
+            return self.join_arrays(arguments, _JOINED_ALONG[axis])
         if word == "stack" and axis == "0":
-            return self.applied(word, given, False)
-        if word == "roll" and len(given) == 2 and axis in ("0", "1", "¯1"):
-            return f"(-{self.operand(given[1])}){'⊖' if axis == '0' else '⌽'}{self.operand(given[0])}"
-        if len(given) != 1:
-            raise NoSpelling
-        operand = self.operand(given[0])
-        facts = self.known.facts([operand])
-        self.require(_ALONG[axis == "1"] if axis != "¯1" else _ALONG[0], facts)
-        self.require(without_ranks(WORDS[word]), facts)
-        return self.typed(WORDS[word], self.folded(word, operand, axis), facts, False)
+            return self.apply_to_items(word, arguments, False)
+        if word == "roll" and len(arguments) == 2 and axis in ("0", "1", "¯1"):
+            return f"(-{self.operand(arguments[1])}){'⊖' if axis == '0' else '⌽'}{self.operand(arguments[0])}"
+        if len(arguments) != 1:
+            raise Untranslatable
+        operand = self.operand(arguments[0])
+        facts = self.context.facts([operand])
+        self.choose_spelling(_AXIS_DOMAINS[axis == "1"] if axis != "¯1" else _AXIS_DOMAINS[0], facts)
+        self.choose_spelling(without_ranks(MONADIC_FUNCTIONS[word]), facts)
+        return self.with_kind_remark(MONADIC_FUNCTIONS[word], self.reduction(word, operand, axis), facts, False)
 
-    def folded(self, word: str, operand: str, axis: str) -> str:
-        if axis == "0" and word in FIRST:
-            return f"{FIRST[word]} {operand}" if FIRST[word][-1].isalpha() else FIRST[word] + operand
-        if axis == "0" and word in ROWS:
-            return f"⍉({ROWS[word]}⍤1) ⍉{operand}"
-        function = ROWS.get(word) or FIRST.get(word)
+    def reduction(self, word: str, operand: str, axis: str) -> str:
+        """A reduction, or another function, along an axis."""
+        if axis == "0" and word in ALONG_FIRST_AXIS:
+            text = ALONG_FIRST_AXIS[word]
+            return f"{text} {operand}" if text[-1].isalpha() else text + operand
+        if axis == "0" and word in ROW_BY_ROW:
+            return f"⍉({ROW_BY_ROW[word]}⍤1) ⍉{operand}"
+        function = ROW_BY_ROW.get(word) or ALONG_FIRST_AXIS.get(word)
         if function is None or axis not in ("1", "¯1"):
-            raise NoSpelling
+            raise Untranslatable
         plain = function.replace("⌿", "/").replace("⍀", "\\").replace("⊖", "⌽")
-        return plain + operand if word not in ROWS and re.fullmatch(r"[^\w{(]+|2-⍨/|.*≠", plain) else f"({function}⍤1) {operand}"
+        is_plain = word not in ROW_BY_ROW and re.fullmatch(r"[^\w{(]+|2-⍨/|.*≠", plain)
+        return plain + operand if is_plain else f"({function}⍤1) {operand}"
 
-    def converted(self, kind: str, value: ast.expr) -> str:
-        """Items of another type."""
+    def conversion(self, kind: str, value: ast.expr) -> str:
+        """`astype`."""
         operand = self.operand(value)
-        (fact,) = self.known.facts([operand])
+        (fact,) = self.context.facts([operand])
         if kind.startswith(("i", "u")) and not (fact is not None and fact.kind in "bi"):
-            return self.prefixed(_WHOLE if kind == "i64" else self.certain(None), value)
+            return self.apply_prefix(_TO_WHOLE_NUMBER if kind == "i64" else self.require_text(None), value)
         if kind == "bool":
             return f"0≠{operand}"
         return f"{kind} {operand}"
 
-    def applied(self, word: str, given: Sequence[ast.expr], bare: bool, in_math: bool = False) -> str:
-        """A function of all items."""
-        if word in JOINED:
-            return self.pieces(given, JOINED[word])
-        if word in ("stack", "column_stack") and isinstance(given[0], ast.List | ast.Tuple) and len(given) == 1:
-            return ("⍉" if word == "column_stack" else "") + "[" + " ⋄ ".join(map(self.write, given[0].elts)) + "]"
+    def apply_to_items(self, word: str, arguments: Sequence[ast.expr], bare: bool, in_math: bool = False) -> str:
+        """A function applied without an axis."""
+        if word in JOINING_FUNCTIONS:
+            return self.join_arrays(arguments, JOINING_FUNCTIONS[word])
+        if word in ("stack", "column_stack") and isinstance(arguments[0], ast.List | ast.Tuple) and len(arguments) == 1:
+            return ("⍉" if word == "column_stack" else "") + "[" + " ⋄ ".join(map(self.translate, arguments[0].elts)) + "]"
         if word in ("reshape", "zeros", "ones"):
-            return self.shaped(word, given)
-        if word in ("arange", "range") and len(given) > 1:
-            return counted(*map(self.operand, given))
-        template = (BUILTINS.get((word, len(given))) if bare else None) or CALLS.get((word, len(given)))
-        if word in ("where", "nonzero") and len(given) == 1:
-            (fact,) = self.known.facts([self.operand(given[0])])
-            self.require(WORDS[word], [fact])
-            self.known.said["elsewhere the positions are in a tuple"] = None
-            return self.positions(given[0])
+            return self.array_of_shape(word, arguments)
+        if word in ("arange", "range") and len(arguments) > 1:
+            return arange(*map(self.operand, arguments))
+        template = (BUILTINS.get((word, len(arguments))) if bare else None) or CALLS.get((word, len(arguments)))
+        if word in ("where", "nonzero") and len(arguments) == 1:
+            (fact,) = self.context.facts([self.operand(arguments[0])])
+            self.choose_spelling(MONADIC_FUNCTIONS[word], [fact])
+            self.context.remarks["elsewhere the positions are in a tuple"] = None
+            return self.positions(arguments[0])
         if template is not None:
-            return self.templated(template, given, in_math)
-        if len(given) != 1 or word not in WORDS:
-            raise NoSpelling
-        return self.prefixed(WORDS[word], given[0], in_math) if WORDS[word] else self.write(given[0])
+            return self.apply_template(template, arguments, in_math)
+        if len(arguments) != 1 or word not in MONADIC_FUNCTIONS:
+            raise Untranslatable
+        text = MONADIC_FUNCTIONS[word]
+        return self.apply_prefix(text, arguments[0], in_math) if text else self.translate(arguments[0])
 
-    def pieces(self, given: Sequence[ast.expr], glyph: str) -> str:
-        """The arrays of a list, or of the arguments, joined."""
-        arrays = given[0].elts if len(given) == 1 and isinstance(given[0], ast.List | ast.Tuple) else given
-        facts = self.known.facts(list(map(self.operand, arrays)))
+    def join_arrays(self, arguments: Sequence[ast.expr], glyph: str) -> str:
+        """The arrays of a list, or the arguments, joined."""
+        arrays = arguments[0].elts if len(arguments) == 1 and isinstance(arguments[0], ast.List | ast.Tuple) else arguments
+        facts = self.context.facts(list(map(self.operand, arrays)))
         for fact in facts:
-            glyph = self.require(glyph, [fact, facts[0]])
-        return glyph.join([*map(self.operand, arrays[:-1]), self.write(arrays[-1])])
+            glyph = self.choose_spelling(glyph, [fact, facts[0]])
+        return glyph.join([*map(self.operand, arrays[:-1]), self.translate(arrays[-1])])
 
-    def shaped(self, word: str, given: Sequence[ast.expr]) -> str:
-        """An array of a shape, which is one argument or several."""
-        *array, lengths = (given[0], list(given[1:])) if word == "reshape" else (list(given),)
+    def array_of_shape(self, word: str, arguments: Sequence[ast.expr]) -> str:
+        """`reshape`, `zeros` or `ones`, whose shape is one argument or several."""
+        *array, lengths = (arguments[0], list(arguments[1:])) if word == "reshape" else (list(arguments),)
         if len(lengths) == 1 and isinstance(lengths[0], ast.Tuple | ast.List):
             lengths = list(lengths[0].elts)
         items = self.operand(array[0]) if array else {"zeros": "0.0", "ones": "1.0"}[word]
-        written = [self.operand(one) for one in lengths]
+        written = [self.operand(item) for item in lengths]
         if written == ["¯1"]:
             return f",{items}"
         if "¯1" in written:
-            rest = "×".join(one for one in written if one != "¯1")
+            rest = "×".join(item for item in written if item != "¯1")
             written[written.index("¯1")] = f"(⌊(×/⍴{items})÷{rest})"
         if not written:
-            raise NoSpelling
-        digits = all(one.isdigit() for one in written)
+            raise Untranslatable
+        digits = all(item.isdigit() for item in written)
         shape = " ".join(written) if digits else written[0] if len(written) == 1 else f"({','.join(written)})"
         return f"{shape}⍴{items}"
 
-    def kind(self, node: ast.expr) -> str:
-        """A type by its name elsewhere."""
-        return self.certain(KINDS_OF_WORDS.get(re.split(r"\W", self.segment(node).strip("'\""))[-1]))
+    def type_name(self, node: ast.expr) -> str:
+        """The Rho name of an element type."""
+        return self.require_text(KINDS_OF_WORDS.get(re.split(r"\W", self.segment(node).strip("'\""))[-1]))
 
 
-_ALONG: Final = (RhoSpelling("", "123"), RhoSpelling("", "2", "", "axis 1 is not the last one of other ranks"))
-_WHOLE: Final = RhoSpelling(WORDS["int"], "", "i")
+_AXIS_DOMAINS: Final = (RhoSpelling("", "123"), RhoSpelling("", "2", "", "axis 1 is not the last one of other ranks"))
+_TO_WHOLE_NUMBER: Final = RhoSpelling(MONADIC_FUNCTIONS["int"], "", "i")
 _JOINED_ALONG: Final = {"0": RhoSpelling("⍪", "123 fits"), "1": RhoSpelling(",", "2 fits"), "¯1": RhoSpelling(",", "123 fits")}
 
-_SPREADS: Final = frozenset({"std", "var"})
+_DEVIATIONS: Final = frozenset({"std", "var"})
 
-_KNOWN: Final = frozenset({
-    *WORDS, *JOINED, *ROWS, "stack", "column_stack", *(word for word, _ in CALLS), *(word for word, _ in BUILTINS),
+_TRANSLATED: Final = frozenset({
+    *MONADIC_FUNCTIONS, *JOINING_FUNCTIONS, *ROW_BY_ROW, "stack", "column_stack", *(word for word, _ in (*CALLS, *BUILTINS)),
 })  # fmt: skip

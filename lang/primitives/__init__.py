@@ -1,1 +1,1 @@
-"""primitives."""
+"""The table of primitives: glyphs, operators, library functions, constants and reserved words, with their documentation."""

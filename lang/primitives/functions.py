@@ -1,18 +1,18 @@
-"""Rows of the functions: elementwise functions, array functions and named (`⎕`) functions (language.md, Primitives)."""
+"""Rows of the primitive functions: elementwise functions, array functions, conversions and library (`⎕`) functions."""
 
 from __future__ import annotations
 
 from .record import CellRank, Example, GlyphRole, Primitive, PrimitiveUse, Trait, traits
 
-# ---------------------------------------------------------------------------------------------------- primitives_scalar
+# ---------------------------------------------------------------------------------------------------- elementwise functions
 
-S = Trait.SCALAR
-COMPARE = traits(S, Trait.COMPARISON)
-FLOAT = traits(S, Trait.FLOAT_RESULT)
+SCALAR = Trait.SCALAR
+COMPARE = traits(SCALAR, Trait.COMPARISON)
+FLOAT = traits(SCALAR, Trait.FLOAT_RESULT)
 
 
 def _scalar_monad(name: str, doc: str, *examples: Example, laws: tuple[str, ...] = (),
-    kind: frozenset[Trait] = traits(S)) -> PrimitiveUse:
+    kind: frozenset[Trait] = traits(SCALAR)) -> PrimitiveUse:
     return PrimitiveUse(name, doc, (0,), examples, laws=laws, traits=kind)
 
 
@@ -22,7 +22,7 @@ def _scalar_dyad(
     *examples: Example,
     identity: int | None = None,
     laws: tuple[str, ...] = (),
-    kind: frozenset[Trait] = traits(S),
+    kind: frozenset[Trait] = traits(SCALAR),
 ) -> PrimitiveUse:
     return PrimitiveUse(name, doc, (0, 0), examples, identity=identity, laws=laws, traits=kind)
 
@@ -122,7 +122,7 @@ SCALAR_FUNCTIONS: tuple[Primitive, ...] = (
             "The circular function numbered ⍺ (a literal ¯12…12): 1 sine, 2 cosine, 3 tangent, 5 6 7 hyperbolic, negative: "
             "inverse, 9 11 real and imaginary part, 10 magnitude, 12 phase.",
             (0, 0), (("1○0", "0"), ("2○○1", "¯1"), ("¯3○1", "0.7853981634"), ("9○3J4", "3")),
-            traits=traits(S, Trait.FLOAT_RESULT, Trait.STATIC_LEFT),
+            traits=traits(SCALAR, Trait.FLOAT_RESULT, Trait.STATIC_LEFT),
         ),
     ),
     _scalar_row(
@@ -192,11 +192,9 @@ SCALAR_FUNCTIONS: tuple[Primitive, ...] = (
 )  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- primitives_array
-#
-# Rows of the functions on whole arrays and cells (language.md, Primitives).
+# ---------------------------------------------------------------------------------------------------- array functions
 
-RUN, LEFT, RIGHT = Trait.RUN_TIME_SIZE, Trait.STATIC_LEFT, Trait.STATIC_RIGHT
+RUN_TIME_SIZE, LEFT, RIGHT = Trait.RUN_TIME_SIZE, Trait.STATIC_LEFT, Trait.STATIC_RIGHT
 
 
 def _array_monad(
@@ -364,7 +362,7 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
         "⍸", "where intervalindex iotabar", "I",
         _array_monad(
             "where", "⍸bool[n] : idx<n>[k≤n]", "The positions that hold; one row a position when the mask has rank above 1.",
-            ("⍸0 1 0 1", "1 3"), laws=("(≢⍸b)≡+/b",), kind=(RUN,),
+            ("⍸0 1 0 1", "1 3"), laws=("(≢⍸b)≡+/b",), kind=(RUN_TIME_SIZE,),
         ),
         _array_dyad(
             "interval index", "T[n] ⍸ T[u] : i64[u]",
@@ -419,18 +417,18 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
         "∪", "unique union", "v",
         _array_monad(
             "unique", "∪T[n s] : T[k≤n s]", "The distinct major cells, in order of first occurrence.", ("∪3 1 3 2", "3 1 2"),
-            ("∪'banana'", "ban"), laws=("(∪x)≡∪∪x",), kind=(RUN,),
+            ("∪'banana'", "ban"), laws=("(∪x)≡∪∪x",), kind=(RUN_TIME_SIZE,),
         ),
         _array_dyad(
             "union", "T[n s] ∪ T[m s] : T[k≤n+m s]", "⍺, then the major cells of ⍵ that are not in it.", ("1 2∪2 3", "1 2 3"),
-            laws=("x≡x∪x",), kind=(RUN,),
+            laws=("x≡x∪x",), kind=(RUN_TIME_SIZE,),
         ),
     ),
     _array_row(
         "∩", "intersection", "c", None,
         _array_dyad(
             "intersection", "T[n s] ∩ T[m s] : T[k≤n s]", "The major cells of ⍺ that are in ⍵.", ("1 2 3∩2 3 4", "2 3"),
-            laws=("x≡x∩x",), kind=(RUN,),
+            laws=("x≡x∩x",), kind=(RUN_TIME_SIZE,),
         ),
     ),
     _array_row(
@@ -439,14 +437,14 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
             "compress", "bool[n] / T[s n] : T[s k≤n]",
             "Keep the items along the last axis where the mask holds; literal counts repeat them and a negative count "
             "inserts fills.",
-            ("1 0 1/5 6 7", "5 7"), ("2 0 1/5 6 7", "5 5 7"), laws=("(b/x)≡b⌿x", "x≡1/x"), kind=(RUN,),
+            ("1 0 1/5 6 7", "5 7"), ("2 0 1/5 6 7", "5 5 7"), laws=("(b/x)≡b⌿x", "x≡1/x"), kind=(RUN_TIME_SIZE,),
         ),
     ),
     _array_row(
         "⌿", "compressfirst replicatefirst", None, None,
         _array_dyad(
             "compress first", "bool[n] ⌿ T[n s] : T[k≤n s]", "Keep the major cells where the mask holds.",
-            ("1 0 1⌿3 2⍴⍳6", "0 1\n4 5"), laws=("(+/b)≡≢b⌿x",), kind=(RUN,),
+            ("1 0 1⌿3 2⍴⍳6", "0 1\n4 5"), laws=("(+/b)≡≢b⌿x",), kind=(RUN_TIME_SIZE,),
         ),
     ),
     _array_row(
@@ -531,7 +529,7 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
         _array_monad(
             "format", "⍕any : text",
             "The text of a value as it prints, with ten digits whatever `--digits` says; only in printed or output text.",
-            ("⍕1 2 3", "1 2 3"), kind=(RUN,),
+            ("⍕1 2 3", "1 2 3"), kind=(RUN_TIME_SIZE,),
         ),
         None,
     ),
@@ -547,28 +545,26 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
 )  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- primitives_library
-#
-# Rows of the conversions, the reserved element type names and the library functions `⎕name`.
+# ---------------------------------------------------------------------------------------------------- conversions and library
 
-PERVADES = traits(Trait.SCALAR)
-PRIMITIVES_LIBRARY_FLOAT = traits(Trait.SCALAR, Trait.FLOAT_RESULT)
+ELEMENTWISE = traits(Trait.SCALAR)
+ELEMENTWISE_FLOAT = traits(Trait.SCALAR, Trait.FLOAT_RESULT)
 
 
 def _conversion(name: str, doc: str, *examples: Example) -> Primitive:
-    use = PrimitiveUse(f"convert to {name}", doc, (0,), examples, type=f"{name} T[s] : {name}[s]", traits=PERVADES)
+    use = PrimitiveUse(f"convert to {name}", doc, (0,), examples, type=f"{name} T[s] : {name}[s]", traits=ELEMENTWISE)
     return Primitive(name, (), None, GlyphRole.FUNCTION, use)
 
 
 def _scalar(name: str, ascii_name: str, title: str, doc: str, *examples: Example) -> Primitive:
-    use = PrimitiveUse(title, doc, (0,), examples, type=f"⎕{name} f64[s] : f64[s]", traits=PRIMITIVES_LIBRARY_FLOAT)
+    use = PrimitiveUse(title, doc, (0,), examples, type=f"⎕{name} f64[s] : f64[s]", traits=ELEMENTWISE_FLOAT)
     return Primitive(f"⎕{name}", (ascii_name,), None, GlyphRole.FUNCTION, use)
 
 
 def _cells(
     name: str, title: str, rank: CellRank, type_: str, doc: str, *examples: Example, traits: frozenset[Trait] = frozenset()
 ) -> Primitive:  # fmt: skip
-    """Of cells of this rank.  The checker reads its rule from the type (`typechecker.rules.search`)."""
+    """A library function on cells of this rank, whose typing rule is its `type` (`typechecker.rules.search`)."""
     use = PrimitiveUse(title, doc, (rank,), examples, type=type_, traits=traits)
     return Primitive(f"⎕{name}", (name,), None, GlyphRole.FUNCTION, use)
 
@@ -579,7 +575,7 @@ def _matrix(name: str, title: str, type_: str, doc: str, *examples: Example) -> 
 
 def _bits(name: str, title: str, form: str, doc: str, *examples: Example, identity: int | None = None, laws: tuple[str, ...] = ()
           ) -> Primitive:  # fmt: skip
-    use = PrimitiveUse(title, doc, (0, 0), examples, type=form, identity=identity, laws=laws, traits=PERVADES)
+    use = PrimitiveUse(title, doc, (0, 0), examples, type=form, identity=identity, laws=laws, traits=ELEMENTWISE)
     return Primitive(f"⎕{name}", (name,), None, GlyphRole.FUNCTION, dyadic=use)
 
 
@@ -613,7 +609,7 @@ LIBRARY: tuple[Primitive, ...] = (
         dyadic=PrimitiveUse("angle of a point",
         "The angle, from ¯π to π, of the point whose height is ⍺ and whose other coordinate is ⍵.",
                    (0, 0), (("1 ⎕atan2 1", "0.7853981634"), ("0 ⎕atan2 ¯1", "3.141592654")),
-                   type="f64[s] ⎕atan2 f64[s] : f64[s]", laws=("((2×y)⎕atan2 2×x)≡y⎕atan2 x",), traits=PRIMITIVES_LIBRARY_FLOAT),
+                   type="f64[s] ⎕atan2 f64[s] : f64[s]", laws=("((2×y)⎕atan2 2×x)≡y⎕atan2 x",), traits=ELEMENTWISE_FLOAT),
     ),
     _bits(
         "band", "bits and", "i64[s] ⎕band i64[s] : i64[s]", "The bits that both have. With a number that is not negative the "
@@ -631,7 +627,7 @@ LIBRARY: tuple[Primitive, ...] = (
     Primitive(
         "⎕bnot", ("bnot",), None, GlyphRole.FUNCTION,
         PrimitiveUse("bits not", "Every bit the other, in two's complement: ¯1-x; of u8 255-x.", (0,), (("⎕bnot 0 5", "¯1 ¯6"),),
-            type="⎕bnot i64[s] : i64[s]", traits=PERVADES, laws=("(⎕bnot x)≡¯1-x",)),
+            type="⎕bnot i64[s] : i64[s]", traits=ELEMENTWISE, laws=("(⎕bnot x)≡¯1-x",)),
     ),
     _bits(
         "shl", "shift left", "i64[s] ⎕shl T[s] : T[s]", "⍵ shifted left by ⍺ bits, zeros coming in; ⍵ keeps its type. A count "

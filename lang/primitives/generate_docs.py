@@ -1,7 +1,7 @@
-"""The reference pages `docs/primitives.md` and `docs/errors.md`, generated from the tables.
+"""Generates the reference pages `docs/primitives.md` and `docs/errors.md` from the tables.
 
-`python -m rho.lang.primitives.generate_docs` from the repository root writes both; a test compares them with the tables.
-The fences follow the claims of `rho test`, so the pages run as tests too.
+`python -m rho.lang.primitives.generate_docs` from the repository root writes both; a test compares them with the tables.  Their
+code fences have the form that `rho test` runs.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..diagnostics.help_pages import code_span, page_of, primitive_markdown
 from ..diagnostics.model import Code, Page, PageStage
-from .operators import ALIASES, LEFT_OUT
+from .operators import ALIASES, UNSUPPORTED_CHARACTERS
 from .record import GlyphRole, Primitive
 from .table import ELEMENT_NAMES, PRIMITIVES
 
@@ -36,7 +36,7 @@ def primitives_page() -> str:
     lines += [f"- {code_span(alias)} is read as {code_span(glyph)}" for alias, glyph in ALIASES.items()]
     reserved = ", ".join(code_span(name) for name in sorted(ELEMENT_NAMES))
     lines += ["", f"Reserved element type names: {reserved}.", "", "## Left out", ""]
-    lines += [f"- {code_span(glyph)}: {reason}" for glyph, reason in LEFT_OUT.items()]
+    lines += [f"- {code_span(glyph)}: {reason}" for glyph, reason in UNSUPPORTED_CHARACTERS.items()]
     return "\n".join(lines) + "\n"
 
 

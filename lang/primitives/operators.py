@@ -1,16 +1,17 @@
-"""Rows of the operators.  A valence here is that of the function the operator derives."""
+"""Rows of the operators, of the syntax and of the reserved words.  The valences of an operator are those of its derived
+function."""
 
 from __future__ import annotations
 
 from .record import Example, GlyphRole, Primitive, PrimitiveUse
 
-# ---------------------------------------------------------------------------------------------------- primitives_operators
+# ---------------------------------------------------------------------------------------------------- operators
 
-def _one(name: str, form: str, doc: str, *examples: Example) -> PrimitiveUse:
+def _monadic_use(name: str, form: str, doc: str, *examples: Example) -> PrimitiveUse:
     return PrimitiveUse(name, doc, (None,), examples, type=form)
 
 
-def _two(name: str, form: str, doc: str, *examples: Example) -> PrimitiveUse:
+def _dyadic_use(name: str, form: str, doc: str, *examples: Example) -> PrimitiveUse:
     return PrimitiveUse(name, doc, (None, None), examples, type=form)
 
 
@@ -26,25 +27,27 @@ def _dyadic(glyph: str, names: str, key: str | None, monadic: PrimitiveUse | Non
 OPERATORS: tuple[Primitive, ...] = (
     _monadic(
         "/", "reduce slash", None,
-        _one(
+        _monadic_use(
             "reduce", "f/ x", "Put f between the items along the last axis, right to left; an empty axis gives f's identity.",
             ("+/1 2 3", "6"), ("-/1 2 3", "2"), ("+/⍬", "0"),
         ),
-        _two(
+        _dyadic_use(
             "windowed reduce", "k f/ x", "Reduce each run of k neighbouring items along the last axis.",
             ("2+/1 2 3 4", "3 5 7"),
         ),
     ),
     _monadic(
         "⌿", "reducefirst", "/",
-        _one("reduce first", "f⌿ x",
+        _monadic_use("reduce first", "f⌿ x",
              "Put f between the items along the first axis, right to left: elements if f takes two to one, else major cells.",
              ("+⌿2 3⍴⍳6", "3 5 7")),
-        _two("windowed reduce first", "k f⌿ x", "Reduce each run of k neighbouring major cells.", ("2+⌿3 2⍴⍳6", "2 4\n6 8")),
+        _dyadic_use(
+            "windowed reduce first", "k f⌿ x", "Reduce each run of k neighbouring major cells.", ("2+⌿3 2⍴⍳6", "2 4\n6 8"),
+        ),
     ),
     _monadic(
         "\\", "scan", None,
-        _one(
+        _monadic_use(
             "scan", "f\\ x",
             "Item i is the reduction of the first i+1 items along the last axis; with a dfn a left fold: ⍺ is the result so far, "
             "⍵ the next item.  `-\\` and `÷\\` are running alternating sums and products, which round and overflow as these do.",
@@ -54,70 +57,70 @@ OPERATORS: tuple[Primitive, ...] = (
     ),
     _monadic(
         "⍀", "scanfirst", ".",
-        _one("scan first", "f⍀ x", "Scan along the first axis.", ("+⍀2 2⍴⍳4", "0 1\n2 4")),
+        _monadic_use("scan first", "f⍀ x", "Scan along the first axis.", ("+⍀2 2⍴⍳4", "0 1\n2 4")),
         None,
     ),
     _monadic(
         "¨", "each", "1",
-        _one("each", "f¨ x", "Apply f to each element.", ("{⍵×2}¨1 2 3", "2 4 6")),
-        _two("each", "x f¨ y", "Apply f to corresponding elements.", ("1 2 3{⍺+⍵}¨10 20 30", "11 22 33")),
+        _monadic_use("each", "f¨ x", "Apply f to each element.", ("{⍵×2}¨1 2 3", "2 4 6")),
+        _dyadic_use("each", "x f¨ y", "Apply f to corresponding elements.", ("1 2 3{⍺+⍵}¨10 20 30", "11 22 33")),
     ),
     _dyadic(
         "⍤", "rank atop", "J",
-        _one(
+        _monadic_use(
             "rank / atop", "f⍤r ⊢ x",
             "Apply f to the cells of rank r; negative r counts from the frame. With a function: `f⍤g ⊢ x` is `f g x`.",
             ("+/⍤1 ⊢ 2 3⍴⍳6", "3 12"), ("⌽⍤¯1 ⊢ 2 2⍴⍳4", "1 0\n3 2"), ("-⍤×¯5", "1"),
         ),
-        _two(
+        _dyadic_use(
             "rank / atop", "x f⍤a b ⊢ y", "Apply f between the cells of rank a and b; with a function `x f⍤g y` is `f x g y`.",
             ("(2 3⍴⍳6)-⍤1 ⊢ 0 1 2", "0 0 0\n3 3 3"), ("3-⍤×4", "¯12"),
         ),
     ),
     _monadic(
         "˘", "cells", "U",
-        _one("cells", "f˘ x", "Apply f to each major cell: `f⍤¯1`.", ("⌽˘2 2⍴⍳4", "1 0\n3 2")),
-        _two("cells", "x f˘ y", "Apply f between corresponding major cells.", ("1 2,˘10 20", "1 10\n2 20")),
+        _monadic_use("cells", "f˘ x", "Apply f to each major cell: `f⍤¯1`.", ("⌽˘2 2⍴⍳4", "1 0\n3 2")),
+        _dyadic_use("cells", "x f˘ y", "Apply f between corresponding major cells.", ("1 2,˘10 20", "1 10\n2 20")),
     ),
     _monadic(
         "⍨", "commute self", "T",
-        _one("self", "f⍨ x", "`x f x`.", ("×⍨3", "9")),
-        _two("commute", "x f⍨ y", "`y f x`.", ("2-⍨5", "3")),
+        _monadic_use("self", "f⍨ x", "`x f x`.", ("×⍨3", "9")),
+        _dyadic_use("commute", "x f⍨ y", "`y f x`.", ("2-⍨5", "3")),
     ),
     _dyadic(
         "∘", "jot beside compose bind", "j",
-        _one(
+        _monadic_use(
             "beside / bind", "f∘g x", "`f g x`; with an array on one side that argument is bound: `2∘×`, `×∘2`.",
             ("-∘÷4", "¯0.25"), ("2∘×5", "10"), ("(*∘2)5", "25"),
         ),
-        _two("beside", "x f∘g y", "`x f g y`.", ("10-∘÷4", "9.75")),
+        _dyadic_use("beside", "x f∘g y", "`x f g y`.", ("10-∘÷4", "9.75")),
     ),
     _dyadic(
         "⍥", "over", "O",
-        _one("over", "f⍥g x", "`f g x`.", ("-⍥|¯3", "¯3")),
-        _two("over", "x f⍥g y", "`(g x) f g y`.", ("¯3+⍥|¯4", "7")),
+        _monadic_use("over", "f⍥g x", "`f g x`.", ("-⍥|¯3", "¯3")),
+        _dyadic_use("over", "x f⍥g y", "`(g x) f g y`.", ("¯3+⍥|¯4", "7")),
     ),
     _dyadic(
         "⍛", "behind", "F",
-        _one("behind", "f⍛g x", "`(f x) g x`.", ("-⍛+3", "0")),
-        _two("behind", "x f⍛g y", "`(f x) g y`.", ("2-⍛+5", "3")),
+        _monadic_use("behind", "f⍛g x", "`(f x) g x`.", ("-⍛+3", "0")),
+        _dyadic_use("behind", "x f⍛g y", "`(f x) g y`.", ("2-⍛+5", "3")),
     ),
     _monadic(
         "∘.", "outer outerproduct", "X", None,
-        _two(
+        _dyadic_use(
             "outer product", "x ∘.f y", "f between every element of x and every element of y.", ("1 2∘.×1 2 3", "1 2 3\n2 4 6"),
         ),
     ),
     _dyadic(
         ".", "inner innerproduct", None, None,
-        _two(
+        _dyadic_use(
             "inner product", "x f.g y", "`f/` of g between the rows of x and the columns of y; `+.×` is the matrix product.",
             ("1 2 3+.×4 5 6", "32"), ("(2 2⍴⍳4)+.×2 2⍴⍳4", "2  3\n6 11"),
         ),
     ),
     _dyadic(
         "⍣", "repeat iterate fold", "P",
-        _one(
+        _monadic_use(
             "repeat, fold", "f⍣n ⊢ x",
             "Apply f n times, n static or bounded; `f⍣(n ⋄ p)` stops early once p holds of the new value ⍵ (the old one is ⍺). "
             "With an array `f⍣xs ⊢ s` folds: s becomes `c f s` for each major cell c of xs, first to last. Over `⍳n`, `a+b×⍳n` "
@@ -125,37 +128,37 @@ OPERATORS: tuple[Primitive, ...] = (
             ("{⍵×2}⍣3 ⊢ 1", "8"), ("{⍵×2}⍣(10 ⋄ {⍵>20}) ⊢ 1", "32"), ("{⍺+2×⍵}⍣3 1 2 ⊢ 0", "16"),
             ("x ← 1 2 3 4 ⋄ {⍵+ +/⍺↑x}⍣(⍳4) ⊢ 0", "10"),
         ),
-        _two("repeat", "x f⍣n ⊢ y", "Apply `x∘f` n times.", ("2×⍣3 ⊢ 1", "8")),
+        _dyadic_use("repeat", "x f⍣n ⊢ y", "Apply `x∘f` n times.", ("2×⍣3 ⊢ 1", "8")),
     ),
     _dyadic(
         "⍣\\", "states", "S",
-        _one(
+        _monadic_use(
             "states", "f⍣\\n ⊢ x",
             "Apply f n times, or for each major cell of an array, and keep all states, the initial one first.",
             ("{⍵×2}⍣\\3 ⊢ 1", "1 2 4 8"), ("{⍺+2×⍵}⍣\\3 1 2 ⊢ 0", "0 3 7 16"),
         ),
-        _two("states", "x f⍣\\n ⊢ y", "The states of applying `x∘f` n times.", ("2×⍣\\3 ⊢ 1", "1 2 4 8")),
+        _dyadic_use("states", "x f⍣\\n ⊢ y", "The states of applying `x∘f` n times.", ("2×⍣\\3 ⊢ 1", "1 2 4 8")),
     ),
     _dyadic(
         "@", "at", None,
-        _one(
+        _monadic_use(
             "at", "f@i ⊢ x",
             "x with the major cells at i replaced by f of them, or by an array; i is indices, a mask, or a function giving a "
             "mask.",
             ("0@1 ⊢ 5 6 7", "5 0 7"), ("-@0 2 ⊢ 5 6 7", "¯5 6 ¯7"), ("0@(2∘<)⊢1 2 3 4", "1 2 0 0"),
         ),
-        _two("at", "y f@i ⊢ x", "x with the major cells at i replaced by `y f` of them.", ("10+@1 ⊢ 5 6 7", "5 16 7")),
+        _dyadic_use("at", "y f@i ⊢ x", "x with the major cells at i replaced by `y f` of them.", ("10+@1 ⊢ 5 6 7", "5 16 7")),
     ),
     _monadic(
         "⌸", "key", "K", None,
-        _two(
+        _dyadic_use(
             "key", "k f⌸ (i ⋄ v)", "Reduce the values v that share an index i, into k bins; an unused bin holds f's identity.",
             ("3+⌸(0 2 0 ⋄ 1)", "2 0 1"), ("2×⌸(0 1 0 ⋄ 5 7 9)", "45 7"),
         ),
     ),
     _dyadic(
         "⌺", "stencil", "~",
-        _one(
+        _monadic_use(
             "stencil", "(f⌺w) x", "f of the window of shape w around every position, with zeros beyond the edges.",
             ("({+/,⍵}⌺3)1 2 3 4", "3 6 9 7"),
         ),
@@ -163,15 +166,17 @@ OPERATORS: tuple[Primitive, ...] = (
     ),
     _monadic(
         "∂", "gradient grad", "D",
-        _one("gradient", "f∂ x", "The derivatives of the scalar-valued f at x, of x's shape.", ("{+/⍵*2}∂1 2 3", "2 4 6")),
+        _monadic_use(
+            "gradient", "f∂ x", "The derivatives of the scalar-valued f at x, of x's shape.", ("{+/⍵*2}∂1 2 3", "2 4 6"),
+        ),
         None, later=True,
     ),
 )  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- primitives_syntax
+# ---------------------------------------------------------------------------------------------------- syntax
 #
-# Rows of the syntax: constants, names of arguments, brackets, statements, reserved words, and glyphs the language leaves out.
+# Constants, names of arguments, brackets, separators, reserved words, and characters that the language does not use.
 
 def _row(glyph: str, names: str, key: str | None, doc: str, *examples: Example, role: GlyphRole = GlyphRole.SYNTAX) -> Primitive:
     return Primitive(glyph, tuple(names.split()), key, role, doc=doc, examples=examples)
@@ -242,7 +247,7 @@ RESERVED_WORDS: frozenset[str] = frozenset({"use", "input", "param", "output", "
 ALIASES: dict[str, str] = {"−": "-", "∣": "|", "∼": "~", "⋆": "*", "◊": "⋄"}
 """Look-alike characters that are read as the glyph on the right."""
 
-LEFT_OUT: dict[str, str] = {
+UNSUPPORTED_CHARACTERS: dict[str, str] = {
     "∇": "there is no recursion; use `⍣`, `/` or `\\`",
     "⍎": "text is never executed",
     "⍞": "there is no interactive input; declare an `input`",
@@ -257,4 +262,4 @@ LEFT_OUT: dict[str, str] = {
     "^": "`^` has no meaning; and is `∧`, power is `*`",
     "&": "`&` has no meaning; and is `∧`",
 }
-"""Characters of other APLs (or of a keyboard) that Rho does not have, and what to do instead."""
+"""Characters of other APLs, or of a keyboard, that Rho does not have, with what to write instead."""

@@ -1,8 +1,4 @@
-"""The shape of one row of the table of primitives.
-
-The rows (`lang.primitives.functions`, `lang.primitives.operators`) import only this; `lang.primitives.table` joins them and
-answers look-ups.
-"""
+"""The types of the rows of the table of primitives, which `functions` and `operators` hold and `table` looks up."""
 
 from __future__ import annotations
 
@@ -21,7 +17,7 @@ class GlyphRole(Enum):
 
 
 class Trait(Enum):
-    """A property of one valence that a stage asks for, or that its page states.  Laws and identities of scalar functions are
+    """A property of one valence that a later stage uses or its page states.  The laws of scalar functions are in
     `typechecker.scalars`."""
 
     SCALAR = "pervades: works element by element, by agreement"

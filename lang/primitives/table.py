@@ -1,8 +1,7 @@
-r"""The table of primitives: one row for every glyph, operator, system name and conversion of the language.
+r"""The table of primitives, with one row for every glyph, operator, system name and conversion, and its look-ups.
 
-The lexer, binder, formatter, help, editor and tests all read this one table.  A glyph may have two
-rows when it is both a function and an operator (`/ ⌿ \ ⍀`); `rows` gives both and `by_glyph` the
-operator.  Importing this costs a few milliseconds and loads nothing outside the standard library.
+The lexer, the binder, the formatter, the help, editors and tests all use this table.  A glyph that is both a function and an
+operator (`/ ⌿ \ ⍀`) has two rows: `rows` gives both, `by_glyph` the operator.
 """
 
 from __future__ import annotations
@@ -10,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .functions import ARRAY_FUNCTIONS, CONVERSIONS, LIBRARY, SCALAR_FUNCTIONS
-from .operators import ALIASES, LEFT_OUT, OPERATORS, RESERVED_WORDS, SYNTAX
+from .operators import ALIASES, OPERATORS, RESERVED_WORDS, SYNTAX, UNSUPPORTED_CHARACTERS
 from .record import CellRank, Example, GlyphRole, Primitive, PrimitiveUse, Trait
 
 __all__ = [
     "ALIASES",
     "ELEMENT_NAMES",
-    "LEFT_OUT",
     "PRIMITIVES",
     "RESERVED_WORDS",
+    "UNSUPPORTED_CHARACTERS",
     "CellRank",
     "Example",
     "GlyphRole",
@@ -65,23 +64,23 @@ def by_glyph(glyph: str, role: GlyphRole | None = None) -> Primitive | None:
 
 
 def by_name(name: str) -> Primitive | None:
-    """The row a backtick and this name spell."""
+    """The row of a backtick name, such as `iota`."""
     return _NAMES.get(name)
 
 
 def by_key(key: str) -> Primitive | None:
-    """The row a backtick and this one character spell."""
+    """The row of a backtick key, such as `i`."""
     return _KEYS.get(key)
 
 
 def glyph_of(word: str) -> str | None:
-    """The glyph that a backtick and a whole name or one key spell."""
+    """The glyph of a backtick name or key; None for other words."""
     row = _NAMES.get(word) or _KEYS.get(word)
     return None if row is None else row.glyph
 
 
 def find(word: str) -> tuple[Primitive, ...]:
-    """Rows for whatever a user may type: a glyph, a name, a backtick spelling, or `erf` for `⎕erf`."""
+    """The rows of what a user may type: a glyph, a name, a backtick spelling, or `erf` for `⎕erf`."""
     bare = word.removeprefix("`")
     named = _NAMES.get(bare) or _NAMES.get(bare.lower())
     candidates = rows(word) + ((named,) if named is not None else ())
@@ -100,7 +99,7 @@ def identity_of(glyph: str) -> int | None:
 
 
 def suggest(word: str) -> str | None:
-    """The glyph, backtick name or system name nearest to a misspelt one, as it should be written; None if none is near."""
+    """The glyph, backtick name or system name nearest to a misspelt one; None if none is near."""
     bare = word.removeprefix("`").removeprefix("⎕")
     candidates = dict.fromkeys(_NAMES)
     candidates.update(dict.fromkeys(row.glyph.removeprefix("⎕") for row in PRIMITIVES if row.glyph[-1].isalnum()))
@@ -112,15 +111,15 @@ def suggest(word: str) -> str | None:
     return name if name in _ROWS else "⎕" + name
 
 
-def meant(guess: str | None) -> str:
-    """What a message goes on with, if there is a guess."""
+def did_you_mean(guess: str | None) -> str:
+    """The end of a message that suggests a guess; empty without one."""
     return f"; did you mean `{guess}`?" if guess else ""
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
-    """The candidate one edit away (insert, delete, replace, swap), or that differs in case only; None if none.
+    """The candidate that is one edit away (insert, delete, replace, swap) or differs in case only; None if there is none.
 
-    Of several as near, the one that begins as the word does, then the first."""
+    Among equals, one with the word's first letter wins, then the first."""
     best: str | None = None
     best_score = (1, True)
     for candidate in candidates:
@@ -134,7 +133,7 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
 
 
 def edits(left: str, right: str) -> int:
-    """Optimal string alignment distance."""
+    """The optimal string alignment distance (edit distance with swaps of neighbours)."""
     before: list[int] = []
     previous = list(range(len(right) + 1))
     for i, a in enumerate(left, 1):

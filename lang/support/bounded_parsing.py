@@ -7,47 +7,43 @@ import os
 import re
 from typing import Any, Final
 
-# ---------------------------------------------------------------------------------------------------- json_text
+# ---------------------------------------------------------------------------------------------------- JSON
 
 MOST_VALUES: Final = 1 << 22
 
 
 class TooManyValues(ValueError):
-    """A text that may hold more values than its reader takes."""
+    """A JSON text may have more values than its reader accepts."""
 
 
-def require_few(text: str, most: int = MOST_VALUES) -> None:
-    """TooManyValues unless a JSON text surely holds at most `most` values: what separates them is counted, in strings too."""
+def limit_values(text: str, most: int = MOST_VALUES) -> None:
+    """Raise TooManyValues unless a JSON text has at most `most` values, counted by its separators, also those in strings."""
     if sum(map(text.count, ",:[{")) > most:
         raise TooManyValues(f"more than {most:,} values")
 
 
 def decode(text: str, most: int = MOST_VALUES) -> Any:
-    """The value of a JSON text.  ValueError (among others a JSONDecodeError), RecursionError."""
-    require_few(text, most)
+    """The value of a JSON text.  Raises ValueError (TooManyValues, JSONDecodeError) or RecursionError."""
+    limit_values(text, most)
     return json.loads(text)
 
 
-# ---------------------------------------------------------------------------------------------------- numerals
-#
-# Natural numbers as users, environments and files write them.
+# ---------------------------------------------------------------------------------------------------- natural numbers
 
-def natural(text: str, most: int) -> int | None:
-    """The number that decimal digits say, from 0 to `most`; None for any other text, digits of other scripts included.
+def parse_natural(text: str, most: int) -> int | None:
+    """The natural number up to `most` that ASCII digits write; None for any other text.
 
-    However many digits there are: Python's own `int` refuses thousands of them."""
+    The number of digits is unlimited, whereas Python's `int` refuses thousands of them."""
     if not (text.isascii() and text.isdigit()):
         return None
     digits = text.lstrip("0") or "0"
     return int(digits) if len(digits) <= len(str(most)) and int(digits) <= most else None
 
 
-# ---------------------------------------------------------------------------------------------------- urls
+# ---------------------------------------------------------------------------------------------------- URLs
 #
-# URLs that name inputs: what is one, where a `file://` leads, and which lie below another.
-#
-# Nothing here asks anybody.  A URL that could lead elsewhere than it says (`..`, credentials, chains of fsspec) is refused before
-# its beginning is compared with what is allowed.
+# URLs of inputs, by their text alone.  A URL that may lead elsewhere than its prefix says (`..`, credentials, chains of fsspec)
+# is refused before its prefix is compared with those that are permitted.
 
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+://")
 _FILE: Final = re.compile(r"(?i)file://")
@@ -55,7 +51,7 @@ _BLANK: Final = re.compile(r"[\x00-\x20\x7f\\]")
 
 
 def is_url(path: str) -> bool:
-    """Also what no one may read, so that it is not taken for a name of a file."""
+    """Does a path start with a URL scheme?  True of malformed URLs too, so that they are not taken for names of files."""
     return _URL.match(path) is not None
 
 
@@ -63,8 +59,8 @@ def is_file_url(path: str) -> bool:
     return _FILE.match(path) is not None
 
 
-def trouble_of(url: str) -> str | None:
-    """Why a URL is not read: words that go on after it; None: nothing is wrong."""
+def url_error(url: str) -> str | None:
+    """Why a URL is refused, as words that follow it in a message; None for a well-formed one."""
     from urllib.parse import unquote, urlsplit
 
     if "::" in url:
@@ -89,25 +85,25 @@ def trouble_of(url: str) -> str | None:
 
 
 def file_of(url: str) -> str:
-    """The path that a `file://` is, of which `trouble_of` has nothing to say."""
+    """The path of a well-formed `file://` URL (`url_error` is None)."""
     from urllib.parse import unquote, urlsplit
 
     return os.path.normpath(unquote(urlsplit(url).path))
 
 
-def normal(url: str) -> str:
-    """With its scheme and host in small letters, as they are compared."""
+def normalize_url(url: str) -> str:
+    """The URL with scheme and host in lower case, as for comparisons."""
     scheme, _, rest = url.partition("://")
     host, slash, path = rest.partition("/")
     return f"{scheme.lower()}://{host.lower()}{slash}{path}"
 
 
 def is_below(url: str, allowed: str) -> bool:
-    """Is it the URL that is allowed, or below it as a file is below a folder?"""
-    path, top = normal(url), normal(allowed).rstrip("/")
+    """Is a URL the permitted one, or below it as a file is below a folder?"""
+    path, top = normalize_url(url), normalize_url(allowed).rstrip("/")
     return path.rstrip("/") == top or path.startswith(top + "/")
 
 
-def above(url: str) -> str:
-    """The URL directly above one, which ends in `/`."""
+def parent_url(url: str) -> str:
+    """The URL of the folder of another one; it ends in `/`."""
     return url.partition("?")[0].rpartition("/")[0] + "/"

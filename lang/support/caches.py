@@ -1,11 +1,11 @@
-"""Caches: authenticated entries in a folder of the user, kept between runs, and a generational cache in memory.
+"""Caches: authenticated entries on disk in the user's cache folder, and a generational cache in memory.
 
-A folder is read and written only if it belongs to the user and nobody else may write it (mode 0700 when made here).  An entry
-is a line with a keyed digest, then what was kept.  The key is a file of random bytes in the folder that only the user may read,
-and the digest covers the kind of the folder and the entry's name: what was damaged, changed, exchanged with another entry or
-brought from another place is as good as absent.  So is what is not a regular file; no pipe is waited for and no device read.
+A folder is used only if it belongs to the user and nobody else may write to it (it is created with mode 0700).  An entry is a
+line with a keyed digest (HMAC), then the content.  The key is a file of random bytes in the folder that only the user may read,
+and the digest covers the kind of the folder and the entry's name.  An entry that was damaged, changed, exchanged with another one
+or copied from elsewhere counts as absent, and so does anything but a regular file: no pipe is waited for and no device is read.
 
-Whoever reads an entry still decides what to believe of it: the digest says who wrote it, not that it is true.
+The digest proves who wrote an entry, not that its content is true: its reader has to check that.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from . import files
 from .files import Durability, replace_file
 from .records import dataclass
 
-# ---------------------------------------------------------------------------------------------------- user_cache
+# ---------------------------------------------------------------------------------------------------- on disk
 
 _KEY: Final = ".key"
 _KEY_BYTES: Final = 32
@@ -32,10 +32,10 @@ _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW"
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """Entries of one kind, in `rho/KIND` of the user's cache folder.
+    """The entries of one kind, in `rho/KIND` of the user's cache folder.
 
-    `switch`: the environment variable that names another folder (absolute), or turns the cache `off`.  `suffix` of the names,
-    `most_bytes` of an entry, `most_files` of the folder."""
+    `switch` is the environment variable that names another folder (an absolute path) or turns the cache `off`; `suffix` ends the
+    names of files; an entry has at most `most_bytes`, the folder at most `most_files`."""
 
     kind: str
     switch: str
@@ -44,26 +44,26 @@ class Cache:
     most_files: int
 
     def folder(self) -> Path | None:
-        """Where entries are kept; None if nowhere."""
-        chosen = os.environ.get(self.switch, "")
-        if chosen.lower() in ("off", "0", "no"):
+        """The folder of the entries; None if there is no cache."""
+        override = os.environ.get(self.switch, "")
+        if override.lower() in ("off", "0", "no"):
             return None
-        if chosen:
-            return Path(chosen) if os.path.isabs(chosen) else None
+        if override:
+            return Path(override) if os.path.isabs(override) else None
         return cache_folder(self.kind)
 
     def file(self, key: str) -> Path | None:
-        """Where the entry of a key is, if there is one."""
+        """The path of a key's entry; None if there is no cache."""
         folder = self.folder()
         return None if folder is None else folder / self._name(key)
 
     def read(self, key: str) -> bytes | None:
-        """What was kept under a key; None if that is nothing, or nothing that this user wrote."""
+        """The content of a key's entry; None if it is absent or was not written by this user."""
         path, name = self.folder(), self._name(key)
         if path is None:
             return None
         head = len(self._line(b""))
-        with _opened(path) as folder:
+        with _open_folder(path) as folder:
             secret = None if folder is None else _secret(folder)
             if folder is None or secret is None:
                 return None
@@ -74,21 +74,21 @@ class Cache:
         return content if data[:head] == self._line(self._digest(secret, name, content)) else None
 
     def write(self, key: str, content: bytes) -> None:
-        """Keep something; what goes wrong is nobody's concern."""
+        """Store an entry, best effort: failures are ignored."""
         path, name = self.folder(), self._name(key)
         if path is None or len(content) > self.most_bytes:
             return
         with suppress(OSError):
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with _opened(path) as folder:
+            with _open_folder(path) as folder:
                 if folder is None or len(os.listdir(path)) >= self.most_files:
                     return
-                secret = _secret(folder) or _made_secret(path, folder)
+                secret = _secret(folder) or _create_secret(path, folder)
             if secret is None:
                 return
             line = self._line(self._digest(secret, name, content))
             if os.path.islink(path / name) or not os.path.isfile(path / name):
-                (path / name).unlink(missing_ok=True)  # a link is not followed, and no pipe is in the way
+                (path / name).unlink(missing_ok=True)  # so that a link is not followed and a pipe does not block
             replace_file(path / name, lambda file: (file.write(line), file.write(content)), Durability.PROCESS, 0o600)
 
     def _name(self, key: str) -> str:
@@ -117,23 +117,24 @@ def state_folder(environment: Mapping[str, str]) -> Path | None:
     return _of_user(environment.get("XDG_STATE_HOME", ""), os.path.join(".local", "state"), "")
 
 
-def _of_user(base: str, usual: str, below: str) -> Path | None:
-    """Below `base` if that is a path, else at the usual place of the home folder, if there is one."""
+def _of_user(base: str, usual: str, inside: str) -> Path | None:
+    """The folder `rho` in `base` if that is an absolute path, else in the usual folder of the home folder; None without
+    either."""
     if os.path.isabs(base):
-        return Path(base, "rho", below)
-    home = os.path.expanduser("~")  # stays as it is for a user whom the system does not know
-    return Path(home, usual, "rho", below) if os.path.isabs(home) else None
+        return Path(base, "rho", inside)
+    home = os.path.expanduser("~")  # unchanged for a user without an account
+    return Path(home, usual, "rho", inside) if os.path.isabs(home) else None
 
 
 def read_private(path: Path, most_bytes: int) -> bytes | None:
-    """A file of a folder that is the user's alone; None if it is not there, not a regular file of the user's, or larger."""
-    with _opened(path.parent) as folder:
+    """The content of a regular file in a folder that only the user may write; None if there is none, or it is larger."""
+    with _open_folder(path.parent) as folder:
         return None if folder is None else read_bounded(path.name, most_bytes, folder)
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[int | None]:
-    """The folder's handle; None if it is not the user's alone, or where folders have none."""
+def _open_folder(path: Path) -> Iterator[int | None]:
+    """The handle of a folder; None if others may write to it, or where the system has no handles of folders."""
     try:
         handle = os.open(path, _FOLDER)
     except OSError:
@@ -141,20 +142,20 @@ def _opened(path: Path) -> Iterator[int | None]:
         return
     try:
         status = os.fstat(handle)
-        yield handle if files.is_own(status) and not status.st_mode & _OTHERS_WRITE else None
+        yield handle if files.belongs_to_user(status) and not status.st_mode & _OTHERS_WRITE else None
     finally:
         os.close(handle)
 
 
 def read_bounded(name: str, most_bytes: int, folder: int) -> bytes | None:
-    """A regular file of this user in an open folder, if it is no larger; links are not followed."""
+    """The content of a regular file of this user in an open folder; None for a link, another kind of file, or a larger one."""
     try:
         handle = os.open(name, files.OPEN, dir_fd=folder)
     except (OSError, ValueError):
         return None
     try:
         status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode) or not files.is_own(status) or status.st_size > most_bytes:
+        if not stat.S_ISREG(status.st_mode) or not files.belongs_to_user(status) or status.st_size > most_bytes:
             return None
         with os.fdopen(handle, "rb", closefd=False) as file:
             data = file.read(most_bytes + 1)
@@ -166,7 +167,7 @@ def read_bounded(name: str, most_bytes: int, folder: int) -> bytes | None:
 
 
 def _secret(folder: int) -> bytes | None:
-    """The key of a folder; one of another length, or that others may read, is none."""
+    """The key of a folder; None if it has another length or others may read it."""
     try:
         mode = os.stat(_KEY, dir_fd=folder, follow_symlinks=False).st_mode
     except OSError:
@@ -175,8 +176,8 @@ def _secret(folder: int) -> bytes | None:
     return secret if secret is not None and len(secret) == _KEY_BYTES else None
 
 
-def _made_secret(path: Path, folder: int) -> bytes | None:
-    """A new key; the one that another process made meanwhile, if it did.  OSError."""
+def _create_secret(path: Path, folder: int) -> bytes | None:
+    """Create a key; if another process has created one meanwhile, return that.  Raises OSError."""
     temporary, handle = files.create(str(path), _KEY)
     try:
         os.write(handle, os.urandom(_KEY_BYTES))
@@ -185,7 +186,7 @@ def _made_secret(path: Path, folder: int) -> bytes | None:
         except FileExistsError:
             if _secret(folder) is None:
                 os.replace(temporary, path / _KEY)
-        except OSError:  # no such links here
+        except OSError:  # a file system without hard links
             os.replace(temporary, path / _KEY)
     finally:
         files.discard(temporary)
@@ -193,24 +194,22 @@ def _made_secret(path: Path, folder: int) -> bytes | None:
     return _secret(folder)
 
 
-# ---------------------------------------------------------------------------------------------------- recent
+# ---------------------------------------------------------------------------------------------------- in memory
 #
-# A table that keeps what is still asked for, however long its process lives.
-#
-# Entries are in two generations.  What is asked for moves to the younger one; when that is full (at the end of a turn, say a
-# version of a program) it becomes the older one, and what had stayed there is dropped.  Full means twice what a turn asks for:
-# a large program keeps all its entries, and a session of ten thousand small ones no more than a few hundred.
+# A cache with two generations.  A hit moves an entry to the younger one.  When the younger one is full at the end of a cycle,
+# such as one version of a program, it becomes the older one, and the entries of the former older one are dropped.  Full means
+# twice the look-ups of the cycle: a large program keeps all its entries, and a session of ten thousand small ones a few hundred.
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 LEAST: Final = 256
-"""Entries of a generation, however few are read."""
+"""The least capacity of a generation, in entries."""
 MOST: Final = 50_000
 
 
 class GenerationalCache(Generic[_Key, _Value]):
-    """`get`, `put` and, after each version of the program, `end_generation`."""
+    """A cache of what recent cycles looked up: `get`, `put`, and `end_generation` after each cycle."""
 
     __slots__ = ("_asked", "_old", "_young")
 

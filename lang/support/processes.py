@@ -1,15 +1,16 @@
-"""Fork safety and interruptible waits: after a fork no lock of Rho is held, and no state is half changed.
+"""Fork safety and interruptible waits: after a fork no lock of Rho is held and no shared state is half changed.
 
-Only the thread that forks lives on in the child.  A lock that another one held would be held for ever there, and what it guards
-be half changed.  So a fork takes every lock of this module's (`lock`) beforehand, which waits for whoever holds one, and both
-processes release them; the child then begins anew what belongs to its parent alone (`in_children`: threads, pipes to processes).
+In a forked child only the forking thread exists.  A lock that another thread held would stay locked there, and the data it guards
+might be half changed.  So a fork first acquires every lock that `lock` made, waiting for their holders, and both processes
+release them afterwards; the child then runs the callbacks of `in_children`, which drop what belongs to the parent (threads,
+pipes).
 
-Locks may be nested in any order: who forks holds none while it waits for one.  They are reentrant, so that a fork inside a block
-of its own thread does not wait for itself.  All is behind one registration of Python's: a function that another thread registered
-while a process forks would be called after the fork without having been called before it.
+Locks may be nested in any order, since the forking thread holds none while it waits for one.  They are reentrant, so that a fork
+inside a locked block of the same thread does not deadlock.  Everything hangs on one `os.register_at_fork`: a callback that
+another thread registered during a fork would run after it without having run before it.
 
-A module that another thread is importing would be half there in the child, and never unlocked: a fork waits also for what Rho is
-importing, and lets nobody begin with a module until it is over.
+A module that another thread is importing would stay half imported and locked in the child, so a fork also waits for imports by
+Rho and lets no thread begin one until it is over.
 """
 
 from __future__ import annotations
@@ -28,51 +29,51 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 
-# ---------------------------------------------------------------------------------------------------- forking
+# ---------------------------------------------------------------------------------------------------- forks
 
 _IMPORTING: Final = "<frozen importlib._bootstrap>"
 _PACKAGE: Final = __name__.removesuffix("lang.support.processes")
-_AGAIN: Final = 0.001
-"""Seconds until it is looked again whether a module is imported."""
+_RETRY_SECONDS: Final = 0.001
+"""Seconds between two checks for threads that are importing."""
 
 _forking: Final = RLock()
-"""Held from before a fork until after it: two threads fork one after the other."""
+"""Held during a fork, so that two threads fork one after the other."""
 _locks: Final[list[RLock]] = []
 _renewals: Final[list[Callable[[], object]]] = []
-_taken: Final[list[RLock]] = []
-"""By the thread that forks; the list, and not the one of all locks, which may grow meanwhile, says what is to be released."""
+_held_for_fork: Final[list[RLock]] = []
+"""The locks that the forking thread has acquired and will release; `_locks` may grow meanwhile."""
 
 
 def lock() -> RLock:
-    """A lock of the process, for as long as it lives, that a fork waits for."""
+    """A new lock that every fork waits for; it lives as long as the process."""
     new = RLock()
     _locks.append(new)
     return new
 
 
 def in_children(renewal: Callable[[], object]) -> None:
-    """Call it in every child that is forked from now on, where all locks are held and no other thread is."""
+    """Register a callback to run in every child forked from now on, while all locks are held and no other thread exists."""
     _renewals.append(renewal)
 
 
-def _before() -> None:
+def _before_fork() -> None:
     _forking.acquire()
     _take_locks()
     _imp.acquire_lock()
     while any(map(_imports, [frame for thread, frame in sys._current_frames().items() if thread != get_ident()])):
         _imp.release_lock()
         _release()
-        sleep(_AGAIN)
+        sleep(_RETRY_SECONDS)
         _take_locks()
         _imp.acquire_lock()
 
 
 def _imports(frame: FrameType | None) -> bool:
-    """Is a thread that is in this frame importing something for a function of Rho?"""
-    inside = False
+    """Is the thread of this frame importing a module on behalf of a function of Rho?"""
+    in_rho = False
     while frame is not None:
-        inside = inside or frame.f_code.co_filename == _IMPORTING
-        if inside and str(frame.f_globals.get("__name__")).startswith(_PACKAGE):
+        in_rho = in_rho or frame.f_code.co_filename == _IMPORTING
+        if in_rho and str(frame.f_globals.get("__name__")).startswith(_PACKAGE):
             return True
         frame = frame.f_back
     return False
@@ -82,26 +83,26 @@ def _take_locks() -> None:
     first: RLock | None = None
     while True:
         if first is not None:
-            _taken.append(first)
+            _held_for_fork.append(first)
             first.acquire()
-        first = next((one for one in [*_locks] if one is not first and not _try(one)), None)
+        first = next((lock_ for lock_ in [*_locks] if lock_ is not first and not _try_lock(lock_)), None)
         if first is None:
             return
         _release()
 
 
-def _try(one: RLock) -> bool:
-    if one.acquire(blocking=False):
-        _taken.append(one)
+def _try_lock(lock_: RLock) -> bool:
+    if lock_.acquire(blocking=False):
+        _held_for_fork.append(lock_)
         return True
     return False
 
 
 def _release() -> None:
-    while _taken:
+    while _held_for_fork:
         try:
-            _taken.pop().release()
-        except RuntimeError:  # an interrupt came before it was taken
+            _held_for_fork.pop().release()
+        except RuntimeError:  # an interrupt came before it was acquired
             continue
 
 
@@ -120,21 +121,19 @@ def _after_in_child() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before, after_in_parent=_after_in_parent, after_in_child=_after_in_child)
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_in_parent, after_in_child=_after_in_child)
 
 
-# ---------------------------------------------------------------------------------------------------- listening
+# ---------------------------------------------------------------------------------------------------- interruptible waits
 #
-# Waits that hear signals.
-#
-# Python runs the handler of a signal in the main thread, between two instructions.  A signal that comes after the last
-# instruction before a wait, but before the wait has begun in the operating system, does not end that wait.  So nothing waits for
-# longer than `LISTENING` at a time.
+# Python runs signal handlers in the main thread, between two instructions.  A signal that arrives after the last instruction
+# before a wait, but before the operating system has begun it, does not end that wait.  So every wait is split into waits of at
+# most `POLL_SECONDS`.
 
 _T = TypeVar("_T")
 
-LISTENING: Final = 0.2
-"""Seconds."""
+POLL_SECONDS: Final = 0.2
+"""The longest uninterruptible wait."""
 
 
 class Lock(Protocol):
@@ -144,24 +143,24 @@ class Lock(Protocol):
 
 
 def acquire(lock: Lock) -> None:
-    """Take the lock, however long that lasts."""
-    while not lock.acquire(timeout=LISTENING):
+    """Acquire a lock, polling for signals."""
+    while not lock.acquire(timeout=POLL_SECONDS):
         pass
 
 
 def take(items: queue.SimpleQueue[_T]) -> _T:
-    """The next item, however long it does not come."""
+    """The next item of a queue, polling for signals."""
     while True:
         try:
-            return items.get(timeout=LISTENING)
+            return items.get(timeout=POLL_SECONDS)
         except queue.Empty:
             pass
 
 
-def ended(future: Future[_T]) -> Future[_T]:
-    """It, once it has a result or an exception, however long that lasts."""
+def wait_for(future: Future[_T]) -> Future[_T]:
+    """The future, once it has a result or an exception; polls for signals."""
     from concurrent.futures import wait
 
-    while not wait([future], LISTENING).done:
+    while not wait([future], POLL_SECONDS).done:
         pass
     return future

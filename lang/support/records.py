@@ -1,12 +1,11 @@
-"""A `dataclass` decorator that compiles the methods of a class when they are first called.
+"""A `dataclass` decorator that compiles the methods of a class when they are first called; cached properties; invariants.
 
-The standard decorator compiles six methods for every frozen class, 0.4 ms each class: a third of a cold start went into
-methods that a run never calls.  This one makes the same class (fields, slots, `__match_args__`, and by the fields of the
-standard module also `replace`, `fields` and `is_dataclass`) with methods that, called for the first time, compile themselves
-and take their own place.  From then on they are what the standard decorator makes.
+The standard decorator compiles six methods for every frozen class, which takes 0.4 ms a class and was a third of a cold start.
+This one makes the same class (fields, slots, `__match_args__`; `replace`, `fields` and `is_dataclass` work), but each method is a
+stub that on its first call compiles the method of the standard decorator and replaces itself.
 
-To mypy it is the standard decorator.  Not supported, and refused: `order`, `kw_only`, `InitVar`; a frozen class of this module
-cannot have a subclass made by the other.  Neighbours: every module that `rho eval` or `rho check` imports uses this one.
+To mypy it is the standard decorator.  It refuses `order`, `kw_only` and `InitVar`; the standard decorator cannot make a subclass
+of a frozen class of this module.  Modules on the import path of `rho check` and `rho run` use this one.
 """
 
 from __future__ import annotations
@@ -15,30 +14,30 @@ import dataclasses
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-# ---------------------------------------------------------------------------------------------------- records
+# ---------------------------------------------------------------------------------------------------- dataclasses
 
-__all__ = ["cached_property", "certain", "compiled", "dataclass"]
+__all__ = ["cached_property", "compile_method", "dataclass", "require_invariant"]
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
 else:
 
     def dataclass(cls: type | None = None, /, *, frozen: bool = False, slots: bool = False, eq: bool = True) -> Any:
-        """As `dataclasses.dataclass`."""
+        """Like `dataclasses.dataclass`."""
 
         def decorate(cls: type) -> type:
             if cls.__doc__ is None:
                 cls.__doc__ = cls.__name__  # the standard decorator would compile a signature for it
             defined = cls.__dict__
             record = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
-            record.__init__ = _late(record, "__init__", _initialiser)
+            record.__init__ = _compiled_on_first_call(record, "__init__", _initialiser)
             if "__repr__" not in defined:
-                record.__repr__ = _late(record, "__repr__", _representation)
+                record.__repr__ = _compiled_on_first_call(record, "__repr__", _representation)
             if eq:
                 if "__eq__" not in defined:
-                    record.__eq__ = _late(record, "__eq__", _equality)
+                    record.__eq__ = _compiled_on_first_call(record, "__eq__", _equality)
                 if "__hash__" not in defined:
-                    record.__hash__ = _late(record, "__hash__", _hash) if frozen else None
+                    record.__hash__ = _compiled_on_first_call(record, "__hash__", _hash) if frozen else None
             if frozen:
                 record.__setattr__, record.__delattr__ = _refuse_assignment, _refuse_deletion
                 if slots and "__getstate__" not in defined:
@@ -48,8 +47,8 @@ else:
         return decorate if cls is None else decorate(cls)
 
 
-def _late(cls: type, name: str, write: Callable[[type], Callable[..., Any]]) -> Callable[..., Any]:
-    """A method that takes its own place when it is first called."""
+def _compiled_on_first_call(cls: type, name: str, write: Callable[[type], Callable[..., Any]]) -> Callable[..., Any]:
+    """A stub that on its first call replaces itself by the method that `write` compiles."""
 
     def method(*arguments: Any, **named: Any) -> Any:
         written = write(cls)
@@ -61,11 +60,11 @@ def _late(cls: type, name: str, write: Callable[[type], Callable[..., Any]]) -> 
     return method
 
 
-def compiled(name: str, parameters: list[str], body: list[str], known: dict[str, Any]) -> Callable[..., Any]:
-    """A method of these lines; `known` are the names in it."""
+def compile_method(name: str, parameters: list[str], body: list[str], names: dict[str, Any]) -> Callable[..., Any]:
+    """Compile a method from the lines of its body; `names` are its globals."""
     lines = "\n".join(f" {line}" for line in body or ["pass"])
-    exec(f"def {name}({', '.join(['self', *parameters])}):\n{lines}", known)
-    method: Callable[..., Any] = known[name]
+    exec(f"def {name}({', '.join(['self', *parameters])}):\n{lines}", names)
+    method: Callable[..., Any] = names[name]
     return method
 
 
@@ -73,30 +72,30 @@ _MISSING = object()
 
 
 def _initialiser(cls: type) -> Callable[..., Any]:
-    known: dict[str, Any] = {"_set": object.__setattr__, "_missing": _MISSING}
+    names: dict[str, Any] = {"_set": object.__setattr__, "_missing": _MISSING}
     frozen = getattr(cls, "__setattr__", None) is _refuse_assignment
     parameters, body = [], []
     for field in dataclasses.fields(cls):
         name, value = field.name, field.name
         if field.default_factory is not dataclasses.MISSING:
-            known[f"_made_{name}"] = field.default_factory
+            names[f"_made_{name}"] = field.default_factory
             value = f"_made_{name}() if {name} is _missing else {name}" if field.init else f"_made_{name}()"
         if field.init:
             default = ""
             if field.default is not dataclasses.MISSING:
-                known[f"_default_{name}"] = field.default
+                names[f"_default_{name}"] = field.default
                 default = f"=_default_{name}"
             elif field.default_factory is not dataclasses.MISSING:
                 default = "=_missing"
             parameters.append(name + default)
         elif field.default is not dataclasses.MISSING:
-            known[f"_default_{name}"], value = field.default, f"_default_{name}"
+            names[f"_default_{name}"], value = field.default, f"_default_{name}"
         elif field.default_factory is dataclasses.MISSING:
             continue  # `__post_init__` sets it
         body.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
     if hasattr(cls, "__post_init__"):
         body.append("self.__post_init__()")
-    return compiled("__init__", parameters, body, known)
+    return compile_method("__init__", parameters, body, names)
 
 
 def _compared(cls: type, owner: str) -> str:
@@ -105,17 +104,17 @@ def _compared(cls: type, owner: str) -> str:
 
 def _equality(cls: type) -> Callable[..., Any]:
     same = f"return {_compared(cls, 'self')} == {_compared(cls, 'other')}"
-    return compiled("__eq__", ["other"], ["if other.__class__ is self.__class__:", f" {same}", "return NotImplemented"], {})
+    return compile_method("__eq__", ["other"], ["if other.__class__ is self.__class__:", f" {same}", "return NotImplemented"], {})
 
 
 def _hash(cls: type) -> Callable[..., Any]:
     hashed = [f"self.{f.name}, " for f in dataclasses.fields(cls) if (f.compare if f.hash is None else f.hash)]
-    return compiled("__hash__", [], [f"return hash(({''.join(hashed)}))"], {})
+    return compile_method("__hash__", [], [f"return hash(({''.join(hashed)}))"], {})
 
 
 def _representation(cls: type) -> Callable[..., Any]:
     shown = ", ".join(f"{field.name}={{self.{field.name}!r}}" for field in dataclasses.fields(cls) if field.repr)
-    return compiled("__repr__", [], [f'return f"{{self.__class__.__qualname__}}({shown})"'], {})
+    return compile_method("__repr__", [], [f'return f"{{self.__class__.__qualname__}}({shown})"'], {})
 
 
 def _refuse_assignment(self: Any, name: str, value: Any) -> None:
@@ -127,7 +126,7 @@ def _refuse_deletion(self: Any, name: str) -> None:
 
 
 def _state(self: Any) -> list[Any]:
-    """What `pickle` and `copy` keep of a class without a dictionary."""
+    """The state that `pickle` and `copy` save of an instance with slots."""
     return [getattr(self, field.name) for field in dataclasses.fields(self)]
 
 
@@ -138,16 +137,14 @@ def _restore(self: Any, state: list[Any]) -> None:
 
 # ---------------------------------------------------------------------------------------------------- properties
 #
-# Properties that are computed once.
-#
-# Those of `functools` hold a lock of their class while one is computed (Python 3.11), which a child that is forked meanwhile
-# would wait for; here two threads may both compute a value, of which one stays.
+# Properties that are computed once.  `functools.cached_property` of Python 3.11 holds a lock of the class meanwhile, on which a
+# child forked in that moment would block.  Without a lock two threads may both compute the value, one of which is kept.
 
 _T = TypeVar("_T")
 
 
 class cached_property(Generic[_T]):
-    """Of an instance with a `__dict__`, which keeps it; whoever deletes it there has it computed anew."""
+    """A property stored in the instance's `__dict__` when first read; deleting it there has it computed again."""
 
     def __init__(self, compute: Callable[[Any], _T]) -> None:
         self.compute = compute
@@ -169,14 +166,12 @@ class cached_property(Generic[_T]):
         return value
 
 
-# ---------------------------------------------------------------------------------------------------- certain
+# ---------------------------------------------------------------------------------------------------- invariants
 #
-# What has to hold before memory is touched: it is asked for under `python -O` too, where an `assert` says nothing.
-#
-# An `assert` of `backend.graph`, `kernels` and `run` only tells the type checker what is known (`isinstance`, `is not None`),
-# which `tests/faults/test_optimised.py` holds.
+# `require_invariant` checks what memory safety depends on, also under `python -O`, which drops `assert` statements.  In the back
+# end an `assert` only informs the type checker (`isinstance`, `is not None`); `tests/faults/test_optimised.py` ensures that.
 
-def certain(holds: bool, what: str) -> None:
-    """AssertionError, a bug in Rho, unless it holds.  `what` says what holds."""
-    if not holds:
-        raise AssertionError(f"this does not hold: {what}")
+def require_invariant(condition: bool, message: str) -> None:
+    """Raise AssertionError, a bug in Rho, unless `condition` holds; `message` states the condition."""
+    if not condition:
+        raise AssertionError(f"this does not hold: {message}")

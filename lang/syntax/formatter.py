@@ -1,8 +1,7 @@
-"""The canonical formatter: `format_source`.
+"""The canonical formatter (`format_source`), and the classes of words for syntax highlighting.
 
-Keeps every token, comment and line break; blank lines at most one; bodies indented by two spaces a level;
-comments that end consecutive lines are aligned.  Formatting twice changes nothing more, and the bound tree
-is that of the original text.  A text that cannot be read is not touched: `Rejected`.
+Formatting keeps every token, comment and line break, and at most one blank line in a row; it indents bodies by two spaces a level
+and aligns the comments at the ends of consecutive lines.  It is idempotent, and the bound tree stays the same.
 """
 
 from __future__ import annotations
@@ -13,15 +12,15 @@ from enum import Enum
 from typing import NamedTuple
 
 from ..bind.declarations import is_declaration, read_declaration
-from ..bind.expressions import refuse_strays
+from ..bind.expressions import reject_stray_semicolons
 from ..bind.functions import bind_braces
 from ..bind.scopes import BindContext, BindError, Resolution
 from ..diagnostics.model import Code, Diagnostic, Rejected
 from ..primitives.operators import RESERVED_WORDS
-from .glyph_input import Spelled, spell
+from .glyph_input import GlyphText, to_glyphs
 from .lex_errors import read_statement
 from .lexer import ARGUMENTS, DYADIC_OPERATORS, FUNCTIONS, MONADIC_OPERATORS, RESERVED, TEXT, TokenKind, lexemes
-from .reader import LogicalLine, RawStatement, Spelling, ascii_comment, ascii_of, lay_out, split_statements
+from .reader import LogicalLine, RawStatement, Spelling, ascii_comment, ascii_of, canonical_lines, split_statements
 from .source import MAXIMUM_CHARACTERS, Source, Span, ensure_recursion_headroom
 
 # ---------------------------------------------------------------------------------------------------- formatter
@@ -30,54 +29,56 @@ _GAP = re.compile("⍝[^\n]*|[⋄\n]")
 
 
 def format_source(source: Source, *, ascii: bool = False) -> str:
-    """The text in canonical layout, ended by one newline; `ascii` spells glyphs by backtick names instead."""
+    """The text in canonical layout, ended by one newline; with `ascii`, glyphs are spelt by backtick names.
+
+    Raises `Rejected` for a text that cannot be read."""
     ensure_recursion_headroom()
     if len(source.text) > MAXIMUM_CHARACTERS:
         raise Rejected(
             [Diagnostic(Code.E016, f"the source has more than {MAXIMUM_CHARACTERS} characters", Span(source.name, 0, 0))]
         )
-    if source.text.startswith("#!"):  # a line for the system's shell, which stays as it is
+    if source.text.startswith("#!"):  # the line of the system's shell is not formatted
         opening = source.text.partition("\n")[0]
         body = format_source(Source(source.name, " " * len(opening) + source.text[len(opening) :]), ascii=ascii)
         return opening + "\n" + body.lstrip("\n")
-    spelled = spell(source)
-    pieces = split_statements(spelled)
-    _refuse_unreadable(spelled, pieces)
+    glyphs = to_glyphs(source)
+    raw_statements = split_statements(glyphs)
+    _reject_unreadable(glyphs, raw_statements)
     spelling = Spelling.NAMES if ascii else Spelling.GLYPHS
     diamond = ascii_of("⋄") if ascii else "⋄"
     lines = [LogicalLine(0)]
     at = 0
-    for piece in [*pieces, RawStatement(len(spelled.text), "")]:
-        _gap(lines, spelled.text[at : piece.start], diamond)
-        at = piece.start + len(piece.text)
-        first, *rest = _statement(piece.text, spelling)
+    for raw in [*raw_statements, RawStatement(len(glyphs.text), "")]:
+        _format_gap(lines, glyphs.text[at : raw.start], diamond)
+        at = raw.start + len(raw.text)
+        first, *rest = _format_statement(raw.text, spelling)
         last = lines[-1]
         last.code = f"{last.code} {first.code}".strip()
         last.comment = first.comment if first.code else last.comment
         lines.extend(rest)
-    return _joined(lines, spelling)
+    return _join_lines(lines, spelling)
 
 
-def _refuse_unreadable(spelled: Spelled, pieces: list[RawStatement]) -> None:
-    problems = list(spelled.diagnostics)
-    for piece in pieces:
-        if piece.damage is not None:
-            problems.append(piece.damage)
+def _reject_unreadable(glyphs: GlyphText, raw_statements: list[RawStatement]) -> None:
+    diagnostics = list(glyphs.diagnostics)
+    for raw in raw_statements:
+        if raw.error is not None:
+            diagnostics.append(raw.error)
             continue
-        binding = BindContext(spelled, bind_braces, Resolution(), piece.start)
+        context = BindContext(glyphs, bind_braces, Resolution(), raw.start)
         try:
-            if is_declaration(piece.text):
-                read_declaration(binding, piece.text)
+            if is_declaration(raw.text):
+                read_declaration(context, raw.text)
             else:
-                refuse_strays(binding, read_statement(binding, piece.text))
-        except BindError as problem:
-            problems.extend([problem.diagnostic] if problem.diagnostic is not None else [])
-    if problems:
-        raise Rejected(problems)
+                reject_stray_semicolons(context, read_statement(context, raw.text))
+        except BindError as error:
+            diagnostics.extend([error.diagnostic] if error.diagnostic is not None else [])
+    if diagnostics:
+        raise Rejected(diagnostics)
 
 
-def _gap(lines: list[LogicalLine], gap: str, diamond: str) -> None:
-    """What stands between two statements: comments, line ends, separators."""
+def _format_gap(lines: list[LogicalLine], gap: str, diamond: str) -> None:
+    """Append the comments, line ends and separators between two statements."""
     for match in _GAP.finditer(gap):
         mark = match.group()
         if mark == "\n":
@@ -88,25 +89,25 @@ def _gap(lines: list[LogicalLine], gap: str, diamond: str) -> None:
             lines[-1].comment = mark
 
 
-def _statement(text: str, spelling: Spelling) -> list[LogicalLine]:
+def _format_statement(text: str, spelling: Spelling) -> list[LogicalLine]:
     if not is_declaration(text):
-        return lay_out(text, spelling)
+        return canonical_lines(text, spelling)
     if text.startswith("schedule"):
-        return _schedule(text, spelling)
+        return _format_schedule(text, spelling)
     if "⍝" in text:
         return [LogicalLine(0, line.strip()) for line in text.split("\n")]
     head, arrow, value = _cut_at_arrow(text)
-    code = _heading(head, spelling)
+    code = _format_type(head, spelling)
     if not arrow:
         return [LogicalLine(0, code)]
     expression, where = _cut_at_where(value)
-    first, *rest = lay_out(expression, spelling)
-    first.code = f"{code} {_plain('←', spelling)} {first.code}"
-    (rest[-1] if rest else first).code += f" {_heading(where, spelling)}" if where else ""
+    first, *rest = canonical_lines(expression, spelling)
+    first.code = f"{code} {_with_spelling('←', spelling)} {first.code}"
+    (rest[-1] if rest else first).code += f" {_format_type(where, spelling)}" if where else ""
     return [first, *rest]
 
 
-def _plain(text: str, spelling: Spelling) -> str:
+def _with_spelling(text: str, spelling: Spelling) -> str:
     return ascii_of(text) if spelling is Spelling.NAMES else text
 
 
@@ -131,21 +132,21 @@ def _cut_at_where(text: str) -> tuple[str, str]:
 _BRACKETED = re.compile(r"\[[^\[\]]*\]")
 
 
-def _heading(text: str, spelling: Spelling) -> str:
-    """Types, sizes and facts: single blanks, tight sizes in shapes, blanks round `:` and `→`."""
+def _format_type(text: str, spelling: Spelling) -> str:
+    """Types, sizes and facts with single blanks, none inside sizes of shapes, and one on each side of `:` and `→`."""
     text = re.sub(r"\s+", " ", text.strip())
     text = re.sub(r" ?([:→⋄]) ?", r" \1 ", text)
     text = re.sub(r" ?([≤<≥>=≠]) ?", r" \1 ", text) if text.startswith("where") else text
     text = re.sub(r" ?, ?", ", ", text)
     text = _BRACKETED.sub(lambda match: re.sub(r"([-+×÷|⌈⌊≤]) ", r"\1", "[" + match.group()[1:-1].strip() + "]"), text)
-    return _plain(re.sub(r"([(]) | ([)])", r"\1\2", text), spelling)
+    return _with_spelling(re.sub(r"([(]) | ([)])", r"\1\2", text), spelling)
 
 
 _SCHEDULE_WORD = re.compile(r"⍝[^\n]*|[{}⋄\n]|[^\s{}⋄⍝]+")
 
 
-def _schedule(text: str, spelling: Spelling) -> list[LogicalLine]:
-    """Words one blank apart, blocks indented."""
+def _format_schedule(text: str, spelling: Spelling) -> list[LogicalLine]:
+    """A `schedule` block with its words one blank apart and its groups indented."""
     lines = [LogicalLine(0)]
     opened: list[int] = []
     for match in _SCHEDULE_WORD.finditer(text):
@@ -161,15 +162,15 @@ def _schedule(text: str, spelling: Spelling) -> list[LogicalLine]:
                     line.depth = len(set(opened))
             elif word == "{":
                 opened.append(len(lines) - 1)
-            line.code += (" " if line.code else "") + _plain(word, spelling)
+            line.code += (" " if line.code else "") + _with_spelling(word, spelling)
     return lines
 
 
 # ----------------------------------------------------------------------------------------- lines
 
 
-def _joined(lines: list[LogicalLine], spelling: Spelling) -> str:
-    """Indent, align comments, keep at most one blank line in a row and none at the ends."""
+def _join_lines(lines: list[LogicalLine], spelling: Spelling) -> str:
+    """The lines as one text: indented, comments aligned, at most one blank line in a row and none at the ends."""
     rows = [("  " * line.depth + line.code if line.code else "", line) for line in lines]
     written: list[str] = []
     at = 0
@@ -201,10 +202,11 @@ def _comment(comment: str, spelling: Spelling) -> str:
 
 # ---------------------------------------------------------------------------------------------------- highlighting
 #
-# Every word of a text with its class, as editors, sessions and pages colour it; what a name stands for is for them to say.
+# The words of a text with their lexical classes, for the colours of editors, sessions and pages.  These may refine the class of a
+# name by what it stands for.
 
 class WordClass(Enum):
-    """What a word is for the eye."""
+    """The class of a word for highlighting."""
 
     COMMENT = "comment"
     TEXT = "text"
@@ -241,14 +243,14 @@ _CLASSES = {
 TYPES = frozenset(RESERVED - RESERVED_WORDS) | {"idx", "int", "perm"}
 
 
-def words(source: Source, spelled: Spelled | None = None) -> Iterator[FormattedWord]:
-    """In the order of the text, blanks left out, none across a line end."""
-    spelled = spelled or spell(source)
+def words(source: Source, glyphs: GlyphText | None = None) -> Iterator[FormattedWord]:
+    """The words in the order of the text, without blanks; none spans a line end."""
+    glyphs = glyphs or to_glyphs(source)
     at = 0
-    for line in spelled.text.split("\n"):
+    for line in glyphs.text.split("\n"):
         for kind, first, last in lexemes(line.rstrip("\r")):
             if kind is not TokenKind.BLANK:
-                span = spelled.span(at + first, at + last)
+                span = glyphs.span(at + first, at + last)
                 if span.start < span.end and "\r" not in source.text[span.start : span.end]:
                     yield FormattedWord(_class_of(kind, line[first:last]), span.start, span.end, line[first:last])
         at += len(line) + 1

@@ -1,8 +1,8 @@
 """Converts ASCII input to canonical glyphs and maps offsets back to the typed text.
 
-Backtick spellings (`` `iota ``, `` `i ``) and look-alikes (`−`, `⋆`) become the glyph they mean before anything
-else reads the text, except in texts and comments.  `Spelled` remembers the original offset of every character,
-so spans always point into the user's text.
+Backtick spellings (`` `iota ``, `` `i ``) and look-alikes (`−`, `⋆`) become the glyphs that they stand for before anything else
+reads the text, except in texts and comments.  `GlyphText` has the original offset of every character, so that spans point into
+the user's text.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ _CLOSING_QUOTE = re.compile("'|`quote|`k|\n")
 
 
 @dataclass(frozen=True, slots=True)
-class Spelled:
-    """A text in canonical glyphs; `offsets[i]` is where character i (or the end) stood in the source, None if nowhere moved."""
+class GlyphText:
+    """A text in canonical glyphs; `offsets[i]` is the offset in the source of character i (or of the end).
+
+    `offsets` is None if every character has the offset that it has in the source."""
 
     file: str
     text: str
@@ -41,19 +43,20 @@ class Spelled:
         return Span(self.file, self.offsets[start], self.offsets[end])
 
 
-def spell(source: Source) -> Spelled:
-    """The source in canonical glyphs.  A first line `#!…` is a comment to Rho."""
+def to_glyphs(source: Source) -> GlyphText:
+    """The source in canonical glyphs; unknown backtick spellings become `⍬`, with a diagnostic.  A first line `#!…` is a
+    comment."""
     text = source.text
     if text.startswith("#!"):
         source = Source(source.name, text := "⍝" + text[1:])
     if "`" in text:
-        return _respell(source)
+        return _translate(source)
     if any(alias in text for alias in ALIASES):  # one character for another
         text = _INTERESTING.sub(lambda match: ALIASES.get(match.group(), match.group()), text)
-    return Spelled(source.name, text, None, ())
+    return GlyphText(source.name, text, None, ())
 
 
-def _respell(source: Source) -> Spelled:
+def _translate(source: Source) -> GlyphText:
     text = source.text
     pieces: list[str] = []
     offsets: list[int] = []
@@ -82,7 +85,7 @@ def _respell(source: Source) -> Spelled:
                 at = after
                 continue
             if glyph == "'":
-                at = _spelt_text(text, end, start, pieces, offsets)
+                at = _copy_text(text, end, start, pieces, offsets)
                 continue
             if glyph[-1].isalnum() and text[end : end + 1].isalnum():
                 glyph += " "
@@ -97,13 +100,13 @@ def _respell(source: Source) -> Spelled:
         at = end
     keep(len(text))
     offsets.append(len(text))
-    return Spelled(source.name, "".join(pieces), tuple(offsets), tuple(diagnostics))
+    return GlyphText(source.name, "".join(pieces), tuple(offsets), tuple(diagnostics))
 
 
 def _glyph_at(text: str, start: int, letters: str) -> tuple[str | None, int]:
-    """The glyph spelt at a backtick and where the spelling ends: the longest name that the letters begin with, else one key.
+    """The glyph spelt at a backtick and the end of the spelling: the longest name that the letters start with, else one key.
 
-    A key that is a letter stands alone: more letters are a name, and one that is unknown is an error, not a key and the rest."""
+    A letter is a key only if no letter follows: `` `foo `` is an unknown name, not the key `` `f `` and `oo`."""
     key_end = start + 2
     if text[start + 1 : key_end] == "-" and text[key_end : key_end + 1].isdigit():
         return "¯", key_end
@@ -117,8 +120,8 @@ def _glyph_at(text: str, start: int, letters: str) -> tuple[str | None, int]:
     return None, start + 1 + max(1, len(letters))
 
 
-def _spelt_text(text: str, inside: int, start: int, pieces: list[str], offsets: list[int]) -> int:
-    """Copy a text opened by a spelt quote as it stands up to its closing quote, spelt or not; gives the end."""
+def _copy_text(text: str, inside: int, start: int, pieces: list[str], offsets: list[int]) -> int:
+    """Copy a text that a spelt quote opens up to its closing quote, which may be spelt too; return where it ends."""
     closing = _CLOSING_QUOTE.search(text, inside)
     content_end, end = closing.span() if closing is not None else (len(text), len(text))
     quote = "'" if closing is not None and closing.group() != "\n" else ""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ..bind.scopes import BindContext, BindError, replacing
+from ..bind.scopes import BindContext, BindError, replacement
 from ..diagnostics.model import Code
-from ..primitives.operators import LEFT_OUT
+from ..primitives.operators import UNSUPPORTED_CHARACTERS
 from .source import Token, read
 
 _NUMBERLIKE = re.compile(r"¯?[.0-9¯∞][\w.∆¯∞]*")
@@ -16,40 +16,41 @@ LOOKALIKES = {
     "𝕩": "⍵", "𝕨": "⍺", "≔": "←", "⇐": "←", "↩": "←", "′": "'", "≤": "≤", "∕": "/", "∖": "\\", "∙": ".",
     "NaN": "⎕nan", "nan": "⎕nan",
 }  # fmt: skip
-"""Characters often typed or pasted for the glyph on the right; the Greek letters and `NaN` are names unless nothing has them."""
+"""Characters often typed or pasted for the glyph on the right; Greek letters and `NaN` are valid names, suggested on if
+unbound."""
 
 
-def read_statement(binding: BindContext, text: str) -> tuple[Token, ...]:
-    """The tokens of a statement, or the `Problem` that says why it has none."""
+def read_statement(context: BindContext, text: str) -> tuple[Token, ...]:
+    """The tokens of a statement; `BindError` (E005, E006, E600) at the first character that starts no token."""
     tokens, unreadable = read(text)
     if unreadable is not None:
-        raise _problem(binding, text, unreadable.start)
+        raise _lex_error(context, text, unreadable.start)
     return tokens
 
 
-def _problem(binding: BindContext, text: str, start: int) -> BindError:
-    """`start` is where no token starts in the statement `text`."""
+def _lex_error(context: BindContext, text: str, start: int) -> BindError:
+    """The error for offset `start` of a statement, where no token starts."""
     character = text[start : start + 1]
     number = _NUMBERLIKE.match(text, start)
     if number is not None:
         word = number.group()
-        span = binding.span(start, number.end())
+        span = context.span(start, number.end())
         if word == "¯":
-            return binding.problem(Code.E005, "`¯` is the sign of a number and must touch its digits; to negate write `-`", span,
-                                   fixes=replacing("write `-`", span, "-"))  # fmt: skip
-        return binding.problem(Code.E005, f"`{word}` is not a number", span, notes=_number_notes(word))
-    span = binding.span(start, start + len(character))
-    if character in LEFT_OUT:
+            return context.error(Code.E005, "`¯` is the sign of a number and must touch its digits; to negate write `-`", span,
+                                 fixes=replacement("write `-`", span, "-"))  # fmt: skip
+        return context.error(Code.E005, f"`{word}` is not a number", span, notes=_number_notes(word))
+    span = context.span(start, start + len(character))
+    if character in UNSUPPORTED_CHARACTERS:
         code = Code.E600 if character == "∇" else Code.E006
-        reason = LEFT_OUT[character]
+        reason = UNSUPPORTED_CHARACTERS[character]
         message = reason if reason.startswith(f"`{character}`") else f"`{character}` is not in the language: {reason}"
-        return binding.problem(code, message, span)
-    meant = LOOKALIKES.get(character, "")
-    if meant:
-        return binding.problem(Code.E006, f"`{character}` is not a character of the language; did you mean `{meant}`?", span,
-                               fixes=replacing(f"write `{meant}`", span, meant))  # fmt: skip
+        return context.error(code, message, span)
+    intended = LOOKALIKES.get(character, "")
+    if intended:
+        return context.error(Code.E006, f"`{character}` is not a character of the language; did you mean `{intended}`?", span,
+                             fixes=replacement(f"write `{intended}`", span, intended))  # fmt: skip
     shown = f"`{character}`" if character.isprintable() else f"U+{ord(character):04X}" if character else "the end of the text"
-    return binding.problem(Code.E006, f"{shown} is not a character of the language", span)
+    return context.error(Code.E006, f"{shown} is not a character of the language", span)
 
 
 def _number_notes(word: str) -> tuple[str, ...]:

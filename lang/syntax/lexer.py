@@ -1,7 +1,7 @@
 """The lexer: splits a text in canonical glyphs into lexemes that cover every character.
 
-Whatever looks at program text is made of the expressions here: the grammars, the splitter, the formatter, the names of the
-language server, the colours of editors and of the session.  What is not a lexeme of the language is one that says so.
+The grammars, the reader, the formatter, the language server and the syntax highlighting all use the regular expressions of this
+module.  Characters that belong to no lexeme of the language form lexemes of kind `UNREADABLE` or `UNENDED`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,7 @@ from ..primitives.table import ELEMENT_NAMES, PRIMITIVES
 
 # ---------------------------------------------------------------------------------------------------- vocabulary
 #
-# What the parser needs from the table of primitives: which characters are glyphs and what class each has.
-#
-# Everything here is derived from `lang.primitives.table`; nothing is spelt twice.
+# The glyphs and their classes, all derived from `lang.primitives.table`.
 
 FUNCTIONS: frozenset[str] = frozenset(row.glyph for row in PRIMITIVES if row.role is GlyphRole.FUNCTION)
 """Glyphs, conversions (`f64`) and library functions (`⎕fft`)."""
@@ -76,7 +74,7 @@ ARGUMENTS = ("⍺⍺", "⍵⍵", "⍺", "⍵")
 
 
 def _alternatives(glyphs: frozenset[str]) -> str:
-    """Longest first; `∘.` before a digit is `∘` and a number."""
+    """A regular expression for some glyphs, longest first; `∘.` before a digit is `∘` and a number."""
     long = sorted((glyph for glyph in glyphs if len(glyph) > 1), key=len, reverse=True)
     single = "".join(sorted(glyph for glyph in glyphs if len(glyph) == 1))
     escaped = [_escape(glyph) + ("(?![0-9])" if glyph.endswith(".") else "") for glyph in long]
@@ -140,9 +138,9 @@ _READ = [kind for kind in _KINDS[2:] if kind not in (TokenKind.OPEN, TokenKind.C
 WORDS = rf"(?:{_PATTERNS[TokenKind.COMMENT]}|{TEXT}|{UNENDED}|[^()\[\]{{}}⍝'\"]++)++"
 """Everything up to the next bracket."""
 WORD = re.compile(rf"{_TRIVIA}*+(?:{'|'.join(f'({_PATTERNS[kind]})' for kind in _READ)}|\Z)")
-"""The next word, with the blanks and comments before it; no group where the text ends."""
+"""The next lexeme after blanks and comments; no group matches at the end of the text."""
 WORD_KINDS = (TokenKind.BLANK, *_READ)
-"""The kind of a word by its group."""
+"""The kind of a lexeme by the number of its group in `WORD`."""
 
 _LEXEME = re.compile("|".join(f"({pattern})" for pattern in _PATTERNS.values()))
 
@@ -156,19 +154,19 @@ class Lexeme(NamedTuple):
 
 
 def scan(text: str, start: int = 0, end: int | None = None) -> list[Lexeme]:
-    """The lexemes of a range; end to end they are its text."""
+    """The lexemes of a range of a text; joined, they are that range."""
     matches = _LEXEME.finditer(text, start, len(text) if end is None else end)
     return [Lexeme(_KINDS[match.lastindex - 1], *match.span()) for match in matches if match.lastindex is not None]
 
 
 @lru_cache(maxsize=20_000)
 def lexemes(text: str) -> tuple[Lexeme, ...]:
-    """As `scan`, of a whole text; those of a line or a statement are kept."""
+    """The lexemes of a whole text, cached."""
     return tuple(scan(text))
 
 
 def in_prose(text: str, at: int) -> bool:
-    """Is a place inside a comment or a text of its line?  After a comment or a text without its end it still is."""
+    """Is an offset inside a comment or a text of its line, or at the end of one that does not end before?"""
     first = text.rfind("\n", 0, at) + 1
     last = text.find("\n", at)
     return any(
@@ -178,13 +176,10 @@ def in_prose(text: str, at: int) -> bool:
     )
 
 
-# ---------------------------------------------------------------------------------------------------- peg
+# ---------------------------------------------------------------------------------------------------- import of parsimonious
 #
-# Parsimonious, imported without the `regex` package.
-#
-# Parsimonious prefers `regex` and falls back to the standard `re` where it is missing.  The grammars here need
-# nothing that `re` lacks, and importing `regex` would cost a third of the cold start of `rho check`, so it is
-# hidden while parsimonious is first imported.
+# Parsimonious prefers the `regex` package and falls back to the standard `re`.  The grammars here need nothing that `re` lacks,
+# and importing `regex` would take a third of the cold start of `rho check`, so `regex` is hidden while parsimonious is imported.
 
 _hidden = "parsimonious" not in sys.modules and "regex" not in sys.modules
 if _hidden:
@@ -199,16 +194,15 @@ finally:
         del sys.modules["regex"]
 
 
-# ---------------------------------------------------------------------------------------------------- grammar
+# ---------------------------------------------------------------------------------------------------- grammars
 #
-# The grammar of expressions and, apart from it, of declarations: two parsimonious PEGs over the expressions of `lexer`.
+# Two parsimonious PEGs, of expressions and of declarations, for the text of one statement in canonical glyphs.
 #
-# An expression is words and bracketed groups, so the recursion of a parse follows only brackets; which name is a function is not
-# the grammar's business (see `sequences`).  The grammar takes every text: a group may lack its closer, and a closer that closes
-# nothing stands for itself.  The text is in canonical glyphs (`spelling` has run) and is one statement.
+# An expression is words and bracketed groups, so a parse recurses only into brackets; the binder (`lang.bind.expressions`)
+# decides which name is a function.  The grammar accepts every text: a group may lack its closing bracket, and an unmatched
+# closing bracket is a part of its own.
 #
-# Building a grammar costs milliseconds, so each is built when first needed; declarations are rarer and have
-# their own.
+# Building a grammar takes milliseconds, so each is built when it is first used.
 
 EXPRESSION_RULES = r"""
     statement = (words / round / square / curly / closer)*
@@ -222,7 +216,7 @@ EXPRESSION_RULES = r"""
 
 @lru_cache(maxsize=1)
 def expression_grammar() -> Grammar:
-    """Its default rule is `statement`: everything up to the end of the text."""
+    """The grammar of expressions; its default rule, `statement`, matches any text."""
     return Grammar(EXPRESSION_RULES, words=Regex(WORDS, "words"))
 
 
@@ -273,9 +267,8 @@ DECLARATION_RULES = r"""
 
 @lru_cache(maxsize=1)
 def declaration_grammar() -> Grammar:
-    """`use`, `input`, `param`, `output`, `schedule`; by its rule `typed`, what follows the name in signatures and annotations.
-
-    Rules that start with `_` carry nothing."""
+    """The grammar of `use`, `input`, `param`, `output` and `schedule`; its rule `typed` is what follows the name in signatures
+    and annotations.  Nodes of rules whose names start with `_` are dropped from the tree."""
     blank = rf"(?:\s|{COMMENT})*+"
     line = BLANK
     return Grammar(
@@ -307,10 +300,9 @@ def declaration_grammar() -> Grammar:
 
 @lru_cache(maxsize=20_000)
 def declared(rule: str, text: str) -> Node | ParseError:
-    """The node of a `declaration`, or of what stands after a name that is `typed`, or why there is none.
+    """Parse a text by the rule `declaration` or `typed`; the error if that fails.  Cached, since programs repeat types.
 
-    Below it are the nodes with a name that carry something, each directly below the one it is part of.  Kept, for many types
-    of a program are written alike."""
+    The tree has only the named nodes, without those whose names start with `_`."""
     try:
         (node,) = _parts(declaration_grammar()[rule].parse(text))
     except ParseError as error:
@@ -324,7 +316,7 @@ def _bare(node: Node) -> Node:
 
 
 def _parts(node: Node) -> list[Node]:
-    """The nearest named nodes below a node, in order, without those whose name starts with `_`."""
+    """The nearest named descendants of a node, in order, without those whose names start with `_`."""
     parts: list[Node] = []
     for child in node.children:
         name = child.expr.name

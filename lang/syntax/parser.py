@@ -1,9 +1,8 @@
 """The parser: reads a source text and returns its bound program (`parse_program`) and its diagnostics.
 
-The text is spelt in glyphs, cut into statements, and each statement is read by the grammar and bound on its
-own, so one broken statement costs one message and hides nothing.  What the names of a statement stand for is settled
-before it is bound, whether it is broken or not.  Tokens of a statement are cached by its text; a program that is parsed
-again with `remembered` statements pays only for what changed.
+The text is translated to glyphs and split into statements.  Each statement is parsed, its names are resolved, and it is bound on
+its own, so one failing statement costs one diagnostic and hides no other; names are resolved in failing statements too.  Tokens
+are cached by the text of a statement; parsing again with a `StatementCache` costs only the statements that changed.
 """
 
 from __future__ import annotations
@@ -16,187 +15,199 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 from ..bind.declarations import bind_declaration, is_declaration
-from ..bind.expressions import bind_assignment, bind_value, expression_of, failed_names, refuse_bare_names
-from ..bind.functions import bind_braces, control_word
-from ..bind.resolver import Resolver, declaration, finish
-from ..bind.scopes import Added, BindContext, BindError, Declared, ModuleNames, Resolution, SymbolIndex, UnitKind, is_assignment
+from ..bind.expressions import bind_assignment, bind_value, expression_of, names_assigned_in, reject_strand_targets
+from ..bind.functions import bind_braces, control_structure_error
+from ..bind.resolver import Resolver, finish, resolve_declaration
+from ..bind.scopes import (
+    BindContext,
+    BindError,
+    ItemKind,
+    ModuleNames,
+    PendingSignature,
+    Resolution,
+    StatementNames,
+    SymbolIndex,
+    is_assignment,
+)
 from ..diagnostics.model import Code, Diagnostic
 from ..support.caches import GenerationalCache
 from ..support.records import cached_property, dataclass
 from ..tree import expressions, program, program as program_tree
 from ..tree.expressions import KINDS, NameClass, Symbol
-from .glyph_input import Spelled, spell
+from .glyph_input import GlyphText, to_glyphs
 from .lex_errors import read_statement
 from .lexer import NAME, RESERVED, TokenKind
-from .reader import MARGIN, RawStatement, split_again, split_statements
-from .source import MAXIMUM_CHARACTERS, PlacedSpan, Source, Span, StatementPosition, ensure_recursion_headroom, read
+from .reader import MARGIN, RawStatement, split_edited, split_statements
+from .source import MAXIMUM_CHARACTERS, AnchoredSpan, Source, Span, StatementPosition, ensure_recursion_headroom, read
 
-# ---------------------------------------------------------------------------------------------------- remembered
+# ---------------------------------------------------------------------------------------------------- statement cache
 #
-# Statements kept from one reading of a program to the next: what has not changed is not read again.
+# Bound statements, reused from one version of a program to the next.
 #
-# What a statement means depends on its text and on what the names in it stand for (for modules, on what they export).
-# A statement that bound without a diagnostic is kept with exactly these, and with what it added to the index of names.
-# Its spans count from its anchor, which moves with the statement: so what an earlier reading gave is good
-# until the next one, diagnostics apart.  Statements with something wrong, and user operators (which are bound when they are
-# applied), are read anew every time; their symbols are those of the version before where they bind the same names.
+# What a statement means depends on its text and on what its names stand for (for modules, on what they export).  A statement
+# that bound without a diagnostic is cached under both, with the symbols that it added to the index.  Its spans are relative to
+# an anchor, which moves with the statement; a tree is therefore valid until the next version is read.  Statements with
+# diagnostics, and user operators (which are bound when applied), are read again every time; they reuse the symbols of the
+# previous version where they bind the same names.
 
 _WORDS = re.compile(NAME)
-_MOST_CHARACTERS = 4_000  # of a statement worth keeping
+_MOST_CHARACTERS = 4_000  # of a statement that is cached
 
 _Exports = tuple[tuple[str, tuple[tuple[str, NameClass], ...] | None], ...]
-Loose: TypeAlias = dict[str, list[Symbol]]
-"""Symbols that statements of this version may take again, by name."""
+ReusableSymbols: TypeAlias = dict[str, list[Symbol]]
+"""Symbols of the previous version that statements of this version may reuse, by name."""
 
-_Known: TypeAlias = "tuple[Symbol | None, Symbol | None, Declared | None, bool]"
-"""What a word stands for, and as a size; the signatures whose binding is still to come; whether its binding failed."""
+_NameBinding: TypeAlias = "tuple[Symbol | None, Symbol | None, PendingSignature | None, bool]"
+"""What a word stands for: its symbol, its symbol as a size, its pending signatures, and whether its binding failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class _CachedStatement:
-    """A bound statement and where it stands, the names in it with what they stood for before and stand for after it, what the
-    modules among them export, and what it added to the index."""
+    """A bound statement with its position; what its words stood for before it (`before`), and which of them stand for something
+    else after it (`after`); the exports of the modules among them; what it added to the index."""
 
     statement: program.Statement
     anchor: StatementPosition
     words: tuple[str, ...]
-    before: list[_Known]
+    before: list[_NameBinding]
     exported: _Exports
-    after: list[tuple[str, _Known]]
-    added: list[Added]
+    after: list[tuple[str, _NameBinding]]
+    added: list[StatementNames]
 
 
 @dataclass(slots=True)
 class _File:
-    """`loose` are symbols of the version before, by name, that no kept statement has; `added` is what statements
-    of this version add that are not kept."""
+    """The cached statements of one file.  `reusable` are the symbols of the previous version that belong to no cached statement;
+    `added` is what the statements of this version that are not cached add to the index."""
 
     text: str = ""
-    pieces: list[RawStatement] = field(default_factory=list)
+    raw_statements: list[RawStatement] = field(default_factory=list)
     cached: dict[RawStatement, _CachedStatement] = field(default_factory=dict)
-    loose: Loose = field(default_factory=dict)
-    added: list[Added] = field(default_factory=list)
+    reusable: ReusableSymbols = field(default_factory=dict)
+    added: list[StatementNames] = field(default_factory=list)
 
-    def loosen(self, added: list[Added]) -> None:
-        """The symbols of a statement that is not kept may be taken again."""
+    def release(self, added: list[StatementNames]) -> None:
+        """Make the top-level symbols of statements that are gone reusable."""
         for symbol in [symbol for part in added for symbol in part.symbols if not symbol.depth]:
-            self.loose.setdefault(symbol.name, []).append(symbol)
+            self.reusable.setdefault(symbol.name, []).append(symbol)
 
 
 @dataclass(slots=True)
 class StatementCache:
-    """What has been read so far; `words` are the names that may occur in a text."""
+    """The bound statements of the previous version of each file."""
 
     _files: dict[str, _File] = field(default_factory=dict)
     _words: GenerationalCache[str, tuple[str, ...]] = field(default_factory=GenerationalCache)
 
     def end_generation(self) -> None:
-        """A program has been read."""
+        """Mark the end of one version of a program."""
         self._words.end_generation()
 
     def words(self, text: str) -> tuple[str, ...]:
-        """Everything in a text that could be a name, in order; words of comments and texts too."""
+        """The words of a text that may be names, in order; those in comments and texts are among them."""
         known = self._words.get(text)
         if known is None:
             known = tuple([word for word in dict.fromkeys(_WORDS.findall(text)) if word not in RESERVED])
             self._words.put(text, known)
         return known
 
-    def split(self, spelled: Spelled) -> list[RawStatement]:
-        """The statements of the next version of a file; what is kept of those that are gone is forgotten."""
-        file = self._files.setdefault(spelled.file, _File())
-        file.pieces, file.text = split_again(spelled, file.pieces, file.text), spelled.text
-        file.loose = {}
-        file.loosen(file.added)
+    def split(self, glyphs: GlyphText) -> list[RawStatement]:
+        """Split the next version of a file into statements, and drop the cached statements that it no longer has."""
+        file = self._files.setdefault(glyphs.file, _File())
+        file.raw_statements, file.text = split_edited(glyphs, file.raw_statements, file.text), glyphs.text
+        file.reusable = {}
+        file.release(file.added)
         file.added = []
-        for piece in file.cached.keys() - set(file.pieces):
-            file.loosen(file.cached.pop(piece).added)
-        return file.pieces
+        for raw in file.cached.keys() - set(file.raw_statements):
+            file.release(file.cached.pop(raw).added)
+        return file.raw_statements
 
     def bind(
-        self, binding: BindContext, piece: RawStatement, read: Callable[[BindContext, RawStatement, Loose], program.Statement
-        | None]
+        self, context: BindContext, raw: RawStatement,
+        read: Callable[[BindContext, RawStatement, ReusableSymbols], program.Statement | None],
     ) -> program.Statement | None:  # fmt: skip
-        """The statement of a piece: the one that is kept, else what `read` makes of it: nothing where it is wrong."""
-        file, names = self._files[binding.spelled.file], binding.names
-        start, cached = _unmoved(binding, piece), file.cached.get(piece)
+        """The bound statement from the cache, else from `read`, which gives None for a failing one."""
+        file, resolution = self._files[context.glyphs.file], context.resolution
+        start, cached = _typed_position(context, raw), file.cached.get(raw)
         if cached is not None:
-            stays = start is not None and _known(names, cached.words) == cached.before
-            if start is not None and stays and (not cached.exported or _exported(binding, cached.words) == cached.exported):
+            unchanged = start is not None and _bindings_of(resolution, cached.words) == cached.before
+            if start is not None and unchanged and (not cached.exported or _exported(context, cached.words) == cached.exported):
                 cached.anchor.start = start
-                _again(names, cached)
+                _restore(resolution, cached)
                 return cached.statement
-            file.loosen(file.cached.pop(piece).added)
-        words = () if start is None else self.words(piece.text)
-        before, exported = _known(names, words), _exported(binding, words)
-        reported, already = len(binding.diagnostics), len(names.added)
-        anchor = None if start is None else StatementPosition(binding.spelled.file, start)
-        binding.anchor, binding.origin = anchor, piece.start
+            file.release(file.cached.pop(raw).added)
+        words = () if start is None else self.words(raw.text)
+        before, exported = _bindings_of(resolution, words), _exported(context, words)
+        diagnostics_before, added_before = len(context.diagnostics), len(resolution.added)
+        anchor = None if start is None else StatementPosition(context.glyphs.file, start)
+        context.anchor, context.origin = anchor, raw.start
         try:
-            statement = read(binding, piece, file.loose)
+            statement = read(context, raw, file.reusable)
         finally:
-            binding.anchor = None
-        added = names.added[already:]
-        if anchor is not None and statement is not None and len(binding.diagnostics) == reported and _stays(statement):
-            changes = zip(words, before, _known(names, words), strict=True)
+            context.anchor = None
+        added = resolution.added[added_before:]
+        is_clean = statement is not None and len(context.diagnostics) == diagnostics_before
+        if anchor is not None and statement is not None and is_clean and _is_reusable(statement):
+            changes = zip(words, before, _bindings_of(resolution, words), strict=True)
             after = [(word, now) for word, was, now in changes if now != was]
-            file.cached[piece] = _CachedStatement(statement, anchor, words, before, exported, after, added)
+            file.cached[raw] = _CachedStatement(statement, anchor, words, before, exported, after, added)
         else:
             file.added += added
         return statement
 
 
-def _known(names: Resolution, words: tuple[str, ...]) -> list[_Known]:
-    """What words stand for."""
-    symbol, size, pending, quiet = names.top.symbols.get, names.sizes.get, names.pending.get, names.top.quiet
-    return [(symbol(word), size(word), pending(word), word in quiet) for word in words]
+def _bindings_of(resolution: Resolution, words: tuple[str, ...]) -> list[_NameBinding]:
+    """What some words stand for."""
+    symbol, size, pending = resolution.top.symbols.get, resolution.sizes.get, resolution.pending.get
+    failed = resolution.top.failed_names
+    return [(symbol(word), size(word), pending(word), word in failed) for word in words]
 
 
-def _again(names: Resolution, cached: _CachedStatement) -> None:
-    """What a kept statement adds and changes."""
-    names.added.extend(cached.added)
-    for word, (symbol, size, pending, quiet) in cached.after:
+def _restore(resolution: Resolution, cached: _CachedStatement) -> None:
+    """Apply to the resolution what a cached statement adds and changes."""
+    resolution.added.extend(cached.added)
+    for word, (symbol, size, pending, failed) in cached.after:
         if symbol is not None:
-            names.top.enter(symbol)
-        if quiet:
-            names.top.quiet.add(word)
+            resolution.top.enter(symbol)
+        if failed:
+            resolution.top.failed_names.add(word)
         if size is not None:
-            names.sizes[word] = size
+            resolution.sizes[word] = size
         if pending is None:
-            names.pending.pop(word, None)
+            resolution.pending.pop(word, None)
         else:
-            names.pending[word] = pending
+            resolution.pending[word] = pending
 
 
-def _unmoved(binding: BindContext, piece: RawStatement) -> int | None:
-    """Where the piece starts in the source, if every character of it is what the user typed; None for what is not kept."""
-    if piece.damage is not None or len(piece.text) > _MOST_CHARACTERS:
+def _typed_position(context: BindContext, raw: RawStatement) -> int | None:
+    """The offset of a statement in the source, if it may be cached: short, without an error, and typed in glyphs throughout."""
+    if raw.error is not None or len(raw.text) > _MOST_CHARACTERS:
         return None
-    offsets = binding.spelled.offsets
+    offsets = context.glyphs.offsets
     if offsets is None:
-        return piece.start
-    start, end = piece.start, piece.start + len(piece.text)
+        return raw.start
+    start, end = raw.start, raw.start + len(raw.text)
     first = offsets[start]
     return first if offsets[start : end + 1] == tuple(range(first, first + end - start + 1)) else None
 
 
-def _exported(binding: BindContext, words: tuple[str, ...]) -> _Exports:
-    """What the modules among some names export."""
-    symbols = binding.names.top.symbols
+def _exported(context: BindContext, words: tuple[str, ...]) -> _Exports:
+    """The exports of the modules among some words."""
+    symbols = context.resolution.top.symbols
     modules = [symbol for word in words if (symbol := symbols.get(word)) is not None and symbol.name_class is NameClass.MODULE]
-    exports = [(symbol.name, binding.modules and binding.modules(symbol.path)) for symbol in modules]
+    exports = [(symbol.name, context.modules and context.modules(symbol.path)) for symbol in modules]
     return tuple([(name, None if names is None else tuple(names.items())) for name, names in exports])
 
 
-def _stays(node: object) -> bool:
-    """May a statement be kept: has it no user operator, and do all its spans move with it?"""
+def _is_reusable(node: object) -> bool:
+    """May a statement be cached: it has no user operator, and all its spans are anchored?"""
     pending = [node]
     while pending:
         part: Any = pending.pop()
         if isinstance(part, tuple):
             pending += part
         elif isinstance(part, Span):
-            if not isinstance(part, PlacedSpan):
+            if not isinstance(part, AnchoredSpan):
                 return False
         elif isinstance(part, expressions.OperatorDfn):
             return False
@@ -213,143 +224,145 @@ _BINDS = re.compile(rf"(?:(?:input|param|output)[ \t]+)?({NAME})[ \t]*(?:←|:[^
 
 @dataclass(frozen=True)
 class Parsed:
-    """A bound program and what is wrong with it; `resolution`, `spelled` and `pieces` are what its index is made of."""
+    """A bound program with its diagnostics, and the data from which `index` is made."""
 
     program: program_tree.ProgramTree
     diagnostics: tuple[Diagnostic, ...]
     resolution: Resolution
-    spelled: Spelled
-    pieces: tuple[RawStatement, ...] = ()
+    glyphs: GlyphText
+    raw_statements: tuple[RawStatement, ...] = ()
 
     @cached_property
     def index(self) -> SymbolIndex:
-        """What every name stands for, also in statements that are wrong."""
-        return self.resolution.index(self.spelled, self.pieces)
+        """The symbols and references of the text, also of statements that failed."""
+        return self.resolution.index(self.glyphs, self.raw_statements)
 
     @property
     def names(self) -> Mapping[str, NameClass]:
-        """The classes of every name in scope after the program, the given ones included."""
+        """The class of every name in scope after the program, predefined ones included."""
         top = self.resolution.top
-        return {name: symbol.name_class for name, symbol in top.symbols.items() if name not in top.quiet}
+        return {name: symbol.name_class for name, symbol in top.symbols.items() if name not in top.failed_names}
 
 
 def parse_program(
     source: Source, *, names: Mapping[str, NameClass] | None = None, modules: ModuleNames | None = None,
-    remembered: StatementCache | None = None,
+    statement_cache: StatementCache | None = None,
 ) -> tuple[program_tree.ProgramTree, tuple[Diagnostic, ...]]:  # fmt: skip
-    """The bound program and what is wrong with it; statements that are wrong are left out.
+    """The bound program, without its failing statements, and its diagnostics in the order of the text.
 
-    `names` are names already in scope (a session's).  `modules` tells what a module exports; without it any
-    module is taken to exist and its members to be functions.  `remembered` are statements of earlier versions.
+    `names` are the predefined names of a session with their classes.  `modules` gives the exports of a module; without it every
+    module is taken to exist and its members to be functions.  `statement_cache` has the statements of earlier versions.  Never
+    raises for a text, however malformed.
     """
-    parsed = parse(source, names=names, modules=modules, remembered=remembered)
+    parsed = parse(source, names=names, modules=modules, statement_cache=statement_cache)
     return parsed.program, parsed.diagnostics
 
 
 def parse(
     source: Source, *, names: Mapping[str, NameClass] | None = None, modules: ModuleNames | None = None,
-    remembered: StatementCache | None = None,
+    statement_cache: StatementCache | None = None,
 ) -> Parsed:  # fmt: skip
-    """As `parse_program`, with what its names stand for."""
+    """As `parse_program`, with the resolution of all names."""
     ensure_recursion_headroom()
     span = Span(source.name, 0, len(source.text))
     if len(source.text) > MAXIMUM_CHARACTERS:
         message = f"the source has {len(source.text)} characters, and the limit is {MAXIMUM_CHARACTERS}"
-        refused = Diagnostic(Code.E016, message, Span(source.name, 0, 0))
-        return Parsed(program_tree.ProgramTree(span, (), 0), (refused,), Resolution(), spell(Source(source.name, "")))
-    spelled = spell(source)
-    pieces = split_statements(spelled) if remembered is None else remembered.split(spelled)
-    origin = index_origin(pieces[0].text) if pieces else None
+        too_large = Diagnostic(Code.E016, message, Span(source.name, 0, 0))
+        return Parsed(program_tree.ProgramTree(span, (), 0), (too_large,), Resolution(), to_glyphs(Source(source.name, "")))
+    glyphs = to_glyphs(source)
+    raw_statements = split_statements(glyphs) if statement_cache is None else statement_cache.split(glyphs)
+    origin = index_origin(raw_statements[0].text) if raw_statements else None
     resolution = Resolution()
     for name, name_class in (names or {}).items():
         resolution.top.enter(Symbol(name, KINDS[name_class], name_class, Span(source.name, 0, 0), Span(source.name, 0, 0),
             given=True))
-    resolution.begin().bound += resolution.top.symbols.values()
-    definitions = cache(lambda: _definitions(pieces))
-    binding = BindContext(
-        spelled, bind_braces, resolution, modules=modules, definitions=definitions, diagnostics=list(spelled.diagnostics)
+    resolution.begin_statement().bound += resolution.top.symbols.values()
+    definitions = cache(lambda: _definitions(raw_statements))
+    context = BindContext(
+        glyphs, bind_braces, resolution, modules=modules, definitions=definitions, diagnostics=list(glyphs.diagnostics)
     )
     statements: list[program_tree.Statement] = []
     uses: list[Collection[Symbol]] = []
-    for piece in pieces if origin is None else pieces[1:]:
-        binding.base = piece.start
-        statement = _read(binding, piece, {}) if remembered is None else remembered.bind(binding, piece, _read)
+    for raw in raw_statements if origin is None else raw_statements[1:]:
+        context.base = raw.start
+        statement = _read(context, raw, {}) if statement_cache is None else statement_cache.bind(context, raw, _read)
         if statement is not None:
             statements.append(statement)
             uses.append(resolution.added[-1].uses)
-    finish(binding, pieces)
-    diagnostics = tuple(sorted(binding.diagnostics, key=lambda diagnostic: diagnostic.span.start))
+    finish(context, raw_statements)
+    diagnostics = tuple(sorted(context.diagnostics, key=lambda diagnostic: diagnostic.span.start))
     program = program_tree.ProgramTree(span, tuple(statements), origin or 0, tuple(uses))
-    return Parsed(program, diagnostics, resolution, spelled, tuple(pieces))
+    return Parsed(program, diagnostics, resolution, glyphs, tuple(raw_statements))
 
 
-def _read(binding: BindContext, piece: RawStatement, before: dict[str, list[Symbol]]) -> program_tree.Statement | None:
-    """Resolve the names of a statement, and bind it; what is wrong with it is reported."""
-    names = binding.names
-    already = len(names.added)
-    _resolve(binding, piece, before)
+def _read(context: BindContext, raw: RawStatement, previous: dict[str, list[Symbol]]) -> program_tree.Statement | None:
+    """Resolve the names of a statement and bind it; None after its diagnostics were added."""
+    resolution = context.resolution
+    added_before = len(resolution.added)
+    _resolve(context, raw, previous)
     try:
-        if _misspelt(binding.spelled, piece):
+        if _misspelt(context.glyphs, raw):
             raise BindError(None)
-        return _statement(binding, piece)
-    except BindError as problem:
-        if problem.diagnostic is not None:
-            binding.diagnostics.append(problem.diagnostic)
-        bound = [symbol.name for part in names.added[already:] for symbol in part.bound]
-        names.top.quiet.update(bound, _failing(piece))
+        return _statement(context, raw)
+    except BindError as error:
+        if error.diagnostic is not None:
+            context.diagnostics.append(error.diagnostic)
+        bound = [symbol.name for part in resolution.added[added_before:] for symbol in part.bound]
+        resolution.top.failed_names.update(bound, _names_of_failed(raw))
     return None
 
 
-def _resolve(binding: BindContext, piece: RawStatement, before: dict[str, list[Symbol]]) -> None:
-    """What the names of a statement stand for.  One whose brackets do not match ends where the next line starts at the margin."""
-    base, text = piece.start, piece.text
-    ends = [] if piece.damage is None else [match.end() for match in MARGIN.finditer(text)]
+def _resolve(context: BindContext, raw: RawStatement, previous: dict[str, list[Symbol]]) -> None:
+    """Resolve the names of a statement.  If its brackets do not match, each of its lines that starts at the margin is taken as a
+    statement."""
+    base, text = raw.start, raw.text
+    ends = [] if raw.error is None else [match.end() for match in MARGIN.finditer(text)]
     for start, end in pairwise((0, *ends, len(text))):
         part = text[start:end].rstrip()
-        binding.base = base + start
-        walk = Resolver(binding, binding.span(0, len(part)), before)
+        context.base = base + start
+        resolver = Resolver(context, context.span(0, len(part)), previous)
         if is_declaration(part):
-            declaration(walk, part)
+            resolve_declaration(resolver, part)
         else:
-            walk.statement_of(read(part).tokens, binding.names.top)
-    binding.base = base
+            resolver.statement_of(read(part).tokens, context.resolution.top)
+    context.base = base
 
 
 def index_origin(text: str) -> int | None:
-    """The index origin that a statement sets."""
+    """The index origin that `⎕IO←0` or `⎕IO←1` sets; None for other statements."""
     match = _ORIGIN.fullmatch(text)
     return None if match is None else int(match.group(1))
 
 
-def _misspelt(spelled: Spelled, piece: RawStatement) -> bool:
-    """Does the statement hold a spelling of no glyph?  That is reported; what it would mean without it is not."""
-    if not spelled.diagnostics:
+def _misspelt(glyphs: GlyphText, raw: RawStatement) -> bool:
+    """Has the statement a backtick spelling of no glyph?  That error is reported; others would be consequences of it."""
+    if not glyphs.diagnostics:
         return False
-    line = spelled.span(piece.start, piece.start + len(piece.text))
-    return any(line.start <= diagnostic.span.start < line.end for diagnostic in spelled.diagnostics)
+    line = glyphs.span(raw.start, raw.start + len(raw.text))
+    return any(line.start <= diagnostic.span.start < line.end for diagnostic in glyphs.diagnostics)
 
 
-def _statement(binding: BindContext, piece: RawStatement) -> program_tree.Statement:
-    binding.defining = _bound_name(piece.text) or ""
-    if piece.damage is not None:
-        raise BindError(piece.damage)
-    if is_declaration(piece.text):
-        return bind_declaration(binding, piece.text)
-    tokens = read_statement(binding, piece.text)
+def _statement(context: BindContext, raw: RawStatement) -> program_tree.Statement:
+    context.defining = _bound_name(raw.text) or ""
+    if raw.error is not None:
+        raise BindError(raw.error)
+    if is_declaration(raw.text):
+        return bind_declaration(context, raw.text)
+    tokens = read_statement(context, raw.text)
     if tokens[0].kind is TokenKind.COLON:
-        raise control_word(binding, tokens)
+        raise control_structure_error(context, tokens)
     if is_assignment(tokens):
-        return bind_assignment(binding, tokens)[0]
-    refuse_bare_names(binding, tokens)
-    unit = bind_value(binding, tokens, (0, len(piece.text)))
-    span = binding.span(0, len(piece.text))
-    if unit.kind is UnitKind.ARRAY:
-        return expressions.Evaluate(span, expression_of(unit))
-    assert isinstance(unit.node, expressions.Function | expressions.Operator)
-    return expressions.BareFunction(span, unit.node)
+        return bind_assignment(context, tokens)[0]
+    reject_strand_targets(context, tokens)
+    item = bind_value(context, tokens, (0, len(raw.text)))
+    span = context.span(0, len(raw.text))
+    if item.kind is ItemKind.ARRAY:
+        return expressions.Evaluate(span, expression_of(item))
+    assert isinstance(item.node, expressions.Function | expressions.Operator)
+    return expressions.BareFunction(span, item.node)
 
 
-# ----------------------------------------------------------------------- what a statement's text binds
+# ----------------------------------------------------------------------- names bound, by the text alone
 
 
 def _bound_name(text: str) -> str | None:
@@ -357,17 +370,17 @@ def _bound_name(text: str) -> str | None:
     return match.group(1) if match is not None else None
 
 
-def _definitions(pieces: list[RawStatement]) -> dict[str, tuple[int, str]]:
-    """Where each top-level name first gets a value, and the text of that statement; signatures do not count."""
+def _definitions(raw_statements: list[RawStatement]) -> dict[str, tuple[int, str]]:
+    """For each top-level name the offset and text of the statement that first binds it; signatures do not count."""
     definitions: dict[str, tuple[int, str]] = {}
-    for piece in pieces:
-        match = _BINDS.match(piece.text) if piece.damage is None else None
-        if match is not None and (":" not in match.group() or match.group(2) or piece.text.startswith("input")):
-            definitions.setdefault(match.group(1), (piece.start, piece.text))
+    for raw in raw_statements:
+        match = _BINDS.match(raw.text) if raw.error is None else None
+        if match is not None and (":" not in match.group() or match.group(2) or raw.text.startswith("input")):
+            definitions.setdefault(match.group(1), (raw.start, raw.text))
     return definitions
 
 
-def _failing(piece: RawStatement) -> list[str]:
-    """The names a broken statement was to bind, which stay quiet where they are used."""
-    name = _bound_name(piece.text)
-    return [*([] if name is None else [name]), *failed_names(read(piece.text).tokens)]
+def _names_of_failed(raw: RawStatement) -> list[str]:
+    """The names that a failing statement would have bound: their uses report no further errors."""
+    name = _bound_name(raw.text)
+    return [*([] if name is None else [name]), *names_assigned_in(read(raw.text).tokens)]

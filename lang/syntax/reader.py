@@ -1,8 +1,8 @@
-"""Splits a text into statements in one pass before any grammar runs, and prints statements canonically.
+"""Splits a text into statements in one pass before any grammar runs; writes statements in canonical layout.
 
-The pass knows only comments, texts and brackets, so it costs little and a broken statement cannot hide the
-next one.  It reports what only it can see: brackets that do not match, texts that do not end, nesting that is
-too deep.  After an unclosed bracket it resumes at the next line that starts at the margin.
+The pass distinguishes only comments, texts and brackets, so it is cheap and a malformed statement cannot hide the next one.  It
+reports brackets that do not match, texts that do not end, and nesting that is too deep.  After an unclosed bracket it resumes at
+the next line that starts at the margin.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import NamedTuple
 from ..diagnostics.model import Code, Diagnostic, Edit, Fix, Label
 from ..primitives.table import by_glyph
 from ..support.records import dataclass
-from .glyph_input import Spelled
+from .glyph_input import GlyphText
 from .lexer import COMMENT, LITERAL_OPERAND_OPERATORS, TEXT, UNENDED, TokenKind, lexemes
 from .source import MAXIMUM_NESTING
 
-# ---------------------------------------------------------------------------------------------------- splitter
+# ---------------------------------------------------------------------------------------------------- splitting
 
 _INTERESTING = re.compile(rf"{COMMENT}|{TEXT}|(?P<unended>{UNENDED})|[()\[\]{{}}\n⋄]")
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
@@ -28,58 +28,63 @@ MARGIN = re.compile("\n(?=[^ \t\r\n)\\]}⍝])")
 
 @dataclass(slots=True, eq=False)
 class RawStatement:
-    """One statement: characters from `start` of the spelled text, blanks stripped; `damage` makes it unreadable, `is_open`: a
-    bracket is not closed.  In the next version of a text it is the same piece, moved (`split_again`)."""
+    """The text of one statement, without blanks at its ends, and its offset in the text in glyphs.
+
+    `error` says why it cannot be read; `is_open`: a bracket is not closed.  A statement that an edit leaves alone stays the same
+    object, with another `start` (`split_edited`)."""
 
     start: int
     text: str
-    damage: Diagnostic | None = None
+    error: Diagnostic | None = None
     is_open: bool = False
 
 
-def split_statements(spelled: Spelled) -> list[RawStatement]:
-    """The statements in order, empty ones left out."""
-    return list(_pieces(spelled, 0))
+def split_statements(glyphs: GlyphText) -> list[RawStatement]:
+    """The statements of a text in order, without empty ones."""
+    return list(_statements(glyphs, 0))
 
 
-def split_again(spelled: Spelled, before: Sequence[RawStatement], earlier: str) -> list[RawStatement]:
-    """The same; what an edit of the `earlier` text left as it was are the pieces that it had `before`, moved."""
-    text = spelled.text
-    same = _alike(earlier, text)
-    ahead = 0
-    while ahead + 1 < len(before) and before[ahead + 1].start < same and not before[ahead].is_open:
-        ahead += 1
-    moved = len(text) - len(earlier)
-    after = len(earlier) - min(_alike(earlier[::-1], text[::-1]), min(len(text), len(earlier)) - same)
-    rest = {piece.start + moved: index for index, piece in enumerate(before) if index >= ahead and piece.start >= after}
-    spoilt = max((index for index, piece in enumerate(before) if piece.damage is not None), default=-1)
+def split_edited(glyphs: GlyphText, previous: Sequence[RawStatement], previous_text: str) -> list[RawStatement]:
+    """The statements of an edited text; those that the edit left alone are the `previous` objects, moved.
+
+    Only the text from the first to the last statement that differs from `previous_text` is split again."""
+    text = glyphs.text
+    common_prefix = _common_prefix(previous_text, text)
+    first = 0
+    while first + 1 < len(previous) and previous[first + 1].start < common_prefix and not previous[first].is_open:
+        first += 1
+    shift = len(text) - len(previous_text)
+    most = min(len(text), len(previous_text)) - common_prefix
+    suffix = len(previous_text) - min(_common_prefix(previous_text[::-1], text[::-1]), most)
+    unchanged = {raw.start + shift: index for index, raw in enumerate(previous) if index >= first and raw.start >= suffix}
+    last_with_error = max((index for index, raw in enumerate(previous) if raw.error is not None), default=-1)
     fresh: list[RawStatement] = []
-    until = len(before)
-    for piece in _pieces(spelled, before[ahead].start if ahead else 0):
-        index = rest.get(piece.start, spoilt)
-        if index > spoilt:
-            until = index
+    next_unchanged = len(previous)
+    for raw in _statements(glyphs, previous[first].start if first else 0):
+        index = unchanged.get(raw.start, last_with_error)
+        if index > last_with_error:
+            next_unchanged = index
             break
-        fresh.append(piece)
-    for known in before[until:]:
-        known.start += moved
-    gone: dict[str, list[RawStatement]] = {}
-    for piece in reversed(before[ahead:until]):
-        gone.setdefault(piece.text, []).append(piece)
-    return [*before[:ahead], *[_again(piece, gone.get(piece.text)) for piece in fresh], *before[until:]]
+        fresh.append(raw)
+    for known in previous[next_unchanged:]:
+        known.start += shift
+    removed: dict[str, list[RawStatement]] = {}
+    for raw in reversed(previous[first:next_unchanged]):
+        removed.setdefault(raw.text, []).append(raw)
+    return [*previous[:first], *[_reused(raw, removed.get(raw.text)) for raw in fresh], *previous[next_unchanged:]]
 
 
-def _again(piece: RawStatement, gone: list[RawStatement] | None) -> RawStatement:
-    """One of the same text that stood elsewhere, moved, if there is one."""
-    if not gone or piece.damage is not None or gone[-1].damage is not None:
-        return piece
-    known = gone.pop()
-    known.start = piece.start
+def _reused(raw: RawStatement, removed: list[RawStatement] | None) -> RawStatement:
+    """A removed statement of the same text, moved here, if there is one; else the new one."""
+    if not removed or raw.error is not None or removed[-1].error is not None:
+        return raw
+    known = removed.pop()
+    known.start = raw.start
     return known
 
 
-def _alike(one: str, other: str) -> int:
-    """How many characters two texts begin with alike."""
+def _common_prefix(one: str, other: str) -> int:
+    """The length of the common prefix of two texts, by bisection."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
@@ -87,19 +92,19 @@ def _alike(one: str, other: str) -> int:
     return low
 
 
-def _pieces(spelled: Spelled, start: int) -> Iterator[RawStatement]:
-    """The statements from a place on that is inside none."""
-    text = spelled.text
+def _statements(glyphs: GlyphText, start: int) -> Iterator[RawStatement]:
+    """The statements from an offset that is between two statements."""
+    text = glyphs.text
     opened: list[int] = []
-    damage: Diagnostic | None = None
+    error: Diagnostic | None = None
     at = start
 
     def finished(end: int, is_open: bool = False) -> Iterator[RawStatement]:
-        nonlocal damage
+        nonlocal error
         stripped = text[start:end].strip(" \t\r\n\f\u00a0\ufeff")
-        if stripped or damage is not None:
-            yield RawStatement(text.index(stripped, start) if stripped else start, stripped, damage, is_open)
-        damage = None
+        if stripped or error is not None:
+            yield RawStatement(text.index(stripped, start) if stripped else start, stripped, error, is_open)
+        error = None
 
     while True:
         match = _INTERESTING.search(text, at)
@@ -109,7 +114,7 @@ def _pieces(spelled: Spelled, start: int) -> Iterator[RawStatement]:
                 return
             margin = MARGIN.search(text, opened[0])
             end = len(text) if margin is None else margin.start()
-            damage = damage or _unclosed(spelled, max(offset for offset in opened if offset < end))
+            error = error or _unclosed(glyphs, max(offset for offset in opened if offset < end))
             opened.clear()
             yield from finished(end, is_open=True)
             start = at = end
@@ -122,66 +127,66 @@ def _pieces(spelled: Spelled, start: int) -> Iterator[RawStatement]:
                 start = at
         elif mark in _CLOSERS:
             opened.append(match.start())
-            if len(opened) == MAXIMUM_NESTING + 1 and damage is None:
-                damage = _too_deep(spelled, match.start())
+            if len(opened) == MAXIMUM_NESTING + 1 and error is None:
+                error = _too_deep(glyphs, match.start())
         elif mark in ")]}":
             if not opened:
-                damage = damage or _unopened(spelled, match.start())
+                error = error or _unopened(glyphs, match.start())
                 continue
             opener = opened.pop()
             if _CLOSERS[text[opener]] != mark:
-                damage = damage or _mismatched(spelled, opener, match.start())
+                error = error or _mismatched(glyphs, opener, match.start())
         elif mark == "⍝":
             if not opened:
                 yield from finished(match.start())
                 start = at
         elif match.group("unended"):
-            damage = damage or _unterminated(spelled, match.start(), match.end())
+            error = error or _unterminated(glyphs, match.start(), match.end())
 
 
-def _unclosed(spelled: Spelled, opener: int) -> Diagnostic:
-    mark = spelled.text[opener]
-    return Diagnostic(Code.E003, f"this `{mark}` is never closed with `{_CLOSERS[mark]}`", spelled.span(opener, opener + 1))
+def _unclosed(glyphs: GlyphText, opener: int) -> Diagnostic:
+    mark = glyphs.text[opener]
+    return Diagnostic(Code.E003, f"this `{mark}` is never closed with `{_CLOSERS[mark]}`", glyphs.span(opener, opener + 1))
 
 
-def _unopened(spelled: Spelled, closer: int) -> Diagnostic:
-    mark = spelled.text[closer]
-    span = spelled.span(closer, closer + 1)
+def _unopened(glyphs: GlyphText, closer: int) -> Diagnostic:
+    mark = glyphs.text[closer]
+    span = glyphs.span(closer, closer + 1)
     return Diagnostic(Code.E003, f"this `{mark}` closes nothing", span, fixes=(Fix(f"remove `{mark}`", (Edit(span, ""),)),))
 
 
-def _mismatched(spelled: Spelled, opener: int, closer: int) -> Diagnostic:
-    expected, mark = _CLOSERS[spelled.text[opener]], spelled.text[closer]
-    span = spelled.span(closer, closer + 1)
+def _mismatched(glyphs: GlyphText, opener: int, closer: int) -> Diagnostic:
+    expected, mark = _CLOSERS[glyphs.text[opener]], glyphs.text[closer]
+    span = glyphs.span(closer, closer + 1)
     return Diagnostic(
         Code.E003, f"`{expected}` should come before this `{mark}`", span,
-        labels=(Label(spelled.span(opener, opener + 1), f"this `{spelled.text[opener]}` is still open"),),
+        labels=(Label(glyphs.span(opener, opener + 1), f"this `{glyphs.text[opener]}` is still open"),),
         fixes=(Fix(f"write `{expected}` here", (Edit(span, expected),)),),
     )  # fmt: skip
 
 
-def _too_deep(spelled: Spelled, opener: int) -> Diagnostic:
+def _too_deep(glyphs: GlyphText, opener: int) -> Diagnostic:
     return Diagnostic(
-        Code.E016, f"brackets are nested more than {MAXIMUM_NESTING} deep", spelled.span(opener, opener + 1),
+        Code.E016, f"brackets are nested more than {MAXIMUM_NESTING} deep", glyphs.span(opener, opener + 1),
         notes=("name the inner parts in separate statements",),
     )  # fmt: skip
 
 
-def _unterminated(spelled: Spelled, start: int, end: int) -> Diagnostic:
-    quote = spelled.text[start]
-    span = spelled.span(start, end)
+def _unterminated(glyphs: GlyphText, start: int, end: int) -> Diagnostic:
+    quote = glyphs.text[start]
+    span = glyphs.span(start, end)
     return Diagnostic(
         Code.E004, f"this text has no closing {quote} on its line", span,
-        fixes=(Fix(f"close it with {quote}", (Edit(spelled.span(end, end), quote),)),),
+        fixes=(Fix(f"close it with {quote}", (Edit(glyphs.span(end, end), quote),)),),
     )  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- layout
+# ---------------------------------------------------------------------------------------------------- canonical layout
 #
-# Canonical spacing of one statement, token by token; line breaks and comments stay where they were.
+# Canonical spacing of one statement, token by token; line breaks and comments stay as they are.
 #
-# Functions stand tight against their arguments, words are one blank apart, `← ⋄ :` have blanks round them.  Two
-# tokens never touch where they would be read as one, so the tokens of the result are the tokens of the text.
+# There is no blank between functions and their arguments, one between words, and one on each side of `← ⋄ :`.  Tokens that would
+# be read as one are kept apart, so the result has the tokens of the text.
 
 class Spelling(Enum):
     """How glyphs are written."""
@@ -192,7 +197,7 @@ class Spelling(Enum):
 
 @dataclass(slots=True)
 class LogicalLine:
-    """One line of output; `depth` counts the lines above it whose brackets are open."""
+    """One line of output; `depth`, its indentation, counts the lines above it whose brackets are open."""
 
     depth: int
     code: str = ""
@@ -202,29 +207,29 @@ class LogicalLine:
 _SPACED = frozenset({TokenKind.GETS, TokenKind.COLON, TokenKind.ARROW, TokenKind.SEPARATOR})
 
 
-class _RawWord(NamedTuple):
-    """A word of a line; `prints`: it is the arrow of `⎕←`, which touches its quad."""
+class _Word(NamedTuple):
+    """A token; `prints`: it is the arrow of `⎕←`, which takes no blanks."""
 
     kind: TokenKind
     text: str
     prints: bool = False
 
 
-def lay_out(text: str, spelling: Spelling) -> list[LogicalLine]:
-    """The lines of one readable statement."""
-    words: list[_RawWord] = []
+def canonical_lines(text: str, spelling: Spelling) -> list[LogicalLine]:
+    """The lines of one statement in canonical layout; a text that cannot be read stays as it is."""
+    words: list[_Word] = []
     for kind, start, end in lexemes(text):
-        if kind in (TokenKind.UNREADABLE, TokenKind.UNENDED):  # as it stands
+        if kind in (TokenKind.UNREADABLE, TokenKind.UNENDED):
             return [LogicalLine(0, line) for line in text.split("\n")]
         if kind is not TokenKind.BLANK:
             prints = kind is TokenKind.GETS and bool(words) and words[-1].text == "⎕"
-            words.append(_RawWord(kind, text[start:end], prints))
+            words.append(_Word(kind, text[start:end], prints))
     stacking = _array_notation(words)
     lines = [LogicalLine(0)]
     opened: list[int] = []  # for each open bracket, the line it was opened on
-    before: _RawWord | None = None
-    operand = False  # whether `before` is a literal or a name after `⍤ ⍣ @ ⌺`
-    spaced = False  # whether a blank must follow `before`
+    previous: _Word | None = None
+    operand = False  # whether `previous` is a literal or a name after `⍤ ⍣ @ ⌺`
+    spaced = False  # whether a blank must follow `previous`
     for index, lexeme in enumerate(words):
         kind, word, _ = lexeme
         line = lines[-1]
@@ -233,34 +238,34 @@ def lay_out(text: str, spelling: Spelling) -> list[LogicalLine]:
             continue
         if word == "\n":
             lines.append(LogicalLine(len(set(opened))))
-            before, operand, spaced = None, False, False
+            previous, operand, spaced = None, False, False
             continue
         if kind is TokenKind.CLOSE:
             opened.pop()
             if not line.code:
                 line.depth = len(set(opened))
-        if before is not None and (spaced or _apart(before, lexeme, index in stacking)):
+        if previous is not None and (spaced or _needs_blank(previous, lexeme, index in stacking)):
             blank = True
         else:
-            blank = before is not None and operand and kind is TokenKind.GLYPH and _is_tack(word)
-        after_operator = before is not None and before.text in LITERAL_OPERAND_OPERATORS
+            blank = previous is not None and operand and kind is TokenKind.GLYPH and _is_tack(word)
+        after_operator = previous is not None and previous.text in LITERAL_OPERAND_OPERATORS
         now_operand = after_operator and kind in (TokenKind.NUMBERS, TokenKind.NAME)
         spaced = blank and operand and kind is TokenKind.GLYPH and _is_tack(word)
         operand = now_operand
-        written = respelt(kind, word, spelling)
+        written = token_text(kind, word, spelling)
         if not blank and spelling is Spelling.NAMES and _would_join(line.code, written):
             blank = True
         line.code += (" " if blank else "") + written
-        before = lexeme
+        previous = lexeme
         if kind is TokenKind.OPEN:
             opened.append(len(lines) - 1)
     return lines
 
 
-def _apart(before: _RawWord, after: _RawWord, stacks: bool) -> bool:
-    """Whether a blank stands between two tokens; `stacks` if the second opens array notation."""
+def _needs_blank(previous: _Word, after: _Word, stacks: bool) -> bool:
+    """Whether a blank separates two tokens; `stacks`: the second opens array notation."""
     kind, word, prints = after
-    last_kind, last_word, printed = before
+    last_kind, last_word, printed = previous
     if prints or printed:
         return False
     if kind is TokenKind.GETS:
@@ -282,7 +287,7 @@ def _is_tack(glyph: str) -> bool:
     return glyph in "⊢⊣"
 
 
-def _array_notation(words: list[_RawWord]) -> frozenset[int]:
+def _array_notation(words: list[_Word]) -> frozenset[int]:
     """The indices of the opening brackets of array notation."""
     openers: set[int] = set()
     opened: list[int] = []
@@ -301,8 +306,8 @@ def _array_notation(words: list[_RawWord]) -> frozenset[int]:
 # -------------------------------------------------------------------------------------- spelling
 
 
-def respelt(kind: TokenKind, word: str, spelling: Spelling) -> str:
-    """A token as it is written out; runs of numbers get single blanks."""
+def token_text(kind: TokenKind, word: str, spelling: Spelling) -> str:
+    """The canonical text of a token; the numbers of a strand are one blank apart."""
     if kind is TokenKind.NUMBERS:
         word = " ".join(word.split())
     if spelling is Spelling.GLYPHS or kind is TokenKind.TEXT or word.isascii():
@@ -318,7 +323,7 @@ _OUTSIDE_TEXT = re.compile(rf"{TEXT}|[^\x00-\x7f]")
 
 
 def ascii_of(text: str) -> str:
-    """Each glyph outside texts spelt by its name, with a blank where a letter follows."""
+    """The text with each glyph outside texts spelt by its backtick name, and a blank where a letter follows."""
     pieces: list[str] = []
     at = 0
     for match in _OUTSIDE_TEXT.finditer(text):
@@ -344,5 +349,5 @@ _SPELT_AT_END = re.compile(r"`[A-Za-z]+\Z")
 
 
 def _would_join(code: str, written: str) -> bool:
-    """Whether a spelt name at the end of the line would run into a letter."""
+    """Whether a backtick name at the end of the line would run into the next word."""
     return written[:1].isascii() and written[:1].isalpha() and _SPELT_AT_END.search(code) is not None

@@ -1,7 +1,7 @@
-"""Source texts and the spans that every later stage points back with.
+"""Source texts, spans and tokens.
 
-A `Span` is a half-open range of character offsets into one `Source`.  It is the only way any
-stage refers to program text; lines and columns are computed when a message is rendered.
+A `Span`, a half-open range of character offsets into one `Source`, is the only way in which later stages refer to program text;
+lines and columns are computed when a message is rendered.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ class Span:
         """The smallest span that holds both (same file)."""
         return self if other == self else Span(self.file, min(self.start, other.start), max(self.end, other.end))
 
-    def fixed(self) -> Span:
-        """The span as it is now."""
+    def detached(self) -> Span:
+        """A copy that does not move with its statement."""
         return self
 
 
 class StatementPosition:
-    """Where a statement starts in this version of its file; it moves with the statement."""
+    """The offset of a statement in the current version of its file; updated when the statement moves."""
 
     __slots__ = ("file", "start")
 
@@ -54,8 +54,8 @@ class StatementPosition:
         self.file, self.start = file, start
 
 
-class PlacedSpan(Span):
-    """A span that moves with its statement, so that a tree is kept from version to version as it is."""
+class AnchoredSpan(Span):
+    """A span relative to the position of its statement, so that a cached tree stays valid when the statement moves."""
 
     __slots__ = ("_anchor", "_from", "_to")
     _anchor: StatementPosition
@@ -82,11 +82,11 @@ class PlacedSpan(Span):
         return self._anchor.start + self._to
 
     def to(self, other: Span) -> Span:
-        if isinstance(other, PlacedSpan) and other._anchor is self._anchor:
-            return PlacedSpan(self._anchor, min(self._from, other._from), max(self._to, other._to))
+        if isinstance(other, AnchoredSpan) and other._anchor is self._anchor:
+            return AnchoredSpan(self._anchor, min(self._from, other._from), max(self._to, other._to))
         return super().to(other)
 
-    def fixed(self) -> Span:
+    def detached(self) -> Span:
         return Span(self.file, self.start, self.end)
 
 
@@ -95,8 +95,9 @@ _LONE_RETURN = re.compile("\r(?!\n)")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A named program text.  `name` is what messages print: a path, `<eval>` or `<repl>`.  A carriage return that no line feed
-    follows ends a line as a line feed does, and is one in `text`; `has_returns`: there was one."""
+    """A named program text.  `name` is what messages print: a path, `<eval>` or `<repl>`.
+
+    A carriage return without a line feed ends a line; `text` has a line feed in its place, and `has_returns` is set."""
 
     name: str
     text: str
@@ -135,17 +136,15 @@ class Source:
 
 # ---------------------------------------------------------------------------------------------------- limits
 #
-# Limits of a source text, and the recursion head-room every tree walk may count on.
-#
-# Nesting follows brackets in the parser and applications in the bound tree; both are capped here, with a
-# diagnostic, before anything recurses.  A walk over a bound tree may use about ten Python frames a level:
-# call `ensure_recursion_headroom` once before walking.
+# The parser recurses into brackets, walks of the bound tree into applications.  The reader and the binder limit both (E016)
+# before anything recurses.  A walk of a bound tree may use about ten Python frames a level: call `ensure_recursion_headroom`
+# first.
 
 MAXIMUM_NESTING = 100
 """Brackets inside brackets."""
 
 MAXIMUM_CHARACTERS = 1_000_000
-"""Of one source text."""
+"""Characters of one source text."""
 
 MAXIMUM_DEPTH = 2_000
 """Levels of the bound tree of one statement: applications, operators, trains and brackets."""
@@ -154,7 +153,7 @@ _FRAMES = 60_000
 
 
 def ensure_recursion_headroom() -> None:
-    """Raise Python's recursion limit so that a walk over a tree within the limits above cannot meet it.
+    """Raise Python's recursion limit so that no walk of a tree within the limits above reaches it.
 
     It only ever raises the limit, so threads cannot disturb each other; since Python 3.11 calls between
     Python functions use no C stack.
@@ -165,13 +164,11 @@ def ensure_recursion_headroom() -> None:
 
 # ---------------------------------------------------------------------------------------------------- tokens
 #
-# Tokens of one statement, whatever its text: the result of the expression grammar, with offsets relative to the statement.
-#
-# Relative offsets let an unchanged statement be reused wherever it moves.  `Token` is a named tuple, not a
-# dataclass, because there are as many as there are words.
+# The expression grammar gives tokens for any text.  Their offsets are relative to the statement, so that the tokens of an
+# unchanged statement are reused wherever it moves.  `Token` is a named tuple, not a dataclass, since there is one for every word.
 
 class Token(NamedTuple):
-    """`text` is as written (canonical glyphs), for a group its opening bracket; `items` is what a group holds."""
+    """A lexeme, or a bracketed group, whose `text` is the opening bracket and whose `items` are its tokens."""
 
     kind: TokenKind
     start: int
@@ -181,7 +178,7 @@ class Token(NamedTuple):
 
 
 class TokenizedStatement(NamedTuple):
-    """The tokens of a statement; `unreadable` is the first of them that the language does not have, also inside groups."""
+    """The tokens of a statement; `unreadable` is the first one, also inside groups, that is no lexeme of the language."""
 
     tokens: tuple[Token, ...]
     unreadable: Token | None
@@ -193,13 +190,14 @@ _REFUSED = (WORD_KINDS.index(TokenKind.UNREADABLE), WORD_KINDS.index(TokenKind.U
 
 @lru_cache(maxsize=20_000)
 def read(text: str) -> TokenizedStatement:
-    """The tokens of any text; cached, so an unchanged statement costs nothing.
+    """The tokens of any text, cached by the text.
 
-    A group ends where its closer stands, else where the group around it ends.  What is nested too deeply is not read."""
+    A group without its closing bracket ends where the enclosing group ends.  What is nested deeper than `MAXIMUM_NESTING` becomes
+    one unreadable token."""
     ensure_recursion_headroom()
     end = _depth_reached(text)
     refused: list[Token] = []
-    tokens = _tokens(text, expression_grammar().parse(text[:end]).children, refused)
+    tokens = _tokens_of(text, expression_grammar().parse(text[:end]).children, refused)
     if end < len(text):
         refused.append(Token(TokenKind.UNREADABLE, end, len(text), text[end:]))
         tokens = (*tokens, refused[-1])
@@ -207,7 +205,7 @@ def read(text: str) -> TokenizedStatement:
 
 
 def _depth_reached(text: str) -> int:
-    """Where brackets are first nested too deeply; else where the text ends."""
+    """The offset at which brackets are first nested too deeply, else the length of the text."""
     if text.count("(") + text.count("[") + text.count("{") <= MAXIMUM_NESTING:
         return len(text)
     steps = [lexeme for lexeme in scan(text) if lexeme.kind in (TokenKind.OPEN, TokenKind.CLOSE)]
@@ -215,7 +213,7 @@ def _depth_reached(text: str) -> int:
     return next((lexeme.start for lexeme, depth in zip(steps, depths, strict=True) if depth > MAXIMUM_NESTING), len(text))
 
 
-def _tokens(text: str, parts: Iterable[Node], refused: list[Token]) -> tuple[Token, ...]:
+def _tokens_of(text: str, parts: Iterable[Node], refused: list[Token]) -> tuple[Token, ...]:
     tokens: list[Token] = []
     for (part,) in parts:
         rule = part.expr.name
@@ -230,7 +228,7 @@ def _tokens(text: str, parts: Iterable[Node], refused: list[Token]) -> tuple[Tok
             refused.append(Token(TokenKind.UNREADABLE, part.start, part.end, part.text))
             tokens.append(refused[-1])
         else:
-            items = _tokens(text, part.children[1].children, refused)
+            items = _tokens_of(text, part.children[1].children, refused)
             tokens.append(Token(_GROUPS[rule], part.start, part.end, text[part.start], items))
     return tuple(tokens)
 

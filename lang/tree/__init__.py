@@ -1,1 +1,1 @@
-"""tree."""
+"""The bound syntax tree: expressions, functions, types, statements and whole programs."""

@@ -1,12 +1,11 @@
-"""The bound syntax tree: what the parser and the binder hand to the type checker.
+"""The bound syntax tree: the parser's output and the type checker's input.
 
-The parser produces flat sequences of items (never nested by application); the binder knows the
-class of every name and turns each sequence into the applications below.  After binding no
-sequence is left.  Every node has a span.  `Expression` nodes denote arrays or tuples, `Function`
-nodes denote functions (second class), `Operator` nodes occur only as the head of a derivation.
+The parser produces flat sequences of items; the binder, which knows the class of every name, turns each of them into the
+applications below.  Every node has a span.  `Expression` nodes denote arrays or tuples; `Function` nodes denote functions, which
+are second class; `Operator` nodes occur only as the operator of an `OperatorCall` or the value of a `BindOperator`.
 
-Invariants: numbers are Python `int`, `float` or `complex` as written; glyphs are canonical
-(never their ASCII spelling or an alias such as `⋆`); names are exactly as written.
+Invariants: numbers are Python `int`, `float` or `complex` as written; glyphs are canonical (never their ASCII spelling or an
+alias such as `⋆`); names are exactly as written.
 """
 
 from __future__ import annotations
@@ -20,9 +19,8 @@ from ..syntax.source import Span
 
 # ---------------------------------------------------------------------------------------------------- definitions
 #
-# What names stand for: the binding that gave a name its meaning, or an argument of the dfn around it.
-#
-# `resolution` makes them, the tree refers to them, and the checker keeps what it knows of a name under its definition.
+# What a name stands for: a symbol, which is one binding, or an argument of the enclosing dfn.  `lang.bind.resolver` makes them,
+# the tree refers to them, and the checker keeps its facts about a name under its definition.
 
 class NameClass(Enum):
     ARRAY = "array"
@@ -50,7 +48,7 @@ KINDS = {
 
 
 class Argument(Enum):
-    """What every call gives a dfn anew; an inner dfn has its own."""
+    """An argument or operand of the innermost dfn; each call binds it."""
 
     RIGHT = "⍵"
     LEFT = "⍺"
@@ -60,9 +58,12 @@ class Argument(Enum):
 
 @dataclass(slots=True, eq=False)
 class Symbol:
-    """One binding.  `span` is the name where it is bound, `statement` the top-level statement that binds it, after which it is in
-    scope; `path` is what `use` says of a module; `given`: it was in scope before the text.  From version to version of a text the
-    binding of a name that stays of one kind is the same symbol."""
+    """One binding of a name.
+
+    `span` is the name where it is bound; `statement` is the top-level statement that binds it, after which it is in scope;
+    `depth` counts the enclosing dfns.  `path` is the name or file in the `use` of a module; `declared` is the last signature or
+    annotation; `given`: it was in scope before the text.  In the next version of a text a binding of the same name and kind is
+    the same object."""
 
     name: str
     kind: SymbolKind
@@ -78,9 +79,9 @@ class Symbol:
 Definition: TypeAlias = Symbol | Argument
 
 
-# ---------------------------------------------------------------------------------------------------- type_tree
+# ---------------------------------------------------------------------------------------------------- types
 #
-# The tree of types: shapes, sizes, quantities and facts, as signatures and declarations state them.
+# Shapes, sizes, quantities and facts as signatures and declarations state them.
 
 @dataclass(frozen=True, slots=True)
 class SizeName:
@@ -114,7 +115,7 @@ class ShapeVariable:
 
 @dataclass(frozen=True, slots=True)
 class BoundedSize:
-    """`k≤d`: a size known only when run, at most `bound`."""
+    """`k≤d`: a size known only at run time, at most `bound`."""
 
     span: Span
     name: str
@@ -451,7 +452,7 @@ class OperatorDfn:
 
     How its body binds depends on whether each operand is an array or a function, so it is bound
     when applied: `lang.bind.functions.bind_operator(dfn, left_class, right_class)` gives a `Dfn`.
-    `scope` is the binder's own record of what its names stand for; other stages ignore it.
+    `scope` is the `BindContext` of its definition, for the binder alone.
     """
 
     span: Span

@@ -13,12 +13,12 @@ from ..syntax.source import Span
 from . import expressions
 from .expressions import Fact, Parameter, Symbol, TypeExpression
 
-# ---------------------------------------------------------------------------------------------------- reading_clauses
+# ---------------------------------------------------------------------------------------------------- column formats
 #
 # How the cells of a file become items: the clauses of an `input` after its path, and of an `output`.
 
 class CellFormat(Enum):
-    """What a cell says."""
+    """The content of a cell."""
 
     ITEM = "an item of the declared kind"
     DATE = "a date: days since 1970-01-01"
@@ -28,8 +28,10 @@ class CellFormat(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ColumnFormat:
-    """`pattern`: of dates and times in the spelling of strptime, "" for ISO 8601.  `missing`: the item of empty cells; None: they
-    are refused.  `separator`: "" is the format's own."""
+    """How the cells of a column are read or written.
+
+    `pattern` is the format of dates and times as for strptime, "" for ISO 8601.  `missing` is the item for empty cells, None to
+    refuse them.  `separator` "" is the default of the file's format."""
 
     form: CellFormat = CellFormat.ITEM
     pattern: str = ""
@@ -58,7 +60,7 @@ _AFTER_PART: Final = re.compile(r"[\w∆\])>\"'][ \t]+\Z")
 
 
 def clause_words(before: str) -> Mapping[str, str]:
-    """The words of clauses that may stand after this beginning of an `input` or `output`, and what each says."""
+    """The words of clauses that may follow this beginning of an `input` or `output`, each with a description (for completion)."""
     statement = before.lstrip()
     keyword = statement.partition(" ")[0]
     if keyword not in ("input", "output") or statement.count("[") > statement.count("]") or _FACTS.search(statement):
@@ -72,15 +74,15 @@ def clause_words(before: str) -> Mapping[str, str]:
 
 
 def has_time(pattern: str) -> bool:
-    """Does a pattern speak of hours, minutes or seconds?"""
+    """Has a pattern directives of hours, minutes or seconds?"""
     return any(directive in pattern.replace("%%", "") for directive in ("%H", "%I", "%M", "%S", "%f", "%p", "%X", "%c"))
 
 
-# ---------------------------------------------------------------------------------------------------- program_tree
+# ---------------------------------------------------------------------------------------------------- statements
 
 @dataclass(frozen=True, slots=True)
 class StatedName:
-    """The name whose next binding has the type that is stated."""
+    """The name in a signature or annotation, which states the type of the next binding of that name."""
 
     span: Span
     name: str
@@ -184,8 +186,10 @@ Statement: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class ProgramTree:
-    """A bound file.  `index_origin` is 0, or 1 when the first statement is `⎕IO←1` (which is then dropped); `uses` has for each
-    statement the bindings of the file that it reads or changes."""
+    """A bound file.
+
+    `index_origin` is 0, or what a first statement `⎕IO←1` sets, which is dropped; `uses` has for each statement the symbols of
+    the file that it reads or changes."""
 
     span: Span
     statements: tuple[Statement, ...]

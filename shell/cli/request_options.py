@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from ...lang.support.bounded_parsing import is_url, natural, trouble_of
+from ...lang.support.bounded_parsing import is_url, parse_natural, url_error
 from ..console.standard_streams import Console, check_streams, stream_of
 from ..console.usage_errors import UsageError, seconds
 from ..execution.params import Permissions, parse_size
@@ -57,7 +57,7 @@ def permissions_of(arguments: Arguments, request: RunRequest, script: str, folde
     for option in ("--allow-read", "--allow-write"):
         for given in arguments.values(option):
             if option == "--allow-read" and is_url(given):
-                if (trouble := trouble_of(given)) is not None:
+                if (trouble := url_error(given)) is not None:
                     raise UsageError(f"{option} {given} {trouble}")
             elif not os.path.isdir(given):
                 raise UsageError(f"{option} {given}: there is no such folder")
@@ -126,6 +126,6 @@ def attachment_of(arguments: Arguments) -> Attachment | None:
     from ..execution.clusters import RESTARTS, Attachment
 
     text = arguments.value("--restarts") or str(RESTARTS)
-    if (restarts := natural(text, _MOST_RESTARTS)) is None:
+    if (restarts := parse_natural(text, _MOST_RESTARTS)) is None:
         raise UsageError(f"--restarts {text}: write a number from 0 to {_MOST_RESTARTS}")
     return Attachment(where, restarts)

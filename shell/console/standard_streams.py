@@ -18,7 +18,7 @@ from enum import Enum
 from io import UnsupportedOperation
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TextIO
 
-from ...lang.support.bounded_parsing import natural
+from ...lang.support.bounded_parsing import parse_natural
 from ...lang.support.files import read_stream
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import MAXIMUM_CHARACTERS
@@ -293,7 +293,7 @@ class Console:
         return self._columns(self.out)
 
     def _columns(self, stream: TextIO) -> int:
-        columns = natural(self.environment.get("COLUMNS", ""), _MOST_COLUMNS)
+        columns = parse_natural(self.environment.get("COLUMNS", ""), _MOST_COLUMNS)
         if columns is not None and columns >= 20:
             return columns
         try:

@@ -50,6 +50,6 @@ def nearest(word: str, candidates: Sequence[str]) -> str | None:
 
 def near(word: str, candidates: Sequence[str]) -> str:
     """What a message goes on with, if a candidate is near: `; did you mean …?`"""
-    from ...lang.primitives.table import meant
+    from ...lang.primitives.table import did_you_mean
 
-    return meant(nearest(word, candidates))
+    return did_you_mean(nearest(word, candidates))

@@ -261,10 +261,10 @@ def compile_text(text: str, session: Session | None = None) -> Function:
 
 def _statements(text: str) -> list[str]:
     """The statements of a text in canonical glyphs."""
-    from ...lang.syntax.glyph_input import spell
+    from ...lang.syntax.glyph_input import to_glyphs
     from ...lang.syntax.reader import split_statements
 
-    statements = [piece.text for piece in split_statements(spell(Source(_NAME, text)))]
+    statements = [piece.text for piece in split_statements(to_glyphs(Source(_NAME, text)))]
     if not statements:
         raise Rejected([Diagnostic(Code.E002, "there is no text to compile", Span(_NAME, 0, 0))])
     return statements

@@ -19,7 +19,7 @@ from ...backend.io.cells import DATE_PATTERNS, MISSING, SEPARATORS, Unsuitable, 
 from ...backend.io.csv import Table, may_be_years
 from ...backend.io.reading import Wanted, check_declared, read_shape, read_values, reading_bytes, split_member
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, RunFailed
-from ...lang.support.bounded_parsing import file_of, is_file_url, is_url, trouble_of
+from ...lang.support.bounded_parsing import file_of, is_file_url, is_url, url_error
 from ...lang.support.files import Pipes, TooLarge, is_pipe, read_bytes
 from ...lang.support.records import dataclass
 from ...lang.syntax.lexer import NAME, RESERVED
@@ -124,7 +124,7 @@ def widened(values: Any, shape: tuple[int, ...]) -> Any:
 
 def _known_url(url: str, entry: CoreInput) -> str:
     """A URL that is one; the path that it is, if it names a file of this machine."""
-    trouble = trouble_of(url)
+    trouble = url_error(url)
     if trouble is not None:
         raise RunFailed([Diagnostic(Code.E704, f"`{url}` {trouble}", entry.span)])
     return file_of(url) if is_file_url(url) else url

@@ -14,7 +14,7 @@ from typing import Any
 
 from ...lang.diagnostics.model import Code, Diagnostic
 from ...lang.support import bounded_parsing
-from ...lang.support.bounded_parsing import above, file_of, is_below, is_file_url, is_url
+from ...lang.support.bounded_parsing import file_of, is_below, is_file_url, is_url, parent_url
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ...typechecker.core.arrays import Payload
@@ -46,7 +46,7 @@ def settings_of(core: Core, texts: Mapping[str, str]) -> Settings:
 def parse_size(option: str, name: str, text: str) -> int:
     """A size, of a param or of data.  UsageError: it is not a natural number, or too large."""
     digits = text.replace("_", "")
-    if (number := bounded_parsing.natural(digits, _LARGEST)) is not None:
+    if (number := bounded_parsing.parse_natural(digits, _LARGEST)) is not None:
         return number
     what = "this param is a size," if option == "--set" else "a size is"
     which = f"at most {_LARGEST:,}" if digits.isascii() and digits.isdigit() else "a natural number such as 3"
@@ -126,7 +126,7 @@ class Permissions:
         """E707 for reading `path`, as it was written."""
         written = os.fspath(path)
         if is_url(written):
-            notes = ("URLs are read where --allow-read names them", f"to permit it add `--allow-read {above(written)}`")
+            notes = ("URLs are read where --allow-read names them", f"to permit it add `--allow-read {parent_url(written)}`")
             return Diagnostic(Code.E707, f"`{written}` is a URL that this program may not read", span, notes=notes)
         return Diagnostic(
             Code.E707, f"`{written}` is outside the folders this program may read", span,

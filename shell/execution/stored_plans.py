@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...lang.diagnostics.model import Code, Diagnostic, Refused
-from ...lang.support.bounded_parsing import natural
+from ...lang.support.bounded_parsing import parse_natural
 from ...lang.support.files import KERNEL_TEXT, Pipes, read_bytes, read_text
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Source, Span
@@ -100,7 +100,7 @@ def memory() -> int:
         limit = read_text("/sys/fs/cgroup/memory.max", KERNEL_TEXT).strip()
     except (OSError, ValueError):
         return total
-    allowed = natural(limit, total)
+    allowed = parse_natural(limit, total)
     return total if allowed is None else allowed
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ...lang.diagnostics.model import Code, Diagnostic, Refused
-from ...lang.support.records import certain
+from ...lang.support.records import require_invariant
 from ...lang.syntax.source import Span
 from ..console.standard_streams import stream_of
 from ..display.estimates import duration
@@ -133,7 +133,7 @@ def streamed_plan(
     faults = faults_of_streams(plan, planned.bound, planned.sources, limit)
     if stored_plan is not None:
         require_right(faults or other_faults(stored_plan.plan, plan), stored_plan.path)
-    certain(not faults, f"a plan that streams is right: {faults[:1]}")
+    require_invariant(not faults, f"a plan that streams is right: {faults[:1]}")
     return plan, planned, tuple(stages)
 
 
@@ -144,7 +144,7 @@ def planned_stage(asked: Streaming, selection: Selection, device: Device, settle
 
     plan, planned = plan_streams(asked, device, (), detail, settle)
     faults = faults_of_streams(plan, planned.bound, planned.sources, asked.limit)
-    certain(not faults, f"a stage that selects is right: {faults[:1]}")
+    require_invariant(not faults, f"a stage that selects is right: {faults[:1]}")
     return SelectionStage(plan, planned, selection)
 
 

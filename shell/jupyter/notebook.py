@@ -186,7 +186,7 @@ class Notebook:
             cell.outputs.append(CellText("stderr", messages_text(entered.diagnostics, workspace.sources) + "\n"))
         cell.outputs += [CellText("stderr", note + "\n") for note in entered.notes]
         last = statements_of(text)[-1:]
-        has_result = is_last and bool(last) and last[0].form is StatementKind.EXPRESSION and not last[0].printed_last
+        has_result = is_last and bool(last) and last[0].kind is StatementKind.EXPRESSION and not last[0].prints_its_value
         for number, shown in enumerate(entered.printed, 1):
             cell.outputs.append(CellValue(bundle(shown, self.settings), has_result and number == len(entered.printed)))
 

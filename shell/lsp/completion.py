@@ -103,9 +103,9 @@ def _item(document: Document, scope: _InDocument, one: NameCompletion, where: Ra
 
 def _top(document: Document) -> Range:
     """Before the first statement that is no `use` and no index origin, after the comments above it."""
-    for piece in document.index.pieces:
+    for piece in document.index.raw_statements:
         if not piece.text.startswith(("use ", "⎕IO")):
-            line = document.lines.position(document.index.spelled.span(piece.start, piece.start).start).line
+            line = document.lines.position(document.index.glyphs.span(piece.start, piece.start).start).line
             return Range(TextPosition(line, 0), TextPosition(line, 0))
     end = document.lines.position(len(document.text))
     return Range(end, end)

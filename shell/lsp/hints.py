@@ -11,7 +11,7 @@ from typing import Final
 
 from ...lang.diagnostics.model import RhoError
 from ...lang.support.records import dataclass
-from ...lang.syntax.glyph_input import spell
+from ...lang.syntax.glyph_input import to_glyphs
 from ...lang.syntax.source import Source, Span
 from ...lang.tree.expressions import Symbol, SymbolKind
 from ...typechecker.core.arrays import Reduce, Scalar, Scan
@@ -54,7 +54,7 @@ _DIRECT: Final = (Reduce, Scan, Scalar)
 def _direct_frame(core: Core, op: Op, written: str) -> tuple[Size, ...]:
     """What is left of the result before the result's cells, by the ranks that are written; empty where that is not certain."""
     if "`" in written:
-        written = spell(Source("<function>", written)).text
+        written = to_glyphs(Source("<function>", written)).text
     asked = _RANKS.search(written)
     if asked is None or not isinstance(op, _DIRECT):
         return ()
@@ -223,10 +223,10 @@ def lenses(document: Document) -> list[Lens]:
     """One for the program where its first statement is, one for each function; none while anything is wrong."""
     if not document.checked.accepted:
         return []
-    pieces = document.index.pieces
+    pieces = document.index.raw_statements
     shown = []
     if pieces:
-        start = document.index.spelled.span(pieces[0].start, pieces[0].start).start
+        start = document.index.glyphs.span(pieces[0].start, pieces[0].start).start
         shown.append(Lens(document.lines.range(start, start), PROGRAM))
     for symbol in document.index.symbols:
         if symbol.kind is SymbolKind.FUNCTION and is_latest(document, symbol):

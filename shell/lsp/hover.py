@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from ...lang.bind.scopes import Mention
+from ...lang.bind.scopes import Reference
 from ...lang.diagnostics.help_pages import primitive_markdown
 from ...lang.diagnostics.model import RhoError
 from ...lang.primitives import table
@@ -147,9 +147,9 @@ def _clause(document: Document, offset: int) -> Hover | None:
 
 def glyph_at(document: Document, offset: int) -> tuple[str, int, int] | None:
     """The glyph (as the language has it), and where it is typed, however it is spelt."""
-    spelled = document.index.spelled
-    text = spelled.text
-    offsets = spelled.offsets
+    glyphs = document.index.glyphs
+    text = glyphs.text
+    offsets = glyphs.offsets
     at = offset
     if offsets is not None:
         at = next((i for i in range(len(text)) if offsets[i] <= offset < offsets[i + 1]), len(text))
@@ -158,12 +158,12 @@ def glyph_at(document: Document, offset: int) -> tuple[str, int, int] | None:
     line = text[start : len(text) if end == -1 else end]
     for kind, first, last in lexemes(line):
         if first <= at - start < last and kind not in _WITHOUT_ROW and rows(line[first:last]):
-            span = spelled.span(start + first, start + last)
+            span = glyphs.span(start + first, start + last)
             return line[first:last], span.start, span.end
     return None
 
 
-def _name(document: Document, mention: Mention) -> str | None:
+def _name(document: Document, mention: Reference) -> str | None:
     symbol = mention.symbol
     if mention.member is not None:
         return _member(document, mention)
@@ -196,7 +196,7 @@ def documentation(document: Document, symbol: Symbol) -> LibraryEntry | None:
     return _entry(document.source, symbol.name) if symbol.depth == 0 else None
 
 
-def member_entry(document: Document, mention: Mention) -> LibraryEntry | None:
+def member_entry(document: Document, mention: Reference) -> LibraryEntry | None:
     """What is documented of `module.member`."""
     source = module_source(document, mention.symbol)
     return None if source is None or mention.member is None else _entry(source, mention.member)
@@ -215,7 +215,7 @@ def entries(source: Source) -> Iterator[LibraryEntry]:
     return entries_of("_", source.text)
 
 
-def _member(document: Document, mention: Mention) -> str | None:
+def _member(document: Document, mention: Reference) -> str | None:
     entry = member_entry(document, mention)
     if entry is None:
         return code(f"{mention.symbol.name}.{mention.member}  ⍝ of {mention.symbol.path}")

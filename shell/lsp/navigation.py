@@ -9,10 +9,10 @@ import re
 from enum import Enum
 from typing import NamedTuple
 
-from ...lang.bind.scopes import Mention, ReferenceKind, SymbolIndex
+from ...lang.bind.scopes import Reference, ReferenceKind, SymbolIndex
 from ...lang.diagnostics.help_pages import uses
 from ...lang.diagnostics.model import RhoError
-from ...lang.foreign.hints import unquoted
+from ...lang.foreign.hints import mask_quotes
 from ...lang.primitives.record import GlyphRole
 from ...lang.primitives.table import rows
 from ...lang.support.records import dataclass
@@ -58,7 +58,7 @@ def definition(document: Document, position: TextPosition) -> DocumentRange | No
     if source is None or uri is None:
         return DocumentRange(document.uri, document.lines.of(mention.symbol.span))
     if mention.member is None:
-        on_use = mention.access is ReferenceKind.BIND
+        on_use = mention.kind is ReferenceKind.BIND
         start = Range(TextPosition(0, 0), TextPosition(0, 0))
         return DocumentRange(uri, start) if on_use else DocumentRange(document.uri, document.lines.of(mention.symbol.span))
     inside = parse(source).index.top.symbols.get(mention.member)
@@ -72,7 +72,7 @@ def references(document: Document, position: TextPosition, *, declaration: bool 
     mention = _mention(document, position)
     if mention is None:
         return []
-    wanted = [m for m in _same(document, mention) if declaration or m.access not in (ReferenceKind.BIND, ReferenceKind.DECLARE)]
+    wanted = [m for m in _same(document, mention) if declaration or m.kind not in (ReferenceKind.BIND, ReferenceKind.DECLARE)]
     return [DocumentRange(document.uri, document.lines.of(mention.span)) for mention in wanted]
 
 
@@ -80,18 +80,18 @@ def highlights(document: Document, position: TextPosition) -> list[Highlight]:
     mention = _mention(document, position)
     if mention is None:
         return []
-    return [Highlight(document.lines.of(m.span), m.access is not ReferenceKind.READ) for m in _same(document, mention)]
+    return [Highlight(document.lines.of(m.span), m.kind is not ReferenceKind.READ) for m in _same(document, mention)]
 
 
-def _mention(document: Document, position: TextPosition) -> Mention | None:
+def _mention(document: Document, position: TextPosition) -> Reference | None:
     return document.index.at(document.lines.offset(position))
 
 
-def _same(document: Document, mention: Mention) -> list[Mention]:
+def _same(document: Document, mention: Reference) -> list[Reference]:
     """Mentions of the same thing in the order of the text: of the same member of a module, or of a binding."""
     if mention.member is not None:
-        return [m for m in document.index.mentions if m.symbol is mention.symbol and m.member == mention.member]
-    return [m for m in document.index.mentions if m.symbol is mention.symbol and m.member is None]
+        return [m for m in document.index.references if m.symbol is mention.symbol and m.member == mention.member]
+    return [m for m in document.index.references if m.symbol is mention.symbol and m.member is None]
 
 
 # ------------------------------------------------------------------------------------------ renaming
@@ -106,7 +106,7 @@ def renamed_at(document: Document, position: TextPosition) -> Range | None:
     return document.lines.of(mention.span)
 
 
-def _renameable(mention: Mention) -> None:
+def _renameable(mention: Reference) -> None:
     if mention.member is not None:
         raise CannotRename(f"`{mention.member}` belongs to the module `{mention.symbol.name}`: rename it there")
     if mention.symbol.kind is SymbolKind.MODULE:
@@ -135,7 +135,7 @@ def rename_in_users(document: Document, position: TextPosition, name: str) -> di
         return {}
     edits: dict[str, list[TextEdit]] = {}
     for user in document.others():
-        for mention in user.index.mentions:
+        for mention in user.index.references:
             if mention.member == target.symbol.name and _is_module(user, mention.symbol, document):
                 edits.setdefault(user.uri, []).append(TextEdit(user.lines.of(mention.span), name))
     return edits
@@ -146,7 +146,7 @@ def _is_module(user: Document, module: Symbol, document: Document) -> bool:
     return source is not None and source.name == document.name
 
 
-def _unchanged_meaning(document: Document, symbol: Symbol, mentions: list[Mention], name: str) -> None:
+def _unchanged_meaning(document: Document, symbol: Symbol, mentions: list[Reference], name: str) -> None:
     text = document.text
     for mention in reversed(mentions):
         text = text[: mention.span.start] + name + text[mention.span.end :]
@@ -159,8 +159,8 @@ def _meaning(index: SymbolIndex, renamed: Symbol | None = None, name: str = "") 
     """Every mention by what it means: the number of its symbol, and how it is used."""
     numbers = {id(symbol): number for number, symbol in enumerate(index.symbols)}
     return [
-        (numbers[id(m.symbol)], name if m.symbol is renamed else m.symbol.name, _kind(m.symbol), m.access, m.member)
-        for m in index.mentions
+        (numbers[id(m.symbol)], name if m.symbol is renamed else m.symbol.name, _kind(m.symbol), m.kind, m.member)
+        for m in index.references
     ]
 
 
@@ -204,7 +204,7 @@ def folds(document: Document) -> list[Range]:
     ranges: dict[int, Range] = {}
     opened: list[int] = []
     remark = 0  # comment lines before this one
-    for number, (line, code) in enumerate(zip(lines, unquoted(document.text).split("\n"), strict=True)):
+    for number, (line, code) in enumerate(zip(lines, mask_quotes(document.text).split("\n"), strict=True)):
         for mark in code:
             if mark in "([{":
                 opened.append(number)
@@ -290,12 +290,12 @@ _SYMBOLS = {
 
 def words(document: Document) -> list[ColouredToken]:
     """In the order of the text, none across a line end."""
-    mentions = {mention.span.start: mention for mention in document.index.mentions}
-    coloured = [_word(word, mentions.get(word.start)) for word in formatter.words(document.source, document.index.spelled)]
+    mentions = {mention.span.start: mention for mention in document.index.references}
+    coloured = [_word(word, mentions.get(word.start)) for word in formatter.words(document.source, document.index.glyphs)]
     return [word for word in coloured if word is not None]
 
 
-def _word(word: formatter.FormattedWord, mention: Mention | None) -> ColouredToken | None:
+def _word(word: formatter.FormattedWord, mention: Reference | None) -> ColouredToken | None:
     if mention is not None and word.kind in _NAMED:
         return _name(word, mention)
     modifiers = (Modifier.LIBRARY,) if word.kind in (WordClass.LIBRARY, WordClass.CONSTANT) else ()
@@ -306,10 +306,10 @@ def _word(word: formatter.FormattedWord, mention: Mention | None) -> ColouredTok
 _NAMED = (WordClass.NAME, WordClass.TYPE, WordClass.KEYWORD)
 
 
-def _name(word: formatter.FormattedWord, mention: Mention) -> ColouredToken:
+def _name(word: formatter.FormattedWord, mention: Reference) -> ColouredToken:
     if mention.member is not None:
         return ColouredToken(word.start, word.end, Class.FUNCTION, (Modifier.LIBRARY,))
-    modifiers: tuple[Modifier, ...] = (Modifier.DECLARATION,) if mention.access in (ReferenceKind.BIND,
+    modifiers: tuple[Modifier, ...] = (Modifier.DECLARATION,) if mention.kind in (ReferenceKind.BIND,
         ReferenceKind.DECLARE) else ()
     if mention.symbol.kind is SymbolKind.PARAM:
         modifiers += (Modifier.READONLY,)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any, Final
 
-from ...lang.support.bounded_parsing import natural
+from ...lang.support.bounded_parsing import parse_natural
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ..console.standard_streams import Console
@@ -486,4 +486,4 @@ def draw(picture: Picture, console: Console, size: tuple[int, int] | None = None
 
 def lines_of(environment: Mapping[str, str]) -> int:
     """Of the window."""
-    return natural(environment.get("LINES", ""), _MOST_LINES) or shutil.get_terminal_size().lines
+    return parse_natural(environment.get("LINES", ""), _MOST_LINES) or shutil.get_terminal_size().lines

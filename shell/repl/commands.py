@@ -11,9 +11,9 @@ from enum import Enum
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from ...lang.diagnostics.help_pages import did_you_mean, explain
-from ...lang.diagnostics.model import Rejected, RhoError, about
-from ...lang.primitives.table import meant
+from ...lang.diagnostics.help_pages import explain, suggested_word
+from ...lang.diagnostics.model import Rejected, RhoError, pointing_into
+from ...lang.primitives.table import did_you_mean
 from ..console import messages
 from ..console.messages import read_source, rewrite
 from ..console.process_exit import Exit
@@ -197,7 +197,7 @@ def pictured(rest: str, desk: Desk) -> Picture:
     kinds = {kind.value: kind for kind in Chart if kind is not Chart.PLAIN}
     chart = kinds.get(word, Chart.PLAIN) if word not in desk.types else Chart.PLAIN
     asked = _asked(rest if chart is Chart.PLAIN else expression.strip(), desk)
-    with about(asked.sources):
+    with pointing_into(asked.sources):
         outcome = desk.workspace.session.run(desk.workspace.prepare(asked))
     if not outcome.printed:
         raise UsageError("this has no value to draw", "for example: )plot 1○(⍳100)÷10")
@@ -212,7 +212,7 @@ def pictured(rest: str, desk: Desk) -> Picture:
 def _explain(rest: str, desk: Desk) -> Exit:
     text = explain(rest)
     if text is None:
-        raise UsageError(f"`{rest}` is neither a code nor a glyph{meant(did_you_mean(rest) if rest else None)}")
+        raise UsageError(f"`{rest}` is neither a code nor a glyph{did_you_mean(suggested_word(rest) if rest else None)}")
     desk.console.print(text.rstrip("\n"))
     return Exit.OK
 
@@ -227,7 +227,7 @@ def _help(rest: str, desk: Desk) -> Exit:
 
         entries = documentation.named(rest)
         if not entries:
-            raise UsageError(f"`{rest}` means nothing here{meant(did_you_mean(rest))}", ")search looks in descriptions")
+            raise UsageError(f"`{rest}` means nothing here{did_you_mean(suggested_word(rest))}", ")search looks in descriptions")
         text = "\n\n".join(documentation.entry_text(entry) for entry in entries)
     desk.console.print(text.rstrip("\n"))
     return Exit.OK

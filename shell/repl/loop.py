@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Final, Generic, TypeVar
 
-from ...lang.support.processes import LISTENING
+from ...lang.support.processes import POLL_SECONDS
 from ...lang.support.records import dataclass
 from ..console import messages
 from ..console.process_exit import Exit
@@ -59,7 +59,7 @@ def interruptible(work: Callable[[], _T]) -> _T:
     except RuntimeError:  # there are no more threads: compiled code holds up an interrupt then
         return work()
     try:
-        while not done.wait(LISTENING):
+        while not done.wait(POLL_SECONDS):
             pass
     except KeyboardInterrupt:
         try:

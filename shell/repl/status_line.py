@@ -17,7 +17,7 @@ from threading import Condition, Thread
 from typing import TYPE_CHECKING, Any, Final
 
 from ...lang.diagnostics.model import RhoError
-from ...lang.support.bounded_parsing import decode, natural
+from ...lang.support.bounded_parsing import decode, parse_natural
 from ...lang.support.caches import state_folder
 from ...lang.support.files import read_text
 from ...lang.support.records import dataclass
@@ -54,7 +54,7 @@ def describe(workspace: Workspace, text: str, checker: Checker) -> Preview:
 
     if not text.strip() or text.lstrip().startswith(")") or len(text) > MOST_CHARACTERS or unfinished(text):
         return Preview(text, "")
-    if "→" in text or any(statement.form not in (StatementKind.EXPRESSION,
+    if "→" in text or any(statement.kind not in (StatementKind.EXPRESSION,
         StatementKind.BINDING) for statement in statements_of(text)):
         return Preview(text, "")
     asked = workspace.ask(text, checker)
@@ -214,7 +214,7 @@ def changed(settings: ReplSettings, name: str, text: str) -> ReplSettings | str:
         return _with(settings, name, text == "on")
     if isinstance(old, int):
         low, high = (1, 17) if name == "digits" else (0, 10_000)
-        number = natural(text, high)
+        number = parse_natural(text, high)
         if number is None or number < low:
             return f"`{name}` is a number from {low} to {high}"
         return _with(settings, name, number)

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 
 from ...lang.primitives.operators import RESERVED_WORDS
 from ...lang.primitives.record import GlyphRole, Primitive
-from ...lang.primitives.table import ELEMENT_NAMES, PRIMITIVES, meant
+from ...lang.primitives.table import ELEMENT_NAMES, PRIMITIVES, did_you_mean
 from ...lang.support.records import dataclass
 from ...lang.syntax.lexer import NAME, in_prose
 from ...lang.tree.expressions import SymbolKind
@@ -73,7 +73,7 @@ def search(given: Sequence[str], session_entries: Sequence[CatalogueEntry] = ())
     hits = [_hit(one.entry, _only_type(one.entry), "") for one in scored]
     notes = _more(len(hits))
     if not hits:
-        guess = meant(catalogue.nearest_word(text.split(), entries))
+        guess = did_you_mean(catalogue.nearest_word(text.split(), entries))
         notes = (f"nothing is described by `{text}`{guess}", "  try other or fewer words, or a type: rho search 'f64[n] → f64'")
     elif "[" in text and "]" in text:
         notes = (*notes, f"for functions of this type write an arrow: rho search '{text} → _'")

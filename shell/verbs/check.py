@@ -155,7 +155,7 @@ def _check(session: Session, file: str, console: Console, checker: Checker | Non
         except Rejected as error:
             return Checked(error.sources[file], None, error.diagnostics, error.sources)
     checked = session.check(source, checker)
-    return replace(checked, diagnostics=(*checked.diagnostics, *hints.notes(source, checked.diagnostics)))
+    return replace(checked, diagnostics=(*checked.diagnostics, *hints.lint_foreign_syntax(source, checked.diagnostics)))
 
 
 def _report(

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
-from ...lang.diagnostics.model import Refused, about
+from ...lang.diagnostics.model import Refused, pointing_into
 from ...lang.syntax.source import Source
 from ..cli.arguments import Arguments
 from ..cli.results import give, wants_json
@@ -60,7 +60,7 @@ def devices_command(arguments: Arguments, console: Console) -> Exit:
     elif code is not None:
         profile = profile_from(code)
     elif name is not None:
-        with about(_sources(name)):
+        with pointing_into(_sources(name)):
             profile = load_profile(name)
     elif calibrate:
         profile = _calibrated(console, refine=arguments.has("--refine"), force=arguments.has("--force"))

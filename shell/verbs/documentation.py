@@ -8,9 +8,9 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 
 from ... import __version__
-from ...lang.diagnostics.help_pages import did_you_mean, explain, primitive_text
+from ...lang.diagnostics.help_pages import explain, primitive_text, suggested_word
 from ...lang.primitives import table
-from ...lang.primitives.table import meant
+from ...lang.primitives.table import did_you_mean
 from ..cli.arguments import Arguments
 from ..cli.results import wants_json
 from ..console.messages import print_json
@@ -42,7 +42,7 @@ def doc_command(arguments: Arguments, console: Console) -> Exit:
         return Exit.OK
     guess = table.suggest(word) or nearest(word, [entry.name for entry in library.entries()])
     hint = f"rho search {word} looks in the descriptions"
-    raise UsageError(f"no primitive or library function is called `{word}`{table.meant(guess)}", hint)
+    raise UsageError(f"no primitive or library function is called `{word}`{table.did_you_mean(guess)}", hint)
 
 
 # ---------------------------------------------------------------------------------------------------- explain
@@ -53,7 +53,7 @@ def explain_command(arguments: Arguments, console: Console) -> Exit:
     word = " ".join(arguments.positional)
     text = explain(word)
     if text is None:
-        message = f"`{word}` is neither a code nor a glyph of the language{meant(did_you_mean(word))}"
+        message = f"`{word}` is neither a code nor a glyph of the language{did_you_mean(suggested_word(word))}"
         if re.fullmatch(r"[A-Za-z]{1,3}\d+", word):
             raise UsageError(message, "docs/errors.md lists all codes")
         raise UsageError(message, "for example: rho explain E101, rho explain ⌸")

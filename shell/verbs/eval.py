@@ -49,7 +49,7 @@ def eval_command(arguments: Arguments, console: Console) -> Exit:
         report = run_program(source, session, request, verify=verify, watch=watch, json=json)
     for line in times.lines() if console.volume is Volume.VERBOSE else ():
         console.note(line)
-    remarks = hints.notes(source, report.diagnostics)
+    remarks = hints.lint_foreign_syntax(source, report.diagnostics)
     return show_report(replace(report, diagnostics=(*report.diagnostics, *remarks)), console, json=json)
 
 

@@ -13,8 +13,8 @@ from ...backend.schedule.instances.instance_json import devices_of
 from ...backend.schedule.instances.solve_instance import Solved, gap_of, read_instance, result_json, result_text, solve
 from ...backend.schedule.problem import Contention, Objective, Problem
 from ...backend.schedule.solution import Conflict, Status
-from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, about
-from ...lang.support.bounded_parsing import natural
+from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, pointing_into
+from ...lang.support.bounded_parsing import parse_natural
 from ...lang.support.files import Pipes, read_text
 from ...lang.syntax.source import Source, Span
 from ..cli.arguments import Arguments
@@ -209,7 +209,7 @@ def chosen(arguments: Arguments, front: Front) -> Point | None:
         return front.chosen(weights_of(weights, front.objective))
     if number is None:
         return None
-    number_of_point = natural(number, len(front.points))
+    number_of_point = parse_natural(number, len(front.points))
     if not number_of_point:
         raise UsageError(f"--point {number}: the front has the points 1 to {len(front.points)}")
     return front.points[number_of_point - 1]
@@ -234,7 +234,7 @@ def weights_of(text: str, other: Objective) -> dict[Objective, float]:
 
 
 def _count(text: str | None) -> int:
-    count = natural(text or "8", MOST_POINTS)
+    count = parse_natural(text or "8", MOST_POINTS)
     if count is None or count < 2:
         raise UsageError(f"--points {text}: write a number of plans from 2 to {MOST_POINTS}")
     return count
@@ -352,7 +352,7 @@ def plan_command(arguments: Arguments, console: Console) -> Exit:
     core = checked.require()
     messages.show(console, checked.diagnostics, checked.sources)
     check_names(core, request, planned=True)
-    with about(checked.sources):
+    with pointing_into(checked.sources):
         with planning(console), let_go(None if scheduling is None else scheduling.cluster):
             known = Scheduling(PlanPurpose.CHECK) if arguments.has("--pareto") or arguments.has("--explain-cut") else scheduling
             loaded = session.load(checked, request, PlanDetail.FULL, known)

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ...lang.diagnostics.model import Refused, Rejected, RhoError, about
+from ...lang.diagnostics.model import Refused, Rejected, RhoError, pointing_into
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Source, Span
 from ...typechecker.elements import Kind
@@ -210,10 +210,10 @@ def _silent(outcome: Outcome, program: Source) -> list[str]:
     if types:
         more = f" and {len(types) - _MOST_NAMED} more" if len(types) > _MOST_NAMED else ""
         return [f"outputs: {', '.join(types[:_MOST_NAMED])}{more} (keep one with --out NAME=FILE)"]
-    from ...lang.syntax.glyph_input import spell
+    from ...lang.syntax.glyph_input import to_glyphs
     from ...lang.syntax.reader import split_statements
 
-    return [] if split_statements(spell(program)) else ["the program is empty"]
+    return [] if split_statements(to_glyphs(program)) else ["the program is empty"]
 
 
 def _check_outputs(loaded: Loaded, request: RunRequest, permissions: Permissions) -> None:
@@ -315,7 +315,7 @@ def estimate_command(arguments: Arguments, console: Console) -> Exit:
     checked = session.check(read_source(path))
     core = checked.require()
     check_given(core, request)
-    with about(checked.sources):
+    with pointing_into(checked.sources):
         settings, folder = settings_of(core, request.params), os.path.dirname(path)
         shapes = {name: array.shape for name, array in settings.arrays.items()}
         headers = headers_in(folder, permissions_of(arguments, request, path, folder), request.inputs)

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias
 from ...lang.bind.statement_dependencies import Statement, StatementKind
 from ...lang.diagnostics.model import Diagnostic, Edit, Fix, Label
 from ...lang.support.records import dataclass
-from ...lang.syntax.glyph_input import Spelled
+from ...lang.syntax.glyph_input import GlyphText
 from ...lang.syntax.lexer import NAME
 from ...lang.syntax.source import Source, Span
 from ...lang.tree.expressions import SymbolKind
@@ -191,7 +191,7 @@ class _EntryPart:
     start: int
     end: int
     origin: Span
-    spelled: Spelled | None = None
+    glyphs: GlyphText | None = None
     base: int = 0
 
 
@@ -203,13 +203,13 @@ class EntryLayout:
     arrays: dict[str, Any] = field(default_factory=dict)
     _parts: list[_EntryPart] = field(default_factory=list)
 
-    def line(self, text: str, origin: Span, spelled: Spelled | None = None, base: int = 0) -> None:
+    def line(self, text: str, origin: Span, glyphs: GlyphText | None = None, base: int = 0) -> None:
         """One more line (or several)."""
-        self.add(text, origin, spelled, base)
+        self.add(text, origin, glyphs, base)
         self.text += "\n"
 
-    def add(self, text: str, origin: Span, spelled: Spelled | None = None, base: int = 0) -> None:
-        self._parts.append(_EntryPart(len(self.text), len(self.text) + len(text), origin, spelled, base))
+    def add(self, text: str, origin: Span, glyphs: GlyphText | None = None, base: int = 0) -> None:
+        self._parts.append(_EntryPart(len(self.text), len(self.text) + len(text), origin, glyphs, base))
         self.text += text
 
     @property
@@ -248,12 +248,12 @@ class EntryLayout:
 
 
 def _back(part: _EntryPart, offset: int, end: bool) -> int:
-    if part.spelled is None:
+    if part.glyphs is None:
         return part.origin.end if end else part.origin.start
     inside = part.base + min(max(offset, part.start), part.end) - part.start
-    if inside > len(part.spelled.text):
+    if inside > len(part.glyphs.text):
         return part.origin.end
-    span = part.spelled.span(min(inside, len(part.spelled.text)), min(inside, len(part.spelled.text)))
+    span = part.glyphs.span(min(inside, len(part.glyphs.text)), min(inside, len(part.glyphs.text)))
     return span.start
 
 
@@ -289,32 +289,32 @@ def _give(layout: EntryLayout, item: ValueItem, hidden: bool) -> None:
     layout.line(f"{item.name} ← {written(value)}", item.origin)
 
 
-def put(layout: EntryLayout, state: SessionState, statement: Statement, spelled: Spelled, text: str | None = None) -> None:
+def put(layout: EntryLayout, state: SessionState, statement: Statement, glyphs: GlyphText, text: str | None = None) -> None:
     """A statement of an entry, or `text` in its place; sizes of the session become numbers in its types."""
-    statement_span = spelled.span(statement.start, statement.end)
+    statement_span = glyphs.span(statement.start, statement.end)
     if text is not None:
         layout.line(text, statement_span)
         return
     at = 0
     for match in _sizes(state, statement):
         name = match.group()
-        layout.add(statement.text[at : match.start()], statement_span, spelled, statement.start + at)
-        layout.add(str(state.sizes[name]), spelled.span(statement.start + match.start(), statement.start + match.end()))
+        layout.add(statement.text[at : match.start()], statement_span, glyphs, statement.start + at)
+        layout.add(str(state.sizes[name]), glyphs.span(statement.start + match.start(), statement.start + match.end()))
         at = match.end()
-    layout.line(statement.text[at:], statement_span, spelled, statement.start + at)
+    layout.line(statement.text[at:], statement_span, glyphs, statement.start + at)
 
 
-def with_sizes(state: SessionState, statement: Statement, spelled: Spelled) -> str:
+def with_sizes(state: SessionState, statement: Statement, glyphs: GlyphText) -> str:
     """The text of a statement with numbers for the sizes of the session in its types."""
     layout = EntryLayout()
-    put(layout, state, statement, spelled)
+    put(layout, state, statement, glyphs)
     return layout.text.removesuffix("\n")
 
 
 def _sizes(state: SessionState, statement: Statement) -> list[re.Match[str]]:
     """The words of a statement's type that are sizes of the session."""
     head, colon, rest = statement.text.partition(":")
-    if not colon or not state.sizes or statement.form not in (StatementKind.BINDING, StatementKind.INPUT) or not _declares(head):
+    if not colon or not state.sizes or statement.kind not in (StatementKind.BINDING, StatementKind.INPUT) or not _declares(head):
         return []
     first = len(head) + 1
     known: Mapping[str, int] = state.sizes

@@ -110,21 +110,21 @@ def _answer_wanted(later: Sequence[SessionEntry]) -> bool:
     for entry in later:
         if ANSWER in words(entry.text):
             return True
-        if any(statement.form is StatementKind.EXPRESSION for statement in statements_of(entry.text)):
+        if any(statement.kind is StatementKind.EXPRESSION for statement in statements_of(entry.text)):
             return False
     return False
 
 
 def _entry(entry: SessionEntry, answered: bool) -> list[str]:
     statements = statements_of(entry.text)
-    expressions = [statement for statement in statements if statement.form is StatementKind.EXPRESSION]
+    expressions = [statement for statement in statements if statement.kind is StatementKind.EXPRESSION]
     lines: list[str] = []
     for statement in statements:
-        if statement.form is StatementKind.ORIGIN:
+        if statement.kind is StatementKind.ORIGIN:
             continue
-        if statement.form is StatementKind.EXPRESSION and (answered and statement is expressions[-1]):
+        if statement.kind is StatementKind.EXPRESSION and (answered and statement is expressions[-1]):
             lines.append(f"{ANSWER} ← {statement.text}")
-            lines += [ANSWER] if not statement.printed_last else []
+            lines += [ANSWER] if not statement.prints_its_value else []
         else:
             lines.append(statement.text)
     for printed in entry.printed:

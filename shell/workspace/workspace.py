@@ -15,11 +15,11 @@ from dataclasses import field, replace
 from typing import Any, Final
 
 from ...backend.vm.values import kind_of_dtype
-from ...lang.bind.statement_dependencies import Statement, StatementKind, quiet, statements_of, words
+from ...lang.bind.statement_dependencies import Statement, StatementKind, statements_of, without_printing, words
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError
 from ...lang.foreign import hints
 from ...lang.support.records import dataclass
-from ...lang.syntax.glyph_input import Spelled, spell
+from ...lang.syntax.glyph_input import GlyphText, to_glyphs
 from ...lang.syntax.reader import split_statements
 from ...lang.syntax.source import Source, Span
 from ...typechecker.check import Checker, show_value_type
@@ -106,7 +106,7 @@ class _EvaluationProgress:
     """An entry on its way: the state so far, what was printed."""
 
     state: SessionState
-    spelled: Spelled
+    glyphs: GlyphText
     printed: list[DisplayedValue] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -144,11 +144,11 @@ class Workspace:
         """What entering would do, and the state afterwards; the session stays as it is."""
         source = Source(name or f"<entry {len(self.state.log) + 1}>", text)
         self._remember(source)
-        spelled = spell(source)
+        glyphs = to_glyphs(source)
         try:
-            checked, layout = self._check_whole(spelled)
+            checked, layout = self._check_whole(glyphs)
             warnings = tuple([d for d in map(layout.diagnostic, checked.diagnostics) if d.span.file == source.name])
-            progress = _EvaluationProgress(self.state, spelled)
+            progress = _EvaluationProgress(self.state, glyphs)
             for statement in statements_of(text, self.state.kinds):
                 self._step(progress, statement)
         except _Stopped as stopped:
@@ -156,7 +156,7 @@ class Workspace:
         printed = tuple(progress.printed)
         entry = SessionEntry(text.rstrip("\n"), tuple([remembered(shown) for shown in printed]))
         state = replace(progress.state, log=(*progress.state.log, entry)).following(self.state)
-        return Entered(Exit.OK, printed, (*warnings, *hints.notes(source, warnings)), tuple(progress.notes)), state
+        return Entered(Exit.OK, printed, (*warnings, *hints.lint_foreign_syntax(source, warnings)), tuple(progress.notes)), state
 
     def _remember(self, source: Source) -> None:
         """Keep a text that messages may point into: the latest, and those that what lives was typed in."""
@@ -166,9 +166,9 @@ class Workspace:
             self.sources = {name: text for name, text in self.sources.items() if name in living or name in latest}
         self.sources[source.name] = source
 
-    def _check_whole(self, spelled: Spelled) -> tuple[Checked, EntryLayout]:
+    def _check_whole(self, glyphs: GlyphText) -> tuple[Checked, EntryLayout]:
         """All of an entry at once, so that nothing runs if something is wrong with it."""
-        layout = self._layout(self.state, spelled)
+        layout = self._layout(self.state, glyphs)
         checked = self.session.check(layout.source, self._checker)
         self.sources |= {name: source for name, source in checked.sources.items() if name != layout.source.name}
         if checked.core is None:
@@ -177,58 +177,58 @@ class Workspace:
             raise _Stopped(Exit.REFUSED if refused else Exit.REJECTED, diagnostics)
         return checked, layout
 
-    def _layout(self, state: SessionState, spelled: Spelled) -> EntryLayout:
-        statements = statements_of(spelled.text)
-        origin = [s for s in statements if s.form is StatementKind.ORIGIN]
-        broken = any(piece.damage is not None for piece in split_statements(spelled)) or spelled.diagnostics
-        layout = before(state, words(spelled.text), any(s.form is StatementKind.INPUT for s in statements))
+    def _layout(self, state: SessionState, glyphs: GlyphText) -> EntryLayout:
+        statements = statements_of(glyphs.text)
+        origin = [s for s in statements if s.kind is StatementKind.ORIGIN]
+        broken = any(piece.error is not None for piece in split_statements(glyphs)) or glyphs.diagnostics
+        layout = before(state, words(glyphs.text), any(s.kind is StatementKind.INPUT for s in statements))
         if origin and state.latest:
             message = "`⎕IO` is set, to 0 or 1, before anything else of a session"
-            raise _Stopped(Exit.REJECTED, [Diagnostic(Code.E018, message, spelled.span(origin[0].start, origin[0].end))])
+            raise _Stopped(Exit.REJECTED, [Diagnostic(Code.E018, message, glyphs.span(origin[0].start, origin[0].end))])
         if origin and not broken:
             layout = EntryLayout()
         if broken:
-            layout.line(spelled.text, Span(spelled.file, 0, len(spelled.text)), spelled)
-            for diagnostic in spelled.diagnostics:
+            layout.line(glyphs.text, Span(glyphs.file, 0, len(glyphs.text)), glyphs)
+            for diagnostic in glyphs.diagnostics:
                 raise _Stopped(Exit.REJECTED, [diagnostic])
         else:
             for statement in statements:
-                put(layout, state, statement, spelled)
+                put(layout, state, statement, glyphs)
         return layout
 
     # ------------------------------------------------------------------------------- one statement
 
     def _step(self, progress: _EvaluationProgress, statement: Statement) -> None:
-        state, spelled = progress.state, progress.spelled
-        if statement.form is StatementKind.ORIGIN:
+        state, glyphs = progress.state, progress.glyphs
+        if statement.kind is StatementKind.ORIGIN:
             progress.state = replace(state, origin=int(statement.text[-1]))
             return
-        if statement.form is StatementKind.SCHEDULE:
+        if statement.kind is StatementKind.SCHEDULE:
             progress.notes.append("a schedule holds for programs; here it is only checked")
             return
-        layout = before(state, words(statement.text), statement.form is StatementKind.INPUT)
-        put(layout, state, statement, spelled)
+        layout = before(state, words(statement.text), statement.kind is StatementKind.INPUT)
+        put(layout, state, statement, glyphs)
         checked = self._accepted(layout)
         assert checked.result is not None
         elaborated = checked.result.elaborated
         values = {name: entry for name in statement.names if isinstance(entry := elaborated.names.get(name), (Operand,
             TupleOperand))}
         functions = [name for name in statement.names if name in elaborated.names and name not in values]
-        answers = statement.form is StatementKind.EXPRESSION and elaborated.last is not None and not statement.changes
-        heavy = {name: value for name, value in values.items() if statement.form is StatementKind.INPUT or not _known(value)}
+        answers = statement.kind is StatementKind.EXPRESSION and elaborated.last is not None and not statement.changes
+        heavy = {name: value for name, value in values.items() if statement.kind is StatementKind.INPUT or not _known(value)}
         if answers and elaborated.last is not None:
             values[ANSWER] = elaborated.last
             if not _known(elaborated.last):
                 heavy[ANSWER] = elaborated.last
         hidden: dict[str, Kept] = {}
         shown_types = {name: show_value_type(value) for name, value in values.items()}
-        origin = spelled.span(statement.start, statement.end)
-        if heavy or answers or statement.prints or statement.form is StatementKind.INPUT:
+        origin = glyphs.span(statement.start, statement.end)
+        if heavy or answers or statement.prints or statement.kind is StatementKind.INPUT:
             hidden = self._run(progress, statement, layout, checked, heavy, answers)
         items: list[Item] = []
         light = [name for name in values if name not in hidden]
         if functions or light:
-            items += _texts(statement, with_sizes(state, statement, spelled), functions, light, values, origin, answers)
+            items += _texts(statement, with_sizes(state, statement, glyphs), functions, light, values, origin, answers)
         items += [ValueItem(name, value, origin) for name, value in hidden.items()]
         types = state.types | shown_types | {name: checked.types.get(name, "function") for name in functions}
         types |= {name: _type_of(value) for name, value in hidden.items()}
@@ -249,16 +249,16 @@ class Workspace:
     ) -> dict[str, Kept]:  # fmt: skip
         """Run a statement; the values to keep.  What cannot be named (formatted text) is only shown."""
         state = progress.state
-        layout = before(state, words(statement.text), statement.form is StatementKind.INPUT)
-        put(layout, state, statement, progress.spelled, f"{ANSWER} ← {statement.text}" if answers else None)
+        layout = before(state, words(statement.text), statement.kind is StatementKind.INPUT)
+        put(layout, state, statement, progress.glyphs, f"{ANSWER} ← {statement.text}" if answers else None)
         if answers and _prints(self.session.check(layout.source, self._checker)) < _prints(checked):
-            layout.line(ANSWER, progress.spelled.span(statement.start, statement.end))
+            layout.line(ANSWER, progress.glyphs.span(statement.start, statement.end))
         counter = state.counter
         hidden: dict[str, Kept] = {}
         for name, value in heavy.items():
             counter += 1
             hidden[name] = _hidden(value, f"∆∆{counter}")
-            statement_span = progress.spelled.span(statement.start, statement.end)
+            statement_span = progress.glyphs.span(statement.start, statement.end)
             if isinstance(hidden[name], ValueTree):
                 layout.line(f"{_target(hidden[name])} ← {name}", statement_span)
                 for leaf in leaves(hidden[name]):
@@ -285,9 +285,9 @@ class Workspace:
     def ask(self, text: str, checker: Checker | None = None) -> EvaluationRequest:
         """Check a text in the session without entering it."""
         source = Source("<asked>", text)
-        spelled, sources = spell(source), self.sources | {source.name: source}
+        glyphs, sources = to_glyphs(source), self.sources | {source.name: source}
         try:
-            layout = self._layout(self.state, spelled)
+            layout = self._layout(self.state, glyphs)
         except _Stopped as stopped:
             return EvaluationRequest(EntryLayout(), Checked(source, None, stopped.diagnostics, {}), stopped.diagnostics, sources)
         checked = self.session.check(layout.source, checker or self._checker)
@@ -333,12 +333,12 @@ def _texts(
     """What stays text: numbers as such, so that chains of `ans` do not grow."""
     literals = {name: literal for name in light if (literal := _literal(values[name])) is not None}
     rest = [name for name in light if name not in literals]
-    text = text if functions else quiet(text)
-    if statement.form is StatementKind.OUTPUT:
+    text = text if functions else without_printing(text)
+    if statement.kind is StatementKind.OUTPUT:
         text = text.removeprefix("output").strip()
     if answers:
         text = f"{ANSWER} ← {text}"
-    if (functions or rest) and (statement.form is not StatementKind.OUTPUT or "←" in text):
+    if (functions or rest) and (statement.kind is not StatementKind.OUTPUT or "←" in text):
         yield TextItem((*functions, *rest), text, statement.needs, origin)
     for name, literal in literals.items():
         yield TextItem((name,), f"{name} ← {literal}", frozenset(), origin)
@@ -395,11 +395,11 @@ def _type_of(value: Kept) -> str:
 def _with_sizes(state: SessionState, checked: Checked, layout: EntryLayout, statement: Statement, hidden: Mapping[str,
     Kept]) -> SessionState:
     """The numbers of the sizes that an `input` or a `param` brings in."""
-    if statement.form not in (StatementKind.INPUT, StatementKind.PARAM) or checked.core is None:
+    if statement.kind not in (StatementKind.INPUT, StatementKind.PARAM) or checked.core is None:
         gone = set(statement.names)  # the name stands for a value now
         sizes = {name: size for name, size in state.sizes.items() if name not in gone}
         return replace(state, sizes=sizes, params=state.params - gone)
-    if statement.form is StatementKind.PARAM:
+    if statement.kind is StatementKind.PARAM:
         (name,) = statement.names
         default = next((param.default for param in checked.core.params if param.name == name), None)
         declared = {entry.name: entry.span for entry in checked.core.settings} | {p.name: p.span for p in checked.core.params}

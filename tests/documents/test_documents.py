@@ -83,7 +83,7 @@ class Lawful(Runner):
 
 def is_expression(text: str) -> bool:
     statements = statements_of(text)
-    return len(statements) == 1 and statements[0].form is StatementKind.EXPRESSION
+    return len(statements) == 1 and statements[0].kind is StatementKind.EXPRESSION
 
 
 @pytest.fixture(autouse=True)

@@ -168,16 +168,16 @@ def test_a_fork_takes_all_locks_however_they_are_nested() -> None:
 def test_locks_and_renewals_that_are_made_while_a_process_forks(monkeypatch: pytest.MonkeyPatch) -> None:
     """As by a thread that imports a module of Rho between what Python calls before a fork and what it calls after it."""
     made = list[object]()
-    taken = processes._try
+    taken = processes._try_lock
 
     def making(one: object) -> bool:
         if not made:
             made.append(processes.lock())
         return taken(one)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(processes, "_try", making)
+    monkeypatch.setattr(processes, "_try_lock", making)
     assert of_child(lambda: None) == "good"
-    assert made and not processes._taken
+    assert made and not processes._held_for_fork
 
 
 def test_a_property_that_another_thread_computes() -> None:

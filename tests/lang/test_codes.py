@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from rho.lang.diagnostics.help_pages import did_you_mean, explain, pages
+from rho.lang.diagnostics.help_pages import explain, pages, suggested_word
 from rho.lang.diagnostics.model import Code, Page, PageStage, code_of
 from rho.lang.primitives import generate_docs
-from rho.lang.primitives.operators import LEFT_OUT
+from rho.lang.primitives.operators import UNSUPPORTED_CHARACTERS
 from rho.lang.primitives.table import PRIMITIVES
 from rho.lang.syntax.source import Source
 from rho.shell.console.process_exit import Exit
@@ -71,11 +71,11 @@ def test_explain_answers_every_word_of_the_tables() -> None:
         for word in (row.glyph, *row.names, *("`" + name for name in row.names), *(["`" + row.key] if row.key else [])):
             text = explain(word)
             assert text is not None and row.glyph in text, word
-    for glyph in LEFT_OUT:
+    for glyph in UNSUPPORTED_CHARACTERS:
         assert "not part of Rho" in (explain(glyph) or "")
     assert explain("e101") == explain("E101")
     assert explain("zork") is None and explain("") is None
-    assert did_you_mean("E11") in set(Code) and did_you_mean("rhoo") == "⍴"
+    assert suggested_word("E11") in set(Code) and suggested_word("rhoo") == "⍴"
 
 
 def test_explain_shows_both_roles_of_a_slash() -> None:

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from rho.lang.support.bounded_parsing import natural
+from rho.lang.support.bounded_parsing import parse_natural
 from rho.shell.console.standard_streams import Console
 from rho.shell.main import main
 from rho.shell.plotting.charts import lines_of
@@ -16,11 +16,11 @@ NONE = ["", "²", "١٢", "-1", "1.0", " 1", "1_0", "0x1", "101", "9" * 5000]
 
 @pytest.mark.parametrize("text", NONE)
 def test_what_is_no_number_up_to_a_hundred(text: str) -> None:
-    assert natural(text, 100) is None
+    assert parse_natural(text, 100) is None
 
 
 def test_numbers() -> None:
-    assert [natural(text, 100) for text in ("0", "7", "100", "007", "0" * 5000 + "9")] == [0, 7, 100, 7, 9]
+    assert [parse_natural(text, 100) for text in ("0", "7", "100", "007", "0" * 5000 + "9")] == [0, 7, 100, 7, 9]
 
 
 @pytest.mark.parametrize("text", [*NONE[:-2], "9" * 5000])

@@ -12,7 +12,7 @@ import pytest
 
 import rho
 from rho.lang.primitives import generate_docs
-from rho.lang.primitives.operators import ALIASES, LEFT_OUT, RESERVED_WORDS
+from rho.lang.primitives.operators import ALIASES, RESERVED_WORDS, UNSUPPORTED_CHARACTERS
 from rho.lang.primitives.record import GlyphRole, Primitive, Trait  # fmt: skip
 from rho.lang.primitives.table import (
     ELEMENT_NAMES,
@@ -84,7 +84,7 @@ def test_look_ups() -> None:
     assert {row.glyph for row in find("where")} == {"where", "⍸"}
     assert find("erf")[0].glyph == "⎕erf" and find("zork") == ()
     assert all(by_glyph(glyph) for glyph in ALIASES.values())
-    assert not any(rows(glyph) for glyph in LEFT_OUT)
+    assert not any(rows(glyph) for glyph in UNSUPPORTED_CHARACTERS)
 
 
 @pytest.mark.parametrize(

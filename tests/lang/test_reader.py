@@ -17,7 +17,7 @@ from share import repeats, share
 
 from rho.lang.bind.scopes import ReferenceKind, SymbolIndex
 from rho.lang.primitives.table import PRIMITIVES
-from rho.lang.syntax.glyph_input import spell
+from rho.lang.syntax.glyph_input import to_glyphs
 from rho.lang.syntax.lexer import ARGUMENTS, TokenKind, lexemes
 from rho.lang.syntax.parser import parse
 from rho.lang.syntax.reader import split_statements
@@ -76,21 +76,21 @@ def hold(text: str) -> None:
         wanted = [(start, end) for kind, start, end in words if kind not in (*TRIVIA, *brackets)]
         strays = {(start, end) for kind, start, end in words if kind is TokenKind.CLOSE}
         assert [place for place in flat(tokens) if place not in strays] == wanted
-    spelled = spell(Source("<text>", text))
+    glyphs = to_glyphs(Source("<text>", text))
     at = 0
-    for piece in split_statements(spelled):
-        assert all(kind in BETWEEN for kind, _, _ in lexemes(spelled.text[at : piece.start]))
+    for piece in split_statements(glyphs):
+        assert all(kind in BETWEEN for kind, _, _ in lexemes(glyphs.text[at : piece.start]))
         at = piece.start + len(piece.text)
-        assert spelled.text[piece.start : at] == piece.text
+        assert glyphs.text[piece.start : at] == piece.text
         assert "".join(leaves(read(piece.text).tokens, piece.text, 0, len(piece.text))) == piece.text
-    assert parse(Source("<text>", text)).index.spelled.file == "<text>"
+    assert parse(Source("<text>", text)).index.glyphs.file == "<text>"
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.name)
 def test_every_prefix_of_every_example(path: Path) -> None:
     """By statements, which is how they are read; and as whole texts for a drawn share of the prefixes."""
     text = path.read_text(encoding="utf-8")
-    for piece in split_statements(spell(Source("<text>", text))):
+    for piece in split_statements(to_glyphs(Source("<text>", text))):
         for end in range(len(piece.text) + 1):
             prefix = piece.text[:end]
             assert "".join(leaves(read(prefix).tokens, prefix, 0, end)) == prefix
@@ -152,7 +152,7 @@ def names_agree(text: str) -> int:
     if parsed.diagnostics:
         return 0
     index: SymbolIndex = parsed.index
-    at = {mention.span.start: mention for mention in index.mentions}
+    at = {mention.span.start: mention for mention in index.references}
     seen = 0
     for node in nodes(parsed.program):
         if type(node) in KINDS and getattr(node, "name", None) not in ARGUMENTS:
@@ -162,7 +162,7 @@ def names_agree(text: str) -> int:
             seen += 1
         if type(node) in BOUND and isinstance(node.target, expressions.NameTarget) and node.target.name not in ARGUMENTS:  # type: ignore[attr-defined]
             mention = at.get(node.target.span.start)  # type: ignore[attr-defined]
-            assert mention is not None and mention.access is ReferenceKind.BIND, node
+            assert mention is not None and mention.kind is ReferenceKind.BIND, node
             kind = mention.symbol.kind
             assert kind is BOUND[type(node)] or node.target.name in ARGUMENTS, (node, mention)  # type: ignore[attr-defined]
             seen += 1

@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rho.lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Label, Severity, Verdict
-from rho.lang.diagnostics.render import Ink, lay_out, render_text, shown as printed, to_github, to_json, to_sarif
+from rho.lang.diagnostics.render import (
+    Ink,
+    display_line,
+    displayed_character as printed,
+    render_text,
+    to_github,
+    to_json,
+    to_sarif,
+)
 from rho.lang.syntax.source import Source, Span
 
 WAVE = Source("wave.rho", "input A : f64[n m]\ninput b : f64[m]\nk ← 3\ny ← A + b\n")
@@ -255,7 +263,7 @@ def test_any_spans_render_without_control_characters(text: str, spans: list[tupl
 @given(TEXTS, st.integers(0, 60), st.integers(0, 60), st.integers(20, 60))
 def test_a_shown_line_fits_and_its_columns_never_go_back(text: str, a: int, b: int, limit: int) -> None:
     line = text.replace("\n", "")
-    shown = lay_out(line, [(min(a, b), max(a, b))], limit)
+    shown = display_line(line, [(min(a, b), max(a, b))], limit)
     assert sum(printed(character, 0)[1] for character in shown.text) <= limit
     columns = [shown.column(index) for index in range(len(line) + 1)]
     assert columns == sorted(columns)

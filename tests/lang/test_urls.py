@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rho.lang.support.bounded_parsing import above, file_of, is_below, is_url, trouble_of
+from rho.lang.support.bounded_parsing import file_of, is_below, is_url, parent_url, url_error
 
 
 @pytest.mark.parametrize(
@@ -30,14 +30,14 @@ def test_what_is_a_url(path: str, is_one: bool) -> None:
     ],
 )  # fmt: skip
 def test_what_could_lead_elsewhere_is_refused(url: str, words: str) -> None:
-    assert words in (trouble_of(url) or "")
+    assert words in (url_error(url) or "")
 
 
 @pytest.mark.parametrize(
     "url", ["http://h/x.npy", "http://h:80/a/b.npz:x", "https://h/x.csv?sig=a%2Fb", "s3://b/k", "file:///a/x", "file://localhost/x"]
 )
 def test_what_is_read(url: str) -> None:
-    assert trouble_of(url) is None
+    assert url_error(url) is None
 
 
 @pytest.mark.parametrize(
@@ -55,4 +55,4 @@ def test_which_lie_below(url: str, allowed: str, is_so: bool) -> None:
 
 def test_files_and_what_is_above() -> None:
     assert file_of("file:///a%20b/x.npy") == "/a b/x.npy"
-    assert above("http://h/a/x.npy?to=/b/c") == "http://h/a/"
+    assert parent_url("http://h/a/x.npy?to=/b/c") == "http://h/a/"

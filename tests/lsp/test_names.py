@@ -105,9 +105,9 @@ def test_every_name_of_a_good_program_is_resolved(path: Path) -> None:
     assert Session(str(path.parent)).check(source).accepted
     parsed = parse(source)
     index = parsed.index
-    mentioned = {m.span.start for m in index.mentions}
+    mentioned = {m.span.start for m in index.references}
     for symbol in index.symbols:
-        mine = [m for m in index.mentions if m.symbol is symbol]
+        mine = [m for m in index.references if m.symbol is symbol]
         assert mine and all(source.text[m.span.start : m.span.end] == symbol.name for m in mine
                             if m.member is None and symbol.kind is not SymbolKind.MODULE)  # fmt: skip
     pending: list[object] = [*parsed.program.statements]
@@ -155,7 +155,7 @@ def test_a_broken_statement_hides_nothing() -> None:
 
 def test_accesses() -> None:
     index = document("f : f64 → f64\nf ← {⍵}\nx ← 1 2\nx[0] ← 3\nf x[1]\n").index
-    assert [m.access for m in index.mentions] == [
+    assert [m.kind for m in index.references] == [
         ReferenceKind.DECLARE, ReferenceKind.BIND, ReferenceKind.BIND, ReferenceKind.CHANGE, ReferenceKind.READ,
         ReferenceKind.READ,
     ]  # fmt: skip

@@ -20,7 +20,7 @@ from values import is_within
 
 import rho
 from rho.lang.diagnostics.model import Diagnostic
-from rho.lang.foreign.function_names import CALLS, FIRST, JOINED, ROWS, WORDS
+from rho.lang.foreign.function_names import ALONG_FIRST_AXIS, CALLS, JOINING_FUNCTIONS, MONADIC_FUNCTIONS, ROW_BY_ROW
 from rho.lang.syntax.source import Source
 from rho.shell.console.apply_fixes import fixed
 from rho.shell.pipeline import Session
@@ -53,17 +53,17 @@ OUTSIDE = frozenset({"print", "array", "list", "asarray", "copy", "arange", "ful
 
 
 def spellings() -> Iterator[str]:
-    for word in WORDS:
+    for word in MONADIC_FUNCTIONS:
         for package in ("np", "np.linalg"):
             if word not in OUTSIDE and callable(getattr(np.linalg if package == "np.linalg" else np, word, None)):
                 yield f"{package}.{word}(x)"
-                if word in FIRST or word in ROWS:
+                if word in ALONG_FIRST_AXIS or word in ROW_BY_ROW:
                     yield from (f"{package}.{word}(x, axis={axis})" for axis in (0, 1, -1))
                 break
     for word, count in CALLS:
         if word not in OUTSIDE and callable(getattr(np, word, None)) and (word, count) not in {("log", 2)}:
             yield f"np.{word}({', '.join('xyz'[:count])})"
-    yield from (f"np.{word}([x, y])" for word in JOINED if hasattr(np, word))
+    yield from (f"np.{word}([x, y])" for word in JOINING_FUNCTIONS if hasattr(np, word))
     yield from (f"x {operator} y" for operator in OPERATORS)
     yield from (f"x{part}" for part in SLICES)
     yield from ("np.where(x, y, z)", "np.where(x)[0]", "np.nonzero(x)[0]", "np.nonzero(x)", "np.zeros(3)", "np.ones((2, 3))",

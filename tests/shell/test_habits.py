@@ -82,7 +82,7 @@ def test_a_legal_text_gets_a_note(typed: str, meant: str) -> None:
     source = Source("<habit>", BEFORE + typed + "\n")
     checked = Session().check(source)
     assert checked.accepted and not checked.diagnostics
-    (note,) = hints.notes(source)
+    (note,) = hints.lint_foreign_syntax(source)
     assert (note.code, note.severity) == ("N001", Severity.NOTE)
     text = repaired(source.text, note)
     assert text == BEFORE + meant + "\n" and Session().check(Source("<habit>", text)).accepted
@@ -141,7 +141,7 @@ def test_no_recorded_apl_gets_a_note_or_an_explanation() -> None:
     session = Session()
     for name, text in texts():
         source = Source("<apl>", text)
-        told += [(name, one.message) for one in hints.notes(source)]
+        told += [(name, one.message) for one in hints.lint_foreign_syntax(source)]
         if name.startswith("apl"):  # each line a program of its own; those that Rho refuses are refused in its own words
             checked = session.check(source)
             told += [(name, one.message) for one in checked.diagnostics if "write `" in one.message and one.fixes]
@@ -149,7 +149,7 @@ def test_no_recorded_apl_gets_a_note_or_an_explanation() -> None:
 
 
 def test_what_is_quoted_or_remarked_is_nobodys_habit() -> None:
-    assert hints.notes(Source("<t>", "a ← 'it''s # no remark' ⋄ b ← \"2*3+4\" ⍝ -1\n")) == ()
+    assert hints.lint_foreign_syntax(Source("<t>", "a ← 'it''s # no remark' ⋄ b ← \"2*3+4\" ⍝ -1\n")) == ()
 
 
 MIXED = "x = [1,2,3]\ny = x**2\nprint(sum(y))\nlen(x)\nx[-1]\nx[0:2]\n10 % 3\n"

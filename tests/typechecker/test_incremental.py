@@ -9,9 +9,9 @@ from share import repeats
 
 from rho.lang.bind.scopes import SymbolIndex
 from rho.lang.diagnostics.model import Diagnostic
-from rho.lang.syntax.glyph_input import spell
+from rho.lang.syntax.glyph_input import to_glyphs
 from rho.lang.syntax.parser import StatementCache, parse, parse_program
-from rho.lang.syntax.reader import RawStatement, split_again, split_statements
+from rho.lang.syntax.reader import RawStatement, split_edited, split_statements
 from rho.lang.syntax.source import Source, Span
 from rho.lang.tree.expressions import Symbol
 from rho.typechecker.check import Checker, CheckResult, check
@@ -133,7 +133,7 @@ def test_remembered_statements_are_the_ones_read_anew(versions: list[str]) -> No
     remembered = StatementCache()
     for version in versions:
         source = Source("a.rho", version)
-        assert parse_program(source, remembered=remembered) == parse_program(source)
+        assert parse_program(source, statement_cache=remembered) == parse_program(source)
 
 
 @st.composite
@@ -162,12 +162,12 @@ def test_every_keystroke_is_as_checked_alone(versions: list[str]) -> None:
     before: tuple[list[RawStatement], str] = ([], "")
     for version in versions:
         source = Source("a.rho", version)
-        spelled = spell(source)
-        before = split_again(spelled, *before), spelled.text
-        assert list(map(cut, before[0])) == list(map(cut, split_statements(spelled)))
-        assert parse_program(source, remembered=remembered) == parse_program(source)
+        glyphs = to_glyphs(source)
+        before = split_edited(glyphs, *before), glyphs.text
+        assert list(map(cut, before[0])) == list(map(cut, split_statements(glyphs)))
+        assert parse_program(source, statement_cache=remembered) == parse_program(source)
         assert shown(checker.check(source)) == shown(check(source, load_module=load))
-        assert named(parse(source, remembered=remembered).index) == named(parse(source).index)
+        assert named(parse(source, statement_cache=remembered).index) == named(parse(source).index)
 
 
 def named(index: SymbolIndex) -> tuple[object, ...]:
@@ -176,13 +176,13 @@ def named(index: SymbolIndex) -> tuple[object, ...]:
     def symbol(one: Symbol) -> tuple[object, ...]:
         return one.name, one.kind, one.span, one.statement, one.depth, one.path, one.declared
 
-    mentions = [(one.span, symbol(one.symbol), one.access, one.member) for one in index.mentions]
-    visible = [{name: symbol(one) for name, one in index.visible(at).items()} for at in range(0, len(index.spelled.text), 7)]
+    mentions = [(one.span, symbol(one.symbol), one.kind, one.member) for one in index.references]
+    visible = [{name: symbol(one) for name, one in index.visible(at).items()} for at in range(0, len(index.glyphs.text), 7)]
     return [symbol(one) for one in index.symbols], mentions, visible, index.top.symbols.keys()
 
 
 def cut(piece: RawStatement) -> tuple[object, ...]:
-    return piece.start, piece.text, piece.damage, piece.is_open
+    return piece.start, piece.text, piece.error, piece.is_open
 
 
 def test_what_an_edit_leaves_as_it_was_is_not_elaborated_again(monkeypatch) -> None:  # type: ignore[no-untyped-def]

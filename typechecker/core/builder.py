@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ...lang.diagnostics.model import Code, Diagnostic, Fix, Label
-from ...lang.syntax.source import PlacedSpan, Span
+from ...lang.syntax.source import AnchoredSpan, Span
 from ..diagnostics import Reports, Wording
 from ..elements import ArrayType, Element, Kind, ranged
 from ..frame_agreement import principal_frame
@@ -369,7 +369,7 @@ def emitted_since(b: Builder, start: tuple[int, ...]) -> Emitted | None:
     facts = {value: b.facts[value] for value in values if value in b.facts}
     seen = [*spans.values(), *[word for _, word in said if isinstance(word, Span)]]
     seen += [known.selected for known in facts.values() if known.selected is not None]
-    if not all(isinstance(span, PlacedSpan) for span in seen):
+    if not all(isinstance(span, AnchoredSpan) for span in seen):
         return None
     types = {value: b.types[value] for value in values}
     definitions = {value: b.definitions[value] for value in values if value in b.definitions}

@@ -145,7 +145,7 @@ _ANCHOR = "\0"
 
 def fixed(diagnostic: Diagnostic) -> Diagnostic:
     """The diagnostic where it is now, for good."""
-    return _moved(diagnostic, lambda span: span.fixed())
+    return _moved(diagnostic, lambda span: span.detached())
 
 
 def relative(diagnostics: Sequence[Diagnostic], site: DefinitionKey) -> tuple[Diagnostic, ...] | None:

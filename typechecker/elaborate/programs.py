@@ -9,7 +9,7 @@ from ...lang.bind.directives import check_directives
 from ...lang.diagnostics.model import Code, Diagnostic, Severity
 from ...lang.support.records import dataclass
 from ...lang.syntax import parser
-from ...lang.syntax.source import PlacedSpan, Source, Span, ensure_recursion_headroom
+from ...lang.syntax.source import AnchoredSpan, Source, Span, ensure_recursion_headroom
 from ...lang.tree import expressions as replaying_expressions, expressions as tree, program, program as program_tree
 from ...lang.tree.expressions import NameClass, Symbol
 from ..core.arrays import CorePrint, ValueId
@@ -138,7 +138,7 @@ class Recording:
             return None
         mentions = tuple([(v, tuple(places)) for v, places in self._new.items()])
         emitted = emitted_since(ctx.builder, self._counts)
-        if emitted is None or not all(isinstance(s, PlacedSpan) for _, places in mentions for pair in places for s in pair):
+        if emitted is None or not all(isinstance(s, AnchoredSpan) for _, places in mentions for pair in places for s in pair):
             return None
         printed = ctx.printed_at - self._nodes if ctx.printed_at > self._nodes else None
         state, nodes = None if free else self._state, ctx.nodes - self._nodes
@@ -318,7 +318,7 @@ def read(source: Source, load: Load, exports: Exports, memory: CheckCache | None
     if memory is None:
         return parser.parse(source, modules=modules)
     if memory.read is None or memory.read[0] is not source:
-        memory.read = source, parser.parse(source, modules=modules, remembered=memory.statements)
+        memory.read = source, parser.parse(source, modules=modules, statement_cache=memory.statements)
     return memory.read[1]
 
 

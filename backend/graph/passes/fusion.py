@@ -19,7 +19,7 @@ from dataclasses import field, replace
 from functools import partial
 from typing import Final
 
-from ....lang.support.records import certain, dataclass
+from ....lang.support.records import dataclass, require_invariant
 from ....typechecker.elements import Kind
 from ....typechecker.scalars import is_sequential
 from ....typechecker.sizes.polynomials import SizeVariable
@@ -323,7 +323,7 @@ def _coordinate(builder: BodyBuilder, path: Projection, axis: int) -> int:
         return builder.add(AxisNode(axis))
     stage = path.stages[0]
     assert isinstance(stage, Affine)
-    certain(len(path.stages) == 1, "a coordinate is read along one affine stage")
+    require_invariant(len(path.stages) == 1, "a coordinate is read along one affine stage")
     return _index(builder, stage.indices[axis])
 
 

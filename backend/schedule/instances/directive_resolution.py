@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
-from ....lang.bind.directives import PRINT, DirectiveReader, ResolvedDirective, Wrong, instead, ticks_of
+from ....lang.bind.directives import PRINT, DirectiveError, DirectiveReader, ResolvedDirective, replacement_fix, ticks_of
 from ....lang.diagnostics.model import Code, Diagnostic, Label, Rejected, Severity
 from ....lang.primitives.table import nearest
 from ....lang.support.records import dataclass
@@ -79,13 +79,13 @@ class InstanceDirectiveReader(DirectiveReader[PhaseIndex]):
         self.directives: list[Directive] = []
         self.objectives: list[Objective] = []
 
-    def statement(self, words: Words) -> None:
-        before = len(self.said)
-        super().statement(words)
-        for said in self.said[before:]:
+    def read(self, words: Words) -> None:
+        before = len(self.resolved)
+        super().read(words)
+        for said in self.resolved[before:]:
             try:
                 self.directives += self.meant(said, self.line(words.span))
-            except Wrong:
+            except DirectiveError:
                 continue
 
     def meant(self, said: ResolvedDirective[PhaseIndex], line: SourceLine) -> list[Directive]:
@@ -132,21 +132,21 @@ class InstanceDirectiveReader(DirectiveReader[PhaseIndex]):
         words = said.devices
         devices = tuple(name for word in words for name in self.instances(word))
         if len(set(devices)) < len(devices):
-            raise self.wrong(words[0].span, "a device is named twice; it takes one share", Code.SCH201)
-        if said.parts and len(said.parts) != len(devices):
-            message = f"{len(said.parts)} shares for {len(devices)} device" + ("s" if len(devices) > 1 else "")
-            raise self.wrong(words[0].span, message)
+            raise self.error(words[0].span, "a device is named twice; it takes one share", Code.SCH201)
+        if said.shares and len(said.shares) != len(devices):
+            message = f"{len(said.shares)} shares for {len(devices)} device" + ("s" if len(devices) > 1 else "")
+            raise self.error(words[0].span, message)
         task = self.scope.problem.phases[phase]
         if not task.rows:
             name = next((name for name, meant in self.scope.phases.items() if any(one.phase == phase for one in meant)), task.id)
             written = self.source.text[said.span.start : said.span.end]
             at = said.span.start + max(0, written.find(name, len("split")))
-            raise self.wrong(Span(said.span.file, at, at + len(name)), f"`{name}` is one step that cannot be split")
-        return Split(line, phase, said.parts, devices)
+            raise self.error(Span(said.span.file, at, at + len(name)), f"`{name}` is one step that cannot be split")
+        return Split(line, phase, said.shares, devices)
 
     # ------------------------------------------------------------------ names
 
-    def prints(self) -> list[PhaseIndex]:
+    def printing_phases(self) -> list[PhaseIndex]:
         return [each.phase for each in self.scope.phases.get(PRINT, ())]
 
     def phase(self, word: DirectiveWord) -> PhaseIndex:
@@ -156,7 +156,7 @@ class InstanceDirectiveReader(DirectiveReader[PhaseIndex]):
         if meant:
             labels = tuple(Label(each.span, "one is bound here") for each in meant if each.span is not None)
             message = f"`{word.text}` means {len(meant)} values; give them different names"
-            raise self.wrong(word.span, message, Code.SCH201, labels=labels)
+            raise self.error(word.span, message, Code.SCH201, labels=labels)
         is_device = word.text in _devices(self.scope.problem)
         raise self.unknown(word, self.scope.phases, "; it is a device, and a phase is wanted here" if is_device else "")
 
@@ -168,7 +168,7 @@ class InstanceDirectiveReader(DirectiveReader[PhaseIndex]):
             meant = f"; did you mean `{guess}`?" if guess else ""
             notes = ("devices and classes: " + ", ".join(names[:8]) + (", …" if len(names) > 8 else ""),)
             message = f"there is no device or class `{word.text}`{meant}"
-            raise self.wrong(word.span, message, fixes=instead(word, guess), notes=notes)
+            raise self.error(word.span, message, fixes=replacement_fix(word, guess), notes=notes)
         return word.text
 
     def instances(self, word: DirectiveWord) -> tuple[str, ...]:
@@ -275,7 +275,7 @@ def resolve_texts(problem: Problem, directives: Sequence[str], objectives: Seque
         words, troubles = words_of(reader.source)
         diagnostics += troubles
         for each in words:
-            reader.statement(each)
+            reader.read(each)
         diagnostics += reader.diagnostics
     resolved = [directive for reader in readers for directive in reader.directives]
     diagnostics += _together(resolved, problem, lambda line: sources[line.number - 1].name)
@@ -293,7 +293,7 @@ def resolve(block: Sequence[Words], scope: DirectiveScope, source: Source) -> Re
     """The directives of a program's blocks."""
     reader = InstanceDirectiveReader(scope, source, None)
     for words in block:
-        reader.statement(words)
+        reader.read(words)
     together = _together(reader.directives, scope.problem, lambda _: source.name)
     return Resolved(tuple(reader.directives), tuple(dict.fromkeys(reader.objectives)), (*reader.diagnostics, *together))
 

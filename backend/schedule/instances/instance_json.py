@@ -14,7 +14,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from ....lang.diagnostics.model import Code
 from ....lang.primitives.table import nearest
-from ....lang.support.bounded_parsing import TooManyValues, natural, require_few
+from ....lang.support.bounded_parsing import TooManyValues, limit_values, parse_natural
 from ....lang.support.files import Pipes, read_text
 from ....lang.support.records import dataclass
 from ...devices.cost_functions import Duplex, Ticks
@@ -58,7 +58,7 @@ def load_json(text: str, problems: Problems) -> object:
 
     value: object = None
     try:
-        require_few(text, MOST_VALUES)
+        limit_values(text, MOST_VALUES)
         value = json.loads(text, object_pairs_hook=without_repeats, parse_constant=constant)
     except json.JSONDecodeError as error:
         problems.add(f"line {error.lineno}, column {error.colno}", f"not JSON: {error.msg}")
@@ -486,7 +486,7 @@ def devices_of(said: str) -> Devices:
     """Refused: E704, E705, what is no number of devices and no file of them."""
     problems = problems_of("--devices")
     if said.isascii() and said.isdigit():
-        number = natural(said, MOST_DEVICES)
+        number = parse_natural(said, MOST_DEVICES)
         if number:
             return number
         problems.fail("", f"{said[:20]} is not a number of devices from 1 to {MOST_DEVICES}")
