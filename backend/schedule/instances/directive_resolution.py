@@ -79,10 +79,10 @@ class InstanceDirectiveReader(DirectiveReader[PhaseIndex]):
         self.directives: list[Directive] = []
         self.objectives: list[Objective] = []
 
-    def read(self, words: Words) -> None:
-        before = len(self.resolved)
-        super().read(words)
-        for said in self.resolved[before:]:
+    def statement(self, words: Words) -> None:
+        before = len(self.said)
+        super().statement(words)
+        for said in self.said[before:]:
             try:
                 self.directives += self.meant(said, self.line(words.span))
             except DirectiveError:
@@ -275,7 +275,7 @@ def resolve_texts(problem: Problem, directives: Sequence[str], objectives: Seque
         words, troubles = words_of(reader.source)
         diagnostics += troubles
         for each in words:
-            reader.read(each)
+            reader.statement(each)
         diagnostics += reader.diagnostics
     resolved = [directive for reader in readers for directive in reader.directives]
     diagnostics += _together(resolved, problem, lambda line: sources[line.number - 1].name)
@@ -293,7 +293,7 @@ def resolve(block: Sequence[Words], scope: DirectiveScope, source: Source) -> Re
     """The directives of a program's blocks."""
     reader = InstanceDirectiveReader(scope, source, None)
     for words in block:
-        reader.read(words)
+        reader.statement(words)
     together = _together(reader.directives, scope.problem, lambda _: source.name)
     return Resolved(tuple(reader.directives), tuple(dict.fromkeys(reader.objectives)), (*reader.diagnostics, *together))
 
