@@ -75,7 +75,6 @@ def run_program(
             outcome = _measured(session, loaded, watch) if analyze else session.run(loaded, observe=watch.observer)
             with outcome.kept_or_discarded():
                 if verify:
-
                     watch.stage(Stage.VERIFY, loaded)
                     compare(outcome.read_back(), session.run(loaded, Engine.REFERENCE), source)
                 if save is not None:

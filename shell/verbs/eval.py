@@ -32,7 +32,6 @@ def eval_command(arguments: Arguments, console: Console) -> Exit:
     session = Session("", permissions_of(arguments, request, "", ""), strictness)
     lines = arguments.value("--lines")
     if lines is not None:
-
         if arguments.positional:
             raise UsageError("rho eval: give an expression or --lines FILE, not both")
         text = console.read_input() if lines == "-" else read_source(lines).text

@@ -324,10 +324,8 @@ def _picture_format(arguments: Arguments) -> str | None:
 
 def plan_command(arguments: Arguments, console: Console) -> Exit:
     if arguments.has("--instance"):
-
         return plan_instance_command(arguments, console)
     if arguments.has("--check"):
-
         return plan_check_command(arguments, console)
     if not arguments.positional:
         raise UsageError("rho plan: needs a FILE, or --instance FILE", "for example: rho plan examples/kmeans.rho")
