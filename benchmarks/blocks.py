@@ -26,7 +26,7 @@ from rho.backend.schedule.search.strategy import DEFAULT, FAST, Budget
 from rho.backend.schedule.solution import Decisions, Schedule
 from rho.backend.schedule.timeline.serial_sgs import Timer, decisions_of
 from rho.lang.diagnostics.model import RhoError
-from rho.shell.execution.modules import sized
+from rho.shell.execution.modules import bind_known_sizes
 from rho.tests.plans.drawn import TRANSFORMER
 
 HERE = Path(__file__).resolve().parent
@@ -141,7 +141,7 @@ def row(name: str, where: str, profile: Profile, efforts: dict[str, Budget]) -> 
     text, sizes = PROGRAMS[name]
     core = rho.check(text).core
     assert core is not None, [(one.code, one.message) for one in rho.check(text).diagnostics]
-    bound = sized(core, sizes, {}, lambda _: {})
+    bound = bind_known_sizes(core, sizes, {}, lambda _: {})
     shown, planned = [], None
     for budget in efforts.values():
         began = time.process_time()

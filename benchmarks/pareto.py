@@ -16,7 +16,7 @@ from rho.backend.schedule.problem import Objective
 from rho.backend.schedule.program.plan_program import front_of
 from rho.backend.schedule.rendering.gantt import fronts_svg
 from rho.backend.schedule.search.strategy import DEFAULT, FAST
-from rho.shell.execution.modules import sized
+from rho.shell.execution.modules import bind_known_sizes
 from rho.shell.verbs.plan import drawn, lines
 
 HERE = Path(__file__).resolve().parent
@@ -38,7 +38,7 @@ def main() -> None:
     for name, (program, sizes) in PROGRAMS.items():
         checked = rho.check(program)
         assert checked.core is not None, checked.diagnostics
-        bound = sized(checked.core, sizes, {}, lambda _: {})
+        bound = bind_known_sizes(checked.core, sizes, {}, lambda _: {})
         front = front_of(
             checked.core, bound, profile, Objective.ENERGY, count=asked.points, budget=FAST if asked.fast else DEFAULT
         )

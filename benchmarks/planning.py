@@ -26,7 +26,7 @@ from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import DEFAULT
 from rho.backend.schedule.solution import Answer, Decisions, Status
 from rho.backend.schedule.timeline.serial_sgs import Timer
-from rho.shell.execution.modules import sized
+from rho.shell.execution.modules import bind_known_sizes
 
 
 def timed(problem: Problem) -> tuple[Answer, float]:
@@ -147,7 +147,7 @@ def fleet() -> None:
     profile = load_profile("fleet10000")
     core = rho.check("input x : f64[n]\n+/x\n").core
     assert core is not None
-    problem = problem_of(sized(core, {"n": 1 << 28}, {}, lambda _: {}), profile).problem
+    problem = problem_of(bind_known_sizes(core, {"n": 1 << 28}, {}, lambda _: {}), profile).problem
     answer, seconds = timed(problem)
     print(f"2 GB summed on fleet10000: {report(answer)} in {seconds:.1f} s")
     draw, timer, rows = random.Random(7), Timer(problem), problem.phases[1].rows

@@ -1,6 +1,6 @@
-"""The entry point `rho`: picks the verb, imports only its module, and turns every outcome into an exit code.
+"""The command `rho`: parses the command line, imports only the verb's module, and turns every outcome into an exit code.
 
-Nothing here imports a stage of the pipeline: starting `rho` must cost little (`benchmarks/cold_start.py`).
+Nothing here imports a stage of the pipeline, since starting `rho` must cost little (`benchmarks/cold_start.py`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .. import __version__
 from ..lang.support.bounded_parsing import parse_natural
 from .cli import arguments as command_line
 from .cli.arguments import Arguments, FileUse
-from .console.process_exit import Exit, Terminated, guard, hearing, leave
+from .console.process_exit import Exit, Terminated, finish_process, install_signal_handlers, preferring_signals
 from .console.standard_streams import Colour, Console, ReaderLeft, Volume
 from .console.usage_errors import UsageError, nearest
 
@@ -32,47 +32,47 @@ def main(argv: Sequence[str] | None = None, console: Console | None = None) -> i
     console = console or Console.standard()
     try:
         if from_process:
-            guard()
-        code = _finished(words, console, from_process)
+            install_signal_handlers()
+        code = _run_and_flush(words, console, from_process)
         if from_process:
-            leave(code)
+            finish_process(code)
         return code
-    except KeyboardInterrupt:  # before the command was begun, or while its end was told
-        return _stopped(console, Exit.INTERRUPTED)
+    except KeyboardInterrupt:  # before the command began, or while its end was reported
+        return _report_stop(console, Exit.INTERRUPTED)
     except Terminated:
-        return _stopped(console, Exit.TERMINATED)
+        return _report_stop(console, Exit.TERMINATED)
 
 
-def _stopped(console: Console, code: Exit) -> Exit:
+def _report_stop(console: Console, code: Exit) -> Exit:
     with suppress(OSError):
         console.note(code.name.lower())
     return code
 
 
-def _finished(words: list[str], console: Console, from_process: bool) -> Exit:
-    """The command done and its output written."""
+def _run_and_flush(words: list[str], console: Console, from_process: bool) -> Exit:
+    """Run the command and flush its output."""
     code = Exit.OK
     try:
-        code = _guarded(words, console)
+        code = _run_reporting(words, console)
         console.out.flush()
     except BrokenPipeError as error:
-        # The reader went away (`rho … | head`): that is its right, and no failure of the program.
+        # The reader has closed the pipe (`rho … | head`), which is no failure of the program.
         code = error.code if isinstance(error, ReaderLeft) else code
         _discard_output(from_process)
     except OSError as error:
-        without = error.errno in (errno.EMFILE, errno.ENFILE)  # of what is opened, and output is open
+        without = error.errno in (errno.EMFILE, errno.ENFILE)  # no descriptor left; standard output itself is open
         what = "it needs more open files than the system allows" if without else "standard output cannot be written"
         code = Exit.FAILED
         _discard_output(from_process)
         console.note(f"rho: {what}: {'it is closed' if error.errno == errno.EBADF else error.strerror or error}")
-    except MemoryError:  # while it was told what had happened
+    except MemoryError:  # while an error was reported
         console.note(_NO_MEMORY)
         code = Exit.FAILED
     return code
 
 
 def _print_usage_json(words: list[str], error: UsageError, console: Console) -> None:
-    """Whoever asked for JSON gets an object, also when the command itself is wrong."""
+    """Print a usage error as a JSON object if the command line asks for JSON."""
     asked = "--json" in words or "--format=json" in words or ("--format", "json") in pairwise(words)
     if not asked or "--" in words[: words.index("--json") if "--json" in words else 0]:
         return
@@ -91,16 +91,16 @@ def _print_usage_json(words: list[str], error: UsageError, console: Console) -> 
 
 
 def _discard_output(from_process: bool) -> None:
-    """What is still buffered goes nowhere, so that the interpreter's own flush at exit cannot fail."""
+    """Send buffered output to the null device, so that the interpreter's flush at exit cannot fail."""
     if from_process:
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _guarded(words: list[str], console: Console) -> Exit:
-    """Everything that may go wrong above the stages."""
+def _run_reporting(words: list[str], console: Console) -> Exit:
+    """Run the command and report every exception; returns the exit code."""
     try:
-        with hearing():
+        with preferring_signals():
             return dispatch(words, console)
     except UsageError as error:
         console.note(f"rho: {error.message}" if not error.message.startswith("rho ") else error.message)
@@ -115,21 +115,21 @@ def _guarded(words: list[str], console: Console) -> Exit:
         console.note("terminated")
         return Exit.TERMINATED
     except OSError as error:
-        from .console.error_boundary import exit_for, lacks_memory
+        from .console.error_boundary import lacks_memory, report_uncaught
 
         if not lacks_memory(error):
-            raise  # of a stream: files are handled where they are used
-        return exit_for(error, words, console)
+            raise  # of a standard stream: errors of files are handled where they are used
+        return report_uncaught(error, words, console)
     except RecursionError:
         console.note("error[E610]: the program is too deeply nested for Rho to check or run; name its parts to make it flatter")
         return Exit.REJECTED
     except MemoryError:
         console.note(_NO_MEMORY)
         return Exit.FAILED
-    except Exception as error:  # the one place that catches everything: exit 70 with a reproducer, if it is a bug
-        from .console.error_boundary import exit_for
+    except Exception as error:  # the only place that catches everything: exit 70 with a reproducer, if it is a bug
+        from .console.error_boundary import report_uncaught
 
-        return exit_for(error, words, console)
+        return report_uncaught(error, words, console)
 
 
 def dispatch(words: list[str], console: Console) -> Exit:
@@ -150,23 +150,23 @@ def dispatch(words: list[str], console: Console) -> Exit:
 def _run_verb(name: str, words: list[str], console: Console) -> Exit:
     from .cli import arguments as registry
 
-    verb = registry.find(name)
+    verb = registry.find_verb(name)
     if verb is None:
         raise _unknown_verb(name)
     if "--help" in words or (name != "eval" and "-h" in words):
         return _help([name], console)
-    arguments = command_line.read(name, words, (*verb.options, *registry.COMMON))
+    arguments = command_line.parse_arguments(name, words, (*verb.options, *registry.COMMON))
     count = len(arguments.positional)
-    if count < verb.least:
+    if count < verb.min_arguments:
         raise UsageError(f"rho {name}: needs {verb.usage}", f"for example: {verb.examples[0][0]}")
-    if verb.most is not None and count > verb.most:
-        surplus = arguments.positional[verb.most]
+    if verb.max_arguments is not None and count > verb.max_arguments:
+        surplus = arguments.positional[verb.max_arguments]
         raise UsageError(f"rho {name}: one thing too many: `{surplus}`", f"usage: rho {name} {verb.usage}")
     if any(option.file is FileUse.WRITTEN and arguments.has(option.name) for option in verb.options):
-        from .cli.output_conflicts import require_apart
+        from .cli.output_conflicts import reject_same_file
 
-        require_apart(arguments)
-    console = _as_asked(console, arguments)
+        reject_same_file(arguments)
+    console = _with_options(console, arguments)
     module = importlib.import_module(f".verbs.{registry.MODULES.get(name, name)}", __package__)
     run = cast("Callable[[Arguments, Console], Exit]", getattr(module, f"{name}_command"))
     try:
@@ -174,13 +174,13 @@ def _run_verb(name: str, words: list[str], console: Console) -> Exit:
     except UsageError:
         raise
     except Exception as error:
-        from .cli.results import refuse_or_raise
+        from .cli.results import report_or_raise
 
-        return refuse_or_raise(error, arguments, console)
+        return report_or_raise(error, arguments, console)
 
 
-def _as_asked(console: Console, arguments: Arguments) -> Console:
-    """The console with what the common options say."""
+def _with_options(console: Console, arguments: Arguments) -> Console:
+    """The console as the common options set it: volume, colour, digits."""
     volume = Volume.QUIET if arguments.has("--quiet") else Volume.VERBOSE if arguments.has("--verbose") else console.volume
     colouring = Colour[(arguments.value("--color") or console.colouring.name).upper()]
     digits, asked = console.digits, arguments.value("--digits")
@@ -198,10 +198,10 @@ def _help(words: list[str], console: Console) -> Exit:
     if not words or words[0].startswith("-"):
         console.print(pages.overview())
         return Exit.OK
-    verb = registry.find(words[0])
+    verb = registry.find_verb(words[0])
     if verb is None:
         raise _unknown_verb(words[0])
-    console.print(pages.page(verb))
+    console.print(pages.help_page(verb))
     return Exit.OK
 
 

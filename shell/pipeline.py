@@ -1,7 +1,7 @@
-"""`Session`: takes a program through the stages check, load, plan, run and format.  Every way to meet Rho uses it.
+"""`Session`: takes a program through the stages check, load (with planning) and run.  Every front of Rho uses it.
 
-A `Session` holds what does not change between programs (permissions, strictness, limits) and no program state, so it is
-safe to share between threads.  Problems are returned (`Checked.diagnostics`) or raised (`RhoError`); nothing is printed.
+A `Session` holds what does not change between programs (permissions, strictness) and no program state, so that threads may share
+it.  Problems are returned (`Checked.diagnostics`) or raised (`RhoError`); nothing is printed.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from ..lang.support.records import dataclass
 from ..lang.syntax.source import Source
 from ..typechecker.check import Checker, check as check_program
 from .execution.modules import ModuleLoader
-from .execution.params import EVERYTHING, Permissions, settings_of
+from .execution.params import UNRESTRICTED, Permissions, param_values_of
 from .execution.stored_plans import cores
-from .pipeline_types import Checked, Engine, Loaded, PlanDetail, Staged, Strictness
+from .pipeline_types import Checked, Engine, LoadedProgram, PlanDetail, StagedPlan, Strictness
 
 if TYPE_CHECKING:
     from ..backend.graph.bind_sizes import BoundGraph
@@ -39,13 +39,13 @@ class Session:
     profile or a file."""
 
     folder: str = ""
-    permissions: Permissions = EVERYTHING
+    permissions: Permissions = UNRESTRICTED
     strictness: Strictness = Strictness.GUARDED
     texts: Mapping[str, Source] | None = None
     devices: str | None = None
 
     def checker(self) -> Checker:
-        """What to hand to `check` version after version of a program, so that each costs what changed (editors, `--watch`)."""
+        """A checker to pass to `check` for each version of a program: checking then costs what changed (editors, `--watch`)."""
         return Checker(strict=self.strictness is Strictness.STRICT)
 
     def check(self, source: Source, checker: Checker | None = None) -> Checked:
@@ -60,7 +60,7 @@ class Session:
             sources = {one.name: one for one in (*loader.sources, source)}
             return Checked(source, None, error.diagnostics, sources)
         sources = {one.name: one for one in (*loader.sources, source)}
-        core, diagnostics = with_blocks(result.core, result.diagnostics, self.devices)
+        core, diagnostics = check_schedule_blocks(result.core, result.diagnostics, self.devices)
 
         def judging(of: Source) -> FactQuery:
             from ..typechecker.check import Judging
@@ -71,37 +71,37 @@ class Session:
 
     def load(
         self, checked: Checked, request: RunRequest, detail: PlanDetail = PlanDetail.STEPS, scheduling: Scheduling | None = None
-    ) -> Loaded:
-        """Find the files, bind the sizes from their headers, check the guards, plan, check the bounds on memory and time.  With
-        sizes in the request, or inputs without files, headers say only the others, and what is planned cannot be run.
+    ) -> LoadedProgram:
+        """Find the files, bind the sizes from their headers, check the guards, plan, and check the limits on memory and time.
 
-        Raises Refused (guard, permission, bound, type of a file), RunFailed (a file that cannot be read) or LackingSizes (of a
+        If the request has sizes, or inputs have no files, headers give only the remaining sizes, and the plan cannot be run.
+        Raises Refused (guard, permission, limit, type of a file), RunFailed (a file that cannot be read) or MissingSizes (of a
         request with sizes)."""
         from ..backend import bind_shapes, plan
         from ..backend.schedule.plan.plan import Device
         from ..backend.schedule.single_device import HOME, Detail
-        from .execution.resource_limits import FileMemory, PlanCandidate, check_time, fits, refuse_memory
+        from .execution.resource_limits import FileMemory, PlanCandidate, check_time, exceeded_memory, refuse_memory
 
         core = checked.core
         assert core is not None, "only accepted programs are loaded"
         files: Mapping[str, InputFile] = {}
-        folder, settings = self.folder_of(checked.source), settings_of(core, request.params)
+        folder, settings = self.folder_of(checked.source), param_values_of(core, request.params)
         shapes = {name: array.shape for name, array in {**settings.arrays, **request.arrays}.items()}
         absent = [entry for entry in core.data if entry.name not in request.arrays]
         if request.sizes or any(entry.path is None and entry.name not in request.inputs for entry in absent):
-            from .execution.modules import headers_in, sized
+            from .execution.modules import bind_known_sizes, header_reader
 
-            numbers, headers = {**settings.sizes, **request.sizes}, headers_in(folder, self.permissions, request.inputs)
-            bound = sized(core, numbers, shapes, headers, request.grouping.without, request.inputs)
+            numbers, headers = {**settings.sizes, **request.sizes}, header_reader(folder, self.permissions, request.inputs)
+            bound = bind_known_sizes(core, numbers, shapes, headers, request.grouping.disabled_passes, request.inputs)
         else:
             if absent:
                 from .execution.loading import find_inputs  # imports NumPy, which a program without data may never need
-                from .execution.modules import only
+                from .execution.modules import with_only_inputs
 
                 memory, stream = request.limits.memory, request.standard_input
-                files = find_inputs(only(core, absent), request.inputs, folder, self.permissions, memory, stream)
+                files = find_inputs(with_only_inputs(core, absent), request.inputs, folder, self.permissions, memory, stream)
             shapes = {name: file.shape for name, file in files.items()} | shapes
-            bound = bind_shapes(core, shapes, settings.sizes, without=request.grouping.without)
+            bound = bind_shapes(core, shapes, settings.sizes, without=request.grouping.disabled_passes)
         device = Device(HOME, "cpu", cores())
         full = detail is PlanDetail.FULL
         texts: tuple[PlannedFile, ...] = ()
@@ -113,57 +113,60 @@ class Session:
         candidate = PlanCandidate(core, bound, checked.sources, checked.source, request.outputs)
         taken = file_memory(bound, request, files)
         limited = scheduling is None or request.limits.memory is not None or not scheduling.is_held_elsewhere
-        allowed = fits(local_plan, request.limits.memory, taken) if limited else None  # else the profile's devices say what fits
+        allowed = exceeded_memory(local_plan, request.limits.memory, taken) if limited else None  # else by the profile's devices
         stored, runs = None, not full
         scratch: tuple[Scratch, ...] = ()
-        staged: Staged | None = None
+        staged: StagedPlan | None = None
         if scheduling is not None:
             from .execution.scheduling import PlanPurpose
-            from .execution.stored_plans import passes_kept
+            from .execution.stored_plans import stored_streaming_plan
 
-            stored = None if scheduling.plan is None else passes_kept(scheduling.plan)
-            runs = runs and scheduling.use is PlanPurpose.RUN
+            stored = None if scheduling.plan is None else stored_streaming_plan(scheduling.plan)
+            runs = runs and scheduling.purpose is PlanPurpose.RUN
         if allowed is not None or stored is not None:
             from ..backend.schedule.streams.pass_partitioning import CannotStream
-            from .execution.streaming import asked_of, no_devices, streamed_plan
+            from .execution.streaming import plan_in_tiles, requires_this_machine, stream_request_of
 
             try:
                 if stored is not None and scheduling is not None and scheduling.asks_devices:
-                    raise no_devices(stored)
+                    raise requires_this_machine(stored)
                 elsewhere = scheduling is not None and (scheduling.asks_devices or scheduling.plan is not None)
                 if stored is None and (core.schedules or request.sizes or elsewhere):
                     raise CannotStream(bound.graph.phases[0], "")
-                asked = asked_of(request, core, allowed, stored, runs=runs)
+                asked = stream_request_of(request, core, allowed, stored, runs=runs)
                 bound_program, steps = bound, Detail.FULL if full else Detail.STEPS
-                local_plan, planned, stages = streamed_plan(core, bound, files, asked, device, texts, steps)
+                local_plan, planned, stages = plan_in_tiles(core, bound, files, asked, device, texts, steps)
                 bound, scratch, taken = planned.bound, planned.scratch, FileMemory()
-                staged = Staged(bound_program, asked, device, stages) if stages else None
+                staged = StagedPlan(bound_program, asked, device, stages) if stages else None
             except CannotStream as trouble:
                 refuse_memory(candidate, local_plan, request.limits.memory, taken, trouble)
         check_time(candidate, request.limits.seconds)
-        loaded = Loaded(checked, core, request, files, bound, local_plan, file_bytes=taken.bytes, scratch=scratch, staged=staged)
+        loaded = LoadedProgram(
+            checked, core, request, files, bound, local_plan, file_bytes=taken.bytes, scratch=scratch, staged=staged
+        )  # fmt: skip
         if loaded.streams or (scheduling is None and not core.schedules):
             return loaded
-        from .execution.scheduling import PlanPurpose, Scheduling, load_scheduled
+        from .execution.scheduling import PlanPurpose, Scheduling, with_scheduled_plan
 
-        return load_scheduled(loaded, scheduling or Scheduling(PlanPurpose.RUN), self.permissions)
+        return with_scheduled_plan(loaded, scheduling or Scheduling(PlanPurpose.RUN), self.permissions)
 
-    def run(self, loaded: Loaded, engine: Engine = Engine.PLANNED, observe: Observer | None = None) -> Outcome:
-        """Read the data and compute; `observe` is told how long each step took.  Raises RunFailed or Refused; nothing is printed
-        or written."""
+    def run(self, loaded: LoadedProgram, engine: Engine = Engine.PLANNED, observe: Observer | None = None) -> Outcome:
+        """Read the data and compute; `observe` is called with the time of each step.  Nothing is printed or written.
+
+        Raises RunFailed or Refused."""
         from .execution.outcome import outcome_of
 
         core = loaded.core
-        settings = settings_of(core, loaded.request.params)
+        settings = param_values_of(core, loaded.request.params)
         values: dict[str, Any] = {**settings.arrays, **loaded.request.arrays}
         stores = None
         if loaded.streams:
-            from .execution.streaming import require_one_run, settled, stores_of, values_of
+            from .execution.streaming import require_one_run, run_selection_stages, stores_of, values_of
 
             if engine is Engine.REFERENCE:
                 require_one_run(loaded, "the reference interpreter")
             if loaded.staged is not None:
-                loaded = settled(loaded, observe)
+                loaded = run_selection_stages(loaded, observe)
             stores = stores_of(loaded)
             values = values_of(loaded, stores)
         elif loaded.files and (engine is Engine.REFERENCE or not loaded.stored):
@@ -177,20 +180,20 @@ class Session:
             arrays = {name: from_numpy(value) for name, value in values.items()}
             exact = interpret(core, arrays, settings.sizes)
             return outcome_of(core, exact.printed, exact.outputs)
-        from .execution.outcome import folded_results
+        from .execution.outcome import constant_results
 
-        folded = folded_results(loaded.bound)
+        folded = constant_results(loaded.bound)
         if folded is not None:
             return outcome_of(core, folded[0], folded[1], plan_summary(loaded.plan, file_bytes=loaded.file_bytes))
         from ..backend import execute
 
         try:
-            if loaded.elsewhere is not None and loaded.stored:
-                from .execution.clusters import run_there
+            if loaded.remote_runner is not None and loaded.stored:
+                from .execution.clusters import run_remotely
 
-                results = run_there(loaded, values, observe)
-            elif loaded.elsewhere is not None:
-                results = loaded.elsewhere(loaded.plan, values, observe)
+                results = run_remotely(loaded, values, observe)
+            elif loaded.remote_runner is not None:
+                results = loaded.remote_runner(loaded.plan, values, observe)
             else:
                 results = execute(loaded.plan, loaded.bound, values, observe, simulated=loaded.simulated, stores=stores)
         except BaseException:
@@ -202,12 +205,12 @@ class Session:
         return outcome_of(core, printed, outputs, plan_summary(loaded.plan, results.held, loaded.file_bytes))
 
     def folder_of(self, source: Source) -> str:
-        """The folder a program's relative paths start from."""
+        """The folder that relative paths in a program start from."""
         return self.folder if source.name.startswith("<") else os.path.dirname(source.name)
 
 
 def file_memory(bound: BoundGraph, request: RunRequest, files: Mapping[str, InputFile]) -> FileMemory:
-    """What the inputs and the outputs of a request take beside their arrays: one file at a time is read or written."""
+    """The memory for reading inputs and writing outputs in addition to their arrays: one file at a time is read or written."""
     from .execution.resource_limits import FileMemory
 
     taken = [(file.working_memory, f"reading `{name}` from `{file.shown}`") for name, file in files.items()]
@@ -225,12 +228,11 @@ def file_memory(bound: BoundGraph, request: RunRequest, files: Mapping[str, Inpu
     return FileMemory(*max(taken, default=(0, "")))
 
 
-def with_blocks(
+def check_schedule_blocks(
     core: Core | None, diagnostics: Sequence[Diagnostic], devices: str | None = None
 ) -> tuple[Core | None, tuple[Diagnostic, ...]]:  # fmt: skip
-    """What checking found, with what is wrong in the schedule blocks of an accepted program, on these devices if any are named.
-
-    Refused: they are not a profile."""
+    """The core and the diagnostics of checking, with those of the program's schedule blocks for these `devices`; no core if a
+    block has an error.  Refused: `devices` names no profile."""
     if core is None or not core.schedules:
         return core, tuple(diagnostics)
     from ..backend.devices.this_machine import load_profile
@@ -243,7 +245,8 @@ def with_blocks(
 def order_and_explain(
     diagnostics: Sequence[Diagnostic], main: Source, sources: Mapping[str, Source], judging: Callable[[Source], FactQuery]
 ) -> tuple[Diagnostic, ...]:  # fmt: skip
-    """Diagnostics in the order of messages: the program's own first, each file's from top to bottom, habits explained."""
+    """Diagnostics in the order of messages: the main program's first, each file's from top to bottom; foreign syntax
+    explained."""
     if any(one.is_error for one in diagnostics):
         from ..lang.foreign.hints import explain_errors
 
@@ -252,11 +255,13 @@ def order_and_explain(
 
 
 def plan_summary(plan: ExecutionPlan, held: Mapping[Any, int] | None = None, file_bytes: int = 0) -> dict[str, Any]:
-    """What `--json` says about a plan: sizes, devices, how many phases, the most bytes live at once on each device; of one for
-    several devices also what it promises, and `held`, the most bytes each device held; `file_bytes`: what a file takes beside."""
-    from .execution.scheduling import summary
+    """The `plan` of `--json`: sizes, devices, the number of steps and the most live bytes on each device.
 
-    promised = summary(plan, held or {})
+    A plan for several devices also has its prediction and `held`, the most bytes each device held.  `file_bytes`: memory for
+    reading or writing one file."""
+    from .execution.scheduling import prediction_json
+
+    promised = prediction_json(plan, held or {})
     return {
         "schema": plan.schema,
         "sizes": dict(plan.sizes),

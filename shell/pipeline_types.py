@@ -1,4 +1,4 @@
-"""The data that the stages of a session exchange: checked programs, loaded programs and requests."""
+"""The data that the stages of a session exchange: checked programs, loaded programs and their plans in tiles."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from .execution.run_request import RunRequest
     from .execution.stored_plans import StoredPlan
 
-Runner: TypeAlias = "Callable[[ExecutionPlan, Mapping[str, Any], Observer | None], RunResults]"
-"""What runs a plan on inputs by name."""
+RemoteRunner: TypeAlias = "Callable[[ExecutionPlan, Mapping[str, Any], Observer | None], RunResults]"
+"""Runs a plan on inputs by name, and calls the observer after each step."""
 
 
 class Strictness(Enum):
-    """What becomes of facts that only loading or running can decide."""
+    """How facts are treated that only loading or running can decide."""
 
     GUARDED = "checked when loaded or run"
     STRICT = "refused"
@@ -37,8 +37,8 @@ class Strictness(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What checking found.  `core` is None when the program is rejected; `result` is what more can be asked, None if the text
-    could not be read."""
+    """The result of checking.  `core`: None when the program is rejected; `result`: types and quantities by name, None if a
+    module could not be read."""
 
     source: Source
     core: Core | None
@@ -61,21 +61,21 @@ class Checked:
         return self.core is not None
 
     def require(self) -> Core:
-        """The typed core.  Rejected: there is none."""
+        """The typed core.  Rejected: the program has errors."""
         if self.core is None:
             raise Rejected(self.diagnostics, self.sources)
         return self.core
 
 
 class PlanDetail(Enum):
-    """How much of a plan is written down."""
+    """How much a plan contains."""
 
     STEPS = "what execution needs"
     FULL = "also phases in numbers and addresses"
 
 
 class Engine(Enum):
-    """What executes a loaded program."""
+    """How a loaded program is executed."""
 
     PLANNED = "the plan, on this machine's devices"
     REFERENCE = "the reference interpreter"
@@ -83,8 +83,8 @@ class Engine(Enum):
 
 @dataclass(frozen=True, slots=True)
 class StreamRequest:
-    """What is to be planned in tiles: within `limit` bytes, outputs of these names to files; as `stored_plan`, where that is
-    given."""
+    """What to plan in tiles: within `limit` bytes of memory, with the outputs in `sinks` written to files; with the tiles of
+    `stored_plan` if that is given."""
 
     limit: int
     sinks: Mapping[str, Target]
@@ -92,26 +92,28 @@ class StreamRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Staged:
-    """A program some of whose sizes are what masks select: its graph and what was asked for, and the plans of its `stages` where
-    everything is selected."""
+class StagedPlan:
+    """A program with sizes that masks determine when it runs: its graph and stream request, and its selection `stages`, planned
+    for the most items there can be."""
 
     bound: BoundGraph
-    asked: StreamRequest
+    request: StreamRequest
     device: Device
     stages: tuple[SelectionStage, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
-    """A program whose sizes are bound and that is planned: its files are found, its guards hold; no data has been read.
+class LoadedProgram:
+    """A planned program with its sizes bound: its files are found and its guards hold; no data has been read.
 
-    `simulated`: the plan's devices are declared, and each is held to its memory while it runs here.  `file_bytes`: what
-    reading or writing a file takes at most, beside the arrays.  `warnings`: of directives.  `elsewhere`: what runs it, if not
-    this process alone.  `scratch`: what is ordered on disk.  `staged`: sizes in `bound`
-    are the most that masks can select, and become known stage by stage; `selected`: what has been selected so.  `stored`: inputs
-    that are read where they are used, and outputs that are written where they are made.
-    """
+    `simulated`: the plan's devices are declared, and each is held to its memory while the plan runs here.
+    `file_bytes`: the most memory that reading or writing one file takes in addition to the arrays.
+    `warnings`: of directives.
+    `remote_runner`: runs the plan on a cluster; None: this process runs it.
+    `scratch`: values that are sorted in temporary files.
+    `staged`: sizes in `bound` are the most that masks can select, and become known stage by stage.
+    `mask_selections`: by name, the items that stages have selected so far.
+    `stored`: by name, inputs that devices read and outputs that they write in place."""
 
     checked: Checked
     core: Core
@@ -122,10 +124,10 @@ class Loaded:
     simulated: bool = False
     file_bytes: int = 0
     warnings: tuple[Diagnostic, ...] = ()
-    elsewhere: Runner | None = None
+    remote_runner: RemoteRunner | None = None
     scratch: tuple[Scratch, ...] = ()
-    staged: Staged | None = None
-    selected: Mapping[str, SelectedRows] | None = None
+    staged: StagedPlan | None = None
+    mask_selections: Mapping[str, SelectedRows] | None = None
     stored: Mapping[str, StoredInput | StoredOutput] = field(default_factory=dict)
 
     @property

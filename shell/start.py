@@ -1,9 +1,9 @@
 """The entry point of the process `rho`, which can be interrupted from its first line on.
 
-While modules are imported there is nothing to be kept, and an exception would come out of the middle of an import: whoever
-interrupts then ends the process at once.  `main` takes interrupts over when it begins.
+While modules are imported there is nothing to clean up, and KeyboardInterrupt would be raised in the middle of an import, so an
+interrupt ends the process at once.  `shell.main` installs its own handlers when it begins.
 
-Imports nothing that Python has not loaded by itself.
+Imports nothing that Python has not loaded already.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ import os
 _INTERRUPTED = 130
 
 
-def _leave(number: int, frame: object) -> None:
+def _exit_at_once(number: int, frame: object) -> None:
     os.write(2, b"interrupted\n")
     os._exit(_INTERRUPTED)
 
 
 def main() -> int:
-    """Run the command of this process.
+    """Run the command of this process; returns its exit code.
 
-    Rho calls BLAS on one thread.  OpenBLAS starts one for each core when it is loaded all the same, and where the system has none
-    to give it sends its process the signal of Ctrl-C; so it is told beforehand."""
+    OpenBLAS gets one thread, since Rho calls it on one: it would start one for each core when it is loaded, and send its process
+    SIGINT where the system refuses them."""
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     if _signal.getsignal(_signal.SIGINT) not in (_signal.SIG_IGN, None):
-        _signal.signal(_signal.SIGINT, _leave)
+        _signal.signal(_signal.SIGINT, _exit_at_once)
     from .main import main as run
 
     return run()

@@ -11,9 +11,9 @@ from enum import Enum
 from typing import Final
 
 from ...lang.support.records import dataclass
-from ..console.usage_errors import UsageError, near, nearest
+from ..console.usage_errors import UsageError, did_you_mean, nearest
 
-# ---------------------------------------------------------------------------------------------------- arguments
+# ---------------------------------------------------------------------------------------------------- parser
 
 class Takes(Enum):
     """What follows an option."""
@@ -24,7 +24,7 @@ class Takes(Enum):
 
 
 class FileUse(Enum):
-    """What becomes of the file that an option names."""
+    """How a command uses the file that an option names."""
 
     NONE = "it names none"
     READ = "it is read"
@@ -34,7 +34,7 @@ class FileUse(Enum):
 @dataclass(frozen=True, slots=True)
 class Option:
     """One option: its spellings (the first is canonical), what it takes, the value's name in help, one line of help, its choices,
-    and what becomes of the file it names."""
+    and how it uses the file it names."""
 
     spellings: tuple[str, ...]
     takes: Takes
@@ -50,24 +50,24 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """A read command line.  `given` maps canonical option names to their values in order (switches: empty strings)."""
+    """A parsed command line.  `options` maps canonical option names to their values in order (a switch has empty strings)."""
 
     verb: str
     positional: tuple[str, ...]
-    given: Mapping[str, tuple[str, ...]]
+    options: Mapping[str, tuple[str, ...]]
 
     def has(self, name: str) -> bool:
-        return name in self.given
+        return name in self.options
 
     def value(self, name: str) -> str | None:
-        values = self.given.get(name)
+        values = self.options.get(name)
         return values[-1] if values else None
 
     def values(self, name: str) -> tuple[str, ...]:
-        return self.given.get(name, ())
+        return self.options.get(name, ())
 
     def pairs(self, name: str, shape: str) -> dict[str, str]:
-        """`NAME=VALUE` options as a dict; a missing `=` or a repeated name is a usage error (`shape` is for the message)."""
+        """`NAME=VALUE` options as a dict.  `shape` names the form in messages.  UsageError: a missing `=` or a repeated name."""
         pairs: dict[str, str] = {}
         for text in self.values(name):
             key, equals, value = text.partition("=")
@@ -80,8 +80,10 @@ class Arguments:
         return pairs
 
 
-def read(verb: str, words: Sequence[str], options: Sequence[Option]) -> Arguments:
-    """Split `words` into options and positional arguments."""
+def parse_arguments(verb: str, words: Sequence[str], options: Sequence[Option]) -> Arguments:
+    """Split `words` into options and positional arguments; all after `--` is positional.
+
+    UsageError: an unknown option, a missing or repeated value, or one that is no choice."""
     spelt = {spelling: option for option in options for spelling in option.spellings}
     positional: list[str] = []
     given: dict[str, list[str]] = {}
@@ -112,14 +114,14 @@ def read(verb: str, words: Sequence[str], options: Sequence[Option]) -> Argument
         if option.takes is Takes.VALUE and option.name in given:
             raise UsageError(f"rho {verb}: {option.name} is given twice", "it takes one value")
         if option.choices and value not in option.choices:
-            guess = near(value, option.choices)
+            guess = did_you_mean(value, option.choices)
             raise UsageError(f"rho {verb}: {option.name} cannot be `{value}`{guess}", "one of " + ", ".join(option.choices))
         given.setdefault(option.name, []).append(value)
     return Arguments(verb, tuple(positional), {name: tuple(values) for name, values in given.items()})
 
 
 def looks_like_option(word: str) -> bool:
-    """`--word` or `-w`: an expression such as `-3`, `-/x` or `-` does not."""
+    """Is a word `--word` or `-w`?  Expressions such as `-3`, `-/x` or `-` are not."""
     if word.startswith("--"):
         return len(word) > 2 and word[2].isalpha() and word[2].isascii()
     return len(word) == 2 and word[0] == "-" and word[1].isalpha() and word[1].isascii()
@@ -131,11 +133,11 @@ def unknown_option(verb: str, word: str, spellings: Sequence[str]) -> UsageError
     return UsageError(f"rho {verb}: unknown option {word}{meant}", f"rho {verb} --help lists the options")
 
 
-# ---------------------------------------------------------------------------------------------------- registry
+# ---------------------------------------------------------------------------------------------------- table of verbs
 #
-# The verbs of `rho`: their options, help and the module that does the work, imported only when the verb is used.
+# The verbs of `rho` with their options and help.  The module of a verb is imported only when the verb is used.
 #
-# Adding a verb is one entry here and one module in `shell.verbs` with `def NAME_command(arguments, console) -> Exit`.
+# To add a verb, add a row here and a module in `shell.verbs` with `def NAME_command(arguments, console) -> Exit`.
 
 READ, WRITTEN = FileUse.READ, FileUse.WRITTEN
 
@@ -190,15 +192,17 @@ LIMITS = (INPUT, SET, ALLOW_READ, MAX_MEMORY, MAX_TIME)
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """`least`, `most`: how many positional arguments (`most` None: any number)."""
+    """A verb: its name, usage line, summary, examples (command, remark) and options.
+
+    `min_arguments`, `max_arguments`: how many positional arguments it takes (None: any number)."""
 
     name: str
     usage: str
     summary: str
     examples: tuple[tuple[str, str], ...]
     options: tuple[Option, ...]
-    least: int
-    most: int | None
+    min_arguments: int
+    max_arguments: int | None
 
 
 VERBS: tuple[Verb, ...] = (
@@ -419,7 +423,7 @@ MODULES: Final[Mapping[str, str]] = {
 """The module of `shell.verbs` that has a verb's command, where it is not the verb's name."""
 
 
-def find(name: str) -> Verb | None:
+def find_verb(name: str) -> Verb | None:
     return next((verb for verb in VERBS if verb.name == name), None)
 
 
@@ -452,7 +456,7 @@ def overview() -> str:
     return "\n".join(lines)
 
 
-def page(verb: Verb) -> str:
+def help_page(verb: Verb) -> str:
     """`rho VERB --help`."""
     lines = [f"rho {verb.name} {verb.usage}".rstrip(), f"  {verb.summary}", "", *_examples(verb.examples), "", "options"]
     lines += _columns([(_spelling(option), option.doc) for option in (*verb.options, *COMMON)])

@@ -11,36 +11,36 @@ from typing import TYPE_CHECKING, Final
 
 from ...lang.support.bounded_parsing import is_url, parse_natural, url_error
 from ..console.standard_streams import Console, check_streams, stream_of
-from ..console.usage_errors import UsageError, seconds
+from ..console.usage_errors import UsageError, parse_seconds
 from ..execution.params import Permissions, parse_size
 from ..execution.run_request import Grouping, Limits, RunRequest
 from ..execution.scheduling import PlanningEffort, PlanPurpose, Scheduling
 from .arguments import Arguments
 
 if TYPE_CHECKING:
-    from ..execution.clusters import Attachment
+    from ..execution.clusters import ClusterConnection
 
 _MOST_RESTARTS: Final = 1000
 PLANNER_OPTIONS: Final = (
     "--devices", "--objective", "--deadline", "--budget", "--prove", "--fast", "--without", "--require-optimal",
 )  # fmt: skip
-"""Any of these plans with the scheduler."""
+"""With any of these the scheduler of several devices makes the plan."""
 
 
 def request_of(arguments: Arguments, console: Console) -> RunRequest:
-    """The request of `run`, `eval`, `plan` and `estimate`."""
+    """The request that the options of `run`, `eval`, `plan` or `estimate` make.  UsageError: a value that is not valid."""
     params = arguments.pairs("--set", "PARAM=VALUE")
     inputs, given = arguments.pairs("--in", "NAME=PATH"), arguments.pairs("--out", "NAME=PATH")
-    outputs = _each(given)
+    outputs = _output_paths(given)
     check_streams(inputs, given, terminal=console.out.isatty(), program="-" in arguments.positional[:1])
-    limits = Limits(_bytes(arguments.value("--max-memory")), seconds("--max-time", arguments.value("--max-time")))
+    limits = Limits(_parse_bytes(arguments.value("--max-memory")), parse_seconds("--max-time", arguments.value("--max-time")))
     grouping = Grouping.AS_WRITTEN if arguments.has("--exact") else Grouping.CHEAPEST
     sizes = {name: parse_size("--size", name, text) for name, text in arguments.pairs("--size", "NAME=N").items()}
     return RunRequest(inputs, params, outputs, limits, console.input, grouping, sizes)
 
 
-def _each(given: Mapping[str, str]) -> dict[str, str]:
-    """`day,mean=report.csv` names one file for several outputs."""
+def _output_paths(given: Mapping[str, str]) -> dict[str, str]:
+    """The path of each output: `day,mean=report.csv` names one file for two."""
     paths: dict[str, str] = {}
     for names, path in given.items():
         for name in map(str.strip, names.split(",")):
@@ -51,7 +51,7 @@ def _each(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def permissions_of(arguments: Arguments, request: RunRequest, script: str, folder: str) -> Permissions:
-    """The script's folder, the files named on the command line, and what is allowed beside them."""
+    """Permissions for the script's folder, the files that options name, and `--allow-read` and `--allow-write`."""
     named = [script, *(_data_file(path) for path in request.inputs.values() if stream_of(path) is None)]
     writable = arguments.values("--allow-write")
     for option in ("--allow-read", "--allow-write"):
@@ -71,7 +71,7 @@ def _data_file(path: str) -> str:
     return split_member(path)[0]
 
 
-def _bytes(text: str | None) -> int | None:
+def _parse_bytes(text: str | None) -> int | None:
     if text is None:
         return None
     from ...lang.bind.directives import bytes_of
@@ -81,8 +81,8 @@ def _bytes(text: str | None) -> int | None:
     return count
 
 
-def scheduling_of(arguments: Arguments, use: PlanPurpose) -> Scheduling | None:
-    """What the options ask; None if nothing does."""
+def scheduling_of(arguments: Arguments, purpose: PlanPurpose) -> Scheduling | None:
+    """How the options ask to plan; None if none of them does.  UsageError: options that exclude each other."""
     if not any(arguments.has(name) for name in (*PLANNER_OPTIONS, "--plan", "--simulate", "--cluster", "--restarts")):
         return None
     given = [option for option in ("--budget", "--prove", "--fast") if arguments.has(option)]
@@ -93,17 +93,17 @@ def scheduling_of(arguments: Arguments, use: PlanPurpose) -> Scheduling | None:
         effort = PlanningEffort.FAST
     if arguments.value("--plan") is not None and any(arguments.has(name) for name in PLANNER_OPTIONS if name != "--devices"):
         raise UsageError("--plan runs a plan as it is stored", "options of the planner have no use beside it")
-    budget = seconds("--budget", arguments.value("--budget"), 86_400)
+    budget = parse_seconds("--budget", arguments.value("--budget"), 86_400)
     return Scheduling(
-        PlanPurpose.SIMULATE if arguments.has("--simulate") else use, arguments.value("--devices"),
+        PlanPurpose.SIMULATE if arguments.has("--simulate") else purpose, arguments.value("--devices"),
         arguments.values("--objective"),
         effort, budget, arguments.value("--plan"), arguments.values("--without"),
-        attachment_of(arguments), _nanoseconds(arguments.value("--deadline")),
+        connection_of(arguments), _parse_deadline(arguments.value("--deadline")),
     )  # fmt: skip
 
 
-def _nanoseconds(text: str | None) -> int | None:
-    """`20ms`.  UsageError: no time."""
+def _parse_deadline(text: str | None) -> int | None:
+    """A time such as `20ms` in nanoseconds.  UsageError: not a time."""
     if text is None:
         return None
     from ...lang.bind.directives import ticks_of
@@ -114,8 +114,8 @@ def _nanoseconds(text: str | None) -> int | None:
     return nanoseconds
 
 
-def attachment_of(arguments: Arguments) -> Attachment | None:
-    """What `--cluster` asks.  UsageError: beside what it has no use for."""
+def connection_of(arguments: Arguments) -> ClusterConnection | None:
+    """The cluster of `--cluster`, not connected yet; None without the option.  UsageError: options that exclude it."""
     where = arguments.value("--cluster")
     if where is None:
         if arguments.has("--restarts"):
@@ -123,9 +123,9 @@ def attachment_of(arguments: Arguments) -> Attachment | None:
         return None
     if unfit := [name for name in ("--devices", "--simulate", "--plan") if arguments.has(name)]:
         raise UsageError(f"--cluster has its own devices: it goes without {unfit[0]}")
-    from ..execution.clusters import RESTARTS, Attachment
+    from ..execution.clusters import RESTARTS, ClusterConnection
 
     text = arguments.value("--restarts") or str(RESTARTS)
     if (restarts := parse_natural(text, _MOST_RESTARTS)) is None:
         raise UsageError(f"--restarts {text}: write a number from 0 to {_MOST_RESTARTS}")
-    return Attachment(where, restarts)
+    return ClusterConnection(where, restarts)

@@ -1,8 +1,8 @@
-"""Fixes applied to a text, and what that changes: `rho check --fix`, `--diff` of `check` and `fmt`.
+"""Applies the fixes of diagnostics to a text, and shows the difference: `rho check --fix`, `--diff` of `check` and `fmt`.
 
-A fix is kept only if the text then has no more errors than before, so that what it uncovers is no worse than what it repairs.
-What a fix uncovers may have a fix too, so errors are counted after those that follow.  Fixes are tried all together, and one by
-one where all together leave more errors.
+A fix is kept only if the text then has no more errors than before, so that the errors it uncovers are no more than it repairs.
+Those may have fixes too, so errors are counted after these follow-up fixes.  Fixes are tried all together, then one by one if
+all together leave more errors.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from ...lang.diagnostics.model import Diagnostic, Fix
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Source
 
-MOST_ROUNDS: Final = 50
-_MOST_FOLLOWING: Final = 6
+MAXIMUM_ROUNDS: Final = 50
+_MAXIMUM_FOLLOW_UPS: Final = 6
 Check = Callable[[Source], Sequence[Diagnostic]]
 
 
 @dataclass(frozen=True, slots=True)
 class FixRefused:
-    """A message whose fix was not applied, with the errors there would be with it and the first that would be new."""
+    """A diagnostic whose fix was not applied, the number of errors that the text would have with it, and the first new one."""
 
     diagnostic: Diagnostic
     errors: int
@@ -29,8 +29,8 @@ class FixRefused:
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
-    """A text with its fixes, how many there were, and those that were not applied."""
+class FixedSource:
+    """A text after its fixes, how many were applied, and those that were not."""
 
     source: Source
     count: int
@@ -46,53 +46,54 @@ class _Attempt:
     count: int
 
 
-def fixed(source: Source, check: Check) -> Fixed:
-    """The text with its fixes."""
+def apply_safe_fixes(source: Source, check: Check) -> FixedSource:
+    """Apply the fixes that `check` offers until none is left or `MAXIMUM_ROUNDS` is reached; `check` is run on each new text."""
     now = _Attempt(source, check(source), 0)
     refused: list[FixRefused] = []
-    for _ in range(MOST_ROUNDS):
-        fixable, refused = _apart(now.diagnostics, now.source), []
+    for _ in range(MAXIMUM_ROUNDS):
+        fixable, refused = _independent(now.diagnostics, now.source), []
         attempts = [fixable, *([one] for one in fixable)] if len(fixable) > 1 else [fixable] * bool(fixable)
         for attempt in attempts:
-            after = _followed(now, [diagnostic.fixes[0] for diagnostic in attempt], check)
-            if _errors(after.diagnostics) <= _errors(now.diagnostics) and _state(after.diagnostics) != _state(now.diagnostics):
+            after = _try_with_follow_ups(now, [diagnostic.fixes[0] for diagnostic in attempt], check)
+            changed = _signature(after.diagnostics) != _signature(now.diagnostics)
+            if _error_count(after.diagnostics) <= _error_count(now.diagnostics) and changed:
                 now = after
                 break
             if len(attempt) == 1:
-                before = _state(now.diagnostics)
+                before = _signature(now.diagnostics)
                 new = [one for one in after.diagnostics if one.is_error and (one.code, one.message) not in before]
-                refused.append(FixRefused(attempt[0], _errors(after.diagnostics), new[0] if new else None))
+                refused.append(FixRefused(attempt[0], _error_count(after.diagnostics), new[0] if new else None))
         else:
             break
-    return Fixed(now.source, now.count, tuple(refused))
+    return FixedSource(now.source, now.count, tuple(refused))
 
 
-def _followed(now: _Attempt, fixes: Sequence[Fix], check: Check) -> _Attempt:
-    """The text after the fixes and, while it has more errors than before, after the fixes of what they uncover."""
-    first = after = _attempted(now, fixes, check)
-    for _ in range(_MOST_FOLLOWING):
-        further = [diagnostic.fixes[0] for diagnostic in _apart(after.diagnostics, after.source)]
-        if _errors(after.diagnostics) <= _errors(now.diagnostics) or not further:
+def _try_with_follow_ups(now: _Attempt, fixes: Sequence[Fix], check: Check) -> _Attempt:
+    """Apply the fixes and, while the text has more errors than before, the fixes of the errors that they uncover."""
+    first = after = _try_fixes(now, fixes, check)
+    for _ in range(_MAXIMUM_FOLLOW_UPS):
+        further = [diagnostic.fixes[0] for diagnostic in _independent(after.diagnostics, after.source)]
+        if _error_count(after.diagnostics) <= _error_count(now.diagnostics) or not further:
             break
-        after = _attempted(after, further, check)
-    return after if _errors(after.diagnostics) <= _errors(now.diagnostics) else first
+        after = _try_fixes(after, further, check)
+    return after if _error_count(after.diagnostics) <= _error_count(now.diagnostics) else first
 
 
-def _attempted(now: _Attempt, fixes: Sequence[Fix], check: Check) -> _Attempt:
-    text = applied(now.source, fixes)
+def _try_fixes(now: _Attempt, fixes: Sequence[Fix], check: Check) -> _Attempt:
+    text = with_fixes(now.source, fixes)
     return _Attempt(text, check(text), now.count + len(fixes))
 
 
 def difference(old: Source, new: str) -> str:
-    """What changes, as a unified diff; empty if nothing does."""
+    """A unified diff; empty if nothing changes."""
     from difflib import unified_diff
 
     lines = unified_diff(old.text.splitlines(keepends=True), new.splitlines(keepends=True), old.name, old.name)
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
-def _apart(diagnostics: Sequence[Diagnostic], source: Source) -> list[Diagnostic]:
-    """The messages whose first fix changes only this text, without those whose fix meets an earlier one's."""
+def _independent(diagnostics: Sequence[Diagnostic], source: Source) -> list[Diagnostic]:
+    """The diagnostics whose first fix changes only this text and overlaps no fix of an earlier one."""
     chosen: list[Diagnostic] = []
     taken: list[tuple[int, int]] = []
     for diagnostic in diagnostics:
@@ -105,17 +106,17 @@ def _apart(diagnostics: Sequence[Diagnostic], source: Source) -> list[Diagnostic
     return chosen
 
 
-def applied(source: Source, fixes: Sequence[Fix]) -> Source:
-    """The text with the edits of all fixes made; none may meet another."""
+def with_fixes(source: Source, fixes: Sequence[Fix]) -> Source:
+    """The text with the edits of all `fixes`, which must not overlap."""
     text = source.text
     for edit in sorted((edit for fix in fixes for edit in fix.edits), key=lambda edit: edit.span.start, reverse=True):
         text = text[: edit.span.start] + edit.text + text[edit.span.end :]
     return Source(source.name, text)
 
 
-def _errors(diagnostics: Sequence[Diagnostic]) -> int:
+def _error_count(diagnostics: Sequence[Diagnostic]) -> int:
     return sum(diagnostic.is_error for diagnostic in diagnostics)
 
 
-def _state(diagnostics: Sequence[Diagnostic]) -> list[tuple[str, str]]:
+def _signature(diagnostics: Sequence[Diagnostic]) -> list[tuple[str, str]]:
     return [(diagnostic.code, diagnostic.message) for diagnostic in diagnostics]

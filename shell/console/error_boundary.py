@@ -1,7 +1,7 @@
 """The error boundary: converts an exception that no command has handled to diagnostics, a resource error or a bug report.
 
-Where memory runs out while a library is loaded, what comes up is an ImportError or an OSError in the words of the dynamic linker;
-it is told from others by those words and by what it was raised from.
+Where memory runs out while a library is loaded, Python raises ImportError or OSError with the dynamic linker's message.  The
+message, the exception's causes and the process's limit tell it from other errors.
 """
 
 from __future__ import annotations
@@ -20,17 +20,16 @@ from ...lang.support.files import KERNEL_TEXT, read_bytes, read_text
 from .process_exit import Exit
 from .standard_streams import Console
 
-# ---------------------------------------------------------------------------------------------------- uncaught
-
-_CLOSE = 48 << 20
+_NEAR_LIMIT = 48 << 20
+"""Bytes of address space below which memory counts as exhausted."""
 _NO_MEMORY = (
     "failed to map segment", "cannot allocate memory", "cannot create shared object descriptor", "out of memory",
     "can't allocate lock",
 )  # fmt: skip
 
 
-def exit_for(error: Exception, words: Sequence[str], console: Console) -> Exit:
-    """Say what happened; the code to exit with."""
+def report_uncaught(error: Exception, words: Sequence[str], console: Console) -> Exit:
+    """Report an exception that no command has handled; returns the exit code."""
     if lacks_memory(error):
         console.note("error[E703]: there is not enough memory to go on; nothing was saved")
         return Exit.FAILED
@@ -38,12 +37,12 @@ def exit_for(error: Exception, words: Sequence[str], console: Console) -> Exit:
         console.note("rho: the system gives this process no more threads; nothing was saved")
         return Exit.FAILED
 
-    report(error, words, console, traceback="--debug" in words)
+    report_bug(error, words, console, traceback="--debug" in words)
     return Exit.BUG
 
 
 def lacks_memory(error: BaseException) -> bool:
-    """Did it come from a lack of memory, as what it was raised from says, or as the limit shows that the process is at?"""
+    """Does the error, or one that it was raised from, say that memory ran out, or is the process at its limit?"""
     return is_at_limit() or any(
         isinstance(one, MemoryError)
         or (isinstance(one, OSError) and one.errno == errno.ENOMEM)
@@ -53,12 +52,12 @@ def lacks_memory(error: BaseException) -> bool:
 
 
 def lacks_threads(error: BaseException) -> bool:
-    """Did it come from a thread that could not be started?"""
+    """Does the error, or one that it was raised from, say that no thread could be started?"""
     return any(isinstance(one, RuntimeError) and "can't start new thread" in str(one) for one in _chain(error))
 
 
 def is_at_limit() -> bool:
-    """Has the process all but used the address space that it may have?  (Libraries then fail in any words.)"""
+    """Has the process nearly used up its address space?  (Libraries then fail with any message.)"""
     try:
         import resource
 
@@ -66,7 +65,7 @@ def is_at_limit() -> bool:
         used = int(read_text("/proc/self/statm", KERNEL_TEXT).split()[0]) * resource.getpagesize()
     except (ImportError, OSError, ValueError):
         return False
-    return limit != resource.RLIM_INFINITY and limit - used < _CLOSE
+    return limit != resource.RLIM_INFINITY and limit - used < _NEAR_LIMIT
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -78,12 +77,12 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         one = one.__cause__ or one.__context__
 
 
-# ---------------------------------------------------------------------------------------------------- crash
+# ---------------------------------------------------------------------------------------------------- bug reports
 #
-# What happens on a bug in Rho: a reproducer file in a temporary folder, and one line that says where it is.
+# A bug in Rho writes a reproducer file into the temporary folder and prints one line with its path.
 
-def report(error: BaseException, words: Sequence[str], console: Console, *, traceback: bool) -> None:
-    """Write the reproducer and say so; with `traceback` also print it."""
+def report_bug(error: BaseException, words: Sequence[str], console: Console, *, traceback: bool) -> None:
+    """Write the reproducer and print where it is; with `traceback` also print the traceback."""
     trace = "".join(tracebacks.format_exception(error))
     try:
         path = write_reproducer(trace, words)
@@ -95,7 +94,7 @@ def report(error: BaseException, words: Sequence[str], console: Console, *, trac
 
 
 def write_reproducer(trace: str, words: Sequence[str]) -> str:
-    """The command, the versions, the texts of the .rho files it names, and the traceback; returns the file's path."""
+    """Write the command, the versions, the texts of the .rho files it names and the traceback; returns the file's path."""
     parts = [
         "# Reproducer of a bug in Rho",
         f"rho {__version__} · Python {platform.python_version()} · {platform.platform()}",

@@ -1,4 +1,4 @@
-"""Prints results and diagnostics of a command: diagnostics go to standard error, in colour on a terminal."""
+"""Prints JSON and diagnostics, reads program texts and writes files; every error is a usage error or a diagnostic."""
 
 from __future__ import annotations
 
@@ -15,12 +15,10 @@ from ...lang.diagnostics.render import Ink, render_text
 from ...lang.support.files import Pipes, read_bytes, replace_file
 from ...lang.syntax.source import MAXIMUM_CHARACTERS, Source, Span
 from .process_exit import Exit
-from .standard_streams import Console, Volume, in_order
+from .standard_streams import Console, Volume, flush_results
 from .usage_errors import NotWritten, UsageError, nearest
 
 # ---------------------------------------------------------------------------------------------------- results
-#
-# Helpers every verb shares: is JSON wanted, writing JSON, writing a file whole or not at all.
 
 def to_json(value: Any) -> str:
     """One line of JSON, glyphs as they are; never NaN or Infinity, which JSON does not have."""
@@ -31,64 +29,68 @@ def print_json(console: Console, value: Any) -> None:
     console.print(to_json(value))
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Replace a file whole or not at all (`lang.support.files`).  OSError: the old one is as it was."""
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Replace a file atomically (`lang.support.files`).  OSError: the old file is unchanged."""
     data = content.encode() if isinstance(content, str) else content
     replace_file(path, lambda file: file.write(data))
 
 
-def rewrite(file: str | Path, text: str, what: str = "") -> None:
-    """Replace a text file; `what` is for the message.  NotWritten."""
+def write_text(file: str | Path, text: str, what: str = "") -> None:
+    """Replace a text file; `what` names it in the message.  Raises NotWritten."""
     try:
-        write_whole(Path(file), text)
+        write_atomically(Path(file), text)
     except OSError as error:
         raise NotWritten(f"{what or f'`{file}`'} cannot be written: {error.strerror}") from error
 
 
-def require_place(path: str, what: str) -> None:
-    """NotWritten where a file cannot be written, before anything runs; `what` is for the message."""
+def require_writable(path: str, what: str) -> None:
+    """Raise NotWritten if a file cannot be written, before anything runs; `what` names it in the message."""
     if not os.path.isdir(os.path.dirname(os.path.realpath(path))) or os.path.isdir(path):
         raise NotWritten(f"{what} cannot be written", "its folder has to be there")
 
 
-# ---------------------------------------------------------------------------------------------------- messages
+# ---------------------------------------------------------------------------------------------------- diagnostics
 
-def show(console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> None:
+def show_diagnostics(console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> None:
     """Write diagnostics as text to standard error, a blank line after each."""
     if console.volume is Volume.QUIET:
         diagnostics = [one for one in diagnostics if one.is_error]
     if diagnostics:
-        in_order(console.out)
-        console.err.write(text(console, diagnostics, sources) + "\n")
+        flush_results(console.out)
+        console.err.write(diagnostics_text(console, diagnostics, sources) + "\n")
 
 
-def with_options(
+def with_input_options(
     diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source], inputs: Mapping[str, str]
 ) -> tuple[Diagnostic, ...]:  # fmt: skip
-    """The diagnostics; what is said of a file at the line of its input names the `--in` that gave the file, if one did."""
-    return tuple([_with_option(diagnostic, sources, inputs) for diagnostic in diagnostics])
+    """The diagnostics; one about a data file gets a note that names the option `--in` which gave the file, if one did.
+
+    `inputs`: paths by the name of the input, as options give them."""
+    return tuple([_with_input_option(diagnostic, sources, inputs) for diagnostic in diagnostics])
 
 
-def _with_option(diagnostic: Diagnostic, sources: Mapping[str, Source], inputs: Mapping[str, str]) -> Diagnostic:
+def _with_input_option(diagnostic: Diagnostic, sources: Mapping[str, Source], inputs: Mapping[str, str]) -> Diagnostic:
     source = sources.get(diagnostic.span.file)
-    declared = None if source is None or diagnostic.code not in _OF_FILES else _INPUT.match(source.text, diagnostic.span.start)
+    if source is None or diagnostic.code not in _FILE_ERRORS:
+        return diagnostic
+    declared = _INPUT_LINE.match(source.text, diagnostic.span.start)
     if declared is None or declared[1] not in inputs:
         return diagnostic
     return replace(diagnostic, notes=(*diagnostic.notes, f"the file was given by `--in {declared[1]}={inputs[declared[1]]}`"))
 
 
-_OF_FILES = frozenset({Code.E704, Code.E705, Code.E706})
-_INPUT = re.compile(r"[ \t]*input[ \t]+(\w+)")
+_FILE_ERRORS = frozenset({Code.E704, Code.E705, Code.E706})
+_INPUT_LINE = re.compile(r"[ \t]*input[ \t]+(\w+)")
 
 
-def text(console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> str:
-    """Diagnostics as text, as this console wants them."""
+def diagnostics_text(console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> str:
+    """Diagnostics as text, coloured if the console is."""
     ink = Ink.ANSI if console.colour else Ink.PLAIN
     return render_text(diagnostics, sources, ink=ink)
 
 
 def exit_of(error: RhoError) -> Exit:
-    """The exit code of an error raised by a stage."""
+    """The exit code of an error that a stage of the pipeline raises."""
     codes = {diagnostic.code for diagnostic in error.diagnostics}
     if Code.BUG in codes:
         return Exit.BUG
@@ -101,7 +103,7 @@ def exit_of(error: RhoError) -> Exit:
 
 # ---------------------------------------------------------------------------------------------------- sources
 #
-# Program texts from disk: read with a size cap, as UTF-8, and the files that `check`, `fmt` and `test` mean by a path.
+# Reads program texts (UTF-8, limited in size) and finds the files that `check`, `fmt` and `test` mean by a path.
 
 _MOST_BYTES = 4 * MAXIMUM_CHARACTERS + 4
 EVAL, STANDARD_INPUT = "<eval>", "<stdin>"
@@ -109,7 +111,7 @@ _SKIPPED_FOLDERS = ("__pycache__", "node_modules")
 
 
 def read_source(path: str, name: str | None = None, pipes: Pipes = Pipes.READ) -> Source:
-    """The text of a file, called `name` in messages; a name that is not a readable file is a usage error."""
+    """The text of a file, called `name` in messages.  UsageError: it cannot be read; Rejected E002: it is not UTF-8."""
     try:
         data = read_bytes(path, _MOST_BYTES, pipes)
     except FileNotFoundError:
@@ -122,7 +124,7 @@ def read_source(path: str, name: str | None = None, pipes: Pipes = Pipes.READ) -
 
 
 def decode(name: str, data: bytes) -> Source:
-    """UTF-8 with an optional byte order mark; anything else is E002 at the first bad byte, shown with what could be read."""
+    """Decode UTF-8 with an optional byte order mark.  Rejected E002: at the first invalid byte."""
     try:
         return Source(name, data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -147,7 +149,7 @@ def _similar(path: str) -> str:
 
 
 def find_files(paths: Iterable[str], suffixes: tuple[str, ...]) -> list[str]:
-    """The files meant by paths, folders searched for `suffixes` in order of name; each once.  `-` stays."""
+    """The files that paths mean, each once: a folder stands for all files below it with one of `suffixes`, sorted; `-` stays."""
     files: dict[str, None] = {}
     for path in paths:
         if not os.path.isdir(path):

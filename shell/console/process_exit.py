@@ -1,13 +1,13 @@
-"""Ends the process of a command early and in order: on Ctrl-C, a request to terminate or the limit of `--max-time`.
+"""Exit codes, and the orderly end of a command's process on Ctrl-C (SIGINT), SIGTERM or the limit of `--max-time` (SIGALRM).
 
-Each of them first raises an exception in the main thread, which cleans up and says what happened.  Python raises it between two
-of its instructions, and compiled code (LAPACK, an FFT, a decoder) may run for minutes between them; an exception may also get
-lost in a destructor, and threads may hold up the end of the interpreter.  So the number of every signal also goes through a
-pipe to a thread, and what has not ended `PATIENCE` seconds later that thread ends: temporary files are removed, the same is said,
-and the process exits with the same code.  A second interrupt is not waited for.
+Each signal first raises an exception in the main thread, which cleans up and reports what happened.  Python raises it between
+two of its instructions, and compiled code (LAPACK, an FFT, a decoder) may run for minutes between them; an exception may also
+get lost in a destructor, and threads may delay the end of the interpreter.  So the number of every signal also goes through a
+pipe to a watchdog thread.  If the process has not ended after `PATIENCE` seconds, that thread ends it: it removes temporary
+files, prints the same message and exits with the same code.  A second interrupt exits at once.
 
-Only a process that is one command is guarded (`guard`): a session answers interrupts itself, and in the processes of others
-signals are theirs.
+Only a process that runs one command installs the handlers (`install_signal_handlers`): a session handles interrupts itself, and
+a process that embeds Rho keeps its own handlers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ...lang.support.records import dataclass
 
 # ---------------------------------------------------------------------------------------------------- exits
 #
-# Exit codes of the `rho` program: the one place that says which outcome gives which number.
+# Exit codes of the `rho` program.
 
 class Exit(IntEnum):
     OK = 0
@@ -43,87 +43,88 @@ class Exit(IntEnum):
     TERMINATED = 143
 
 
-# ---------------------------------------------------------------------------------------------------- ending
+# ---------------------------------------------------------------------------------------------------- signals
 
 PATIENCE: Final = 0.25
-"""Seconds between a signal and the end of a process whose main thread has not heard it."""
+"""Seconds between a signal and the end of a process whose main thread has not reacted to it."""
 
 
 class Terminated(BaseException):
-    """Somebody asked the process to end; no `except Exception` stops it."""
+    """SIGTERM has come.  Not an `Exception`, so that no `except Exception` stops it."""
 
 
 class Alarm(BaseException):
-    """The time is up: raised between any two instructions, so that nothing on the way may take it for an error of its own."""
+    """The time limit has passed.  Not an `Exception`, so that no library takes it for an error of its own."""
 
 
 @dataclass(frozen=True, slots=True)
-class LastWords:
-    """What a process says that is ended from outside: on standard output, on standard error, and its exit code."""
+class ExitMessage:
+    """What a process that a signal ends writes to standard output and standard error, and its exit code."""
 
     out: str
     err: str
     code: Exit
 
 
-_WORDS: Final[dict[int, Callable[[], LastWords]]] = {
-    signal.SIGINT: lambda: LastWords("", "interrupted\n", Exit.INTERRUPTED),
-    signal.SIGTERM: lambda: LastWords("", "terminated\n", Exit.TERMINATED),
+_MESSAGES: Final[dict[int, Callable[[], ExitMessage]]] = {
+    signal.SIGINT: lambda: ExitMessage("", "interrupted\n", Exit.INTERRUPTED),
+    signal.SIGTERM: lambda: ExitMessage("", "terminated\n", Exit.TERMINATED),
 }
 _ERASE: Final = "\r\x1b[K"
-"""The line of progress that may stand there."""
+"""Erases the progress line of a terminal."""
 
 
-class _SignalGuard:
-    """What the thread knows.  `watched`: there is a thread; `limit`: what is said when the time is up, while there is a limit;
-    `said`: the code that the process exits with once everything has been said; `signal`: which has come, if any."""
+class _SignalWatchdog:
+    """The state that signal handlers and the watchdog thread share.  `has_thread`: the thread runs; `alarm_message`: makes the
+    message of a passed time limit, while there is one; `exit_code`: set once the command has reported everything; `signal`: the
+    number of the signal that has come, or 0."""
 
     def __init__(self) -> None:
-        self.watched = False
-        self.limit: Callable[[], LastWords] | None = None
-        self.said: Exit | None = None
+        self.has_thread = False
+        self.alarm_message: Callable[[], ExitMessage] | None = None
+        self.exit_code: Exit | None = None
         self.signal = 0
 
     def raise_in_main(self, number: int, frame: FrameType | None) -> None:
-        if self.said is not None:  # there is nothing left to be interrupted
+        if self.exit_code is not None:  # there is nothing left to be interrupted
             remove_live()
-            os._exit(self.said)
-        if self.signal and self.watched:  # the exception is on its way, and the thread ends what does not end
+            os._exit(self.exit_code)
+        if self.signal and self.has_thread:  # the exception is on its way, and the thread ends what does not end
             return
         self.signal = number
         if number == signal.SIGINT:
             raise KeyboardInterrupt
         raise Terminated
 
-    def begin(self) -> None:
-        """Start the thread.  Without descriptors or threads signals are heard as Python hears them."""
+    def start_thread(self) -> None:
+        """Start the watchdog thread.  Without file descriptors or threads left, signals work as Python alone handles them."""
         with suppress(OSError, ImportError, RuntimeError):
             from select import select  # here, and not in the thread, where a lack of descriptors would be no news
 
             reading, writing = _pipe()
             begun = _thread.allocate_lock()
             begun.acquire()
-            _thread.start_new_thread(self.watch, (reading, begun, select))
-            begun.acquire()  # one that began while the process ends would have to load a library to end itself
+            _thread.start_new_thread(self.run_thread, (reading, begun, select))
+            begun.acquire()  # a thread that starts while the process ends would have to load a library to end itself
             signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-            self.watched = True
+            self.has_thread = True
 
-    def watch(self, pipe: int, begun: _thread.LockType, wait: Callable[..., object]) -> None:
-        """In a thread of its own: end what does not end by itself."""
+    def run_thread(self, pipe: int, begun: _thread.LockType, wait: Callable[..., object]) -> None:
+        """The watchdog thread: end the process if it does not end by itself."""
         begun.release()
         while True:
             number = os.read(pipe, 1)[0]
-            words = self.limit if number == signal.SIGALRM else _WORDS.get(number)
-            if words is None:
+            message = self.alarm_message if number == signal.SIGALRM else _MESSAGES.get(number)
+            if message is None:
                 continue
             wait([pipe], [], [], PATIENCE)
-            if number == signal.SIGALRM and self.limit is not words:
-                continue  # it was heard, and what the process does now has no limit
-            _end(words, self.said)
+            if number == signal.SIGALRM and self.alarm_message is not message:
+                continue  # the main thread has reacted, and what it does now has no limit
+            _end_process(message, self.exit_code)
 
 
 def _pipe() -> tuple[int, int]:
-    """Its ends, and a descriptor is left for the files of the command.  OSError."""
+    """The reading and the writing end of a pipe.  OSError: no descriptor would be left for the files of the command."""
     ends = os.pipe()
     try:
         os.set_blocking(ends[1], False)
@@ -135,31 +136,32 @@ def _pipe() -> tuple[int, int]:
     return ends
 
 
-_guard: _SignalGuard | None = None
+_watchdog: _SignalWatchdog | None = None
 
 
-def guard() -> None:
-    """From now on the process is one command, and its signals end it.  For the main thread."""
-    global _guard
-    if _guard is not None or os.name != "posix" or not hasattr(signal, "set_wakeup_fd"):
+def install_signal_handlers() -> None:
+    """Make signals end the process, which runs one command.  Called by the main thread; later calls do nothing."""
+    global _watchdog
+    if _watchdog is not None or os.name != "posix" or not hasattr(signal, "set_wakeup_fd"):
         return
-    installed = _guard = _SignalGuard()
-    installed.begin()
+    installed = _watchdog = _SignalWatchdog()
+    installed.start_thread()
     drop_lost_interrupts()
-    for number in _WORDS:
+    for number in _MESSAGES:
         if signal.getsignal(number) not in (signal.SIG_IGN, None):
             signal.signal(number, installed.raise_in_main)
 
 
 def is_command() -> bool:
-    """Is this process one command, and not that of others?"""
-    return _guard is not None
+    """Does this process run one command (rather than a program that embeds Rho)?"""
+    return _watchdog is not None
 
 
 def drop_lost_interrupts() -> None:
-    """The exception of a signal is not shown where Python drops it: in a destructor, and in a thread whose work is done.
+    """Print no exception of a signal where Python drops it: in a destructor, and in a thread whose work is done.
 
-    A process that is one command is ended by its thread; in a session the interrupt of a destructor is sent again after it."""
+    The watchdog ends a process that runs one command; in a session, the interrupt that a destructor lost is sent again after
+    it."""
     sys.unraisablehook, threading.excepthook = _in_destructor, _in_thread
 
 
@@ -171,81 +173,81 @@ def _in_thread(lost: threading.ExceptHookArgs) -> None:
 def _in_destructor(lost: sys.UnraisableHookArgs) -> None:
     if not issubclass(lost.exc_type, KeyboardInterrupt | Terminated | Alarm):
         sys.__unraisablehook__(lost)
-    elif (_guard is None or not _guard.watched) and _thread.get_ident() == threading.main_thread().ident:
+    elif (_watchdog is None or not _watchdog.has_thread) and _thread.get_ident() == threading.main_thread().ident:
         _thread.start_new_thread(_interrupt_again, ())
 
 
-_DESTRUCTION: Final = 0.01
-"""Seconds within which a destructor is over."""
+_DESTRUCTOR_SECONDS: Final = 0.01
+"""Seconds after which a destructor has returned."""
 
 
 def _interrupt_again() -> None:
-    time.sleep(_DESTRUCTION)
+    time.sleep(_DESTRUCTOR_SECONDS)
     signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
 
-def release() -> None:
-    """The process becomes a session, which answers interrupts itself; requests to terminate still end it."""
-    if _guard is not None:
-        _guard.watched = False
+def release_interrupts() -> None:
+    """Leave SIGINT to Python, as the process becomes a session that handles interrupts itself; SIGTERM still ends it."""
+    if _watchdog is not None:
+        _watchdog.has_thread = False
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @contextmanager
-def hearing() -> Iterator[None]:
-    """What the block raises after a signal is that signal: compiled modules that are interrupted while they are imported say
-    that they cannot be."""
+def preferring_signals() -> Iterator[None]:
+    """After a signal, raise its exception in place of any other that the block raises: a compiled module whose import is
+    interrupted raises ImportError."""
     try:
         yield
     except (KeyboardInterrupt, Terminated):
         raise
     except BaseException as error:
-        raise_heard(error)
+        raise_pending_signal(error)
         raise
 
 
-def raise_heard(cause: BaseException | None = None) -> None:
-    """Raise the signal that has come, if any: a library has caught it, or says something else instead."""
-    number = 0 if _guard is None else _guard.signal
+def raise_pending_signal(cause: BaseException | None = None) -> None:
+    """Raise the exception of the signal that has come, if any: a library has swallowed it or raised another one."""
+    number = 0 if _watchdog is None else _watchdog.signal
     if number:
         raise (KeyboardInterrupt if number == signal.SIGINT else Terminated) from cause
 
 
-def leave(code: Exit) -> None:
-    """Everything has been said.  After a signal nothing holds up the end: no thread, no destructor, no memory to be freed."""
-    if _guard is not None:
-        _guard.said = code
-        if _guard.signal:
+def finish_process(code: Exit) -> None:
+    """Record that everything has been reported.  After a signal exit at once, so that no thread or destructor delays the end."""
+    if _watchdog is not None:
+        _watchdog.exit_code = code
+        if _watchdog.signal:
             remove_live()
             os._exit(code)
 
 
 @contextmanager
-def limited(words: Callable[[], LastWords]) -> Iterator[None]:
-    """Inside the block SIGALRM ends the process with these words, if the main thread does not hear it."""
-    if _guard is None:
+def exit_on_alarm(message: Callable[[], ExitMessage]) -> Iterator[None]:
+    """Inside the block, let the watchdog end the process with `message()` if the main thread does not react to SIGALRM."""
+    if _watchdog is None:
         yield
         return
-    _guard.limit = words
+    _watchdog.alarm_message = message
     try:
         yield
     finally:
-        _guard.limit = None
+        _watchdog.alarm_message = None
 
 
-def _end(words: Callable[[], LastWords], said: Exit | None) -> None:
+def _end_process(message: Callable[[], ExitMessage], code: Exit | None) -> None:
     remove_live()
-    if said is None:
-        last = words()
-        said = last.code
-        _write(2, (_ERASE if os.isatty(2) else "") + last.err)
-        _write(1, last.out)
-    os._exit(said)
+    if code is None:
+        last = message()
+        code = last.code
+        _write_unbuffered(2, (_ERASE if os.isatty(2) else "") + last.err)
+        _write_unbuffered(1, last.out)
+    os._exit(code)
 
 
-def _write(stream: int, text: str) -> None:
-    """Past Python's buffers, which the main thread may hold."""
+def _write_unbuffered(stream: int, text: str) -> None:
+    """Write to a file descriptor, since the main thread may hold the lock of Python's buffer."""
     with suppress(OSError):
         if text:
             os.write(stream, text.encode("utf-8", "backslashreplace"))

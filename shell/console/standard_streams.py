@@ -1,8 +1,8 @@
-"""Standard input and output in place of a file: `-`, `-:csv`, `-:npz:name`.
+"""The standard streams: `Console`, which every command reads from and writes to, and streams in place of data files.
 
-`-` alone is read as npy if its bytes say so, else as csv, and written as csv.  Standard input is read once, to its end, and
-never more of it than the memory there is.  Standard output holds one output and nothing else: what the program prints goes to
-standard error then.
+An input or output may be `-`, `-:csv` or `-:npz:name`.  `-` alone is read as npy if it starts with npy's magic bytes, else as
+csv, and written as csv.  Standard input is read once, to its end, and at most as much as fits in memory.  Standard output holds
+one output and nothing else: the program's printed values go to standard error then.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from .usage_errors import UsageError, nearest
 if TYPE_CHECKING:
     from .process_exit import Exit
 
-# ---------------------------------------------------------------------------------------------------- streams
+# ---------------------------------------------------------------------------------------------------- streams in place of files
 
-READ = ("csv", "tsv", "npy", "npz", "txt", "png", "parquet")
-WRITTEN = ("csv", "tsv", "npy", "txt", "json", "png")
-BINARY = frozenset({"npy", "png"})
+READ_FORMATS = ("csv", "tsv", "npy", "npz", "txt", "png", "parquet")
+WRITE_FORMATS = ("csv", "tsv", "npy", "txt", "json", "png")
+BINARY_FORMATS = frozenset({"npy", "png"})
 _WITH_MEMBERS = frozenset({"npz", "parquet", "csv", "tsv"})
 _NPY = b"\x93NUMPY"
-_FILE = re.compile(r"-(\.\w+)+(:.*)?", re.DOTALL)
+_MISTYPED_STREAM = re.compile(r"-(\.\w+)+(:.*)?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class OutputStream:
-    """What stands after the `-`: a format, "" for none, and an array of an archive."""
+class StandardStream:
+    """`-:FORMAT:MEMBER`: the format ("" if none is given) and the array of an archive or column of a table."""
 
     format: str
     member: str = ""
@@ -50,21 +50,22 @@ class OutputStream:
         return f"-.{format}" + (f":{self.member}" if self.member else "")
 
 
-def stream_of(path: str) -> OutputStream | None:
-    """None: the path is a file's."""
+def stream_of(path: str) -> StandardStream | None:
+    """The stream that a path stands for; None for a file."""
     if path == "-":
-        return OutputStream("")
+        return StandardStream("")
     if not path.startswith("-:"):
         return None
     format, _, member = path.removeprefix("-:").partition(":")
-    return OutputStream(format.lower(), member)
+    return StandardStream(format.lower(), member)
 
 
 def check_streams(inputs: Mapping[str, str], outputs: Mapping[str, str], *, terminal: bool, program: bool) -> None:
-    """UsageError where a stream is not one, or has to serve twice.  `terminal`: standard output is one; `program`: standard
-    input holds the program."""
-    reading = [_checked("--in", name, path, READ) for name, path in inputs.items()]
-    writing = [_checked("--out", name, path, WRITTEN) for name, path in outputs.items()]
+    """Raise UsageError for a stream whose format does not exist or that would be used twice.
+
+    `terminal`: standard output is a terminal; `program`: standard input holds the program."""
+    reading = [_checked_name("--in", name, path, READ_FORMATS) for name, path in inputs.items()]
+    writing = [_checked_name("--out", name, path, WRITE_FORMATS) for name, path in outputs.items()]
     first, *others = [name for name in reading if name] or [""]
     if first and program:
         raise UsageError(f"--in {first}={inputs[first]}: standard input holds the program", "give one of them a file")
@@ -76,15 +77,15 @@ def check_streams(inputs: Mapping[str, str], outputs: Mapping[str, str], *, term
         raise UsageError(f"--out {others[0]}={outputs[others[0]]}: standard output is --out {first}'s already",
                          "one output can go there: give the others files")  # fmt: skip
     stream = stream_of(outputs[first]) if first else None
-    if stream is not None and stream.format in BINARY and terminal:
+    if stream is not None and stream.format in BINARY_FORMATS and terminal:
         raise UsageError(f"--out {first}={outputs[first]}: {stream.format} is binary, and standard output is a terminal",
                          f"redirect it to a file, or write text: --out {first}=-:csv")  # fmt: skip
 
 
-def _checked(option: str, name: str, path: str, formats: tuple[str, ...]) -> str:
-    """The name if its path is a stream, else ""."""
+def _checked_name(option: str, name: str, path: str, formats: tuple[str, ...]) -> str:
+    """The name if its path is a stream, else "".  UsageError: not a valid stream."""
     what = "input" if option == "--in" else "output"
-    if _FILE.fullmatch(path):
+    if _MISTYPED_STREAM.fullmatch(path):
         format = path.removeprefix("-.").partition(":")[0]
         raise UsageError(f"{option} {name}={path}: standard {what} is `-` or `-:{format}`",
                          f"if you mean a file of that name write `./{path}`")  # fmt: skip
@@ -102,25 +103,25 @@ def _checked(option: str, name: str, path: str, formats: tuple[str, ...]) -> str
 
 
 def read_standard_input(stream: TextIO | None, most: int) -> bytes:
-    """All that standard input has left.  OSError (`TooLarge`: more than `most` bytes)."""
+    """The rest of standard input.  OSError (`TooLarge`: more than `most` bytes)."""
     return b"" if stream is None else read_stream(_bytes_in(stream), most)
 
 
 def _bytes_in(stream: TextIO) -> BinaryIO:
-    """The bytes under a text stream; of one that is made of text, as UTF-8."""
+    """The binary stream below a text stream; the UTF-8 bytes of a text stream that has none (`StringIO`)."""
     binary: BinaryIO | None = getattr(stream, "buffer", None)
     return binary if binary is not None else io.BytesIO(stream.read().encode())
 
 
 def bytes_out(stream: TextIO) -> BinaryIO:
-    """Where bytes go that come after what was printed on a text stream."""
+    """A binary stream that continues a text stream after what was printed on it."""
     stream.flush()
     binary: BinaryIO | None = getattr(stream, "buffer", None)
-    return binary if binary is not None else _Decoding(stream)
+    return binary if binary is not None else _TextBytes(stream)
 
 
-class _Decoding(io.BytesIO):
-    """Bytes for a stream of text that has none below it: handed on when they are flushed."""
+class _TextBytes(io.BytesIO):
+    """A binary stream over a text stream without a buffer: `flush` decodes the bytes and writes them as text."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__()
@@ -132,12 +133,12 @@ class _Decoding(io.BytesIO):
         self.truncate()
 
 
-# ---------------------------------------------------------------------------------------------------- encode
-#
-# Values as JSON: nested lists, complex as `[re, im]`, text as rows, NaN and infinities as strings.
+# ---------------------------------------------------------------------------------------------------- values as JSON
 
 def plain_data(nested: Any) -> Any:
-    """Nested lists of Python numbers and texts, made fit for JSON.  Lists that need no change are returned as they are."""
+    """Nested lists of numbers and texts as JSON has them: complex as `[re, im]`, NaN and infinities as strings.
+
+    Lists that need no change are returned as they are."""
     if isinstance(nested, list):
         if nested and not isinstance(nested[0], list | complex | float):
             return nested
@@ -149,15 +150,13 @@ def plain_data(nested: Any) -> Any:
     return nested
 
 
-# ---------------------------------------------------------------------------------------------------- lost_output
+# ---------------------------------------------------------------------------------------------------- streams that fail
 #
-# Standard streams that fail while a command writes to them.
-#
-# A message that cannot be written changes nothing of how the command ends.  A reader of results that leaves ends the command,
-# whose verdict it does not change once there is one.
+# A message that cannot be written does not change how the command ends.  A closed pipe on standard output (`rho … | head`) ends
+# the command, and does not change its exit code once that is decided.
 
 class ReaderLeft(BrokenPipeError):
-    """The reader of results has left a command that knows how it ends."""
+    """Standard output was closed after the command had decided on its exit code."""
 
     def __init__(self, code: Exit) -> None:
         super().__init__()
@@ -166,15 +165,15 @@ class ReaderLeft(BrokenPipeError):
 
 @contextmanager
 def reporting(code: Exit) -> Iterator[None]:
-    """What the block prints reports a verdict: a reader that leaves meanwhile does not change it."""
+    """The block prints the report of a command that exits with `code`, also if the reader closes the pipe meanwhile."""
     try:
         yield
     except BrokenPipeError as error:
         raise ReaderLeft(code) from error
 
 
-class _Messages(io.FileIO):
-    """Standard error, which drops what the system does not take."""
+class _LossyStderr(io.FileIO):
+    """Standard error that drops what cannot be written."""
 
     def write(self, text: Any) -> int:  # what has a buffer
         try:
@@ -183,31 +182,29 @@ class _Messages(io.FileIO):
             return memoryview(text).nbytes
 
 
-def messages_of_process() -> None:
-    """`sys.stderr` drops what cannot be written, if it is the process's first one."""
+def install_lossy_stderr() -> None:
+    """Make `sys.stderr` drop what cannot be written, unless somebody has replaced it."""
     if sys.stderr is sys.__stderr__ and sys.stderr is not None:
-        raw = _Messages(sys.stderr.fileno(), "w", closefd=False)
+        raw = _LossyStderr(sys.stderr.fileno(), "w", closefd=False)
         sys.stderr = io.TextIOWrapper(io.BufferedWriter(raw), "utf-8", "backslashreplace", line_buffering=True)
 
 
-def in_order(results: TextIO) -> None:
-    """Write results before a message that follows them; whether they are lost is told at the end of the command."""
+def flush_results(results: TextIO) -> None:
+    """Flush results before a message that follows them; an error shows again when the command ends."""
     with suppress(OSError):
         results.flush()
 
 
 # ---------------------------------------------------------------------------------------------------- console
 #
-# Where a command reads and writes: results on `out`, everything else on `err`, colour only on a terminal.
-#
-# A `Console` is passed to every verb, so nothing in the shell touches `sys` and tests hand in their own streams.
+# Every verb gets a `Console`, so that nothing in the shell touches `sys` and tests pass their own streams.
 
 _MOST_COLUMNS = 100_000
 DEFAULT_DIGITS: Final = 10
 
 
 class Volume(Enum):
-    """How much is said beside results."""
+    """How much is printed beside results."""
 
     QUIET = "errors"
     USUAL = "errors, warnings and notes"
@@ -222,7 +219,9 @@ class Colour(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Console:
-    """`environment` is read for NO_COLOR, TERM and COLUMNS only.  `digits` are those of printed numbers."""
+    """Results go to `out`, everything else to `err`, in colour only on a terminal.
+
+    `environment` is read for NO_COLOR, TERM and COLUMNS only; `digits`: significant digits of printed numbers."""
 
     out: TextIO
     err: TextIO
@@ -234,32 +233,34 @@ class Console:
 
     @classmethod
     def standard(cls) -> Console:
-        """The process's own streams, made UTF-8 whatever the locale says.  Closed standard input is empty; what is written on
-        closed standard output fails, so that no result is lost in silence; messages have nowhere else to go."""
+        """The process's own streams, as UTF-8 whatever the locale says.
+
+        Closed standard input reads as empty; writing to closed standard output fails, so that no result is lost in silence;
+        writing to closed standard error is dropped."""
         for name, mode, flags in (("stdin", "r", os.O_RDONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY)):
             if getattr(sys, name) is None:
                 setattr(sys, name, open(os.open(os.devnull, flags), mode, encoding="utf-8"))  # noqa: SIM115 (for the life of the process)
-        messages_of_process()
+        install_lossy_stderr()
         for stream in (sys.stdin, sys.stdout, sys.stderr):
             reconfigure = getattr(stream, "reconfigure", None)
-            with suppress(UnsupportedOperation):  # somebody has read from it: it stays as it is
+            with suppress(UnsupportedOperation):  # somebody has read from it already
                 if reconfigure is not None:
                     reconfigure(encoding="utf-8", errors="surrogateescape" if stream is sys.stdin else "backslashreplace")
         return cls(sys.stdout, sys.stderr, sys.stdin, os.environ)
 
     def print(self, text: str) -> None:
-        """A line of the result."""
+        """Print a line of the result."""
         self.out.write(text + "\n")
 
     def note(self, text: str) -> None:
-        """A line that is not a result."""
+        """Print a line that is not a result; nothing with `--quiet`."""
         if self.volume is Volume.QUIET:
             return
-        in_order(self.out)
+        flush_results(self.out)
         self.err.write(text + "\n")
 
     def read_input(self) -> str:
-        """All of standard input, or as much of it as is too large for a program."""
+        """All of standard input, cut one character above the largest program."""
         return self.input.read(MAXIMUM_CHARACTERS + 1)
 
     @property
@@ -274,17 +275,17 @@ class Console:
 
     @property
     def interactive(self) -> bool:
-        """Is someone typing?"""
+        """Are input and output a terminal?"""
         return self.input.isatty() and self.out.isatty()
 
     @property
     def has_lines(self) -> bool:
-        """May a line on the terminal of messages be drawn again and again?"""
+        """Can a line on standard error be overwritten (a terminal that moves its cursor)?"""
         return self.err.isatty() and self.environment.get("TERM") != "dumb"
 
     @property
     def error_width(self) -> int:
-        """Columns of the terminal of messages."""
+        """Columns for messages: the window's on a terminal, else 80."""
         return self._columns(self.err)
 
     @property

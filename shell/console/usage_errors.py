@@ -1,4 +1,4 @@
-"""Errors of a command line, and the suggestions that their messages end with."""
+"""Usage errors, which every front (command line, session, notebook, Python) raises, and their "did you mean" suggestions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .process_exit import Exit
 
 
 class UsageError(Exception):
-    """The command line is wrong (exit 2): `message` says how, `hint` what to type instead."""
+    """What the user asked is wrong (exit 2): `message` says how, `hint` what to type instead."""
 
     exit: Exit = Exit.USAGE
 
@@ -20,13 +20,14 @@ class UsageError(Exception):
 
 
 class NotWritten(UsageError):
-    """The command line is right, and a file of its results cannot be written (exit 1, as an output of a program)."""
+    """The command is right, but a file of its results cannot be written (exit 1, like an output of a program)."""
 
     exit = Exit.FAILED
 
 
-def seconds(option: str, text: str | None, most: float = inf) -> float | None:
-    """A time that an option gives.  UsageError: it is none, or too long."""
+def parse_seconds(option: str, text: str | None, most: float = inf) -> float | None:
+    """The value of an option in seconds (`10` or `10s`), at most `most`; None if it is not given.  UsageError: not such a
+    number."""
     if text is None:
         return None
     try:
@@ -39,7 +40,8 @@ def seconds(option: str, text: str | None, most: float = inf) -> float | None:
 
 
 def nearest(word: str, candidates: Sequence[str]) -> str | None:
-    """The candidate a misspelt word most likely means, or None."""
+    """The candidate that a misspelt word most likely means: the only one it is a prefix of, else the nearest by edits; or
+    None."""
     from ...lang.primitives.table import nearest as nearest_by_edits
 
     by_prefix = [candidate for candidate in candidates if len(word) >= 2 and candidate.startswith(word)]
@@ -48,8 +50,8 @@ def nearest(word: str, candidates: Sequence[str]) -> str | None:
     return nearest_by_edits(word, candidates)
 
 
-def near(word: str, candidates: Sequence[str]) -> str:
-    """What a message goes on with, if a candidate is near: `; did you mean …?`"""
-    from ...lang.primitives.table import did_you_mean
+def did_you_mean(word: str, candidates: Sequence[str]) -> str:
+    """The end of a message, `; did you mean …?`, if a candidate is near; else empty."""
+    from ...lang.primitives.table import did_you_mean as suggestion
 
-    return did_you_mean(nearest(word, candidates))
+    return suggestion(nearest(word, candidates))

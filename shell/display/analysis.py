@@ -53,7 +53,7 @@ from ..execution.stored_plans import default_tables
 
 if TYPE_CHECKING:
     from ...backend.vm.run_state import Took
-    from ..pipeline_types import Loaded
+    from ..pipeline_types import LoadedProgram
 
 
 # ---------------------------------------------------------------------------------------------------- analysis
@@ -117,7 +117,7 @@ class Observed:
         self.times[where] = self.times.get(where, 0) + took.times
 
 
-def rows(loaded: Loaded, observed: Observed, profile: Profile) -> list[AnalysisRow]:
+def rows(loaded: LoadedProgram, observed: Observed, profile: Profile) -> list[AnalysisRow]:
     """In the order of the program; phases that only name, read or show data are left out."""
     table_rows = []
     planned, chains = _planned(loaded.plan), _chains(loaded.plan)

@@ -20,7 +20,7 @@ from ...lang.support.records import dataclass
 from ...typechecker.core.blocks import Core
 from ...typechecker.sizes.polynomials import Size, SizeVariable, show_short_formula
 from ..execution.outcome import Outcome
-from ..pipeline_types import Checked, Loaded
+from ..pipeline_types import Checked, LoadedProgram
 from .estimates import GENERIC_COST
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ MOST_SECONDS: Final = 3.0
 """Of the repeated runs of `--analyze` together."""
 
 
-def measured(loaded: Loaded, execute: Callable[[Observer | None], Outcome]) -> Outcome:
+def measured(loaded: LoadedProgram, execute: Callable[[Observer | None], Outcome]) -> Outcome:
     """Run, and put how long it and its phases took beside what was predicted into the outcome's plan.
 
     The back end is loaded first, so that the time of the run is that of reading the data and computing.  Phases are measured by

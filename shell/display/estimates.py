@@ -12,7 +12,7 @@ from ...typechecker.check import GENERIC
 from ...typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable
 from ...typechecker.sizes.size import capacity
 from ...typechecker.usage.check_moves import written
-from ..execution.modules import sized_by_headers
+from ..execution.modules import bind_header_sizes
 from ..pipeline_types import Checked
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def unmeasured() -> str:
 def time_of_program(core: Core, folder: str) -> str:
     """`~0.3 ms with n=150` by the headers of its data; empty where they cannot be read or do not fit."""
     try:
-        bound = sized_by_headers(core, folder)
+        bound = bind_header_sizes(core, folder)
         return "" if bound is None else _said(predicted_ns(bound), {one.name: n for one, n in bound.sizes.items()}, "with")
     except RhoError:
         return ""

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from ...lang.diagnostics.model import RhoError
-from ..execution.modules import sized_by_headers
+from ..execution.modules import bind_header_sizes
 from .estimates import bound_at_assumed_sizes
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ...backend.schedule.rendering.gantt_model import GanttChart
     from ...lang.syntax.source import Source, Span
     from ...typechecker.core.blocks import Core
-    from ..pipeline_types import Loaded
+    from ..pipeline_types import LoadedProgram
 
 
 # ---------------------------------------------------------------------------------------------------- plan_output
@@ -47,7 +47,7 @@ def picture(chart: GanttChart, format: str) -> str:
             return gantt_text(chart)
 
 
-def plan_lines(loaded: Loaded, *, programs: bool = False) -> str:
+def plan_lines(loaded: LoadedProgram, *, programs: bool = False) -> str:
     """The plan as text: its steps, what was rewritten and what it costs, or its queues on several devices; `programs`: also its
     loop programs."""
     if loaded.plan.prediction is not None:
@@ -89,7 +89,7 @@ def offers(core: Core, file: str) -> tuple[Rewritten, ...]:
     from ...backend.graph.phases import OFFER
 
     try:
-        bound = sized_by_headers(core, os.path.dirname(file)) or bound_at_assumed_sizes(core)
+        bound = bind_header_sizes(core, os.path.dirname(file)) or bound_at_assumed_sizes(core)
     except (RhoError, RecursionError, OverflowError):
         return ()
     return tuple(note for note in bound.graph.rewritten if note.rule == OFFER)

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Final
 
 from ...lang.diagnostics.model import RhoError
 from ..console.standard_streams import Console
-from ..execution.progress_events import UNWATCHED, Stage, Watch
+from ..execution.progress_events import NO_CALLBACKS, RunCallbacks, Stage
 from .estimates import waiting
 
 if TYPE_CHECKING:
     from ...backend.graph.phases import PhaseId
     from ...backend.schedule.search.strategy import Incumbent
     from ...backend.vm.run_state import Observer, RunState
-    from ..pipeline_types import Loaded
+    from ..pipeline_types import LoadedProgram
 
 AFTER: Final = 1.0
 """Seconds before the line appears."""
@@ -141,14 +141,14 @@ def search_text(result: Incumbent | None) -> str:
 # ----------------------------------------------------------------------------------------- running
 
 
-class RunProgress(Watch):
+class RunProgress(RunCallbacks):
     """The stages of a run, and of its phases which one it is at and how long the rest is predicted to take."""
 
-    def __init__(self, console: Console, inner: Watch = UNWATCHED) -> None:
+    def __init__(self, console: Console, inner: RunCallbacks = NO_CALLBACKS) -> None:
         self._inner = inner
         self._line = ProgressLine(console, self.text) if console.has_lines else None
         self._stage = Stage.CHECK
-        self._loaded: Loaded | None = None
+        self._loaded: LoadedProgram | None = None
         self._machines: list[RunState] = []
         self._found: Incumbent | None = None
         self._phases: Phases | None = None
@@ -170,7 +170,7 @@ class RunProgress(Watch):
     def observer(self) -> Observer | None:
         return self._inner.observer
 
-    def stage(self, stage: Stage, loaded: Loaded | None = None) -> None:
+    def stage(self, stage: Stage, loaded: LoadedProgram | None = None) -> None:
         self._inner.stage(stage, loaded)
         if self._line is None:
             return
@@ -232,7 +232,7 @@ def streaming_text(done: int, total: int, seconds: float) -> str:
 class Phases:
     """The phases of a program that compute, in their order, and how long each is predicted to take."""
 
-    def __init__(self, loaded: Loaded, started: float) -> None:
+    def __init__(self, loaded: LoadedProgram, started: float) -> None:
         from ...backend.devices.phase_cost import step_ns
         from ...backend.graph import traverse
         from ...backend.graph.phases import Constant, Input, Output, Print

@@ -21,7 +21,7 @@ from ..execution.progress_events import StageTimes
 if TYPE_CHECKING:
     from ...backend.schedule.rendering.gantt_model import Bar, GanttChart, Lane
     from ...backend.vm.run_state import Observer, Took
-    from ..pipeline_types import Loaded
+    from ..pipeline_types import LoadedProgram
 
 MOST: Final = 100_000
 
@@ -105,19 +105,19 @@ class Recorder(StageTimes):
         return Bar(key, label(step, graph), kind, start, end, end, f"phase #{step.id}")
 
 
-def _predicted(loaded: Loaded, name: str) -> GanttChart:
+def _predicted(loaded: LoadedProgram, name: str) -> GanttChart:
     """What was predicted; a plan made without the cost model is made again with it."""
     from ...backend.schedule.rendering.gantt_model import chart_of_plan
-    from ..execution.scheduling import PlanPurpose, Scheduling, scheduled
+    from ..execution.scheduling import PlanPurpose, Scheduling, plan_loaded
 
     plan = loaded.plan
     if plan.prediction is None:
         with suppress(RhoError):  # then only what was measured is drawn
-            plan = scheduled(loaded, Scheduling(PlanPurpose.LOOK)).plan
+            plan = plan_loaded(loaded, Scheduling(PlanPurpose.LOOK)).plan
     return chart_of_plan(plan, name)
 
 
 def write_trace(recorder: Recorder, path: str) -> None:
-    from ..console.messages import rewrite
+    from ..console.messages import write_text
 
-    rewrite(path, recorder.text() + "\n", f"--trace {path}: this file")
+    write_text(path, recorder.text() + "\n", f"--trace {path}: this file")

@@ -27,10 +27,10 @@ from ...typechecker.core.arrays import CorePrint
 from ...typechecker.core.blocks import Core
 from ...typechecker.elements import Kind
 from ..console.messages import EVAL
-from ..execution.outcome import as_numpy, folded_results
+from ..execution.outcome import as_numpy, constant_results
 from ..execution.run_request import RunRequest
 from ..pipeline import Session
-from ..pipeline_types import Checked, Loaded
+from ..pipeline_types import Checked, LoadedProgram
 
 # ---------------------------------------------------------------------------------------------------- showing
 #
@@ -81,7 +81,7 @@ class _ConstantResult:
 class _PreparedText:
     """A text that is run; prepared for one run at a time."""
 
-    def __init__(self, loaded: Loaded) -> None:
+    def __init__(self, loaded: LoadedProgram) -> None:
         self._runs, self._several = Runs(loaded.plan, loaded.bound), _several(loaded.core)
 
     def value(self) -> Any:
@@ -124,8 +124,8 @@ def evaluate(text: str, session: Session | None = None) -> Any:
         return evaluator.value()
 
 
-def _made(loaded: Loaded) -> _Kept:
-    folded = folded_results(loaded.bound)
+def _made(loaded: LoadedProgram) -> _Kept:
+    folded = constant_results(loaded.bound)
     if folded is None:
         return _PreparedText(loaded)
     return _ConstantResult([as_numpy(value) for value in folded[0][-_several(loaded.core) :]])

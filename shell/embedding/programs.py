@@ -24,13 +24,13 @@ from ...typechecker.core.blocks import CoreInput
 from ...typechecker.diagnostics import show_type
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import SizeVariable
-from ..console.messages import read_source, write_whole
+from ..console.messages import read_source, write_atomically
 from ..console.usage_errors import UsageError
-from ..execution.clusters import RESTARTS, Attachment
-from ..execution.loading import InputFile, common_widths, find_inputs, read_inputs, widened
-from ..execution.modules import LackingSizes, headers_in, only, sized, sizes_of
+from ..execution.clusters import RESTARTS, ClusterConnection
+from ..execution.loading import InputFile, common_widths, find_inputs, pad_text_rows, read_inputs
+from ..execution.modules import MissingSizes, bind_known_sizes, header_reader, sizes_of, with_only_inputs
 from ..execution.outcome import outcome_of
-from ..execution.params import settings_of
+from ..execution.params import param_values_of
 from ..execution.scheduling import PlanningEffort, PlanPurpose, Scheduling
 from ..execution.stored_plans import cores, read_plan
 from ..pipeline import Session
@@ -63,8 +63,8 @@ class Cluster:
     def __init__(self, where: str | os.PathLike[str] | object, *, restarts: int = RESTARTS) -> None:
         if isinstance(restarts, bool) or not isinstance(restarts, int) or restarts < 0:
             raise ValueError(f"restarts is a natural number, not {restarts!r}")
-        self.attachment = Attachment(where, restarts)
-        self.attachment.tell = _warn
+        self.attachment = ClusterConnection(where, restarts)
+        self.attachment.report = _warn
         try:
             with shown({}):
                 self.attachment.cluster  # noqa: B018  connect now
@@ -120,7 +120,7 @@ class Plan:
         """Store it in canonical form (`plan/2`), whole or not at all."""
         from ...backend.schedule.plan.plan import encode_plan
 
-        write_whole(Path(os.fspath(path)), encode_plan(self.stored).rstrip("\n") + "\n")
+        write_atomically(Path(os.fspath(path)), encode_plan(self.stored).rstrip("\n") + "\n")
 
     def simulated(self) -> Plan:
         """The same plan, to run here as if on its devices."""
@@ -317,12 +317,12 @@ class Program:
         `objective`: latency, throughput, energy, machines, syncs, the most important first; `budget`: seconds to search, "fast"
         or "prove".  TypeError: a size that nothing says, an unknown name.  Refused, Rejected: as for a run, or no plan obeys
         the program's schedule blocks."""
-        from ..execution.scheduling import planned_on, profile_of
+        from ..execution.scheduling import plan_on, profile_of
 
         scheduling = scheduling_for(devices, objective, budget)
         with shown(self._checked.sources):
             bound = self._sized(values)
-            return Plan(planned_on(self._core, bound, profile_of(scheduling), scheduling).plan)
+            return Plan(plan_on(self._core, bound, profile_of(scheduling), scheduling).plan)
 
     def _sized(self, values: Mapping[str, object]) -> Any:
         names = {variable.name for variable in self._variables} - {entry.name for entry in self._core.inputs}
@@ -331,8 +331,8 @@ class Program:
         folder = self._session.folder_of(self._checked.source)
         try:
             shapes = {name: array.shape for name, array in arrays.items()}
-            bound = sized(self._core, numbers, shapes, headers_in(folder, self._session.permissions))
-        except LackingSizes as lacking:
+            bound = bind_known_sizes(self._core, numbers, shapes, header_reader(folder, self._session.permissions))
+        except MissingSizes as lacking:
             raise TypeError(f"nothing says how large these sizes are: {lacking.names}") from None
         known = {variable.name: number for variable, number in bound.sizes.items()}
         for name, number in numbers.items():
@@ -376,7 +376,7 @@ class Program:
         files: Mapping[str, InputFile] = {}
         if absent:
             folder = self._session.folder_of(self._checked.source)
-            files = find_inputs(only(core, absent), {}, folder, self._session.permissions)
+            files = find_inputs(with_only_inputs(core, absent), {}, folder, self._session.permissions)
         shapes = {name: array.shape for name, array in arrays.items()} | {name: file.shape for name, file in files.items()}
         shapes = common_widths(core, shapes)
         files = {name: replace(file, shape=shapes[name]) for name, file in files.items()}
@@ -384,8 +384,8 @@ class Program:
         if given is not None:
             cpu_plan = self._fitting(given, bound)
         if absent and cluster is None:
-            arrays |= read_inputs(only(core, absent), files, bound.sizes)
-        arrays = {name: widened(array, shapes[name]) for name, array in arrays.items()}
+            arrays |= read_inputs(with_only_inputs(core, absent), files, bound.sizes)
+        arrays = {name: pad_text_rows(array, shapes[name]) for name, array in arrays.items()}
         for entry in core.inputs:
             if entry.name in arrays:
                 self._check_values(entry, arrays[entry.name], bound.sizes)
@@ -413,32 +413,34 @@ class Program:
             self._plans[key] = planned
         return planned
 
-    def _run_on(self, attachment: Attachment, bound: Any, arrays: Mapping[str, Any], files: Mapping[str, InputFile]) -> Any:
+    def _run_on(
+        self, attachment: ClusterConnection, bound: Any, arrays: Mapping[str, Any], files: Mapping[str, InputFile]
+    ) -> Any:  # fmt: skip
         """On the workers of a cluster, by a plan that is kept for the workers there are and the files that they see."""
         from ...backend.io.external_arrays import StoredInput
-        from ..execution.clusters import with_files
-        from ..execution.scheduling import PlanPurpose, Scheduling, planned_on, runner_on, stored_for
+        from ..execution.clusters import run_with_files
+        from ..execution.scheduling import PlanPurpose, Scheduling, place_stored_files, plan_on, remote_runner
 
         core, scheduling = self._core, Scheduling(PlanPurpose.RUN, cluster=attachment)
-        profile, stored, there = stored_for(core, bound, files, scheduling)
+        profile, stored, there = place_stored_files(core, bound, files, scheduling)
         key = id(bound), tuple(attachment.cluster.members), tuple(there.stores)
         planned = self._plans.get(key)
         if planned is None:
-            planned = self._plans[key] = bound, planned_on(core, there, profile, scheduling).plan
-        run = runner_on(attachment, core, there, scheduling)
-        entries = only(core, [entry for entry in core.data if entry.name in files])
+            planned = self._plans[key] = bound, plan_on(core, there, profile, scheduling).plan
+        run = remote_runner(attachment, core, there, scheduling)
+        entries = with_only_inputs(core, [entry for entry in core.data if entry.name in files])
         inputs = {name: one for name, one in stored.items() if isinstance(one, StoredInput)}
-        return with_files(entries, files, bound.sizes, inputs, lambda read: run(planned[1], {**arrays, **read}, None))
+        return run_with_files(entries, files, bound.sizes, inputs, lambda read: run(planned[1], {**arrays, **read}, None))
 
     def _fitting(self, given: Plan, bound: Any) -> Any:
         """The stored plan, if it is right and can run here.  Refused."""
-        from ..execution.scheduling import fitting, known_profile, require_here
+        from ..execution.scheduling import profile_of_plan, require_fitting, require_local_devices
 
         if self._fit is None or self._fit[0] is not given.stored or self._fit[1] is not bound:
-            fitting(given.stored, self._core, bound, known_profile(given.stored), "the plan")
+            require_fitting(given.stored, self._core, bound, profile_of_plan(given.stored), "the plan")
             self._fit = given.stored, bound
         if not given.simulate:
-            require_here(given.stored, self._checked.source.name)
+            require_local_devices(given.stored, self._checked.source.name)
         return given.stored
 
     @cached_property
@@ -458,7 +460,7 @@ class Program:
 
     @cached_property
     def _defaults(self) -> Mapping[str, Any]:
-        return settings_of(self._core, {}).arrays
+        return param_values_of(self._core, {}).arrays
 
     @cached_property
     def _variables(self) -> tuple[SizeVariable, ...]:

@@ -1,4 +1,5 @@
-"""`--cluster`: connects to a cluster when its devices are needed, disconnects at the end, and places files on its workers."""
+"""Connects to a cluster when its devices are needed, and runs programs whose files workers or devices read and write
+themselves."""
 
 from __future__ import annotations
 
@@ -20,39 +21,38 @@ if TYPE_CHECKING:
     from ...backend.io.external_arrays import StoredInput, StoredOutput
     from ...backend.vm.run_state import Observer, RunResults
     from ...typechecker.core.blocks import Core
-    from ..pipeline_types import Loaded
+    from ..pipeline_types import LoadedProgram
     from .loading import InputFile
     from .params import Permissions
 
 
-# ---------------------------------------------------------------------------------------------------- clusters
-
 RESTARTS = 3
+"""How often a run begins again after a worker was lost."""
 
 
-class Attachment:
-    """`where`: what `membership.attach` takes."""
+class ClusterConnection:
+    """A cluster that is connected to on first use.  `where`: its address, as `membership.attach` takes it."""
 
     def __init__(self, where: object, restarts: int = RESTARTS) -> None:
         self.where, self.restarts = where, restarts
-        self.tell: Callable[[str], None] = lambda words: None
-        """Is told why a run begins again; set it before the cluster is asked for."""
+        self.report: Callable[[str], None] = lambda words: None
+        """Called with the reason when a run begins again; set it before the first use of `cluster`."""
 
     @cached_property
     def cluster(self) -> ClusterClient:
-        """UsageError: it is not a cluster.  RunFailed E710: it does not answer."""
+        """The connected cluster.  UsageError: the address is none.  RunFailed E710: it does not answer."""
         from ...backend.cluster.client import ClusterClient
         from ...backend.cluster.membership import BadCluster, attach
         from .stored_plans import this_machine
 
         if is_command():
-            _no_words_of_semaphores()
+            _silence_resource_tracker()
         try:
             membership = attach(self.where)
         except BadCluster as error:
             raise UsageError(f"--cluster: {error}") from None
         try:
-            return ClusterClient(membership, this_machine(), self.restarts, self.tell)
+            return ClusterClient(membership, this_machine(), self.restarts, self.report)
         except BaseException:
             membership.close()
             raise
@@ -63,8 +63,9 @@ class Attachment:
             cluster.close()
 
 
-def _no_words_of_semaphores() -> None:
-    """What a command that is interrupted leaves behind of Python's semaphores a process of Python's removes, and warns of it."""
+def _silence_resource_tracker() -> None:
+    """Start Python's resource tracker without its warnings: it removes semaphores that an interrupted command leaves behind, and
+    would print a warning for each."""
     if os.name != "posix":
         return
     from multiprocessing import resource_tracker
@@ -81,8 +82,8 @@ def _no_words_of_semaphores() -> None:
 
 
 @contextmanager
-def let_go(attachment: Attachment | None) -> Iterator[None]:
-    """At the end of the block the cluster is closed, if there is one."""
+def disconnecting(attachment: ClusterConnection | None) -> Iterator[None]:
+    """Close the connection, if there is one, at the end of the block."""
     try:
         yield
     finally:
@@ -90,16 +91,16 @@ def let_go(attachment: Attachment | None) -> Iterator[None]:
             attachment.close()
 
 
-# ---------------------------------------------------------------------------------------------------- storing
+# ---------------------------------------------------------------------------------------------------- files in stores
 #
-# Inputs and outputs that lie in a store: which, and runs that read them where they are used and write them where they are made.
+# Inputs that devices read from a store where they are used, and outputs that they write where they are computed.
 #
-# A file is in a store if some phase reads it, its format can be read in boxes, nothing is declared of its items that is checked
-# on all of them, and the profile's stores serve its path; of a cluster, if every worker sees the very same file.  All others are
-# read here.
+# An input is read in place if some phase reads it, its format can be read in boxes, its type declares no range that has to be
+# checked on all items, and a store of the profile serves its path; on a cluster, if every worker sees the same file.  This
+# process reads all others.
 
-def storable(core: Core, bound: BoundGraph, files: Mapping[str, InputFile]) -> dict[str, StoredInput]:
-    """Those that can be read in boxes.  RhoError: as reading them."""
+def inputs_read_in_place(core: Core, bound: BoundGraph, files: Mapping[str, InputFile]) -> dict[str, StoredInput]:
+    """By name, the inputs that can be read in boxes.  Raises the RhoError that reading them would raise."""
     from ...backend.graph import traverse
     from ...backend.graph.phases import Input
     from ...backend.io.external_arrays import stored_input
@@ -119,9 +120,13 @@ def storable(core: Core, bound: BoundGraph, files: Mapping[str, InputFile]) -> d
     return stored_inputs
 
 
-def writable(core: Core, bound: BoundGraph, paths: Mapping[str, str], permissions: Permissions) -> dict[str, StoredOutput]:
-    """The outputs that can be written where they are made, by `output NAME`: numbers to a file of their own that has known places
-    for them, as many as are known, of a value that a phase makes and no other output is of."""
+def outputs_written_in_place(
+    core: Core, bound: BoundGraph, paths: Mapping[str, str], permissions: Permissions
+) -> dict[str, StoredOutput]:  # fmt: skip
+    """By `output NAME`, the outputs that devices can write in place.
+
+    The value is computed by a phase, has a known shape without zeros and is the value of no other output; its file takes no other
+    output and has a format in which the position of every item is known."""
     from ...backend.graph.phases import Constant, Input, Output
     from ...backend.io.external_arrays import stored_output
     from ...backend.schedule.program_facts.partitioning import shape_of, written_as
@@ -141,19 +146,19 @@ def writable(core: Core, bound: BoundGraph, paths: Mapping[str, str], permission
     return stored_outputs
 
 
-def lying(profile: Profile, stored: Mapping[str, StoredInput | StoredOutput]) -> dict[str, str]:
-    """By name, the stores of a profile that inputs and outputs lie in."""
+def stores_by_name(profile: Profile, stored: Mapping[str, StoredInput | StoredOutput]) -> dict[str, str]:
+    """By name, the stores of a profile that hold the files of inputs and outputs."""
     stores = {name: profile.store_of(one.file) for name, one in stored.items()}
     return {name: store for name, store in stores.items() if store is not None}
 
 
-def with_files(
+def run_with_files(
     core: Core, files: Mapping[str, InputFile], sizes: Mapping[Any, int], stored: Mapping[str, StoredInput],
     run: Callable[[Mapping[str, Any]], RunResults],
 ) -> RunResults:  # fmt: skip
-    """What a run leaves whose inputs come from files, some of which it reads by itself.
+    """Run with the inputs in `files`; those in `stored` the run reads itself.
 
-    Where anything fails, what failed is what would have failed first if all had been read before."""
+    If anything fails, the error is the one that reading all inputs beforehand would have raised first."""
     from .loading import read_inputs
 
     try:
@@ -164,13 +169,15 @@ def with_files(
         raise
 
 
-def run_there(loaded: Loaded, values: Mapping[str, Any], observe: Observer | None) -> RunResults:
-    """A program that runs elsewhere, on `values` beside what files hold; what it writes itself lies beside its targets then."""
+def run_remotely(loaded: LoadedProgram, values: Mapping[str, Any], observe: Observer | None) -> RunResults:
+    """Run a program on its `remote_runner`, with `values` for the inputs that no file holds.
+
+    Outputs that workers write are then temporary files next to their targets, which saving renames."""
     from ...backend.io.external_arrays import StoredInput, StoredOutput
     from ...backend.schedule.program_facts.partitioning import written_as
     from ...backend.vm.run_state import OutputValue
 
-    there, plan = loaded.elsewhere, loaded.plan
+    there, plan = loaded.remote_runner, loaded.plan
     assert there is not None
     inputs = {name: one for name, one in loaded.stored.items() if isinstance(one, StoredInput)}
     written = {name: one.anew() for name, one in loaded.stored.items() if isinstance(one, StoredOutput)}
@@ -178,7 +185,7 @@ def run_there(loaded: Loaded, values: Mapping[str, Any], observe: Observer | Non
         for one in written.values():
             one.begin()
         given = {**values, **written}
-        results = with_files(
+        results = run_with_files(
             loaded.core, loaded.files, loaded.bound.sizes, inputs, lambda read: there(plan, {**given, **read}, observe)
         )
         for one in written.values():

@@ -14,15 +14,15 @@ from ...lang.syntax.parser import parse_program
 from ...lang.syntax.source import Source
 from ...lang.tree import expressions, program as program_tree
 from ...typechecker.usage.check_moves import written
-from ..console.apply_fixes import applied
+from ..console.apply_fixes import with_fixes
 from ..console.process_exit import Exit
 from ..console.usage_errors import UsageError
 from ..pipeline import Session
 from ..pipeline_types import Checked, PlanDetail
 from .doctest_parser import (
     Case,
-    Claim,
-    ClaimedMessage,
+    ClaimKind,
+    DoctestClaim,
     DoctestStep,
     ExpressionCase,
     LineCase,
@@ -30,43 +30,43 @@ from .doctest_parser import (
     claimed_lines,
     without_last_statement,
 )
-from .outcome import DisplayedValue, nothing
+from .outcome import DisplayedValue, empty_outcome
 from .params import Permissions
 from .run_request import RunRequest
 from .running import RunReport, run_program
 
-# ---------------------------------------------------------------------------------------------------- messages_claimed
+# ---------------------------------------------------------------------------------------------------- matching claims
 #
-# What is expected of a program besides its expected results: messages, their notes, and what is read how often.
+# Whether diagnostics, their notes and the number of reads are as a claim says.
 
 _MESSAGE = re.compile(r"(\S*)(?: (.*?))??(?: at `(.*)`)?")
 _SOURCE_LINE = re.compile(r"\s*\d+ │")
 
 
-def fits(said: ClaimedMessage, given: Diagnostic, source: Source) -> bool:
-    """Is this the message, of a program that `source` is the text of, that `said` claims?"""
-    read = _MESSAGE.fullmatch(said.expected)
-    if read is None or given.code != read[1] or (read[2] or "") not in given.message:
+def matches(claim: DoctestClaim, diagnostic: Diagnostic, source: Source) -> bool:
+    """Is `diagnostic` the message that `claim` expects?  `source`: the text of its program."""
+    read = _MESSAGE.fullmatch(claim.expected)
+    if read is None or diagnostic.code != read[1] or (read[2] or "") not in diagnostic.message:
         return False
-    if given.is_error is not (said.claim is Claim.ERROR):
+    if diagnostic.is_error is not (claim.kind is ClaimKind.ERROR):
         return False
-    underlined = source.text[given.span.start : given.span.end].replace("\n", "⏎")
-    return read[3] is None or (given.span.file == source.name and underlined == read[3])
+    underlined = source.text[diagnostic.span.start : diagnostic.span.end].replace("\n", "⏎")
+    return read[3] is None or (diagnostic.span.file == source.name and underlined == read[3])
 
 
-def notes(given: Diagnostic, shown: str, words: str) -> bool:
-    """Has a message, as it is `shown`, these words, beside those of the program?  What is needed counts where it is not shown."""
+def mentions(diagnostic: Diagnostic, shown: str, words: str) -> bool:
+    """Does a message, as it is `shown`, contain `words` outside of its source lines, or as the goal that it needs?"""
     lines = [line for line in shown.split("\n") if not _SOURCE_LINE.match(line)]
-    return any(words in line for line in (*lines, f"needed: {given.goal}"))
+    return any(words in line for line in (*lines, f"needed: {diagnostic.goal}"))
 
 
-def reads_as(expected: str, line: str) -> bool:
-    """Is this the line, where `…` stands for any text?"""
+def matches_line(expected: str, line: str) -> bool:
+    """Does a line match the expected one, in which `…` stands for any text?"""
     return re.fullmatch(".*".join(re.escape(part.strip()) for part in expected.split("…")), line.strip()) is not None
 
 
-def reads(checked: Checked) -> list[str]:
-    """`x 2×n` for each named value of which elements are read."""
+def read_counts(checked: Checked) -> list[str]:
+    """How often the elements of each named value are read, as `x 2×n`; without values that are not read."""
     quantities = [] if checked.result is None else checked.result.quantities()
     return [f"{one.name} {written(one.grade)}" for one in quantities if not one.grade.is_zero]
 
@@ -75,7 +75,7 @@ def rendered(diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -
     return render_text(diagnostics, sources).rstrip("\n")
 
 
-# ---------------------------------------------------------------------------------------------------- claims
+# ---------------------------------------------------------------------------------------------------- runner
 
 NAME = "<example>"
 
@@ -90,15 +90,15 @@ class DoctestFailure:
 
 
 def check_case(case: Case, file: str, text: str) -> list[DoctestFailure]:
-    """The claims of one case of `file`, whose whole text is `text`."""
-    return Runner(file).case(case, text)
+    """Check one case of `file`, whose text is `text`."""
+    return DoctestRunner(file).case(case, text)
 
 
-class Runner:
-    """Programs of one file: they stand in its folder and may read what is in it."""
+class DoctestRunner:
+    """Runs the doctests of one file.  The programs start in the file's folder and may read the files in it."""
 
     verify = False
-    """Are values compared with those of the reference interpreter?"""
+    """Whether values are compared with those of the reference interpreter."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -106,14 +106,14 @@ class Runner:
         self.session = Session(self.folder, Permissions.of([self.folder or "."], [file]))
 
     def case(self, case: Case, text: str) -> list[DoctestFailure]:
-        """What does not hold of a case of the file, whose whole text is `text`."""
+        """The failures of one case; `text`: the text of the whole file."""
         try:
             if isinstance(case, LineCase):
                 return self.one_line(case)
             if isinstance(case, ExpressionCase):
                 return self.expression(case, text)
             return self.program(case)
-        except _Fails as fails:
+        except _ProgramFails as fails:
             return self.failure(fails.line, str(fails))
 
     def failure(self, line: int, message: str) -> list[DoctestFailure]:
@@ -126,20 +126,20 @@ class Runner:
             raise _CannotRun(error.message) from None
 
     def printed(self, text: str, line: int, what: str) -> list[DisplayedValue]:
-        """What a program prints; `_Fails` at a line where it does not run to its end."""
+        """The values that a program prints.  _ProgramFails, at `line`: it does not run to its end."""
         try:
             report = self.run(text)
         except _CannotRun as error:
-            raise _Fails(line, str(error)) from None
+            raise _ProgramFails(line, str(error)) from None
         if report.exit is not Exit.OK:
-            raise _Fails(line, f"{what} does not run:\n" + rendered(report.diagnostics, report.sources))
+            raise _ProgramFails(line, f"{what} does not run:\n" + rendered(report.diagnostics, report.sources))
         return [*report.outcome.printed]
 
     def check(self, text: str) -> Checked:
         return self.session.check(self.source(text))
 
     def source(self, text: str) -> Source:
-        """A program of the file; each that is checked or run is made here."""
+        """The source of a program of the file, also for subclasses that count or change programs."""
         return Source(NAME, text)
 
     # -------------------------------------------------------------------- programs
@@ -149,8 +149,8 @@ class Runner:
         failures: list[DoctestFailure] = []
         for step in case.steps:
             before = "".join(f"{text}\n" for text in lines)
-            failures += self._claimed(before, step)
-            if step.of(Claim.ERROR):
+            failures += self._step_failures(before, step)
+            if step.of(ClaimKind.ERROR):
                 sound = without_last_statement(step.text)
                 if sound.strip() and self.check(before + sound).accepted:
                     lines.append(sound)
@@ -158,49 +158,50 @@ class Runner:
             lines.append(step.text)
         if case.runs:
             try:
-                return failures + self._printed(case, "\n".join(lines))
-            except _Fails as fails:
+                return failures + self._print_failures(case, "\n".join(lines))
+            except _ProgramFails as fails:
                 return failures + self.failure(fails.line, str(fails))
         checked = self.check("\n".join(lines))
         if not checked.accepted and not failures:
             failures += self.failure(case.line, "this program is rejected:\n" + rendered(checked.diagnostics, checked.sources))
         return failures
 
-    def _claimed(self, before: str, step: DoctestStep) -> list[DoctestFailure]:
-        """What does not hold of messages, types, reads and plans of a program that ends with `step`."""
+    def _step_failures(self, before: str, step: DoctestStep) -> list[DoctestFailure]:
+        """The failures of a step's claims about messages, types, reads and plans; `before`: the program text above the step."""
         text = before + step.text
-        if step.of(Claim.ERROR):
+        if step.of(ClaimKind.ERROR):
             report = self._outcome(text)
             if report.exit is Exit.OK:
-                said = step.of(Claim.ERROR)[0]
-                return self.failure(said.line, f"{said.expected} is expected, but the program is accepted")
-            return self._told(before, step, report.diagnostics, report.sources)
-        claims = step.of(Claim.WARNING, Claim.TYPE, Claim.READS, Claim.PLAN)
+                claim = step.of(ClaimKind.ERROR)[0]
+                return self.failure(claim.line, f"{claim.expected} is expected, but the program is accepted")
+            return self._message_failures(before, step, report.diagnostics, report.sources)
+        claims = step.of(ClaimKind.WARNING, ClaimKind.TYPE, ClaimKind.READS, ClaimKind.PLAN)
         if not claims:
             return []
         checked = self.check(text)
         if not checked.accepted:
             return self.failure(claims[0].line, "this program is rejected:\n" + rendered(checked.diagnostics, checked.sources))
         failures: list[DoctestFailure] = []
-        if step.of(Claim.WARNING, Claim.TYPE):
-            failures += self._told(before, step, checked.diagnostics, checked.sources)
-        for said in claims:
-            wrong = self._about(said, checked)
-            failures += [] if wrong is None else self.failure(said.line, wrong)
+        if step.of(ClaimKind.WARNING, ClaimKind.TYPE):
+            failures += self._message_failures(before, step, checked.diagnostics, checked.sources)
+        for claim in claims:
+            wrong = self._claim_failure(claim, checked)
+            failures += [] if wrong is None else self.failure(claim.line, wrong)
         return failures
 
-    def _about(self, said: ClaimedMessage, checked: Checked) -> str | None:
-        """What is wrong with a claim about the type, the reads or the plan of an accepted program."""
-        if said.claim is Claim.TYPE and (checked.last or "none") != said.expected:
-            return f"the type is {checked.last or 'none'}, not {said.expected}"
-        if said.claim is Claim.READS and sorted(reads(checked)) != sorted(said.expected.split(", ") if said.expected else []):
-            return f"what is read is {', '.join(reads(checked)) or 'nothing'}, not {said.expected}"
-        if said.claim is Claim.PLAN and said.expected not in (shown := self._plan(checked, dict(said.sizes))):
-            return f"no line of the plan has `{said.expected}`:\n{shown}"
+    def _claim_failure(self, claim: DoctestClaim, checked: Checked) -> str | None:
+        """The message of a failed claim about the type, the reads or the plan of an accepted program; None if it holds."""
+        if claim.kind is ClaimKind.TYPE and (checked.last or "none") != claim.expected:
+            return f"the type is {checked.last or 'none'}, not {claim.expected}"
+        expected_reads = claim.expected.split(", ") if claim.expected else []
+        if claim.kind is ClaimKind.READS and sorted(read_counts(checked)) != sorted(expected_reads):
+            return f"what is read is {', '.join(read_counts(checked)) or 'nothing'}, not {claim.expected}"
+        if claim.kind is ClaimKind.PLAN and claim.expected not in (shown := self._plan(checked, dict(claim.sizes))):
+            return f"no line of the plan has `{claim.expected}`:\n{shown}"
         return None
 
     def _plan(self, checked: Checked, sizes: Mapping[str, int]) -> str:
-        """What `rho plan` prints."""
+        """The plan as `rho plan` prints it for these sizes."""
         from ..display.plan_output import plan_lines
 
         try:
@@ -210,64 +211,68 @@ class Runner:
         except UsageError as error:
             return error.message
 
-    def _told(
+    def _message_failures(
         self, before: str, step: DoctestStep, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]
     ) -> list[DoctestFailure]:  # fmt: skip
-        """What claims of messages say that is not so, and messages about the step that no claim names."""
+        """The failed claims about messages, and the messages about the step that no claim names."""
         source = sources.get(NAME, Source(NAME, before + step.text))
-        left = [given for given in diagnostics if given.severity is not Severity.NOTE]
+        left = [diagnostic for diagnostic in diagnostics if diagnostic.severity is not Severity.NOTE]
         about: Diagnostic | None = None
         failures: list[DoctestFailure] = []
-        for said in step.of(Claim.ERROR, Claim.WARNING, Claim.NOTE, Claim.FIX):
-            if said.claim in (Claim.ERROR, Claim.WARNING):
-                about = next((given for given in left if fits(said, given, source)), None)
+        for claim in step.of(ClaimKind.ERROR, ClaimKind.WARNING, ClaimKind.NOTE, ClaimKind.FIX):
+            if claim.kind in (ClaimKind.ERROR, ClaimKind.WARNING):
+                about = next((diagnostic for diagnostic in left if matches(claim, diagnostic, source)), None)
                 if about is not None:
                     left.remove(about)
                     continue
-                wrong = f"{said.expected} is expected, but it gives\n{rendered(diagnostics, sources) or 'no message'}"
+                wrong = f"{claim.expected} is expected, but it gives\n{rendered(diagnostics, sources) or 'no message'}"
             elif about is None:
-                wrong = f"no message is claimed that `{said.expected}` could belong to"
-            elif said.claim is Claim.NOTE:
+                wrong = f"no message is claimed that `{claim.expected}` could belong to"
+            elif claim.kind is ClaimKind.NOTE:
                 shown = rendered([about], sources)
-                wrong = "" if notes(about, shown, said.expected) else f"`{said.expected}` is not in the notes of\n{shown}"
+                wrong = "" if mentions(about, shown, claim.expected) else f"`{claim.expected}` is not in the notes of\n{shown}"
             else:
-                wrong = self._repaired(said, about, source)
-            failures += self.failure(said.line, wrong) if wrong else []
-        more = [given for given in left if given.is_error or given.span.start >= len(before)]
+                wrong = self._fix_failure(claim, about, source)
+            failures += self.failure(claim.line, wrong) if wrong else []
+        more = [diagnostic for diagnostic in left if diagnostic.is_error or diagnostic.span.start >= len(before)]
         if more and not failures:
             failures += self.failure(step.claims[0].line, "no claim names\n" + rendered(more, sources))
         return failures
 
-    def _repaired(self, said: ClaimedMessage, given: Diagnostic, source: Source) -> str:
-        """What is wrong with the claim that a fix of `given` changes a line of the program to this one."""
-        texts = [applied(source, [fix]).text for fix in given.fixes if fix.edits]
+    def _fix_failure(self, claim: DoctestClaim, diagnostic: Diagnostic, source: Source) -> str:
+        """The message of a failed claim that a fix of `diagnostic` changes a line of the program to this one; empty if it
+        holds."""
+        texts = [with_fixes(source, [fix]).text for fix in diagnostic.fixes if fix.edits]
         changed = [Counter(text.split("\n")) - Counter(source.text.split("\n")) for text in texts]
-        wanted = [text for text, new in zip(texts, changed, strict=True) if any(reads_as(said.expected, line) for line in new)]
-        if not wanted:
+        repaired = [
+            text for text, new in zip(texts, changed, strict=True) if any(matches_line(claim.expected, line) for line in new)
+        ]  # fmt: skip
+        if not repaired:
             suggestions = [f"`{line}`" for new in changed for line in new]
             return "no fix makes this line, but " + (" or ".join(suggestions) or "there is none")
-        before, after = ([one.message for one in self.check(text).diagnostics] for text in (source.text, wanted[0]))
+        before, after = ([one.message for one in self.check(text).diagnostics] for text in (source.text, repaired[0]))
         if len(after) >= len(before):
             return f"with the fix this is said: {'; '.join(after)}"
         return ""
 
     def _outcome(self, text: str) -> RunReport:
-        """Checked, and run only if it is accepted (some codes appear only then)."""
+        """Run the program, since some codes appear only then; only check it if it needs an input without a file."""
         try:
             return self.run(text)
         except _CannotRun:
             checked = self.check(text)
-            return RunReport(Exit.OK if checked.accepted else Exit.REJECTED, nothing(), checked.diagnostics, checked.sources)
+            code = Exit.OK if checked.accepted else Exit.REJECTED
+            return RunReport(code, empty_outcome(), checked.diagnostics, checked.sources)
 
-    def _printed(self, case: ProgramCase, text: str) -> list[DoctestFailure]:
+    def _print_failures(self, case: ProgramCase, text: str) -> list[DoctestFailure]:
         actual = _lines(self.printed(text, case.line, "this program"))
         failures: list[DoctestFailure] = []
         at = 0
         for step in case.steps:
-            claims = step.of(Claim.PRINTS)
+            claims = step.of(ClaimKind.PRINTS)
             if not claims:
                 continue
-            expected, printed = _paired([said.expected for said in claims], actual[at:])
+            expected, printed = _paired([claim.expected for claim in claims], actual[at:])
             at += len(printed)
             if printed != expected:
                 return [*failures, *self.failure(claims[0].line, _difference(expected, printed))]
@@ -279,11 +284,11 @@ class Runner:
 
     def one_line(self, case: LineCase) -> list[DoctestFailure]:
         before = case.before + "\n" if case.before.strip() else ""
-        values = case.step.of(Claim.EQUALS)
+        values = case.step.of(ClaimKind.EQUALS)
         if values:
             prelude = definitions(before)
             return self._same_print(prelude + case.step.text, prelude + values[0].expected, case.line)
-        return self._claimed(before, case.step)
+        return self._step_failures(before, case.step)
 
     def _same_print(self, actual: str, expected: str, line: int) -> list[DoctestFailure]:
         printed = [[(shown.text(), shown.shape) for shown in self.printed(text, line, "this")] for text in (actual, expected)]
@@ -305,7 +310,8 @@ def _lines(printed: Sequence[DisplayedValue]) -> list[str]:
 
 
 def _paired(claims: Sequence[str], actual: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The lines that claims expect beside those that are printed; lines of which only the number is claimed are themselves."""
+    """The expected lines and as many printed ones; where a claim gives only a number of lines, the printed lines count as
+    expected."""
     expected: list[str] = []
     for claim in claims:
         count = claimed_lines(claim)
@@ -318,7 +324,7 @@ def _paired(claims: Sequence[str], actual: Sequence[str]) -> tuple[list[str], li
 
 
 def definitions(text: str) -> str:
-    """The text without the statements that print or save, blanked so that lines keep their numbers."""
+    """The text with the statements that print or save replaced by blanks, so that lines keep their numbers."""
     program, _ = parse_program(Source(NAME, text))
     characters = list(text)
     for statement in program.statements:
@@ -330,11 +336,11 @@ def definitions(text: str) -> str:
 
 
 class _CannotRun(Exception):
-    """A program needs what an example cannot give (an input without a file)."""
+    """A program needs an input for which a doctest has no file."""
 
 
-class _Fails(Exception):
-    """A program does not run to its end, which is said of a line."""
+class _ProgramFails(Exception):
+    """A program does not run to its end; reported at `line`."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(message)

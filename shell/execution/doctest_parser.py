@@ -1,4 +1,5 @@
-"""Programs with claims: what a Markdown or `.rho` file says of programs, as data (`rho test` checks it; docs/testing.md).
+"""Parses doctests: the programs of a Markdown or `.rho` file with the claims about them (`rho test` checks them;
+docs/testing.md).
 
 Note [Claims].  In Markdown every fence ```` ```rho ```` is a program of its own; ```` ```rho continued ```` goes on with
 the one before and ```` ```rho skip ```` is not read.  A `.rho` file is one program.  Claims stand below the lines they are about:
@@ -49,17 +50,17 @@ SESSION_INDENT = "      "
 
 
 def lines_claim(count: int) -> str:
-    """The claim that so many lines are printed."""
+    """The claim that `count` lines are printed."""
     return f"⍝ → ⋮ {count} line{'s' * (count != 1)}"
 
 
 def claimed_lines(expected: str) -> int | None:
-    """How many lines a claim stands for without saying what they are; None where it says."""
+    """The number of lines in a claim `⋮ 12 lines`; None for any other claim."""
     match = _LINES.fullmatch(expected.rstrip())
     return None if match is None else int(match[1])
 
 
-class Claim(Enum):
+class ClaimKind(Enum):
     PRINTS = "→"
     EQUALS = "⇐"
     ERROR = "error"
@@ -72,25 +73,25 @@ class Claim(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimedMessage:
-    """One claim and its 1-based line; `sizes` of a plan's."""
+class DoctestClaim:
+    """One claim and its 1-based line; `sizes`: those in `plan n=9:`."""
 
     line: int
-    claim: Claim
+    kind: ClaimKind
     expected: str
     sizes: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class DoctestStep:
-    """Program text, from a 1-based line on, and what is claimed about it."""
+    """Program text that starts at a 1-based line, and the claims about it."""
 
     line: int
     text: str
-    claims: tuple[ClaimedMessage, ...] = ()
+    claims: tuple[DoctestClaim, ...] = ()
 
-    def of(self, *claims: Claim) -> list[ClaimedMessage]:
-        return [said for said in self.claims if said.claim in claims]
+    def of(self, *claims: ClaimKind) -> list[DoctestClaim]:
+        return [claim for claim in self.claims if claim.kind in claims]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ class ProgramCase:
     @property
     def runs(self) -> bool:
         """Does it claim a value (else it is only checked)?"""
-        return any(step.of(Claim.PRINTS) for step in self.steps)
+        return any(step.of(ClaimKind.PRINTS) for step in self.steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,13 +203,13 @@ def program_cases(lines: list[str], first: int) -> Iterator[Case]:
         return
     steps: list[DoctestStep] = []
     pending: list[str] = []
-    claims: list[ClaimedMessage] = []
+    claims: list[DoctestClaim] = []
     before: list[str] = []
     start = first
     for number, line in enumerate(lines, first):
         claim = _CLAIM.match(line)
         if claim is not None:
-            claims.append(_said(number, claim[1], claim[2]))
+            claims.append(_parse_claim(number, claim[1], claim[2]))
             continue
         if claims:
             steps.append(DoctestStep(start, "\n".join(pending), tuple(claims)))
@@ -225,19 +226,19 @@ def program_cases(lines: list[str], first: int) -> Iterator[Case]:
         yield ProgramCase(first, tuple(step for step in steps if step.text.strip() or step.claims))
 
 
-def _said(line: int, word: str, expected: str) -> ClaimedMessage:
+def _parse_claim(line: int, word: str, expected: str) -> DoctestClaim:
     kind, *sizes = word.removesuffix(":").split()
     named = tuple((name, int(size)) for name, _, size in (text.partition("=") for text in sizes))
-    return ClaimedMessage(line, Claim(kind), expected.rstrip() if kind == "→" else expected.strip(), named)
+    return DoctestClaim(line, ClaimKind(kind), expected.rstrip() if kind == "→" else expected.strip(), named)
 
 
-def _line_claims(line: int, text: str) -> Iterator[ClaimedMessage]:
+def _line_claims(line: int, text: str) -> Iterator[DoctestClaim]:
     if _CODE.fullmatch(text):
-        yield ClaimedMessage(line, Claim.ERROR, text)
+        yield DoctestClaim(line, ClaimKind.ERROR, text)
     elif _CLAIM.match(f"⍝ {text}"):
-        yield from (_said(line, claim[1], claim[2]) for claim in _BEFORE.finditer(text))
+        yield from (_parse_claim(line, claim[1], claim[2]) for claim in _BEFORE.finditer(text))
     else:
-        yield ClaimedMessage(line, Claim.EQUALS, text)
+        yield DoctestClaim(line, ClaimKind.EQUALS, text)
 
 
 def without_last_statement(text: str) -> str:
@@ -253,26 +254,26 @@ def without_last_statement(text: str) -> str:
 
 
 def _session_steps(lines: list[str], first: int) -> Iterator[DoctestStep]:
-    """A transcript: what is typed up to each printed part."""
+    """The steps of a transcript: the lines typed up to each printed part, and that part as claims."""
     typed: list[str] = []
     printed: list[str] = []
     at = first
     for number, line in enumerate(lines, first):
         if line.startswith(SESSION_INDENT) and line.strip():
             if printed:
-                yield DoctestStep(at, "\n".join(typed), _prints(at, printed))
+                yield DoctestStep(at, "\n".join(typed), _printed_claims(at, printed))
                 typed, printed = [], []
             typed.append(line.strip())
             at = number + 1
         elif line.strip() or printed:
             printed.append(line)
     if typed:
-        yield DoctestStep(at, "\n".join(typed), _prints(at, printed))
+        yield DoctestStep(at, "\n".join(typed), _printed_claims(at, printed))
 
 
-def _prints(line: int, printed: list[str]) -> tuple[ClaimedMessage, ...]:
-    """What a transcript says that is printed, without the blank lines at its end."""
+def _printed_claims(line: int, printed: list[str]) -> tuple[DoctestClaim, ...]:
+    """The printed lines of a transcript as claims, without the blank lines at the end."""
     end = len(printed)
     while end and not printed[end - 1].strip():
         end -= 1
-    return tuple(ClaimedMessage(line, Claim.PRINTS, text.rstrip()) for text in printed[:end])
+    return tuple(DoctestClaim(line, ClaimKind.PRINTS, text.rstrip()) for text in printed[:end])

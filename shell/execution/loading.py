@@ -1,6 +1,6 @@
 """Loads the inputs of a program: their files, permissions and shapes first, then their data.
 
-Paths in a program are relative to the program, paths on the command line to the working folder.  Only headers are read
+Paths in a program are relative to the program's folder, paths on the command line to the working folder.  Only headers are read
 before sizes are bound.  `backend.io` reads the formats.
 """
 
@@ -30,11 +30,10 @@ from ..console.standard_streams import read_standard_input, stream_of
 from . import stored_plans
 from .params import Permissions
 
-# ---------------------------------------------------------------------------------------------------- loading
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """One input with its file (`path` as opened), the shape its header gives, and the one that it gets among others."""
+    """One input and its file: `path` as opened, `stored` the shape in its header, and `shape` after `common_widths`."""
 
     entry: CoreInput
     path: str
@@ -42,11 +41,11 @@ class InputFile:
     stored: tuple[int, ...]
     shape: tuple[int, ...]
     working_memory: int = 0
-    """Bytes that reading it takes beside its array."""
+    """Bytes that reading takes in addition to the array."""
 
     @property
     def shown(self) -> str:
-        """The path as it was written."""
+        """The path as the program or the option writes it."""
         return self.wanted.shown or self.path
 
 
@@ -54,8 +53,10 @@ def find_inputs(
     core: Core, given: Mapping[str, str], folder: str, permissions: Permissions, limit: int | None = None,
     standard_input: TextIO | None = None,
 ) -> dict[str, InputFile]:  # fmt: skip
-    """Every input's file, with its shape; all problems together.  `given` overrides the paths in the program; one that is a
-    pipe or standard input is read here, at most `limit` bytes of it."""
+    """The file of every input, with its shape, by name.  `given`: paths that override those in the program.
+
+    Pipes and standard input are read here, at most `limit` bytes.  Refused, RunFailed: one error with the diagnostics of all
+    inputs that fail."""
     files: dict[str, InputFile] = {}
     failures: list[RhoError] = []
     tables: dict[tuple[str, str], Any] = {}
@@ -71,14 +72,14 @@ def find_inputs(
                 path = _known_url(path, entry)
             if stream is not None:
                 if "-" not in pipes:
-                    pipes["-"] = _held(lambda most: read_standard_input(standard_input, most), shown, limit, entry)
+                    pipes["-"] = _read_pipe(lambda most: read_standard_input(standard_input, most), shown, limit, entry)
                 held = pipes["-"]
                 path = stream.named(held)
             elif not permissions.may_read(split_member(path)[0]):
                 raise Refused([permissions.refusal(shown, entry.span)])
             elif entry.name in given and is_pipe(file := split_member(path)[0]):
                 if file not in pipes:
-                    pipes[file] = _held(partial(read_bytes, file, pipes=Pipes.READ), shown, limit, entry)
+                    pipes[file] = _read_pipe(partial(read_bytes, file, pipes=Pipes.READ), shown, limit, entry)
                 held = pipes[file]
             wanted = Wanted(type.element.kind, type.rank, entry.span, entry.reading, shown, held, tables)
             shape = read_shape(path, wanted)
@@ -88,12 +89,12 @@ def find_inputs(
             continue
         files[entry.name] = InputFile(entry, path, wanted, shape, shape, reading_memory)
     if failures:
-        raise _all_of(failures)
+        raise _merged_failure(failures)
     shapes = common_widths(core, {name: file.shape for name, file in files.items()})
     return {name: replace(file, shape=shapes[name]) for name, file in files.items()}
 
 
-def doubts(files: Mapping[str, InputFile]) -> list[str]:
+def header_doubts(files: Mapping[str, InputFile]) -> list[str]:
     """A line for each table whose first record may be a header although it is read as data."""
     shown = {split_member(file.path)[0]: split_member(file.shown)[0] for file in files.values()}
     tables = {key: table for file in files.values() for key, table in file.wanted.tables.items()}
@@ -101,7 +102,7 @@ def doubts(files: Mapping[str, InputFile]) -> list[str]:
 
 
 def common_widths(core: Core, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
-    """Shapes in which all rows of text whose width has one name are as wide as the widest."""
+    """The shapes, with text inputs that share a size variable for their width made as wide as the widest of them."""
     texts = {}
     for entry in core.inputs:
         declared = core.types[entry.value]
@@ -111,8 +112,8 @@ def common_widths(core: Core, shapes: Mapping[str, tuple[int, ...]]) -> dict[str
     return {name: (shape[0], widest[texts[name]]) if name in texts else shape for name, shape in shapes.items()}
 
 
-def widened(values: Any, shape: tuple[int, ...]) -> Any:
-    """Rows of text with blanks up to a width."""
+def pad_text_rows(values: Any, shape: tuple[int, ...]) -> Any:
+    """Rows of text padded with blanks to a shape; other values as they are."""
     if values.dtype.kind != "U" or values.ndim != 2 or values.shape == shape:
         return values
     import numpy
@@ -123,15 +124,15 @@ def widened(values: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _known_url(url: str, entry: CoreInput) -> str:
-    """A URL that is one; the path that it is, if it names a file of this machine."""
+    """The URL, or the path of a `file:` URL.  RunFailed: not a valid URL."""
     trouble = url_error(url)
     if trouble is not None:
         raise RunFailed([Diagnostic(Code.E704, f"`{url}` {trouble}", entry.span)])
     return file_of(url) if is_file_url(url) else url
 
 
-def _held(read: Callable[[int], bytes], shown: str, limit: int | None, entry: CoreInput) -> bytes:
-    """All that comes through a pipe, at most as many bytes as there is memory."""
+def _read_pipe(read: Callable[[int], bytes], shown: str, limit: int | None, entry: CoreInput) -> bytes:
+    """All bytes of a pipe, at most `limit` or the memory there is.  Refused, RunFailed."""
     most = limit or stored_plans.memory() or sys.maxsize
     try:
         return read(most)
@@ -142,8 +143,8 @@ def _held(read: Callable[[int], bytes], shown: str, limit: int | None, entry: Co
         raise RunFailed([Diagnostic(Code.E704, f"`{shown}` cannot be read: {error.strerror or error}", entry.span)]) from None
 
 
-def _all_of(failures: list[RhoError]) -> RhoError:
-    """One error of the first one's class with every diagnostic; what is wrong with a whole table is said of one column."""
+def _merged_failure(failures: list[RhoError]) -> RhoError:
+    """One error of the first failure's class with all diagnostics; a fault of a table is reported for one of its columns."""
     diagnostics: dict[tuple[str, str, str], Diagnostic] = {}
     for diagnostic in [one for failure in failures for one in failure.diagnostics]:
         name, _, trouble = diagnostic.message.partition("` ")
@@ -154,30 +155,31 @@ def _all_of(failures: list[RhoError]) -> RhoError:
 def read_inputs(
     core: Core, files: Mapping[str, InputFile], sizes: Mapping[Any, int], without: Collection[str] = ()
 ) -> dict[str, Any]:  # fmt: skip
-    """The data as NumPy arrays, but for inputs `without`; an input declared with a range is checked against it."""
+    """By name, the data as NumPy arrays, except for the inputs `without`; declared ranges are checked.  Raises RunFailed."""
     values: dict[str, Any] = {}
     for name, file in files.items():
         if name in without:
             continue
         declared = core.types[file.entry.value]
-        values[name] = widened(read_values(file.path, file.wanted, file.stored), file.shape)
+        values[name] = pad_text_rows(read_values(file.path, file.wanted, file.stored), file.shape)
         check_declared(values[name], declared, sizes, file.shown, file.entry.span)
     return values
 
 
-# ---------------------------------------------------------------------------------------------------- sniffing
+# ---------------------------------------------------------------------------------------------------- inferring columns
 #
-# What the columns of a table seem to be: the `input` lines of a program that reads it.
+# `rho init --from`: infers the types of a table's columns and writes the `input` lines of a program that reads it.
 #
-# Every record is looked at, so that what is written reads the file.  A column is bool (`true`, `false`), i64, dates or times (ISO
-# 8601 or one of some patterns), f64, else text.  Whole numbers with missing cells become f64, where NaN stands for them.
+# Every record is examined, so that the program can read the file.  A column is bool (`true`, `false`), i64, dates or times (ISO
+# 8601 or one of some patterns), f64, else text.  Whole numbers with missing cells become f64, where NaN stands for a missing
+# one.
 
-_LOOKED_AT: Final = 1 << 16
+_SAMPLE_BYTES: Final = 1 << 16
 
 
-def input_lines(path: str, shown: str) -> tuple[list[str], int]:
-    """A line for each column, and how many records there are.  FileTrouble: it is not a table."""
-    separator = _separator(path)
+def infer_input_lines(path: str, shown: str) -> tuple[list[str], int]:
+    """An `input` line for each column, and the number of records.  `shown`: the path to write.  FileTrouble: not a table."""
+    separator = _infer_separator(path)
     table = Table(Content(path), separator)
     first, columns, headed = table.texts()
     second = [cells[1] for cells in columns if len(cells) > 1]
@@ -187,24 +189,24 @@ def input_lines(path: str, shown: str) -> tuple[list[str], int]:
     lines, taken = [], set(RESERVED) | {"n"}
     for at, cells in enumerate(columns):
         body = cells[1:] if headed else cells
-        name = _name(first[at] if headed else "", at, taken)
+        name = _column_name(first[at] if headed else "", at, taken)
         member = first[at] if headed and first.count(first[at]) == 1 and first[at] else f"#{at + 1}"
-        type, clauses = _declared([cell.strip() for cell in body], name, separator)
+        type, clauses = _infer_column([cell.strip() for cell in body], name, separator)
         lines.append(f'input {name} : {type} ← "{shown}:{member.replace(chr(34), chr(34) * 2)}"{clauses}{clause}')
     return lines, len(columns[0]) - headed if columns else 0
 
 
-def _separator(path: str) -> str:
-    """The sign that stands most often in the first line and equally often in the next ones."""
+def _infer_separator(path: str) -> str:
+    """The separator that is most frequent in the first line and equally frequent in the next ones."""
     with Content(path).open() as file:
-        lines = file.read(_LOOKED_AT).decode("utf-8", "replace").splitlines()[:20]
+        lines = file.read(_SAMPLE_BYTES).decode("utf-8", "replace").splitlines()[:20]
     counts = {sign: [line.count(sign) for line in lines if line.strip()] for sign in SEPARATORS}
     even = [sign for sign, per_line in counts.items() if per_line and per_line[0] and min(per_line) == max(per_line)]
     some = even or [sign for sign, per_line in counts.items() if per_line and per_line[0]] or [","]
     return max(some, key=lambda sign: counts[sign][0] if counts[sign] else 0)
 
 
-def _name(header: str, at: int, taken: set[str]) -> str:
+def _column_name(header: str, at: int, taken: set[str]) -> str:
     name = re.sub(r"\W+", "_", header.strip()).strip("_")
     if re.fullmatch(NAME, name) is None:
         name = f"c{at + 1}" if not name else f"c_{name}"
@@ -215,46 +217,46 @@ def _name(header: str, at: int, taken: set[str]) -> str:
     return name
 
 
-def _declared(cells: Sequence[str], name: str, separator: str) -> tuple[str, str]:
-    """The type of a column and its clauses."""
+def _infer_column(cells: Sequence[str], name: str, separator: str) -> tuple[str, str]:
+    """The type of a column and the clauses that it needs (`as date`, `missing 0`, `decimal ","`)."""
     filled = [cell for cell in cells if cell not in MISSING]
     lacks = len(filled) < len(cells)
-    integral = _all(filled, Kind.I64)
+    integral = _all_are(filled, Kind.I64)
     if integral and not lacks:
         return "i64[n]", ""
     if not lacks and filled and all(cell.lower() in ("true", "false") for cell in filled):
         return "bool[n]", ""
     for form in (CellFormat.DATE, CellFormat.TIME):
-        if _reads(filled, ColumnFormat(form)):
+        if _all_read_as(filled, ColumnFormat(form)):
             return "i64[n]", f" as {form.name.lower()}" + " missing 0" * lacks
     if not integral:
         for pattern in DATE_PATTERNS:
-            if _reads(filled, ColumnFormat(CellFormat.DATE, pattern)):
+            if _all_read_as(filled, ColumnFormat(CellFormat.DATE, pattern)):
                 return "i64[n]", f' as "{pattern}"' + " missing 0" * lacks
     missing = " missing ⎕nan" * lacks
-    if filled and _all(filled, Kind.F64):
+    if filled and _all_are(filled, Kind.F64):
         return "f64[n]", missing
     commas = separator != "," and not any("." in cell for cell in filled)
-    if commas and _all([cell.replace(",", ".") for cell in filled], Kind.F64):
+    if commas and _all_are([cell.replace(",", ".") for cell in filled], Kind.F64):
         return "f64[n]", f'{missing} decimal ","'
     return f"char[n {name}_w]", ' missing ""' * lacks
 
 
-def _all(cells: Sequence[str], kind: Kind) -> bool:
+def _all_are(cells: Sequence[str], kind: Kind) -> bool:
     try:
         return bool(cells) and all(item_of(cell, kind) is not None for cell in cells)
     except Unsuitable:
         return False
 
 
-def _reads(cells: Sequence[str], reading: ColumnFormat) -> bool:
+def _all_read_as(cells: Sequence[str], reading: ColumnFormat) -> bool:
     try:
         return bool(cells) and all(number_of(cell, reading) is not None for cell in dict.fromkeys(cells))
     except Unsuitable:
         return False
 
 
-def program_of(path: str, folder: str) -> str:
-    """A program of the table's inputs, whose paths are relative to a folder."""
-    lines, count = input_lines(path, os.path.relpath(path, folder or "."))
+def starter_program(path: str, folder: str) -> str:
+    """The text of a program with the table's columns as inputs; its paths are relative to `folder`."""
+    lines, count = infer_input_lines(path, os.path.relpath(path, folder or "."))
     return "\n".join([f"⍝ {os.path.basename(path)}: {count} rows", *lines, ""])

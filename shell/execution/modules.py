@@ -1,7 +1,7 @@
-"""Files that `use` names: where they are and their texts, each read once for a program.
+"""Reads the modules that `use` names, each once for a program; binds a program's sizes from numbers, arrays and headers.
 
-`use stats` is `stats.rho` of the standard library; `use "./x.rho"` is relative to the file that says it.
-A file outside the permitted folders is E707.  Neighbour: `typechecker.check` asks `load`, and finds cycles itself.
+`use stats` is `stats.rho` of the standard library; `use "./x.rho"` is relative to the file that contains it.
+A file outside the permitted folders is E707.  `typechecker.check` calls `ModuleLoader.load` and finds cycles itself.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...typechecker.core.blocks import Core, CoreInput
 from ...typechecker.sizes.polynomials import SizeVariable
 from ..console.messages import read_source
 from ..console.usage_errors import UsageError
-from .params import Permissions, settings_of
+from .params import Permissions, param_values_of
 
 if TYPE_CHECKING:
     from ...backend.graph.bind_sizes import BoundGraph
@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 # ---------------------------------------------------------------------------------------------------- modules
 
 class ModuleLoader:
-    """Reads modules for one program; `folder` is where a program without a file (`rho eval`) stands.
-
-    `texts` are known already."""
+    """Reads the modules of one program.  `folder`: the folder of a program without a file (`rho eval`).  `texts`: modules that
+    are not read, by name."""
 
     def __init__(self, folder: str, permissions: Permissions, texts: Mapping[str, Source] | None = None) -> None:
         self._folder = folder
@@ -40,7 +39,9 @@ class ModuleLoader:
         self._sources: dict[str, Source | None] = {}
 
     def load(self, module: str, importer: str | None) -> Source | None:
-        """The text of a module by library name or path; None if there is no such file."""
+        """The text of a module, by library name or path, that the file `importer` uses; None if there is no such file.
+
+        Refused E707; UsageError: it cannot be read."""
         importer = importer or "<eval>"
         name = module_name(module, importer, self._folder)
         if name not in self._sources:
@@ -67,28 +68,28 @@ class ModuleLoader:
         return read_source(name, pipes=Pipes.REFUSED)
 
 
-# ---------------------------------------------------------------------------------------------------- sizing
+# ---------------------------------------------------------------------------------------------------- sizes
 #
-# The sizes of a program from what is known of it: numbers by name, arrays, and for the rest the headers of its data.
+# A program's sizes come from numbers by name, then from arrays, then from the headers of its data files.
 #
-# Estimates and plans need sizes and no data, so a size that is given is taken as given, whatever the data has.
+# Estimates and plans need sizes and no data, so a size that is given overrides that of the data.
 
-MOST_TEXT: Final = 1 << 20
-"""Bytes of a text file that is read for the number of its rows where nobody waits for it."""
-_HEADED: Final = (".npy", ".png")
+MAXIMUM_TEXT: Final = 1 << 20
+"""The largest text file, in bytes, whose rows are counted while someone types (hints of editors)."""
+_WITH_HEADER: Final = (".npy", ".png")
 Shapes = Mapping[str, Sequence[int]]
 
 
-class LackingSizes(UsageError):
-    """Nothing says what these sizes are."""
+class MissingSizes(UsageError):
+    """No number, array or header determines these sizes."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = ", ".join(names)
-        super().__init__(f"nothing says how large this program's data is: {self.names}", f"give {options_of(names)}")
+        super().__init__(f"nothing says how large this program's data is: {self.names}", f"give {size_flags(names)}")
 
 
-def options_of(names: Sequence[str]) -> str:
-    """The options that give these sizes."""
+def size_flags(names: Sequence[str]) -> str:
+    """The options that give sizes: `--size n=N --size m=N`."""
     return " ".join(f"--size {name}=N" for name in names)
 
 
@@ -101,27 +102,27 @@ def sizes_of(core: Core) -> tuple[SizeVariable, ...]:
     return tuple(sizes)
 
 
-def sized(
+def bind_known_sizes(
     core: Core, numbers: Mapping[str, int], shapes: Shapes, headers: Callable[[Core], Shapes],
     without: frozenset[str] = frozenset(), files: Collection[str] = (),
 ) -> BoundGraph:  # fmt: skip
-    """The program with its sizes bound: `numbers` by name, then `shapes` of inputs, then `headers` of those that still lack a
-    size (inputs whose path the program names, and those of `files`); params that nothing says have their defaults.
+    """The program with its sizes bound: from `numbers` by name, then from `shapes` of inputs, then from `headers` of inputs
+    that still lack a size (those whose path the program names, and those of `files`); other params have their defaults.
 
-    LackingSizes.  Refused: facts that do not hold, shapes that disagree.  RunFailed: a header cannot be read."""
+    Raises MissingSizes; Refused: facts that do not hold, shapes that disagree; RunFailed: a header cannot be read."""
     from ...backend import bind_shapes
     from ...backend.vm.input_sizes import sizes_from
 
-    shapes = {name: array.shape for name, array in settings_of(core, {}).arrays.items()} | dict(shapes)
+    shapes = {name: array.shape for name, array in param_values_of(core, {}).arrays.items()} | dict(shapes)
     known = {param.variable: param.default for param in core.params}
     known.update({variable: numbers[variable.name] for variable in sizes_of(core) if variable.name in numbers})
     known = sizes_from(core, shapes, known)
-    absent = [entry for entry in core.data if entry.name not in shapes and _unknown(core, entry, known)]
+    absent = [entry for entry in core.data if entry.name not in shapes and _unknown_sizes(core, entry, known)]
     if readable := [entry for entry in absent if entry.path is not None or entry.name in files]:
-        known = sizes_from(core, headers(only(core, readable)), known)
-    lacking = {variable.name: None for entry in absent for variable in _unknown(core, entry, known)}
+        known = sizes_from(core, headers(with_only_inputs(core, readable)), known)
+    lacking = {variable.name: None for entry in absent for variable in _unknown_sizes(core, entry, known)}
     if lacking:
-        raise LackingSizes(list(lacking))
+        raise MissingSizes(list(lacking))
     every = {
         entry.name: tuple(size.evaluate(known) for size in core.types[entry.value].shape)
         for entry in core.inputs if entry.name not in shapes
@@ -129,10 +130,12 @@ def sized(
     return bind_shapes(core, {**every, **shapes}, {param.name: known[param.variable] for param in core.params}, without=without)
 
 
-def headers_in(
+def header_reader(
     folder: str, permissions: Permissions | None = None, given: Mapping[str, str] | None = None
 ) -> Callable[[Core], Shapes]:  # fmt: skip
-    """The shapes in the files that a program of that folder names, or that are `given` in their stead."""
+    """A function that reads the shapes of a program's inputs from the headers of their files.
+
+    `folder`: the program's; `given`: paths by name that override those in the program."""
 
     def read(core: Core) -> Shapes:
         from .loading import find_inputs
@@ -143,29 +146,30 @@ def headers_in(
     return read
 
 
-def sized_by_headers(core: Core, folder: str) -> BoundGraph | None:
-    """The program with the sizes of its data; None where they would have to be counted, or are not all there.  Refused: they
-    cannot be read, or do not fit."""
+def bind_header_sizes(core: Core, folder: str) -> BoundGraph | None:
+    """The program with the sizes of its data; None if some are missing or need the rows of a long text file or a URL to be read.
+
+    Refused, RunFailed: a header cannot be read, or does not fit."""
     if any(is_url(entry.path or "") or _is_long(os.path.join(folder, entry.path or "")) for entry in core.data):
         return None
     try:
-        return sized(core, {}, {}, headers_in(folder))
-    except LackingSizes:
+        return bind_known_sizes(core, {}, {}, header_reader(folder))
+    except MissingSizes:
         return None
 
 
-def only(core: Core, entries: Sequence[CoreInput]) -> Core:
-    """A program as if it had these inputs only."""
+def with_only_inputs(core: Core, entries: Sequence[CoreInput]) -> Core:
+    """The program with only these inputs."""
     return replace(core, inputs=tuple(entries))
 
 
-def _unknown(core: Core, entry: CoreInput, known: Mapping[SizeVariable, int]) -> list[SizeVariable]:
+def _unknown_sizes(core: Core, entry: CoreInput, known: Mapping[SizeVariable, int]) -> list[SizeVariable]:
     return [one for size in core.types[entry.value].shape for one in size.variables() if one not in known]
 
 
 def _is_long(path: str) -> bool:
-    """Is it a text whose rows would have to be counted?"""
+    """Is the file a long text whose rows would have to be counted?"""
     try:
-        return not path.endswith(_HEADED) and os.path.getsize(path) > MOST_TEXT
+        return not path.endswith(_WITH_HEADER) and os.path.getsize(path) > MAXIMUM_TEXT
     except (OSError, ValueError):
         return True

@@ -21,15 +21,13 @@ from ...typechecker.elements import Kind
 from ..console.standard_streams import DEFAULT_DIGITS, Console, plain_data
 from ..display.values import LIMIT, display
 
-# ---------------------------------------------------------------------------------------------------- outcome
-
 WHOLE_TEXT_LIMIT = 20_000  # characters of text that a terminal shows without cutting
 PIPE_LIMIT = 1_000_000  # items that a pipe gets without cutting
 
 
 @dataclass(frozen=True, slots=True)
 class DisplayedValue:
-    """A value with its name ("" for an expression) and its type as the checker writes it."""
+    """A value with its name ("" for an expression), its type as the checker writes it, and its element kind."""
 
     name: str
     type: str
@@ -42,7 +40,7 @@ class DisplayedValue:
 
     @property
     def measured_type(self) -> str:
-        """Its type with the sizes that it has: `f64[9]`."""
+        """The type with numbers for sizes: `f64[9]`."""
         shape = " ".join(map(str, self.shape))
         return f"{self.kind.value}[{shape}]" if shape else self.kind.value
 
@@ -55,14 +53,14 @@ class DisplayedValue:
         return display(self.value, kind=self.kind, digits=console.digits, limit=limit, width=console.width)
 
     def text(self, digits: int = DEFAULT_DIGITS) -> str:
-        """The whole value as text, as JSON's `printed` has it."""
+        """The value as text without cuts, as in the `printed` of JSON."""
         return "\n".join(display(self.value, kind=self.kind, digits=digits))
 
     def json(self) -> dict[str, Any]:
         return {"name": self.name, "type": self.type, "shape": list(self.shape), "elem": self.kind.value, "data": self.data()}
 
     def data(self) -> Any:
-        """Nested lists fit for JSON; text as rows; nothing of what was written tile by tile."""
+        """Nested lists as JSON has them, text as rows; None for a value that was written tile by tile."""
         if hasattr(self.value, "discard"):
             return None
         if isinstance(self.value, Array):
@@ -90,52 +88,51 @@ def kind_of(value: Any) -> Kind:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`printed` in order; `outputs` by name; `plan` a summary (phases, devices, bytes, seconds)."""
+    """What a run yields: `printed` values in order, `outputs` by name, and a summary of the `plan` (phases, devices, bytes)."""
 
     printed: tuple[DisplayedValue, ...]
     outputs: Mapping[str, DisplayedValue]
     plan: Mapping[str, Any] = field(default_factory=dict)
 
     @contextmanager
-    def kept_or_discarded(self) -> Iterator[None]:
-        """Around what is done with the values: of outputs that the run has written already, what was not renamed goes at the
-        end."""
+    def discarding_unsaved(self) -> Iterator[None]:
+        """Around the use of the values: at the end, remove temporary files of outputs that were not saved (renamed)."""
         try:
             yield
         finally:
             self.discard()
 
     def discard(self) -> None:
-        """What the run has written, unless it was renamed."""
+        """Remove temporary files of outputs that were not saved (renamed)."""
         for shown in self.outputs.values():
             if hasattr(shown.value, "discard"):
                 shown.value.discard()
 
     def read_back(self) -> Outcome:
-        """With the items of what workers have written, as their files have them.  RunFailed."""
+        """The outcome with the items of outputs that workers have written, read from their files.  Raises RunFailed."""
         from ...backend.io.external_arrays import read_back
 
         return replace(self, outputs={name: replace(one, value=read_back(one.value)) for name, one in self.outputs.items()})
 
     def json(self, diagnostics: list[dict[str, Any]], digits: int = DEFAULT_DIGITS) -> dict[str, Any]:
-        """The object of `eval --json` and `run --json`; `digits` are those of what is printed."""
+        """The object of `eval --json` and `run --json`; `digits`: significant digits of the printed text."""
         values = [shown.json() for shown in (*self.printed, *self.outputs.values())]
         printed = [shown.text(digits) for shown in self.printed]
         return {"values": values, "printed": printed, "diagnostics": diagnostics, "plan": dict(self.plan)}
 
 
 def outcome_of(core: Core, printed: Sequence[Any], outputs: Mapping[str, Any], plan: Mapping[str, Any] | None = None) -> Outcome:
-    """Results with the names and types their program gives them."""
+    """The outcome of a run from its values: with the names and types that the program gives them."""
     entries = {entry.name: entry.value for entry in core.outputs}
-    named = {name: _shown(core, entries[name], name, value) for name, value in outputs.items()}
+    named = {name: _displayed(core, entries[name], name, value) for name, value in outputs.items()}
     prints = [op.arg for op in core.block.ops if isinstance(op, CorePrint)]
     known: list[ValueId | None] = [*prints] if len(prints) == len(printed) else [None] * len(printed)
-    shown = [_shown(core, which, core.names.get(which, "") if which is not None else "", value)
+    shown = [_displayed(core, which, core.names.get(which, "") if which is not None else "", value)
              for which, value in zip(known, printed, strict=True)]  # fmt: skip
     return Outcome(tuple(shown), named, plan or {})
 
 
-def _shown(core: Core, which: ValueId | None, name: str, value: Any) -> DisplayedValue:
+def _displayed(core: Core, which: ValueId | None, name: str, value: Any) -> DisplayedValue:
     kind = kind_of(value)
     if which is not None:
         return DisplayedValue(name, show_type(core.types[which]), value, kind)
@@ -143,18 +140,17 @@ def _shown(core: Core, which: ValueId | None, name: str, value: Any) -> Displaye
     return DisplayedValue(name, f"{kind.value}[{shape}]" if shape else kind.value, value, kind)
 
 
-def nothing() -> Outcome:
-    """Of a program that did not run."""
+def empty_outcome() -> Outcome:
+    """The outcome of a program that did not run."""
     return Outcome((), {})
 
 
-# ---------------------------------------------------------------------------------------------------- folded
+# ---------------------------------------------------------------------------------------------------- constant programs
 #
-# Programs that the passes have folded to constants: their results are in the graph, so nothing is executed.
-#
-# This is why `rho eval '1+1'` starts no array library.  Neighbour: `shell.pipeline`, which runs every other plan.
+# The results of a program that passes have folded to constants are in its graph, so nothing is executed: `rho eval '1+1'`
+# imports no array library.
 
-def folded_results(bound: BoundGraph) -> tuple[list[Array], dict[str, Array]] | None:
+def constant_results(bound: BoundGraph) -> tuple[list[Array], dict[str, Array]] | None:
     """Printed values in order and outputs by name if every phase is a constant, a print or an output; else None."""
     graph = bound.graph
     if not all(isinstance(phase, Constant | PhasesPrint | Output) for phase in graph.phases):

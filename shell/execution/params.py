@@ -1,8 +1,7 @@
-"""Values of params from `--set` and Python (numbers for sizes, arrays for the others), and the files a program may use.
+"""Values of params from the texts of `--set` (numbers for sizes, arrays for the others), and the permissions of a program.
 
-A param has the type of its default.  Text stands for itself, numbers are written as in Python or in Rho, those of a vector with
-blanks or commas between them.
-"""
+A param has the type of its default.  Text stands for itself; numbers are written as in Python or in Rho, and those of a vector
+are separated by blanks or commas. """
 
 from __future__ import annotations
 
@@ -26,25 +25,25 @@ from ..console.usage_errors import UsageError
 # ---------------------------------------------------------------------------------------------------- params
 
 _LARGEST = 10**18 - 1
-"""Of sizes: sums of a few fit i64."""
+"""The largest size: sums of a few such fit i64."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """`sizes` are those that were set, `arrays` all others of the program."""
+class ParamValues:
+    """Values of a program's params: `sizes` that were set, and `arrays` of all params that are no sizes."""
 
     sizes: Mapping[str, int] = field(default_factory=dict)
     arrays: Mapping[str, Any] = field(default_factory=dict)
 
 
-def settings_of(core: Core, texts: Mapping[str, str]) -> Settings:
-    """The params of a program, as set on the command line or by default.  UsageError: a text that is not of the type."""
+def param_values_of(core: Core, texts: Mapping[str, str]) -> ParamValues:
+    """The params of a program, as `texts` set them or by default.  UsageError: a text that is not of the type."""
     sizes = {param.name: parse_size("--set", param.name, texts[param.name]) for param in core.params if param.name in texts}
-    return Settings(sizes, {entry.name: _array(core, entry, texts.get(entry.name)) for entry in core.settings})
+    return ParamValues(sizes, {entry.name: _param_array(core, entry, texts.get(entry.name)) for entry in core.settings})
 
 
 def parse_size(option: str, name: str, text: str) -> int:
-    """A size, of a param or of data.  UsageError: it is not a natural number, or too large."""
+    """The number of a size in `--set` or `--size`.  UsageError: not a natural number, or too large."""
     digits = text.replace("_", "")
     if (number := bounded_parsing.parse_natural(digits, _LARGEST)) is not None:
         return number
@@ -53,7 +52,7 @@ def parse_size(option: str, name: str, text: str) -> int:
     raise UsageError(f"{option} {name}={text}: {what} {which}")
 
 
-def _array(core: Core, entry: CoreInput, text: str | None) -> Any:
+def _param_array(core: Core, entry: CoreInput, text: str | None) -> Any:
     type = core.types[entry.value]
     default = entry.default
     assert default is not None
@@ -78,7 +77,7 @@ def _array(core: Core, entry: CoreInput, text: str | None) -> Any:
 
 
 def as_items(data: tuple[Payload, ...], kind: Kind, shape: tuple[int, ...]) -> Any:
-    """A NumPy array of the kind."""
+    """Items as a NumPy array of a kind and shape."""
     from ...backend.vm.values import Array, to_numpy
 
     return to_numpy(Array(kind, shape, data))
@@ -86,15 +85,15 @@ def as_items(data: tuple[Payload, ...], kind: Kind, shape: tuple[int, ...]) -> A
 
 # ---------------------------------------------------------------------------------------------------- permissions
 #
-# Which files a program may touch: the script's folder and what the command line names, nothing else.
+# A program may read files in the script's folder and those that the command line names, nothing else.
 #
-# Paths are compared after resolving links, so a link inside the folder does not lead out of it.  A URL is read where `--allow-
-# read` names it or what is above it; that it is named elsewhere on the command line does not do, since reading it tells its
-# server.
+# Paths are compared after links are resolved, so that a link inside the folder does not lead out of it.  A URL is read only if
+# `--allow-read` names it or a URL above it; `--in` does not permit it, since reading a URL informs its server.
 
 @dataclass(frozen=True, slots=True)
 class Permissions:
-    """Resolved folders and files, and URLs.  `write_folders` None: wherever the command line says."""
+    """Folders and files (links resolved) and URLs that a program may read, and the folders it may write to (None: wherever the
+    command line says)."""
 
     read_folders: tuple[str, ...] = ()
     read_files: frozenset[str] = frozenset()
@@ -123,7 +122,7 @@ class Permissions:
         return folders is None or any(_inside(os.path.realpath(path), folder) for folder in folders)
 
     def refusal(self, path: str | os.PathLike[str], span: Span) -> Diagnostic:
-        """E707 for reading `path`, as it was written."""
+        """E707: `path`, as the program writes it, may not be read."""
         written = os.fspath(path)
         if is_url(written):
             notes = ("URLs are read where --allow-read names them", f"to permit it add `--allow-read {parent_url(written)}`")
@@ -140,8 +139,8 @@ class Permissions:
         return Diagnostic(Code.E707, f"`{os.fspath(path)}` is outside the folders of --allow-write", span)
 
 
-EVERYTHING = Permissions(unrestricted=True)
-"""For checking, which reads program texts only."""
+UNRESTRICTED = Permissions(unrestricted=True)
+"""Permissions for checking, which reads program texts only."""
 
 
 def _inside(path: str, folder: str) -> bool:

@@ -1,6 +1,4 @@
-"""Callbacks for the progress of a run (its stages, on request its phases) and its deadline.  Imports nothing, so that every
-verb may.
-"""
+"""Callbacks for the progress of a run (its stages, on request its phases), and the time limit of a run."""
 
 from __future__ import annotations
 
@@ -18,13 +16,11 @@ from typing import TYPE_CHECKING
 from ...lang.diagnostics.model import Code, Diagnostic, RhoError
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Source, Span
-from ..console.process_exit import Alarm, LastWords, limited
+from ..console.process_exit import Alarm, ExitMessage, exit_on_alarm
 
 if TYPE_CHECKING:
     from ...backend.vm.run_state import Observer
-    from ..pipeline_types import Loaded
-
-# ---------------------------------------------------------------------------------------------------- watching
+    from ..pipeline_types import LoadedProgram
 
 class Stage(Enum):
     CHECK = "check"
@@ -34,59 +30,58 @@ class Stage(Enum):
     SAVE = "save"
 
 
-class Watch:
-    """Told how a run gets on: of every stage when it begins (`loaded` from RUN on), and by `observer` of phases.  This one
-    takes no notice."""
+class RunCallbacks:
+    """Callbacks of a run, which do nothing here: `stage` is called when a stage begins, `observer` after each step."""
 
-    def stage(self, stage: Stage, loaded: Loaded | None = None) -> None:
-        """A stage begins, and the one before it is over."""
+    def stage(self, stage: Stage, loaded: LoadedProgram | None = None) -> None:
+        """Called when a stage begins; from RUN on with the loaded program."""
 
     @property
     def observer(self) -> Observer | None:
-        """Is told how long each step of the run takes."""
+        """Called after each step of the run with its time; None: steps are not timed."""
         return None
 
 
-UNWATCHED = Watch()
+NO_CALLBACKS = RunCallbacks()
 
 
 @dataclass(slots=True)
-class StageTimes(Watch):
-    """When each stage began, in nanoseconds since this was made; `loaded` is the program, once it is."""
+class StageTimes(RunCallbacks):
+    """Records when each stage begins, in nanoseconds since this object was made; `loaded`: the program, once it is loaded."""
 
     started: int = field(default_factory=perf_counter_ns)
     stages: list[tuple[Stage, int]] = field(default_factory=list)
-    loaded: Loaded | None = None
+    loaded: LoadedProgram | None = None
 
-    def stage(self, stage: Stage, loaded: Loaded | None = None) -> None:
+    def stage(self, stage: Stage, loaded: LoadedProgram | None = None) -> None:
         self.stages.append((stage, perf_counter_ns() - self.started))
         self.loaded = loaded or self.loaded
 
     def lines(self) -> list[str]:
-        """What `--verbose` says, now that the last stage is over."""
+        """The lines of `--verbose`: how long each stage took; call it when the last one is over."""
         ends = [*(start for _, start in self.stages[1:]), perf_counter_ns() - self.started]
         return [f"{stage.value}: {(end - start) / 1e6:,.1f} ms" for (stage, start), end in zip(self.stages, ends, strict=True)]
 
 
-# ---------------------------------------------------------------------------------------------------- timing
+# ---------------------------------------------------------------------------------------------------- time limit
 #
-# `--max-time`: stop work that takes longer, with nothing printed (exit 5).
+# `--max-time` stops a run that takes longer, with nothing printed (exit 5).
 #
-# Uses the process's interval timer, so it works in the main thread of systems that have one; elsewhere the limit is checked
-# when the work is over, and its results are then withheld.  What compiled code makes of the main thread, `ending` ends.
+# It needs the process's interval timer and the main thread.  Elsewhere the limit is checked when the run is over, and its results
+# are then withheld.  `shell.console.process_exit` ends a process whose main thread is in compiled code.
 
 class TimeUp(RhoError):
-    """The time allowed ran out (exit code 5)."""
+    """The time limit has passed (exit code 5)."""
 
 
-class Allowance:
-    """The time allowed.  `saving`: are outputs being written?  `over`: it has run out."""
+class TimeLimit:
+    """A time limit of `seconds`.  `saving`: outputs are being written; `expired`: the limit has passed."""
 
     def __init__(self, seconds: float, source: Source) -> None:
         self.seconds, self.source = seconds, source
-        self.saving = self.over = False
+        self.saving = self.expired = False
 
-    def up(self) -> TimeUp:
+    def expired_error(self) -> TimeUp:
         left = "each output is complete or as it was before" if self.saving else "no output was written"
         return TimeUp([Diagnostic(
             Code.E709, f"this program ran longer than the {self.seconds:g} seconds it was given", Span(self.source.name, 0, 0),
@@ -95,34 +90,36 @@ class Allowance:
 
 
 @contextmanager
-def time_limit(seconds: float | None, source: Source, words: Callable[[TimeUp], LastWords]) -> Iterator[Allowance]:
-    """Raise TimeUp once `seconds` have passed inside the block; None is no limit.  `words`: what the process then says."""
-    allowance = Allowance(seconds or 0.0, source)
+def time_limit(seconds: float | None, source: Source, message: Callable[[TimeUp], ExitMessage]) -> Iterator[TimeLimit]:
+    """Raise TimeUp once `seconds` have passed inside the block; None is no limit.
+
+    `message`: what the process prints if the watchdog has to end it."""
+    deadline = TimeLimit(seconds or 0.0, source)
     if seconds is None:
-        yield allowance
+        yield deadline
         return
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         start = time.monotonic()
-        yield allowance
+        yield deadline
         if time.monotonic() - start > seconds:
-            raise allowance.up()
+            raise deadline.expired_error()
         return
 
     def stop(number: int, frame: FrameType | None) -> None:
-        allowance.over = True
+        deadline.expired = True
         raise Alarm
 
     before = signal.signal(signal.SIGALRM, stop)
     try:
-        with limited(lambda: words(allowance.up())):
+        with exit_on_alarm(lambda: message(deadline.expired_error())):
             try:
                 signal.setitimer(signal.ITIMER_REAL, seconds)
-                yield allowance
+                yield deadline
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
     except BaseException:
-        if allowance.over:  # whatever became of the alarm: a compiled module that is being imported says that it cannot be
-            raise allowance.up() from None
+        if deadline.expired:  # a compiled module whose import is interrupted raises ImportError in place of Alarm
+            raise deadline.expired_error() from None
         raise
     finally:
         signal.signal(signal.SIGALRM, before)

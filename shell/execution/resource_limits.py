@@ -1,13 +1,11 @@
-"""Refusals before anything runs: a planned peak above the memory there is, work above the time allowed.
+"""Refuses programs before they run: a planned peak above the memory, or work that cannot be done in the time limit.
 
-A refusal names what takes the memory (the three largest buffers, where the program makes them) and, for each size that
-could be smaller, the largest number that would fit.  That is found by planning for other numbers: the peak grows with
-every size, so bisection finds it.  All of it is read off the graph that runs.
+A refusal names the three largest buffers, at the expressions that compute them, and for each size the largest number that would
+fit.  Bisection finds it by planning for other numbers, since the peak grows with every size.
 
-Note [The rate].  Time is refused at 10¹¹ operations a second on each core, which no processor exceeds on 64-bit numbers: what is
-refused could not have ended in time.  A run that takes longer than its estimate is stopped by `shell.execution.progress_events`
-instead.
-"""
+Note [The rate].  A time limit is refused by the rate of 10¹¹ operations a second on each core, which no processor exceeds on
+64-bit numbers, so that a refused program could not have ended in time.  `shell.execution.progress_events` stops a run that
+takes longer than its limit. """
 
 from __future__ import annotations
 
@@ -38,16 +36,16 @@ if TYPE_CHECKING:
     from ...backend.schedule.streams.pass_partitioning import CannotStream
 
 OPERATIONS_A_SECOND: Final = 10**11
-"""On each core; see Note [The rate]."""
-_LARGEST: Final = 3
-_NEAREST: Final = 64
-"""How far below a fitting size one is looked for that the program accepts."""
-_TEXT: Final = 40
+"""Operations a second on each core; see Note [The rate]."""
+_MOST_BUFFERS: Final = 3
+_MOST_TRIED: Final = 64
+"""How many numbers below a fitting size are tried until the program's guards accept one."""
+_MOST_CHARACTERS: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
 class PlanCandidate:
-    """A planned program that may be too large; `sources` hold its text, `outputs` name the files that were asked for."""
+    """A planned program that may be too large; `sources`: its texts, `outputs`: the files of outputs, by name."""
 
     core: Core
     bound: BoundGraph
@@ -58,15 +56,14 @@ class PlanCandidate:
 
 @dataclass(frozen=True, slots=True)
 class FileMemory:
-    """The most bytes that reading or writing one file takes beside its array, and of which file (as a message says it)."""
+    """The most bytes that reading or writing one file takes in addition to its array, and the file as messages name it."""
 
     bytes: int = 0
     which: str = ""
 
 
-def fits(plan: ExecutionPlan, limit: int | None, files: FileMemory = FileMemory()) -> int | None:  # noqa: B008
-    """None if the planned peak, with what a file takes, is within `limit`, or this machine's memory where that is not given; else
-    the bytes there are."""
+def exceeded_memory(plan: ExecutionPlan, limit: int | None, files: FileMemory = FileMemory()) -> int | None:  # noqa: B008
+    """The bytes of memory there are (`limit`, else this machine's) if the planned peak with `files` exceeds them; else None."""
     allowed = stored_plans.memory() if limit is None else limit
     return None if _peak(plan) + files.bytes <= allowed or (limit is None and not allowed) else allowed
 
@@ -74,14 +71,14 @@ def fits(plan: ExecutionPlan, limit: int | None, files: FileMemory = FileMemory(
 def refuse_memory(
     candidate: PlanCandidate, plan: ExecutionPlan, limit: int | None, files: FileMemory, streams: CannotStream | None = None
 ) -> Never:  # fmt: skip
-    """E702: what takes the memory, and the phase by which there is no plan in tiles either."""
+    """Raise Refused E702 with the largest buffers, sizes that would fit, and the phase that prevents a plan in tiles."""
     allowed = stored_plans.memory() if limit is None else limit
     need = _peak(plan) + files.bytes
     has = f"this machine has {_exact(allowed)}" if limit is None else f"the limit is {_exact(allowed)}"
     full = plan_one_device(candidate.bound, plan.devices[0], detail=Detail.FULL)
     labels = [*_largest_buffers(candidate, full)]
     of_files = [f"of these {_exact(files.bytes)} are for {files.which}"] if files.bytes else []
-    fitting = _fitting(candidate, lambda bound: _planned_peak(bound) + files.bytes, allowed)
+    fitting = _fitting_sizes(candidate, lambda bound: _planned_peak(bound) + files.bytes, allowed)
     tiles = [_streams_note(candidate, streams)] if streams is not None and streams.why else []
     held = [f"with all of its values in memory, {note}" for note in fitting] if tiles else fitting
     notes = [*of_files, *_sizes_note(candidate), *held, *tiles]
@@ -91,7 +88,7 @@ def refuse_memory(
 
 
 def _streams_note(candidate: PlanCandidate, streams: CannotStream) -> str:
-    """The phase that cannot stream: `it cannot stream from its files: `⍋x` needs all of its argument at once`."""
+    """The note on the phase that cannot stream: ``it cannot stream from its files: `⍋x` needs all of its argument at once``."""
     phase = streams.phase
     is_output = isinstance(phase, Output) and any(entry.name == phase.name for entry in candidate.core.outputs)  # not a stage's
     shown = f"output {phase.name}" if isinstance(phase, Output) and is_output else _text(candidate, phase.span)
@@ -102,7 +99,7 @@ def _streams_note(candidate: PlanCandidate, streams: CannotStream) -> str:
 
 
 def _file_advice(candidate: PlanCandidate, name: str) -> str:
-    """What would let an output be written as it comes; nothing where its file takes it so."""
+    """Advice on how an output could be written tile by tile; empty if its file allows that."""
     (entry,) = [entry for entry in candidate.core.outputs if entry.name == name]
     if entry.reading != AS_WRITTEN:
         return "; as numbers, without a clause, it could be written as it comes"
@@ -119,7 +116,7 @@ def _file_advice(candidate: PlanCandidate, name: str) -> str:
 
 
 def check_time(candidate: PlanCandidate, seconds: float | None) -> None:
-    """E709 if the work cannot be done in so many seconds at any rate; see Note [The rate]."""
+    """Raise Refused E709 if the work cannot be done in so many seconds; see Note [The rate]."""
     if seconds is None:
         return
     rate = OPERATIONS_A_SECOND * stored_plans.cores()
@@ -133,14 +130,14 @@ def check_time(candidate: PlanCandidate, seconds: float | None) -> None:
         f"at 10¹¹ operations a second on each of {stored_plans.cores()} cores that is {work / rate:,.3g} seconds",
         *_sizes_note(candidate),
         *_early_note(candidate.bound),
-        *_fitting(candidate, _work, allowed),
+        *_fitting_sizes(candidate, _work, allowed),
     )
     message = f"this program may do {work:,} operations, too many for the {seconds:g} seconds it is given"
     raise Refused([Diagnostic(Code.E709, message, span, notes=notes)])
 
 
 def _early_note(bound: BoundGraph) -> list[str]:
-    """How loops with a condition are counted, if there are any."""
+    """A note on how loops with a condition are counted, if there are any."""
     may_stop = any(isinstance(phase, Loop) and phase.until is not None for phase in traverse.all_phases(bound.graph))
     return ["a loop that may stop early is counted with its bound: `f⍣(n ⋄ p)` with a lower n may fit"] if may_stop else []
 
@@ -168,21 +165,21 @@ def _exact(count: int) -> str:
 
 
 def _largest_buffers(candidate: PlanCandidate, plan: ExecutionPlan) -> Iterator[Label]:
-    """Where the largest buffers are made; one label a place."""
+    """Labels at the expressions that compute the largest buffers, one for each span."""
     graph, symbolic = candidate.bound.graph, replace(optimise(lower(candidate.core)), guards=())
     known = bind(symbolic, candidate.bound.sizes).graph.types
     phases = {phase.id: phase for phase in traverse.all_phases(graph)}
     producers = {value: phase for phase in phases.values() for value in traverse.results(phase)}
 
     def type_of(value: ValueId) -> ArrayType:
-        """With the names of its sizes, where the program has it as well."""
+        """The type with names for sizes where the symbolic graph has the value too, else with numbers."""
         return symbolic.types[value] if known.get(value) == graph.types[value] else graph.types[value]
 
     spans: dict[Span, str] = {}
     count = 0
     for buffer in sorted(_buffers(plan.main), key=lambda b: -b.bytes):
         phase = producers.get(buffer.value)
-        if phase is None or count == _LARGEST:
+        if phase is None or count == _MOST_BUFFERS:
             continue
         count += 1
         shown = graph.names.get(buffer.value) or _text(candidate, phase.span)
@@ -198,7 +195,7 @@ def _largest_buffers(candidate: PlanCandidate, plan: ExecutionPlan) -> Iterator[
 
 
 def _work_space(bound: BoundGraph) -> tuple[PhaseId | None, int]:
-    """The phase that needs most beside its operands and results."""
+    """The phase with the most scratch memory, and its bytes."""
     number, most, which = Numbers().cap, 0, None
     for phase in traverse.all_phases(bound.graph):
         if isinstance(phase, Structured):
@@ -211,7 +208,7 @@ def _work_space(bound: BoundGraph) -> tuple[PhaseId | None, int]:
 
 
 def _buffers(plan: SubPlan) -> Iterator[Buffer]:
-    """Those of a plan and of the bodies in it, without views."""
+    """The buffers of a plan and of the bodies in it, without views."""
     yield from (b for b in plan.buffers if b.role is not Role.ALIAS)
     for queue in plan.queues:
         for step in queue.steps:
@@ -226,23 +223,23 @@ def _buffers(plan: SubPlan) -> Iterator[Buffer]:
 
 
 def _text(candidate: PlanCandidate, span: Span) -> str:
-    """The program's text there, on one line."""
+    """The program's text at a span, on one line."""
     source = candidate.sources.get(span.file)
     text = " ".join(source.text[span.start : span.end].split()) if source is not None else ""
-    return text if len(text) <= _TEXT else text[:_TEXT] + "…"
+    return text if len(text) <= _MOST_CHARACTERS else text[:_MOST_CHARACTERS] + "…"
 
 
 # ------------------------------------------------------------------------------------ sizes that fit
 
 
 def _sizes_note(candidate: PlanCandidate) -> list[str]:
-    """The numbers that were found, if any."""
+    """A note with the program's sizes, if it has any."""
     sizes = ", ".join(f"{v.name}={n}" for v, n in sorted(candidate.bound.sizes.items(), key=lambda item: item[0].id))
     return [f"with {sizes}"] if sizes else []
 
 
-def _fitting(candidate: PlanCandidate, need: Callable[[BoundGraph], int], allowed: int) -> list[str]:
-    """For each size the largest number that would fit, the others as they are."""
+def _fitting_sizes(candidate: PlanCandidate, need: Callable[[BoundGraph], int], allowed: int) -> list[str]:
+    """A note with the largest number that would fit for each size, the others unchanged; none if no number fits."""
     graph = replace(optimise(lower(candidate.core)), guards=())
     suggestions = []
     for which, value in sorted(candidate.bound.sizes.items(), key=lambda item: item[0].id):
@@ -251,15 +248,15 @@ def _fitting(candidate: PlanCandidate, need: Callable[[BoundGraph], int], allowe
             return need(optimise_with_sizes(bind(graph, {**candidate.bound.sizes, which: number}))) <= allowed
 
         if value > 1 and fits(1):
-            most = _accepted(candidate, which, _bisected(fits, 1, value))
+            most = _accepted_by_guards(candidate, which, _bisect(fits, 1, value))
             suggestions += [] if most is None else [f"at most {which.name}≤{most} would fit"]
     if not suggestions:
         return []
     return [", or ".join(suggestions)]
 
 
-def _bisected(fits: Callable[[int], bool], low: int, high: int) -> int:
-    """The largest fitting number, of which `low` fits and `high` does not."""
+def _bisect(fits: Callable[[int], bool], low: int, high: int) -> int:
+    """The largest number that fits, if `low` fits and `high` does not."""
     while high - low > 1:
         middle = (low + high) // 2
         if fits(middle):
@@ -269,12 +266,12 @@ def _bisected(fits: Callable[[int], bool], low: int, high: int) -> int:
     return low
 
 
-def _accepted(candidate: PlanCandidate, which: SizeVariable, most: int) -> int | None:
-    """The nearest number below that the program's guards accept."""
+def _accepted_by_guards(candidate: PlanCandidate, which: SizeVariable, most: int) -> int | None:
+    """The largest number up to `most` that the program's guards accept, if it is near; else None."""
     sizes = candidate.bound.sizes
     facts = [guard.fact for guard in candidate.core.guards]
     facts = [fact for fact in facts if all(v in sizes for v in fact.left.variables() | fact.right.variables())]
-    for number in range(most, max(0, most - _NEAREST), -1):
+    for number in range(most, max(0, most - _MOST_TRIED), -1):
         if all(fact.holds({**sizes, which: number}) for fact in facts):
             return number
     return None

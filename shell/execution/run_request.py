@@ -1,5 +1,4 @@
-"""Builds a run request from options: checked names, numbers and paths.  Everything wrong here is a usage error with a
-suggestion."""
+"""The request of a run: inputs, params, outputs, sizes and limits; and the check of its names against a program."""
 
 from __future__ import annotations
 
@@ -10,35 +9,36 @@ from typing import Any, TextIO
 
 from ...lang.support.records import dataclass
 from ...typechecker.core.blocks import Core
-from ..console.usage_errors import UsageError, near
-from .modules import options_of, sizes_of
+from ..console.usage_errors import UsageError, did_you_mean
+from .modules import size_flags, sizes_of
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`memory` in bytes, `seconds` of running; None is no limit."""
+    """Limits of a run: `memory` in bytes, `seconds` of time; None is no limit."""
 
     memory: int | None = None
     seconds: float | None = None
 
 
 class Grouping(Enum):
-    """In what order products are computed."""
+    """In what order chains of products are computed."""
 
     CHEAPEST = "the cheapest"
     AS_WRITTEN = "as written"
 
     @property
-    def without(self) -> frozenset[str]:
-        """The passes that are left out."""
+    def disabled_passes(self) -> frozenset[str]:
+        """The names of graph passes that are left out."""
         return frozenset({"products"}) if self is Grouping.AS_WRITTEN else frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """`inputs` maps names to paths (relative to the working folder) or streams, `params` to what is set, `outputs` to paths or
-    streams; `standard_input` is what `-` reads; `sizes` are those that are planned for, whatever the data has; `arrays` are
-    inputs that are at hand."""
+    """What is asked of a program: by name, `inputs` and `outputs` as paths (relative to the working folder) or streams,
+    `params` as text, and `arrays`, inputs given as NumPy arrays.
+
+    `standard_input`: what `-` reads.  `sizes`: sizes to plan for, whatever the data has."""
 
     inputs: Mapping[str, str] = field(default_factory=dict)
     params: Mapping[str, str] = field(default_factory=dict)
@@ -50,11 +50,11 @@ class RunRequest:
     arrays: Mapping[str, Any] = field(default_factory=dict)
 
 
-def check_names(core: Core, request: RunRequest, *, planned: bool = False) -> None:
-    """Every name of the request exists in the program, and every input has a file.
+def require_complete(core: Core, request: RunRequest, *, planned: bool = False) -> None:
+    """Raise UsageError unless every name of the request exists in the program and every input has a file.
 
-    `planned`: nothing runs, so sizes do as well as files, and an input of a fixed shape needs neither."""
-    check_given(core, request)
+    `planned`: nothing runs, so sizes serve as well as files, and an input of fixed shape needs neither."""
+    require_known_names(core, request)
     missing = [entry for entry in core.data if entry.path is None and entry.name not in request.inputs]
     if planned:
         fixed = {entry.name for entry in missing if not any(size.variables() for size in core.types[entry.value].shape)}
@@ -68,28 +68,29 @@ def check_names(core: Core, request: RunRequest, *, planned: bool = False) -> No
 
 
 def size_options(core: Core) -> str:
-    """The options that say how large the data of inputs is, without it; empty if their types name no sizes."""
+    """The options that give the sizes of the inputs' types (`--size n=N`); empty if they have none."""
     params = {param.variable for param in core.params}
-    return options_of(sorted({variable.name for variable in sizes_of(core) if variable not in params}))
+    return size_flags(sorted({variable.name for variable in sizes_of(core) if variable not in params}))
 
 
-def check_given(core: Core, request: RunRequest) -> None:
-    """Every name of the request exists in the program."""
+def require_known_names(core: Core, request: RunRequest) -> None:
+    """Raise UsageError, with the nearest name, unless every name of the request exists in the program."""
     inputs = [entry.name for entry in core.data]
-    _known("--in", request.inputs, inputs, "input")
-    _known("--set", request.params, [*[entry.name for entry in core.params], *[entry.name for entry in core.settings]], "param")
-    _known("--out", request.outputs, [entry.name for entry in core.outputs], "output")
-    _known("--size", request.sizes, sorted({variable.name for variable in sizes_of(core)}), "size")
+    _require_known("--in", request.inputs, inputs, "input")
+    params = [*[entry.name for entry in core.params], *[entry.name for entry in core.settings]]
+    _require_known("--set", request.params, params, "param")
+    _require_known("--out", request.outputs, [entry.name for entry in core.outputs], "output")
+    _require_known("--size", request.sizes, sorted({variable.name for variable in sizes_of(core)}), "size")
 
 
-def _known(option: str, given: Mapping[str, object], known: Sequence[str], what: str) -> None:
+def _require_known(option: str, given: Mapping[str, object], known: Sequence[str], what: str) -> None:
     for name in given:
         if name not in known:
-            message = f"{option} {name}={given[name]}: this program has no {what} `{name}`{near(name, known)}"
-            raise UsageError(message, _inventory(what, known))
+            message = f"{option} {name}={given[name]}: this program has no {what} `{name}`{did_you_mean(name, known)}"
+            raise UsageError(message, _names_there_are(what, known))
 
 
-def _inventory(what: str, known: Sequence[str]) -> str:
+def _names_there_are(what: str, known: Sequence[str]) -> str:
     if not known:
         return f"it has no {what} at all"
     return f"its {what} is {_listed(known)}" if len(known) == 1 else f"its {what}s are {_listed(known)}"

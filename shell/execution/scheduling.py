@@ -1,4 +1,4 @@
-"""Programs on declared devices: what `--devices`, `--plan`, `--simulate` and the planner's options ask of `plan` and `run`."""
+"""Plans programs for declared devices (`--devices`, `--simulate`, `--cluster`) and loads stored plans (`--plan`)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, RunFailed
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
-from .stored_plans import read_plan, require_right
+from .stored_plans import read_plan, require_valid
 
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ...backend.schedule.search.strategy import Budget
     from ...backend.vm.run_state import Observer, RunResults
     from ...typechecker.core.blocks import Core
-    from ..pipeline_types import Loaded, Runner
-    from .clusters import Attachment
+    from ..pipeline_types import LoadedProgram, RemoteRunner
+    from .clusters import ClusterConnection
     from .loading import InputFile
     from .params import Permissions
 
@@ -36,7 +36,7 @@ class PlanningEffort(Enum):
 
 
 class PlanPurpose(Enum):
-    """What the plan is for."""
+    """What a plan is for."""
 
     LOOK = "to be read"
     RUN = "to run on this machine's devices"
@@ -46,42 +46,44 @@ class PlanPurpose(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Scheduling:
-    """How to plan: on which devices (a shipped profile or a file; None: this machine), for what, with how much effort.
+    """How to plan: on which devices (a shipped profile or a file; None: this machine), for which purpose and objectives, with how
+    much effort.
 
-    `plan`: a stored plan to run instead; `without`: names of strategies; `cluster`: whose workers are the devices.  `budget`
-    scales the default effort.  `deadline`: nanoseconds within which a run is to end."""
+    `budget`: seconds of search, which scale the default effort.  `plan`: path of a stored plan to run instead.  `without`:
+    names of strategies that are left out.  `cluster`: its workers are the devices.  `deadline`: nanoseconds within which a run
+    has to end."""
 
-    use: PlanPurpose
+    purpose: PlanPurpose
     devices: str | None = None
     objectives: tuple[str, ...] = ()
     effort: PlanningEffort = PlanningEffort.DEFAULT
     budget: float | None = None
     plan: str | None = None
     without: tuple[str, ...] = ()
-    cluster: Attachment | None = None
+    cluster: ClusterConnection | None = None
     deadline: int | None = None
     in_place: bool = False
-    """May workers write outputs?  Nobody asks for their values then, unless by reading the files."""
+    """May workers write outputs to files?  Their values are then only in the files."""
 
     @property
     def asks_devices(self) -> bool:
-        """Is a plan for declared devices asked for, or a search?"""
+        """Do these options ask for declared devices or for a search?"""
         asked = self.devices, self.objectives, self.without, self.budget, self.cluster, self.deadline
-        return any(asked) or self.use is PlanPurpose.SIMULATE or self.effort is not PlanningEffort.DEFAULT
+        return any(asked) or self.purpose is PlanPurpose.SIMULATE or self.effort is not PlanningEffort.DEFAULT
 
     @property
     def is_held_elsewhere(self) -> bool:
-        """Are values held by the devices of a profile or of a cluster, and not by this process alone?"""
-        return self.cluster is not None or (self.devices is not None and self.use in (PlanPurpose.LOOK, PlanPurpose.CHECK))
+        """Do devices of a profile or a cluster hold values, rather than this process alone?"""
+        return self.cluster is not None or (self.devices is not None and self.purpose in (PlanPurpose.LOOK, PlanPurpose.CHECK))
 
 
-def stored_for(
+def place_stored_files(
     core: Core, bound: BoundGraph, files: Mapping[str, InputFile], scheduling: Scheduling,
     outputs: Mapping[str, StoredOutput] = MappingProxyType({}),
 ) -> tuple[Profile, Mapping[str, StoredInput | StoredOutput], BoundGraph]:  # fmt: skip
-    """The profile that a program is planned for, the inputs and `outputs` that lie in stores of it, and the program that knows
-    where."""
-    from .clusters import lying, storable
+    """The profile that a program is planned for; by name, the inputs and `outputs` that its stores hold; and the graph with these
+    stores."""
+    from .clusters import inputs_read_in_place, stores_by_name
 
     profile = profile_of(scheduling)
     stored: dict[str, StoredInput | StoredOutput] = {}
@@ -89,22 +91,22 @@ def stored_for(
         from ...backend.cluster.client import seen_by_all
 
         cluster, folders = scheduling.cluster.cluster, {os.path.dirname(one.file) for one in outputs.values()}
-        inputs, shared = seen_by_all(cluster, storable(core, bound, files), folders)
+        inputs, shared = seen_by_all(cluster, inputs_read_in_place(core, bound, files), folders)
         stored = {**inputs, **{name: one for name, one in outputs.items() if os.path.dirname(one.file) in shared}}
         profile = cluster.profile_for(stored.values())
     elif profile.has_stores:
-        stored = {**storable(core, bound, files)}
-    stores = lying(profile, stored)
+        stored = {**inputs_read_in_place(core, bound, files)}
+    stores = stores_by_name(profile, stored)
     return profile, stored, replace(bound, stores=stores) if stores else bound
 
 
-def scheduled(loaded: Loaded, scheduling: Scheduling) -> PlannedProgram:
-    """The program of a load on the devices asked for.  Raises as `plan_program`."""
-    return planned_on(loaded.core, loaded.bound, profile_of(scheduling), scheduling)
+def plan_loaded(loaded: LoadedProgram, scheduling: Scheduling) -> PlannedProgram:
+    """Plan a loaded program for the devices of `scheduling`.  Raises as `plan_program`."""
+    return plan_on(loaded.core, loaded.bound, profile_of(scheduling), scheduling)
 
 
 def profile_of(scheduling: Scheduling) -> Profile:
-    """Refused: E704, E705."""
+    """The profile that `scheduling` names: a cluster's, a declared one, or this machine's.  Refused: E704, E705."""
     from ...backend.devices.this_machine import load_profile
     from .stored_plans import this_machine
 
@@ -113,8 +115,8 @@ def profile_of(scheduling: Scheduling) -> Profile:
     return this_machine() if scheduling.devices is None else load_profile(scheduling.devices)
 
 
-def planned_on(core: Core, bound: BoundGraph, profile: Profile, scheduling: Scheduling) -> PlannedProgram:
-    """A program on the devices of a profile.  Raises as `plan_program`."""
+def plan_on(core: Core, bound: BoundGraph, profile: Profile, scheduling: Scheduling) -> PlannedProgram:
+    """Plan a program for the devices of a profile.  Raises as `plan_program`, with a note on each worker that was lost."""
     from ...backend.schedule.program.plan_program import plan_by, plan_program
 
     objectives, budget = _objectives(scheduling), budget_of(scheduling)
@@ -129,14 +131,14 @@ def planned_on(core: Core, bound: BoundGraph, profile: Profile, scheduling: Sche
         raise type(error)([replace(one, notes=(*one.notes, *notes)) for one in error.diagnostics]) from None
 
 
-def runner_on(
-    attachment: Attachment, core: Core, bound: BoundGraph, scheduling: Scheduling, without: frozenset[str] = frozenset()
-) -> Runner:
-    """How plans of a program run on a cluster, and are made again for fewer workers."""
+def remote_runner(
+    attachment: ClusterConnection, core: Core, bound: BoundGraph, scheduling: Scheduling, without: frozenset[str] = frozenset()
+) -> RemoteRunner:
+    """A function that runs plans of a program on a cluster, and plans again, quickly, when a worker is lost."""
     quickly = replace(scheduling, effort=PlanningEffort.FAST, budget=None)
 
     def again(profile: Profile) -> ExecutionPlan:
-        return planned_on(core, bound, profile, quickly).plan
+        return plan_on(core, bound, profile, quickly).plan
 
     def run(plan: ExecutionPlan, inputs: Mapping[str, Any], observe: Observer | None) -> RunResults:
         return attachment.cluster.run(plan, again, bound, inputs, without, observe)
@@ -158,25 +160,25 @@ def budget_of(scheduling: Scheduling) -> Budget:
     return base if scheduling.budget is None else base.lasting(scheduling.budget)
 
 
-def stored(loaded: Loaded, scheduling: Scheduling) -> ExecutionPlan:
-    """The plan of `--plan`, fit to run here.  Refused: SCH301 out of date, E705 not a plan or not a right one."""
+def load_stored_plan(loaded: LoadedProgram, scheduling: Scheduling) -> ExecutionPlan:
+    """The plan of `--plan`, checked against the program.  Refused: SCH301 out of date, E705 not a plan or an invalid one."""
     assert scheduling.plan is not None
     plan = read_plan(scheduling.plan)
-    profile = known_profile(plan) if scheduling.devices is None else profile_of(scheduling)
-    fitting(plan, loaded.core, loaded.bound, profile, scheduling.plan)
+    profile = profile_of_plan(plan) if scheduling.devices is None else profile_of(scheduling)
+    require_fitting(plan, loaded.core, loaded.bound, profile, scheduling.plan)
     return plan
 
 
-def fitting(plan: ExecutionPlan, core: Core, bound: BoundGraph, profile: Profile | None, where: str) -> None:
-    """Refused: SCH301 out of date, E705 not a right plan of this program."""
+def require_fitting(plan: ExecutionPlan, core: Core, bound: BoundGraph, profile: Profile | None, where: str) -> None:
+    """Raise Refused unless a plan is one of this program: SCH301 out of date, E705 invalid."""
     from ...backend.schedule.program.plan_program import faults_of_stored, require_current
 
     require_current(plan, core, bound, profile, where)
-    require_right(faults_of_stored(plan, bound, core, profile), where)
+    require_valid(faults_of_stored(plan, bound, core, profile), where)
 
 
-def known_profile(plan: ExecutionPlan) -> Profile | None:
-    """The profile that a plan was made for, if it is this machine's or a shipped one."""
+def profile_of_plan(plan: ExecutionPlan) -> Profile | None:
+    """The profile that a plan was made for, if it is this machine's or a shipped one; else None."""
     from ...backend.devices.profile_toml import fingerprint
     from ...backend.devices.this_machine import load_profile, shipped_names
     from .stored_plans import this_machine
@@ -190,7 +192,7 @@ def known_profile(plan: ExecutionPlan) -> Profile | None:
 
 
 def require_optimal(plan: ExecutionPlan, where: str) -> None:
-    """RunFailed SCH302: the plan is not proved optimal."""
+    """Raise RunFailed SCH302 unless the plan is proved optimal."""
     from ...backend.schedule.plan.plan_text import judged
     from ...backend.schedule.solution import Status
 
@@ -201,8 +203,8 @@ def require_optimal(plan: ExecutionPlan, where: str) -> None:
         raise RunFailed([Diagnostic(Code.SCH302, message, Span(where, 0, 0), notes=notes)])
 
 
-def require_here(plan: ExecutionPlan, where: str) -> None:
-    """Refused: a device of the plan is not one of this machine's."""
+def require_local_devices(plan: ExecutionPlan, where: str) -> None:
+    """Raise Refused SCH104 if this machine lacks a device of the plan."""
     cards = 0
     if any(device.backend == "cuda" for device in plan.devices):
         from ...backend.cuda.bindings import gpus
@@ -217,34 +219,34 @@ def require_here(plan: ExecutionPlan, where: str) -> None:
         raise Refused([Diagnostic(Code.SCH104, message, Span(where, 0, 0), notes=notes)])
 
 
-def load_scheduled(loaded: Loaded, scheduling: Scheduling, permissions: Permissions) -> Loaded:
-    """A loaded program with the plan that was asked for in place of the one for this machine's processors."""
-    if scheduling.use is PlanPurpose.CHECK:
+def with_scheduled_plan(loaded: LoadedProgram, scheduling: Scheduling, permissions: Permissions) -> LoadedProgram:
+    """The program with the plan that `scheduling` asks for in place of the one for this machine's processors."""
+    if scheduling.purpose is PlanPurpose.CHECK:
         return loaded
     if scheduling.plan is not None:
-        plan, warnings = stored(loaded, scheduling), loaded.warnings
+        plan, warnings = load_stored_plan(loaded, scheduling), loaded.warnings
     else:
-        from .clusters import writable
+        from .clusters import outputs_written_in_place
 
         paths = loaded.request.outputs if scheduling.in_place else {}
-        if scheduling.use is PlanPurpose.LOOK and scheduling.cluster is not None:  # each goes to a file, as in plans with passes
+        if scheduling.purpose is PlanPurpose.LOOK and scheduling.cluster is not None:  # to files, as in plans with passes
             paths = {entry.name: f"{entry.name}.npy" for entry in loaded.core.outputs}
-        outputs = writable(loaded.core, loaded.bound, paths, permissions)
-        profile, there, bound = stored_for(loaded.core, loaded.bound, loaded.files, scheduling, outputs)
+        outputs = outputs_written_in_place(loaded.core, loaded.bound, paths, permissions)
+        profile, there, bound = place_stored_files(loaded.core, loaded.bound, loaded.files, scheduling, outputs)
         loaded = replace(loaded, bound=bound, stored=there if scheduling.cluster is not None else {})
-        planned = planned_on(loaded.core, loaded.bound, profile, scheduling)
+        planned = plan_on(loaded.core, loaded.bound, profile, scheduling)
         plan, warnings = planned.plan, planned.diagnostics
-    if scheduling.cluster is not None and scheduling.use is PlanPurpose.RUN:
-        without = loaded.request.grouping.without
-        runner = runner_on(scheduling.cluster, loaded.core, loaded.bound, scheduling, without)
-        return replace(loaded, plan=plan, warnings=warnings, elsewhere=runner)
-    if scheduling.use is PlanPurpose.RUN:
-        require_here(plan, loaded.checked.source.name)
-    return replace(loaded, plan=plan, simulated=scheduling.use is PlanPurpose.SIMULATE, warnings=warnings)
+    if scheduling.cluster is not None and scheduling.purpose is PlanPurpose.RUN:
+        without = loaded.request.grouping.disabled_passes
+        runner = remote_runner(scheduling.cluster, loaded.core, loaded.bound, scheduling, without)
+        return replace(loaded, plan=plan, warnings=warnings, remote_runner=runner)
+    if scheduling.purpose is PlanPurpose.RUN:
+        require_local_devices(plan, loaded.checked.source.name)
+    return replace(loaded, plan=plan, simulated=scheduling.purpose is PlanPurpose.SIMULATE, warnings=warnings)
 
 
-def summary(plan: ExecutionPlan, held: Mapping[str, int]) -> dict[str, Any]:
-    """What `--json` says of a prediction."""
+def prediction_json(plan: ExecutionPlan, held: Mapping[str, int]) -> dict[str, Any]:
+    """The `prediction` of a plan in `--json`; empty if the plan has none.  `held`: the most bytes each device held."""
     prediction = plan.prediction
     if prediction is None:
         return {}
@@ -262,7 +264,7 @@ def summary(plan: ExecutionPlan, held: Mapping[str, int]) -> dict[str, Any]:
 
 
 def simulation_lines(plan: ExecutionPlan) -> list[str]:
-    """What a simulation says: the predicted time, and how busy each device is."""
+    """The lines that `--simulate` prints: the predicted time, and how long each device is busy."""
     from ...backend.schedule.plan.plan_text import busy_of, prediction_text, time_text
 
     prediction = plan.prediction

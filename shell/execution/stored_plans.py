@@ -20,18 +20,16 @@ if TYPE_CHECKING:
     from ...backend.schedule.plan.plan import ExecutionPlan
 
 
-# ---------------------------------------------------------------------------------------------------- stored_plans
-
 @dataclass(frozen=True, slots=True)
 class StoredPlan:
-    """A plan with passes that was stored, and where."""
+    """A stored plan with passes over inputs, and its path."""
 
     plan: ExecutionPlan
     path: str
 
 
 def read_plan(path: str) -> ExecutionPlan:
-    """Refused: E704 unreadable, E705 not a plan."""
+    """The plan in a file.  Refused: E704 unreadable, E705 not a plan."""
     from ...backend.schedule.plan.plan import LARGEST_PLAN, PlanFormatError, decode_plan
 
     try:
@@ -47,8 +45,8 @@ def read_plan(path: str) -> ExecutionPlan:
         raise Refused([Diagnostic(Code.E705, message, Span(path, 0, 0), notes=notes)]) from None
 
 
-def passes_kept(path: str) -> StoredPlan | None:
-    """A stored plan, if it has passes over its inputs.  Raises as `read_plan`."""
+def stored_streaming_plan(path: str) -> StoredPlan | None:
+    """The stored plan if it has passes over its inputs, else None.  Raises as `read_plan`."""
     plan = read_plan(path)
     if not plan.stores:
         return None
@@ -56,7 +54,9 @@ def passes_kept(path: str) -> StoredPlan | None:
 
 
 def program_in(plan: ExecutionPlan, path: str) -> tuple[Source, dict[str, Source]]:
-    """The program that a stored plan holds, as if it stood beside the plan, and its modules by name.  Refused: E705, none."""
+    """The source text that a stored plan holds, with paths as if it were in the plan's folder, and its modules by name.
+
+    Refused E705: the plan holds none."""
     if not plan.program:
         raise Refused([Diagnostic(Code.E705, f"`{path}` holds no program: name its script too", Span(path, 0, 0))])
     folder, old = os.path.dirname(path), os.path.dirname(plan.program[0].name)
@@ -72,15 +72,15 @@ def program_in(plan: ExecutionPlan, path: str) -> tuple[Source, dict[str, Source
     return sources[0], {source.name: source for source in sources[1:] if not source.name.startswith("<")}
 
 
-def require_right(faults: list[str], path: str) -> None:
+def require_valid(faults: list[str], path: str) -> None:
     if faults:
         more = tuple(faults[1:4])
         raise Refused([Diagnostic(Code.E705, f"the plan in `{path}` is wrong: {faults[0]}", Span(path, 0, 0), notes=more)])
 
 
-# ---------------------------------------------------------------------------------------------------- machine
+# ---------------------------------------------------------------------------------------------------- this machine
 #
-# What this machine grants the process: cores, memory, the processor's name.  Loads no back end.
+# Cores, memory and the processor's name, as the system grants them to the process.  Imports no back end.
 
 def cores() -> int:
     """Cores this process may use."""
@@ -89,7 +89,7 @@ def cores() -> int:
 
 
 def memory() -> int:
-    """Bytes of memory, the control group's limit if that is lower; 0 if the system does not say."""
+    """Bytes of memory, or the control group's limit if that is lower; 0 if the system does not say."""
     total = 0
     if hasattr(os, "sysconf"):
         try:
@@ -105,7 +105,7 @@ def memory() -> int:
 
 
 def model() -> str:
-    """The processor as the system calls it."""
+    """The processor's name."""
     try:
         for line in read_bytes("/proc/cpuinfo", 1 << 24).decode("utf-8", "replace").splitlines():
             if line.startswith("model name"):
@@ -115,35 +115,34 @@ def model() -> str:
     return platform.processor() or platform.machine() or "processor"
 
 
-# ---------------------------------------------------------------------------------------------------- profiles
+# ---------------------------------------------------------------------------------------------------- its profile
 #
-# The profile of this machine.
-#
-# The facts come from `machine`, the tables from the user's calibration or from the defaults.
+# Cost tables come from the user's calibration, or are the default ones.
 
-def facts() -> HostFacts:
+def host_facts() -> HostFacts:
     from ...backend.devices.this_machine import HostFacts
 
     return HostFacts(cores(), memory(), model())
 
 
 def this_machine() -> Profile:
-    """As calibrated, or with default tables."""
+    """The profile of this machine, as calibrated or with default tables."""
     from ...backend.calibration.probes import numpy_version, tier_name
     from ...backend.devices.this_machine import machine_profile
 
-    return machine_profile(facts(), tier_name(), numpy_version())
+    return machine_profile(host_facts(), tier_name(), numpy_version())
 
 
 def calibrate(*, refine: bool, force: bool = False) -> tuple[Profile, Path | str]:
-    """Measure this machine, longer and together with what was known if `refine`; where it is kept, or why it is not.
+    """Measure this machine; returns its profile and the path of the stored calibration, or the reason why it is not stored.
 
-    RunFailed: others disturb it, unless what they disturbed is to be kept (`force`)."""
+    `refine`: measure longer and merge with the stored calibration.  RunFailed: other programs disturb the measurement, unless
+    `force`."""
     from ...backend.calibration.calibrate import REFINED, CalibrationEffort, calibrate as measure
     from ...backend.devices.this_machine import UnusableCalibration, cache_file, keep_calibration, merged
 
     known = this_machine()
-    profile = measure(facts(), effort=replace(REFINED if refine else CalibrationEffort(), force=force))
+    profile = measure(host_facts(), effort=replace(REFINED if refine else CalibrationEffort(), force=force))
     if refine and known.calibration.calibrated is not None:
         profile = merged(known, profile)
     try:
@@ -156,6 +155,6 @@ def calibrate(*, refine: bool, force: bool = False) -> tuple[Profile, Path | str
 
 
 def default_tables(unusable: str) -> str:
-    """That estimates are by default tables, why, and what to do about it; `unusable`: of the profile's calibration."""
+    """The text that says that estimates use default tables, and why; `unusable`: what is wrong with the stored calibration."""
     because = f", because {unusable}" if unusable else ""
     return f"default tables{because}; `rho devices --calibrate` measures this machine"

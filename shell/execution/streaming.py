@@ -13,11 +13,11 @@ from ...lang.support.records import require_invariant
 from ...lang.syntax.source import Span
 from ..console.standard_streams import stream_of
 from ..display.estimates import duration
-from ..pipeline_types import Loaded, StreamRequest
+from ..pipeline_types import LoadedProgram, StreamRequest
 from . import stored_plans
 from .loading import InputFile
-from .params import settings_of
-from .stored_plans import StoredPlan, require_right
+from .params import param_values_of
+from .stored_plans import StoredPlan, require_valid
 
 if TYPE_CHECKING:
     from ...backend.graph.bind_sizes import BoundGraph
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
     from ...typechecker.core.blocks import Core
     from .run_request import RunRequest
 
-_SMALL: Final = 16
-"""An input of at most this part of the memory is read whole."""
+_SMALL_FRACTION: Final = 16
+"""An input below this fraction (one 16th) of the memory is read as a whole."""
 
 
 def sources_of(core: Core, files: Mapping[str, InputFile], limit: int) -> dict[str, RowSource]:
-    """The inputs that can be read tile by tile, and are large."""
+    """By name, the large inputs whose files can be read tile by tile.  `limit`: bytes of memory."""
     from ...backend.io.byte_source import bytes_of
     from ...backend.io.reading import located, row_source
 
     sources: dict[str, RowSource] = {}
     for name, file in files.items():
         type = core.types[file.entry.value]
-        if type.permutation or bytes_of(type.element.kind, file.shape) * _SMALL <= limit:
+        if type.permutation or bytes_of(type.element.kind, file.shape) * _SMALL_FRACTION <= limit:
             continue
         with located(file.shown, file.entry.span):
             source = row_source(file.path, file.wanted, file.shape)
@@ -54,7 +54,7 @@ def sources_of(core: Core, files: Mapping[str, InputFile], limit: int) -> dict[s
 
 
 def sinks_of(request: RunRequest, core: Core, *, runs: bool) -> dict[str, Target]:
-    """The outputs that can be written tile by tile; one without a file goes to an npy file if the plan does not run."""
+    """By name, the outputs that can be written tile by tile; one without a file counts as an npy file unless the plan `runs`."""
     from ...backend.io.writing import sink_type
     from ...backend.schedule.streams.stream_planning import Target
 
@@ -70,9 +70,12 @@ def sinks_of(request: RunRequest, core: Core, *, runs: bool) -> dict[str, Target
     return sinks
 
 
-def asked_of(request: RunRequest, core: Core, allowed: int | None, stored: StoredPlan | None, *, runs: bool) -> StreamRequest:
-    """Of a request; a plan that does not run writes every output to a file.  Refused: the plan that is kept writes files that
-    are not given."""
+def stream_request_of(
+    request: RunRequest, core: Core, allowed: int | None, stored: StoredPlan | None, *, runs: bool
+) -> StreamRequest:  # fmt: skip
+    """The stream request of a run request; `allowed`: bytes of memory, `stored`: a stored plan to follow.
+
+    Refused E702: the stored plan writes an output to a file, and the request names none."""
     from ...backend.schedule.plan.plan import Access
 
     sinks = sinks_of(request, core, runs=runs)
@@ -88,18 +91,21 @@ def asked_of(request: RunRequest, core: Core, allowed: int | None, stored: Store
     return StreamRequest(limit, {name: sinks[name] for name in written}, stored)
 
 
-def no_devices(stored: StoredPlan) -> Refused:
-    """A plan with passes is run on declared devices, or simulated."""
+def requires_this_machine(stored: StoredPlan) -> Refused:
+    """The error of a plan with passes that would run on declared devices or be simulated."""
     message = "a plan that reads inputs in tiles runs on this machine's processors"
     return Refused([Diagnostic(Code.E702, message, Span(stored.path, 0, 0), notes=("run it without --devices and --simulate",))])
 
 
-def streamed_plan(
+def plan_in_tiles(
     core: Core, bound: BoundGraph, files: Mapping[str, InputFile], asked: StreamRequest, device: Device,
     texts: tuple[PlannedFile, ...], detail: Detail, settle: Settle | None = None,
 ) -> tuple[ExecutionPlan, Streaming, tuple[SelectionStage, ...]]:  # fmt: skip
-    """The plan and what it is of; the stages before it, whose sizes `optimise_with_sizes` says (else the most that they can be).
-    CannotStream: by which phase there is none.  Refused: the plan that is kept is not what is made with its tiles."""
+    """Plan a program in tiles: the plan, the program that it is of, and the selection stages before it.
+
+    `settle` gives the number of items that a stage selects; without it stages are planned for the most there can be.
+    CannotStream: the phase that needs its operands as a whole.  Refused: a stored plan differs from the one made with its
+    tiles."""
     from ...backend.schedule.plan.plan import Access
     from ...backend.schedule.program.plan_program import require_current
     from ...backend.schedule.program.schedule_from_plan import other_faults
@@ -111,7 +117,7 @@ def streamed_plan(
     stages: list[SelectionStage] = []
 
     def at_most(stage: Streaming, selection: Selection) -> int:
-        stages.append(planned_stage(stage, selection, device, at_most, detail))
+        stages.append(plan_stage(stage, selection, device, at_most, detail))
         return selection.most
 
     limit, stored_plan, rows = asked.limit, asked.stored_plan, None
@@ -132,13 +138,13 @@ def streamed_plan(
     plan, planned = plan_streams(streaming, device, texts, detail, (settle or at_most) if stored_plan is None else None)
     faults = faults_of_streams(plan, planned.bound, planned.sources, limit)
     if stored_plan is not None:
-        require_right(faults or other_faults(stored_plan.plan, plan), stored_plan.path)
+        require_valid(faults or other_faults(stored_plan.plan, plan), stored_plan.path)
     require_invariant(not faults, f"a plan that streams is right: {faults[:1]}")
     return plan, planned, tuple(stages)
 
 
-def planned_stage(asked: Streaming, selection: Selection, device: Device, settle: Settle, detail: Detail) -> SelectionStage:
-    """A stage that selects, after those before it.  CannotStream."""
+def plan_stage(asked: Streaming, selection: Selection, device: Device, settle: Settle, detail: Detail) -> SelectionStage:
+    """Plan a selection stage, after those before it.  Raises CannotStream."""
     from ...backend.schedule.streams.stream_planning import SelectionStage, plan_streams
     from ...backend.schedule.streams.verify_passes import faults_of_streams
 
@@ -148,9 +154,10 @@ def planned_stage(asked: Streaming, selection: Selection, device: Device, settle
     return SelectionStage(plan, planned, selection)
 
 
-def settled(loaded: Loaded, observe: Observer | None) -> Loaded:
-    """The program with its stages run, so that all sizes are known, and planned with those: the checker left no fact open
-    that mentions one.  RunFailed; Refused."""
+def run_selection_stages(loaded: LoadedProgram, observe: Observer | None) -> LoadedProgram:
+    """Run the selection stages, which count what masks select, and plan the rest of the program with these sizes.
+
+    The checker has left no fact about such a size open.  Raises RunFailed and Refused."""
     from ...backend import execute
     from ...backend.schedule.single_device import Detail
     from ...backend.schedule.streams.pass_partitioning import CannotStream
@@ -160,10 +167,10 @@ def settled(loaded: Loaded, observe: Observer | None) -> Loaded:
     assert staged is not None, "there are sizes that are not known"
 
     def select(asked: Streaming, selection: Selection) -> int:
-        stage = planned_stage(asked, selection, staged.device, select, Detail.STEPS)
+        stage = plan_stage(asked, selection, staged.device, select, Detail.STEPS)
         rows = {store.name: SelectedRows(store) for store in selection.stores}
         selected.update(rows)
-        known = replace(loaded, staged=None, selected=selected)
+        known = replace(loaded, staged=None, mask_selections=selected)
         stage_program = replace(known, plan=stage.plan, bound=stage.asked.bound, scratch=stage.asked.scratch)
         stores = stores_of(stage_program)
         execute(stage_program.plan, stage_program.bound, values_of(stage_program, stores), observe, stores=stores)
@@ -171,8 +178,8 @@ def settled(loaded: Loaded, observe: Observer | None) -> Loaded:
         return count
 
     try:
-        plan, planned, _ = streamed_plan(
-            loaded.core, staged.bound, loaded.files, staged.asked, staged.device, (), Detail.STEPS, select
+        plan, planned, _ = plan_in_tiles(
+            loaded.core, staged.bound, loaded.files, staged.request, staged.device, (), Detail.STEPS, select
         )  # fmt: skip
     except CannotStream as trouble:
         message = f"what follows from the items selected does not fit: {trouble.why}"
@@ -181,28 +188,28 @@ def settled(loaded: Loaded, observe: Observer | None) -> Loaded:
         for one in selected.values():
             one.discard()
         raise
-    return replace(loaded, plan=plan, bound=planned.bound, scratch=planned.scratch, staged=None, selected=selected)
+    return replace(loaded, plan=plan, bound=planned.bound, scratch=planned.scratch, staged=None, mask_selections=selected)
 
 
-def values_of(loaded: Loaded, stores: TiledFiles | None) -> dict[str, Any]:
-    """The inputs that the program reads as a whole, by name."""
+def values_of(loaded: LoadedProgram, stores: TiledFiles | None) -> dict[str, Any]:
+    """By name, the values of inputs that are not read tile by tile."""
     from ...backend.graph.phases import Input
 
     request = loaded.request
-    values: dict[str, Any] = {**settings_of(loaded.core, request.params).arrays, **request.arrays}
+    values: dict[str, Any] = {**param_values_of(loaded.core, request.params).arrays, **request.arrays}
     sources = {} if stores is None else stores.sources
     if loaded.files:
         from .loading import read_inputs
 
         needed = {phase.name for phase in loaded.bound.graph.phases if isinstance(phase, Input)}
-        without = sources.keys() | (loaded.files.keys() - needed if loaded.selected else set())
+        without = sources.keys() | (loaded.files.keys() - needed if loaded.mask_selections else set())
         values |= read_inputs(loaded.core, loaded.files, loaded.bound.sizes, without)
-    selected = loaded.selected or {}
+    selected = loaded.mask_selections or {}
     return values | {name: one.array() for name, one in selected.items() if name not in sources and one.file is not None}
 
 
-def stores_of(loaded: Loaded) -> TiledFiles:
-    """The files behind the stores of a plan, opened by nobody yet."""
+def stores_of(loaded: LoadedProgram) -> TiledFiles:
+    """The files behind the stores of a plan, not opened yet."""
     from ...backend.io.errors import damaged
     from ...backend.io.reading import check_declared, located, row_source
     from ...backend.io.writing import sink_type
@@ -212,7 +219,7 @@ def stores_of(loaded: Loaded) -> TiledFiles:
 
     core, checks = loaded.core, {}
     scratch_stores: dict[str, SortedRuns | SelectedRows] = {scratch.name: SortedRuns(scratch) for scratch in loaded.scratch}
-    scratch_stores |= loaded.selected or {}
+    scratch_stores |= loaded.mask_selections or {}
     read = [store.name for store in loaded.plan.stores if store.access is Access.READ]
     sources: dict[str, RowSource] = {name: scratch_stores[name] for name in read if name in scratch_stores}
     for name in [name for name in read if name not in scratch_stores]:
@@ -239,15 +246,15 @@ def stores_of(loaded: Loaded) -> TiledFiles:
     return TiledFiles(sources, sinks, checks)
 
 
-def require_one_run(loaded: Loaded, what: str) -> None:
-    """Refused: something that needs the inputs as a whole."""
+def require_one_run(loaded: LoadedProgram, what: str) -> None:
+    """Raise Refused if a program reads inputs in tiles, since `what` needs them as a whole."""
     if loaded.streams:
         message = f"{what} needs the inputs in memory as a whole, and they are read in tiles"
         raise Refused([Diagnostic(Code.E702, message, Span(loaded.checked.source.name, 0, 0))])
 
 
-def require_sizes_known(loaded: Loaded, what: str) -> None:
-    """Refused: something that needs all sizes before anything runs."""
+def require_sizes_known(loaded: LoadedProgram, what: str) -> None:
+    """Raise Refused if a size is only known when the program runs, since `what` needs all sizes before."""
     if loaded.staged is not None:
         span = loaded.staged.stages[0].selection.span
         message = f"{what} needs all sizes, and how many items this selects is counted when the program runs"
@@ -258,8 +265,9 @@ def require_sizes_known(loaded: Loaded, what: str) -> None:
         raise Refused([Diagnostic(Code.E702, message, span, notes=notes)])
 
 
-def stream_lines(loaded: Loaded) -> list[str]:
-    """What the passes of a plan read, write and take: `streams x: 1.0 GB in 1 pass of 64 tiles, about 0.7 s`."""
+def stream_lines(loaded: LoadedProgram) -> list[str]:
+    """A line on what the passes of a plan read and write and how long: `streams x: 1.0 GB read in 1 pass of 64 tiles in all,
+    about 0.7 s`."""
     from ...backend.schedule.plan.plan_text import bytes_text
 
     if not loaded.streams:
@@ -285,8 +293,8 @@ def stream_lines(loaded: Loaded) -> list[str]:
     ]  # fmt: skip
 
 
-def predicted_seconds(loaded: Loaded) -> float:
-    """Of the plans of a program, by the tables of this machine."""
+def predicted_seconds(loaded: LoadedProgram) -> float:
+    """The predicted time of a program that streams, all its stages together, by this machine's cost tables."""
     from ..display.analysis import PlannedTimes
     from .stored_plans import this_machine
 
@@ -299,14 +307,14 @@ def predicted_seconds(loaded: Loaded) -> float:
     return sum(one.ns(profile) for one in planned) / 1e9
 
 
-def _plans(loaded: Loaded) -> list[ExecutionPlan]:
-    """Those that run one after the other."""
+def _plans(loaded: LoadedProgram) -> list[ExecutionPlan]:
+    """The plans of the selection stages and of the program, in the order in which they run."""
     stages = () if loaded.staged is None else loaded.staged.stages
     return [*(stage.plan for stage in stages), loaded.plan]
 
 
 def passes_of(plan: ExecutionPlan) -> list[StreamStep]:
-    """In order."""
+    """The passes of a plan, in order."""
     from ...backend.schedule.plan.plan import StreamStep
 
     return [step for queue in plan.main.queues for step in queue.steps if isinstance(step, StreamStep)]

@@ -16,7 +16,7 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 from IPython.display import display
 
 from ..console.process_exit import Exit
-from ..console.usage_errors import UsageError, near
+from ..console.usage_errors import UsageError, did_you_mean
 from ..repl.loop import interruptible
 from ..workspace.exchange import bind, fetch, result_of
 from .notebook import CellFailure, CellText, Notebook
@@ -73,7 +73,7 @@ class RhoMagics(Magics):
             self.notebook = Notebook()
         for name in given:
             if name not in self.python.user_ns:
-                guess = near(name, [key for key in self.python.user_ns if not key.startswith("_")])
+                guess = did_you_mean(name, [key for key in self.python.user_ns if not key.startswith("_")])
                 raise UsageError(f"-i {name}: Python has no `{name}`{guess}")
             bind(self.notebook.workspace, name, self.python.user_ns[name])
         show: Any = display  # IPython says no types

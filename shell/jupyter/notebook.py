@@ -274,10 +274,10 @@ def _failure(name: str, message: str) -> CellFailure:
 
 
 def _bug(error: Exception, code: str) -> CellFailure:
-    from ..console.error_boundary import report
+    from ..console.error_boundary import report_bug
 
     err = io.StringIO()
-    report(error, ["eval", code], Console(io.StringIO(), err, io.StringIO(), {}), traceback=False)
+    report_bug(error, ["eval", code], Console(io.StringIO(), err, io.StringIO(), {}), traceback=False)
     return _failure("bug", err.getvalue().strip())
 
 

@@ -26,7 +26,7 @@ from ...typechecker.check import Checker
 from ..console.usage_errors import UsageError
 from ..display.documentation import STDLIB
 from ..execution.modules import ModuleLoader
-from ..execution.params import EVERYTHING
+from ..execution.params import UNRESTRICTED
 from ..pipeline import Session
 from ..pipeline_types import Checked
 
@@ -276,7 +276,7 @@ class WorkspaceFolder:
 
     def modules(self) -> ModuleLoader:
         """Reads modules from the editor's texts, then from disk."""
-        return ModuleLoader("", EVERYTHING, self.texts())
+        return ModuleLoader("", UNRESTRICTED, self.texts())
 
     def open(self, uri: str, version: int, text: str) -> Document:
         document = Document(uri, version, Lines(text, self.encoding), Checker(strict=self.strict), self)

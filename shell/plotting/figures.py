@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, BinaryIO, Final, Literal
 from ...lang.diagnostics.model import Refused
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Source
-from ..console.messages import require_place
+from ..console.messages import require_writable
 from ..console.standard_streams import Console
-from ..console.usage_errors import UsageError, near
+from ..console.usage_errors import UsageError, did_you_mean
 from ..execution.outcome import Outcome
 from ..execution.params import Permissions
 from ..pipeline import Session
-from ..pipeline_types import Loaded
+from ..pipeline_types import LoadedProgram
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -176,7 +176,7 @@ class Drawings:
         text = source.text + ending + "".join(f"output {name}\n" for name in added)
         return Source(source.name, text), replace(self, added=tuple(added))
 
-    def check(self, loaded: Loaded, permissions: Permissions) -> None:
+    def check(self, loaded: LoadedProgram, permissions: Permissions) -> None:
         """UsageError, Refused: what cannot be drawn, or not there.  Called before any data is read."""
         if not self.wanted:
             return
@@ -200,7 +200,7 @@ class Drawings:
             return outcome
         return replace(outcome, outputs={name: value for name, value in outcome.outputs.items() if name not in self.added})
 
-    def files(self, loaded: Loaded, outcome: Outcome) -> list[PendingWrite]:
+    def files(self, loaded: LoadedProgram, outcome: Outcome) -> list[PendingWrite]:
         """Pictures made, to be written with the outputs."""
         if not self.wanted:
             return []
@@ -269,7 +269,7 @@ def _check_file(one: Drawing, path: str) -> None:
     if not is_there():
         without = one.option.partition("=")[0]
         raise UsageError(f"{one.option}: {MISSING}", f"{ADVICE}; {without} draws in the terminal")
-    require_place(path, f"{one.option}: `{path}`")
+    require_writable(path, f"{one.option}: `{path}`")
 
 
 def _write(content: bytes, file: BinaryIO) -> None:
@@ -281,5 +281,5 @@ def _unknown(one: Drawing, name: str, arrays: Sequence[str], type_: str | None) 
         what = "a tuple" if type_.startswith("(") else f"{'an' if type_[0] in 'aeiou' else 'a'} {type_}"
         return UsageError(f"{one.option}: `{name}` is {what}, which is not drawn", "vectors and matrices are")
     known = ", ".join(f"`{known}`" for known in arrays)
-    message = f"{one.option}: this program has no value `{name}`{near(name, arrays)}"
+    message = f"{one.option}: this program has no value `{name}`{did_you_mean(name, arrays)}"
     return UsageError(message, f"its values are {known}" if known else "")

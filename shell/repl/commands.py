@@ -15,7 +15,7 @@ from ...lang.diagnostics.help_pages import explain, suggested_word
 from ...lang.diagnostics.model import Rejected, RhoError, pointing_into
 from ...lang.primitives.table import did_you_mean
 from ..console import messages
-from ..console.messages import read_source, rewrite
+from ..console.messages import read_source, write_text
 from ..console.process_exit import Exit
 from ..console.standard_streams import Console
 from ..console.usage_errors import UsageError, nearest
@@ -24,7 +24,7 @@ from . import status_line as setting
 from .status_line import ReplSettings, show
 
 if TYPE_CHECKING:
-    from ..pipeline_types import Loaded
+    from ..pipeline_types import LoadedProgram
     from ..plotting.charts import Picture
     from ..workspace.workspace import EvaluationRequest, Workspace
 
@@ -102,7 +102,7 @@ def answered(action: Callable[[], Exit], desk: Desk) -> Exit:
         desk.console.note(f"{error.message}" + (f"\n  {error.hint}" if error.hint else ""))
         return error.exit
     except RhoError as error:
-        messages.show(desk.console, error.diagnostics, error.sources)
+        messages.show_diagnostics(desk.console, error.diagnostics, error.sources)
         return messages.exit_of(error)
 
 
@@ -113,7 +113,7 @@ def _asked(rest: str, desk: Desk) -> EvaluationRequest:
     asked = desk.workspace.ask(rest)
     if not asked.checked.accepted:
         raise Rejected(asked.diagnostics, asked.sources)
-    messages.show(desk.console, asked.diagnostics, asked.sources)
+    messages.show_diagnostics(desk.console, asked.diagnostics, asked.sources)
     return asked
 
 
@@ -173,7 +173,7 @@ def _time(rest: str, desk: Desk) -> Exit:
     return Exit.OK
 
 
-def _spent(prepared: Loaded, desk: Desk) -> int:
+def _spent(prepared: LoadedProgram, desk: Desk) -> int:
     """Nanoseconds of a run."""
     start = time.perf_counter_ns()
     desk.workspace.session.run(prepared)
@@ -284,7 +284,7 @@ def load(path: str, desk: Desk, *, show_values: bool) -> Exit:
     text = typed(source.text) if path.endswith(".md") else source.text
     state = workspace.state
     entered = workspace.enter(text, source.name if text == source.text else f"<{title_of(path)}>")
-    messages.show(desk.console, entered.diagnostics, workspace.sources)
+    messages.show_diagnostics(desk.console, entered.diagnostics, workspace.sources)
     for note in entered.notes:
         desk.console.note(note)
     if entered.exit is not Exit.OK:
@@ -304,7 +304,7 @@ def _save(rest: str, desk: Desk) -> Exit:
     text = markdown(desk.workspace.state, title_of(path))
     if not desk.workspace.session.permissions.may_write(path):
         raise UsageError(f"`{path}` may not be written")
-    rewrite(path, text)
+    write_text(path, text)
     wrong = problems(text, path)
     count = len(desk.workspace.state.log)
     desk.console.note(f"{count} entr{'y' if count == 1 else 'ies'} saved in {path}")

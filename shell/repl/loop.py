@@ -221,7 +221,7 @@ def handle(entry: str, desk: Desk) -> tuple[CommandResult, Exit]:
             raise
     else:
         entered, state = workspace.evaluate(entry)
-    messages.show(console, entered.diagnostics, workspace.sources)
+    messages.show_diagnostics(console, entered.diagnostics, workspace.sources)
     for note in entered.notes:
         console.note(note)
     if entered.printed:

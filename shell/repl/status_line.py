@@ -22,7 +22,7 @@ from ...lang.support.caches import state_folder
 from ...lang.support.files import read_text
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
-from ..console.messages import write_whole
+from ..console.messages import write_atomically
 from ..console.standard_streams import Console
 from ..display.estimates import duration, predicted_ns
 from ..display.values import LIMIT, ROWS_CUT, display
@@ -263,7 +263,7 @@ def save(settings: ReplSettings, environment: Mapping[str, str]) -> None:
         return
     with suppress(OSError):
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_whole(directory / "repl.json", json.dumps(asdict(settings), ensure_ascii=False) + "\n")
+        write_atomically(directory / "repl.json", json.dumps(asdict(settings), ensure_ascii=False) + "\n")
 
 
 # ---------------------------------------------------------------------------------------------------- showing

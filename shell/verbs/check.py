@@ -19,8 +19,8 @@ from ...lang.syntax.source import Source
 from ...typechecker.check import Checker
 from ..cli.arguments import Arguments
 from ..console import messages
-from ..console.apply_fixes import FixRefused as NotApplied, difference, fixed
-from ..console.messages import STANDARD_INPUT, find_files, read_source, rewrite, to_json
+from ..console.apply_fixes import FixRefused as NotApplied, apply_safe_fixes, difference
+from ..console.messages import STANDARD_INPUT, find_files, read_source, to_json, write_text
 from ..console.process_exit import Exit
 from ..console.standard_streams import Console, reporting
 from ..console.usage_errors import UsageError
@@ -61,13 +61,13 @@ def fix_all(session: Session, arguments: Arguments, console: Console) -> int:
             source = read_source(file)
         except Rejected:
             continue  # checking says so
-        after = fixed(source, lambda text: session.check(text).diagnostics)
+        after = apply_safe_fixes(source, lambda text: session.check(text).diagnostics)
         total += after.count
         if arguments.has("--diff"):
             with reporting(Exit.FAILED if total else Exit.OK):
                 console.out.write(difference(source, after.source.text))
         elif after.count:
-            rewrite(file, after.source.text)
+            write_text(file, after.source.text)
             console.note(f"{_count(after.count, 'fix', 'fixes')} applied to {file}")
         for refused in after.refused:
             console.note(_not_applied(refused, after.source))
@@ -177,7 +177,7 @@ def _report(
             console.out.write(to_github(diagnostics, sources))
         case _:
             if diagnostics:
-                console.print(messages.text(console, diagnostics, sources))
+                console.print(messages.diagnostics_text(console, diagnostics, sources))
             console.note(summary(diagnostics, len(files)))
 
 
@@ -206,7 +206,7 @@ def fmt_command(arguments: Arguments, console: Console) -> Exit:
             source = Source(STANDARD_INPUT, console.read_input()) if file == "-" else read_source(file)
             formatted = format_source(source, ascii=ascii_names)
         except RhoError as error:
-            messages.show(console, error.diagnostics, error.sources or {source.name: source})
+            messages.show_diagnostics(console, error.diagnostics, error.sources or {source.name: source})
             worst = Exit.REJECTED
             continue
         if file == "-" and not looked_at:
@@ -217,7 +217,7 @@ def fmt_command(arguments: Arguments, console: Console) -> Exit:
                 with reporting(Exit.FAILED):
                     console.out.write(difference(source, formatted))
             elif not looked_at:
-                rewrite(file, formatted)
+                write_text(file, formatted)
     if looked_at:
         for file in changed if arguments.has("--check") else ():
             console.note(f"{file} is not in canonical layout")

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, Final
 from ...lang.diagnostics.model import Refused, pointing_into
 from ...lang.syntax.source import Source
 from ..cli.arguments import Arguments
-from ..cli.results import give, wants_json
+from ..cli.results import wants_json, write_result
 from ..console.messages import print_json, to_json
 from ..console.process_exit import Exit
 from ..console.standard_streams import Console
 from ..console.usage_errors import UsageError
 from ..display.progress import progress
 from ..execution import stored_plans
-from ..execution.clusters import Attachment
+from ..execution.clusters import ClusterConnection
 
 if TYPE_CHECKING:
     from ...backend.devices.profile import DeviceProfile, LinkProfile, Profile
@@ -55,7 +55,7 @@ def devices_command(arguments: Arguments, console: Console) -> Exit:
     if where is not None and (unfit := [option for option in _ALONE if arguments.has(option)]):
         raise UsageError(f"rho devices: --cluster has its own devices, and measures their links: it goes without {unfit[0]}")
     if where is not None:
-        with closing(Attachment(where)) as attachment:
+        with closing(ClusterConnection(where)) as attachment:
             profile = _of_cluster(attachment)
     elif code is not None:
         profile = profile_from(code)
@@ -68,7 +68,7 @@ def devices_command(arguments: Arguments, console: Console) -> Exit:
         profile = stored_plans.this_machine()
     declared = name is not None or code is not None or where is not None
     if arguments.has("-o"):
-        give(arguments, console, to_json(described(profile)) if wants_json(arguments) else canonical(profile))
+        write_result(arguments, console, to_json(described(profile)) if wants_json(arguments) else canonical(profile))
     elif wants_json(arguments):
         print_json(console, described(profile) if declared else {**described(profile), "gpus": list(_gpus())})
     else:
@@ -80,7 +80,7 @@ def devices_command(arguments: Arguments, console: Console) -> Exit:
     return Exit.OK
 
 
-def _of_cluster(attachment: Attachment) -> Profile:
+def _of_cluster(attachment: ClusterConnection) -> Profile:
     """With the working folder as a store, if all workers see in it what home writes."""
     from ...backend.cluster.client import seen_by_all
     from ...backend.cluster.link_calibration import with_store

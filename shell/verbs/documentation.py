@@ -95,7 +95,7 @@ def _own(file: str, console: Console) -> tuple[CatalogueEntry, ...]:
     try:
         checked = Session().check(read_source(file))
     except Rejected as error:
-        messages.show(console, error.diagnostics, error.sources)
+        messages.show_diagnostics(console, error.diagnostics, error.sources)
         return ()
     if not checked.accepted:
         console.note(f"{file} is rejected: `rho check {file}` says why; searching what could be checked")

@@ -15,7 +15,7 @@ from ..console.process_exit import Exit
 from ..console.standard_streams import Console, Volume
 from ..console.usage_errors import UsageError
 from ..display.progress import RunProgress
-from ..execution.outcome import nothing
+from ..execution.outcome import empty_outcome
 from ..execution.progress_events import StageTimes
 from ..execution.run_request import RunRequest
 from ..execution.running import RunReport, run_program
@@ -44,8 +44,8 @@ def eval_command(arguments: Arguments, console: Console) -> Exit:
     if text == "-":
         text = console.read_input()
     source, verify, json, times = Source(EVAL, text), arguments.has("--verify"), wants_json(arguments), StageTimes()
-    with RunProgress(console, times) as watch:
-        report = run_program(source, session, request, verify=verify, watch=watch, json=json)
+    with RunProgress(console, times) as callbacks:
+        report = run_program(source, session, request, verify=verify, callbacks=callbacks, json=json)
     for line in times.lines() if console.volume is Volume.VERBOSE else ():
         console.note(line)
     remarks = hints.lint_foreign_syntax(source, report.diagnostics)
@@ -66,7 +66,7 @@ def run_lines(text: str, session: Session, request: RunRequest, console: Console
         if json:
             print_json(console, {**report.json(console.digits), "exit": int(report.exit)})
             continue
-        messages.show(console, report.diagnostics, report.sources)
+        messages.show_diagnostics(console, report.diagnostics, report.sources)
         for shown in report.outcome.printed:
             console.print("\n".join(shown.lines(console)))
     return Exit.OK if json else worst
@@ -88,4 +88,4 @@ def run_line(source: Source, session: Session, request: RunRequest, *, verify: b
 
 def _failed(exit: Exit, code: Code, message: str, source: Source) -> RunReport:
     diagnostic = Diagnostic(code, message, Span(source.name, 0, len(source.text)))
-    return RunReport(exit, nothing(), (diagnostic,), {source.name: source})
+    return RunReport(exit, empty_outcome(), (diagnostic,), {source.name: source})

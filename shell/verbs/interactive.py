@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..cli.arguments import COMMON, VERBS, Arguments, Option, Takes
-from ..console.messages import rewrite
-from ..console.process_exit import Exit, raise_heard, release
+from ..console.messages import write_text
+from ..console.process_exit import Exit, raise_pending_signal, release_interrupts
 from ..console.standard_streams import Console
-from ..console.usage_errors import NotWritten, UsageError, near
+from ..console.usage_errors import NotWritten, UsageError, did_you_mean
 from ..execution.params import Permissions
 from ..repl import status_line
 from ..repl.commands import Desk, load
@@ -49,7 +49,7 @@ def repl_command(arguments: Arguments, console: Console) -> Exit:
             return code
     if not console.interactive:
         return serve(PlainEntries(console), desk)
-    release()
+    release_interrupts()
     if console.environment.get("TERM") == "dumb" or find_spec("prompt_toolkit") is None:
         hint = "" if find_spec("prompt_toolkit") else "  (pip install 'rho-lang[repl]' adds colours, completion and history)"
         console.note(f"Rho: type statements; )help for help, )quit to leave.{hint}")
@@ -80,7 +80,7 @@ def lsp_command(arguments: Arguments, console: Console) -> Exit:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     server = create()
     server.start_io(requests, answers)
-    raise_heard()
+    raise_pending_signal()
     return Exit.FAILED if server.left_early else Exit.OK
 
 
@@ -92,7 +92,7 @@ def kernel_command(arguments: Arguments, console: Console) -> Exit:
     action = arguments.positional[0]
     if action != "install":
         hint = "rho kernel install tells Jupyter about Rho"
-        raise UsageError(f"rho kernel: there is no `{action}`{near(action, ['install'])}", hint)
+        raise UsageError(f"rho kernel: there is no `{action}`{did_you_mean(action, ['install'])}", hint)
     if arguments.has("--user") and arguments.has("--prefix"):
         raise UsageError("rho kernel install: --user and --prefix are two places", "give one of them")
     if find_spec("ipykernel") is None or find_spec("jupyter_client") is None:
@@ -177,7 +177,7 @@ def init_command(arguments: Arguments, console: Console) -> Exit:
     except OSError as error:
         raise NotWritten(f"`{folder}` cannot be made: {error.strerror}") from error
     for name, text in FILES.items():
-        rewrite(folder / name, text)
+        write_text(folder / name, text)
     console.print(f"made {folder}: try `rho run {folder / 'main.rho'}` and `rho test {folder}`")
     return Exit.OK
 
@@ -185,7 +185,7 @@ def init_command(arguments: Arguments, console: Console) -> Exit:
 def _from_table(table: str, arguments: Arguments, console: Console) -> Exit:
     """A program that reads every column of a table."""
     from ...backend.io.errors import FileTrouble, system_errors
-    from ..execution.loading import program_of
+    from ..execution.loading import starter_program
 
     if not table.lower().endswith((".csv", ".tsv")):
         raise UsageError(f"--from {table}: a table is a csv or a tsv file")
@@ -194,10 +194,10 @@ def _from_table(table: str, arguments: Arguments, console: Console) -> Exit:
         raise UsageError(f"`{target}` is there already; nothing was written", f"name another: rho init --from {table} NAME.rho")
     try:
         with system_errors():
-            text = program_of(table, str(target.parent))
+            text = starter_program(table, str(target.parent))
     except FileTrouble as trouble:
         raise UsageError(f"--from {table}: the file {trouble.message}", *trouble.notes[:1]) from None
-    rewrite(target, text)
+    write_text(target, text)
     console.print(f"made {target}: add what to compute, then `rho run {target}`")
     return Exit.OK
 
@@ -235,7 +235,7 @@ def completion_command(arguments: Arguments, console: Console) -> Exit:
     shell = arguments.positional[0]
     script = _SHELLS.get(shell)
     if script is None:
-        guess = near(shell, list(_SHELLS))
+        guess = did_you_mean(shell, list(_SHELLS))
         raise UsageError(f"rho completion: there is no completion for `{shell}`{guess}", f"one of {', '.join(_SHELLS)}")
     console.out.write(script())
     return Exit.OK

@@ -18,9 +18,9 @@ from ...lang.support.bounded_parsing import parse_natural
 from ...lang.support.files import Pipes, read_text
 from ...lang.syntax.source import Source, Span
 from ..cli.arguments import Arguments
-from ..cli.output_conflicts import require_unread
+from ..cli.output_conflicts import reject_overwriting_inputs
 from ..cli.request_options import permissions_of, request_of, scheduling_of
-from ..cli.results import give, refuse, wants_json
+from ..cli.results import report_error, wants_json, write_result
 from ..console import messages
 from ..console.messages import read_source, to_json
 from ..console.process_exit import Exit
@@ -29,12 +29,12 @@ from ..console.usage_errors import UsageError, nearest
 from ..display.estimates import duration
 from ..display.plan_output import PICTURES, picture, plan_lines
 from ..display.progress import planning
-from ..execution.clusters import let_go
-from ..execution.run_request import RunRequest, check_names
+from ..execution.clusters import disconnecting
+from ..execution.run_request import RunRequest, require_complete
 from ..execution.scheduling import PlanPurpose, Scheduling, budget_of, profile_of, require_optimal
 from ..execution.stored_plans import read_plan
 from ..pipeline import Session
-from ..pipeline_types import Loaded, PlanDetail, Strictness
+from ..pipeline_types import LoadedProgram, PlanDetail, Strictness
 
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
@@ -54,7 +54,7 @@ HEADER = ("cut", "shards", "time", "sent", "returned", "energy")
 TOGETHER = "several devices can run this loop together; its iterations are planned with the whole program, without --explain-cut"
 
 
-def explain_cut(arguments: Arguments, loaded: Loaded, scheduling: Scheduling) -> str:
+def explain_cut(arguments: Arguments, loaded: LoadedProgram, scheduling: Scheduling) -> str:
     """A table for each phase that is meant.  UsageError: none is.  Refused: as `cut_costs`."""
     from ...backend.graph.iteration_graph import is_distributable
     from ...backend.graph.phases import Loop
@@ -75,7 +75,7 @@ def explain_cut(arguments: Arguments, loaded: Loaded, scheduling: Scheduling) ->
     return "\n".join(lines[1:])
 
 
-def phases_of(asked: str, loaded: Loaded) -> list[Phase]:
+def phases_of(asked: str, loaded: LoadedProgram) -> list[Phase]:
     """The phases that make a value, by its name, or that are written on a line, by its number.  UsageError."""
     from ...backend.graph.phases import Constant, Input, Output, Print
     from ...backend.schedule.program.problem_from_program import names_in
@@ -101,7 +101,7 @@ def phases_of(asked: str, loaded: Loaded) -> list[Phase]:
     return names[asked]
 
 
-def _lines(loaded: Loaded, phase: Phase) -> set[int]:
+def _lines(loaded: LoadedProgram, phase: Phase) -> set[int]:
     """Where it is written, and the values that it makes."""
     from ...backend.graph.traverse import results
 
@@ -111,7 +111,7 @@ def _lines(loaded: Loaded, phase: Phase) -> set[int]:
         name in core.names.items() if name in produced)}
 
 
-def _line(loaded: Loaded, span: Span) -> int:
+def _line(loaded: LoadedProgram, span: Span) -> int:
     """From 1; 0 in another file."""
     source = loaded.checked.source
     return source.position(span.start)[0] + 1 if span.file == source.name else 0
@@ -179,7 +179,7 @@ def against(text: str) -> Objective:
     return Objective(other[0])
 
 
-def pareto_front(arguments: Arguments, loaded: Loaded, scheduling: Scheduling) -> Front:
+def pareto_front(arguments: Arguments, loaded: LoadedProgram, scheduling: Scheduling) -> Front:
     """Raises as `plan_program`."""
     from ...backend.schedule.program.plan_program import front_of
 
@@ -348,17 +348,17 @@ def plan_command(arguments: Arguments, console: Console) -> Exit:
     session = Session("", permissions_of(arguments, request, path, os.path.dirname(path)), strictness)
     checked = session.check(read_source(path))
     core = checked.require()
-    messages.show(console, checked.diagnostics, checked.sources)
-    check_names(core, request, planned=True)
+    messages.show_diagnostics(console, checked.diagnostics, checked.sources)
+    require_complete(core, request, planned=True)
     with pointing_into(checked.sources):
-        with planning(console), let_go(None if scheduling is None else scheduling.cluster):
+        with planning(console), disconnecting(None if scheduling is None else scheduling.cluster):
             known = Scheduling(PlanPurpose.CHECK) if arguments.has("--pareto") or arguments.has("--explain-cut") else scheduling
             loaded = session.load(checked, request, PlanDetail.FULL, known)
             front = None
             if scheduling is not None and arguments.has("--pareto"):
                 front = pareto_front(arguments, loaded, scheduling)
-        messages.show(console, loaded.warnings, checked.sources)
-        require_unread(arguments, loaded)
+        messages.show_diagnostics(console, loaded.warnings, checked.sources)
+        reject_overwriting_inputs(arguments, loaded)
         taken = None if front is None else chosen(arguments, front)
         if taken is not None:
             loaded = replace(loaded, plan=taken.planned.plan)
@@ -370,7 +370,7 @@ def plan_command(arguments: Arguments, console: Console) -> Exit:
             text = front_text(arguments, front, os.path.basename(path))
         else:
             text = _text(arguments, loaded, scheduling)
-    give(arguments, console, text)
+    write_result(arguments, console, text)
     return Exit.OK
 
 
@@ -394,7 +394,7 @@ def _front_only(arguments: Arguments, scheduling: Scheduling | None) -> Scheduli
     return scheduling or Scheduling(PlanPurpose.LOOK)
 
 
-def _text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling | None) -> str:
+def _text(arguments: Arguments, loaded: LoadedProgram, scheduling: Scheduling | None) -> str:
     """The plan in the format asked for.  A plan of declared devices that is saved is JSON, for `run --plan`."""
     from ...backend.schedule.plan.plan import encode_plan
     from ..execution.streaming import require_one_run, require_sizes_known
@@ -453,7 +453,7 @@ def plan_check_command(arguments: Arguments, console: Console) -> Exit:
     return Exit.OK
 
 
-def _program(arguments: Arguments, console: Console, plan: ExecutionPlan, path: str) -> Loaded:
+def _program(arguments: Arguments, console: Console, plan: ExecutionPlan, path: str) -> LoadedProgram:
     """The script of the plan, its sizes bound."""
     from ..execution.scheduling import PlanPurpose, Scheduling
     from ..execution.stored_plans import program_in
@@ -470,7 +470,7 @@ def _program(arguments: Arguments, console: Console, plan: ExecutionPlan, path: 
     checked = session.check(source)
     core = checked.require()
     request = replace(request, sizes=_sizes(core, request, plan))
-    check_names(core, request, planned=True)
+    require_complete(core, request, planned=True)
     with_passes = path if plan.stores else None  # such a plan is compared with what is made with its tiles
     return session.load(checked, request, scheduling=Scheduling(PlanPurpose.CHECK, plan=with_passes))
 
@@ -485,29 +485,29 @@ def _sizes(core: Core, request: RunRequest, plan: ExecutionPlan) -> dict[str, in
 def _profile(arguments: Arguments, plan: ExecutionPlan) -> Profile | None:
     """The profile that the plan was made with, if it is known here."""
     from ...backend.devices.this_machine import load_profile
-    from ..execution.scheduling import known_profile
+    from ..execution.scheduling import profile_of_plan
 
     asked = arguments.value("--devices")
-    return known_profile(plan) if asked is None else load_profile(asked)
+    return profile_of_plan(plan) if asked is None else load_profile(asked)
 
 
-def _verify(plan: ExecutionPlan, loaded: Loaded, profile: Profile | None, path: str, *, prove: bool) -> list[str]:
+def _verify(plan: ExecutionPlan, loaded: LoadedProgram, profile: Profile | None, path: str, *, prove: bool) -> list[str]:
     """What was found to hold.  Refused: SCH301 out of date, E705 a check that fails, SCH302 a claim that cannot be proved."""
     from ...backend.schedule.plan.plan_text import plans_text, space_lines
     from ...backend.schedule.program.plan_program import faults_of_stored, reproved, require_current
     from ...backend.schedule.program.schedule_from_plan import UNCHECKED, single_faults
     from ...backend.schedule.verify.plan_checks import needless_waits
-    from ..execution.stored_plans import require_right
+    from ..execution.stored_plans import require_valid
 
     require_current(plan, loaded.core, loaded.bound, profile, path)
     notes = ["program and sizes are those of the script"]
     if plan.stores:
         return [*notes, "every pass has the phases that flow to what it makes, tiles fill it, memory suffices"]
     if len(plan.devices) == 1 and plan.prediction is None:
-        require_right(single_faults(plan, loaded.bound), path)
+        require_valid(single_faults(plan, loaded.bound), path)
         notes.append("one device runs every phase in order")
         return notes
-    require_right(faults_of_stored(plan, loaded.bound, loaded.core, profile), path)
+    require_valid(faults_of_stored(plan, loaded.bound, loaded.core, profile), path)
     notes.append(
         "every phase runs once, its operands are where it runs, no queue waits for itself, memory suffices (V1 to V6, V8, V9)"
     )
@@ -563,7 +563,7 @@ def plan_instance_command(arguments: Arguments, console: Console) -> Exit:
     try:
         problem = _problem(file, arguments)
     except RhoError as error:
-        code = refuse(arguments, console, error)
+        code = report_error(arguments, console, error)
         return code if isinstance(error, DirectivesRejected) else Exit.USAGE
     with planning(console):
         solved = solve(problem, budget)
@@ -571,9 +571,9 @@ def plan_instance_command(arguments: Arguments, console: Console) -> Exit:
     if drawn is not None and solved.answer.schedule is not None:
         from ...backend.schedule.rendering.gantt_model import chart_of_answer
 
-        give(arguments, console, picture(chart_of_answer(solved.problem, solved.answer, Path(file).name), drawn))
+        write_result(arguments, console, picture(chart_of_answer(solved.problem, solved.answer, Path(file).name), drawn))
     else:
-        give(arguments, console, to_json(result_json(solved)) if wants_json(arguments) else result_text(solved))
+        write_result(arguments, console, to_json(result_json(solved)) if wants_json(arguments) else result_text(solved))
     return _outcome(solved, arguments, console)
 
 

@@ -13,26 +13,26 @@ from ...lang.support.records import dataclass
 from ...lang.syntax.source import Source, Span
 from ...typechecker.elements import Kind
 from ..cli.arguments import Arguments
-from ..cli.output_conflicts import require_unread
+from ..cli.output_conflicts import reject_overwriting_inputs
 from ..cli.request_options import permissions_of, request_of, scheduling_of
 from ..cli.results import wants_json
 from ..console import messages
-from ..console.messages import EVAL, STANDARD_INPUT, find_files, print_json, read_source, require_place
+from ..console.messages import EVAL, STANDARD_INPUT, find_files, print_json, read_source, require_writable
 from ..console.process_exit import Exit
 from ..console.standard_streams import Console, Volume, bytes_out, reporting, stream_of
 from ..console.usage_errors import NotWritten, UsageError, nearest
 from ..display import estimates
 from ..display.progress import RunProgress, planning, progress
-from ..execution.modules import headers_in, sized
+from ..execution.modules import bind_known_sizes, header_reader
 from ..execution.outcome import Outcome
-from ..execution.params import Permissions, settings_of
+from ..execution.params import Permissions, param_values_of
 from ..execution.progress_events import StageTimes
-from ..execution.run_request import RunRequest, check_given
+from ..execution.run_request import RunRequest, require_known_names
 from ..execution.running import run_program
 from ..execution.scheduling import PlanningEffort, PlanPurpose, Scheduling, require_optimal, simulation_lines
 from ..execution.stored_plans import program_in, read_plan
 from ..pipeline import Session
-from ..pipeline_types import Checked, Loaded, Strictness
+from ..pipeline_types import Checked, LoadedProgram, Strictness
 
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
@@ -89,24 +89,24 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     session = Session("", permissions, strictness, texts)
     scheduling = scheduling_of(arguments, PlanPurpose.RUN)
     if scheduling is not None and scheduling.cluster is not None:
-        scheduling.cluster.tell = console.note
+        scheduling.cluster.report = console.note
     drawings = drawings_of(arguments.values("--plot"), arguments.value("--plot-size"))
     if scheduling is not None and not (json or drawings.wanted):
         scheduling = replace(scheduling, in_place=scheduling.cluster is not None)
     traced = arguments.value("--trace")
     if traced is not None:
-        require_place(traced, f"--trace {traced}: this file")
+        require_writable(traced, f"--trace {traced}: this file")
     recorder = _recorder(traced)
     request = _with_folder(request, arguments.value("--out-dir"), session, source)
     program, drawings = drawings.program(source, session, stored=arguments.has("--plan"))
     drawn: list[str] = []
 
-    def ready(loaded: Loaded) -> None:
+    def ready(loaded: LoadedProgram) -> None:
         read.update(file.path for file in loaded.files.values())
         if loaded.files:
-            from ..execution.loading import doubts
+            from ..execution.loading import header_doubts
 
-            for line in doubts(loaded.files):
+            for line in header_doubts(loaded.files):
                 console.note(line)
         if loaded.streams:
             from ..execution.streaming import stream_lines
@@ -115,22 +115,22 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
                 console.note(line)
         if arguments.has("--require-optimal"):
             require_optimal(loaded.plan, path)
-        require_unread(arguments, loaded, request.outputs)
+        reject_overwriting_inputs(arguments, loaded, request.outputs)
         _make_folder(arguments.value("--out-dir"))
         if traced is not None and not permissions.may_write(traced):
             raise Refused([permissions.write_refusal(traced, Span(source.name, 0, 0))])
         _check_outputs(loaded, request, permissions)
         drawings.check(loaded, permissions)
 
-    def save(loaded: Loaded, outcome: Outcome) -> None:
+    def save(loaded: LoadedProgram, outcome: Outcome) -> None:
         pictures = drawings.files(loaded, outcome)
         drawings.show(outcome, console, drawn.append)
         _save(loaded, request, outcome, console, results, pictures)
 
-    with RunProgress(console, recorder) as watch, _released(scheduling):
+    with RunProgress(console, recorder) as callbacks, _released(scheduling):
         report = run_program(
             program, session, request, scheduling=scheduling, verify=arguments.has("--verify"),
-            analyze=arguments.has("--analyze"), ready=ready, save=save, watch=watch, json=json,
+            analyze=arguments.has("--analyze"), ready=ready, save=save, callbacks=callbacks, json=json,
         )  # fmt: skip
     for line in recorder.lines() if console.volume is Volume.VERBOSE else ():
         console.note(line)
@@ -177,9 +177,9 @@ def _released(scheduling: Scheduling | None) -> AbstractContextManager[object]:
     """Disconnects from the cluster at the end, if there is one."""
     if scheduling is None or scheduling.cluster is None:
         return nullcontext()
-    from ..execution.clusters import let_go
+    from ..execution.clusters import disconnecting
 
-    return let_go(scheduling.cluster)
+    return disconnecting(scheduling.cluster)
 
 
 def _make_folder(folder: str | None) -> None:
@@ -216,7 +216,7 @@ def _silent(outcome: Outcome, program: Source) -> list[str]:
     return [] if split_statements(to_glyphs(program)) else ["the program is empty"]
 
 
-def _check_outputs(loaded: Loaded, request: RunRequest, permissions: Permissions) -> None:
+def _check_outputs(loaded: LoadedProgram, request: RunRequest, permissions: Permissions) -> None:
     """Refuse outputs that cannot be written, before anything is computed."""
     targets = {name: target for name, target in request.outputs.items() if stream_of(target) is None}
     if not targets:
@@ -241,7 +241,8 @@ def _by_path(outputs: Sequence[CoreOutput], paths: Mapping[str, str]) -> dict[st
 
 
 def _save(
-    loaded: Loaded, request: RunRequest, outcome: Outcome, console: Console, results: Console, pictures: Sequence[PendingWrite]
+    loaded: LoadedProgram, request: RunRequest, outcome: Outcome, console: Console, results: Console,
+    pictures: Sequence[PendingWrite],
 ) -> None:
     """Files first, as they can fail together; then what goes to standard output, the `out` of `results`."""
     if loaded.simulated:
@@ -314,12 +315,13 @@ def estimate_command(arguments: Arguments, console: Console) -> Exit:
     session = Session(strictness=Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED)
     checked = session.check(read_source(path))
     core = checked.require()
-    check_given(core, request)
+    require_known_names(core, request)
     with pointing_into(checked.sources):
-        settings, folder = settings_of(core, request.params), os.path.dirname(path)
+        settings, folder = param_values_of(core, request.params), os.path.dirname(path)
         shapes = {name: array.shape for name, array in settings.arrays.items()}
-        headers = headers_in(folder, permissions_of(arguments, request, path, folder), request.inputs)
-        bound = sized(core, {**settings.sizes, **request.sizes}, shapes, headers, request.grouping.without, request.inputs)
+        headers = header_reader(folder, permissions_of(arguments, request, path, folder), request.inputs)
+        numbers, without = {**settings.sizes, **request.sizes}, request.grouping.disabled_passes
+        bound = bind_known_sizes(core, numbers, shapes, headers, without, request.inputs)
         with planning(console):
             rows = [_row(name, core, bound, arguments) for name in _names(arguments.value("--devices") or HERE)]
     sizes = {variable.name: number for variable, number in bound.sizes.items()}
@@ -378,10 +380,10 @@ def _planned(name: str, core: Core, bound: BoundGraph, profile: Profile, schedul
     from ...backend.schedule.plan.plan_text import judged, plans_text
     from ...backend.schedule.solution import Status
     from ..display.estimates import duration
-    from ..execution.scheduling import planned_on
+    from ..execution.scheduling import plan_on
 
     try:
-        plan = planned_on(core, bound, profile, scheduling).plan
+        plan = plan_on(core, bound, profile, scheduling).plan
     except RhoError as error:
         return EstimateRow(name, refused="; ".join(one.message for one in error.diagnostics[:2]))
     prediction = plan.prediction
@@ -443,7 +445,7 @@ def _bytes(count: int) -> str:
 def type_command(arguments: Arguments, console: Console) -> Exit:
     session = Session()
     checked = session.check(_source(arguments, console))
-    messages.show(console, checked.diagnostics, checked.sources)
+    messages.show_diagnostics(console, checked.diagnostics, checked.sources)
     if not checked.accepted:
         if wants_json(arguments):
             from ...lang.diagnostics.render import diagnostic_json

@@ -20,7 +20,7 @@ from ...lang.primitives.table import ELEMENT_NAMES
 from ...lang.syntax.lexer import NAME
 from ...lang.syntax.source import Span
 from ..console.process_exit import Exit
-from ..console.usage_errors import UsageError, near
+from ..console.usage_errors import UsageError, did_you_mean
 from ..embedding.evaluating import as_array
 from ..execution.doctest import check_case
 from ..execution.doctest_parser import FENCE, SESSION_INDENT, fences, lines_claim, markdown_cases
@@ -59,7 +59,7 @@ def fetch(workspace: Workspace, name: str) -> Any:
     """The value of a name for Python: an array, a number, text as `str`, a tuple.  UsageError: there is none of it."""
     type_ = workspace.state.types.get(name)
     if type_ is None:
-        raise UsageError(f"there is no name `{name}` in the session{near(name, list(workspace.state.types))}")
+        raise UsageError(f"there is no name `{name}` in the session{did_you_mean(name, list(workspace.state.types))}")
     if type_ in ("function", "operator", "module"):
         raise UsageError(f"`{name}` is a {type_}: only values go to Python", "rho.compile makes a Python function of Rho text")
     item = workspace.state.latest.get(name)

@@ -33,7 +33,7 @@ from ..display.values import line_count
 from ..execution.outcome import DisplayedValue
 from ..execution.run_request import RunRequest
 from ..pipeline import Session
-from ..pipeline_types import Checked, Loaded, PlanDetail
+from ..pipeline_types import Checked, LoadedProgram, PlanDetail
 from .entry_program import (
     ANSWER,
     EntryLayout,
@@ -298,7 +298,7 @@ class Workspace:
         result = self.session.check(before(self.state, {name}).source, self._checker).result
         return () if result is None else result.described(name)
 
-    def _loaded(self, layout: EntryLayout, checked: Checked, detail: PlanDetail = PlanDetail.STEPS) -> Loaded:
+    def _loaded(self, layout: EntryLayout, checked: Checked, detail: PlanDetail = PlanDetail.STEPS) -> LoadedProgram:
         """Bind the sizes and plan.  Refused: files, permissions, guards, memory."""
         assert checked.core is not None
         for entry in checked.core.data:
@@ -307,7 +307,7 @@ class Workspace:
                 raise Refused([Diagnostic(Code.E704, f"the input `{entry.name}` names no file", entry.span, notes=notes)])
         return self.session.load(checked, RunRequest(arrays=layout.arrays), detail)
 
-    def prepare(self, asked: EvaluationRequest, detail: PlanDetail = PlanDetail.STEPS) -> Loaded:
+    def prepare(self, asked: EvaluationRequest, detail: PlanDetail = PlanDetail.STEPS) -> LoadedProgram:
         """Bind and plan what was asked about.  RhoError where running would be refused."""
         try:
             return self._loaded(asked.layout, asked.checked, detail)
@@ -378,7 +378,7 @@ def _target(value: Kept) -> str:
     return value.name if isinstance(value, Leaf) else "(" + " ".join(_target(item) for item in value.items) + ")"
 
 
-def _filled(value: Kept, arrays: Mapping[str, Any], loaded: Loaded, origin: int) -> Kept:
+def _filled(value: Kept, arrays: Mapping[str, Any], loaded: LoadedProgram, origin: int) -> Kept:
     if isinstance(value, ValueTree):
         return ValueTree(tuple([_filled(item, arrays, loaded, origin) for item in value.items]))
 

@@ -32,7 +32,7 @@ from rho.backend.schedule.verify.schedule_checks import verify, verify_schedule
 from rho.backend.vm.executor import execute_plan
 from rho.benchmarks.blocks import PROGRAMS, two_hosts
 from rho.lang.diagnostics.model import RhoError, RunFailed
-from rho.shell.execution.modules import sized
+from rho.shell.execution.modules import bind_known_sizes
 from rho.tests.backend.loop_programs import loop_program, planned_together
 from rho.tests.backend.loops_of_two import FARTHEST, LATENCY, SHIFTED, TURNED, TURNS, UNTIL, by_hand, planned, the_loop, two
 from rho.tests.backend.test_programs_on_devices import run, same_bits, ticks_of, topology
@@ -213,7 +213,7 @@ def test_the_way_of_states_to_the_devices_of_a_loop_and_back_is_in_its_bound(dev
     text, sizes = PROGRAMS["heat"]
     core = checked(text)
     assert core is not None
-    said = plan_program(core, sized(core, sizes, {}, lambda _: {}), devices, budget=FAST).plan.prediction
+    said = plan_program(core, bind_known_sizes(core, sizes, {}, lambda _: {}), devices, budget=FAST).plan.prediction
     assert said is not None and 0.9 * said.makespan < said.lower_bound <= said.makespan
 
 

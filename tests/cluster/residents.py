@@ -18,7 +18,7 @@ from rho.backend.devices.profile import DeviceProfile, Profile
 from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.schedule.plan.plan import ExecutionPlan, PlannedFile, decode_plan, encode_plan
 from rho.backend.vm.run_state import Observer, RunResults
-from rho.shell.execution.clusters import Attachment
+from rho.shell.execution.clusters import ClusterConnection
 from rho.shell.execution.stored_plans import this_machine
 
 OWN = Profile((DeviceProfile("cpu0", "cpu", home=True),))
@@ -122,6 +122,6 @@ class Spawned(Unseen):
 def cluster_of(others: Membership, count: int) -> rho.Cluster:
     """So many of them, as `rho.Cluster` has them."""
     made = rho.Cluster.__new__(rho.Cluster)
-    made.attachment = Attachment("residents of this process")
+    made.attachment = ClusterConnection("residents of this process")
     made.attachment.__dict__["cluster"] = ClusterClient(Some(others, count), this_machine())
     return made

@@ -96,10 +96,10 @@ def test_devices_of_a_cluster_stand_alone(tmp_path: Path, option: tuple[str, ...
 
 
 INTERRUPTED = """import os, signal
-from rho.shell.console.process_exit import guard
-from rho.shell.execution.clusters import Attachment
-guard()
-cluster = Attachment("local:1").cluster
+from rho.shell.console.process_exit import install_signal_handlers
+from rho.shell.execution.clusters import ClusterConnection
+install_signal_handlers()
+cluster = ClusterConnection("local:1").cluster
 assert cluster.members
 try:
     os.killpg(0, signal.SIGINT)

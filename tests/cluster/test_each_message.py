@@ -17,7 +17,7 @@ from rho.backend.cluster.client import ClusterClient
 from rho.backend.cluster.cluster_transport import Process
 from rho.backend.cluster.membership import ClusterMember, Worker, Workers
 from rho.backend.cluster.wire import Connection, Message, MessageKind
-from rho.shell.execution.clusters import Attachment
+from rho.shell.execution.clusters import ClusterConnection
 from rho.shell.execution.stored_plans import this_machine
 from rho.tests.cluster.residents import Some, Threads, Unseen, cluster_of
 from rho.tests.cluster.stored import writers
@@ -79,7 +79,7 @@ class Given(Unseen):
 def counted(threads: Threads, last: int, restarts: int) -> tuple[rho.Cluster, Counting]:
     made, home = rho.Cluster.__new__(rho.Cluster), ClusterClient(Some(threads, WORKERS), this_machine(), restarts)
     home.workers = Counting(last)
-    made.attachment = Attachment("residents of this process")
+    made.attachment = ClusterConnection("residents of this process")
     made.attachment.__dict__["cluster"] = home
     return made, home.workers
 

@@ -27,8 +27,8 @@ from rho.backend.schedule.program_facts.partitioning import written_as
 from rho.backend.schedule.verify.plan_checks import check_plan
 from rho.backend.vm.values import to_numpy
 from rho.lang.diagnostics.model import RhoError
-from rho.shell.execution.clusters import writable
-from rho.shell.execution.params import EVERYTHING
+from rho.shell.execution.clusters import outputs_written_in_place
+from rho.shell.execution.params import UNRESTRICTED
 from rho.tests.backend.quick import split_evenly, with_modes
 from rho.tests.backend.test_programs_on_devices import random_modes, same_bits, ticks_of, topology
 from rho.tests.cluster.residents import Spawned, Threads, cluster_of, run_on
@@ -70,7 +70,7 @@ def test_random_programs(threads: Threads, tmp_path: Path, seed: int) -> None:
     stored = saved(tmp_path, data, {entry.name: core.types[entry.value].element.kind for entry in core.inputs})
     endings = ["npy", "zarr.zip"]
     targets = {entry.name: str(tmp_path / f"{entry.name}-out.{chance.choice(endings)}") for entry in core.outputs}
-    sinks = writable(core, bound, targets, EVERYTHING)
+    sinks = outputs_written_in_place(core, bound, targets, UNRESTRICTED)
     there, given = replace(bound, stores=dict.fromkeys((*stored, *sinks), "files")), ticks_of(chance)
     here = lambda phase, group, cut, ns: None if group.id == "files" else given(phase, group, cut, ns)  # noqa: E731
     made = problem_of(there, with_files(topology(chance)), given=here)

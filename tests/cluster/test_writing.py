@@ -31,7 +31,7 @@ def saved_by(cluster: rho.Cluster, folder: Path, text: str, target: Path, in_pla
     scheduling = Scheduling(PlanPurpose.RUN, cluster=cluster.attachment, in_place=in_place, effort=PlanningEffort.FAST)
     ready = session.load(session.check(Source(str(folder / "p.rho"), text)), request, scheduling=scheduling)
     outcome = session.run(ready)
-    with outcome.kept_or_discarded():
+    with outcome.discarding_unsaved():
         shown = outcome.outputs["y"]
         write_together([prepare_values(str(target), shown.value, shown.kind, NOWHERE)])
     return ready.plan

@@ -13,9 +13,9 @@ import pytest
 from rho.lang.bind.statement_dependencies import StatementKind, statements_of
 from rho.lang.diagnostics.model import Code, Severity
 from rho.lang.syntax.source import Source
-from rho.shell.console.apply_fixes import applied
-from rho.shell.execution.doctest import NAME, DoctestFailure, Runner
-from rho.shell.execution.doctest_parser import Case, Claim, LineCase, markdown_cases, rho_cases
+from rho.shell.console.apply_fixes import with_fixes
+from rho.shell.execution.doctest import NAME, DoctestFailure, DoctestRunner
+from rho.shell.execution.doctest_parser import Case, ClaimKind, LineCase, markdown_cases, rho_cases
 from rho.shell.pipeline import Session
 from rho.shell.pipeline_types import Checked, Strictness
 from rho.typechecker.core.arrays import Gather
@@ -39,7 +39,7 @@ def cases() -> Iterator[object]:
             yield pytest.param(path, text, case, id=f"{path.relative_to(ROOT)}:{case.line}")
 
 
-class Lawful(Runner):
+class Lawful(DoctestRunner):
     """Holds every program that is checked to the laws below; values are compared with the reference interpreter's."""
 
     verify = True
@@ -68,13 +68,13 @@ class Lawful(Runner):
             assert one.message and "\n" not in one.message
             assert 0 <= one.span.start <= one.span.end <= len(checked.source.text) or one.span.file != NAME
             for fix in one.fixes:
-                repaired = self.session.check(applied(checked.source, [fix])) if fix.edits else None
+                repaired = self.session.check(with_fixes(checked.source, [fix])) if fix.edits else None
                 assert repaired is None or one.message not in [left.message for left in repaired.diagnostics], fix.title
 
     def one_line(self, case: LineCase) -> list[DoctestFailure]:
         """What reads a refused value is not refused too."""
         failures = super().one_line(case)
-        claims = case.step.of(Claim.ERROR)
+        claims = case.step.of(ClaimKind.ERROR)
         if not failures and len(claims) == 1 and claims[0].expected.startswith(OF_VALUES) and is_expression(case.step.text):
             checked = self.session.check(Source(NAME, f"{case.before}\nr←{case.step.text}\n{READING}"))
             assert [one.code for one in checked.diagnostics if one.is_error] == [claims[0].expected.partition(" ")[0]]

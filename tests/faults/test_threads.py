@@ -17,7 +17,7 @@ import pytest
 from share import share
 
 from rho.backend.distributed import queues
-from rho.shell.console.error_boundary import exit_for
+from rho.shell.console.error_boundary import report_uncaught
 from rho.shell.console.process_exit import Exit
 from rho.shell.console.standard_streams import Console
 from rho.shell.main import main
@@ -94,7 +94,7 @@ def test_queues_of_a_plan_say_what_they_lack(tmp_path: Path) -> None:
         try:
             run(plan, bound, data)
         except RuntimeError as error:
-            return int(exit_for(error, ["run", "p.rho"], console)), "", err.getvalue()
+            return int(report_uncaught(error, ["run", "p.rho"], console)), "", err.getvalue()
         return 0, "", ""
 
     for number in range(1, MOST):

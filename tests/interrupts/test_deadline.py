@@ -22,7 +22,7 @@ from rho.backend.library.operation import Operation
 from rho.backend.vm import runtime as native
 from rho.backend.vm.runtime import this_host
 from rho.lang.syntax.source import Source
-from rho.shell.console.process_exit import Exit, LastWords
+from rho.shell.console.process_exit import Exit, ExitMessage
 from rho.shell.execution.progress_events import TimeUp, time_limit
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no alarms here")
@@ -34,7 +34,7 @@ B = np.arange(81.0).reshape(9, 9)
 
 
 def within_an_hour(function: Any, *given: object) -> Any:
-    with time_limit(HOUR, Source("a.rho", ""), lambda up: LastWords("", "", Exit.BUDGET)):
+    with time_limit(HOUR, Source("a.rho", ""), lambda up: ExitMessage("", "", Exit.BUDGET)):
         return function(*given)
 
 

@@ -16,7 +16,7 @@ from prompt_toolkit.output import DummyOutput
 
 from rho.shell.console.process_exit import Exit
 from rho.shell.pipeline import Session
-from rho.shell.pipeline_types import Loaded
+from rho.shell.pipeline_types import LoadedProgram
 from rho.shell.repl.loop import serve
 from rho.shell.repl.status_line import ReplSettings
 from rho.shell.repl.terminal import Terminal
@@ -64,7 +64,7 @@ def test_control_c_clears_the_line(table: Table) -> None:
 def test_control_c_while_computing(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     real, times = Session.run, [0]
 
-    def once(own: Session, loaded: Loaded) -> object:
+    def once(own: Session, loaded: LoadedProgram) -> object:
         times[0] += 1
         if times[0] == 1:
             raise KeyboardInterrupt

@@ -25,7 +25,7 @@ from rho.backend.schedule.search.strategy import Budget
 from rho.backend.schedule.solution import Status
 from rho.backend.schedule.timeline.serial_sgs import Timer
 from rho.benchmarks.blocks import PROGRAMS, two_hosts
-from rho.shell.execution.modules import sized
+from rho.shell.execution.modules import bind_known_sizes
 
 from .drawn import decisions_for, problem_of
 from .oracle import shortest
@@ -160,7 +160,7 @@ def test_tiny_pivots_lose_no_digits() -> None:
     text, sizes = PROGRAMS["k-means"]
     core = rho.check(text).core
     assert core is not None
-    graph = sized(core, sizes, {}, lambda _: {})
+    graph = bind_known_sizes(core, sizes, {}, lambda _: {})
     alone, both = (
         fluid_bound(problem_of_program(graph, profile).problem, 132_600) for profile in (load_profile("workstation"), two_hosts())
     )

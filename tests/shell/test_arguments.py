@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from rho.shell.cli import arguments as registry
-from rho.shell.cli.arguments import Arguments, read
+from rho.shell.cli.arguments import Arguments, parse_arguments
 from rho.shell.console.usage_errors import UsageError
 
 
 def parse(verb: str, *words: str) -> Arguments:
-    found = registry.find(verb)
+    found = registry.find_verb(verb)
     assert found is not None
-    return read(verb, words, (*found.options, *registry.COMMON))
+    return parse_arguments(verb, words, (*found.options, *registry.COMMON))
 
 
 def test_values_repeat_and_keep_their_order() -> None:
@@ -63,9 +63,9 @@ def test_a_name_given_twice_is_refused() -> None:
 def test_every_verb_has_a_module_and_examples_first() -> None:
     from importlib import import_module
 
-    from rho.shell.cli.arguments import page
+    from rho.shell.cli.arguments import help_page
 
     for verb in registry.VERBS:
         assert callable(getattr(import_module(f"rho.shell.verbs.{registry.MODULES.get(verb.name, verb.name)}"),
             f"{verb.name}_command"))
-        assert page(verb).index("\nexamples") < page(verb).index("\noptions")
+        assert help_page(verb).index("\nexamples") < help_page(verb).index("\noptions")

@@ -6,8 +6,8 @@ import pytest
 
 from rho.shell.execution.doctest import check_case
 from rho.shell.execution.doctest_parser import (
-    Claim,
-    ClaimedMessage,
+    ClaimKind,
+    DoctestClaim,
     DoctestStep,
     ExpressionCase,
     LineCase,
@@ -18,8 +18,8 @@ from rho.shell.execution.doctest_parser import (
 )
 
 
-def said(*claims: tuple[int, Claim, str]) -> tuple[ClaimedMessage, ...]:
-    return tuple(ClaimedMessage(*claim) for claim in claims)
+def said(*claims: tuple[int, ClaimKind, str]) -> tuple[DoctestClaim, ...]:
+    return tuple(DoctestClaim(*claim) for claim in claims)
 
 
 def test_a_block_is_cut_at_its_claims() -> None:
@@ -28,9 +28,9 @@ def test_a_block_is_cut_at_its_claims() -> None:
         ProgramCase(
             4,
             (
-                DoctestStep(4, "x ← 1 2\nx", said((6, Claim.PRINTS, "1 2"))),
-                DoctestStep(7, "x + 1 2 3", said((8, Claim.ERROR, "E101 line up"), (9, Claim.NOTE, "2 = 3"))),
-                DoctestStep(10, "+/x", said((11, Claim.PRINTS, "3"))),
+                DoctestStep(4, "x ← 1 2\nx", said((6, ClaimKind.PRINTS, "1 2"))),
+                DoctestStep(7, "x + 1 2 3", said((8, ClaimKind.ERROR, "E101 line up"), (9, ClaimKind.NOTE, "2 = 3"))),
+                DoctestStep(10, "+/x", said((11, ClaimKind.PRINTS, "3"))),
             ),
         )
     ]
@@ -49,17 +49,17 @@ def test_blocks_continue_and_skip() -> None:
     text = "```rho\nx ← 1\n```\n\n```python\nx = 2\n```\n```rho skip\n)(\n```\n~~~rho continued\nx\n⍝ → 1\n~~~\n"
     (case,) = markdown_cases(text)
     assert isinstance(case, ProgramCase)
-    assert case.steps[-1].claims == said((13, Claim.PRINTS, "1"))
+    assert case.steps[-1].claims == said((13, ClaimKind.PRINTS, "1"))
 
 
 def test_lines_that_claim_see_the_definitions_above() -> None:
     text = "```rho\nf ← {⍵+1}\n3 ⇐ f 2\nE101 ⇐ 1 2+1 2 3\ntype: i64, plan n=9: a, b, note: c ⇐ f 3\n```\n"
     first, second, third, check = markdown_cases(text)
-    assert first == LineCase("f ← {⍵+1}", DoctestStep(3, "f 2", said((3, Claim.EQUALS, "3"))))
-    assert isinstance(second, LineCase) and second.step.claims == said((4, Claim.ERROR, "E101"))
+    assert first == LineCase("f ← {⍵+1}", DoctestStep(3, "f 2", said((3, ClaimKind.EQUALS, "3"))))
+    assert isinstance(second, LineCase) and second.step.claims == said((4, ClaimKind.ERROR, "E101"))
     assert isinstance(third, LineCase) and third.step.claims == (
-        ClaimedMessage(5, Claim.TYPE, "i64"), ClaimedMessage(5, Claim.PLAN, "a, b", (("n", 9),)), ClaimedMessage(5, Claim.NOTE,
-        "c"),
+        DoctestClaim(5, ClaimKind.TYPE, "i64"), DoctestClaim(5, ClaimKind.PLAN, "a, b", (("n", 9),)),
+        DoctestClaim(5, ClaimKind.NOTE, "c"),
     )  # fmt: skip
     assert isinstance(check, ProgramCase) and not check.runs
 
@@ -133,8 +133,8 @@ def test_a_session_is_typed_and_printed() -> None:
     (case,) = markdown_cases(text)
     assert isinstance(case, ProgramCase)
     assert case.steps == (
-        DoctestStep(4, "x ← ⍳3\nx", said((4, Claim.PRINTS, "0 1 2"))),
-        DoctestStep(6, "2 2⍴1", said((6, Claim.PRINTS, "1 1"), (6, Claim.PRINTS, "1 1"))),
+        DoctestStep(4, "x ← ⍳3\nx", said((4, ClaimKind.PRINTS, "0 1 2"))),
+        DoctestStep(6, "2 2⍴1", said((6, ClaimKind.PRINTS, "1 1"), (6, ClaimKind.PRINTS, "1 1"))),
     )
 
 

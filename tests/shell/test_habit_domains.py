@@ -22,7 +22,7 @@ import rho
 from rho.lang.diagnostics.model import Diagnostic
 from rho.lang.foreign.function_names import ALONG_FIRST_AXIS, CALLS, JOINING_FUNCTIONS, MONADIC_FUNCTIONS, ROW_BY_ROW
 from rho.lang.syntax.source import Source
-from rho.shell.console.apply_fixes import fixed
+from rho.shell.console.apply_fixes import apply_safe_fixes
 from rho.shell.pipeline import Session
 
 SESSION = Session()
@@ -126,7 +126,7 @@ def difference(typed: str, values: dict[str, NDArray[np.generic]], literally: bo
         told.extend([note for one in found for note in one.notes if one.fixes and one.fixes[0].edits])
         return found
 
-    text = fixed(source, check).source
+    text = apply_safe_fixes(source, check).source
     checked = SESSION.check(text)
     if text.text == source.text or not checked.accepted:
         return "none", ""

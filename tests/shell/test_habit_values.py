@@ -14,7 +14,7 @@ from values import is_within
 import rho
 from rho.lang.foreign import function_names
 from rho.lang.syntax.source import Source
-from rho.shell.console.apply_fixes import fixed
+from rho.shell.console.apply_fixes import apply_safe_fixes
 from rho.shell.pipeline import Session
 
 VALUES = {
@@ -88,7 +88,7 @@ ELSEWHERE = {
 def repaired(typed: str) -> str:
     session = Session()
     head = "".join(f"{name} ← {value}\n" for name, value in VALUES.items())
-    text = fixed(Source("<habit>", f"{head}{typed}\n"), lambda text: session.check(text).diagnostics).source.text
+    text = apply_safe_fixes(Source("<habit>", f"{head}{typed}\n"), lambda text: session.check(text).diagnostics).source.text
     assert session.check(Source("<habit>", text)).accepted, text
     return text
 
@@ -151,7 +151,7 @@ def test_an_argument_by_name_that_has_no_spelling_is_named() -> None:
 
 def test_a_library_is_taken_into_use_once_and_below_what_a_file_says_of_itself() -> None:
     source = Source("<habit>", "⍝ About this program.\n\nx ← 3 1 2\nnp.median(x)\nnp.std(x)\n")
-    text = fixed(source, lambda text: Session().check(text).diagnostics).source.text
+    text = apply_safe_fixes(source, lambda text: Session().check(text).diagnostics).source.text
     assert text == "⍝ About this program.\n\nuse stats\nx ← 3 1 2\nstats.median ,x\nstats.deviation ,x\n"
 
 

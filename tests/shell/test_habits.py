@@ -14,7 +14,7 @@ import rho
 from rho.lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Severity
 from rho.lang.foreign import hints
 from rho.lang.syntax.source import Source, Span
-from rho.shell.console.apply_fixes import fixed
+from rho.shell.console.apply_fixes import apply_safe_fixes
 from rho.shell.main import main
 from rho.shell.pipeline import Session
 
@@ -65,7 +65,7 @@ NUMPY: dict[str, Callable[[NDArray[np.int64]], object]] = {
 def test_a_fix_means_what_numpy_means_whatever_the_rank(name: str, typed: str) -> None:
     source = Source("<habit>", "".join(f"{one} ← {value}\n" for one, value in RANKS.items()) + typed.format(x=name) + "\n")
     session = Session()
-    text = fixed(source, lambda text: session.check(text).diagnostics).source.text
+    text = apply_safe_fixes(source, lambda text: session.check(text).diagnostics).source.text
     assert session.check(Source("<habit>", text)).accepted, text
     meant = NUMPY[typed](np.asarray(rho.eval(RANKS[name])))
     assert np.array_equal(np.asarray(rho.eval(text)), np.asarray(meant)), text
@@ -172,7 +172,7 @@ def diagnosed(*words: str, text: str = "") -> list[Diagnostic]:
 
 def test_what_a_fix_uncovers_is_counted_after_its_own_fixes() -> None:
     found = {"a": diagnosed("first", text="b"), "b": diagnosed("second", "third", text="c"), "c": []}
-    after = fixed(Source("p.rho", "a"), lambda source: found[source.text])
+    after = apply_safe_fixes(Source("p.rho", "a"), lambda source: found[source.text])
     assert (after.source.text, after.count, after.refused) == ("c", 2, ())
 
 
@@ -180,11 +180,11 @@ def test_a_fix_that_is_not_applied_is_named_with_its_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = {"a": diagnosed("first", text="b"), "b": diagnosed("second", "third")}
-    after = fixed(Source("p.rho", "a"), lambda source: found[source.text])
+    after = apply_safe_fixes(Source("p.rho", "a"), lambda source: found[source.text])
     assert (after.source.text, after.count) == ("a", 0)
     (refused,) = after.refused
     assert (refused.diagnostic.message, refused.errors) == ("first", 2) and refused.first == found["b"][0]
-    monkeypatch.setattr("rho.shell.verbs.check.fixed", lambda source, check: after)
+    monkeypatch.setattr("rho.shell.verbs.check.apply_safe_fixes", lambda source, check: after)
     (tmp_path / "p.rho").write_text("a", encoding="utf-8")
     main(["check", "--fix", str(tmp_path / "p.rho")])
     said = capsys.readouterr().err

@@ -20,7 +20,7 @@ from rho.shell.execution.progress_events import Stage
 from rho.shell.execution.run_request import RunRequest
 from rho.shell.main import main
 from rho.shell.pipeline import Session
-from rho.shell.pipeline_types import Loaded
+from rho.shell.pipeline_types import LoadedProgram
 
 PROGRAM = "x ← 1○⍳3000\ny ← {⍵+⌽⍵}⍣3 ⊢ x\n+/y[⍋y]\n"
 
@@ -45,7 +45,7 @@ def console(err: io.StringIO, **environment: str) -> Console:
     return Console(io.StringIO(), err, io.StringIO(), {"COLUMNS": "40", **environment})
 
 
-def loaded() -> Loaded:
+def loaded() -> LoadedProgram:
     session = Session()
     return session.load(session.check(Source("<test>", PROGRAM)), RunRequest())
 

@@ -12,12 +12,12 @@ from rho.backend.io.writing import prepare_values, write_together
 from rho.lang.syntax.source import Source, Span
 from rho.shell.execution.run_request import Limits, RunRequest
 from rho.shell.pipeline import Session
-from rho.shell.pipeline_types import Loaded
+from rho.shell.pipeline_types import LoadedProgram
 
 
 def loaded(
     text: str, folder: Path, limit: int | None, *, write: bool = True, files: Mapping[str, str] | None = None, suffix: str = "npy"
-) -> Loaded:
+) -> LoadedProgram:
     """The program with every input from `folder` (from `files` those named there), every output to it as `suffix`."""
     session = Session()
     checked = session.check(Source("p.rho", text))
@@ -27,13 +27,13 @@ def loaded(
     return session.load(checked, RunRequest(inputs, {}, outputs, Limits(limit)))
 
 
-def results(program: Loaded) -> list[Any]:
+def results(program: LoadedProgram) -> list[Any]:
     """What is printed and put out, as arrays; what is streamed is written and read again."""
     printed = store(program)
     return [*printed, *(np.load(path) for path in program.request.outputs.values())]
 
 
-def store(program: Loaded) -> list[Any]:
+def store(program: LoadedProgram) -> list[Any]:
     """What is printed; what is put out is in its files."""
     outcome = Session().run(program)
     span = Span("p.rho", 0, 0)

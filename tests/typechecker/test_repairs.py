@@ -8,7 +8,7 @@ import pytest
 
 from rho.lang.diagnostics.model import Diagnostic, Fix
 from rho.lang.syntax.source import Source
-from rho.shell.console.apply_fixes import applied
+from rho.shell.console.apply_fixes import with_fixes
 from rho.typechecker.check import check
 
 ROOT = Path(__file__).parent
@@ -18,7 +18,7 @@ def found(text: str) -> tuple[Diagnostic, ...]:
 
 
 def repaired(text: str, fix: Fix) -> str:
-    return applied(Source("<test>", text), [fix]).text
+    return with_fixes(Source("<test>", text), [fix]).text
 
 
 def test_programs_have_repairs() -> None:
