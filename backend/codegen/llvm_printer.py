@@ -35,7 +35,7 @@ from ..loopir.ir import (
     View,
     ViewRole,
     index,
-    scanned,
+    scan_reductions,
     walk,
 )
 from ..lower.kernel_ir import KernelApply as Function, KernelLiteral
@@ -423,7 +423,7 @@ class Printer(StatementPrinter):
         inside = [*walk(node.body)]
         if any(not is_exact_in_any_order(c.reduction or "", c.kind) for c in node.carried):
             return True
-        if iterations_of(node) is None or node.lower != (ZERO,) or not node.carried or scanned(node) or fails(inside):
+        if iterations_of(node) is None or node.lower != (ZERO,) or not node.carried or scan_reductions(node) or fails(inside):
             return False
         lanes = lanes_of(node, self.views, self.vector_bytes)
         return lanes > 1 and -(-node.upper[0].constant // (2 * lanes)) * len(inside) <= _MOST_TOGETHER
@@ -471,7 +471,7 @@ class Printer(StatementPrinter):
         """`counted`, with so many lanes."""
         r, v = self.registers, Vectors(self.w, lanes)
         r.lanes, r.vector_index = lanes, node.index
-        self.scans = scans = {name: Prefix(self.w, c, lanes) for name, c in scanned(node).items()}
+        self.scans = scans = {name: Prefix(self.w, c, lanes) for name, c in scan_reductions(node).items()}
         entry = [v.constant(c.kind, neutral(c.reduction or "", c.kind)) if c.yielded not in scans
                  else scans[c.yielded].everywhere(start) for c, start in zip(node.carried, initial, strict=True)]  # fmt: skip
         lower, values = self.counted(node, lower, upper, entry, lanes, steps)

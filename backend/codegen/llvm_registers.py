@@ -32,7 +32,7 @@ from ..loopir.ir import (
     ViewRole,
     coefficient,
     minus,
-    scanned,
+    scan_reductions,
     uses,
     walk,
 )
@@ -105,7 +105,7 @@ def vectors_of(loop: For, views: Mapping[str, View], vector_bytes: int) -> int:
     """How many vectors of a loop go together: two; as many as hide the time of long functions of binary32, of counting where
     little is done (sums in scratch), or of going from row to row where loops inside store; or one where more values are alive at
     once than there are registers, and of scans and tiles."""
-    if scanned(loop) or turns_tiles(loop):
+    if scan_reductions(loop) or turns_tiles(loop):
         return 1
     inside = list(walk(loop.body))
     kinds = [s.compute for s in inside if isinstance(s, Apply)]

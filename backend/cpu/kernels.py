@@ -254,7 +254,7 @@ class CompiledRun:
         return len(nest.sizes) == 1 or all(nest.sizes[-1] * r.kind.bytes % ALIGNMENT == 0 for r in self.body.results)
 
     def bind(self, code: KernelCode | RowsCode, arrays: Sequence[NumArray]) -> BoundKernel | None:
-        from ..loopir.templates import Joining
+        from ..loopir.templates import CombinePartials
 
         address, kernel = address_of(code), code.kernel
         if address is None:
@@ -275,7 +275,7 @@ class CompiledRun:
         dtypes = tuple(DTYPES[result.kind] for result in self.body.results)
         combine: list[int] = []
         for result in self.body.results if cuts.partials > 1 else ():
-            joining = address_of(Joining(result.reduction or "", result.kind))
+            joining = address_of(CombinePartials(result.reduction or "", result.kind))
             if joining is None:
                 return None
             combine.append(joining)

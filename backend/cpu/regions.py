@@ -26,7 +26,7 @@ from ..graph.phases import Constant, Fold, Loop, Map, Phase as AnyPhase, PhaseId
 from ..jit import tiering
 from ..jit.compiler import LruCache, address_of, is_installed, vector_bytes
 from ..library.operation_table import OperationRoutines, in_parts
-from ..loopir.facts import Iteration, Phase, iteration_of, trips_of
+from ..loopir.facts import IterationEstimate, Phase, estimate_iteration, trips_of
 from ..loopir.ir import MOST_VALUES, Index, LoopProgram, View
 from ..lower.region import Region, lower_region, pointwise
 from ..lower.scope import (
@@ -207,7 +207,7 @@ class CompiledRegion:
 class Ranges:
     """One run of a region."""
 
-    def __init__(self, phase: Phase, iteration: Iteration, region: Region, compiled: CompiledRegion,
+    def __init__(self, phase: Phase, iteration: IterationEstimate, region: Region, compiled: CompiledRegion,
                  inputs: Mapping[str, NumArray], types: Types, backend_of: BackendOf, threads: int) -> None:  # fmt: skip
         self.phase, self.iteration, self.region, self.compiled = phase, iteration, region, compiled
         self.types, self.backend_of = types, backend_of
@@ -476,7 +476,7 @@ class _StripBlock:
 # where the first one has left it.  Launches are kept by the layout of their operands.
 
 class Pointwise:
-    def __init__(self, loop: Loop, region: Region, iteration: Iteration) -> None:
+    def __init__(self, loop: Loop, region: Region, iteration: IterationEstimate) -> None:
         self.loop, self.region, self.iteration = loop, region, iteration
         self.launches: LruCache[tuple[Pieces, int]] = LruCache(16)
 
@@ -566,7 +566,7 @@ class RegionRun:
     compiled: dict[Key, CompiledRegion | None] = field(default_factory=dict)
     codes: dict[Key, tuple[LoopProgram, Tiled | None, LoopCode]] = field(default_factory=dict)
     constants: dict[str, NumArray] = field(default_factory=dict)
-    estimated: Iteration | None = None
+    estimated: IterationEstimate | None = None
     sees_itself: bool | None = None
     strided: RegionRun | None = None
     """For operands whose items are not side by side, if this is for others."""
@@ -577,9 +577,9 @@ class RegionRun:
     called: frozenset[str] = frozenset()
     """Views that routines are given."""
 
-    def iteration(self, types: Types) -> Iteration:
+    def iteration(self, types: Types) -> IterationEstimate:
         if self.estimated is None:
-            self.estimated = iteration_of(self.phase, types.types)
+            self.estimated = estimate_iteration(self.phase, types.types)
         return self.estimated
 
     def lower(self, types: Types, program: Phases) -> None:
@@ -603,7 +603,7 @@ class RegionRun:
         trips, iteration = trips_of(self.phase, memory, types.number), self.iteration(types)
         if trips <= 0:
             return None
-        self.saved += trips * iteration.by_phases
+        self.saved += trips * iteration.phasewise_nanoseconds
         if mode is tiering.Mode.AUTO and self.saved < _LEAST_SAVED:
             return None
         if not self.asked:
@@ -613,14 +613,14 @@ class RegionRun:
         arrays = self.inputs(memory, lambda constant: backend_of(1).constant(constant, types))
         if arrays is None:
             return self.for_strided().run(memory, types, program, backend_of, threads) if self.region.is_flat else None
-        compiled = self.code(arrays, self.sizes(types), trips * iteration.by_phases)
+        compiled = self.code(arrays, self.sizes(types), trips * iteration.phasewise_nanoseconds)
         if compiled is None:
             return None
         if self.pointwise is not None:
             return self.pointwise.repeated(compiled, arrays, types, trips, threads)
         return Ranges(self.phase, iteration, self.region, compiled, arrays, types, backend_of, threads).results(memory, trips)
 
-    def is_one(self, region: Region, iteration: Iteration) -> bool:
+    def is_one(self, region: Region, iteration: IterationEstimate) -> bool:
         return iteration.is_for_region(calls=region.calls, in_tiles=lambda: self.has_rows and runs_in_tiles(region.program))
 
     @property

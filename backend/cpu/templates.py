@@ -27,12 +27,12 @@ from ..jit.compiler import LruCache, address_of, is_installed
 from ..jit.tiering import PIECES_NANOSECONDS
 from ..loopir.templates import (
     PHILOX_ROUNDS,
+    PhiloxUniforms,
     ScanForm,
     ScanTemplate,
     Scatter,
     SelectionForm,
     SelectTemplate,
-    Uniforms,
 )
 from ..lower.body import KINDS, Body, build_kernel, gather_body
 from ..lower.kernel_ir import BLOCK, RUN, Kernel, KernelLoad, KernelResult, LoopOrder, StoreMode, VectorStride, row_nest
@@ -312,7 +312,7 @@ def _is_scanned(function: str, kind: Kind) -> bool:
 def _scan_launches(code: ScanTemplate, address: int, arg: NumArray, axis: int, axes: tuple[int, int],
     threads: int) -> PreparedTemplate | None:
     bytes = code.kind.bytes
-    work = arg.nbytes * _BYTE_WORK + (0 if code.is_free else arg.size * _ORDERED_WORK)
+    work = arg.nbytes * _BYTE_WORK + (0 if code.is_order_free else arg.size * _ORDERED_WORK)
     if code.form is ScanForm.COLUMNS:
         columns = _columns(code, arg, axis, axes, threads if work >= PARALLEL else 1, work)
         return None if columns is None else PreparedTemplate(code, Pieces(address, columns, 3, threads, work))
@@ -640,7 +640,7 @@ def fill(out: NumArray, key: int, stream: int, threads: int) -> None:
     """Fill a contiguous f64 vector with the first numbers of a key and stream."""
     count = len(out)
     blocks = count // 2
-    address = address_for(Uniforms(), count, RANDOM_MIN_ITEMS, count * _RANDOM_SAVED) if blocks else None
+    address = address_for(PhiloxUniforms(), count, RANDOM_MIN_ITEMS, count * _RANDOM_SAVED) if blocks else None
     if address is None:
         fill_uniform(out, key, stream)
         return

@@ -28,7 +28,7 @@ from ..graph.phases import LibraryPhase
 from ..graph.projections import frame_of, framed_of
 from ..library.operation import Attributes
 from ..library.select import check_gather, check_indices, check_update
-from ..loopir.templates import MOST_BINS, CardScanForm, KeyedReductionForm, card_keyed, card_scan
+from ..loopir.templates import MOST_BINS, GpuScanForm, KeyedReductionForm, gpu_keyed_reduction, gpu_scan
 from ..lower.body import PART, Body, cycle_body, gather_body, operand_kinds, rotate_body
 from ..lower.kernel_ir import BLOCK
 from ..vm.backend_interface import CheckFailed, Kernel, Types
@@ -247,7 +247,7 @@ def _run(call: CudaCall, kind: Kind, form: KeyedReductionForm, arrays: Sequence[
     apart = () if form is KeyedReductionForm.FEW else (width * items.dtype.itemsize,)
     words = [sizes[name] for name in form.value] + [int(array.data.ptr) for array in keys]
     words += [word for array in (items, result) for word in (int(array.data.ptr), *apart)]
-    return call.modules.run(cuda_text(card_keyed(call.function(), kind, form, checked=call.flag("checked"))), words)
+    return call.modules.run(cuda_text(gpu_keyed_reduction(call.function(), kind, form, checked=call.flag("checked"))), words)
 
 
 def _fill_empty(call: CudaCall, function: str, empty: Any, result: Any) -> None:
@@ -342,13 +342,13 @@ def scan(call: CudaCall, arrays: Any) -> Any:
     result = xp.empty(arg.shape, arg.dtype)
     length, inner = arg.shape[axis], math.prod(arg.shape[axis + 1 :])
     lines, addresses, step = arg.size // length, (int(arg.data.ptr), int(result.data.ptr)), arg.dtype.itemsize
-    form = CardScanForm.BLOCKS if length > BLOCK else CardScanForm.BLOCK
+    form = GpuScanForm.BLOCKS if length > BLOCK else GpuScanForm.BLOCK
     if inner > 1 or lines >= _SCAN_MANY:
-        form = CardScanForm.LINES
-    sizes = (lines // inner, length, inner) if form is CardScanForm.LINES else (lines, length, -(-length // BLOCK))
-    strides = (length * inner * step, inner * step) if form is CardScanForm.LINES else (length * step,)
+        form = GpuScanForm.LINES
+    sizes = (lines // inner, length, inner) if form is GpuScanForm.LINES else (lines, length, -(-length // BLOCK))
+    strides = (length * inner * step, inner * step) if form is GpuScanForm.LINES else (length * step,)
     words = [*sizes[: len(form.value)], *(word for address in addresses for word in (address, *strides))]
-    call.modules.run(cuda_text(card_scan(function, kind, form)), words)
+    call.modules.run(cuda_text(gpu_scan(function, kind, form)), words)
     return result
 
 

@@ -37,9 +37,9 @@ from ..graph.bind_sizes import KnownValues
 from ..graph.fusion_groups import MAX_ROW, JoinedGroup
 from ..graph.phases import Affine, AxisKind, Constant, Loop, Projection, ReadNode, Reshaped, Stage, Structured, ValueId
 from ..jit.compiler import LruCache
-from ..loopir.facts import iteration_of
+from ..loopir.facts import estimate_iteration
 from ..loopir.ir import LoopProgram
-from ..loopir.reductions import MOST
+from ..loopir.reductions import MAX_SUM
 from ..lower.body import Body, build_body, build_kernel, narrow
 from ..lower.kernel_ir import BLOCK, Form, Kernel, LoopOrder, plan_nest, row_nest
 from ..lower.phase import gpu_kernel, length_class
@@ -336,7 +336,7 @@ class Launch:
             if self.is_row:
                 program = gpu_rows(RowsCode(kernel, self.is_row, 1 << (length - 1).bit_length()))
             else:
-                program = gpu_kernel(kernel, length_class(length) if self.reduces else MOST)
+                program = gpu_kernel(kernel, length_class(length) if self.reduces else MAX_SUM)
             shape = tuple(self.space[axis] for axis in nest.order)
             specialized = self.kept[key] = BoundCudaKernel(kernel, cuda_text(program), nest, shape, self.is_row)
         return specialized
@@ -408,7 +408,7 @@ def compile_region(
         return None
     text, stretch = cuda_text(program), 1
     if region.is_pointwise:
-        stretch = max(1, STRETCH // iteration_of(loop, types.types).functions)
+        stretch = max(1, STRETCH // estimate_iteration(loop, types.types).functions)
 
     def words_of(values: Mapping[ValueId, Any], state: Sequence[Any], buffers: Sequence[Sequence[Any]]) -> tuple[list[int], Any]:
         """The words of a launch, and what they show."""

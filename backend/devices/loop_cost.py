@@ -38,7 +38,7 @@ from ..graph.phases import (
     ValueId,
 )
 from ..jit.compiler import LruCache
-from ..loopir.facts import iteration_of
+from ..loopir.facts import estimate_iteration
 from ..loopir.ir import Apply, Call, Fail, For, If, Index, IndexStatement, Load, LoopKind, Statement, Store, View, uses, walk
 from ..lower.body import build_body
 from ..lower.fusion_units import RowsUnit, units_of
@@ -86,7 +86,8 @@ def region_of(phase: Loop | Fold | Map, types: Types, rates: Rates) -> Region | 
     def make() -> Region | None:
         with suppress(NotLowerable):
             region = lower_region(phase, types, rates.guards, rates.known)
-            if iteration_of(phase, types).is_for_region(calls=region.calls, in_tiles=partial(runs_in_tiles, region.program)):
+            estimate, in_tiles = estimate_iteration(phase, types), partial(runs_in_tiles, region.program)
+            if estimate.is_for_region(calls=region.calls, in_tiles=in_tiles):
                 return region
         return None
 

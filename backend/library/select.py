@@ -21,7 +21,7 @@ from ..cpu.views import DTYPES, FILLS, NumArray, common_stride
 from ..graph.phases import LibraryPhase
 from ..graph.projections import frame_of, framed_of, needed_positions
 from ..jit.compiler import address_of, is_installed
-from ..loopir.templates import Counting, SelectionForm, SelectTemplate
+from ..loopir.templates import CountTrue, SelectionForm, SelectTemplate
 from ..vm.backend_interface import NOTHING, CheckFailed, Types, outside
 from ..vm.run_state import LEAST as POOLED_MIN_BYTES
 from ..vm.specialization import MOST_CELLS, Fault, Later, Specialization, Unbound, bind_kernel
@@ -362,9 +362,9 @@ def _bound(make: Callable[[Specialization, LibraryPhase, NumArray], Selection]) 
         if not is_installed() or mask.dtype != np.bool_ or not mask.flags.c_contiguous:
             raise Unbound
         code, words, places = make(binding, phase, mask)
-        if not all([binding.wants(code), binding.wants(Counting())]):
+        if not all([binding.wants(code), binding.wants(CountTrue())]):
             raise Later
-        start, counting = address_of(code), address_of(Counting())
+        start, counting = address_of(code), address_of(CountTrue())
         if start is None or counting is None:
             raise Unbound
         shape, dtype, layouts = types.shape(value), DTYPES[types.kind(value)], binding.layouts

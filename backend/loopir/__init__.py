@@ -1,1 +1,1 @@
-"""The loop IR: data structures, builders, text form, verifier, interpreter and affine facts."""
+"""The loop IR: data structures and builder (`ir`), text form, verifier, interpreter, affine facts, reductions and templates."""

@@ -1,8 +1,8 @@
-"""Definitions and affine facts of the registers of a loop program, and proofs from them.
+"""Definitions and affine facts of the registers of a loop program, proofs from them, and estimates of iterations.
 
 Note [Numbers].  Sizes and loop indices are below 2**52 in magnitude, so additions and small multiples of them are exact in i64:
-an `Apply` of `add`, `sub`, `neg` or `mul` on them is an affine form, as a `Number` is.  Arithmetic on data may wrap, and is
-opaque.
+an `Apply` of `add`, `sub`, `neg` or `mul` on them is an affine form, as an `IndexStatement` is.  Arithmetic on data may wrap, and
+is opaque.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from .ir import (
     LoopProgram,
     Statement,
     coefficient,
-    combined,
     index,
+    linear_combination,
     minus,
+    normalised,
     plus,
     substitute,
-    tight,
     times,
     walk,
 )
@@ -50,25 +50,26 @@ _COMPARED: Final = ("lt", "le", "eq", "ge", "gt", "ne")
 
 
 class Definitions:
-    """What registers are, from one walk over a program: `rank` orders them by definition, `forms` gives affine ones in terms of
-    parameters, loop indices and registers that are not affine (their own form), `of` the statement that defines one, `same` the
-    registers that are others (`learn`)."""
+    """The definitions of all registers, from one walk over a program.
+
+    `rank`: their order of definition.  `forms`: affine registers in terms of parameters, loop indices and opaque registers.
+    `of`: the statement that defines a register.  `aliases`: registers that equal another one (`add_alias`)."""
 
     def __init__(self, program: LoopProgram) -> None:
         self.rank: dict[str, int] = {}
         self._count = 0
         self.forms: dict[str, Index] = {}
         self.of: dict[str, Statement] = {}
-        self.same: dict[str, str] = {}
+        self.aliases: dict[str, str] = {}
         self._bounded = set(program.parameters)
         self._kinds = {view.name: view.kind for view in program.views}
         for name in program.parameters:
-            self._place(name)
-        self._turns: dict[str, tuple[int, int]] = {}
+            self._number(name)
+        self._alternating: dict[str, tuple[int, int]] = {}
         self.add(program.body)
 
     def add(self, body: tuple[Statement, ...]) -> None:
-        """Further statements, which use what is known already."""
+        """Add the definitions of further statements, which may use those that are known."""
         loops: list[For] = []
         for statement in walk(body):
             self._add(statement)
@@ -80,51 +81,51 @@ class Definitions:
     def _add(self, statement: Statement) -> None:
         match statement:
             case For():
-                self._place(statement.index)
+                self._number(statement.index)
                 self._bounded.add(statement.index)
                 for carried in statement.carried:
-                    self._place(carried.inside)
-                    self._place(carried.result)
+                    self._number(carried.inside)
+                    self._number(carried.result)
             case If():
                 for chosen in statement.results:
-                    self._place(chosen.name)
+                    self._number(chosen.name)
             case ConstantStatement() | IndexStatement() | Apply() | Load():
-                self._place(statement.name)
+                self._number(statement.name)
                 self.of[statement.name] = statement
                 form = self._form(statement)
                 if form is not None:
                     self.forms[statement.name] = form
 
     def _alternate(self, loop: For) -> None:
-        """Carried numbers that alternate: i, s - i, i, …, of which i has constant bounds."""
+        """Record the carried numbers of a loop that alternate (i, s - i, i, …) with constant bounds of i."""
         for carried in loop.carried:
             following = self.form(carried.yielded)
             ends = self._ends(carried.initial) if following.terms == ((carried.inside, -1),) else None
             if ends is not None:
                 low, high = min(ends[0], following.constant - ends[1]), max(ends[1], following.constant - ends[0])
-                self._turns[carried.inside] = self._turns[carried.result] = low, high
+                self._alternating[carried.inside] = self._alternating[carried.result] = low, high
 
     def alternates(self, register: str) -> bool:
-        """Is it a carried number that is i, s - i, i, …?"""
-        return register in self._turns
+        """Is it a carried number that alternates between i and s - i?"""
+        return register in self._alternating
 
     def _ends(self, register: str) -> tuple[int, int] | None:
-        """Constant bounds of a register that its definition shows."""
+        """Constant bounds of a register, from its definition; None if it has none."""
         form = self.form(register)
         if not form.terms:
             return form.constant, form.constant
         match self.of.get(register):
             case Apply(function="residue", kind=Kind.I64, args=(size, _)) if not self.form(size).terms:
                 return (0, self.form(size).constant - 1) if self.form(size).constant > 0 else None
-        return self._turns.get(register)
+        return self._alternating.get(register)
 
-    def _place(self, name: str) -> None:
+    def _number(self, name: str) -> None:
         self._count += 1
         self.rank[name] = self._count
 
-    def learn(self, register: str, other: str) -> None:
-        """A register turns out to be another one."""
-        self.same[register] = other = self.same.get(other, other)
+    def add_alias(self, register: str, other: str) -> None:
+        """Record that a register equals another one."""
+        self.aliases[register] = other = self.aliases.get(other, other)
         self.forms[register] = self.form(other)
 
     def form(self, register: str) -> Index:
@@ -169,10 +170,11 @@ class Definitions:
         exact = sum(abs(c) for _, c in total.terms) <= _MOST_COEFFICIENTS and abs(total.constant) < 1 << 52
         return total if exact else None
 
-    # -- what a register that is not affine may be
+    # -- opaque registers
 
     def alternatives(self, register: str) -> tuple[tuple[Index, str | None, bool], ...]:
-        """Forms of which an opaque register is one, each with the condition that has that value then."""
+        """Forms one of which an opaque register equals, each as (form, condition, value): it applies if the condition register
+        has the value (None: one of several applies)."""
         match self.of.get(register):
             case Apply(function="min" | "max", kind=Kind.I64) as node:
                 return tuple((self.form(name), None, True) for name in node.args)
@@ -182,27 +184,27 @@ class Definitions:
         return ()
 
     def bounds(self, register: str) -> tuple[Index, ...]:
-        """Facts of an opaque register that its definition says."""
-        itself = Index(((register, 1),))
-        if register in self._turns:
-            low, high = self._turns[register]
-            return plus(itself, Index((), -low)), minus(Index((), high), itself)
+        """Facts about an opaque register that follow from its definition."""
+        register_form = Index(((register, 1),))
+        if register in self._alternating:
+            low, high = self._alternating[register]
+            return plus(register_form, Index((), -low)), minus(Index((), high), register_form)
         match self.of.get(register):
             case Apply(function="max", kind=Kind.I64) as node:
-                return tuple(minus(itself, self.form(name)) for name in node.args)
+                return tuple(minus(register_form, self.form(name)) for name in node.args)
             case Apply(function="min", kind=Kind.I64) as node:
-                return tuple(minus(self.form(name), itself) for name in node.args)
+                return tuple(minus(self.form(name), register_form) for name in node.args)
             case Apply(function="shr", kind=Kind.I64, args=(_, value)) if not self.form(value).terms:
                 constant = self.form(value).constant
-                return (itself, minus(Index((), constant), itself)) if constant >= 0 else ()
+                return (register_form, minus(Index((), constant), register_form)) if constant >= 0 else ()
             case Apply(function="convert" | "convert_checked", compute=Kind.BOOL):
-                return itself, minus(ONE, itself)
+                return register_form, minus(ONE, register_form)
             case Apply(function="convert" | "convert_checked", compute=Kind.U8):
-                return itself, minus(Index((), 255), itself)
+                return register_form, minus(Index((), 255), register_form)
         return ()
 
     def compared(self, register: str) -> tuple[str, Index] | None:
-        """A comparison of whole numbers: its function, and its left operand minus its right."""
+        """The function of an integer comparison, and its left operand minus its right; None if the register is none."""
         match self.of.get(register):
             case Apply(compute=Kind.I64) as node if node.function in _COMPARED:
                 return node.function, minus(self.form(node.args[0]), self.form(node.args[1]))
@@ -211,13 +213,13 @@ class Definitions:
 
 # ---------------------------------------------------------------------------------------------- affine facts
 #
-# What is known of the numbers of a loop program, and what follows from it.
+# Affine facts about the integers of a loop program, and proofs from them.
 #
 # Facts are affine forms that are not negative.  `Facts.proves(form)` eliminates registers, the innermost first: a register with a
 # positive coefficient is replaced by a lower bound, one with a negative coefficient by an upper bound.  This is exact for bounds
-# of loops (the greatest of affine forms, the least of others); a fact of several inner registers is also joined with the facts
-# that bound its innermost register from the other side (Fourier and Motzkin), so that what holds in a body because it is entered
-# at all is known there.
+# of loops (the greatest of affine forms, the least of others); a fact of several inner registers is also combined with the facts
+# that bound its innermost register from the other side (Fourier-Motzkin elimination), which derives the facts that hold in a body
+# because it is entered at all.
 
 _MOST_FACTS: Final = 16
 _MOST_STEPS: Final = 600
@@ -226,8 +228,8 @@ _PRIME: Final = "′"
 Condition: TypeAlias = tuple[tuple[Index, ...], ...]
 
 
-def _holds(function: str, difference: Index) -> Condition:
-    """A comparison of a difference with 0, as alternatives of facts that hold together."""
+def _comparison_facts(function: str, difference: Index) -> Condition:
+    """The facts that a comparison of `difference` with 0 implies: alternatives, each a conjunction of facts."""
     below = plus(times(difference, -1), Index((), -1))
     above = plus(difference, Index((), -1))
     match function:
@@ -246,31 +248,35 @@ def _holds(function: str, difference: Index) -> Condition:
 
 
 def conditions(definitions: Definitions, register: str, value: bool) -> Condition:
-    """What a comparison of numbers says where it is true, or false; nothing of what is no comparison."""
+    """The facts that hold where a comparison register has the value; no alternatives if it is not a comparison."""
     compared = definitions.compared(register)
-    return () if compared is None else _holds(compared[0] if value else _OPPOSITE[compared[0]], compared[1])
+    return () if compared is None else _comparison_facts(compared[0] if value else _OPPOSITE[compared[0]], compared[1])
 
 
 _OPPOSITE: Final = {"lt": "ge", "le": "gt", "eq": "ne", "ge": "lt", "gt": "le", "ne": "eq"}
 
 
 class Facts:
-    """What holds at a place of a program: facts, and truth values of registers (`known`).  Worked out when it is first asked."""
+    """The facts that hold at a point of a program, and the known values of bool registers (`known`).
 
-    __slots__ = ("_assumed", "_before", "_by", "_forms", "_never", "definitions", "inner", "known")
+    Facts are combined lazily, when one is first asked for."""
 
-    def __init__(self, definitions: Definitions, known: dict[str, bool] | None = None, before: Facts | None = None,
-                 forms: tuple[Index, ...] = (), *, never: bool = False, inner: frozenset[str] = frozenset()) -> None:  # fmt: skip
-        """`before`, and that the forms are not negative; `never`: the place is never reached."""
+    __slots__ = ("_assumed", "_before", "_by", "_forms", "_unreachable", "definitions", "inner", "known")
+
+    def __init__(
+        self, definitions: Definitions, known: dict[str, bool] | None = None, before: Facts | None = None,
+        forms: tuple[Index, ...] = (), *, unreachable: bool = False, inner: frozenset[str] = frozenset(),
+    ) -> None:  # fmt: skip
+        """The facts of `before`, and that `forms` are not negative; `unreachable`: the point is never reached."""
         self.definitions, self.known, self.inner = definitions, known or {}, inner
         self._before, self._forms = before, forms
         self._by: dict[str, tuple[Index, ...]] | None = None
         self._assumed: tuple[Index, ...] = ()
-        self._never = never
+        self._unreachable = unreachable
 
     # -- adding
 
-    def also(self, forms: Iterable[Index]) -> Facts:
+    def with_facts(self, forms: Iterable[Index]) -> Facts:
         """The facts, and that these forms are not negative."""
         return Facts(self.definitions, self.known, self, tuple(forms), inner=self.inner)
 
@@ -278,42 +284,42 @@ class Facts:
     def by(self) -> dict[str, tuple[Index, ...]]:
         """Facts by their innermost register."""
         if self._by is None:
-            self._work()
+            self._combine()
         assert self._by is not None
         return self._by
 
     @property
     def assumed(self) -> tuple[Index, ...]:
-        """The facts as they were added, in order."""
+        """The facts in the order in which they were added."""
         return self._assumed if self.by is not None else ()
 
     @property
-    def never(self) -> bool:
-        """Is the place never reached?"""
-        return self._never if self.by is not None else False
+    def unreachable(self) -> bool:
+        """Is the point never reached?"""
+        return self._unreachable if self.by is not None else False
 
-    def _work(self) -> None:
+    def _combine(self) -> None:
         added = list[Index]()
-        self._by = {} if self._before is None else self._before.by  # what is asked meanwhile is answered by this
+        self._by = {} if self._before is None else self._before.by  # answers questions while the new facts are combined
         if self._before is not None:
-            self._assumed, self._never = self._before._assumed, self._never or self._before._never
+            self._assumed, self._unreachable = self._before._assumed, self._unreachable or self._before._unreachable
         if not self._forms:
             return
-        by, waiting = dict(self._by), [tight(self.definitions.expand(form)) for form in self._forms]
+        by, waiting = dict(self._by), [normalised(self.definitions.expand(form)) for form in self._forms]
         while waiting:
             form = waiting.pop()
             if not form.terms:
-                self._never = self._never or form.constant < 0
+                self._unreachable = self._unreachable or form.constant < 0
                 continue
             register = self._innermost(form)
             present = by.get(register, ())
             if form in present or len(present) >= _MOST_FACTS:
                 continue
             multiple = coefficient(form, register)
-            for other in (*present, *self._about(register)):
+            for other in (*present, *self._bounds_of(register)):
                 c = coefficient(other, register)
                 if c * multiple < 0:
-                    waiting.append(tight(combined(form, abs(c), other, abs(multiple))))
+                    waiting.append(normalised(linear_combination(form, abs(c), other, abs(multiple))))
             by[register] = (*present, form)
             added.append(form)
         self._by, self._assumed = by, (*self._assumed, *added)
@@ -322,9 +328,9 @@ class Facts:
         """The facts where a register is true, or false."""
         if condition is None:
             return self
-        condition = self.definitions.same.get(condition, condition)
+        condition = self.definitions.aliases.get(condition, condition)
         if condition in self.known:
-            return self if self.known[condition] is value else Facts(self.definitions, self.known, self, never=True)
+            return self if self.known[condition] is value else Facts(self.definitions, self.known, self, unreachable=True)
         facts = Facts(self.definitions, {**self.known, condition: value}, self)
         node = self.definitions.of.get(condition)
         if isinstance(node, Apply) and node.compute is Kind.BOOL:
@@ -337,27 +343,27 @@ class Facts:
                     return facts.assuming(node.args[0], False).assuming(node.args[1], False)
         if isinstance(node, Apply) and node.function == "outside" and not value:
             item, count = map(index, node.args)
-            return facts.also([item, minus(minus(count, ONE), item)])
+            return facts.with_facts([item, minus(minus(count, ONE), item)])
         alternatives = conditions(self.definitions, condition, value)
         if len(alternatives) > 1:
             alternatives = tuple(forms for forms in alternatives if not facts._refutes(forms))
-        return facts.also(alternatives[0]) if len(alternatives) == 1 else facts
+        return facts.with_facts(alternatives[0]) if len(alternatives) == 1 else facts
 
-    def within(self, loop: For) -> Facts:
+    def in_iteration(self, loop: For) -> Facts:
         """The facts in an iteration of a loop."""
         counter = index(loop.index)
         lower = [minus(counter, form) for form in loop.lower]
-        return self.also([*lower, *(combined(form, 1, plus(counter, ONE), -1) for form in loop.upper)])
+        return self.with_facts([*lower, *(linear_combination(form, 1, plus(counter, ONE), -1) for form in loop.upper)])
 
     # -- asking
 
     def proves(self, form: Index) -> bool:
         """Does it follow that the form is not negative?"""
-        return self.never or self._proves(self.definitions.expand(form), [_MOST_STEPS])
+        return self.unreachable or self._proves(self.definitions.expand(form), [_MOST_STEPS])
 
-    def decides(self, condition: str) -> bool | None:
-        """The value of a truth register where it follows."""
-        condition = self.definitions.same.get(condition, condition)
+    def truth_of(self, condition: str) -> bool | None:
+        """The value of a bool register if it follows from the facts, else None."""
+        condition = self.definitions.aliases.get(condition, condition)
         if condition in self.known:
             return self.known[condition]
         node = self.definitions.of.get(condition)
@@ -365,11 +371,11 @@ class Facts:
             case ConstantStatement(kind=Kind.BOOL, bits=bits):
                 return bool(bits)
             case Apply(function="not"):
-                value = self.decides(node.args[0])
+                value = self.truth_of(node.args[0])
                 return None if value is None else not value
             case Apply(function="and" | "or" | "nand" | "nor" as logic, args=args):
                 absorbing = logic in ("or", "nor")
-                values = [self.decides(name) for name in args]
+                values = [self.truth_of(name) for name in args]
                 outcome = absorbing if absorbing in values else None if None in values else not absorbing
                 return outcome if outcome is None or logic in ("and", "or") else not outcome
         for value in (True, False):
@@ -380,9 +386,9 @@ class Facts:
     def _refutes(self, forms: tuple[Index, ...]) -> bool:
         return any(self.proves(plus(times(form, -1), Index((), -1))) for form in forms)
 
-    def _about(self, register: str) -> tuple[Index, ...]:
+    def _bounds_of(self, register: str) -> tuple[Index, ...]:
         if register.endswith(_PRIME):
-            return tuple(self._renamed(form) for form in self._about(register.removesuffix(_PRIME)))
+            return tuple(self._primed(form) for form in self._bounds_of(register.removesuffix(_PRIME)))
         node = self.definitions.of.get(register)
         if isinstance(node, Apply) and node.function == "residue" and node.kind is Kind.I64:
             size, remainder = self.definitions.form(node.args[0]), Index(((register, 1),))
@@ -400,7 +406,7 @@ class Facts:
                    key=lambda name: (name.endswith(_PRIME), rank[name.removesuffix(_PRIME)]))  # fmt: skip
 
     def _proves(self, form: Index, left: list[int]) -> bool:
-        form = tight(form)
+        form = normalised(form)
         if not form.terms:
             return form.constant >= 0
         left[0] -= 1
@@ -408,33 +414,34 @@ class Facts:
             return False
         register = self._innermost(form)
         multiple = coefficient(form, register)
-        for fact in (*self.by.get(register, ()), *self._about(register)):
+        for fact in (*self.by.get(register, ()), *self._bounds_of(register)):
             c = coefficient(fact, register)
-            if c * multiple > 0 and self._proves(combined(form, abs(c), fact, -abs(multiple)), left):
+            if c * multiple > 0 and self._proves(linear_combination(form, abs(c), fact, -abs(multiple)), left):
                 return True
         alternatives = self.definitions.alternatives(register.removesuffix(_PRIME))
         if register.endswith(_PRIME):
-            alternatives = tuple((self._renamed(value), None, True) for value, _, _ in alternatives)
+            alternatives = tuple((self._primed(value), None, True) for value, _, _ in alternatives)
         for value, condition, truth in alternatives:
             facts = self.assuming(condition, truth)
-            if not facts.never and not facts._proves(substitute(form, {register: value}), left):
+            if not facts.unreachable and not facts._proves(substitute(form, {register: value}), left):
                 return False
         return bool(alternatives)
 
     # -- two iterations
 
-    def _renamed(self, form: Index) -> Index:
+    def _primed(self, form: Index) -> Index:
         return index(*((name + _PRIME if name in self.inner else name, c) for name, c in form.terms), constant=form.constant)
 
     def across_iterations(self, other: Facts, loop: For, inner: frozenset[str]) -> Facts:
-        """These facts, of an iteration of the loop, and `other`, of a later one; `inner`: what an iteration defines, which is
-        renamed (`later`) in the other."""
-        both = Facts(self.definitions, self.known, self, never=other.never, inner=inner)
-        theirs = [both._renamed(form) for form in other.assumed if any(name in inner for name, _ in form.terms)]
-        distance = index(loop.index + _PRIME, (loop.index, -1), constant=-loop.step)
-        return both.also([distance, *theirs])
+        """These facts, of one iteration of the loop, and `other`, of a later one.
 
-    def differs(self, form: Index) -> bool:
+        `inner`: the registers that an iteration defines, which have another name (`later`) in the later iteration."""
+        both = Facts(self.definitions, self.known, self, unreachable=other.unreachable, inner=inner)
+        theirs = [both._primed(form) for form in other.assumed if any(name in inner for name, _ in form.terms)]
+        distance = index(loop.index + _PRIME, (loop.index, -1), constant=-loop.step)
+        return both.with_facts([distance, *theirs])
+
+    def proves_nonzero(self, form: Index) -> bool:
         """Does it follow that the form is not 0?"""
         form = self.definitions.expand(form)
         divisor = gcd(*[c for _, c in form.terms])
@@ -443,57 +450,57 @@ class Facts:
         return self.proves(plus(form, Index((), -1))) or self.proves(minus(Index((), -1), form))
 
     def later(self, form: Index) -> Index:
-        """A form of the later iteration of `across_iterations`."""
-        return self._renamed(self.definitions.expand(form))
+        """The form in terms of the later iteration of `across_iterations`."""
+        return self._primed(self.definitions.expand(form))
 
 
 def facts_of(program: LoopProgram, definitions: Definitions | None = None) -> Facts:
-    """What holds before a program's first statement."""
+    """The facts that hold before a program's first statement."""
     lengths = [length for view in program.views for length in view.shape]
-    return Facts(definitions or Definitions(program)).also([*program.facts, *lengths])
+    return Facts(definitions or Definitions(program)).with_facts([*program.facts, *lengths])
 
 
 
-def everywhere(body: tuple[Statement, ...], facts: Facts) -> Iterator[tuple[Statement, Facts]]:
-    """Every statement of a block, outer ones first, with what holds before it (not yet that its own mask is true)."""
+def statements_with_facts(body: tuple[Statement, ...], facts: Facts) -> Iterator[tuple[Statement, Facts]]:
+    """Every statement of a block, outer ones first, with the facts that hold before it (its mask is not assumed)."""
     for statement in body:
         yield statement, facts
         match statement:
             case Fail():
                 facts = facts.assuming(statement.condition, False)
             case If():
-                yield from everywhere(statement.then, facts.assuming(statement.condition))
-                yield from everywhere(statement.otherwise, facts.assuming(statement.condition, False))
+                yield from statements_with_facts(statement.then, facts.assuming(statement.condition))
+                yield from statements_with_facts(statement.otherwise, facts.assuming(statement.condition, False))
             case For():
-                yield from everywhere(statement.body, facts.within(statement))
+                yield from statements_with_facts(statement.body, facts.in_iteration(statement))
 
 
 # ------------------------------------------------------------------------------------------ cost of an iteration
 #
-# How much an iteration of a loop, fold, scan or map does, and whether it is one for machine code.
+# Estimates of the work in one iteration of a loop, fold, scan or map, which decide whether it is compiled as a region.
 #
-# Estimates take sizes that a run finds at their caps.
+# Run-time sizes count at their caps.
 
 Phase: TypeAlias = Loop | Fold | Map
 Types: TypeAlias = Mapping[ValueId, ArrayType]
 _PHASE_NANOSECONDS: Final = 4_000.0
-"""What a phase of a body costs by Python in each iteration, roughly."""
+"""Rough cost of running one phase of a body from Python."""
 _FUNCTION_NANOSECONDS: Final = 1.0
-"""What a scalar function costs there at each point."""
-_HARD: Final = 6
-"""Plain functions that take as long as a transcendental one."""
+"""Rough cost of a scalar function at one point, on NumPy."""
+_TRANSCENDENTAL_WEIGHT: Final = 6
+"""A transcendental function takes as long as so many other ones."""
 _MOST_POINTS: Final = 20_000_000
-"""Points of the phases of an iteration, loops inside apart, that is no region: large phases have all threads."""
-_POINTS_A_PHASE: Final = 1 << 16
-"""The same for each phase of an iteration with routines, whose phases have all threads, and chains along rows."""
-_COPIED: Final = 8
-"""Points of phases on all threads that make up for an item of state that is copied."""
+"""Points of an iteration without its inner loops beyond which it is no region, so that each phase can use all threads."""
+_POINTS_PER_PHASE: Final = 1 << 16
+"""The same for each phase of an iteration that calls routines, since its phases and chains along rows can use all threads."""
+_POINTS_PER_COPIED_ITEM: Final = 8
+"""Copying an item of state costs as much as so many points save by running on all threads."""
 
 
 @dataclass(frozen=True, slots=True)
-class Iteration:
-    """Estimates of one: its phases, the points of all their nests and of those outside the loops in it, the items of these loops'
-    states, and the scalar functions that are done there."""
+class IterationEstimate:
+    """Estimates for one iteration: the number of its phases, the points of all their nests, the points outside inner loops, the
+    items of the states of inner loops, and the scalar functions evaluated."""
 
     phases: int
     points: int
@@ -502,28 +509,30 @@ class Iteration:
     functions: int
 
     @property
-    def by_phases(self) -> float:
-        """Nanoseconds by Python, roughly."""
+    def phasewise_nanoseconds(self) -> float:
+        """Rough time if Python runs each phase by itself."""
         return _PHASE_NANOSECONDS * self.phases + _FUNCTION_NANOSECONDS * self.functions
 
     def is_for_region(self, *, calls: bool, in_tiles: Callable[[], bool]) -> bool:
-        """Is it better as machine code than with all threads for each phase?  Loops inside have one thread anyway, and by
-        themselves they would copy their state each time.  `calls`: are some of its phases routines?  `in_tiles`: do threads share
-        its rows?"""
-        most = _POINTS_A_PHASE * self.phases if calls else _MOST_POINTS
-        return self.outside_loops <= most + _COPIED * self.state or (not calls and in_tiles())
+        """Is one compiled region faster than running each phase on all threads?
+
+        Inner loops use one thread either way, and as regions of their own they would copy their state each time.  `calls`: does
+        it call routines?  `in_tiles`: can threads share its rows in time tiles?"""
+        most = _POINTS_PER_PHASE * self.phases if calls else _MOST_POINTS
+        return self.outside_loops <= most + _POINTS_PER_COPIED_ITEM * self.state or (not calls and in_tiles())
 
 
-def iteration_of(phase: Phase, types: Types) -> Iteration:
+def estimate_iteration(phase: Phase, types: Types) -> IterationEstimate:
     body = [p for graph in traverse.subgraphs(phase) for p in graph.phases]
-    outside = 1 + sum(_points_of(p, types, _once) for p in body if not isinstance(p, Phase))
-    states = sum(prod(map(_most, types[value].shape)) for p in body if isinstance(p, Loop) for value in p.initial)
-    return Iteration(_phases(phase), _points(phase, types, _once), outside, states, _points(phase, types, _functions))
+    outside = 1 + sum(_points_of(p, types, _unit_weight) for p in body if not isinstance(p, Phase))
+    states = sum(prod(map(_upper_bound, types[value].shape)) for p in body if isinstance(p, Loop) for value in p.initial)
+    points, functions = _points(phase, types, _unit_weight), _points(phase, types, _function_weight)
+    return IterationEstimate(_phases(phase), points, outside, states, functions)
 
 
-def points_inside(phase: Phase, types: Types) -> tuple[int, int]:
-    """How many iterations a loop has at most, and the points of one."""
-    return _trips(phase, types), _points(phase, types, _once)
+def trips_and_points(phase: Phase, types: Types) -> tuple[int, int]:
+    """An upper bound of the number of iterations, and the points of one."""
+    return _trips(phase, types), _points(phase, types, _unit_weight)
 
 
 def trips_of(phase: Phase, memory: Mapping[ValueId, Any], number: Callable[[Size], int]) -> int:
@@ -542,43 +551,44 @@ def _phases(phase: Phase) -> int:
 
 
 def _points(phase: Phase, types: Types, weight: Callable[[AnyPhase], int]) -> int:
-    """Points of all nests of an iteration, each so many times, roughly."""
+    """The points of all nests of an iteration, each multiplied by the weight of its phase."""
     return 1 + sum(_points_of(inner, types, weight) for graph in traverse.subgraphs(phase) for inner in graph.phases)
 
 
 def _trips(phase: Phase, types: Types) -> int:
     match phase:
         case Loop():
-            return _most(phase.trip)
+            return _upper_bound(phase.trip)
         case Fold():
-            return _most(types[phase.args[0]].shape[0])
+            return _upper_bound(types[phase.args[0]].shape[0])
         case Map():
-            return prod(map(_most, phase.frame))
+            return prod(map(_upper_bound, phase.frame))
 
 
 def _points_of(phase: AnyPhase, types: Types, weight: Callable[[AnyPhase], int]) -> int:
     match phase:
         case Structured():
-            return prod(_most(axis.size) for axis in phase.axes) * weight(phase)
+            return prod(_upper_bound(axis.size) for axis in phase.axes) * weight(phase)
         case Loop() | Fold() | Map():
             return _trips(phase, types) * _points(phase, types, weight)
         case _:
-            sizes = [prod(map(_most, types[value].shape)) for value in traverse.results(phase)]
+            sizes = [prod(map(_upper_bound, types[value].shape)) for value in traverse.results(phase)]
             inner = sum(_points_of(p, types, weight) for graph in traverse.subgraphs(phase) for p in graph.phases)
             return max(sizes, default=0) * weight(phase) + inner
 
 
-def _once(phase: AnyPhase) -> int:
+def _unit_weight(phase: AnyPhase) -> int:
     return 1
 
 
-def _functions(phase: AnyPhase) -> int:
-    """Scalar functions at a point; those that are many operations count so often."""
+def _function_weight(phase: AnyPhase) -> int:
+    """The scalar functions that a phase evaluates at a point; transcendental ones count several times."""
     if not isinstance(phase, Structured):
         return 1
-    return sum(_HARD if node.function in TRANSCENDENTAL else 1 for node in phase.body if isinstance(node, ApplyNode))
+    functions = [node.function for node in phase.body if isinstance(node, ApplyNode)]
+    return sum(_TRANSCENDENTAL_WEIGHT if function in TRANSCENDENTAL else 1 for function in functions)
 
 
-def _most(size: Size) -> int:
+def _upper_bound(size: Size) -> int:
     number = capacity(size).constant
     return 1 if number is None else max(0, number)

@@ -1,8 +1,8 @@
-"""The meaning of loop programs: an item at a time, slow and obvious, for tests.
+"""A reference interpreter of loop programs, one item at a time, for tests.
 
-`run` takes what scalar functions mean as an argument (`Meaning`; tests give the reference's), so that this room imports nothing
-that runs programs.  What a program may not do (an item outside its view, use of SCRATCH that nothing wrote, an index beyond i64)
-raises `Undefined`.  `order` permutes the iterations of PARALLEL and VECTOR loops: no result may show it.
+`run` takes the semantics of scalar functions as an argument (`ScalarMeaning`; tests pass the reference's), so that this room
+imports nothing that runs programs.  Undefined behaviour (an item outside its view, use of SCRATCH that nothing wrote, an index
+beyond i64) raises `Undefined`.  `order` permutes the iterations of PARALLEL and VECTOR loops, on which no result may depend.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from .ir import (
     Store,
     View,
     ViewRole,
-    scanned,
+    scan_reductions,
 )
 from .text import literal_value
 
 Payload: TypeAlias = bool | int | float | complex | str
 
 
-class RoutineMeaning(Protocol):
-    """`function` of items of kind `kind`; raises `Failed` where a checked function fails."""
+class ScalarMeaning(Protocol):
+    """Evaluates `function` on items of kind `kind`; raises `Failed` where a checked function fails."""
 
     def __call__(self, function: str, kind: Kind, args: Sequence[Payload], result: Kind, parameter: int, /) -> Payload: ...
 
@@ -51,8 +51,8 @@ Items: TypeAlias = tuple[tuple[int, ...], Sequence[Any]]
 
 
 class Routines(Protocol):
-    """The items of each box that routine number `routine` writes: from those of each box that it reads, the shapes of those that
-    it writes, and its numbers.  Items are in row-major order, None where nothing was written."""
+    """Runs routine number `routine`: from the items of each box that it reads, the shapes of those that it writes, and its
+    numbers, to the items of each box that it writes.  Items are in row-major order, None where nothing was written."""
 
     def __call__(self, routine: int, reads: Sequence[Items], writes: Sequence[tuple[int, ...]], numbers: Sequence[int], /
                  ) -> Sequence[Sequence[Any]]: ...  # fmt: skip
@@ -63,25 +63,25 @@ class Failed(Exception):
 
 
 class Undefined(Exception):
-    """The program did what no program may do."""
+    """The program has undefined behaviour."""
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """What a failing program leaves: the number of its check, the values, and the indices of the loops around it."""
+class FailureRecord:
+    """The record of a failed check: its number, its values, and the indices of the loops around it."""
 
     check: int
     values: tuple[Payload, ...]
     indices: tuple[int, ...]
 
 
-class _Leave(Exception):
-    def __init__(self, record: Record) -> None:
+class _FailedCheck(Exception):
+    def __init__(self, record: FailureRecord) -> None:
         self.record = record
 
 
 _UNWRITTEN = object()
-"""What is loaded from scratch that nothing wrote; it may be chosen away, and nothing else."""
+"""The value of unwritten scratch; a program may discard it by `select`, and must not use it otherwise."""
 
 
 def forwards(iterations: Sequence[int]) -> Sequence[int]:
@@ -92,18 +92,18 @@ def run(
     program: LoopProgram,
     parameters: Mapping[str, int],
     arrays: Mapping[str, Any],
-    meaning: RoutineMeaning,
+    meaning: ScalarMeaning,
     order: Callable[[Sequence[int]], Sequence[int]] = forwards,
     routines: Routines | None = None,
-) -> Record | None:
-    """Run a program on NumPy arrays of its INPUT and OUTPUT views; what is stored is written to those of OUTPUT.
+) -> FailureRecord | None:
+    """Run a program on NumPy arrays, by view name; arrays of OUTPUT views are updated.
 
-    Returns the record of the `Fail` that ended it, if one did."""
+    Returns the record of the failed check that ended it, or None."""
     machine = _LoopInterpreter(program, parameters, arrays, meaning, order, routines)
-    record: Record | None = None
+    record: FailureRecord | None = None
     try:
         machine.block(program.body)
-    except _Leave as leave:
+    except _FailedCheck as leave:
         record = leave.record
     for view in program.views:
         if view.role is ViewRole.OUTPUT:
@@ -113,7 +113,7 @@ def run(
 
 
 class _LoopInterpreter:
-    def __init__(self, program: LoopProgram, parameters: Mapping[str, int], arrays: Mapping[str, Any], meaning: RoutineMeaning,
+    def __init__(self, program: LoopProgram, parameters: Mapping[str, int], arrays: Mapping[str, Any], meaning: ScalarMeaning,
                  order: Callable[[Sequence[int]], Sequence[int]], routines: Routines | None) -> None:  # fmt: skip
         self.program, self.meaning, self.order, self.routines = program, meaning, order, routines
         self.registers: dict[str, Any] = {name: parameters[name] for name in program.parameters}
@@ -148,7 +148,7 @@ class _LoopInterpreter:
         return int(value)
 
     def offset(self, access: Load | Store) -> int:
-        """The item of the view that an access means."""
+        """The row-major offset in its view of the item that is accessed."""
         offset = 0
         indices = tuple(map(self.form, access.indices))
         shape = self.shapes[access.view]
@@ -221,7 +221,7 @@ class _LoopInterpreter:
         items[offset] = value
 
     def box(self, box: Box) -> tuple[tuple[int, ...], list[int]]:
-        """The shape of a box, and the places of its items in the view."""
+        """The shape of a box, and the offsets of its items in the view."""
         view, places, shape = self.shapes[box.view], [0], list[int]()
         for first, size, length in zip(box.start, box.shape, view, strict=True):
             start, count = self.form(first), 1 if size is None else self.form(size)
@@ -248,13 +248,13 @@ class _LoopInterpreter:
             for offset, item in zip(places, written, strict=True):
                 self.memory[box.view][offset] = _UNWRITTEN if item is None else item
 
-    def leave(self, check: int, values: tuple[str, ...]) -> _Leave:
-        return _Leave(Record(check, tuple(map(self.value, values)), tuple(self.around)))
+    def leave(self, check: int, values: tuple[str, ...]) -> _FailedCheck:
+        return _FailedCheck(FailureRecord(check, tuple(map(self.value, values)), tuple(self.around)))
 
     def loop(self, loop: For) -> None:
         registers = self.registers
         iterations: Sequence[int] = range(max(map(self.form, loop.lower)), min(map(self.form, loop.upper)), loop.step)
-        if loop.kind is not LoopKind.SERIAL and not scanned(loop):
+        if loop.kind is not LoopKind.SERIAL and not scan_reductions(loop):
             iterations = self.order(iterations)
         values = [registers[c.initial] for c in loop.carried]
         ordered = [c.reduction is not None and not is_exact_in_any_order(c.reduction, c.kind) for c in loop.carried]
@@ -281,7 +281,7 @@ class _LoopInterpreter:
             registers[c.result] = self.halved(c, joined_items) if is_ordered else value
 
     def halved(self, carried: Carried, items: dict[int, Any]) -> Any:
-        """Items in the order of sums."""
+        """The items, by lane, combined in the order of sums."""
         half = LANES // 2
         while half:
             for lane in range(half):

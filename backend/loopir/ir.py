@@ -1,33 +1,36 @@
 """The loop IR: loop nests in single assignment over strided views, free of addresses and sizes.
 
-A `Program` is what a region of the phase graph becomes.  Values are registers of one kind each, named by strings; a name is
-defined once in the whole program and is seen by what follows it in its block and in the blocks inside that.  Indices are affine
-in i64 registers: loop indices, parameters (sizes), and numbers that the program computes.
+Phases, chains and regions of the phase graph become a `LoopProgram`.  Values are registers of one kind each, named by strings; a
+name is defined once in the program and is visible in the rest of its block and in the blocks inside that.  Indices are affine in
+i64 registers: loop indices, parameters (sizes), and numbers that the program computes.
 
-Note [Loops].  `For` runs its body for index = lower, lower + step, … below upper, where lower is the greatest of its bounds and
-upper the least of its own, so that triangles and tiles are loops.
+Note [Loops].  `For` runs its body for index = lower, lower + step, … below upper, where lower is the greatest of the lower bounds
+and upper the least of the upper bounds, which allows triangular and tiled loops.
   * SERIAL: iterations run in order.  Carried values have an initial value, a name inside and a value that each iteration yields;
     after the loop `results` are the last of them (the initial ones if there was no iteration).  With `until`, an i1 that an
     iteration computes, the loop ends after the first iteration in which it is true.
-  * VECTOR: iterations are independent, or joined by carried values each with a `reduction` that is exact in any order, or of
-    items whose number is a constant of at most `LANES`, in the order of sums (halved; what was carried before is not joined);
-    several run at once, and no result of the program shows how many.  Other statements may use what an iteration yields to a
-    reduction that is exact in any order, which makes it a scan: all that has been joined up to there.  `until` is not allowed;
-    loops inside are SERIAL, or VECTOR ones that carry nothing; of a loop that carries, their bounds depend on nothing that an
-    iteration computes but their indices.
-  * PARALLEL: iterations are independent and carry nothing; they may run on several threads.  Those inside another stand directly
-    in it.  Views that are SCRATCH and `private` belong to one thread.
-On cards iterations of PARALLEL loops are blocks of threads, to which private views belong, and those of VECTOR loops threads.
+  * VECTOR: iterations are independent, except for carried values, each of which has a `reduction` that is either exact in any
+    order, or over a constant number of at most `LANES` items in the order of sums (by halving; the initial value is not
+    included). Several iterations run at once, and no result depends on how many.  If other statements use the value that an
+    iteration yields to a reduction that is exact in any order, it is a scan: the value includes the items up to there.  `until`
+    is not allowed. Inner loops are SERIAL, or VECTOR without carried values; inside a loop with carried values, their bounds may
+    depend on loop indices but on nothing else that an iteration computes.
+  * PARALLEL: iterations are independent and carry nothing; they may run on several threads.  A PARALLEL loop inside another one
+  is
+    directly in its body.  Views that are SCRATCH and `private` belong to one thread.
+On GPUs an iteration of a PARALLEL loop is a thread block, to which private views belong (shared memory), and an iteration of a
+VECTOR loop is a thread.
 
 Note [Memory].  A view is base, shape and strides of items of one kind; the caller gives base and strides.  Views of role INPUT
 are only read.  BOOL items are bytes, any non-zero byte is true when loaded, true is stored as 1.  Different views never overlap.
 
-Note [Failures].  `Fail` leaves the program with a record where its condition holds: the number of the check and up to
-`MOST_VALUES` values.  What was stored before stays stored.
 
-Note [Calls].  `Call` runs a routine of the caller's, which reads the items of some boxes and then writes items of others, and
-nothing else; it may leave the program.  What was in a box that it writes is undefined from then on, but for what it wrote.
-Calls stand in no VECTOR loop.
+Note [Failures].  `Fail` exits the program with a failure record where its condition holds: the number of the check and up to
+`MOST_VALUES` values.  Earlier stores stay.
+
+Note [Calls].  `Call` runs a routine of the caller, which reads the items of some boxes and then writes items of others, and has
+no other effect except that it may exit the program.  Items of the boxes that it writes are undefined unless it wrote them.  There
+are no calls in a VECTOR loop.
 """
 
 from __future__ import annotations
@@ -64,12 +67,11 @@ class ViewRole(Enum):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """`shape` is affine in parameters.  `unit`: are neighbours along the last axis side by side?  Scratch is row-major.
+    """Strided memory of one kind; `shape` is affine in parameters, and scratch is row-major.
 
-    `streamed`: what is stored is not read soon, and may bypass the caches (the base and the strides but the last are multiples of
-    64 bytes); what is loaded comes from far away, in order, and is asked for ahead.
-
-    `local`: scratch whose items are stored, in the iteration of a loop over rows that loads them, before that."""
+    `unit`: are neighbours along the last axis contiguous?  `streamed`: stores may bypass the caches (the base and all strides but
+    the last are multiples of 64 bytes), and loads are in order from main memory and are prefetched.  `local`: scratch whose items
+    are stored in the same iteration of a loop over rows that loads them, before the loads."""
 
     name: str
     kind: Kind
@@ -86,7 +88,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class ConstantStatement:
-    """A literal by its stored bits (as `kernels.ir.Literal`)."""
+    """A literal by its stored bits (as `kernel_ir.KernelLiteral`)."""
 
     name: str
     kind: Kind
@@ -103,7 +105,7 @@ class IndexStatement:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """A scalar function of kernels (`kernels.ir.Apply`) on registers of kind `compute` (`select`: from the second on).
+    """A scalar function of kernels (`kernel_ir.KernelApply`) on registers of kind `compute` (`select`: from the second on).
 
     `check`: for a function that may fail (`convert_checked`, `floor`, `ceil`), the number of its check, else -1."""
 
@@ -130,8 +132,8 @@ class Load:
 class Store:
     """Write `value` at the indices, where `mask` is true.
 
-    `join`: a function that is exact in any order, whose value of the item that is there and of `value` is written; iterations of
-    loops that are not SERIAL may join values to one item, on cards alone."""
+    `join`: a function that is exact in any order, which combines the stored item with `value` (atomically, on GPUs only, between
+    iterations of loops that are not SERIAL)."""
 
     view: str
     indices: tuple[Index, ...]
@@ -142,7 +144,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Fail:
-    """Leave with a record of check number `check` where `condition` is true."""
+    """Exit with a record of check number `check` if `condition` is true."""
 
     check: int
     condition: str
@@ -151,7 +153,7 @@ class Fail:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Part of a view: from `start` on so many items along each axis; an axis with None has one, and is left out."""
+    """Part of a view: `shape` items from `start` on along each axis; an axis with None has one item, and is dropped."""
 
     view: str
     start: tuple[Index, ...]
@@ -160,7 +162,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Routine number `routine`, which is given `numbers` besides; see Note [Calls]."""
+    """A call of routine number `routine`, which also receives `numbers`; see Note [Calls]."""
 
     routine: int
     reads: tuple[Box, ...]
@@ -185,10 +187,11 @@ class LoopKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """`inside` names the value in an iteration, `result` the last; `initial` and `yielded` are registers outside and inside.
+    """A loop-carried value: `inside` names it in an iteration, `result` after the loop; `initial` and `yielded` are the registers
+    of its first and its next value.
 
-    `reduction` (VECTOR only): the function that joins it with the yielded value; then `inside` may be used nowhere but as the
-    first argument of that function, whose value is what is yielded."""
+    `reduction` (VECTOR only): the function that combines it; then `inside` is used only as the first argument of that function,
+    whose value is `yielded`."""
 
     inside: str
     kind: Kind
@@ -211,8 +214,8 @@ class For:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """A value of a branch: `then` or `otherwise`, registers of the arms (or of what is around them)."""
+class BranchResult:
+    """A result of a branch (a phi): `then` or `otherwise`, registers of the arms or of enclosing blocks."""
 
     name: str
     kind: Kind
@@ -225,7 +228,7 @@ class If:
     condition: str
     then: tuple[Statement, ...]
     otherwise: tuple[Statement, ...] = ()
-    results: tuple[Chosen, ...] = ()
+    results: tuple[BranchResult, ...] = ()
 
 
 Statement: TypeAlias = ConstantStatement | IndexStatement | Apply | Load | Store | Fail | Call | For | If
@@ -233,11 +236,11 @@ Statement: TypeAlias = ConstantStatement | IndexStatement | Apply | Load | Store
 
 @dataclass(frozen=True, slots=True)
 class LoopProgram:
-    """`parameters` are i64 registers that the caller sets: sizes, and the range of the outermost loop where the caller hands out
-    its iterations in ranges.
+    """A loop program.
 
-    `facts` are affine in parameters, and none is negative whenever the program is run (of `hi ≤ n` the fact `n - hi`); that no
-    axis of a view is of negative length goes without saying."""
+    `parameters` are i64 registers that the caller sets: sizes, and the range of the outermost loop if the caller splits its
+    iterations.  `facts` are affine in parameters and never negative when the program runs (for `hi ≤ n` the fact `n - hi`); the
+    lengths of views are never negative either."""
 
     name: str
     parameters: tuple[str, ...]
@@ -303,7 +306,7 @@ def blocks(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
 
 
 def walk(body: tuple[Statement, ...]) -> Iterator[Statement]:
-    """Every statement, outer ones before what is inside them."""
+    """Every statement, in preorder."""
     open_blocks = [iter(body)]
     while open_blocks:
         for statement in open_blocks[-1]:
@@ -319,14 +322,14 @@ def walk(body: tuple[Statement, ...]) -> Iterator[Statement]:
 
 
 def defined_within(statement: Statement) -> tuple[str, ...]:
-    """What a statement defines, for what follows it and inside it."""
+    """The registers that a statement defines, after it and inside it."""
     if isinstance(statement, For):
         return *(c.result for c in statement.carried), statement.index, *(c.inside for c in statement.carried)
     return defined(statement)
 
 
 def uses(statement: Statement) -> tuple[str, ...]:
-    """The registers that a statement itself reads; of what a block gives, too."""
+    """The registers that a statement itself reads, including those that its blocks yield."""
     match statement:
         case IndexStatement(index=form):
             return tuple(name for name, _ in form.terms)
@@ -349,7 +352,7 @@ def uses(statement: Statement) -> tuple[str, ...]:
 
 
 def head_uses(statement: For | If) -> tuple[str, ...]:
-    """The registers that decide how often its blocks run."""
+    """The registers that determine how often the statement's blocks run."""
     if isinstance(statement, If):
         return (statement.condition,)
     bounds = tuple([name for form in (*statement.lower, *statement.upper) for name, _ in form.terms])
@@ -378,15 +381,15 @@ def stored_views(statement: Statement) -> tuple[str, ...]:
             return ()
 
 
-def scanned(loop: For) -> dict[str, Carried]:
-    """The reductions of a VECTOR loop whose value at each iteration is used, by what they yield."""
+def scan_reductions(loop: For) -> dict[str, Carried]:
+    """The reductions of a VECTOR loop that are scans, since each iteration's value is used; by yielded register."""
     joins = {c.yielded: c for c in loop.carried if c.reduction is not None}
     used = {name for statement in walk(loop.body) for name in uses(statement)} if joins else set[str]()
     return {name: c for name, c in joins.items() if name in used}
 
 
-def within(loop: For) -> set[str]:
-    """All that an iteration of a loop defines."""
+def defined_in_iteration(loop: For) -> set[str]:
+    """All registers that an iteration of a loop defines."""
     return {loop.index, *(c.inside for c in loop.carried), *(name for s in walk(loop.body) for name in defined_within(s))}
 
 
@@ -394,7 +397,7 @@ def within(loop: For) -> set[str]:
 #
 # Arithmetic on affine forms (`ir.Index`).
 
-def combined(left: Index, a: int, right: Index, b: int) -> Index:
+def linear_combination(left: Index, a: int, right: Index, b: int) -> Index:
     """a × left + b × right."""
     constant = a * left.constant + b * right.constant
     coefficients = {name: a * c for name, c in left.terms}
@@ -408,7 +411,7 @@ def combined(left: Index, a: int, right: Index, b: int) -> Index:
 
 
 def minus(left: Index, right: Index) -> Index:
-    return combined(left, 1, right, -1)
+    return linear_combination(left, 1, right, -1)
 
 
 def coefficient(form: Index, register: str) -> int:
@@ -427,12 +430,12 @@ def substitute(form: Index, values: dict[str, Index]) -> Index:
         return form
     total = Index((), form.constant)
     for name, c in form.terms:
-        total = combined(total, 1, values[name], c) if name in values else plus(total, Index(((name, c),)))
+        total = linear_combination(total, 1, values[name], c) if name in values else plus(total, Index(((name, c),)))
     return total
 
 
-def tight(form: Index) -> Index:
-    """The strongest form that says the same of whole numbers that are not negative."""
+def normalised(form: Index) -> Index:
+    """The form divided by the gcd of its coefficients and rounded down, which is equivalent for "is not negative"."""
     divisor = 0
     for _, c in form.terms:
         if c in (1, -1):
@@ -443,11 +446,11 @@ def tight(form: Index) -> Index:
 
 # ---------------------------------------------------------------------------------------------------- builder
 #
-# Writes loop programs: fresh names, open blocks, and constants that are defined once.
+# A builder of loop programs: fresh names, nested blocks, and constants that are defined once.
 
 @dataclass(slots=True)
 class OpenLoop:
-    """A loop that is being written: `inside` are its carried values; `yields` and `until` are set before it ends."""
+    """A loop under construction: `inside` are its carried values; the builder's user sets `yields` and `until` before its end."""
 
     index: str
     inside: tuple[str, ...]
@@ -458,14 +461,14 @@ class OpenLoop:
 
 @dataclass(slots=True)
 class LoopBuilder:
-    """`statements` is the block being written."""
+    """Builds a loop program; `statements` is the block under construction."""
 
     statements: list[Statement] = field(default_factory=list)
     views: dict[str, View] = field(default_factory=dict)
     _names: int = 0
     _constants: dict[tuple[Kind, int], str] = field(default_factory=dict)
     preamble: list[Statement] = field(default_factory=list)
-    """What comes before everything else: constants, and values from outside that no iteration changes."""
+    """Statements before all others: constants, and loads of scalars from outside that no iteration changes."""
 
     def fresh(self, prefix: str = "v") -> str:
         self._names += 1
@@ -510,7 +513,7 @@ class LoopBuilder:
         return self.apply("and", (left, right), Kind.BOOL, Kind.BOOL)
 
     def where(self, mask: str | None, args: Sequence[str], kind: Kind) -> Sequence[str]:
-        """Zeros, which no check fails on, where a mask is false."""
+        """The arguments, or zeros, on which no check fails, where a mask is false."""
         if mask is None:
             return args
         zero = self.constant(kind, 0)
@@ -531,7 +534,7 @@ class LoopBuilder:
 
     @contextmanager
     def block(self) -> Iterator[list[Statement]]:
-        """Statements that go into a block of their own."""
+        """Collects the statements written inside it into a separate block."""
         outer = self.statements
         self.statements = []
         try:
@@ -564,18 +567,18 @@ class LoopBuilder:
     def choose(self, condition: str, then: Sequence[Statement], otherwise: Sequence[Statement],
                results: Sequence[tuple[Kind, str, str]] = ()) -> tuple[str, ...]:  # fmt: skip
         """A branch; `results`: kind and the registers of both arms."""
-        chosen = tuple(Chosen(self.fresh(), kind, a, b) for kind, a, b in results)
+        chosen = tuple(BranchResult(self.fresh(), kind, a, b) for kind, a, b in results)
         self.statements.append(If(condition, tuple(then), tuple(otherwise), chosen))
         return tuple(c.name for c in chosen)
 
 
 def at(name: str) -> Index:
-    """The index that a register is."""
+    """A register as an index."""
     return index(name)
 
 
 def power(b: LoopBuilder, base: str, exponent: str, kind: Kind) -> str:
-    """An integer to a power that is not negative, by squaring: exact modulo the width, whatever the order."""
+    """An integer to a non-negative power by repeated squaring, which is exact modulo the width."""
     one, wide = b.constant(Kind.I64, 1), Kind.I64
     left = exponent if kind is wide else b.apply("convert", (exponent,), kind, wide)
     carried = [(kind, b.constant(kind, 1), None), (kind, base, None), (wide, left, None)]
@@ -594,6 +597,6 @@ def integer(b: LoopBuilder, function: str, left: str, right: str) -> str:
     return b.apply(function, (left, right), Kind.I64, Kind.I64)
 
 
-def whole_multiples(b: LoopBuilder, number: Index, divisor: int) -> Index:
-    """How often a power of two goes into a number."""
+def quotient(b: LoopBuilder, number: Index, divisor: int) -> Index:
+    """The floor of a number divided by a power of two."""
     return at(integer(b, "shr", b.constant(Kind.I64, divisor.bit_length() - 1), b.number(number)))

@@ -1,4 +1,4 @@
-"""Reductions: their states, the neutral state, the join of two states, and the order in which states are joined."""
+"""Reductions: their states, the neutral state, the combination of two states, and the order in which states are combined."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from .ir import (
     at,
     integer,
     plus,
+    quotient,
     times,
     walk,
-    whole_multiples,
 )
 from .verifier import may_fail
 
 # ------------------------------------------------------------------------------------------------------ states
 
-SHARED: Final = 40 << 10
-"""Bytes of a block's own memory that are used, of the 48 KiB that it may have on any card."""
+SHARED_BYTES: Final = 40 << 10
+"""Bytes of shared memory that a thread block may use here, of the 48 KiB that every GPU has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,38 +59,38 @@ class Reduction:
         return self.function in ARGUMENT_REDUCTIONS
 
     @property
-    def counted(self) -> Kind:
-        """What places are counted in: in order as wide as the items, so that both fill as many registers."""
+    def index_kind(self) -> Kind:
+        """The kind of indices: for reductions in order as wide as the items, so that both fill as many registers."""
         return Kind.I32 if self.in_order and self.kind.bytes < 8 else Kind.I64
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        return (self.kind, self.counted) if self.is_argument_reduction else (self.kind,)
+        return (self.kind, self.index_kind) if self.is_argument_reduction else (self.kind,)
 
     @property
     def empty_value(self) -> int:
-        """The bits of what no item comes to."""
+        """The bits of the result for no items."""
         identity = identity_of(self.function, self.kind)
         return self.neutral_bits if identity is None else bits_of(self.kind, identity)
 
     @property
     def neutral_bits(self) -> int:
-        """The bits of an item that changes nothing."""
+        """The bits of the neutral item, which changes no result."""
         if self.is_argument_reduction:
             least = self.function == "argmin"
             return bits_of(self.kind, nan if self.kind.is_float else neutral("min" if least else "max", self.kind))
         return bits_of(self.kind, neutral(self.function, self.kind))
 
     def entry(self, b: LoopBuilder) -> list[tuple[Kind, str, None]]:
-        """What a loop carries at first."""
+        """The initial values that a loop carries: the neutral state."""
         bits = self.neutral_bits, 0 if self.in_order else (1 << 63) - 1
         return [(kind, b.constant(kind, pattern), None) for kind, pattern in zip(self.kinds, bits, strict=False)]
 
     def of_item(self, b: LoopBuilder, item: str, position: str) -> list[str]:
-        """The state of an item."""
+        """The state of a single item."""
         if not self.is_argument_reduction:
             return [item]
-        return [item, position if self.counted is Kind.I64 else b.apply("convert", (position,), Kind.I64, self.counted)]
+        return [item, position if self.index_kind is Kind.I64 else b.apply("convert", (position,), Kind.I64, self.index_kind)]
 
     def joined(self, b: LoopBuilder, left: Sequence[str], right: Sequence[str]) -> list[str]:
         if not self.is_argument_reduction:
@@ -108,19 +108,19 @@ class Reduction:
         least = self.function == "argmin"
         if not self.kind.is_float:
             return b.apply("lt" if least else "gt", (item, best), self.kind, Kind.BOOL)
-        loses = b.apply("ge" if least else "le", (item, best), self.kind, Kind.BOOL)  # the other may be NaN
+        loses = b.apply("ge" if least else "le", (item, best), self.kind, Kind.BOOL)  # false if `best` is NaN
         is_number = b.apply("eq", (item, item), self.kind, Kind.BOOL)
         return b.apply("and", (_not(b, loses), is_number), Kind.BOOL, Kind.BOOL)
 
     def result(self, b: LoopBuilder, state: Sequence[str]) -> str:
         last = state[-1]
-        if not self.is_argument_reduction or self.counted is Kind.I64:
+        if not self.is_argument_reduction or self.index_kind is Kind.I64:
             return last
-        return b.apply("convert", (last,), self.counted, Kind.I64)
+        return b.apply("convert", (last,), self.index_kind, Kind.I64)
 
 
 def states(reductions: Sequence[Reduction], registers: Sequence[str]) -> Iterator[tuple[Reduction, Sequence[str]]]:
-    """Each with its part of the registers of all."""
+    """Each reduction with its registers among those of all."""
     first = 0
     for one in reductions:
         last = first + len(one.kinds)
@@ -129,7 +129,7 @@ def states(reductions: Sequence[Reduction], registers: Sequence[str]) -> Iterato
 
 
 def joined(b: LoopBuilder, reductions: Sequence[Reduction], left: Sequence[str], right: Sequence[str]) -> tuple[str, ...]:
-    """The states of several, one after the other."""
+    """The combined states of several reductions, in order."""
     pairs = zip(states(reductions, left), states(reductions, right), strict=True)
     return tuple([register for (one, before), (_, after) in pairs for register in one.joined(b, before, after)])
 
@@ -140,21 +140,21 @@ def _not(b: LoopBuilder, truth: str) -> str:
 
 # ------------------------------------------------------------------------------------------- summation order
 #
-# The orders of float sums, and of reductions from the right, as builders of loops.
+# The order of float sums, and right folds, as builders of loops.
 #
-# phases.md, "Order of sums": blocks of `ROWS` × `LANES` items, lanes added down the rows, halved, blocks joined by a binary tree.
-# What is absent counts as the identity, which changes no bit.
+# phases.md, "Order of sums": blocks of `ROWS` × `LANES` items, lanes added down the rows, then halved, blocks combined by a
+# binary tree.  An absent item counts as the identity, which changes no bit.
 #
-# Note [Tree].  Blocks are the leaves of a binary tree of neighbours, in which a last odd one passes through.  Its partial results
-# wait on a stack, one a level, and are joined as a binary counter carries: with those of all levels below the counter's lowest
-# zero after each block, with all that are left after the last.
+# Note [Tree].  Blocks are the leaves of a binary tree of neighbours, in which a last odd one passes through.  Partial results are
+# on a stack, one a level, and are combined as a binary counter carries: after each block with those of all levels below the
+# counter's lowest zero, and after the last block with all that remain.
 
 MOST_UNROLLED: Final = 8
 """Items that are added without a loop."""
 
 
 def unrolled(b: LoopBuilder, sums: Sequence[Reduction], length: int, items: Callable[[Index], Sequence[str]]) -> list[str]:
-    """A few items, whose number is known: lanes halved in registers."""
+    """The sums of a constant few items: lanes halved in registers, without a loop."""
     rows = [list(items(Index((), position))) for position in range(length)]
     half = LANES // 2
     while half:
@@ -168,7 +168,7 @@ def unrolled(b: LoopBuilder, sums: Sequence[Reduction], length: int, items: Call
 
 def in_vectors(b: LoopBuilder, reductions: Sequence[Reduction], items: Callable[[Index], Sequence[str]], upper: Sequence[Index],
                lower: Index = ZERO, before: Sequence[str] = ()) -> tuple[str, ...]:  # fmt: skip
-    """Reductions that are exact in any order; or of so many items, a row of lanes at most, each a lane in registers."""
+    """Reductions as a VECTOR loop: those that are exact in any order, or those of a constant number of at most `LANES` items."""
     firsts = before or [b.constant(one.kind, one.neutral_bits) for one in reductions]
     carried = [(one.kind, first, one.function) for one, first in zip(reductions, firsts, strict=True)]
     with b.loop(LoopKind.VECTOR, (lower,), upper, carried) as lane:
@@ -177,27 +177,27 @@ def in_vectors(b: LoopBuilder, reductions: Sequence[Reduction], items: Callable[
 
 
 @dataclass(frozen=True, slots=True)
-class Short:
-    """Sums of a few items, and the statements that make them, which are not written yet."""
+class ShortSum:
+    """Sums of a few items, and the statements that compute them, which are not yet part of a block."""
 
     statements: Sequence[Statement]
     totals: tuple[str, ...]
 
 
-def in_lanes(b: LoopBuilder, sums: Sequence[Reduction], length: int, items: Callable[[Index], Sequence[str]]) -> Short | None:
-    """So many items in vectors; None: a loop over single items has to find what fails."""
+def short_sum(b: LoopBuilder, sums: Sequence[Reduction], length: int, items: Callable[[Index], Sequence[str]]) -> ShortSum | None:
+    """The sums of `length` items as a VECTOR loop; None if an item may fail, which needs a loop that finds the first failure."""
     with b.block() as statements:
         totals = in_vectors(b, sums, items, (Index((), length),))
-    return Short(statements, totals) if cannot_fail(statements) else None
+    return ShortSum(statements, totals) if cannot_fail(statements) else None
 
 
 def cannot_fail(statements: Sequence[Statement]) -> bool:
-    """Is there no check among statements?"""
+    """Are the statements free of checks?"""
     return not any(isinstance(s, Fail) or (isinstance(s, Apply) and may_fail(s)) for s in walk(tuple(statements)))
 
 
-def of_any_length(b: LoopBuilder, sums: Sequence[Reduction], length: Index, items: Items, most: int) -> list[str]:
-    """Sums of as many items as are found when they are added: few are lanes in registers."""
+def sum_of_any_length(b: LoopBuilder, sums: Sequence[Reduction], length: Index, items: Items, most: int) -> list[str]:
+    """Sums of a run-time number of items; a few items are lanes in registers."""
     nothing = [b.constant(s.kind, s.empty_value) for s in sums]
     if most <= 0:
         return nothing
@@ -210,21 +210,21 @@ def of_any_length(b: LoopBuilder, sums: Sequence[Reduction], length: Index, item
     with b.block() as some:
         totals: list[str] = []
         with b.block() as many:
-            ordered(b, sums, length, lambda _: items, lambda _, registers: totals.extend(registers), most=most)
-        few = in_lanes(b, sums, FEW, item)
+            ordered_sums(b, sums, length, lambda _: items, lambda _, registers: totals.extend(registers), most=most)
+        few = short_sum(b, sums, SHORT_SUM, item)
         if few is None:
             b.statements += many
         else:
             arms = [(s.kind, short, long) for s, short, long in zip(sums, few.totals, totals, strict=True)]
-            totals = list(b.choose(b.compare("le", length, Index((), FEW)), few.statements, many, arms))
+            totals = list(b.choose(b.compare("le", length, Index((), SHORT_SUM)), few.statements, many, arms))
     either = [(s.kind, total, none) for s, total, none in zip(sums, totals, nothing, strict=True)]
     return list(b.choose(b.compare("lt", ZERO, length), some, (), either))
 
 
-def from_the_right(b: LoopBuilder, kinds: Sequence[Kind], length: Index, first: Callable[[Index], Sequence[str]],
+def right_fold(b: LoopBuilder, kinds: Sequence[Kind], length: Index, first: Callable[[Index], Sequence[str]],
                    following: Callable[[Index, Sequence[str]], Sequence[str]]) -> list[str]:  # fmt: skip
-    """Reductions by functions that are not associative, of at least one item: the state is the last item at first, then what
-    `following` makes of each item before and the state."""
+    """Right folds of at least one item: the initial state is the last item, and `following(index, state)` returns the next state,
+    for each earlier item in descending order of index."""
 
     def mirrored(index: Index) -> Index:
         return plus(plus(length, times(index, -1)), Index((), -1))
@@ -235,66 +235,68 @@ def from_the_right(b: LoopBuilder, kinds: Sequence[Kind], length: Index, first: 
     return list(loop.results)
 
 
-FEW: Final = 16
-"""Items that have a way of their own where their number is found when they are added."""
+SHORT_SUM: Final = 16
+"""Items up to which sums of a run-time number of items use lanes in registers."""
 _LEVELS: Final = 28
-"""Of a binary tree of blocks."""
-_FILLED: Final = 64
-"""Items of whole vectors, however many go together."""
-HELD: Final = 64
-"""Lanes of a cell that are in memory: the others are joined with them in registers."""
+"""Levels of the binary tree of blocks."""
+_VECTOR_ITEMS: Final = 64
+"""A number of items that is a multiple of every vector width."""
+LANES_IN_MEMORY: Final = 64
+"""Lanes of a cell that are in memory; the other lanes are combined with them in registers."""
 _HALF: Final = LANES // 2
 
-MOST: Final = BLOCK << _LEVELS
-"""Items of a sum."""
+MAX_SUM: Final = BLOCK << _LEVELS
+"""Items of a sum at most."""
 
 Items = Callable[[Index, str | None], Sequence[str]]
-"""Writes what is to be added, by place, if a mask is true (else it may be anything)."""
+"""Computes the items at an index; where the mask is false they may be anything."""
 
 
 @dataclass(frozen=True, slots=True)
 class AccumulatorCells:
-    """Cells side by side, each with sums of its own: so many, and no more than `most`."""
+    """Adjacent cells with separate sums: `count` of them, at most `most`."""
 
     count: Index
     most: int
 
 
 @contextmanager
-def together(b: LoopBuilder, cells: Index, most: int) -> Iterator[tuple[Index, AccumulatorCells]]:
-    """Cells, so many at once: where those at hand begin."""
+def cell_tiles(b: LoopBuilder, cells: Index, most: int) -> Iterator[tuple[Index, AccumulatorCells]]:
+    """A loop over tiles of at most `most` cells: yields the first cell of the tile and its cells."""
     with b.loop(LoopKind.SERIAL, (ZERO,), (cells,), step=most) as tile:
         left = b.number(plus(cells, times(at(tile.index), -1)))
         count = b.apply("min", (left, b.constant(Kind.I64, most)), Kind.I64, Kind.I64)
         yield at(tile.index), AccumulatorCells(at(count), most)
 
 
-def ordered(b: LoopBuilder, sums: Sequence[Reduction], length: Index, items: Callable[[Index], Items],
-            give: Callable[[Index, Sequence[str]], None], cells: AccumulatorCells | None = None, most: int = MOST, *,
-            is_some: bool = True
+def ordered_sums(b: LoopBuilder, sums: Sequence[Reduction], length: Index, items: Callable[[Index], Items],
+            emit: Callable[[Index, Sequence[str]], None], cells: AccumulatorCells | None = None, most: int = MAX_SUM, *,
+            is_nonempty: bool = True
             ) -> None:  # fmt: skip
-    """Sums of `length` items (at least one if there `is_some`, no more than `most`) of each cell.  `give(cell, totals)` takes the
-    results."""
+    """Sums of `length` items of each cell in the order of sums, passed to `emit(cell, totals)`.
+
+    `items(cell)(index, mask)` computes an item.  `most`: an upper bound of the length.  `is_nonempty`: the length is at least
+    1."""
     with b.block() as there:
         if most > 0:
-            block = _Across(b, sums, items, most, cells) if cells is not None else _ReducedAxis(b, sums, items, most)
+            block = _ReducedCells(b, sums, items, most, cells) if cells is not None else _ReducedRow(b, sums, items, most)
             if most <= BLOCK:
                 block.write(ZERO, length)
             else:
                 _tree(block, length)
             with block.each() as cell:
-                give(cell, block.load(block.lanes, ZERO, cell))
-    if is_some:
+                emit(cell, block.load(block.lanes, ZERO, cell))
+    if is_nonempty:
         b.statements += there
         return
     with b.block() as none, _each(b, cells) as cell:
-        give(cell, [b.constant(s.kind, s.empty_value) for s in sums])
+        emit(cell, [b.constant(s.kind, s.empty_value) for s in sums])
     b.choose(b.compare("lt", ZERO, length), there, none)
 
 
 @contextmanager
 def _each(b: LoopBuilder, cells: AccumulatorCells | None) -> Iterator[Index]:
-    """Cells, if there are several."""
+    """A loop over the cells, if there are several; else cell 0."""
     if cells is None:
         yield ZERO
         return
@@ -330,17 +332,17 @@ def _tree(block: _SumBlock, length: Index) -> None:
 
 
 class _SumBlock:
-    """A block of sums: `write` leaves them in the first of its lanes."""
+    """The sums of one block of items; `write` leaves them in the first lane."""
 
     def __init__(self, b: LoopBuilder, sums: Sequence[Reduction], items: Callable[[Index], Items], most: int, held: int,
                  cells: AccumulatorCells | None = None) -> None:  # fmt: skip
         self.b, self.sums, self.items, self.most, self.cells = b, sums, items, most, cells
-        self.held = min(held, 1 << (most - 1).bit_length())
-        self.lanes = self.views("lanes", self.held)
-        self.nothing = [b.constant(s.kind, s.neutral_bits) for s in sums]
+        self.lanes_in_memory = min(held, 1 << (most - 1).bit_length())
+        self.lanes = self.views("lanes", self.lanes_in_memory)
+        self.neutral = [b.constant(s.kind, s.neutral_bits) for s in sums]
 
     def write(self, start: Index, length: Index) -> None:
-        """The sums of so many items from there on."""
+        """Write the sums of `length` items from `start` on."""
         raise NotImplementedError
 
     def views(self, prefix: str, count: int) -> list[str]:
@@ -361,74 +363,76 @@ class _SumBlock:
             self.b.store(view, self.state_indices(lane, cell), value)
 
     def join(self, lane: Index, cell: Index, values: Sequence[str], *, before: bool = False) -> None:
-        """Values with those of a lane, before or behind these."""
+        """Combine values into a lane, as its left operand if `before`, else as its right one."""
         held = self.load(self.lanes, lane, cell)
         left, right = (values, held) if before else (held, values)
         self.store(self.lanes, lane, cell, joined(self.b, self.sums, left, right))
 
 
-class _ReducedAxis(_SumBlock):
-    """Of one cell: vectors of lanes, which registers halve."""
+class _ReducedRow(_SumBlock):
+    """The sums of one cell: vectors of lanes, halved in registers."""
 
     def __init__(self, b: LoopBuilder, sums: Sequence[Reduction], items: Callable[[Index], Items], most: int) -> None:
         super().__init__(b, sums, items, most, LANES)
 
     def write(self, start: Index, length: Index) -> None:
-        """Whole rows of lanes, whole vectors of the last row, and what is filled up to vectors with what changes no bit; then the
-        lanes that anything came to are halved until registers hold them."""
-        b, items, filled = self.b, self.items(ZERO), min(_FILLED, self.held)
-        used, left, done = Index((), self.held), length, ZERO
-        if self.held == LANES:
-            halves = b.number(whole_multiples(b, plus(length, Index((), _HALF - 1)), _HALF))
+        """Adds full rows of lanes, then the full vectors of the last row, then its rest padded with neutral items to a full
+        vector; the used lanes are halved until they fit in registers."""
+        b, items, filled = self.b, self.items(ZERO), min(_VECTOR_ITEMS, self.lanes_in_memory)
+        used, left, done = Index((), self.lanes_in_memory), length, ZERO
+        if self.lanes_in_memory == LANES:
+            halves = b.number(quotient(b, plus(length, Index((), _HALF - 1)), _HALF))
             used = times(at(integer(b, "min", halves, b.constant(Kind.I64, LANES // _HALF))), _HALF)
         with b.range(LoopKind.VECTOR, used) as lane:
-            self.store(self.lanes, at(lane.index), ZERO, self.nothing)
-        if self.held == LANES:
+            self.store(self.lanes, at(lane.index), ZERO, self.neutral)
+        if self.lanes_in_memory == LANES:
             rows = (plus(length, Index((), 1 - LANES)),)
             with b.loop(LoopKind.SERIAL, (ZERO,), rows, step=LANES) as row, b.range(LoopKind.VECTOR, Index((), LANES)) as lane:
                 self.join(at(lane.index), ZERO, items(plus(plus(start, at(row.index)), at(lane.index)), None))
-            full_lanes = times(whole_multiples(b, length, LANES), LANES)
+            full_lanes = times(quotient(b, length, LANES), LANES)
             start, left = plus(start, full_lanes), plus(length, times(full_lanes, -1))
-            done = times(whole_multiples(b, left, filled), filled)
+            done = times(quotient(b, left, filled), filled)
             with b.range(LoopKind.VECTOR, done) as lane:
                 self.join(at(lane.index), ZERO, items(plus(start, at(lane.index)), None))
-        stop = times(whole_multiples(b, plus(left, Index((), filled - 1)), filled), filled)
+        stop = times(quotient(b, plus(left, Index((), filled - 1)), filled), filled)
         with b.loop(LoopKind.VECTOR, (done,), (stop,)) as lane:
             is_there = b.compare("lt", at(lane.index), left)
             values = items(plus(start, at(lane.index)), is_there)
             filled_up = [b.apply("select", (is_there, value, nothing), s.kind, s.kind)
-                         for s, value, nothing in zip(self.sums, values, self.nothing, strict=True)]  # fmt: skip
+                         for s, value, nothing in zip(self.sums, values, self.neutral, strict=True)]  # fmt: skip
             self.join(at(lane.index), ZERO, filled_up)
-        if self.held == LANES:
+        if self.lanes_in_memory == LANES:
             with b.range(LoopKind.VECTOR, plus(used, Index((), -_HALF))) as lane:
                 self.join(at(lane.index), ZERO, self.load(self.lanes, plus(at(lane.index), Index((), _HALF)), ZERO))
-        total = in_vectors(b, self.sums, lambda lane: self.load(self.lanes, lane, ZERO), (Index((), min(self.held, _HALF)),))
+        remaining = Index((), min(self.lanes_in_memory, _HALF))
+        total = in_vectors(b, self.sums, lambda lane: self.load(self.lanes, lane, ZERO), (remaining,))
         self.store(self.lanes, ZERO, ZERO, total)
 
 
-class _Across(_SumBlock):
-    """Of cells side by side: vectors of cells, whose lanes go down the rows in registers."""
+class _ReducedCells(_SumBlock):
+    """The sums of adjacent cells: vectors of cells, each lane of which accumulates down the rows in a register."""
 
-    def __init__(self, b: LoopBuilder, sums: Sequence[Reduction], items: Callable[[Index], Items], most: int,
-        cells: AccumulatorCells) -> None:
-        super().__init__(b, sums, items, most, HELD, cells)
+    def __init__(
+        self, b: LoopBuilder, sums: Sequence[Reduction], items: Callable[[Index], Items], most: int, cells: AccumulatorCells
+    ) -> None:
+        super().__init__(b, sums, items, most, LANES_IN_MEMORY, cells)
 
     def write(self, start: Index, length: Index) -> None:
-        """Halving joins lane i with lane i + 128, then with lane i + 64: that is done before they are stored."""
+        """Combines lane i with lane i + 128, then with lane i + 64, before storing; the rest of the halving is in memory."""
         b = self.b
-        for half in (0, HELD) if self.most > HELD else (0,):
-            held = plus(length, Index((), -half)), Index((), self.held)
+        for half in (0, LANES_IN_MEMORY) if self.most > LANES_IN_MEMORY else (0,):
+            held = plus(length, Index((), -half)), Index((), self.lanes_in_memory)
             with b.loop(LoopKind.SERIAL, (ZERO,), held) as lane, self.each() as cell:
                 items = self.items(cell)
                 total = self.down(start, plus(at(lane.index), Index((), half)), length, items)
-                if self.most > half + 2 * HELD:
-                    other = plus(at(lane.index), Index((), half + 2 * HELD))
+                if self.most > half + 2 * LANES_IN_MEMORY:
+                    other = plus(at(lane.index), Index((), half + 2 * LANES_IN_MEMORY))
                     total = joined(self.b, self.sums, total, self.down(start, other, length, items))
                 if half:
                     self.join(at(lane.index), cell, total)
                 else:
                     self.store(self.lanes, at(lane.index), cell, total)
-        widest = self.held // 2
+        widest = self.lanes_in_memory // 2
         if not widest:
             return
         with b.range(LoopKind.SERIAL, Index((), widest.bit_length())) as level:
@@ -437,8 +441,8 @@ class _Across(_SumBlock):
                 self.join(at(lane.index), cell, self.load(self.lanes, plus(at(lane.index), half_of), cell))
 
     def down(self, start: Index, lane: Index, length: Index, items: Items) -> tuple[str, ...]:
-        """One lane, down the rows of the block."""
-        entry = [(s.kind, first, None) for s, first in zip(self.sums, self.nothing, strict=True)]
+        """The sums of one lane down the rows of the block."""
+        entry = [(s.kind, first, None) for s, first in zip(self.sums, self.neutral, strict=True)]
         with self.b.loop(LoopKind.SERIAL, (lane,), (length,), entry, step=LANES) as row:
             row.yields = joined(self.b, self.sums, row.inside, items(plus(start, at(row.index)), None))
         return row.results
@@ -446,34 +450,34 @@ class _Across(_SumBlock):
 
 # ------------------------------------------------------------------------------------------- block reductions
 #
-# The order of sums by the threads of a card: a lane of the order is a thread.
+# The order of sums on a GPU: each lane of the order is a thread of a block.
 #
-# What is reduced may be more than sums: a search for a place carries the best item beside it.
+# States may have several values: an argument reduction carries the best item and its index.
 
-class Threads:
-    """Blocks of sums by the threads of a block: each has a lane of a cell, and these are halved in the block's memory.
+class ThreadBlockReduction:
+    """Reduces a block of items by a thread block: each thread has a lane of a cell, and lanes are halved in shared memory.
 
-    `lanes` are held there; the others are joined with these by their thread, as halving does.  Neighbouring threads have
-    neighbouring lanes, or (`across`) neighbouring cells, of which there are `cells` at most.  `most`: no cell has more items; of
-    longer ones, blocks are done.  `other_states`: how many more values are carried in the block's memory."""
+    `lanes`: those in shared memory; each thread combines the other lanes with its own first, in the same order.  Neighbouring
+    threads have neighbouring lanes or, if `across`, neighbouring cells, of which there are at most `cells`.  `most`: an upper
+    bound of a cell's items, of which one call reduces a block.  `other_states`: values of other reductions in shared memory."""
 
     def __init__(self, b: LoopBuilder, states: Sequence[Reduction], most: int, *, across: bool = False, are_cells: bool,
                  other_states: int = 0) -> None:  # fmt: skip
         self.b, self.states, self.most, self.across = b, states, min(most, BLOCK), across
         self.kinds = [kind for state in states for kind in state.kinds]
-        self.lanes = min(HELD if across else LANES, 1 << (most - 1).bit_length())
+        self.lanes = min(LANES_IN_MEMORY if across else LANES, 1 << (most - 1).bit_length())
         self.cells = (8 if across else 1) * LANES // self.lanes if are_cells else 1
-        while 8 * (len(self.kinds) + other_states) * self.lanes * self.cells > SHARED:
+        while 8 * (len(self.kinds) + other_states) * self.lanes * self.cells > SHARED_BYTES:
             if self.cells > 1:
                 self.cells //= 2
             else:
                 self.lanes //= 2
         shape = Index((), self.lanes), Index((), self.cells)
-        self.rooms = [b.view("lanes", kind, shape, ViewRole.SCRATCH, private=True).name for kind in self.kinds]
-        self.nothing = [part for state in states for part in state.entry(b)]
+        self.views = [b.view("lanes", kind, shape, ViewRole.SCRATCH, private=True).name for kind in self.kinds]
+        self.neutral = [part for state in states for part in state.entry(b)]
 
     def write(self, cells: AccumulatorCells, length: Index, items: Callable[[Index], Callable[[Index], Sequence[str]]]) -> None:
-        """A block of `length` items (of what is longer, the first) of each cell, into its first lane."""
+        """Reduce the first `length` items of each cell, at most a block, into its first lane."""
         with self.each(cells, self.lanes) as (lane, cell):
             self.store(lane, cell, self.lane(lane, 0, self.lanes, length, items(cell)))
         half = self.lanes // 2
@@ -484,7 +488,7 @@ class Threads:
 
     @contextmanager
     def each(self, cells: AccumulatorCells, lanes: int = 1) -> Iterator[tuple[Index, Index]]:
-        """Threads: so many lanes of the cells."""
+        """A loop over threads: `lanes` lanes of each cell."""
         with ExitStack() as nest:
 
             def loop(*upper: Index) -> Index:
@@ -497,15 +501,17 @@ class Threads:
                 cell = loop(Index((), self.cells), cells.count)
                 yield loop(Index((), lanes)) if lanes > 1 else ZERO, cell
 
-    def lane(self, lane: Index, ahead: int, apart: int, length: Index, items: Callable[[Index], Sequence[str]]) -> Sequence[str]:
-        """A lane so far ahead, with those that lie so far apart."""
-        if apart < LANES:
-            total = self.lane(lane, ahead, 2 * apart, length, items)
-            if ahead + apart >= self.most:
+    def lane(
+        self, lane: Index, offset: int, stride: int, length: Index, items: Callable[[Index], Sequence[str]]
+    ) -> Sequence[str]:
+        """The state of lane + offset, combined with the lanes at multiples of `stride` from it, up to `LANES`."""
+        if stride < LANES:
+            total = self.lane(lane, offset, 2 * stride, length, items)
+            if offset + stride >= self.most:
                 return total
-            return self.joined(total, self.lane(lane, ahead + apart, 2 * apart, length, items))
+            return self.joined(total, self.lane(lane, offset + stride, 2 * stride, length, items))
         bounds = (length, Index((), self.most)) if self.most > LANES else (length,)
-        with self.b.loop(LoopKind.SERIAL, (plus(lane, Index((), ahead)),), bounds, self.nothing, step=LANES) as row:
+        with self.b.loop(LoopKind.SERIAL, (plus(lane, Index((), offset)),), bounds, self.neutral, step=LANES) as row:
             row.yields = self.joined(row.inside, items(at(row.index)))
         return row.results
 
@@ -513,8 +519,8 @@ class Threads:
         return joined(self.b, self.states, left, right)
 
     def load(self, lane: Index, cell: Index) -> list[str]:
-        return [self.b.load(room, (lane, cell)) for room in self.rooms]
+        return [self.b.load(room, (lane, cell)) for room in self.views]
 
     def store(self, lane: Index, cell: Index, values: Sequence[str]) -> None:
-        for room, value in zip(self.rooms, values, strict=True):
+        for room, value in zip(self.views, values, strict=True):
             self.b.store(room, (lane, cell), value)

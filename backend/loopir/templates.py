@@ -17,22 +17,22 @@ from ...typechecker.scalars import is_ordered, neutral
 from ..jit.compiler import vector_bytes
 from ..lower.body import bits_of
 from ..lower.kernel_ir import BLOCK, RUN, VectorStride
-from .ir import ONE, ZERO, Index, LoopBuilder, LoopKind, LoopProgram, View, ViewRole, at, integer, plus, times, whole_multiples
+from .ir import ONE, ZERO, Index, LoopBuilder, LoopKind, LoopProgram, View, ViewRole, at, integer, plus, quotient, times
 
 # --------------------------------------------------------------------------------- scatter and random numbers
 
 _SCATTER_UNROLL: Final = 4
-"""Items that are joined in an iteration, with as many tables at most."""
+"""Items that one iteration combines, and the number of tables at most."""
 PHILOX_ROUNDS: Final = 10
 _MULTIPLIERS: Final = (0xD2511F53, 0xCD9E8D57)
 _LOW: Final = 0xFFFFFFFF
 _MOST_LEVELS: Final = 63
-_COUNTED: Final = 128
-"""Items that are counted in bytes."""
+_COUNT_BLOCK: Final = 128
+"""Items that are counted in a byte before widening."""
 
 
 class LoopTemplate(ABC):
-    """Code by what it is made for."""
+    """A loop program determined by its fields; `text` is its LLVM IR."""
 
     @abstractmethod
     def program(self) -> LoopProgram: ...
@@ -44,8 +44,9 @@ class LoopTemplate(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Joining(LoopTemplate):
-    """Partial results of a cut reduction joined: neighbours level by level, a last odd one passed on (as in the order of sums).
+class CombinePartials(LoopTemplate):
+    """Combines the partial results of a split reduction: neighbours level by level, passing on a last odd one (the order of
+    sums).
 
     Words: the number of rows of partial results; the items of a row; the rows (which are written over) and the bytes from row to
     row; the result."""
@@ -77,15 +78,15 @@ class Joining(LoopTemplate):
 
 
 @dataclass(frozen=True, slots=True)
-class Counting(LoopTemplate):
-    """How many items of a mask hold, counted in bytes as far as these suffice.  Words: how many items; the mask; the number."""
+class CountTrue(LoopTemplate):
+    """Counts the true items of a mask, in bytes per block.  Words: the number of items; the mask; the result."""
 
     def program(self) -> LoopProgram:
         b, items = LoopBuilder(), at("items")
         views = View("mask", Kind.BOOL, (items,), ViewRole.INPUT), View("count", Kind.I64, (), ViewRole.OUTPUT)
         nothing = b.constant(Kind.U8, 0)
-        with b.loop(LoopKind.SERIAL, (ZERO,), (items,), [(Kind.I64, b.constant(Kind.I64, 0), None)], step=_COUNTED) as block:
-            ends = plus(at(block.index), Index((), _COUNTED)), items
+        with b.loop(LoopKind.SERIAL, (ZERO,), (items,), [(Kind.I64, b.constant(Kind.I64, 0), None)], step=_COUNT_BLOCK) as block:
+            ends = plus(at(block.index), Index((), _COUNT_BLOCK)), items
             with b.loop(LoopKind.VECTOR, (at(block.index),), ends, [(Kind.U8, nothing, "add")]) as loop:
                 item = b.apply("convert", (b.load("mask", (at(loop.index),)),), Kind.BOOL, Kind.U8)
                 loop.yields = (b.apply("add", (loop.inside[0], item), Kind.U8, Kind.U8),)
@@ -97,12 +98,12 @@ class Counting(LoopTemplate):
 
 @dataclass(frozen=True, slots=True)
 class Scatter(LoopTemplate):
-    """Keyed reduction: each item joins the entry of a table that its key names, in order.
+    """Keyed reduction: combines each item, in order, with the entry of a table that its key indexes.
 
-    A key that names no entry ends it (check 0).  Functions that are exact in any order use several `tables` in turn (a power of
-    two), so that a run of equal keys does not wait for itself; the others use one, and run in the order of the items.  Where keys
-    ascend and there is an item (`runs`) an entry stays in a register while its key does; a key below the one before ends it
-    (check 1).  `unit`: keys lie next to each other.  `step`: how items do.
+    A key out of range fails (check 0).  Functions that are exact in any order alternate between several `tables` (a power of
+    two), so that a run of equal keys has no dependency chain; the others use one, in the order of the items.  With `runs`, for
+    ascending keys and at least one item, an entry stays in a register while its key repeats; a descending key fails (check 1).
+    `unit`: keys are contiguous.  `step`: the stride of the items.
 
     Words: the number of items; the entries of a table; the keys (i64) and, unless `unit`, their stride in bytes; the items and,
     where STRIDED, theirs; the tables and the bytes from table to table."""
@@ -133,7 +134,7 @@ class Scatter(LoopTemplate):
         if self.runs:
             self.by_runs(b, inside, joined)
         else:
-            full_groups = times(whole_multiples(b, at(count), _SCATTER_UNROLL), _SCATTER_UNROLL)
+            full_groups = times(quotient(b, at(count), _SCATTER_UNROLL), _SCATTER_UNROLL)
             most = plus(at(count), Index((), 1 - _SCATTER_UNROLL))
             for lower, upper, together in (((ZERO,), most, _SCATTER_UNROLL), ((ZERO, full_groups), at(count), 1)):
                 with b.loop(LoopKind.SERIAL, lower, (upper,), step=together) as loop:
@@ -146,7 +147,7 @@ class Scatter(LoopTemplate):
         return LoopProgram("scatter", (count, entries), (keys, items, tables), (*b.preamble, *b.statements))
 
     def by_runs(self, b: LoopBuilder, inside: Callable[[str], None], joined: Callable[[str, Index], str]) -> None:
-        """Of keys that ascend."""
+        """The reduction for ascending keys."""
         first = b.load("keys", (ZERO,))
         inside(first)
         entry = [(Kind.I64, first, None), (self.kind, b.load("tables", (ZERO, at(first))), None)]
@@ -164,8 +165,8 @@ class Scatter(LoopTemplate):
 
 
 @dataclass(frozen=True, slots=True)
-class Uniforms(LoopTemplate):
-    """Uniform numbers of a key (`reference.philox`): Philox4x32-10, two numbers a block.
+class PhiloxUniforms(LoopTemplate):
+    """Uniform random numbers of a key by Philox4x32-10, two numbers a block.
 
     Words: the blocks; the first block; the stream's low and high words; for each round both words of its key; the numbers."""
 
@@ -200,20 +201,20 @@ class Uniforms(LoopTemplate):
 
 # ----------------------------------------------------------------------------------------------------- compress
 #
-# Compress and where as loop programs: what a mask selects, in order.
+# Compress and where as loop programs: the items that a mask selects, in order.
 #
-# Eight truth values are looked at together, as one word: where none holds nothing is read, else each item is written where the
-# next one is due, and is written over by the next unless it is held.  So nothing is guessed.  Near the end of what is due, only
-# what holds is written, and never more than is due: another thread may write to the mask after it was counted.
+# Eight bools are tested together, as one word: if none is true nothing is read, else each of the eight items is written to the
+# next free position, which advances only past selected items; so there is no branch per item.  Near the end of the result (`due`
+# items) only selected items are written, and never more than `due`: another thread may write to the mask after it was counted.
 #
-# Words: tables; items of each; how many items are due; the number of the first item (of PAIRS: table); the numbers of a cell; the
-# mask and its bytes from table to table, twice; of ITEMS and CELLS the source and its strides from table to table and, unless
-# `unit`, from item to item; the result and, of CELLS, its bytes from cell to cell.  The results of all tables lie one after the
-# other.  The processor has the lowest byte of a word first.
+# Words: tables; items of each; `due`, the number of result items; the number of the first item (PAIRS: of the first table); the
+# numbers of a cell; the mask and its bytes from table to table, twice; for ITEMS and CELLS the source and its strides from table
+# to table and, unless `unit`, from item to item; the result and, for CELLS, its bytes from cell to cell.  The results of all
+# tables are concatenated.  The processor is little-endian.
 
 _MASK_GROUP: Final = 8
 _ONES: Final = 0x0101010101010101
-_SEVENS: Final = 0x7F7F7F7F7F7F7F7F
+_LOW_SEVEN_BITS: Final = 0x7F7F7F7F7F7F7F7F
 
 
 class SelectionForm(Enum):
@@ -229,7 +230,7 @@ class SelectionForm(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SelectTemplate(LoopTemplate):
-    """`count`: numbers of an item of ITEMS.  `unit`: the items lie next to each other."""
+    """A selection by a mask.  `count`: numbers of an item of ITEMS.  `unit`: the items are contiguous."""
 
     form: SelectionForm
     kind: Kind = Kind.I64
@@ -241,10 +242,10 @@ class SelectTemplate(LoopTemplate):
         return self.form in (SelectionForm.PLACES, SelectionForm.PAIRS)
 
     def program(self) -> LoopProgram:
-        return _Selecting(self).program()
+        return _SelectProgram(self).program()
 
 
-class _Selecting:
+class _SelectProgram:
     def __init__(self, code: SelectTemplate) -> None:
         self.code, self.b = code, LoopBuilder()
         self.numbers = 2 if code.form is SelectionForm.PAIRS else code.count
@@ -252,10 +253,11 @@ class _Selecting:
     def program(self) -> LoopProgram:
         b, code = self.b, self.code
         tables, items = at("tables"), at("items")
-        # of the words those of whole groups are there
-        views = [View("mask", Kind.BOOL, (tables, items), ViewRole.INPUT), View("words", Kind.I64, (tables, items),
-            ViewRole.INPUT)]
-        groups = whole_multiples(b, items, _MASK_GROUP)
+        # the mask again as words of eight bools, of which only those of full groups exist
+        views = [
+            View("mask", Kind.BOOL, (tables, items), ViewRole.INPUT), View("words", Kind.I64, (tables, items), ViewRole.INPUT),
+        ]  # fmt: skip
+        groups = quotient(b, items, _MASK_GROUP)
         is_cells, count = code.form is SelectionForm.CELLS, Index((), code.count)
         if not code.is_numbering:
             axes = (times(items, code.count),) if code.unit else (items, at("cell") if is_cells else count)
@@ -265,32 +267,32 @@ class _Selecting:
         with b.range(LoopKind.SERIAL, tables, [(Kind.I64, b.constant(Kind.I64, 0), None)]) as table:
             with b.range(LoopKind.SERIAL, groups, [(Kind.I64, table.inside[0], None)]) as group:
                 group.yields = (self.group(at(table.index), at(group.index), group.inside[0]),)
-            rest = self.one_by_one(at(table.index), times(groups, _MASK_GROUP), items, group.results[0])
+            rest = self.itemwise(at(table.index), times(groups, _MASK_GROUP), items, group.results[0])
             table.yields = (rest,)
         parameters = ("tables", "items", "due", "first", "cell")
         return LoopProgram("selecting", parameters, tuple(views), (*b.preamble, *b.statements))
 
     def group(self, table: Index, group: Index, position: str) -> str:
-        """Eight items; the place that is due next."""
+        """Select among eight items; returns the next free position."""
         b, first = self.b, times(group, _MASK_GROUP)
         word = b.load("words", (table, group))
         with b.block() as some:
             after = times(plus(group, ONE), _MASK_GROUP)
             with b.block() as slow:
-                last = self.one_by_one(table, first, after, position)
+                last = self.itemwise(table, first, after, position)
             if self.code.form is SelectionForm.CELLS:
                 b.statements += slow
             else:
                 with b.block() as fast:
-                    end = self.all(table, first, word, position)
+                    end = self.write_all(table, first, word, position)
                 room = b.compare("le", plus(at(position), Index((), _MASK_GROUP)), at("due"))
                 (last,) = b.choose(room, fast, slow, [(Kind.I64, end, last)])
         return b.choose(b.compare("ne", at(word), ZERO), some, (), [(Kind.I64, last, position)])[0]
 
-    def all(self, table: Index, first: Index, word: str, position: str) -> str:
-        """Every item where the next one is due."""
-        b, sevens, ones = self.b, self.b.constant(Kind.I64, _SEVENS), self.b.constant(Kind.I64, _ONES)
-        # each byte that is not 0 becomes 1; then byte k counts those up to k
+    def write_all(self, table: Index, first: Index, word: str, position: str) -> str:
+        """Write each of eight items to the next free position, without branches; returns the next free position."""
+        b, sevens, ones = self.b, self.b.constant(Kind.I64, _LOW_SEVEN_BITS), self.b.constant(Kind.I64, _ONES)
+        # each non-zero byte becomes 1; then byte k of the product counts those up to k
         low = integer(b, "add", integer(b, "band", word, sevens), sevens)
         held = integer(b, "band", self.shifted(integer(b, "bor", low, word), 7), ones)
         upto = integer(b, "mul", held, ones)
@@ -303,8 +305,8 @@ class _Selecting:
     def shifted(self, value: str, by: int) -> str:
         return integer(self.b, "shru", self.b.constant(Kind.I64, by), value) if by else value
 
-    def one_by_one(self, table: Index, lower: Index, upper: Index, position: str) -> str:
-        """Items that are held and due; the place that is due next."""
+    def itemwise(self, table: Index, lower: Index, upper: Index, position: str) -> str:
+        """Write the selected items, up to `due`, one at a time; returns the next free position."""
         b = self.b
         with b.loop(LoopKind.SERIAL, (lower,), (upper,), [(Kind.I64, position, None)]) as item:
             now = at(item.inside[0])
@@ -335,22 +337,22 @@ class _Selecting:
 
 # -------------------------------------------------------------------------------------- keyed reductions on GPUs
 #
-# Keyed reductions as loop programs for cards: cells of `width` items joined, item by item, into the bin that their key names.
+# Keyed reductions (histograms) for GPUs: cells of `width` items, combined item by item into the bin that their key indexes.
 #
-# SCATTER joins cells as they come, threads at once, for functions of whole numbers and truth values that are exact in any order.
-# FEW does so in the memory of a block of threads first, of items rather than cells: all threads would meet at a few bins.
-# GROUPED has one thread an item of a bin run through its items in their order (a stable sort of the keys says where they are),
-# which gives floats the bits of every other tier.
+# SCATTER combines cells by atomics, for functions of integers and bools that are exact in any order.  FEW does so in shared
+# memory first, for cells of one item: with few bins all threads would contend for them.  GROUPED has one thread for each item of
+# a bin, which goes through its items in order (a stable sort of the keys groups them), so that floats have the same bits as on
+# CPUs.
 #
-# A key that names no bin ends SCATTER and FEW, unless keys are proved to name bins (`checked`).
+# With `checked` a key out of range fails SCATTER and FEW.
 #
-# Words: as `Form` names the sizes; the keys (FEW, SCATTER), or where each bin starts and which cells it has, one after the other
-# (GROUPED); the items and the bytes from cell to cell; the bins, which hold what changes nothing, and the bytes from bin to bin.
+# Words: the sizes that `KeyedReductionForm` names; the keys (FEW, SCATTER), or the start of each bin and the cells of all bins in
+# order (GROUPED); the items and the bytes from cell to cell; the bins, initially neutral, and the bytes from bin to bin.
 
 MOST_BINS: Final = 1 << 10
-"""That a block of threads has in its memory."""
+"""Bins that fit in shared memory."""
 _CHUNK: Final = 1 << 12
-"""Items of a block of threads, many to a bin."""
+"""Items that one thread block combines, several to a bin."""
 
 
 class KeyedReductionForm(Enum):
@@ -360,20 +362,21 @@ class KeyedReductionForm(Enum):
 
 
 @cache
-def card_keyed(function: str, kind: Kind, form: KeyedReductionForm, *, checked: bool) -> LoopProgram:
-    keyed, count, bins, cell = _Keyed(function, kind, checked), at("count"), at("bins"), (at("width"),
-        ) * (form is not KeyedReductionForm.FEW)
+def gpu_keyed_reduction(function: str, kind: Kind, form: KeyedReductionForm, *, checked: bool) -> LoopProgram:
+    keyed, count, bins = _KeyedProgram(function, kind, checked), at("count"), at("bins")
+    cell = (at("width"),) * (form is not KeyedReductionForm.FEW)
     starts, order = (plus(bins, ONE),), (count,)
     keys: tuple[View, ...] = View("starts", Kind.I64, starts, ViewRole.INPUT), View("order", Kind.I64, order, ViewRole.INPUT)
     if form is not KeyedReductionForm.GROUPED:
         keys = (View("keys", Kind.I64, (count,), ViewRole.INPUT),)
     views = *keys, View("items", kind, (count, *cell), ViewRole.INPUT), View("tables", kind, (bins, *cell), ViewRole.OUTPUT)
-    {KeyedReductionForm.SCATTER: keyed.scatter, KeyedReductionForm.FEW: keyed.few,
-        KeyedReductionForm.GROUPED: keyed.grouped}[form]()
+    {
+        KeyedReductionForm.SCATTER: keyed.scatter, KeyedReductionForm.FEW: keyed.few, KeyedReductionForm.GROUPED: keyed.grouped,
+    }[form]()  # fmt: skip
     return LoopProgram("keyed", form.value, (*views, *keyed.b.views.values()), (*keyed.b.preamble, *keyed.b.statements))
 
 
-class _Keyed:
+class _KeyedProgram:
     def __init__(self, function: str, kind: Kind, checked: bool) -> None:
         self.b, self.function, self.kind, self.checked = LoopBuilder(), function, kind, checked
 
@@ -428,36 +431,36 @@ class _Keyed:
 #
 # Scans as loop programs, in the order of scans (`backend.reference.reductions`): runs of `RUN` items, blocks of `BLOCK`.
 #
-# Where the order does not show, a line is a vector loop whose reduction is used at each item.  Else some runs are gone along side
-# by side, so that few additions wait for each other, into scratch; then, run by run, with what is before each joined, into the
-# result.  So are short lines themselves.  Truth values are scanned as the numbers 0 and 1, of `=\` negated: ~x=y is (~x)≠~y.
+# A scan that is exact in any order is a VECTOR loop whose reduction is used at each item.  Else several runs are scanned side by
+# side into scratch, which hides the latency of additions; then each run, combined with the total before it, goes to the result.
+# Short lines are scanned side by side themselves.  Bools are scanned as 0 and 1, negated for `=\`: ~x=y is (~x)≠~y.
 #
 # Words of LINES: lines; items of each; the source, its stride from line to line and, unless `unit`, from item to item; the result
-# and its stride from line to line; the address of what is before the first item, behind which what is behind the last is written.
-# Words of COLUMNS: tables; items of each line; the lines of a table, which lie next to each other; the source and its strides
-# from table to table and item to item; the result and its strides.
+# and its stride from line to line; the address of two items: the carry in, and the carry out, which is written.
+# Words of COLUMNS: tables; items of each line; the lines of a table, which are interleaved; the source and its strides from table
+# to table and item to item; the result and its strides.
 
-_RUNS: Final = 8
-"""Runs that are gone along side by side: as many as are turned, and their scratch does not crowd the nearest cache."""
-_LINES: Final = 8
-"""Short lines that are, too, where there are so many."""
+_RUNS_TOGETHER: Final = 8
+"""Runs that are scanned side by side: as many as a register transposition handles, and their scratch fits in the L1 cache."""
+_MIN_LINES: Final = 8
+"""Lines from which short lines are scanned side by side."""
 _SCAN_UNROLL: Final = 8
-"""Items of each that are turned together."""
-_SHORT: Final = 8 * RUN
+"""Items of each run that are transposed together in registers."""
+_SHORT_LINE: Final = 8 * RUN
 """Items of a short line."""
 _STRIP: Final = 512
-"""Columns that are scanned together."""
-_FEW: Final = 8
-"""Items that are no work for a vector."""
-_DECIDED: Final = {"min": 0, "max": 1}
-"""After which number nothing changes, of 0 and 1."""
+"""Adjacent columns that are scanned together."""
+_SERIAL_ITEMS: Final = 8
+"""Items of a line up to which it is scanned without vectors."""
+_ABSORBING: Final = {"min": 0, "max": 1}
+"""The absorbing element of a function of 0 and 1."""
 _ON_BYTES: Final = {"and": "min", "or": "max", "ne": "bxor", "eq": "bxor"}
-"""Functions of truth values, on 0 and 1."""
+"""Functions of bools, as functions of 0 and 1."""
 
-Take = Callable[[Index], str]
-"""The item of a chain at a place."""
-Give = Callable[[Index, str], None]
-"""Takes what a chain has come to at a place."""
+LoadItem = Callable[[Index], str]
+"""Returns the item of a chain at an index."""
+StoreTotal = Callable[[Index, str], None]
+"""Stores the running total of a chain at an index."""
 
 
 class ScanForm(Enum):
@@ -467,8 +470,8 @@ class ScanForm(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ScanTemplate(LoopTemplate):
-    """A scan that kernels do.  `unit`: the items of a source line lie next to each other.  `streamed`: results bypass the caches;
-    lines of the result start at multiples of 64 bytes."""
+    """A scan along lines.  `unit`: the items of a source line are contiguous.  `streamed`: results bypass the caches; lines of
+    the result start at multiples of 64 bytes."""
 
     function: str
     kind: Kind
@@ -477,28 +480,28 @@ class ScanTemplate(LoopTemplate):
     streamed: bool = False
 
     @property
-    def is_free(self) -> bool:
-        """Does the order not show?"""
+    def is_order_free(self) -> bool:
+        """Is the scan exact in any order?"""
         return not is_ordered(self.function, self.kind)
 
     def program(self) -> LoopProgram:
-        return (_TemplateLines if self.form is ScanForm.LINES else _Columns)(self).program()
+        return (_LineScan if self.form is ScanForm.LINES else _ColumnScan)(self).program()
 
 
-class Scanning:
-    """Items that are loaded, joined and stored."""
+class ScanProgram:
+    """Loads, combines and stores items of a scan; bools as 0 and 1."""
 
     def __init__(self, scan: ScanTemplate) -> None:
         self.b, self.scan = LoopBuilder(), scan
         is_truth = scan.kind is Kind.BOOL
         self.kind, self.function = (Kind.U8, _ON_BYTES[scan.function]) if is_truth else (scan.kind, scan.function)
-        self.nothing = self.number(neutral(self.function, self.kind))
+        self.neutral = self.number(neutral(self.function, self.kind))
 
     def number(self, value: float) -> str:
         return self.b.constant(self.kind, bits_of(self.kind, value))
 
     def load(self, view: str, *indices: Index, mask: str | None = None) -> str:
-        """An item as it is joined."""
+        """An item as a number that the function combines."""
         b, item = self.b, self.b.load(view, indices, mask)
         if self.scan.kind is not Kind.BOOL:
             return item
@@ -517,15 +520,15 @@ class Scanning:
     def joined(self, left: str, right: str) -> str:
         return self.b.apply(self.function, (left, right), self.kind, self.kind)
 
-    def room(self, *shape: int) -> str:
+    def scratch(self, *shape: int) -> str:
         return self.b.view("room", self.kind, tuple([Index((), n) for n in shape]), ViewRole.SCRATCH, private=True).name
 
-    def least(self, form: Index, most: int) -> Index:
+    def minimum(self, form: Index, most: int) -> Index:
         return at(integer(self.b, "min", self.b.number(form), self.b.constant(Kind.I64, most)))
 
 
-class _TemplateLines(Scanning):
-    """Lines one after the other, or some side by side."""
+class _LineScan(ScanProgram):
+    """A scan along lines: one after the other, or several short ones side by side."""
 
     def program(self) -> LoopProgram:
         b, scan = self.b, self.scan
@@ -535,33 +538,33 @@ class _TemplateLines(Scanning):
             View("result", scan.kind, (lines, length), ViewRole.OUTPUT, streamed=scan.streamed),
             View("carry", scan.kind, (Index((), 2),), ViewRole.OUTPUT),
         )
-        self.free(lines, length) if scan.is_free else self.ordered(lines, length)
+        self.order_free(lines, length) if scan.is_order_free else self.ordered(lines, length)
         return LoopProgram("lines", ("lines", "length"), (*views, *b.views.values()), (*b.preamble, *b.statements))
 
-    def free(self, lines: Index, length: Index) -> None:
+    def order_free(self, lines: Index, length: Index) -> None:
         b = self.b
         before = self.load("carry", ZERO)
         with b.block() as few, b.range(LoopKind.SERIAL, lines) as line:
             self.store("carry", self.part(LoopKind.SERIAL, at(line.index), ZERO, (length,), before), Index((), 1))
         with b.block() as many, b.range(LoopKind.SERIAL, lines) as line:
-            if self.scan.kind is Kind.BOOL and self.function in _DECIDED:
-                last = self.until_decided(at(line.index), length, before)
+            if self.scan.kind is Kind.BOOL and self.function in _ABSORBING:
+                last = self.short_circuit(at(line.index), length, before)
             else:
                 last = self.part(LoopKind.VECTOR, at(line.index), ZERO, (length,), before)
             self.store("carry", last, Index((), 1))
-        b.choose(b.compare("le", length, Index((), _FEW)), few, many)
+        b.choose(b.compare("le", length, Index((), _SERIAL_ITEMS)), few, many)
 
     def part(self, kind: LoopKind, line: Index, start: Index, end: tuple[Index, ...], before: str) -> str:
-        """Some items of a line, in any order; the last."""
+        """Scan some items of a line in any order; returns the last total."""
         b = self.b
         with b.loop(kind, (start,), end, [(self.kind, before, self.function if kind is LoopKind.VECTOR else None)]) as loop:
             loop.yields = (self.joined(loop.inside[0], self.item(line, at(loop.index))),)
             self.store("result", loop.yields[0], line, at(loop.index))
         return loop.results[0]
 
-    def until_decided(self, line: Index, length: Index, before: str) -> str:
-        """A line whose items are the same from some item on, which is looked for block by block."""
-        b, decided = self.b, self.number(_DECIDED[self.function])
+    def short_circuit(self, line: Index, length: Index, before: str) -> str:
+        """A scan by ∧ or ∨: once a block ends with the absorbing element, the rest of the line is filled with it."""
+        b, decided = self.b, self.number(_ABSORBING[self.function])
         entry = [(self.kind, before, None), (Kind.I64, b.constant(Kind.I64, 0), None)]
         with b.loop(LoopKind.SERIAL, (ZERO,), (length,), entry, step=BLOCK) as block:
             end = plus(at(block.index), Index((), BLOCK))
@@ -584,13 +587,13 @@ class _TemplateLines(Scanning):
                 total = self.block(at(line.index), at(block.index), length, before_block)
                 block.yields = (self.joined(before_block, total),)
             self.store("carry", block.results[0], Index((), 1))
-        is_short = b.compare("le", length, Index((), _SHORT))
-        are_enough = b.compare("le", Index((), _LINES), lines)
+        is_short = b.compare("le", length, Index((), _SHORT_LINE))
+        are_enough = b.compare("le", Index((), _MIN_LINES), lines)
         b.choose(b.apply("and", (is_short, are_enough), Kind.BOOL, Kind.BOOL), side_by_side, one_by_one)
 
-    def chain(self, first: Index, unrolled_end: Index, end: Index, take: Take, give: Give) -> str:
-        """Scan a chain of items, up to `unrolled_end` so many together; returns its total."""
-        b, total = self.b, self.nothing
+    def chain(self, first: Index, unrolled_end: Index, end: Index, load: LoadItem, store: StoreTotal) -> str:
+        """Scan a chain of items, `_SCAN_UNROLL` at a time up to `unrolled_end`; returns its total."""
+        b, total = self.b, self.neutral
         for start, stop, together in ((first, unrolled_end, _SCAN_UNROLL), (unrolled_end, end, 1)):
             if start == stop:
                 continue
@@ -598,15 +601,15 @@ class _TemplateLines(Scanning):
             with b.loop(LoopKind.SERIAL, (start,), (most,), [(self.kind, total, None)], step=together) as loop:
                 (total,) = loop.inside
                 for index in [plus(at(loop.index), Index((), ahead)) for ahead in range(together)]:
-                    total = self.joined(total, take(index))
-                    give(index, total)
+                    total = self.joined(total, load(index))
+                    store(index, total)
                 loop.yields = (total,)
             (total,) = loop.results
         return total
 
     def short_lines(self, lines: Index, length: Index, before: str) -> None:
         b = self.b
-        runs, full_groups = whole_multiples(b, length, RUN), times(whole_multiples(b, length, _SCAN_UNROLL), _SCAN_UNROLL)
+        runs, full_groups = quotient(b, length, RUN), times(quotient(b, length, _SCAN_UNROLL), _SCAN_UNROLL)
         with b.range(LoopKind.VECTOR, lines) as line:
 
             def run(start: Index, unrolled_end: Index, end: Index, before_run: str) -> str:
@@ -617,19 +620,19 @@ class _TemplateLines(Scanning):
 
                 return self.chain(start, unrolled_end, end, lambda index: self.item(at(line.index), index), give)
 
-            with b.range(LoopKind.SERIAL, runs, [(self.kind, self.nothing, None)]) as loop:
+            with b.range(LoopKind.SERIAL, runs, [(self.kind, self.neutral, None)]) as loop:
                 start, (before_run,) = times(at(loop.index), RUN), loop.inside
                 end = plus(start, Index((), RUN))
                 loop.yields = (self.joined(before_run, run(start, end, end, before_run)),)
             run(times(runs, RUN), full_groups, length, loop.results[0])
 
     def block(self, line: Index, start: Index, length: Index, before_block: str) -> str:
-        """The items of a block, and its total."""
+        """Scan the items of a block; returns its total."""
         b = self.b
-        items = self.least(plus(length, times(start, -1)), BLOCK)
-        runs = whole_multiples(b, items, RUN)
-        with b.loop(LoopKind.SERIAL, (ZERO,), (runs,), [(self.kind, self.nothing, None)], step=_RUNS) as group:
-            count = self.least(plus(runs, times(at(group.index), -1)), _RUNS)
+        items = self.minimum(plus(length, times(start, -1)), BLOCK)
+        runs = quotient(b, items, RUN)
+        with b.loop(LoopKind.SERIAL, (ZERO,), (runs,), [(self.kind, self.neutral, None)], step=_RUNS_TOGETHER) as group:
+            count = self.minimum(plus(runs, times(at(group.index), -1)), _RUNS_TOGETHER)
             first = plus(start, times(at(group.index), RUN))
             group.yields = (self.runs(count, line, first, before_block, group.inside[0]),)
         before, rest = group.results[0], plus(start, times(runs, RUN))
@@ -642,13 +645,14 @@ class _TemplateLines(Scanning):
             self.store("result", self.joined(before_rest, total), line, plus(rest, index))
 
         left = plus(items, times(runs, -RUN))
-        full_groups = times(whole_multiples(b, left, _SCAN_UNROLL), _SCAN_UNROLL)
+        full_groups = times(quotient(b, left, _SCAN_UNROLL), _SCAN_UNROLL)
         return self.joined(before, self.chain(ZERO, full_groups, left, take, give))
 
     def runs(self, count: Index, line: Index, start: Index, before_block: str, before: str) -> str:
-        """Whole runs side by side; what is before them in the block joined with their totals."""
+        """Scan full runs side by side; `before`: the total of the runs before them in the block.  Returns the total after
+        them."""
         b, run_length = self.b, Index((), RUN)
-        scanned, totals = self.room(_RUNS, RUN), self.room(_RUNS)
+        scanned, totals = self.scratch(_RUNS_TOGETHER, RUN), self.scratch(_RUNS_TOGETHER)
         with b.range(LoopKind.VECTOR, count) as run:
 
             def take(index: Index) -> str:
@@ -668,17 +672,17 @@ class _TemplateLines(Scanning):
         return run.results[0]
 
 
-class _Columns(Scanning):
-    """Lines side by side.  What each has come to stays in a register for a run; what is before that is in scratch."""
+class _ColumnScan(ScanProgram):
+    """A scan of adjacent lines side by side.  The total of a run is in a register, those before it are in scratch."""
 
     def program(self) -> LoopProgram:
         b, scan = self.b, self.scan
         tables, length, cells = at("tables"), at("length"), at("cells")
         roles = ("source", ViewRole.INPUT), ("result", ViewRole.OUTPUT)
         views = [View(name, scan.kind, (tables, length, cells), role) for name, role in roles]
-        rooms = self.room(_STRIP), self.room(_STRIP)
+        rooms = self.scratch(_STRIP), self.scratch(_STRIP)
         with b.range(LoopKind.SERIAL, tables) as table, b.loop(LoopKind.SERIAL, (ZERO,), (cells,), step=_STRIP) as strip:
-            count = self.least(plus(cells, times(at(strip.index), -1)), _STRIP)
+            count = self.minimum(plus(cells, times(at(strip.index), -1)), _STRIP)
             self.strip(at(table.index), length, at(strip.index), count, rooms)
         return LoopProgram("columns", ("tables", "length", "cells"), (*views, *b.views.values()), (*b.preamble, *b.statements))
 
@@ -686,14 +690,14 @@ class _Columns(Scanning):
         b, (run_room, block_room) = self.b, rooms
         with b.range(LoopKind.VECTOR, cells) as cell:
             for room in rooms:
-                b.store(room, (at(cell.index),), self.nothing)
+                b.store(room, (at(cell.index),), self.neutral)
         with b.loop(LoopKind.SERIAL, (ZERO,), (length,), step=BLOCK) as block:
             end = plus(at(block.index), Index((), BLOCK)), length
             with b.loop(LoopKind.SERIAL, (at(block.index),), end, step=RUN) as run, b.range(LoopKind.VECTOR, cells) as cell:
                 here = (at(cell.index),)
                 before_run = b.load(run_room, here)
                 before, ends = self.joined(b.load(block_room, here), before_run), (plus(at(run.index), Index((), RUN)), length)
-                with b.loop(LoopKind.SERIAL, (at(run.index),), ends, [(self.kind, self.nothing, None)]) as item:
+                with b.loop(LoopKind.SERIAL, (at(run.index),), ends, [(self.kind, self.neutral, None)]) as item:
                     point = table, at(item.index), plus(first, at(cell.index))
                     item.yields = (self.joined(item.inside[0], self.item(*point)),)
                     self.store("result", self.joined(before, item.yields[0]), *point)
@@ -701,43 +705,42 @@ class _Columns(Scanning):
             with b.range(LoopKind.VECTOR, cells) as cell:
                 here = (at(cell.index),)
                 b.store(block_room, here, self.joined(b.load(block_room, here), b.load(run_room, here)))
-                b.store(run_room, here, self.nothing)
+                b.store(run_room, here, self.neutral)
 
 
 # ------------------------------------------------------------------------------------------------- scans on GPUs
 #
-# Scans as loop programs for cards, in the order of scans.
+# Scans as loop programs for GPUs, in the order of scans.
 #
-# LINES has a thread a line: for many lines, or lines that do not lie along memory (neighbouring threads then have neighbouring
-# items).  Else a block of threads has a block of items, which a thread a run scans in the block's memory.  Lines of one BLOCK
-# need nothing else; of lines of several BLOCKS one nest finds what each block comes to, one what is before each, and one scans
-# it.
+# LINES has one thread for each line: for many lines, or interleaved ones (so that neighbouring threads have neighbouring items).
+# Else a thread block has a block of items, of which each thread scans a run in shared memory.  BLOCK is for lines of one block;
+# for lines of several BLOCKS one nest computes the total of each block, one the totals before each, and one scans them.
 #
-# Words of LINES: tables; items of each line; the lines of a table, which lie next to each other; the source and its strides from
-# table to table and item to item; the result and its strides.  Of the others: lines; items of each; blocks of each; the source
-# and its stride from line to line; the result and its.
+# Words of LINES: tables; items of each line; the lines of a table, which are interleaved; the source and its strides from table
+# to table and item to item; the result and its strides.  Of the others: lines; items of each; blocks of each (BLOCKS); the source
+# and its stride from line to line; the result and its stride.
 
 _RUNS_OF_BLOCK: Final = BLOCK // RUN
 
 
-class CardScanForm(Enum):
+class GpuScanForm(Enum):
     LINES = ("tables", "length", "cells")
     BLOCK = ("lines", "length")
     BLOCKS = ("lines", "length", "blocks")
 
 
 @cache
-def card_scan(function: str, kind: Kind, form: CardScanForm) -> LoopProgram:
-    scan, sizes = _ScanBuilder(ScanTemplate(function, kind, ScanForm.LINES)), form.value
-    scan.lines() if form is CardScanForm.LINES else scan.blocks(is_long=form is CardScanForm.BLOCKS)
-    shape = tuple(map(at, sizes if form is CardScanForm.LINES else sizes[:2]))
+def gpu_scan(function: str, kind: Kind, form: GpuScanForm) -> LoopProgram:
+    scan, sizes = _GpuScan(ScanTemplate(function, kind, ScanForm.LINES)), form.value
+    scan.lines() if form is GpuScanForm.LINES else scan.blocks(is_long=form is GpuScanForm.BLOCKS)
+    shape = tuple(map(at, sizes if form is GpuScanForm.LINES else sizes[:2]))
     views = View("source", kind, shape, ViewRole.INPUT), View("result", kind, shape, ViewRole.OUTPUT)
     return LoopProgram("scan", sizes, (*views, *scan.b.views.values()), (*scan.b.preamble, *scan.b.statements))
 
 
-class _ScanBuilder(Scanning):
+class _GpuScan(ScanProgram):
     def entry(self) -> list[tuple[Kind, str, None]]:
-        return [(self.kind, self.nothing, None)]
+        return [(self.kind, self.neutral, None)]
 
     def lines(self) -> None:
         b = self.b
@@ -757,9 +760,10 @@ class _ScanBuilder(Scanning):
             block.yields = (self.joined(block.inside[0], run.results[0]),)
 
     def blocks(self, *, is_long: bool) -> None:
-        """`tile`: the items of a block, runs a place apart so that they are in different banks; `sums`: what runs come to."""
+        """Scan blocks in shared memory.  `tile`: the items of a block, with runs padded by one item, so that they start in
+        different banks; `sums`: the totals of runs."""
         b, lines = self.b, at("lines")
-        self.tile, self.sums, before = self.room(BLOCK + _RUNS_OF_BLOCK), self.room(_RUNS_OF_BLOCK), ""
+        self.tile, self.sums, before = self.scratch(BLOCK + _RUNS_OF_BLOCK), self.scratch(_RUNS_OF_BLOCK), ""
         if is_long:
             before = b.view("before", self.kind, (lines, at("blocks")), ViewRole.SCRATCH).name
             with b.range(LoopKind.PARALLEL, lines) as line, b.range(LoopKind.PARALLEL, at("blocks")) as block:
@@ -781,12 +785,12 @@ class _ScanBuilder(Scanning):
                 self.store("result", shown, at(line.index), plus(start, at(item.index)))
 
     def runs(self, line: Index, start: Index) -> None:
-        """Scan the runs of a block; what is not there changes nothing."""
+        """Scan the runs of a block in shared memory; absent items are neutral."""
         b, left = self.b, plus(at("length"), times(start, -1))
         with b.range(LoopKind.VECTOR, Index((), BLOCK)) as item:
             is_there = b.compare("lt", at(item.index), left)
             item_or_zero = self.item(line, plus(start, at(item.index)), mask=is_there)
-            item_or_zero = b.apply("select", (is_there, item_or_zero, self.nothing), self.kind, self.kind)
+            item_or_zero = b.apply("select", (is_there, item_or_zero, self.neutral), self.kind, self.kind)
             b.store(self.tile, (self.padded_index(item.index),), item_or_zero)
         with b.range(LoopKind.VECTOR, Index((), _RUNS_OF_BLOCK)) as run:
             with b.range(LoopKind.SERIAL, Index((), RUN), self.entry()) as item:
@@ -796,7 +800,7 @@ class _ScanBuilder(Scanning):
             b.store(self.sums, (at(run.index),), item.results[0])
 
     def follow(self, view: str, outer: tuple[Index, ...], count: Index, first: str | None = None) -> str:
-        """Each total becomes what is before it (behind `first`); what all come to."""
+        """Replace each total by the exclusive prefix (combined with `first`); returns the total of all."""
         with self.b.range(LoopKind.SERIAL, count, self.entry()) as loop:
             (before,), here = loop.inside, (*outer, at(loop.index))
             loop.yields = (self.joined(before, self.b.load(view, here)),)

@@ -4,10 +4,10 @@
       input x: f64[n]
       output y: f64[n] strided
       scratch t: f64[n, 2*n + 1] private
-      half: f64 = 0.5                          # Constant; `bits 0x…` where the value does not say them
+      half: f64 = 0.5                          # ConstantStatement; `bits 0x…` where the value does not determine them
       zero: f64 = 0.0
       for i in 0..n serial carried (s: f64 = zero -> s1 => last) {
-        j = index n - 1 - i                    # Number
+        j = index n - 1 - i                    # IndexStatement
         v = x[j] if keep                       # Load; the kind is the view's
         w: f64 = mul(s, half)                  # Apply; the compute kind after a colon where it is another: lt:f64(s, v)
         s1: f64 = add(w, v)                    # circular/1(v): its parameter; `check 2` after it: its check
@@ -34,9 +34,9 @@ from ...typechecker.elements import Kind
 from .ir import (
     Apply,
     Box,
+    BranchResult,
     Call,
     Carried,
-    Chosen,
     ConstantStatement,
     Fail,
     For,
@@ -55,7 +55,7 @@ from .ir import (
 
 # ---------------------------------------------------------------------------------------------------- literals
 #
-# Constants by their bits, as they are shown and read.
+# Constants, which the IR has as bits, as text.
 
 _FLOATS: Final = {Kind.F64: ("<d", "<Q"), Kind.F32: ("<f", "<I")}
 _NAN: Final = {Kind.F64: 0x7FF8 << 48, Kind.F32: 0x7FC0 << 16}
@@ -71,7 +71,7 @@ def float_bits(kind: Kind, value: float) -> int:
 
 
 def literal_value(kind: Kind, bits: int) -> bool | int | float | str:
-    """The item that a constant's bits are."""
+    """The value of a constant's bits."""
     if kind in _FLOATS:
         to, back = _FLOATS[kind]
         return float(struct.unpack(to, struct.pack(back, bits))[0])
@@ -98,13 +98,13 @@ def literal_bits(kind: Kind, shown: str) -> int:
 
 # ---------------------------------------------------------------------------------------------------- reading
 #
-# Programs from text.
+# A recursive-descent parser.
 
 Item = TypeVar("Item")
 
 
 class TextError(Exception):
-    """What is wrong with a text, and where: `line` and `column` count from 1."""
+    """A syntax error at `line` and `column`, which count from 1."""
 
     def __init__(self, line: int, column: int, message: str) -> None:
         super().__init__(f"{line}:{column}: {message}")
@@ -118,16 +118,16 @@ _TOKEN: Final = re.compile(
 _KINDS: Final = {kind.value: kind for kind in Kind}
 _LOOPS: Final = {kind.value: kind for kind in LoopKind}
 KEYWORDS: Final = frozenset({"for", "if", "fail", "else", "call", "input", "output", "scratch", "index", "bits"})
-"""Words that are no names."""
+"""Reserved words."""
 
 
 def parse(text: str) -> LoopProgram:
-    """The program that a text is; `TextError` says what is wrong and where."""
+    """Parse a program; raises `TextError` at the first syntax error."""
     return _LoopParser(text).program()
 
 
 def is_name(text: str) -> bool:
-    """May a register, view or program be called so?"""
+    """Is it a valid name of a register, view or program?"""
     matched = _TOKEN.fullmatch(text)
     return matched is not None and matched.lastgroup == "name" and text not in KEYWORDS
 
@@ -163,7 +163,7 @@ class _LoopParser:
         self.position += (there := self.at(*words))
         return there
 
-    def need(self, word: str) -> None:
+    def expect(self, word: str) -> None:
         if not self.take(word):
             raise self._expected(word)
 
@@ -193,11 +193,11 @@ class _LoopParser:
         return self.one_of(_KINDS, "a kind")
 
     def many(self, item: Callable[[], Item], opening: str = "(", closing: str = ")") -> tuple[Item, ...]:
-        self.need(opening)
+        self.expect(opening)
         items: list[Item] = []
         while not self.take(closing):
             if items:
-                self.need(",")
+                self.expect(",")
             items.append(item())
         return tuple(items)
 
@@ -227,14 +227,14 @@ class _LoopParser:
         return (self.form(),)
 
     def program(self) -> LoopProgram:
-        self.need("program")
+        self.expect("program")
         name, parameters = self.name(), self.many(self.name)
         facts: list[Index] = []
         if self.take("given"):
             facts.append(self.form())
             while self.take(","):
                 facts.append(self.form())
-        self.need("{")
+        self.expect("{")
         views: list[View] = []
         while self.at(*(role.value for role in ViewRole)):
             views.append(self.view())
@@ -246,7 +246,7 @@ class _LoopParser:
     def view(self) -> View:
         role = self.one_of({role.value: role for role in ViewRole}, "a role")
         name = self.name()
-        self.need(":")
+        self.expect(":")
         kind, shape = self.kind(), self.many(self.form, "[", "]")
         unit = not self.take("strided")
         return View(name, kind, shape, role, unit, self.take("private"), self.take("streamed"), self.take("local"))
@@ -265,22 +265,22 @@ class _LoopParser:
             return self.branch()
         if self.take("fail"):
             check = self.whole_number()
-            self.need("if")
+            self.expect("if")
             return Fail(check, self.name(), self.many(self.name) if self.at("(") else ())
         if self.take("call"):
             routine, reads = self.whole_number(), self.many(self.box)
-            self.need("into")
+            self.expect("into")
             writes = self.many(self.box)
             return Call(routine, reads, writes, self.many(self.form) if self.take("given") else ())
         name = self.name("a statement")
         if self.at("["):
             indices = self.many(self.form, "[", "]")
-            self.need("=")
+            self.expect("=")
             value, join = self.name(), self.name("a function") if self.take("by") else None
             return Store(name, indices, value, self.mask(), join)
         if self.take(":"):
             return self.typed(name, self.kind())
-        self.need("=")
+        self.expect("=")
         if self.take("index"):
             return IndexStatement(name, self.form())
         return Load(name, self.name("a view"), self.many(self.form, "[", "]"), self.mask())
@@ -303,7 +303,7 @@ class _LoopParser:
         return None
 
     def typed(self, name: str, kind: Kind) -> Statement:
-        self.need("=")
+        self.expect("=")
         if self.at("-", "bits", "true", "false", "nan", "inf") or self.tokens[self.position][0] == "number":
             return self.constant(name, kind)
         function = self.name("a function or a literal")
@@ -323,51 +323,51 @@ class _LoopParser:
 
     def loop(self) -> For:
         name = self.name()
-        self.need("in")
+        self.expect("in")
         lower = self.bounds("max")
-        self.need("..")
+        self.expect("..")
         upper = self.bounds("min")
         step = self.whole_number() if self.take("step") else 1
         kind = self.one_of(_LOOPS, "a kind of loop")
         carried = self.many(self.carried) if self.take("carried") else ()
         until = self.name() if self.take("until") else None
-        self.need("{")
+        self.expect("{")
         return For(name, lower, upper, kind, self.body(), carried, until, step)
 
     def carried(self) -> Carried:
         inside = self.name()
-        self.need(":")
+        self.expect(":")
         kind = self.kind()
-        self.need("=")
+        self.expect("=")
         initial = self.name()
-        self.need("->")
+        self.expect("->")
         yielded = self.name()
-        self.need("=>")
+        self.expect("=>")
         return Carried(inside, kind, initial, yielded, self.name(), self.name("a function") if self.take("by") else None)
 
     def branch(self) -> If:
         condition = self.name()
-        self.need("{")
+        self.expect("{")
         then = self.body()
         otherwise: tuple[Statement, ...] = ()
         if self.take("else"):
-            self.need("{")
+            self.expect("{")
             otherwise = self.body()
         return If(condition, then, otherwise, self.many(self.chosen) if self.take("chosen") else ())
 
-    def chosen(self) -> Chosen:
+    def chosen(self) -> BranchResult:
         name = self.name()
-        self.need(":")
+        self.expect(":")
         kind = self.kind()
-        self.need("=")
+        self.expect("=")
         then = self.name()
-        self.need("|")
-        return Chosen(name, kind, then, self.name())
+        self.expect("|")
+        return BranchResult(name, kind, then, self.name())
 
 
 # ---------------------------------------------------------------------------------------------------- writing
 #
-# Programs as text.
+# The printer.
 
 def show(program: LoopProgram) -> str:
     """The program as text."""
@@ -383,7 +383,7 @@ def show(program: LoopProgram) -> str:
 
 
 def show_index(form: Index) -> str:
-    """An affine form, what is added before what is subtracted."""
+    """An affine form as text, positive terms first."""
     shown = ""
     for name, coefficient in sorted(form.terms, key=lambda term: term[1] < 0):
         size = name if abs(coefficient) == 1 else f"{abs(coefficient)}*{name}"

@@ -1,10 +1,11 @@
-"""The verifier of loop programs: what is wrong with one, and what about it could not be shown.
+"""The verifier of loop programs.
 
-`problems(program)` lists both, each with the statement at fault; `verify(program)` raises `Malformed` where something is wrong.
-  * WRONG: a name that is defined twice or not seen, kinds that do not agree, a rule of Note [Loops] or [Memory] that is broken.
-  * UNPROVED: an index that may leave its view, or two iterations of a VECTOR or PARALLEL loop that may touch one item (a store of
-    one and any access of another), as far as `facts` can prove.  Bounds of loops, the program's facts, conditions of branches and
-    masks, and checks that left the program where they failed are taken into account.
+`problems(program)` lists problems, each with the statement at fault; `verify(program)` raises `MalformedProgram` if one is WRONG.
+  * WRONG: a name that is defined twice or not visible, kinds that do not agree, a violated rule of Note [Loops] or [Memory].
+  * UNPROVED: an index that may leave its view, or two iterations of a VECTOR or PARALLEL loop that may access one item (a store
+  of
+    one and any access of the other), as far as `facts` can prove.  The proofs use the bounds of loops, the program's facts, the
+    conditions of branches and masks, and earlier checks, which exit the program where they fail.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, is_exact_in_any_order
 from ..lower.kernel_ir import LANES
-from .facts import Facts, everywhere, facts_of
+from .facts import Facts, facts_of, statements_with_facts
 from .ir import (
     MOST_VALUES,
     ONE,
@@ -38,29 +39,29 @@ from .ir import (
     Store,
     View,
     ViewRole,
+    defined_in_iteration,
     index,
     minus,
     plus,
-    scanned,
+    scan_reductions,
     uses,
     walk,
-    within,
 )
 from .text import is_name, show_index, show_statement
 
 _FAILING: Final = ("floor", "ceil")
 _KERNELS: Final = {"square": "neg", "half_power": "neg", "log2": "neg", "log10": "neg", "same": "eq", "outside": "eq"}
-"""What kernels have besides the table, and what of it has operands and a result like theirs."""
+"""Functions of kernels that the table of scalar functions lacks, with one of the table whose signature is the same."""
 
 
-class ProblemStanding(Enum):
+class ProblemStatus(Enum):
     WRONG = "wrong"
     UNPROVED = "not proved"
 
 
 @dataclass(frozen=True, slots=True)
 class VerifierProblem:
-    standing: ProblemStanding
+    standing: ProblemStatus
     message: str
     where: str = ""
 
@@ -68,24 +69,24 @@ class VerifierProblem:
         return f"{self.standing.value}: {self.message}" + (f" in `{self.where}`" if self.where else "")
 
 
-class Malformed(Exception):
-    """What is wrong with a program, all of it."""
+class MalformedProgram(Exception):
+    """Raised with all rule violations of a program."""
 
 
 def verify(program: LoopProgram) -> None:
-    """Raise `Malformed` if anything is wrong with the program; what is not proved does not count."""
-    wrong = [problem for problem in problems(program) if problem.standing is ProblemStanding.WRONG]
+    """Raise `MalformedProgram` if the program violates a rule; unproved accesses are ignored."""
+    wrong = [problem for problem in problems(program) if problem.standing is ProblemStatus.WRONG]
     if wrong:
-        raise Malformed("\n".join(map(str, wrong)))
+        raise MalformedProgram("\n".join(map(str, wrong)))
 
 
 def problems(program: LoopProgram) -> tuple[VerifierProblem, ...]:
-    """All that is wrong, or, if nothing is, all that is not proved."""
-    rules = _Rules(program)
+    """All rule violations or, if there are none, all unproved accesses."""
+    rules = _RuleChecker(program)
     rules.program()
-    if rules.found:
-        return tuple(rules.found)
-    return tuple(_Proofs(program).found)
+    if rules.problems:
+        return tuple(rules.problems)
+    return tuple(_AccessProofs(program).problems)
 
 
 def may_fail(node: Apply) -> bool:
@@ -95,21 +96,21 @@ def may_fail(node: Apply) -> bool:
 # -------------------------------------------------------------------------------------------------- rules
 
 
-class _Rules:
-    """Names, kinds, and the rules of loops."""
+class _RuleChecker:
+    """Checks names, kinds, and the rules of loops."""
 
     def __init__(self, subject: LoopProgram) -> None:
         self.subject = subject
         self.views: dict[str, View] = {}
         self.names: set[str] = set()
         self.kinds: dict[str, Kind] = {}
-        """Registers that are seen here."""
-        self.found: list[VerifierProblem] = []
+        """The registers that are visible at the current statement."""
+        self.problems: list[VerifierProblem] = []
         self.statement: Statement | None = None
 
     def wrong(self, message: str) -> None:
         where = show_statement(self.statement)[0] if self.statement is not None else ""
-        self.found.append(VerifierProblem(ProblemStanding.WRONG, message, where))
+        self.problems.append(VerifierProblem(ProblemStatus.WRONG, message, where))
 
     def define(self, name: str, kind: Kind) -> None:
         if name in self.names:
@@ -153,13 +154,13 @@ class _Rules:
         self.block(self.subject.body, ())
 
     def block(self, body: tuple[Statement, ...], around: tuple[For, ...]) -> None:
-        """A block; what it defines is seen until the caller takes it back."""
+        """Check a block; its definitions stay visible until the caller restores `kinds`."""
         for statement in body:
             self.statement = statement
             self.check(statement, around)
 
     def inside(self, body: tuple[Statement, ...], around: tuple[For, ...]) -> dict[str, Kind]:
-        """A block inside a statement: what is seen at its end."""
+        """Check a block inside a statement; returns the registers that are visible at its end."""
         outer, self.kinds = self.kinds, dict(self.kinds)
         self.block(body, around)
         seen, self.kinds = self.kinds, outer
@@ -197,7 +198,7 @@ class _Rules:
                     self.define(chosen.name, chosen.kind)
 
     def given(self, name: str, kind: Kind, seen: dict[str, Kind]) -> None:
-        """A register that a block gives to what is around it."""
+        """Check a register that a block yields; `seen`: those visible at the block's end."""
         outer, self.kinds = self.kinds, seen
         self.use(name, kind)
         self.kinds = outer
@@ -276,7 +277,7 @@ class _Rules:
         if vector is not None:
             if loop.kind is LoopKind.PARALLEL or (loop.kind is LoopKind.VECTOR and loop.carried):
                 self.wrong("in a vector loop there are serial loops, or vector loops that carry nothing")
-            inner = within(vector) - {inside.index for inside in walk(vector.body) if isinstance(inside, For)}
+            inner = defined_in_iteration(vector) - {inside.index for inside in walk(vector.body) if isinstance(inside, For)}
             if vector.carried and any(name in inner for form in (*loop.lower, *loop.upper) for name, _ in form.terms):
                 self.wrong(f"its bounds depend on the vector loop over {vector.index}")
         if loop.kind is LoopKind.PARALLEL and LoopKind.PARALLEL in kinds and kinds[-1] is not LoopKind.PARALLEL:
@@ -299,11 +300,12 @@ def _is_reduction(loop: For, carried: Carried) -> bool:
     node, function = readers[0], carried.reduction
     return (isinstance(node, Apply) and function is not None and node.function == function and node.name == carried.yielded
             and node.args[0] == carried.inside and carried.inside not in node.args[1:]
-            and (is_exact_in_any_order(function, carried.kind) or (_is_short(loop) and not scanned(loop))))  # fmt: skip
+            and (is_exact_in_any_order(function, carried.kind) or (_is_short(loop) and not scan_reductions(loop))))  # fmt: skip
 
 
 def _is_short(loop: For) -> bool:
-    """May the reductions of a loop have the order of sums?  Not where it may fail: single items would tell which one does."""
+    """May the reductions of a loop follow the order of sums: a constant number of at most `LANES` items, none of which may
+    fail?"""
     if any(isinstance(s, Fail) or (isinstance(s, Apply) and may_fail(s)) for s in walk(loop.body)):
         return False
     return loop.lower == (ZERO,) and len(loop.upper) == 1 and not loop.upper[0].terms and 0 < loop.upper[0].constant <= LANES
@@ -314,20 +316,20 @@ def _is_short(loop: For) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ViewAccess:
-    """An access, and what holds where it is made."""
+    """An access, and the facts that hold at it."""
 
     node: Load | Store
     facts: Facts
 
 
-ANY: Final = index("?")
-"""An index of which nothing is known."""
+UNKNOWN_INDEX: Final = index("?")
+"""An unknown index."""
 
 
 def accesses(body: tuple[Statement, ...], facts: Facts) -> list[ViewAccess]:
     """All accesses of a block."""
     result: list[ViewAccess] = []
-    for node, there in everywhere(body, facts):
+    for node, there in statements_with_facts(body, facts):
         if isinstance(node, Call):
             result += [ViewAccess(any_item(box, node), there) for box in node.boxes]
         elif isinstance(node, Load | Store):
@@ -337,26 +339,26 @@ def accesses(body: tuple[Statement, ...], facts: Facts) -> list[ViewAccess]:
 
 def any_item(box: Box, call: Call) -> Load | Store:
     """An access of an item of a box."""
-    indices = tuple(first if size is None else ANY for first, size in zip(box.start, box.shape, strict=True))
+    indices = tuple(first if size is None else UNKNOWN_INDEX for first, size in zip(box.start, box.shape, strict=True))
     return Store(box.view, indices, "") if box in call.writes else Load("", box.view, indices)
 
 
-def apart(access: ViewAccess, later: ViewAccess, loop: For, inner: frozenset[str]) -> bool:
-    """Is what `later` touches, in a later iteration of the loop, another item than what `access` touches?
+def are_disjoint(access: ViewAccess, later: ViewAccess, loop: For, inner: frozenset[str]) -> bool:
+    """Does `later`, in a later iteration of the loop, provably access another item than `access`?
 
-    `inner`: all that an iteration defines."""
+    `inner`: all registers that an iteration defines."""
     both = access.facts.across_iterations(later.facts, loop, inner)
-    if both.never:
+    if both.unreachable:
         return True
-    pairs = [pair for pair in zip(access.node.indices, later.node.indices, strict=True) if ANY not in pair]
-    return any(both.differs(minus(both.later(other), both.definitions.expand(earlier))) for earlier, other in pairs)
+    pairs = [pair for pair in zip(access.node.indices, later.node.indices, strict=True) if UNKNOWN_INDEX not in pair]
+    return any(both.proves_nonzero(minus(both.later(other), both.definitions.expand(earlier))) for earlier, other in pairs)
 
 
-class _Proofs:
+class _AccessProofs:
     def __init__(self, program: LoopProgram) -> None:
         self.views = {view.name: view for view in program.views}
-        self.found: list[VerifierProblem] = []
-        for statement, facts in everywhere(program.body, facts_of(program)):
+        self.problems: list[VerifierProblem] = []
+        for statement, facts in statements_with_facts(program.body, facts_of(program)):
             match statement:
                 case Call():
                     for box in statement.boxes:
@@ -364,10 +366,10 @@ class _Proofs:
                 case Load() | Store():
                     self.bounds(statement, facts.assuming(statement.mask))
                 case For() if statement.kind is not LoopKind.SERIAL:
-                    self.independence(statement, accesses(statement.body, facts.within(statement)))
+                    self.independence(statement, accesses(statement.body, facts.in_iteration(statement)))
 
     def unproved(self, message: str, statement: Statement) -> None:
-        self.found.append(VerifierProblem(ProblemStanding.UNPROVED, message, show_statement(statement)[0]))
+        self.problems.append(VerifierProblem(ProblemStatus.UNPROVED, message, show_statement(statement)[0]))
 
     def bounds(self, node: Load | Store, facts: Facts) -> None:
         for axis, (form, length) in enumerate(zip(node.indices, self.views[node.view].shape, strict=True)):
@@ -380,7 +382,7 @@ class _Proofs:
                 self.unproved(f"axis {axis} of the box of {box.view} may leave 0..{show_index(length)}", call)
 
     def independence(self, loop: For, touched: list[ViewAccess]) -> None:
-        inner = frozenset(within(loop))
+        inner = frozenset(defined_in_iteration(loop))
         for store in touched:
             view = self.views[store.node.view]
             if not isinstance(store.node, Store) or (view.private and loop.kind is LoopKind.PARALLEL):
@@ -388,7 +390,7 @@ class _Proofs:
             for other in touched:
                 is_joined = isinstance(other.node, Store) and other.node.join == store.node.join is not None
                 if other.node.view == view.name and not (
-                    is_joined or (apart(store, other, loop, inner) and apart(other, store, loop, inner))
+                    is_joined or (are_disjoint(store, other, loop, inner) and are_disjoint(other, store, loop, inner))
                 ):
                     said = show_statement(other.node)[0]
                     self.unproved(f"another iteration over {loop.index} may touch what `{said}` touches", store.node)

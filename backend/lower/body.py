@@ -1,8 +1,5 @@
-"""Builds the scalar body of a kernel from a structured phase.
-
-`build_body` translates the phase's nodes, `narrow` computes small integers in narrow kinds, and `build_kernel` combines the body
-with a loop order (`kernel_ir.plan_nest`).
-"""
+"""Builds the scalar body of a kernel from a structured phase (`build_body`), narrows its integers (`narrow`), and combines it
+with a loop order (`build_kernel`)."""
 
 from __future__ import annotations
 
@@ -56,8 +53,7 @@ from .kernel_ir import (
 #
 # Complex numbers in kernels: two floats each, with every complex function expanded into functions of floats.
 #
-# So the IR has no complex arithmetic: a `KernelLoad` of a complex operand loads one part, a `KernelResult` of complex kind stores
-# two nodes.
+# So the IR has no complex arithmetic: a `KernelLoad` loads one part, a `KernelResult` of complex kind stores two nodes.
 #
 # The formulas equal those of `cpu.numpy_scalars` to the bit: four multiplications, Smith's division by the reciprocal of the
 # scale, and the magnitude as the root of the sum of squares, scaled by a power of two where these would overflow or underflow.

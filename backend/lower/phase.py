@@ -22,21 +22,21 @@ from ..graph.phases import Affine, AxisKind, Projection, Read, ReadNode, Structu
 from ..jit.compiler import vector_bytes
 from ..loopir.ir import ONE, ZERO, Index, LoopBuilder, LoopKind, LoopProgram, View, ViewRole, at, integer, plus, power, times
 from ..loopir.reductions import (
-    MOST,
+    MAX_SUM,
     MOST_UNROLLED,
     AccumulatorCells,
     Items,
     Reduction,
-    Threads,
+    ThreadBlockReduction,
     cannot_fail,
-    from_the_right,
-    in_lanes,
+    cell_tiles,
     in_vectors,
     joined,
-    of_any_length,
-    ordered,
+    ordered_sums,
+    right_fold,
+    short_sum,
     states,
-    together,
+    sum_of_any_length,
     unrolled,
 )
 from .body import Body, accumulator_dependent_nodes, bits_of, build_body, spans_of, used_nodes
@@ -67,11 +67,11 @@ from .scope import SMALL, Check, LoweringScope, NotLowerable, Registers, Storage
 @dataclass(frozen=True, slots=True)
 class Extent:
     """Facts about the last axis: its `length` if that is short and constant (else 0), its upper bound `most`, and whether it
-    provably has an item (`is_some`)."""
+    provably has an item (`is_nonempty`)."""
 
     length: int = 0
-    most: int = MOST
-    is_some: bool = True
+    most: int = MAX_SUM
+    is_nonempty: bool = True
 
 
 _ANY_EXTENT: Final = Extent()
@@ -242,7 +242,7 @@ class PhaseNest:
     def reduce_cells(self, point: Sequence[Index], known: dict[int, str]) -> None:
         """Reductions of adjacent cells, `most` at a time."""
         most = min(self.most_cells, 2 * PhaseNest.most_cells >> (len(self.parts) - 1).bit_length())
-        with together(self.b, self.extents[-2], most) as (start, cells):
+        with cell_tiles(self.b, self.extents[-2], most) as (start, cells):
 
             def items(cell: Index) -> Items:
                 here, values = [*point, plus(start, cell)], dict(known)
@@ -252,7 +252,10 @@ class PhaseNest:
             def give(cell: Index, totals: Sequence[str]) -> None:
                 self.emit([*point, plus(start, cell)], totals)
 
-            ordered(self.b, self.reductions, self.extents[-1], items, give, cells, self.last.most, is_some=self.last.is_some)
+            last = self.last
+            ordered_sums(
+                self.b, self.reductions, self.extents[-1], items, give, cells, last.most, is_nonempty=last.is_nonempty
+            )
 
     # -------------------------------------------------------------------------------------- reductions
 
@@ -274,12 +277,13 @@ class PhaseNest:
 
         if 0 < length <= MOST_UNROLLED and (self.form is Form.REDUCE_IN_REGISTERS or not point):
             return unrolled(b, sums, length, items)
-        if length and (short := in_lanes(b, sums, length, items)) is not None:
+        if length and (short := short_sum(b, sums, length, items)) is not None:
             b.statements += short.statements
             return list(short.totals)
-        if not self.last.is_some:
-            return of_any_length(b, sums, self.extents[-1], items, self.last.most)
-        ordered(b, sums, self.extents[-1], lambda _: items, lambda _, registers: totals.extend(registers), most=self.last.most)
+        if not self.last.is_nonempty:
+            return sum_of_any_length(b, sums, self.extents[-1], items, self.last.most)
+        length_index, most = self.extents[-1], self.last.most
+        ordered_sums(b, sums, length_index, lambda _: items, lambda _, registers: totals.extend(registers), most=most)
         return totals
 
     def in_any_order(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
@@ -317,7 +321,7 @@ class PhaseNest:
     def right_fold(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
         """Right folds; the result for no items is the function's identity."""
         b, results, kinds = self.b, self.results_of_body, [one.kind for one in self.reductions]
-        some = None if self.last.is_some else b.compare("lt", ZERO, self.extents[-1])
+        some = None if self.last.is_nonempty else b.compare("lt", ZERO, self.extents[-1])
         nothing = [n for r in results for n in (identity_of(r.reduction or "", r.kind) or 0, 0)[: len(r.nodes)]]
 
         def first(index: Index) -> list[str]:
@@ -332,7 +336,7 @@ class PhaseNest:
             self.compute(self.at_depth[-1], [*point, index], values)
             return [values[node] for result in results for node in result.following]
 
-        return from_the_right(b, kinds, self.extents[-1], first, following)
+        return right_fold(b, kinds, self.extents[-1], first, following)
 
 
 # --------------------------------------------------------------------------------------------- structured phases
@@ -488,7 +492,7 @@ class KernelLowering(PhaseNest):
         self.origins = [f"o{axis}" for axis in range(kernel.axes)]
         self.scalars = [f"s{number}" for number in range(kernel.scalars)]
         kinds = [kind_of(kernel, number) for number in range(len(kernel.body))]
-        extents, last = list(map(at, self.sizes)), Extent(kernel.length, kernel.length or MOST)
+        extents, last = list(map(at, self.sizes)), Extent(kernel.length, kernel.length or MAX_SUM)
         if kernel.length:
             extents[-1] = Index((), kernel.length)
         super().__init__(LoopBuilder(), kernel.form, kernel.body, kinds, kernel.results, extents, last)
@@ -613,19 +617,20 @@ class KernelLowering(PhaseNest):
 # Kernels as loop programs for GPUs: the same bodies, views and argument block, in loops over thread blocks.
 #
 # A map is one grid of threads.  A reduction of long lines is two nests: each block of the order of sums is reduced by one thread
-# block (`loopir.reductions.Threads`), then the partial results of each cell are combined pairwise, level by level, in place.
-def gpu_kernel(kernel: Kernel, most: int = MOST) -> LoopProgram:
+# block (`loopir.reductions.ThreadBlockReduction`), then the partial results of each cell are combined pairwise, level by level,
+# in place.
+def gpu_kernel(kernel: Kernel, most: int = MAX_SUM) -> LoopProgram:
     """The GPU program of a kernel.
 
-    `most`: an upper bound of the reduced length (`length_class`): a power of two up to a block, else `loopir.reductions.MOST`; in
-    the latter case the last parameter is the number of blocks."""
+    `most`: an upper bound of the reduced length (`length_class`): a power of two up to a block, else `loopir.reductions.MAX_SUM`;
+    in the latter case the last parameter is the number of blocks."""
     return (GpuPhase(kernel) if kernel.form is Form.MAP else _GpuReductions(kernel, most)).program()
 
 
 def length_class(length: int) -> int:
     """The upper bound of the length that a kernel for lines of this length is printed for: few bounds, so that kernels are
     reused."""
-    return MOST if length > BLOCK else BLOCK if length > LANES else 1 << (length - 1).bit_length()
+    return MAX_SUM if length > BLOCK else BLOCK if length > LANES else 1 << (length - 1).bit_length()
 
 
 class GpuPhase(KernelLowering):
@@ -659,7 +664,8 @@ class _GpuReductions(GpuPhase):
     def __init__(self, kernel: Kernel, most: int) -> None:
         super().__init__(kernel)
         self.is_long = most > BLOCK
-        self.threads = Threads(self.b, self.reductions, most, across=kernel.form is Form.REDUCE_OUTER, are_cells=kernel.axes > 1)
+        across, are_cells = kernel.form is Form.REDUCE_OUTER, kernel.axes > 1
+        self.threads = ThreadBlockReduction(self.b, self.reductions, most, across=across, are_cells=are_cells)
         self.partials = [
             self.b.view("partials", kind, (*map(at, self.sizes[:-1]), at("blocks")), ViewRole.SCRATCH).name
             for kind in self.threads.kinds if self.is_long

@@ -39,7 +39,7 @@ from ..graph.phases import (
     Term,
     ValueId,
 )
-from ..loopir.facts import points_inside
+from ..loopir.facts import trips_and_points
 from ..loopir.ir import ONE, ZERO, Fail, Index, LoopBuilder, LoopKind, LoopProgram, Statement, ViewRole, at, plus, times
 from .body import bits_of, build_body
 from .library_loops import (
@@ -574,7 +574,7 @@ def _lower_inner_loop(scope: LoweringScope, loop: LoopState) -> None:
 
 def _poll_interval(scope: LoweringScope, phase: Loop | Fold | Map) -> int:
     """After how many iterations an inner loop polls for interrupts, a power of two; 0 for a short loop."""
-    trips, points = points_inside(phase, scope.types)
+    trips, points = trips_and_points(phase, scope.types)
     return 1 << max(0, (_POLL_POINTS // points).bit_length() - 1) if trips * points >= _POLL_POINTS else 0
 
 

@@ -23,7 +23,7 @@ from ...typechecker.elements import Kind
 from ..graph.fusion_groups import ALONG, SHORT_ROW
 from ..jit.compiler import vector_bytes
 from ..loopir.ir import ZERO, Index, LoopKind, LoopProgram, View, ViewRole, at, plus, times
-from ..loopir.reductions import AccumulatorCells, Reduction, Threads, in_vectors, joined, ordered, together
+from ..loopir.reductions import AccumulatorCells, Reduction, ThreadBlockReduction, cell_tiles, in_vectors, joined, ordered_sums
 from ..scalar.function_table import weight_of
 from .kernel_ir import BLOCK, Form, Kernel, KernelApply, KernelLoad, Node, VectorStride, kind_of
 from .phase import GpuPhase, KernelLowering
@@ -244,7 +244,7 @@ class _RowByRow(RowLowering):
 
         if not any(one.is_ordered for one in sums):
             return in_vectors(b, sums, items, (length,))
-        ordered(b, sums, length, lambda _: items, lambda _, values: totals.extend(values), most=self.rows.most)
+        ordered_sums(b, sums, length, lambda _: items, lambda _, values: totals.extend(values), most=self.rows.most)
         return totals
 
     def write_inner(self, point: Sequence[Index], known: dict[int, str]) -> None:
@@ -282,7 +282,7 @@ class _RowsSideBySide(RowLowering):
 
     def write_inner(self, point: Sequence[Index], known: dict[int, str]) -> None:
         b = self.b
-        with together(b, at(self.sizes[-2]), _TILE) as (start, cells), b.range(LoopKind.VECTOR, cells.count) as cell:
+        with cell_tiles(b, at(self.sizes[-2]), _TILE) as (start, cells), b.range(LoopKind.VECTOR, cells.count) as cell:
             self.cell, row, values = at(cell.index), [*point, plus(start, at(cell.index))], dict(known)
             self.enter(row, values)
             self.sweeps(row, values)
@@ -339,13 +339,13 @@ class _GpuRows(RowLowering, GpuPhase):
         b, are_cells, most = self.b, self.kernel.axes > 1, self.rows.most
         states = list(map(self.reductions_of, self.plan.sweeps))
         count = sum(map(len, states))
-        sweeps = [Threads(b, group, most, are_cells=are_cells, other_states=count - len(group)) for group in states]
+        sweeps = [ThreadBlockReduction(b, group, most, are_cells=are_cells, other_states=count - len(group)) for group in states]
         self.enter([], self.known)
         with self.cells(sweeps[0].cells) as (point, cells):
             for sweep, threads in zip(self.plan.sweeps, sweeps, strict=True):
                 if sweep.reduces:
                     self.reduce(sweep, threads, point, cells)
-                    self.totals.update(zip(sweep.reduces, threads.rooms, strict=True))
+                    self.totals.update(zip(sweep.reduces, threads.views, strict=True))
                 else:
                     self.only_store(sweep, threads, point, cells)
             with sweeps[0].each(cells) as (_, cell):
@@ -361,7 +361,7 @@ class _GpuRows(RowLowering, GpuPhase):
         self.row_invariants(known, row)
         return row, known
 
-    def reduce(self, sweep: RowPass, threads: Threads, point: Sequence[Index], cells: AccumulatorCells) -> None:
+    def reduce(self, sweep: RowPass, threads: ThreadBlockReduction, point: Sequence[Index], cells: AccumulatorCells) -> None:
         """Reduce the rows of a thread block in one pass; rows of several blocks combine their partial results as a tree."""
         b, length = self.b, at(self.sizes[-1])
 
@@ -389,7 +389,7 @@ class _GpuRows(RowLowering, GpuPhase):
                 partials = [threads.joined(*pair) for pair in zip(partials[::2], partials[1::2], strict=True)]
             threads.store(ZERO, cell, partials[0])
 
-    def only_store(self, sweep: RowPass, threads: Threads, point: Sequence[Index], cells: AccumulatorCells) -> None:
+    def only_store(self, sweep: RowPass, threads: ThreadBlockReduction, point: Sequence[Index], cells: AccumulatorCells) -> None:
         b, length = self.b, at(self.sizes[-1])
         if threads.cells == 1:
             row, known = self.of_cell(point, ZERO)

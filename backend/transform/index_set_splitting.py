@@ -30,11 +30,11 @@ from ..loopir.ir import (
     Statement,
     Store,
     coefficient,
+    defined_in_iteration,
     index,
     minus,
     plus,
     walk,
-    within,
 )
 from .rewriting import FreshNames, copied, statements
 
@@ -91,14 +91,14 @@ class _Splitting:
 
     def inside(self, loop: For, facts: Facts) -> For:
         """A loop with its inner loops split, unless it is an edge."""
-        return loop if _is_short(loop, 1, facts) else replace(loop, body=self.block(loop.body, facts.within(loop)))
+        return loop if _is_short(loop, 1, facts) else replace(loop, body=self.block(loop.body, facts.in_iteration(loop)))
 
     def borders(self, loop: For, facts: Facts) -> list[Index]:
         """Where conditions of the body change: the first two, the lower one first."""
         is_clamped = len(loop.lower) > 1 or len(loop.upper) > 1
         if loop.step != 1 or loop.until is not None or is_clamped or _is_halved(loop) or _is_short(loop, _SHORT, facts):
             return []
-        changing, here, counter = within(loop), facts.within(loop), index(loop.index)
+        changing, here, counter = defined_in_iteration(loop), facts.in_iteration(loop), index(loop.index)
         borders: list[Index] = []
         for statement in walk(loop.body):
             for form in self.below(statement):

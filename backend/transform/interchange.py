@@ -35,12 +35,12 @@ from ..loopir.ir import (
     LoopProgram,
     Statement,
     Store,
+    defined_in_iteration,
     index,
     loaded_views,
     minus,
     uses,
     walk,
-    within,
 )
 from .rewriting import FreshNames, copied, fails, is_independent, views_stored_in
 
@@ -99,14 +99,14 @@ class _Interchanging:
     def loop(self, loop: For, facts: Facts) -> Sequence[Statement]:
         try:
             nest = self.nest(loop)
-            cells, inside = self.cells(nest, loop), facts.within(loop)  # what is read off first, then what has to be proved
+            cells, inside = self.cells(nest, loop), facts.in_iteration(loop)  # what is read off first, then what has to be proved
             for point_loop in nest.loops:
                 if not is_independent(point_loop, inside):
                     raise _NotInterchangeable
-                inside = inside.within(point_loop)
+                inside = inside.in_iteration(point_loop)
             interchanged = self.interchanged(loop, nest, cells)
         except _NotInterchangeable:
-            return [replace(loop, body=self.block(loop.body, facts.within(loop)))]
+            return [replace(loop, body=self.block(loop.body, facts.in_iteration(loop)))]
         self.has_moved = True
         return interchanged
 
@@ -130,7 +130,7 @@ class _Interchanging:
             loops.append(replace(loop, lower=self.expanded(loop.lower), upper=self.expanded(loop.upper)))
             scalars += body[:-1]
             body = loop.body
-        changing = within(around) - {loop.index for loop in loops}
+        changing = defined_in_iteration(around) - {loop.index for loop in loops}
         if any(name in changing for loop in loops for form in (*loop.lower, *loop.upper) for name, _ in form.terms):
             raise _NotInterchangeable
         return _PerfectNest(tuple(loops), (*scalars, *body))
@@ -141,7 +141,7 @@ class _Interchanging:
     def cells(self, nest: _PerfectNest, around: For) -> list[_StateCell]:
         """What a point hands on."""
         stored, points = views_stored_in(nest.point), {loop.index for loop in nest.loops}
-        changing = within(around) - points
+        changing = defined_in_iteration(around) - points
         cells: dict[tuple[str, tuple[Index, ...]], _StateCell] = {}
         for statement in nest.point:
             if not isinstance(statement, Load | Store):

@@ -32,13 +32,13 @@ from ..loopir.ir import (
     Statement,
     Store,
     blocks,
+    defined_in_iteration,
     index,
     loaded_views,
     minus,
     plus,
     uses,
     walk,
-    within,
 )
 from ..loopir.verifier import ViewAccess, accesses, may_fail
 from .rewriting import FreshNames, fails, renamed, statements, views_stored_in
@@ -75,7 +75,7 @@ class _Fusing:
     def inside(self, statement: Statement, facts: Facts) -> Statement:
         match statement:
             case For() if _has_loops(statement):
-                return replace(statement, body=self.block(statement.body, facts.within(statement)))
+                return replace(statement, body=self.block(statement.body, facts.in_iteration(statement)))
             case If(condition, then, otherwise, _):
                 arms = self.block(then, facts.assuming(condition)), self.block(otherwise, facts.assuming(condition, False))
                 return replace(statement, then=arms[0], otherwise=arms[1])
@@ -116,7 +116,7 @@ class _Fusing:
         if first.kind is LoopKind.PARALLEL:
             views -= self.private
         earlier, other = (
-            [a for a in accesses(loop.body, facts.within(loop)) if a.node.view in views] if views else []
+            [a for a in accesses(loop.body, facts.in_iteration(loop)) if a.node.view in views] if views else []
             for loop in (first, second)
         )
         pairs = [
@@ -147,15 +147,15 @@ class _Fusing:
         return begins.constant, ends.constant
 
     def is_legal(self, first: For, second: For, pairs: list[tuple[ViewAccess, ViewAccess]], delay: int) -> bool:
-        defined = within(first)
+        defined = defined_in_iteration(first)
         behind = index(first.index, (second.index, -1), constant=-1 - delay)
         orders = [behind] if first.kind is LoopKind.SERIAL else [behind, index(second.index, (first.index, -1), constant=-1)]
         for a, b in pairs:
             inner = [form for form in a.facts.assumed if any(name in defined for name, _ in form.terms)]
             distances = [minus(x, y) for x, y in zip(a.node.indices, b.node.indices, strict=True)]
             for order in orders:
-                both = b.facts.also([*inner, order])
-                if not both.never and not a.facts.never and not any(map(both.differs, distances)):
+                both = b.facts.with_facts([*inner, order])
+                if not both.unreachable and not a.facts.unreachable and not any(map(both.proves_nonzero, distances)):
                     return False
         return True
 

@@ -29,12 +29,12 @@ from ..loopir.ir import (
     View,
     ViewRole,
     coefficient,
+    defined_in_iteration,
     index,
     minus,
     plus,
     times,
     walk,
-    within,
 )
 from ..loopir.verifier import problems
 from .rewriting import FreshNames, copied, fails, is_independent, statements
@@ -166,7 +166,7 @@ class _Vectorising:
 
     def loop(self, loop: For, facts: Facts) -> For:
         if any(isinstance(s, For | If) for s in loop.body):
-            return loop if loop.kind is LoopKind.VECTOR else replace(loop, body=self.block(loop.body, facts.within(loop)))
+            return loop if loop.kind is LoopKind.VECTOR else replace(loop, body=self.block(loop.body, facts.in_iteration(loop)))
         is_plain = loop.kind is LoopKind.SERIAL and not loop.carried and loop.until is None and loop.step == 1
         if not is_plain or fails(loop.body) or not self.lies_along(loop):
             return loop
@@ -177,7 +177,7 @@ class _Vectorising:
 
     def lies_along(self, loop: For) -> bool:
         """Are stores side by side along the loop, and most loads?"""
-        self.inner = within(loop) - {loop.index}
+        self.inner = defined_in_iteration(loop) - {loop.index}
         stores = [self.step(s, loop.index) for s in loop.body if isinstance(s, Store)]
         loads = [self.step(s, loop.index) for s in loop.body if isinstance(s, Load)]
         apart_from = sum(step is None for step in loads)

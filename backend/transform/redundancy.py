@@ -76,7 +76,7 @@ class _Hoisting:
             match statement:
                 case For():
                     inner = _LoopBody(statement, facts)
-                    inner_body = self.block(statement.body, facts.within(statement), inner)
+                    inner_body = self.block(statement.body, facts.in_iteration(statement), inner)
                     leaving = [*inner.out, replace(statement, body=inner_body)]
                 case If(condition, then, otherwise, _):
                     arms = [
@@ -135,7 +135,7 @@ def _apart(load: Load, store: Store, facts: Facts) -> bool:
     """Does a store never write the item that is loaded, whatever its iteration?"""
     if load.view != store.view:
         return True
-    return any(facts.differs(minus(form, other)) for form, other in zip(load.indices, store.indices, strict=True))
+    return any(facts.proves_nonzero(minus(form, other)) for form, other in zip(load.indices, store.indices, strict=True))
 
 
 # -------------------------------------------------------------------------------------- common subexpressions
@@ -158,14 +158,14 @@ def eliminate_common_subexpressions(program: LoopProgram) -> LoopProgram:
 
 class _Sharing:
     def __init__(self) -> None:
-        self.same: dict[str, str] = {}
+        self.aliases: dict[str, str] = {}
         self.joins: set[str] = set()
 
     def use(self, name: str) -> str:
-        return self.same.get(name, name)
+        return self.aliases.get(name, name)
 
     def form(self, form: Index) -> Index:
-        if not any(name in self.same for name, _ in form.terms):
+        if not any(name in self.aliases for name, _ in form.terms):
             return form
         return index(*((self.use(name), c) for name, c in form.terms), constant=form.constant)
 
@@ -190,14 +190,14 @@ class _Sharing:
                 case ConstantStatement() | IndexStatement() | Apply():
                     key = _expression(statement)
                     if key in known and statement.name not in self.joins:
-                        self.same[statement.name] = known[key]
+                        self.aliases[statement.name] = known[key]
                         continue
                     known[key] = statement.name
                 case Load():
                     item = (statement.view, statement.indices, statement.mask)
                     present = items.get(item)
                     if present is not None:
-                        self.same[statement.name] = present
+                        self.aliases[statement.name] = present
                         continue
                     items[item] = statement.name
                 case Store():

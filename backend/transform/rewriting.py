@@ -20,14 +20,14 @@ from ..loopir.ir import (
     LoopProgram,
     Statement,
     Store,
+    defined_in_iteration,
     defined_within,
     index,
     stored_views,
     substitute,
     walk,
-    within,
 )
-from ..loopir.verifier import accesses, apart, may_fail
+from ..loopir.verifier import accesses, are_disjoint, may_fail
 
 
 class FreshNames:
@@ -152,9 +152,9 @@ def fails(body: tuple[Statement, ...]) -> bool:
 
 def is_independent(loop: For, facts: Facts) -> bool:
     """Does no iteration of a loop touch what another one stores?"""
-    touched, inner = accesses(loop.body, facts.within(loop)), frozenset(within(loop))
+    touched, inner = accesses(loop.body, facts.in_iteration(loop)), frozenset(defined_in_iteration(loop))
     return all(
-        apart(store, other, loop, inner) and apart(other, store, loop, inner)
+        are_disjoint(store, other, loop, inner) and are_disjoint(other, store, loop, inner)
         for store in touched if isinstance(store.node, Store)
         for other in touched if other.node.view == store.node.view
     )  # fmt: skip

@@ -60,18 +60,18 @@ class _Simplifier:
     def __init__(self, program: LoopProgram) -> None:
         self.definitions = Definitions(program)
         self.kinds = {view.name: view.kind for view in program.views}
-        self.same = self.definitions.same
+        self.aliases = self.definitions.aliases
         self.joins: set[str] = set()
         """Registers that reductions yield: they stay what Note [Loops] of `ir` wants."""
 
     def use(self, name: str) -> str:
-        while name in self.same:  # what it is may itself have turned out to be another, in a further pass over a loop
-            name = self.same[name]
+        while name in self.aliases:  # what it is may itself have turned out to be another, in a further pass over a loop
+            name = self.aliases[name]
         return name
 
     def form(self, form: Index) -> Index:
         expanded = self.definitions.expand(form)
-        renamed = {name: index(self.use(name)) for name, _ in expanded.terms if name in self.same}
+        renamed = {name: index(self.use(name)) for name, _ in expanded.terms if name in self.aliases}
         return self.definitions.expand(substitute(expanded, renamed)) if renamed else expanded
 
     def block(self, body: tuple[Statement, ...], facts: Facts) -> tuple[Statement, ...]:
@@ -86,7 +86,7 @@ class _Simplifier:
                 case Load() | Store():
                     result += self.access(statement, facts)
                 case Fail(_, condition, _):
-                    if facts.decides(condition) is not False:
+                    if facts.truth_of(condition) is not False:
                         result.append(self.plainly(statement))
                     facts = facts.assuming(condition, False)
                 case For():
@@ -106,7 +106,7 @@ class _Simplifier:
 
     def number(self, name: str, form: Index) -> list[Statement]:
         if len(form.terms) == 1 and form.terms[0][1] == 1 and not form.constant:
-            self.definitions.learn(name, form.terms[0][0])
+            self.definitions.add_alias(name, form.terms[0][0])
             return []
         return [IndexStatement(name, form)]
 
@@ -122,12 +122,12 @@ class _Simplifier:
         if affine is not None:
             return self.number(node.name, self.form(affine))
         if node.kind is Kind.BOOL and node.compute in (Kind.I64, Kind.BOOL):
-            value = facts.decides(node.name)
+            value = facts.truth_of(node.name)
             if value is not None:
                 return self.constant(node.name, Kind.BOOL, int(value))
         chosen = self.chosen(node, facts)
         if chosen is not None:
-            self.definitions.learn(node.name, chosen)
+            self.definitions.add_alias(node.name, chosen)
             return []
         if node.function == "residue" and node.kind is Kind.I64:
             size, dividend = map(self.definitions.form, node.args)
@@ -143,7 +143,7 @@ class _Simplifier:
         args = node.args
         match node.function:
             case "select":
-                value = facts.decides(args[0])
+                value = facts.truth_of(args[0])
                 if value is not None:
                     return args[1] if value else args[2]
                 return args[1] if self.use(args[1]) == self.use(args[2]) else None
@@ -154,7 +154,7 @@ class _Simplifier:
                         return args[0] if (node.function == "min") is left else args[1]
             case "and" | "or":
                 for operand, other in (args, args[::-1]):
-                    if facts.decides(operand) is (node.function == "and") or self.use(operand) == self.use(other):
+                    if facts.truth_of(operand) is (node.function == "and") or self.use(operand) == self.use(other):
                         return other
             case "convert" if node.kind is node.compute:
                 return args[0]
@@ -166,7 +166,7 @@ class _Simplifier:
         return None
 
     def access(self, node: Load | Store, facts: Facts) -> list[Statement]:
-        present = True if node.mask is None else facts.decides(node.mask)
+        present = True if node.mask is None else facts.truth_of(node.mask)
         if present is False:
             return self.constant(node.name, self.kinds[node.view], 0) if isinstance(node, Load) else []
         return [self.plainly(replace(node, mask=None) if present else node)]
@@ -174,11 +174,11 @@ class _Simplifier:
     # ------------------------------------------------------------------------------------------ blocks
 
     def branch(self, node: If, facts: Facts) -> list[Statement]:
-        value = facts.decides(node.condition)
+        value = facts.truth_of(node.condition)
         if value is not None:
             taken = self.block(node.then if value else node.otherwise, facts)
             for chosen in node.results:
-                self.definitions.learn(chosen.name, chosen.then if value else chosen.otherwise)
+                self.definitions.add_alias(chosen.name, chosen.then if value else chosen.otherwise)
             return list(taken)
         then = self.block(node.then, facts.assuming(node.condition))
         otherwise = self.block(node.otherwise, facts.assuming(node.condition, False))
@@ -186,7 +186,7 @@ class _Simplifier:
         for chosen in node.results:
             arms = self.use(chosen.then), self.use(chosen.otherwise)
             if arms[0] == arms[1]:
-                self.definitions.learn(chosen.name, arms[0])
+                self.definitions.add_alias(chosen.name, arms[0])
             else:
                 results.append(replace(chosen, then=arms[0], otherwise=arms[1]))
         return [If(self.use(node.condition), then, otherwise, tuple(results))]
@@ -199,7 +199,7 @@ class _Simplifier:
         lower, upper = tuple(map(self.form, loop.lower)), tuple(map(self.form, loop.upper))
         if any(facts.proves(minus(low, high)) for low in lower for high in upper):
             for carried in loop.carried:
-                self.definitions.learn(carried.result, carried.initial)
+                self.definitions.add_alias(carried.result, carried.initial)
             return []
         lower = _needed(lower, lambda low, other: facts.proves(minus(other, low)))
         upper = _needed(upper, lambda high, other: facts.proves(minus(high, other)))
@@ -207,10 +207,10 @@ class _Simplifier:
         changing, still = loop.carried, self.still(loop.carried)
         while True:
             for same in still:
-                self.definitions.learn(same.inside, same.initial)
-                self.definitions.learn(same.result, same.initial)
+                self.definitions.add_alias(same.inside, same.initial)
+                self.definitions.add_alias(same.result, same.initial)
             changing = tuple(c for c in changing if c not in still)
-            body = self.block(loop.body, facts.within(loop))
+            body = self.block(loop.body, facts.in_iteration(loop))
             still = self.still(changing)
             if not still:
                 break

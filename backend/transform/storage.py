@@ -40,6 +40,7 @@ from ..loopir.ir import (
     View,
     ViewRole,
     coefficient,
+    defined_in_iteration,
     index,
     loaded_views,
     minus,
@@ -47,9 +48,8 @@ from ..loopir.ir import (
     substitute,
     times,
     walk,
-    within,
 )
-from ..loopir.verifier import ViewAccess, apart, may_fail
+from ..loopir.verifier import ViewAccess, are_disjoint, may_fail
 from .rewriting import FreshNames, copied
 
 # ---------------------------------------------------------------------------------------------------- producers
@@ -141,7 +141,7 @@ def _within(position: int, body: tuple[Statement, ...], facts: Facts, loops: tup
             case Fail():
                 facts = facts.assuming(statement.condition, False)
             case For():
-                yield from _within(position, statement.body, facts.within(statement), (*loops, statement))
+                yield from _within(position, statement.body, facts.in_iteration(statement), (*loops, statement))
             case If(condition, then, otherwise, _):
                 yield from _within(position, then, facts.assuming(condition), loops)
                 yield from _within(position, otherwise, facts.assuming(condition, False), loops)
@@ -195,13 +195,13 @@ class ForwardedItem:
                     inside = substitute(there, point[0])
                     conditions.append(minus(times(minus(iteration, inside), sign), least))
         # A load that is done is in its view.
-        facts = access.facts.also(
+        facts = access.facts.with_facts(
             bound
             for form, length in zip(node.indices, view.shape, strict=True)
             for bound in (form, minus(minus(length, form), ONE))
         )
         open_conditions = [c for c in conditions if not facts.proves(c)]
-        facts = facts.also(open_conditions)
+        facts = facts.with_facts(open_conditions)
         for load in (s for s in producer.scalars if isinstance(s, Load)):
             items = tuple(substitute(self.definitions.expand(i), point[0]) for i in load.indices)
             if not self.is_unchanged(ViewAccess(Load("", load.view, items), facts), producer):
@@ -234,7 +234,8 @@ class ForwardedItem:
         for stored_index, form in zip(producer.store.indices, map(self.definitions.expand, wanted), strict=True):
             stored_index = self.definitions.expand(stored_index)
             moving = [(name, c) for name, c in stored_index.terms if name in indices]
-            if any(name in within(loop) and name not in indices for loop in producer.loops for name, _ in stored_index.terms):
+            names = [name for name, _ in stored_index.terms if name not in indices]
+            if any(name in defined_in_iteration(loop) for loop in producer.loops for name in names):
                 return None
             match moving:
                 case []:
@@ -259,18 +260,20 @@ class ForwardedItem:
                 pairs = zip(other.loops, self.site.loops, strict=False)
                 common = [loop for loop, _ in takewhile(lambda pair: pair[0] is pair[1], pairs)]
             for loop in common:
-                inner = frozenset(within(loop))
+                inner = frozenset(defined_in_iteration(loop))
                 independent = loop.kind is not LoopKind.SERIAL
-                if not apart(other.access, load, loop, inner) or (independent and not apart(load, other.access, loop, inner)):
+                if not are_disjoint(other.access, load, loop, inner):
+                    return False
+                if independent and not are_disjoint(load, other.access, loop, inner):
                     return False
             if (other.position < self.site.position or order < here) and not self.is_elsewhere(other.access, load):
                 return False
         return True
 
     def is_elsewhere(self, store: ViewAccess, load: ViewAccess) -> bool:
-        both = store.facts.also(load.facts.assumed)
+        both = store.facts.with_facts(load.facts.assumed)
         pairs = zip(store.node.indices, load.node.indices, strict=True)
-        return both.never or any(both.differs(minus(*map(self.definitions.expand, pair))) for pair in pairs)
+        return both.unreachable or any(both.proves_nonzero(minus(*map(self.definitions.expand, pair))) for pair in pairs)
 
 
 # -------------------------------------------------------------------------------------- store-to-load forwarding
@@ -342,7 +345,7 @@ class _Forwarding:
     def inside(self, statement: Statement, facts: Facts) -> Statement:
         match statement:
             case For():
-                return replace(statement, body=self.block(statement.body, facts.within(statement)))
+                return replace(statement, body=self.block(statement.body, facts.in_iteration(statement)))
             case If(condition, then, otherwise, _):
                 arms = self.block(then, facts.assuming(condition)), self.block(otherwise, facts.assuming(condition, False))
                 return replace(statement, then=arms[0], otherwise=arms[1])
@@ -452,7 +455,7 @@ def _sites(body: tuple[Statement, ...], facts: Facts, around: tuple[tuple[For | 
             case Load() | Store():
                 yield _ScratchSite(statement, facts.assuming(statement.mask), around, here)
             case For():
-                yield from _sites(statement.body, facts.within(statement), (*around, (statement, True)), here)
+                yield from _sites(statement.body, facts.in_iteration(statement), (*around, (statement, True)), here)
             case If(condition, then, otherwise, _):
                 yield from _sites(then, facts.assuming(condition), (*around, (statement, True)), here)
                 yield from _sites(otherwise, facts.assuming(condition, False), (*around, (statement, False)), here)
@@ -483,7 +486,7 @@ class _Contracting:
     def rows(self, loop: For, level: int, axis: int, sites: list[_ScratchSite]) -> tuple[Index, int] | None:
         """The row that an iteration stores, and how many rows are kept."""
         forms = [self.definitions.expand(site.node.indices[axis]) for site in sites]
-        inner = within(loop) - {loop.index}
+        inner = defined_in_iteration(loop) - {loop.index}
         if any(coefficient(form, loop.index) != 1 or any(name in inner for name, _ in form.terms) for form in forms):
             return None
         stores = [(site, form) for site, form in zip(sites, forms, strict=True) if isinstance(site.node, Store)]
@@ -531,7 +534,7 @@ class _Contracting:
                         return False
                     held += alternatives[0]
         held = list(map(self.definitions.expand, held))
-        changing = within(loop) - set(point)
+        changing = defined_in_iteration(loop) - set(point)
         if any(name in changing for form in (*held, *(stored_index for stored_index, _ in equal)) for name, _ in form.terms):
             return False
         distances = [minus(substitute(stored_index, point), form) for stored_index, form in equal]

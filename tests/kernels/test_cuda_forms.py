@@ -11,7 +11,7 @@ import pytest
 from rho import backend
 from rho.backend.graph.phases import Structured
 from rho.backend.jit import tiering
-from rho.backend.loopir.reductions import SHARED
+from rho.backend.loopir.reductions import SHARED_BYTES
 from rho.backend.vm.backend_interface import CheckFailed
 from rho.tests.backend import cuda_stub
 from rho.tests.backend.test_cuda_backend import disagreements, outputs
@@ -161,7 +161,7 @@ def test_more_states_than_shared_memory_holds() -> None:
         made = phase(space, [projection(space, space, [0, 1])], body, range(lots), "add")
         source = text_of(kernel_of(made, [Kind.F64], [strides], tuple(space))).source
         rooms = re.findall(r"__shared__ double \w+\[(\d+)\];", source)
-        assert len(rooms) == lots and 8 * sum(map(int, rooms)) <= SHARED
+        assert len(rooms) == lots and 8 * sum(map(int, rooms)) <= SHARED_BYTES
     x = np.random.default_rng(1).standard_normal((3, count)) * 1.01
     agree(phase([3, count], [projection([3, count], [3, count], [0, 1])], body, range(lots), "add"), [x])
     turned = [projection([3, count], [count, 3], [1, 0])]

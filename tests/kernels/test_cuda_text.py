@@ -19,7 +19,7 @@ from rho.backend.cuda import bindings
 from rho.backend.cuda.launch import Modules, compile_structured, nests_of
 from rho.backend.graph import traverse
 from rho.backend.graph.phases import Loop, Structured, ValueId
-from rho.backend.loopir.templates import KeyedReductionForm as Keyed, card_keyed
+from rho.backend.loopir.templates import KeyedReductionForm as Keyed, gpu_keyed_reduction
 from rho.backend.lower.body import build_body, build_kernel
 from rho.backend.lower.kernel_ir import Form, Kernel, plan_nest
 from rho.backend.lower.phase import gpu_kernel
@@ -242,7 +242,7 @@ def test_nvrtc_accepts_keyed_reductions(function: str, kind: Kind) -> None:
 
 
 def keyed_text(function: str, kind: Kind, form: Keyed) -> str:
-    return cuda_text(card_keyed(function, kind, form, checked=True)).source
+    return cuda_text(gpu_keyed_reduction(function, kind, form, checked=True)).source
 
 
 @needs_nvrtc

@@ -16,7 +16,7 @@ from rho.backend.cuda.launch import Modules
 from rho.backend.jit import compiler, tiering
 from rho.backend.jit.compiler import LruCache, is_installed
 from rho.backend.loopir import templates
-from rho.backend.loopir.templates import CardScanForm, card_scan
+from rho.backend.loopir.templates import GpuScanForm, gpu_scan
 from rho.backend.lower.kernel_ir import BLOCK
 from rho.backend.vm import run_state
 from rho.tests.backend import cuda_stub
@@ -121,12 +121,12 @@ def test_on_cards(kind: Kind, function: str) -> None:
         want, blocks, step = wanted(function, kind, array, 1), -(-length // BLOCK), array.dtype.itemsize
         turned = np.ascontiguousarray(array.T)
         for form, source, sizes, strides in (
-            (CardScanForm.LINES, array, (lines, length, 1), (length * step, step)),
-            (CardScanForm.LINES, turned, (1, length, lines), (0, lines * step)),
-            (CardScanForm.BLOCKS if blocks > 1 else CardScanForm.BLOCK, array, (lines, length, *([blocks] * (blocks > 1))),
+            (GpuScanForm.LINES, array, (lines, length, 1), (length * step, step)),
+            (GpuScanForm.LINES, turned, (1, length, lines), (0, lines * step)),
+            (GpuScanForm.BLOCKS if blocks > 1 else GpuScanForm.BLOCK, array, (lines, length, *([blocks] * (blocks > 1))),
             (length * step,)),
         ):
             result = np.empty_like(source)
             words = (*sizes, source.ctypes.data, *strides, result.ctypes.data, *strides)
-            assert not modules.run(cuda_text(card_scan(function, kind, form)), words)
+            assert not modules.run(cuda_text(gpu_scan(function, kind, form)), words)
             assert same_bits(result if source is array else np.ascontiguousarray(result.T), want), form

@@ -9,9 +9,9 @@ from rho.backend.loopir.ir import (
     ZERO,
     Apply,
     Box,
+    BranchResult,
     Call,
     Carried,
-    Chosen,
     ConstantStatement,
     Fail,
     For,
@@ -183,9 +183,9 @@ class Drawing:
         arms = self.inside(depth + 1, 2), self.inside(depth + 1, 1)
         kind = self.random.choice([Kind.F64, Kind.I64])
         values = [self.random.choice(seen[kind][-3:]) if seen[kind] else None for _, seen in arms]
-        results: tuple[Chosen, ...] = ()
+        results: tuple[BranchResult, ...] = ()
         if values[0] is not None and values[1] is not None:
-            results = (Chosen(self.fresh("r"), kind, values[0], values[1]),)
+            results = (BranchResult(self.fresh("r"), kind, values[0], values[1]),)
         self.out.append(If(condition, arms[0][0], arms[1][0], results))
         self.registers[kind] += [result.name for result in results]
 

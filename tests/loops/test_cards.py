@@ -15,7 +15,7 @@ from rho.backend.codegen.cuda_printer import cuda_text
 from rho.backend.cuda.launch import Modules
 from rho.backend.loopir import verifier
 from rho.backend.loopir.ir import LoopProgram, ViewRole
-from rho.backend.loopir.templates import CardScanForm, KeyedReductionForm as Keyed, card_keyed, card_scan
+from rho.backend.loopir.templates import GpuScanForm, KeyedReductionForm as Keyed, gpu_keyed_reduction, gpu_scan
 from rho.backend.loopir.text import parse, show
 from rho.backend.lower.body import build_body, build_kernel
 from rho.backend.lower.kernel_ir import Kernel, plan_nest
@@ -78,13 +78,17 @@ PROGRAMS = {
     "columns": reducing([37, 70], turned=True),
     "short columns": reducing([37, 3], turned=True),
     "places": reducing([3, 300], "argmax"),
-    "lines scanned": (card_scan("add", Kind.F64, CardScanForm.LINES), {"tables": 2, "length": 70, "cells": 3}),
-    "a block scanned": (card_scan("ne", Kind.BOOL, CardScanForm.BLOCK), {"lines": 2, "length": 300}),
-    "joined as they come": (card_keyed("max", Kind.I64, Keyed.SCATTER, checked=True), {"count": 70, "width": 3, "bins": 9}),
-    "truth values joined": (card_keyed("or", Kind.BOOL, Keyed.SCATTER, checked=True), {"count": 70, "width": 1, "bins": 9}),
-    "few bins": (card_keyed("add", Kind.I32, Keyed.FEW, checked=False), {"count": 9000, "bins": 9}),
-    "a key that names no bin": (card_keyed("min", Kind.I32, Keyed.FEW, checked=True), {"count": 1, "bins": 0}),
-    "blocks scanned": (card_scan("add", Kind.F32, CardScanForm.BLOCKS), {"lines": 1, "length": 4200, "blocks": 2}),
+    "lines scanned": (gpu_scan("add", Kind.F64, GpuScanForm.LINES), {"tables": 2, "length": 70, "cells": 3}),
+    "a block scanned": (gpu_scan("ne", Kind.BOOL, GpuScanForm.BLOCK), {"lines": 2, "length": 300}),
+    "joined as they come": (
+        gpu_keyed_reduction("max", Kind.I64, Keyed.SCATTER, checked=True), {"count": 70, "width": 3, "bins": 9},
+    ),
+    "truth values joined": (
+        gpu_keyed_reduction("or", Kind.BOOL, Keyed.SCATTER, checked=True), {"count": 70, "width": 1, "bins": 9},
+    ),
+    "few bins": (gpu_keyed_reduction("add", Kind.I32, Keyed.FEW, checked=False), {"count": 9000, "bins": 9}),
+    "a key that names no bin": (gpu_keyed_reduction("min", Kind.I32, Keyed.FEW, checked=True), {"count": 1, "bins": 0}),
+    "blocks scanned": (gpu_scan("add", Kind.F32, GpuScanForm.BLOCKS), {"lines": 1, "length": 4200, "blocks": 2}),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rho.backend.loopir.text import parse
-from rho.backend.loopir.verifier import Malformed, ProblemStanding, problems, verify
+from rho.backend.loopir.verifier import MalformedProgram, ProblemStatus, problems, verify
 
 from .fixtures import ALL
 
@@ -100,7 +100,7 @@ def test_what_is_not_proved(name: str) -> None:
     program = parse(f"program p(n, m, k) {{ {_views_first(text)} }}")
     verify(program)
     found = problems(program)
-    assert found and all(problem.standing is ProblemStanding.UNPROVED for problem in found)
+    assert found and all(problem.standing is ProblemStatus.UNPROVED for problem in found)
     assert any(message in problem.message for problem in found), "\n".join(map(str, found))
 
 
@@ -187,6 +187,6 @@ WRONG = {
 def test_what_is_wrong(name: str) -> None:
     text, message = WRONG[name]
     program = parse(f"program p(n) {{ input x: f64[n] output y: f64[n] b: bool = true {text} }}")
-    with pytest.raises(Malformed, match=message):
+    with pytest.raises(MalformedProgram, match=message):
         verify(program)
-    assert all(problem.standing is ProblemStanding.WRONG for problem in problems(program))
+    assert all(problem.standing is ProblemStatus.WRONG for problem in problems(program))

@@ -10,7 +10,7 @@ from share import seeds
 
 from rho.backend.loopir.ir import LoopProgram
 from rho.backend.loopir.text import parse, show
-from rho.backend.loopir.verifier import ProblemStanding, problems
+from rho.backend.loopir.verifier import ProblemStatus, problems
 from rho.backend.transform.pipeline import PIPELINE, Transformation
 
 from .drawn import SIZES, STAGED_SIZES, SWEPT_SIZES, program, staged, sweeps
@@ -42,7 +42,7 @@ def is_kept(drawn: LoopProgram, all_sizes: Sequence[Mapping[str, int]], seed: in
             assert results(drawn, sizes, seed, backwards) == outcome, "an order of iterations shows"
     for transformation in [one for first, tidy in PIPELINE for one in (first, *tidy)]:
         name, other = transformation.__name__, transformation(drawn)
-        wrong = [str(p) for p in problems(other) if p.standing is ProblemStanding.WRONG]
+        wrong = [str(p) for p in problems(other) if p.standing is ProblemStatus.WRONG]
         assert not wrong, f"{name}: {wrong}\n{show(other)}"
         for sizes, outcome in zip(all_sizes, expected, strict=True):
             assert results(other, sizes, seed) == outcome, f"{name} at {sizes}:\n{show(drawn)}\n{show(other)}"

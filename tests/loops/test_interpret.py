@@ -52,7 +52,7 @@ def test_branches_reductions_and_early_ends() -> None:
     assert memory["sum"] == 3
     assert memory["y"].tolist() == [0, 4, 0, 4, 0]
     memory["x"][3] = 3
-    assert interpreter.run(program, {"n": 5, "k": 1}, memory, meaning) == interpreter.Record(7, (3, 3), (3,))
+    assert interpreter.run(program, {"n": 5, "k": 1}, memory, meaning) == interpreter.FailureRecord(7, (3, 3), (3,))
 
 
 def test_a_reduction_whose_steps_are_used_is_a_scan() -> None:
@@ -88,4 +88,4 @@ def test_what_no_program_may_do(body: str, message: str) -> None:
 
 def test_a_checked_function_leaves_a_record() -> None:
     program = parse("program p() { f: f64 = inf for i in 0..3 serial { k: i64 = floor:f64(f) check 4 } }")
-    assert interpreter.run(program, {}, {}, meaning) == interpreter.Record(4, (float("inf"),), (0,))
+    assert interpreter.run(program, {}, {}, meaning) == interpreter.FailureRecord(4, (float("inf"),), (0,))

@@ -13,7 +13,7 @@ from rho.backend.cpu import regions, regions as ranges, regions as tiles
 from rho.backend.cpu.regions import RowDomain, Stretches, stretches_of
 from rho.backend.jit.compiler import LruCache
 from rho.backend.loopir import interpreter
-from rho.backend.loopir.facts import Iteration
+from rho.backend.loopir.facts import IterationEstimate
 from rho.backend.loopir.text import parse
 from rho.backend.loopir.verifier import problems
 from rho.backend.transform.pipeline import optimise, runs_in_tiles
@@ -226,7 +226,7 @@ def test_large_loops_are_regions_where_threads_share_their_rows() -> None:
     """Others are better phase by phase, each on all threads."""
     shared = parse(LOOP.format(shape="2, n", body=ROD))
     alone = parse(LOOP.format(shape="2, n", body="for i in 0..n serial { p = x[b, 0] x[-b + 1, i] = p }"))
-    large, small = (Iteration(4, points, points, 0, 20) for points in (1 << 30, 1 << 10))
+    large, small = (IterationEstimate(4, points, points, 0, 20) for points in (1 << 30, 1 << 10))
     for program, is_shared in ((shared, True), (alone, False)):
         assert large.is_for_region(calls=False, in_tiles=lambda program=program: runs_in_tiles(program)) is is_shared
         assert small.is_for_region(calls=False, in_tiles=lambda program=program: runs_in_tiles(program))

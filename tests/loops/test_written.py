@@ -8,15 +8,15 @@ import pytest
 from rho.backend.cpu.numpy_reductions import combine_tree, scanned_along
 from rho.backend.loopir import interpreter, verifier
 from rho.backend.loopir.templates import (
-    Counting,
-    Joining,
+    CombinePartials,
+    CountTrue,
     LoopTemplate,
+    PhiloxUniforms,
     ScanForm,
     ScanTemplate,
     Scatter,
     SelectionForm as Selected,
     SelectTemplate,
-    Uniforms,
 )
 from rho.backend.loopir.text import parse, show
 from rho.backend.lower.kernel_ir import VectorStride
@@ -24,7 +24,7 @@ from rho.tests.loops.running import meaning
 from rho.typechecker.elements import Kind
 
 WRITTEN = (
-    Uniforms(), Counting(), Joining("add", Kind.F64), Scatter("add", Kind.I64, 4, True, VectorStride.UNIT),
+    PhiloxUniforms(), CountTrue(), CombinePartials("add", Kind.F64), Scatter("add", Kind.I64, 4, True, VectorStride.UNIT),
     Scatter("max", Kind.F32, 1, False, VectorStride.NONE), Scatter("mul", Kind.F64, 1, True, VectorStride.STRIDED, True),
     ScanTemplate("add", Kind.F64, ScanForm.LINES), ScanTemplate("max", Kind.I32, ScanForm.LINES, False), ScanTemplate("eq",
     Kind.BOOL,
@@ -51,9 +51,9 @@ def test_counting() -> None:
     for count in (0, 1, 127, 128, 129, 700):
         mask = np.random.default_rng(count).random(count) < 0.7
         arrays = {"mask": mask.view(np.uint8), "count": np.zeros((), np.int64)}
-        assert interpreter.run(Counting().program(), {"items": count}, arrays, meaning) is None
+        assert interpreter.run(CountTrue().program(), {"items": count}, arrays, meaning) is None
         assert arrays["count"] == np.count_nonzero(mask)
-    assert not verifier.problems(Counting().program())
+    assert not verifier.problems(CountTrue().program())
 
 
 @pytest.mark.parametrize("form", list(Selected))
@@ -82,7 +82,7 @@ def test_joining_is_the_tree_of_sums() -> None:
         rows = np.random.default_rng(count).standard_normal((count, 5))
         want = combine_tree(np.add, rows.copy())
         arrays = {"rows": rows, "result": np.zeros(5)}
-        assert interpreter.run(Joining("add", Kind.F64).program(), {"count": count, "cells": 5}, arrays, meaning) is None
+        assert interpreter.run(CombinePartials("add", Kind.F64).program(), {"count": count, "cells": 5}, arrays, meaning) is None
         assert arrays["result"].tobytes() == want.tobytes(), count
 
 

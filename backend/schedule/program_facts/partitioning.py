@@ -412,7 +412,7 @@ def regions_of(graph: Graph, spread: Container[PhaseId] = ()) -> tuple[PlannedRe
 
 def lowered_loops(graph: Graph) -> Iterator[tuple[Loop | Fold | Map, Region | NotLowerable]]:
     """Each with its region, or what is in the way of one."""
-    from ...loopir.facts import iteration_of
+    from ...loopir.facts import estimate_iteration
     from ...lower.region import lower_region
     from ...lower.scope import NotLowerable
     from ...transform.pipeline import runs_in_tiles
@@ -425,7 +425,7 @@ def lowered_loops(graph: Graph) -> Iterator[tuple[Loop | Fold | Map, Region | No
             yield phase, unsupported
             continue
         in_tiles = partial(runs_in_tiles, region.program)
-        is_one = iteration_of(phase, graph.types).is_for_region(calls=region.calls, in_tiles=in_tiles)
+        is_one = estimate_iteration(phase, graph.types).is_for_region(calls=region.calls, in_tiles=in_tiles)
         yield phase, region if is_one else NotLowerable("they are large, and have all threads")
 
 
