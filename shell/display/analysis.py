@@ -1,8 +1,8 @@
-"""Estimate beside actual: what `run --analyze` says of every phase of a run.
+"""Compares estimated and measured times of every phase (`run --analyze`), and explains the decisions of a plan (`rho plan`).
 
-The executor reports each execution of a step; a phase's time is the sum of its executions in one run on one device, of all runs
-the median, its estimate what a plan for several devices says of it, else the cost model of as many executions.  A phase inside
-a loop counts on its own and in the loop's.
+A phase's measured time is the sum of its executions in one run on one device, and the median of these sums over all runs.  Its
+estimate is the time in a plan for several devices, else the cost model's for as many executions.  A phase inside a loop counts
+by itself and in the loop.
 """
 
 from __future__ import annotations
@@ -56,14 +56,15 @@ if TYPE_CHECKING:
     from ..pipeline_types import LoadedProgram
 
 
-# ---------------------------------------------------------------------------------------------------- analysis
+# ---------------------------------------------------------------------------------------------------- estimated and measured
 
-Where: TypeAlias = tuple[PhaseId, DeviceId]
+PhaseOnDevice: TypeAlias = tuple[PhaseId, DeviceId]
 
 
 @dataclass(frozen=True, slots=True)
 class AnalysisRow:
-    """One phase on one device: executions, the time they took, and the estimate with its interval (None: no table)."""
+    """One phase on one device: `times` it was executed, nanoseconds measured, and the estimate with its 10th and 90th percentile
+    (None: there is no cost table)."""
 
     phase: str
     device: str
@@ -74,18 +75,18 @@ class AnalysisRow:
     p90_ns: int | None
 
     @property
-    def surprising(self) -> bool:
-        """Outside the interval?"""
+    def is_outside_interval(self) -> bool:
+        """Is the measured time outside the interval of the estimate?"""
         return self.p10_ns is not None and self.p90_ns is not None and not self.p10_ns <= self.actual_ns <= self.p90_ns
 
     @property
     def ratio(self) -> float | None:
-        """Actual over estimate."""
+        """Measured over estimated time."""
         return None if not self.estimate_ns else self.actual_ns / self.estimate_ns
 
     @staticmethod
     def of(record: Mapping[str, Any]) -> AnalysisRow:
-        """What `json` made."""
+        """The row of an object that `json` returned."""
         return AnalysisRow(*(record[field.name] for field in fields(AnalysisRow)))
 
     def json(self) -> dict[str, Any]:
@@ -93,42 +94,42 @@ class AnalysisRow:
 
 
 @dataclass(slots=True)
-class Observed:
-    """Collects what an executor reports, run by run: by phase and device the nanoseconds in each run, the executions in the
-    last."""
+class ObservedTimes:
+    """Callback of an executor that collects, by phase and device, the nanoseconds in each run and the number of executions in
+    the last one."""
 
-    spent: dict[Where, list[int]] = field(default_factory=dict)
-    times: dict[Where, int] = field(default_factory=dict)
+    run_ns: dict[PhaseOnDevice, list[int]] = field(default_factory=dict)
+    executions: dict[PhaseOnDevice, int] = field(default_factory=dict)
     runs: int = 0
 
     def next_run(self) -> None:
         self.runs += 1
-        self.times.clear()
+        self.executions.clear()
 
     def __call__(self, took: Took) -> None:
         if isinstance(took.step, TransferStep):
             return
         where = took.step.id, took.queue
-        times = self.spent.setdefault(where, [])
-        if where in self.times:
+        times = self.run_ns.setdefault(where, [])
+        if where in self.executions:
             times[-1] += took.ns
         else:
             times.append(took.ns)
-        self.times[where] = self.times.get(where, 0) + took.times
+        self.executions[where] = self.executions.get(where, 0) + took.times
 
 
-def rows(loaded: LoadedProgram, observed: Observed, profile: Profile) -> list[AnalysisRow]:
-    """In the order of the program; phases that only name, read or show data are left out."""
+def analysis_rows(loaded: LoadedProgram, observed: ObservedTimes, profile: Profile) -> list[AnalysisRow]:
+    """A row for each phase and device, in the order of the program; phases that only name, read or print data are left out."""
     table_rows = []
-    planned, chains = _planned(loaded.plan), _chains(loaded.plan)
+    planned, chains = _planned_ns(loaded.plan), _chain_members(loaded.plan)
     phases = {phase.id: phase for phase in loaded.bound.graph.phases}
     shown = [one for one in traverse.all_phases(loaded.bound.graph) if not isinstance(one, Constant | Input | Output | Print)]
-    places = [(phase, device) for phase in shown for device in loaded.plan.devices if (phase.id, device.id) in observed.times]
-    for phase, device in places:
+    pairs = [(phase, device) for phase in shown for device in loaded.plan.devices]
+    for phase, device in [(phase, device) for phase, device in pairs if (phase.id, device.id) in observed.executions]:
         where, device_profile = (phase.id, device.id), replace(profile.home, threads=device.threads)
-        times = observed.times[where]
+        times = observed.executions[where]
         estimate = step_ns(phase, loaded.bound, device_profile, profile.calibration, times)
-        if phase.id in chains:  # at most what its members would take apart
+        if phase.id in chains:  # a chain takes at most as long as its members one by one
             members = [phases[member] for member in chains[phase.id]]
             each = [step_ns(member, loaded.bound, device_profile, profile.calibration, times) for member in members]
             known = [one.ns for one in each if one is not None]
@@ -138,19 +139,19 @@ def rows(loaded: LoadedProgram, observed: Observed, profile: Profile) -> list[An
         numbers = (None, None, None) if estimate is None else (estimate.ns, estimate.p10, estimate.p90)
         members = [phases[member] for member in chains.get(phase.id, ())] or [phase]
         name = ", ".join(label(member, loaded.bound.graph) for member in members)
-        table_rows.append(AnalysisRow(name, str(device.id), times, int(median(observed.spent[where])), *numbers))
+        table_rows.append(AnalysisRow(name, str(device.id), times, int(median(observed.run_ns[where])), *numbers))
     return table_rows
 
 
-def _chains(plan: ExecutionPlan) -> dict[PhaseId, tuple[PhaseId, ...]]:
-    """The members of chains along rows by the last one, which the executor names."""
+def _chain_members(plan: ExecutionPlan) -> dict[PhaseId, tuple[PhaseId, ...]]:
+    """The members of chains along rows, by the last member, under which the executor reports a chain."""
     steps = (step for queue in plan.main.queues for step in queue.steps)
     return {step.phases[-1]: step.phases for step in steps if isinstance(step, RowsStep)}
 
 
-def _planned(plan: ExecutionPlan) -> dict[Where, int]:
-    """What the steps of a plan for several devices are planned to take, in ns."""
-    predicted: dict[Where, int] = {}
+def _planned_ns(plan: ExecutionPlan) -> dict[PhaseOnDevice, int]:
+    """The planned nanoseconds of each phase on each device, in a plan for several devices; else empty."""
+    predicted: dict[PhaseOnDevice, int] = {}
     for queue in plan.main.queues if plan.prediction is not None else ():
         for step in queue.steps:
             if isinstance(step, RunStep | LoopStep | JoinStep | BranchStep | CellsStep | CombineStep):
@@ -159,8 +160,8 @@ def _planned(plan: ExecutionPlan) -> dict[Where, int]:
     return predicted
 
 
-def table(rows: list[AnalysisRow], *, runs: int, calibrated: bool, unusable: str = "") -> list[str]:
-    """As lines of text; `unusable`: why a stored calibration is not used."""
+def analysis_table(rows: list[AnalysisRow], *, runs: int, calibrated: bool, unusable: str = "") -> list[str]:
+    """The rows as lines of text.  `runs`: how often the program ran; `unusable`: why a stored calibration is not used."""
     if not rows:
         return []
     several = len({row.device for row in rows}) > 1
@@ -172,7 +173,7 @@ def table(rows: list[AnalysisRow], *, runs: int, calibrated: bool, unusable: str
         ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
         estimate = "no table" if row.estimate_ns is None else _micro(row.estimate_ns)
         device_cells = (row.device,) if several else ()
-        cells.append((_cut(row.phase), *device_cells, str(row.times), estimate, interval, _micro(row.actual_ns), ratio))
+        cells.append((_shortened(row.phase), *device_cells, str(row.times), estimate, interval, _micro(row.actual_ns), ratio))
     widths = [max(len(line[column]) for line in cells) for column in range(len(head))]
     lines = [
         "  ".join([line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))])
@@ -181,17 +182,17 @@ def table(rows: list[AnalysisRow], *, runs: int, calibrated: bool, unusable: str
     lines.append(f"actual: the median of {runs} runs after the first, kernels warm" if runs > 1 else "actual: of one more run")
     if not calibrated:
         lines.append(f"estimates are by {default_tables(unusable)}")
-    elif any(row.surprising for row in rows):
+    elif any(row.is_outside_interval for row in rows):
         lines.append("some times lie outside their interval; `rho devices --refine` measures longer")
     return lines
 
 
 BUDGET_MS: Final = 100
-"""What a module of machine code may take to be made."""
+"""Milliseconds that compiling one module should take at most."""
 
 
-def compiled(code: Mapping[str, Any]) -> str:
-    """What machine code cost."""
+def compilation_line(code: Mapping[str, Any]) -> str:
+    """The line on compilation times; `code`: the `machine_code` that `run_measured` reports."""
     if not code["compiled"]:
         return f"machine code: nothing compiled, {code['from_cache']} from the cache"
     longest = code["longest"] * 1000
@@ -206,28 +207,28 @@ def _micro(ns: int) -> str:
     return f"{ns / 1000:.1f}"
 
 
-def _cut(text: str, width: int = 48) -> str:
+def _shortened(text: str, width: int = 48) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-# ---------------------------------------------------------------------------------------------------- rewritten
+# ---------------------------------------------------------------------------------------------------- optimisation remarks
 #
-# What became of values and what rules changed, as lines of a plan: `fused      line 3: d, each element is read once`.
+# What the passes decided about values and which rules changed the program: `fused      line 3: d, each element is read once`.
 
 def rewritten_lines(graph: Graph, sources: Mapping[str, Source]) -> list[str]:
-    """One line a rewriting, in the order of the program."""
+    """A line for each rewriting or offer, in the order of the program."""
     notes = [("offered" if note.rule == OFFER else "rewritten", note.says, note.span) for note in graph.rewritten]
     return _lines(notes, sources, "  ")
 
 
 def regrouped_graph(graph: Graph) -> Graph | None:
-    """The graph, if its products have another order than they are written in."""
+    """The graph if its products are computed in another order than they are written, else None."""
     return graph if any(note.rule == REGROUPED for note in graph.rewritten) else None
 
 
 def decision_lines(graph: Graph, plan: ExecutionPlan, sources: Mapping[str, Source]) -> list[str]:
-    """One line a decision about a value that the program names: dropped, fused, made again or kept, by how often its elements
-    are read; written in place, by when the last read is."""
+    """A line for each decision about a named value: dropped, fused, recomputed or stored, with how often its elements are read;
+    written in place, with when the last read is."""
     decisions = [*graph.decisions, *explain_stored_values(graph), *written_over(graph, plan)]
     notes = [(one.choice.value, f"{one.name}, {one.why}", one.span) for one in decisions if one.span.file in sources]
     return _lines([(f"{word:<10}", says, span) for word, says, span in notes], sources, " ")
@@ -242,22 +243,23 @@ def _lines(notes: list[tuple[str, str, Span]], sources: Mapping[str, Source], ga
     return list(dict.fromkeys(lines))
 
 
-# ---------------------------------------------------------------------------------------------------- passes
+# ---------------------------------------------------------------------------------------------------- passes over inputs
 #
-# How long the passes of a program that is read in tiles take, by the cost model and the tables of the disk.
+# The predicted time of the passes of a program that is read in tiles, by the cost model and the disk's cost tables.
 #
-# In a pass one thread reads, and merges what is ordered on disk, while another computes, sorts and writes: it takes as long as
-# the slower of the two.  What is computed is the graph of a tile, as often as there are tiles.  Passes, and what is computed
-# between them, come one after the other.
+# In a pass one thread reads, and merges sorted runs from disk, while another computes, sorts and writes: the pass takes as long
+# as the slower one.  It computes the graph of a tile once for each tile.  Passes, and the phases between them, run one after
+# the other.
 
-_SORTED: Final = "x[⍋x]"
-_GRADED: Final = "x[⍋y]"
-"""Items that are taken by a grade, which is made: runs of places, and a merge, which grades the heads of its runs."""
+_SORT_EXPRESSION: Final = "x[⍋x]"
+_GRADE_EXPRESSION: Final = "x[⍋y]"
+"""Items in the order of a grade that is computed: for sorted runs of positions, and for merging, which grades the runs' heads."""
 
 
 @dataclass(frozen=True)
-class PlannedTimes:
-    """A plan with passes, of `bound`; `temporary`: stores that are not files of the program, of which `scratch` are ordered."""
+class PassTimes:
+    """Predicts the time of a plan with passes, of the program `bound`.  `temporary`: names of the stores that are temporary
+    files, of which those in `scratch` are sorted."""
 
     plan: ExecutionPlan
     bound: BoundGraph
@@ -265,54 +267,56 @@ class PlannedTimes:
     temporary: Collection[str]
 
     def ns(self, profile: Profile) -> int:
+        """The predicted nanoseconds of the plan."""
         steps = [step for queue in self.plan.main.queues for step in queue.steps if isinstance(step, StreamStep)]
         inside = {phase for step in steps for phase in step.phases}
         between = [phase for phase in self.bound.graph.phases if phase.id not in inside]
-        return computing(between, self.bound, profile) + sum(self.of_pass(step, profile) for step in steps)
+        return computing_ns(between, self.bound, profile) + sum(self.pass_ns(step, profile) for step in steps)
 
     @cached_property
     def flow(self) -> Flow:
         names = {access: [store.name for store in self.plan.stores if store.access is access] for access in Access}
         return flow_of(self.bound.graph, names[Access.READ], names[Access.WRITE], lambda count: True)
 
-    def of_tiles(self, step: StreamStep, profile: Profile) -> int:
-        """A tile in the middle stands for all."""
+    def tiles_ns(self, step: StreamStep, profile: Profile) -> int:
+        """The computing time of all tiles of a pass, as if each were like the one in the middle."""
         same = (one for one in self.flow.passes if tuple(p.id for p in one.phases) == step.phases and one.results == step.results)
         one = next(same)
         tiles = [*tiles_of(one, step.rows)]
         tile = tiles[len(tiles) // 2]
         bound = tile_of(self.flow, one, demand(self.flow, one, tile), tile).bound
-        return computing(bound.graph.phases, bound, profile, len(tiles)) + len(tiles) * profile.home.host_dispatch_ns
+        return computing_ns(bound.graph.phases, bound, profile, len(tiles)) + len(tiles) * profile.home.host_dispatch_ns
 
-    def of_pass(self, step: StreamStep, profile: Profile) -> int:
+    def pass_ns(self, step: StreamStep, profile: Profile) -> int:
         device, ids = profile.home, set(step.phases)
         phases = [phase for phase in self.bound.graph.phases if phase.id in ids]
         taken = {phase.name for phase in phases if isinstance(phase, Input)}
         given = {phase.name for phase in phases if isinstance(phase, Output)}
         back, scratch_write = min(step.reads, self.bytes(taken)), min(step.writes, self.bytes(given))
-        merged = sum(ordering_ns(one, one.merged, profile, _GRADED) for one in self.scratch if one.name in taken)
+        merged = sum(sorting_ns(one, one.merged, profile, _GRADE_EXPRESSION) for one in self.scratch if one.name in taken)
         ordered = sum(
-            ordering_ns(one, step.rows, profile, _GRADED if one.grades else _SORTED) for one in self.scratch if one.name in given
+            sorting_ns(one, step.rows, profile, _GRADE_EXPRESSION if one.grades else _SORT_EXPRESSION)
+            for one in self.scratch if one.name in given
         )  # fmt: skip
         reading = disk_ns(device, READ, step.reads - back) + disk_ns(device, SCRATCH_READ, back) + merged
         writing = disk_ns(device, WRITE, step.writes - scratch_write) + disk_ns(device, SCRATCH_WRITE, scratch_write)
-        return max(reading, self.of_tiles(step, profile) + ordered + writing)
+        return max(reading, self.tiles_ns(step, profile) + ordered + writing)
 
     def bytes(self, names: Collection[str]) -> int:
-        """Of the temporary stores of these names."""
+        """Bytes of the temporary stores with these names."""
         stored = {store.name: store.bytes for store in self.plan.stores if store.name in self.temporary}
         return sum(stored.get(name, 0) for name in names)
 
 
-def computing(phases: Iterable[Phase], bound: BoundGraph, profile: Profile, times: int = 1) -> int:
-    """So many executions of each.  What there is no table for counts as nothing."""
+def computing_ns(phases: Iterable[Phase], bound: BoundGraph, profile: Profile, times: int = 1) -> int:
+    """Nanoseconds of executing each phase `times` times; a phase without a cost table counts as 0."""
     real = [phase for phase in phases if not isinstance(phase, Constant | Input | Output | Print)]
     estimates = [step_ns(phase, bound, profile.home, profile.calibration, times) for phase in real]
     return sum(one.ns for one in estimates if one is not None)
 
 
-def ordering_ns(scratch: Scratch, piece: int, profile: Profile, expression: str) -> int:
-    """Ordering the items of a scratch store once, in pieces of so many."""
+def sorting_ns(scratch: Scratch, piece: int, profile: Profile, expression: str) -> int:
+    """Nanoseconds of sorting the items of a scratch store once, in pieces of `piece` items, each by `expression`."""
     declared = "".join(f"input {name} : {scratch.kind.value}[n]\n" for name in "xy")
     core = check(Source("<order>", f"{declared}output z ← {expression}\n")).core
     assert core is not None, "numbers have an order"
@@ -321,15 +325,15 @@ def ordering_ns(scratch: Scratch, piece: int, profile: Profile, expression: str)
         optimise(lower(core)),
         {variable: piece for size in core.types[core.inputs[0].value].shape for variable in size.variables()},
     )
-    return computing(bound.graph.phases, bound, profile, -(-scratch.size // piece))
+    return computing_ns(bound.graph.phases, bound, profile, -(-scratch.size // piece))
 
 
-# ---------------------------------------------------------------------------------------------------- compiled_loops
+# ---------------------------------------------------------------------------------------------------- compiled regions
 #
-# What becomes of loops, folds, scans and maps by any function, as lines of a plan: compiled as one region, or not, and why.
+# Whether loops, folds, scans and maps are compiled as one region, and if not, why.
 
 def loop_lines(graph: Graph, sources: Mapping[str, Source], *, programs: bool = False) -> list[str]:
-    """One line a region, in the order of the program; with `programs` its loop program after all transformations."""
+    """A line for each region, in the order of the program; with `programs` also its loop program after all transformations."""
     lines: list[str] = []
     for phase, region in lowered_loops(graph):
         source = sources.get(phase.span.file)
@@ -338,30 +342,30 @@ def loop_lines(graph: Graph, sources: Mapping[str, Source], *, programs: bool = 
         if not isinstance(region, Region):
             lines.append(f"phases     {name}: one by one in each iteration, because: {region}")
             continue
-        lines.append(f"compiled   {name}: one region, {_state(region)}")
+        lines.append(f"compiled   {name}: one region, {_region_text(region)}")
         if programs:
-            calls = [f"# call {number}: {_name(routine)}" for number, routine in enumerate(region.routines)]
+            calls = [f"# call {number}: {_routine_name(routine)}" for number, routine in enumerate(region.routines)]
             lines += ["", *calls, show(transform_optimise(region.program)).rstrip("\n"), ""]
     return lines
 
 
-def _state(region: Region) -> str:
-    """Where the state lies, and which phases are called."""
-    called = sorted({_name(routine) for routine in region.routines} - {_HEARS})
-    return _lies(region) + (f"; it calls {', '.join(called)}" if called else "")
+def _region_text(region: Region) -> str:
+    """Where a region stores its state, and which phases it calls."""
+    called = sorted({_routine_name(routine) for routine in region.routines} - {_POLLS_INTERRUPTS})
+    return _state_buffers(region) + (f"; it calls {', '.join(called)}" if called else "")
 
 
-_HEARS: Final = "interrupts are heard"
+_POLLS_INTERRUPTS: Final = "interrupts are heard"
 
 
-def _name(routine: Routine) -> str:
-    """What a routine does."""
+def _routine_name(routine: Routine) -> str:
+    """What a routine that a region calls does."""
     if routine.phase is None:
-        return "a guard's check" if routine.defines else _HEARS
+        return "a guard's check" if routine.defines else _POLLS_INTERRUPTS
     return f"`{op_name(routine.phase)}`" if isinstance(routine.phase, LibraryPhase) else "NumPy's functions"
 
 
-def _lies(region: Region) -> str:
+def _state_buffers(region: Region) -> str:
     if region.cells:
         return "cells on all threads"
     doubled = sum(region.states)

@@ -1,6 +1,6 @@
-"""What programs and definitions cost, as formulas in their sizes: work, span, bytes moved, memory.
+"""Costs of programs and definitions as formulas in their sizes (work, span, bytes moved, memory), and measured runs.
 
-For `rho type --cost` and `rho plan`; `measured` serves `rho run --analyze`.  Worked out only when asked for.
+The formulas are for `rho type --cost` and `rho plan`, `run_measured` is for `rho run --analyze`.
 """
 
 from __future__ import annotations
@@ -26,13 +26,15 @@ from .estimates import GENERIC_COST
 if TYPE_CHECKING:
     from ...backend.vm.run_state import Observer
 
-_LINES: Final = ("work", "span", "reads", "writes")
+_LINE_NAMES: Final = ("work", "span", "reads", "writes")
 
 
 @dataclass(frozen=True, slots=True)
 class CostReport:
-    """Formulas, in the sizes of inputs and params.  Run-time sizes count at their caps; `memory` bounds inputs, results and
-    everything between."""
+    """Costs as formulas in the sizes of inputs and params; a run-time size counts as its upper bound.
+
+    `work` and `operations` (by cost class): numbers of operations; `span`: operations on the critical path; bytes read and
+    written; `memory`: an upper bound of the bytes live at once, with inputs and results."""
 
     operations: Mapping[str, Size]
     work: Size
@@ -42,24 +44,26 @@ class CostReport:
     memory: Size
 
     def lines(
-        self, sizes: Mapping[SizeVariable, int] | None = None, peak: int = 0, settled: Graph | None = None
+        self, sizes: Mapping[SizeVariable, int] | None = None, peak: int = 0, regrouped: Graph | None = None
     ) -> list[str]:
-        """As text; with numbers where the sizes are known.  Memory is then what the plan says, its `peak`: numbers may change
-        what is fused.  `settled`: the graph for these sizes if its products are regrouped; formulas are of what is written."""
-        regrouped = {} if settled is None else _numbers(settled)
+        """The costs as lines of text, with numbers if `sizes` are given.
+
+        Memory for these sizes is the plan's `peak`, since numbers may change which phases are fused.  `regrouped`: the graph
+        for these sizes if its products are regrouped; the formulas are of the products as they are written."""
+        regrouped_numbers = {} if regrouped is None else _line_numbers(regrouped)
         kinds = [f"{show_short_formula(count)} {kind}" for kind, count in self.operations.items()]
         several = f" ({', '.join(kinds)})" if len(kinds) > 1 or (kinds and self.work.constant is None) else ""
         rows = (
-            (_LINES[0], self.work, "operations", several if len(kinds) != 1 else f" ({', '.join(self.operations)})"),
-            (_LINES[1], self.span, "dependent steps", ""),
-            (_LINES[2], self.bytes_read, "bytes", ""),
-            (_LINES[3], self.bytes_written, "bytes", ""),
+            (_LINE_NAMES[0], self.work, "operations", several if len(kinds) != 1 else f" ({', '.join(self.operations)})"),
+            (_LINE_NAMES[1], self.span, "dependent steps", ""),
+            (_LINE_NAMES[2], self.bytes_read, "bytes", ""),
+            (_LINE_NAMES[3], self.bytes_written, "bytes", ""),
         )
         lines = []
         for name, formula, unit, more in rows:
             line = f"{name:<8}{_with_number(formula, sizes)} {unit}{more}"
-            known = formula.evaluate(sizes or {}) if regrouped else 0
-            lines.append(line + (f" as written, {regrouped[name]:,} as regrouped" if known != regrouped.get(name, 0) else ""))
+            known, other = formula.evaluate(sizes or {}) if regrouped_numbers else 0, regrouped_numbers.get(name, 0)
+            lines.append(line + (f" as written, {other:,} as regrouped" if known != other else ""))
         memory = _with_number(self.memory, None)
         if sizes is not None:
             memory = f"{peak:,}" if self.memory.constant is not None else f"{memory}; for these sizes {peak:,}"
@@ -76,11 +80,11 @@ class CostReport:
         }
 
 
-def _numbers(graph: Graph) -> dict[str, int]:
-    """The same of a graph for some sizes, by the names of the lines."""
+def _line_numbers(graph: Graph) -> dict[str, int]:
+    """The numbers of a graph with sizes, by the names of the lines."""
     cost = graph_cost(graph)
     numbers = (cost.total().evaluate({}), graph_span(graph).evaluate({}), cost.read.evaluate({}), cost.written.evaluate({}))
-    return dict(zip(_LINES, numbers, strict=True))
+    return dict(zip(_LINE_NAMES, numbers, strict=True))
 
 
 def _with_number(formula: Size | CriticalPath, sizes: Mapping[SizeVariable, int] | None) -> str:
@@ -92,7 +96,7 @@ def _with_number(formula: Size | CriticalPath, sizes: Mapping[SizeVariable, int]
 
 
 def cost_of_program(core: Core) -> CostReport:
-    """The cost after the passes."""
+    """The costs of a program after the graph passes."""
     return _cost(optimise(lower(core)))
 
 
@@ -104,14 +108,14 @@ def _cost(graph: Graph) -> CostReport:
 
 @dataclass(frozen=True, slots=True)
 class DefinitionCost:
-    """A way to apply a function, as a signature, and what it costs in the sizes of that."""
+    """A signature of a function, and the costs of a call in the sizes of this signature."""
 
     signature: str
     cost: CostReport
 
 
 def costs_of_definitions(checked: Checked) -> dict[str, tuple[DefinitionCost, ...]]:
-    """Every function of the program; none for one that is generic."""
+    """The costs of every function of the program, by name; none for a generic one."""
     if checked.result is None:
         return {}
     costs: dict[str, tuple[DefinitionCost, ...]] = {}
@@ -124,7 +128,7 @@ def costs_of_definitions(checked: Checked) -> dict[str, tuple[DefinitionCost, ..
 
 
 def definition_lines(costs: Mapping[str, tuple[DefinitionCost, ...]]) -> list[str]:
-    """`mean : 1 f64[n] → f64` and its costs below it."""
+    """Lines of text: `mean : 1 f64[n] → f64` and the costs below it."""
     lines: list[str] = []
     for name, definitions in costs.items():
         if not definitions:
@@ -135,30 +139,30 @@ def definition_lines(costs: Mapping[str, tuple[DefinitionCost, ...]]) -> list[st
 
 
 RUNS: Final = 20
-MOST_SECONDS: Final = 3.0
-"""Of the repeated runs of `--analyze` together."""
+MAXIMUM_SECONDS: Final = 3.0
+"""Seconds of the repeated runs of `--analyze` together."""
 
 
-def measured(loaded: LoadedProgram, execute: Callable[[Observer | None], Outcome]) -> Outcome:
-    """Run, and put how long it and its phases took beside what was predicted into the outcome's plan.
+def run_measured(loaded: LoadedProgram, execute: Callable[[Observer | None], Outcome]) -> Outcome:
+    """Run a program with `execute` and add measured and predicted times of the run and its phases to the outcome's `plan`.
 
-    The back end is loaded first, so that the time of the run is that of reading the data and computing.  Phases are measured by
-    further runs, with every kernel as warm as it gets: at most `RUNS`, in at most `MOST_SECONDS` or half the time allowed."""
+    The back end is imported first, so that the time of the run is that of reading the data and computing.  Phases are measured in
+    further runs with warm kernels: at most `RUNS`, in at most `MAXIMUM_SECONDS` or half the time limit."""
     from ...backend.calibration.probes import warm_kernels
     from ...backend.jit.compiler import compilation_totals
     from ...backend.library import operation_table  # noqa: F401
     from ...backend.schedule.program_facts.partitioning import stores_of
     from ...backend.vm import executor  # noqa: F401
     from ..execution.stored_plans import this_machine
-    from .analysis import Observed, rows
+    from .analysis import ObservedTimes, analysis_rows
 
     before = replace(compilation_totals)
     start = time.perf_counter()
     outcome = execute(None)
     seconds = time.perf_counter() - start
     limit = loaded.request.limits.seconds
-    allowed = MOST_SECONDS if limit is None else min(MOST_SECONDS, limit / 2 - seconds)
-    observed = Observed()
+    allowed = MAXIMUM_SECONDS if limit is None else min(MAXIMUM_SECONDS, limit / 2 - seconds)
+    observed = ObservedTimes()
     with warm_kernels():
         execute(None).discard()
         for _ in range(max(1, min(RUNS, int(allowed / max(seconds, 1e-6))))):
@@ -168,7 +172,7 @@ def measured(loaded: LoadedProgram, execute: Callable[[Observer | None], Outcome
     known = profile.calibration
     stores = stores_of(loaded.plan)
     predicted = {str(device): count for device, count in loaded.plan.main.peak if device not in stores}
-    phases = rows(loaded, observed, profile)
+    phases = analysis_rows(loaded, observed, profile)
     code = {
         "compiled": compilation_totals.compiled - before.compiled, "from_cache": compilation_totals.stored - before.stored,
         "seconds": (compilation_totals.nanoseconds - before.nanoseconds) / 1e9, "longest": compilation_totals.longest / 1e9,

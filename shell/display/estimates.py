@@ -1,4 +1,4 @@
-"""Estimates of running times by the cost model, as text: `~0.3 ms`.  Nothing is run; of data at most the headers are read."""
+"""Estimated running times as text (`~0.3 ms`), and types and quantities of checked programs.  Reads at most headers of data."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 # ---------------------------------------------------------------------------------------------------- durations
 #
-# Times in words.  Imports nothing, so that a prompt need not wait for it.
+# Times as text; imports nothing, so that a prompt appears at once.
 
 def duration(ns: float) -> str:
-    """Nanoseconds in three figures: `1.25 ms`."""
+    """Nanoseconds with three digits: `1.25 ms`."""
     for unit, size in (("s", 10**9), ("ms", 10**6), ("µs", 10**3)):
         if ns >= size:
             return f"{ns / size:.3g} {unit}"
     return f"{ns:.0f} ns"
 
 
-def waiting(seconds: float) -> str:
-    """How long someone waits: `3.2 s`, `4 min 10 s`."""
+def waiting_time(seconds: float) -> str:
+    """Seconds for progress lines: `3.2 s`, `4 min 10 s`."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(int(seconds), 60)
@@ -45,14 +45,15 @@ def waiting(seconds: float) -> str:
 # ---------------------------------------------------------------------------------------------------- estimates
 
 ASSUMED: Final = 1000
-"""What a size is taken to be where nothing says."""
+"""The number assumed for a size that nothing determines."""
 MOST_ELEMENTS: Final = 10**15
 
 
 @dataclass(frozen=True, slots=True)
 class WallTime:
-    """What one run takes on one device: the point, and between which the middle eight in ten runs are expected.  `iterations`:
-    the loop that most of it takes, by its number of iterations and the nanoseconds of each."""
+    """The predicted time of one run on one device in nanoseconds, with its 10th and 90th percentile.
+
+    `iterations`: if one loop takes more than half of the time, its number of iterations and the nanoseconds of each."""
 
     ns: int
     p10: int
@@ -61,7 +62,7 @@ class WallTime:
 
 
 def wall_time(bound: BoundGraph, profile: Profile, device: DeviceProfile) -> WallTime | None:
-    """What one run takes on a device of a profile; None without tables for it."""
+    """The predicted time of one run on a device of a profile; None if a cost table is missing."""
     from ...backend.devices.phase_cost import numbers_of, step_ns
     from ...backend.graph.phases import Constant, Input, Loop, Output, Print
 
@@ -82,13 +83,13 @@ def wall_time(bound: BoundGraph, profile: Profile, device: DeviceProfile) -> Wal
 
 
 def predicted_ns(bound: BoundGraph) -> int | None:
-    """What one run takes on this machine; None without tables for it."""
-    time = wall_time_here(bound)
+    """The predicted nanoseconds of one run on this machine; None if a cost table is missing."""
+    time = wall_time_on_this_machine(bound)
     return None if time is None else time.ns
 
 
-def wall_time_here(bound: BoundGraph) -> WallTime | None:
-    """What one run takes on this machine; None without tables for it."""
+def wall_time_on_this_machine(bound: BoundGraph) -> WallTime | None:
+    """The predicted time of one run on this machine; None if a cost table is missing."""
     from ..execution.stored_plans import this_machine
 
     profile = this_machine()
@@ -96,23 +97,23 @@ def wall_time_here(bound: BoundGraph) -> WallTime | None:
 
 
 def time_line(bound: BoundGraph) -> list[str]:
-    """What `rho plan` ends with: `time    about 3.2 ms on this machine (2.9 ms to 3.8 ms): 100 iterations of 30 µs`; `at most`
-    where a loop may end before its last iteration."""
+    """The last line of `rho plan`: `time    about 3.2 ms on this machine (2.9 ms to 3.8 ms): 100 iterations of 30 µs`; `at most`
+    if a loop may end before its last iteration."""
     from ...backend.graph.phases import Loop
 
-    time = wall_time_here(bound)
+    time = wall_time_on_this_machine(bound)
     if time is None:
         return ["time    unknown: no table of this machine is for some phase (`rho devices --calibrate`)"]
     iterations = "" if time.iterations is None else f": {time.iterations[0]} iterations of {duration(time.iterations[1])}"
-    between = f"({duration(time.p10)} to {duration(time.p90)}){unmeasured()}"
+    between = f"({duration(time.p10)} to {duration(time.p90)}){uncalibrated_note()}"
     ends_early = any(isinstance(phase, Loop) and phase.until is not None for phase in bound.graph.phases)
     bounded = "at most" if ends_early else "about"
     return [f"time    {bounded} {duration(time.ns)} on this machine {between}{iterations}"] if time.ns else []
 
 
-def unmeasured() -> str:
-    """What is put behind an estimate that no measurement of this machine stands behind: ` (uncalibrated)`,
-    and why a stored one is not used."""
+def uncalibrated_note() -> str:
+    """The suffix of an estimate on an uncalibrated machine: ` (uncalibrated)`, with the reason if a stored calibration is not
+    used."""
     from ..execution.stored_plans import this_machine
 
     calibration = this_machine().calibration
@@ -122,16 +123,18 @@ def unmeasured() -> str:
 
 
 def time_of_program(core: Core, folder: str) -> str:
-    """`~0.3 ms with n=150` by the headers of its data; empty where they cannot be read or do not fit."""
+    """`~0.3 ms with n=150` with sizes from the headers of the data; empty if they cannot be read or do not fit."""
     try:
         bound = bind_header_sizes(core, folder)
-        return "" if bound is None else _said(predicted_ns(bound), {one.name: n for one, n in bound.sizes.items()}, "with")
+        if bound is None:
+            return ""
+        return _estimate_text(predicted_ns(bound), {one.name: n for one, n in bound.sizes.items()}, "with")
     except RhoError:
         return ""
 
 
 def bound_at_assumed_sizes(core: Core) -> BoundGraph:
-    """The program with every size `ASSUMED`, params as they are given.  Refused: its facts forbid that."""
+    """The program with every size `ASSUMED` and params at their defaults.  Refused: a guard does not hold for these sizes."""
     from ...backend.graph.bind_sizes import bind
     from ...backend.graph.lowering.blocks import lower
     from ...backend.graph.passes.pipeline import optimise, optimise_with_sizes
@@ -140,14 +143,14 @@ def bound_at_assumed_sizes(core: Core) -> BoundGraph:
 
 
 def _assumed(core: Core, params: Mapping[str, int]) -> dict[SizeVariable, int]:
-    """Every size that no other bounds, by the order in which they were made."""
+    """The assumed number of every size that has no bound by other sizes, in the order of their creation."""
     every = {size for type_ in core.types.values() for item in type_.shape for size in item.variables() if size.cap is None}
     ordered = sorted(every, key=lambda size: size.key)
     return {size: params.get(size.name, ASSUMED) if size.origin is SizeOrigin.PARAM else ASSUMED for size in ordered}
 
 
 def time_at_assumed_sizes(instance: Instance, params: Mapping[str, int]) -> str:
-    """`~12 µs at n=1000` for a way to apply a function, `params` as they are given; empty where its facts forbid such sizes."""
+    """`~12 µs at n=1000` for a call of a function with one signature; empty if a guard does not hold for these sizes."""
     from ...backend.graph.bind_sizes import bind, substitute_sizes
     from ...backend.graph.lowering.blocks import lower
     from ...backend.graph.passes.pipeline import optimise
@@ -157,7 +160,7 @@ def time_at_assumed_sizes(instance: Instance, params: Mapping[str, int]) -> str:
         bound = bind(substitute_sizes(optimise(lower(instance.program)), instance.equal), sizes)
         if any(_volume(type_.shape) > MOST_ELEMENTS for type_ in bound.graph.types.values()):
             return ""
-        return _said(predicted_ns(bound), {size.name: number for size, number in sizes.items()}, "at")
+        return _estimate_text(predicted_ns(bound), {size.name: number for size, number in sizes.items()}, "at")
     except (RhoError, OverflowError, KeyError):  # KeyError: a size that only a use has
         return ""
 
@@ -169,7 +172,7 @@ def _volume(shape: tuple[Size, ...]) -> int:
     return volume
 
 
-def _said(ns: int | None, sizes: Mapping[str, int], word: str) -> str:
+def _estimate_text(ns: int | None, sizes: Mapping[str, int], word: str) -> str:
     if not ns:
         return ""
     shown = [f"{name}={number:,}".replace(",", "") for name, number in list(sizes.items())[:3]]
@@ -179,18 +182,18 @@ def _said(ns: int | None, sizes: Mapping[str, int], word: str) -> str:
 
 # ---------------------------------------------------------------------------------------------------- quantities
 #
-# Quantities of a checked program as text and as JSON, for `rho type` and `rho check --json`.
+# Types and read counts of a checked program as text and as JSON, for `rho type` and `rho check --json`.
 
 GENERIC_COST = "generic: costs at each use"
 
 
 def value_lines(checked: Checked) -> list[str]:
-    """`x : 2 f64[n]` for every named value."""
+    """`x : 2 f64[n]` for every named value: how often each element is read, and the type."""
     return [] if checked.result is None else [quantity.line() for quantity in checked.result.quantities()]
 
 
-def lines(checked: Checked) -> list[str]:
-    """Every named value, then what every function takes and gives."""
+def quantity_lines(checked: Checked) -> list[str]:
+    """A line for every named value, then the signatures of every function."""
     if checked.result is None:
         return []
     text_lines = value_lines(checked)
@@ -200,7 +203,7 @@ def lines(checked: Checked) -> list[str]:
 
 
 def names_json(checked: Checked) -> list[dict[str, Any]]:
-    """Named values with how often their elements are read, and where."""
+    """Named values as JSON objects: the type, how often each element is read, and at which spans."""
     if checked.result is None:
         return []
     sources = dict(checked.sources)
@@ -221,21 +224,21 @@ def names_json(checked: Checked) -> list[dict[str, Any]]:
 
 
 def signatures_json(checked: Checked) -> list[dict[str, Any]]:
-    """Each function with its file and its signatures, those of functions without an annotation worked out (with `where`)."""
+    """Each function as a JSON object with its file and signatures; those of a function without annotation are inferred."""
     file = checked.source.name
     return [{"name": name, "file": file, "signatures": lines} for name, lines in functions_json(checked).items()]
 
 
 def functions_json(checked: Checked) -> dict[str, list[str]]:
-    """Each function's signatures; an empty list if it is generic."""
+    """The signatures of each function, by name; an empty list for a generic one."""
     if checked.result is None:
         return {}
     return {name: list(signatures) for name, signatures in checked.result.signatures().items()}
 
 
-# ---------------------------------------------------------------------------------------------------- tier
+# ---------------------------------------------------------------------------------------------------- back ends of this machine
 #
-# How structured phases run on this machine, in words: for `rho info`.
+# How this machine runs structured phases, for `rho info`.
 
 def gpu_tier() -> str:
     """The cards that programs can use, or why there are none."""
@@ -245,7 +248,7 @@ def gpu_tier() -> str:
 
 
 def kernel_tier() -> str:
-    """Compiled kernels, or why there are none."""
+    """The target of compiled kernels, or why there are none."""
     from ...backend.jit import compiler, tiering
 
     if tiering.mode() is tiering.Mode.OFF:

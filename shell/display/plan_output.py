@@ -1,4 +1,4 @@
-"""A plan, or an answer to an instance, in the format that was asked for: text, JSON or a picture."""
+"""Plans as text and pictures (`rho plan`), and offers to rewrite expressions so that they run faster (editors)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from ...typechecker.core.blocks import Core
     from ..pipeline_types import LoadedProgram
 
-
-# ---------------------------------------------------------------------------------------------------- plan_output
 
 PICTURES: Final = ("dot", "svg", "html", "trace", "gantt")
 
@@ -48,8 +46,9 @@ def picture(chart: GanttChart, format: str) -> str:
 
 
 def plan_lines(loaded: LoadedProgram, *, programs: bool = False) -> str:
-    """The plan as text: its steps, what was rewritten and what it costs, or its queues on several devices; `programs`: also its
-    loop programs."""
+    """The plan as text: its steps, optimisation remarks and costs; the queues of a plan for several devices.
+
+    `programs`: also the loop programs of compiled regions."""
     if loaded.plan.prediction is not None:
         from ...backend.schedule.plan.plan_text import queues_text
 
@@ -74,8 +73,8 @@ def plan_lines(loaded: LoadedProgram, *, programs: bool = False) -> str:
 
 # ---------------------------------------------------------------------------------------------------- offers
 #
-# What would be quicker if the program allowed it, at its places: sums of products that another expression makes, whose sums are
-# then in another order.
+# Offers to replace a sum of products by another expression that is faster but adds in another order, which the optimiser
+# therefore may not choose.
 #
 # Nothing is run; sizes are those of the headers of the program's data, or `ASSUMED`.
 
@@ -84,8 +83,8 @@ _CLOSING: Final = ")]}"
 _REDUCTIONS: Final = frozenset({"+/", "+⌿"})
 
 
-def offers(core: Core, file: str) -> tuple[Rewritten, ...]:
-    """The offers of a program, in no order."""
+def rewrite_offers(core: Core, file: str) -> tuple[Rewritten, ...]:
+    """The offers of a program, in no particular order."""
     from ...backend.graph.phases import OFFER
 
     try:
@@ -95,9 +94,10 @@ def offers(core: Core, file: str) -> tuple[Rewritten, ...]:
     return tuple(note for note in bound.graph.rewritten if note.rule == OFFER)
 
 
-def replaced_by(offer: Rewritten, source: Source, statement: Span) -> tuple[int, int] | None:
-    """From where to where the offered text stands instead: the reduction with all that it applies to; None if that is not plain
-    to see, or inside a function, whose names may be others."""
+def offer_span(offer: Rewritten, source: Source, statement: Span) -> tuple[int, int] | None:
+    """The start and end of the text that the offered expression replaces: a reduction with its argument.
+
+    None if they cannot be told from the text alone, or inside a function, where names may mean something else."""
     text, start = source.text, offer.span.start
     before = text[statement.start : start]
     if not offer.text or text[start : offer.span.end] not in _REDUCTIONS or "{" in before:

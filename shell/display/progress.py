@@ -1,7 +1,7 @@
-"""One line on a terminal about work that takes longer than a second; gone when the work is over.
+"""The progress line on a terminal: shown while work takes longer than a second, erased when it is over.
 
-A thread of its own draws it several times a second, from whatever state the work has by then, so that the work neither waits
-nor reports.  Nothing is written unless messages go to a terminal; the line has no colours.
+A thread redraws it several times a second from the current state of the work, so that the work does not wait for it.  Nothing is
+written unless messages go to a terminal; the line has no colours.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from ...lang.diagnostics.model import RhoError
 from ..console.standard_streams import Console
 from ..execution.progress_events import NO_CALLBACKS, RunCallbacks, Stage
-from .estimates import waiting
+from .estimates import waiting_time
 
 if TYPE_CHECKING:
     from ...backend.graph.phases import PhaseId
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from ...backend.vm.run_state import Observer, RunState
     from ..pipeline_types import LoadedProgram
 
-AFTER: Final = 1.0
+DELAY_SECONDS: Final = 1.0
 """Seconds before the line appears."""
-EVERY: Final = 0.15
+REDRAW_SECONDS: Final = 0.15
 MOST_PREDICTED: Final = 200
-"""Phases up to which the line says how long the rest takes: working that out must not hold up the run."""
+"""The most phases for which the line predicts the remaining time: computing it must not delay the run."""
 _ERASE: Final = "\r\x1b[K"
-_NOTHING_TO_SAY: Final = (
+_TRANSIENT_ERRORS: Final = (
     RhoError,
     RuntimeError,
     LookupError,
@@ -42,11 +42,11 @@ _NOTHING_TO_SAY: Final = (
 
 
 class ProgressLine:
-    """The line: drawn by a thread from `start` to `stop`.  `text` is asked for what to say, in that thread."""
+    """A line that a thread draws between `start` and `stop`; the thread calls `text` for each redraw."""
 
     def __init__(self, console: Console, text: Callable[[], str]) -> None:
         self._console, self._text = console, text
-        self._over = threading.Event()
+        self._stopped = threading.Event()
         self._started = time.monotonic()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
@@ -58,27 +58,27 @@ class ProgressLine:
 
     def start(self) -> None:
         self._thread = threading.Thread(target=self._draw, name="rho progress", daemon=True)
-        with suppress(RuntimeError):  # there are no more threads, and no line
+        with suppress(RuntimeError):  # no thread can be started: there is no line
             self._thread.start()
 
     def stop(self) -> None:
-        """Erase it.  Whatever is written afterwards stands on a clean line."""
-        self._over.set()
+        """Erase the line and end the thread."""
+        self._stopped.set()
         with self._lock:
             if self._drawn:
                 self._drawn = False
                 self._write(_ERASE)
 
     def _draw(self) -> None:
-        wait = AFTER
-        while not self._over.wait(wait):
-            wait = EVERY
+        wait = DELAY_SECONDS
+        while not self._stopped.wait(wait):
+            wait = REDRAW_SECONDS
             try:
-                text = f"{self._text()} · {waiting(self.seconds)}"
-            except _NOTHING_TO_SAY:
-                continue  # the work changed what was being looked at, or there are no tables: next time
+                text = f"{self._text()} · {waiting_time(self.seconds)}"
+            except _TRANSIENT_ERRORS:
+                continue  # the work changed its state meanwhile, or there are no cost tables
             with self._lock:
-                if self._over.is_set():
+                if self._stopped.is_set():
                     return
                 width = self._console.error_width - 1
                 self._write(_ERASE + (text if len(text) <= width else text[: width - 1] + "…"))
@@ -89,12 +89,12 @@ class ProgressLine:
             self._console.err.write(text)
             self._console.err.flush()
         except (OSError, ValueError):
-            self._over.set()  # the terminal is gone
+            self._stopped.set()  # the terminal is gone
 
 
 @contextmanager
-def progress(console: Console, text: Callable[[], str]) -> Iterator[None]:
-    """A line while the block runs; none where messages are not read on a terminal."""
+def progress_line(console: Console, text: Callable[[], str]) -> Iterator[None]:
+    """Show a progress line while the block runs, if messages go to a terminal."""
     if not console.has_lines:
         yield
         return
@@ -110,8 +110,8 @@ def progress(console: Console, text: Callable[[], str]) -> Iterator[None]:
 
 
 @contextmanager
-def planning(console: Console) -> Iterator[None]:
-    """While a planner searches: the best plan and the best bound so far."""
+def planning_progress(console: Console) -> Iterator[None]:
+    """Show the best plan and the best bound so far while the block searches for a plan."""
     if not console.has_lines:
         yield
         return
@@ -120,14 +120,14 @@ def planning(console: Console) -> Iterator[None]:
     latest: list[Incumbent] = []
     token = LISTENER.set(lambda result: latest.__setitem__(slice(None), [result]))
     try:
-        with progress(console, lambda: search_text(latest[-1] if latest else None)):
+        with progress_line(console, lambda: search_text(latest[-1] if latest else None)):
             yield
     finally:
         LISTENER.reset(token)
 
 
 def search_text(result: Incumbent | None) -> str:
-    """How far a search has come."""
+    """The progress of a search: `planning · best 1,200 ticks, bound 1,100: gap 9.09 %`."""
     schedule = None if result is None else result.schedule
     if result is None or schedule is None:
         return "planning"
@@ -142,7 +142,7 @@ def search_text(result: Incumbent | None) -> str:
 
 
 class RunProgress(RunCallbacks):
-    """The stages of a run, and of its phases which one it is at and how long the rest is predicted to take."""
+    """Shows the stage of a run, its current phase and the predicted remaining time; passes all callbacks on to `inner`."""
 
     def __init__(self, console: Console, inner: RunCallbacks = NO_CALLBACKS) -> None:
         self._inner = inner
@@ -150,8 +150,8 @@ class RunProgress(RunCallbacks):
         self._stage = Stage.CHECK
         self._loaded: LoadedProgram | None = None
         self._machines: list[RunState] = []
-        self._found: Incumbent | None = None
-        self._phases: Phases | None = None
+        self._incumbent: Incumbent | None = None
+        self._phases: PhaseProgress | None = None
         self._started = 0.0
         self._resets: list[Callable[[], None]] = []
 
@@ -176,33 +176,33 @@ class RunProgress(RunCallbacks):
             return
         self._stage, self._loaded = stage, loaded
         if stage is Stage.LOAD:
-            self._look_on()
+            self._subscribe()
         elif stage is Stage.SAVE:
-            self._line.stop()  # what is said from now on stands below
+            self._line.stop()
 
-    def _look_on(self) -> None:
+    def _subscribe(self) -> None:
         from ...backend.schedule.search.strategy import LISTENER
         from ...backend.vm.run_state import WATCHER
 
-        search, run = LISTENER.set(self._told), WATCHER.set(self._begun)
+        search, run = LISTENER.set(self._on_incumbent), WATCHER.set(self._on_run_start)
         self._resets = [lambda: LISTENER.reset(search), lambda: WATCHER.reset(run)]
 
-    def _told(self, result: Incumbent) -> None:
-        self._found = result
+    def _on_incumbent(self, result: Incumbent) -> None:
+        self._incumbent = result
 
-    def _begun(self, machine: RunState) -> None:
+    def _on_run_start(self, machine: RunState) -> None:
         if self._machines and self._machines[0].printed is not machine.printed:
             self._machines, self._phases = [], None  # another run of the same program
         self._started = self._started if self._machines else time.monotonic()
         self._machines = [*self._machines, machine]
 
     def text(self) -> str:
-        """What the line says now."""
+        """The text of the line."""
         match self._stage:
             case Stage.CHECK:
                 return "checking"
             case Stage.LOAD:
-                return "loading" if self._found is None else search_text(self._found)
+                return "loading" if self._incumbent is None else search_text(self._incumbent)
             case Stage.RUN:
                 return self._running()
             case Stage.VERIFY:
@@ -217,7 +217,7 @@ class RunProgress(RunCallbacks):
         if stores is not None and stores.progress.total:
             return streaming_text(stores.progress.done, stores.progress.total, time.monotonic() - self._started)
         if self._phases is None:
-            self._phases = Phases(self._loaded, self._started)
+            self._phases = PhaseProgress(self._loaded, self._started)
         return self._phases.text(self._machines)
 
 
@@ -226,11 +226,11 @@ def streaming_text(done: int, total: int, seconds: float) -> str:
     from ...backend.schedule.plan.plan_text import bytes_text
 
     left = seconds * (total - done) / done if done else 0.0
-    return f"read {bytes_text(done)} of {bytes_text(total)}" + (f" · ~{waiting(left)} left" if left >= 0.05 else "")
+    return f"read {bytes_text(done)} of {bytes_text(total)}" + (f" · ~{waiting_time(left)} left" if left >= 0.05 else "")
 
 
-class Phases:
-    """The phases of a program that compute, in their order, and how long each is predicted to take."""
+class PhaseProgress:
+    """The phases of a program that compute, in their order, with their predicted seconds."""
 
     def __init__(self, loaded: LoadedProgram, started: float) -> None:
         from ...backend.devices.phase_cost import step_ns
@@ -248,21 +248,21 @@ class Phases:
                 profile = this_machine()
                 costs = [step_ns(phase, loaded.bound, profile.home, profile.calibration, 1) for phase in computing]
                 self._seconds = [None if cost is None else cost.ns / 1e9 for cost in costs]
-        self._places: dict[PhaseId, int] = {}
+        self._phase_index: dict[PhaseId, int] = {}
         for index, phase in enumerate(computing):
-            self._places[phase.id] = index
+            self._phase_index[phase.id] = index
             for part in traverse.subgraphs(phase):
-                self._places |= {inner.id: index for inner in traverse.all_phases(part)}
-        self._at, self._started = -1, started
-        self._since = started
+                self._phase_index |= {inner.id: index for inner in traverse.all_phases(part)}
+        self._current, self._started = -1, started
+        self._phase_started = started
 
     def text(self, machines: list[RunState]) -> str:
         """`phase 3/12 centres ← loop · ~4.1 s left`."""
-        current = [self._places.get(machine.current.id) for machine in machines if machine.current is not None]
+        current = [self._phase_index.get(machine.current.id) for machine in machines if machine.current is not None]
         index = max((one for one in current if one is not None), default=0)
-        if index != self._at:
-            self._since = self._since if self._at < 0 else time.monotonic()
-            self._at = index
+        if index != self._current:
+            self._phase_started = self._phase_started if self._current < 0 else time.monotonic()
+            self._current = index
         if not self._labels:
             return "running"
         label = self._labels[index]
@@ -270,15 +270,15 @@ class Phases:
         return f"phase {index + 1}/{len(self._labels)} {short}{self._left(index)}"
 
     def _left(self, index: int) -> str:
-        """How long the rest is predicted to take, at the pace of what is done; nothing where there is no table."""
+        """The predicted remaining time, scaled by how much slower the run was so far; empty if a cost table is missing."""
         if any(seconds is None for seconds in self._seconds):
             return ""
         known = [seconds or 0.0 for seconds in self._seconds]
         now = time.monotonic()
         done = sum(known[:index])
-        pace = max(1.0, (self._since - self._started) / done) if done >= 0.05 else 1.0
-        here = pace * known[index] - (now - self._since)
+        pace = max(1.0, (self._phase_started - self._started) / done) if done >= 0.05 else 1.0
+        here = pace * known[index] - (now - self._phase_started)
         if here < -0.5:
             return " · longer than predicted"
         left = max(0.0, here) + pace * sum(known[index + 1 :])
-        return f" · ~{waiting(left)} left" if left >= 0.05 else ""
+        return f" · ~{waiting_time(left)} left" if left >= 0.05 else ""

@@ -1,9 +1,7 @@
-"""`rho run --trace FILE`: when each stage and each step of a run took place, beside what was predicted, for Perfetto: a process
-for each process of a cluster, a thread for each queue.
+"""`rho run --trace FILE`: a trace of the stages and steps of a run, with the predicted schedule, as JSON for Perfetto.
 
-The executor tells of a step when it is over.  Phases inside loops are recorded one by one up to `MOST` of them; what comes after
-counts only in the bar of its loop.
-"""
+A process of the trace is a process of the cluster, a thread is a queue.  The executor reports a step when it is over.  Phases
+inside loops are recorded one by one, up to `MOST_STEPS` steps in all; later ones count only in the bar of their loop. """
 
 from __future__ import annotations
 
@@ -23,31 +21,32 @@ if TYPE_CHECKING:
     from ...backend.vm.run_state import Observer, Took
     from ..pipeline_types import LoadedProgram
 
-MOST: Final = 100_000
+MOST_STEPS: Final = 100_000
 
 
 @dataclass(slots=True)
-class Recorder(StageTimes):
-    """Collects also when each step took place."""
+class TraceRecorder(StageTimes):
+    """Records the times of stages, and of each step of the first run.  `left_out`: executions that are not recorded one by
+    one."""
 
-    parts: list[Took] = field(default_factory=list)
+    steps: list[Took] = field(default_factory=list)
     left_out: int = 0
     _first: bool = True
 
     @property
     def observer(self) -> Observer | None:
-        """For the first run; those that measure again are not drawn."""
+        """The callback for the first run; None for later ones, which only measure."""
         first, self._first = self._first, False
         return self._record if first else None
 
     def _record(self, took: Took) -> None:
-        if len(self.parts) < MOST and took.times == 1:
-            self.parts.append(took)
+        if len(self.steps) < MOST_STEPS and took.times == 1:
+            self.steps.append(took)
         else:
             self.left_out += took.times
 
     def text(self) -> str:
-        """The trace: JSON that opens in Perfetto."""
+        """The trace as JSON for Perfetto."""
         from ...backend.schedule.plan.plan_text import time_text
         from ...backend.schedule.rendering.gantt import trace_json
         from ...backend.schedule.rendering.gantt_model import GanttChart
@@ -64,7 +63,7 @@ class Recorder(StageTimes):
             GanttChart(title if not process else f"{name} on {process}", notes, 1, end, None, tuple(lane), (), (), (), (), ())
             for process, lane in lanes.items()
         ]
-        return trace_json(_predicted(self.loaded, name), charts)
+        return trace_json(_predicted_chart(self.loaded, name), charts)
 
     def _stage_lane(self, end: int) -> Lane:
         from ...backend.schedule.rendering.gantt_model import Bar, BarKind, Lane
@@ -77,14 +76,14 @@ class Recorder(StageTimes):
         return Lane("rho", tuple(bars), is_link=False)
 
     def _queue_lanes(self) -> dict[tuple[str, DeviceId], Lane]:
-        """By process and queue; inner phases lie under those around them."""
+        """A lane for each process and queue; an inner phase comes after the phase around it."""
         from ...backend.schedule.rendering.gantt_model import Lane
 
         assert self.loaded is not None
         devices = {device.id for device in self.loaded.plan.devices}
         lanes: dict[tuple[str, DeviceId], Lane] = {}
-        for process, queue in sorted({(took.process, took.queue) for took in self.parts}):
-            ran = [took for took in self.parts if (took.process, took.queue) == (process, queue)]
+        for process, queue in sorted({(took.process, took.queue) for took in self.steps}):
+            ran = [took for took in self.steps if (took.process, took.queue) == (process, queue)]
             ran.sort(key=lambda took: (took.start, -took.end))
             bars = [self._bar(f"{len(lanes)}.{index}", took) for index, took in enumerate(ran)]
             lanes[process, queue] = Lane(str(queue), tuple(bars), is_link=queue not in devices)
@@ -105,8 +104,8 @@ class Recorder(StageTimes):
         return Bar(key, label(step, graph), kind, start, end, end, f"phase #{step.id}")
 
 
-def _predicted(loaded: LoadedProgram, name: str) -> GanttChart:
-    """What was predicted; a plan made without the cost model is made again with it."""
+def _predicted_chart(loaded: LoadedProgram, name: str) -> GanttChart:
+    """The chart of the predicted schedule; a plan without a prediction is planned again with the cost model."""
     from ...backend.schedule.rendering.gantt_model import chart_of_plan
     from ..execution.scheduling import PlanPurpose, Scheduling, plan_loaded
 
@@ -117,7 +116,8 @@ def _predicted(loaded: LoadedProgram, name: str) -> GanttChart:
     return chart_of_plan(plan, name)
 
 
-def write_trace(recorder: Recorder, path: str) -> None:
+def write_trace(recorder: TraceRecorder, path: str) -> None:
+    """Write the trace to a file.  Raises NotWritten."""
     from ..console.messages import write_text
 
     write_text(path, recorder.text() + "\n", f"--trace {path}: this file")

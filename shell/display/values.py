@@ -1,4 +1,4 @@
-"""Values as people read them: rows as Dyalog APL prints them, planes apart, cut when huge, folded at the window's edge.
+"""Values as text: rows as Dyalog APL prints them, planes separated by blank lines, large arrays cut, long lines folded.
 
 Takes the plain `Array` of the back ends' boundary or anything shaped like a NumPy array (`shape`, `dtype`, `tolist`,
 indexing by a tuple), without importing NumPy.  Planes of rank 3 are separated by one blank line, those of rank 4 by
@@ -7,8 +7,8 @@ two, and so on.  Every value takes at least one line.
 Note [Cutting].  With a `limit`, an array of more items shows the first and last `EDGE` positions of each long axis (30
 characters of text): `…` stands for the columns left out, `⋮` for rows or planes.  Only the items shown are read.
 
-Note [Folding].  With a `width`, what does not fit continues below, indented by six blanks, as `⎕PW` does: the whole
-block of rows first, then their further columns.  Only terminals have a width; files and pipes get whole rows.
+Note [Folding].  With a `width`, columns that do not fit continue below, indented by six blanks, as with `⎕PW`: first the whole
+block of rows, then their further columns.  Only terminals have a width; files and pipes get whole rows.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ROWS_CUT: Final = "⋮"
 
 @dataclass(frozen=True, slots=True)
 class _ValueSource:
-    """A kind, a shape, all items at once, or one at a position."""
+    """Access to the items of a value: its kind and shape, all `items` in order, or the `item` at a position."""
 
     kind: Kind
     shape: tuple[int, ...]
@@ -48,14 +48,14 @@ def display(
 
     `kind` names the element type where the dtype does not (text stored as code points); `digits` is `⎕PP`; `width` folds
     (terminals only); `limit` cuts arrays of more items."""
-    source = _source(value, kind)
+    source = _value_source(value, kind)
     if limit is not None and math.prod(source.shape) > limit:
-        return _show(source, [_kept(source, axis) for axis in range(len(source.shape))], digits, width)
-    return _show(source, [list(range(size)) for size in source.shape], digits, width)
+        return _lay_out(source, [_shown_positions(source, axis) for axis in range(len(source.shape))], digits, width)
+    return _lay_out(source, [list(range(size)) for size in source.shape], digits, width)
 
 
 def line_count(shape: Sequence[int]) -> int:
-    """How many lines `display` takes for numbers of this shape, uncut and without a width."""
+    """The number of lines of `display` for numbers of this shape, without limit and width."""
     lines = 1
     for depth, size in enumerate(reversed(shape[:-1])):
         lines = size * lines + max(0, size - 1) * depth
@@ -66,11 +66,12 @@ def matrix_cells(
     value: Array | ArrayLike, *, kind: Kind | None = None, digits: int = DIGITS, limit: int | None = None
 ) -> list[list[str]]:
     """The texts of a matrix's elements, cut as `display` cuts them (Note [Cutting])."""
-    source = _source(value, kind)
+    source = _value_source(value, kind)
     rows, columns = source.shape
     cut = limit is not None and rows * columns > limit
-    shown_axes: list[list[int | None]] = [_kept(source, axis) if cut else [*range(size)] for axis, size in enumerate((rows,
-        columns))]
+    shown_axes: list[list[int | None]] = [
+        _shown_positions(source, axis) if cut else [*range(size)] for axis, size in enumerate((rows, columns))
+    ]  # fmt: skip
     shown = [[i for i in axis if i is not None] for axis in shown_axes]
     items = [source.item(position) for position in _positions(shown)] if cut else source.items()
     table = table_of(source.kind, items, [len(axis) for axis in shown], digits)
@@ -85,7 +86,7 @@ def matrix_cells(
 # ------------------------------------------------------------------------- reading
 
 
-def _source(value: Array | ArrayLike, kind: Kind | None) -> _ValueSource:
+def _value_source(value: Array | ArrayLike, kind: Kind | None) -> _ValueSource:
     if isinstance(value, Array):
         plain = value
         return _ValueSource(plain.kind, plain.shape, lambda: plain.data, lambda p: plain.data[_offset(p, plain.shape)])
@@ -117,8 +118,8 @@ def _offset(position: Sequence[int], shape: Sequence[int]) -> int:
     return offset
 
 
-def _kept(source: _ValueSource, axis: int) -> list[int | None]:
-    """The positions of an axis that are shown; None stands for those left out.  See Note [Cutting]."""
+def _shown_positions(source: _ValueSource, axis: int) -> list[int | None]:
+    """The positions of an axis that are shown; None stands for the ones left out.  See Note [Cutting]."""
     size = source.shape[axis]
     edge = TEXT_EDGE if source.kind is Kind.CHAR and axis == len(source.shape) - 1 else EDGE
     if size <= 2 * edge + 1:
@@ -129,7 +130,7 @@ def _kept(source: _ValueSource, axis: int) -> list[int | None]:
 # -------------------------------------------------------------------------- layout
 
 
-def _show(source: _ValueSource, shown_axes: Sequence[Sequence[int | None]], digits: int, width: int | None) -> list[str]:
+def _lay_out(source: _ValueSource, shown_axes: Sequence[Sequence[int | None]], digits: int, width: int | None) -> list[str]:
     shown = [[i for i in axis if i is not None] for axis in shown_axes]
     shape = [len(axis) for axis in shown]
     if all(len(axis) == size for axis, size in zip(shown, source.shape, strict=True)):

@@ -100,9 +100,9 @@ def exit_message(report: RunReport, *, json: bool) -> ExitMessage:
 
 
 def _measured(session: Session, loaded: LoadedProgram, callbacks: RunCallbacks) -> Outcome:
-    from ..display.costs import measured
+    from ..display.costs import run_measured
 
-    return measured(loaded, lambda observe: session.run(loaded, observe=observe or callbacks.observer))
+    return run_measured(loaded, lambda observe: session.run(loaded, observe=observe or callbacks.observer))
 
 
 def _rejection_exit(checked: Checked) -> Exit:

@@ -295,7 +295,7 @@ def stream_lines(loaded: LoadedProgram) -> list[str]:
 
 def predicted_seconds(loaded: LoadedProgram) -> float:
     """The predicted time of a program that streams, all its stages together, by this machine's cost tables."""
-    from ..display.analysis import PlannedTimes
+    from ..display.analysis import PassTimes
     from .stored_plans import this_machine
 
     stages = () if loaded.staged is None else loaded.staged.stages
@@ -303,7 +303,7 @@ def predicted_seconds(loaded: LoadedProgram) -> float:
     plans = [(stage.plan, stage.asked.bound, stage.asked.scratch) for stage in stages]
     plans.append((loaded.plan, loaded.bound, loaded.scratch))
     profile = this_machine()
-    planned = [PlannedTimes(plan, bound, scratch, selected | {one.name for one in scratch}) for plan, bound, scratch in plans]
+    planned = [PassTimes(plan, bound, scratch, selected | {one.name for one in scratch}) for plan, bound, scratch in plans]
     return sum(one.ns(profile) for one in planned) / 1e9
 
 

@@ -32,7 +32,7 @@ from ..execution.params import Permissions
 from ..lsp.hover import code as block, glyph_page, library_page
 from ..pipeline import Session
 from ..plotting import figures
-from ..plotting.charts import HEIGHT, Picture, drawing
+from ..plotting.charts import HEIGHT, Picture, picture_lines
 from ..repl.commands import COMMANDS, Desk, answered, perform, pictured
 from ..repl.loop import interruptible
 from ..repl.status_line import ReplSettings, concrete_type
@@ -72,8 +72,8 @@ def _table(shown: DisplayedValue, header: str, settings: ReplSettings) -> str:
 
 def picture_bundle(picture: Picture) -> Bundle:
     """Characters, and an image where matplotlib is installed."""
-    data = {"text/plain": "\n".join(drawing(picture, WIDTH, HEIGHT, colour=False))}
-    if figures.is_there():
+    data = {"text/plain": "\n".join(picture_lines(picture, WIDTH, HEIGHT, colour=False))}
+    if figures.has_matplotlib():
         data["image/png"] = base64.b64encode(figures.figure(picture, "png")).decode("ascii")
     return data
 

@@ -238,12 +238,12 @@ def _offered_words(document: Document) -> list[tuple[Range, Action]]:
     core = document.checked.core
     if core is None or not _REDUCTION.search(document.text):
         return []
-    from ..display.plan_output import offers, replaced_by
+    from ..display.plan_output import offer_span, rewrite_offers
 
     rewrites: list[tuple[Range, Action]] = []
-    for offer in offers(core, document.name):
+    for offer in rewrite_offers(core, document.name):
         statement = document.index.statement_at(offer.span.start) if offer.span.file == document.name else None
-        offsets = None if statement is None else replaced_by(offer, document.source, statement)
+        offsets = None if statement is None else offer_span(offer, document.source, statement)
         if offsets is None:
             continue
         at = document.lines.range(*offsets)

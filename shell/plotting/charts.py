@@ -1,7 +1,7 @@
-"""Charts in characters: lines, scatter plots, bars, histograms, several series.
+"""Charts in characters: line charts, scatter plots, bars, histograms and heat maps, with one or several series.
 
-Bars lie, one a line.  Points are dots of braille, two by four a character, and a line joins neighbours; what is not a number
-breaks it.  Several series have colours, or without colours fields of their own under each other with the same axes.
+Bars are horizontal, one a line.  Points are braille dots, two by four a character, and lines join neighbours; NaN breaks a line.
+Several series have colours; without colours each has a chart of its own, one below the other with the same axes.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping, Sequence
 from enum import Enum
+from itertools import pairwise
 from typing import Any, Final
 
 from ...lang.support.bounded_parsing import parse_natural
@@ -17,15 +18,15 @@ from ...typechecker.elements import Kind
 from ..console.standard_streams import Console
 from ..execution.outcome import DisplayedValue, as_numpy
 
-# ---------------------------------------------------------------------------------------------------- drawable
+# ---------------------------------------------------------------------------------------------------- what can be drawn
 #
-# What can be drawn: vectors and matrices of real numbers; what of them: finite numbers.
+# Vectors and matrices of real numbers can be drawn; elements that are not finite are left out.
 
-_REFUSED: Final = {Kind.CHAR: "text", Kind.C64: "complex numbers", Kind.C128: "complex numbers"}
+_NOT_DRAWN: Final = {Kind.CHAR: "text", Kind.C64: "complex numbers", Kind.C128: "complex numbers"}
 
 
 class NotDrawable(Exception):
-    """A value of this type has no picture; `reason` says why, `hint` what to draw instead."""
+    """A value cannot be drawn; `reason` says why, `hint` what to draw instead."""
 
     def __init__(self, reason: str, hint: str = "") -> None:
         super().__init__(reason)
@@ -33,7 +34,7 @@ class NotDrawable(Exception):
 
 
 class Chart(Enum):
-    """What is made of values; `plain` is a line of a vector and shades of a matrix."""
+    """The kind of a chart; `plain` draws a vector as a line and a matrix as a heat map."""
 
     PLAIN = "plain"
     LINE = "line"
@@ -44,10 +45,10 @@ class Chart(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A vector or a matrix of f64, where everything that is not finite is NaN; `dropped` is how many elements that were.
+    """A vector or matrix of f64 ready to be drawn, with NaN for every element that is not finite; `dropped`: how many.
 
-    A chart has also `x`, the places of its items as numbers or texts (None: their positions), what that is called, and
-    `series`: names and vectors, of which `values` is the first."""
+    A chart also has `x`, the coordinates of its items as numbers or labels (None: their positions), with its name, and `series`:
+    names and vectors, of which `values` is the first."""
 
     title: str
     values: Any
@@ -57,19 +58,19 @@ class Picture:
     x_name: str = ""
     series: tuple[tuple[str, Any], ...] = ()
 
-    def places(self) -> Any:
-        """Where the items of a chart stand on its x axis."""
+    def x_positions(self) -> Any:
+        """The x coordinates of the items, as a vector of numbers."""
         import numpy as np
 
         return np.arange(float(len(self.values))) if self.x is None or isinstance(self.x, tuple) else self.x
 
     def labels(self) -> tuple[str, ...]:
-        """What stands beside the items of a chart."""
-        return self.x if isinstance(self.x, tuple) else tuple([short(float(position)) for position in self.places()])
+        """The labels of the items."""
+        return self.x if isinstance(self.x, tuple) else tuple([axis_number(float(position)) for position in self.x_positions()])
 
     @property
-    def blank(self) -> str | None:
-        """Why there is nothing to draw."""
+    def empty_reason(self) -> str | None:
+        """Why there is nothing to draw; None if there is."""
         if not self.values.size:
             return "there is nothing to draw: it is empty"
         if self.dropped == self.values.size:
@@ -78,7 +79,7 @@ class Picture:
 
     @property
     def note(self) -> str | None:
-        """What is left out."""
+        """How many elements are left out; None if none is."""
         if not self.dropped:
             return None
         what = "is" if self.dropped == 1 else "are"
@@ -86,8 +87,8 @@ class Picture:
 
 
 def require_drawable(kind: Kind, rank: int) -> None:
-    """Can values of this type be drawn?"""
-    refused = _REFUSED.get(kind)
+    """Raise NotDrawable unless values of this kind and rank can be drawn."""
+    refused = _NOT_DRAWN.get(kind)
     if refused == "complex numbers":
         raise NotDrawable("complex numbers are not drawn", "draw their magnitude, |x, or a part, 9○x or 11○x")
     if refused is not None:
@@ -99,7 +100,7 @@ def require_drawable(kind: Kind, rank: int) -> None:
 
 
 def require_chart(chart: Chart, types: Sequence[tuple[Kind, int]]) -> None:
-    """Can values of these kinds and ranks be drawn as this?  Of several the first are the places on the x axis."""
+    """Raise NotDrawable unless values of these kinds and ranks can be drawn as `chart`; of several, the first is the x axis."""
     if chart is Chart.PLAIN:
         require_drawable(*types[0])
         return
@@ -114,7 +115,7 @@ def require_chart(chart: Chart, types: Sequence[tuple[Kind, int]]) -> None:
 
 
 def chart_of(chart: Chart, shown: Sequence[DisplayedValue], names: Sequence[str]) -> Picture:
-    """Values made ready to be drawn: of several the first says where the items of the others stand.  NotDrawable."""
+    """The picture of values with their names; of several, the first has the x coordinates of the others.  Raises NotDrawable."""
     from ..repl.status_line import concrete_type
 
     require_chart(chart, [(one.kind, len(one.shape)) for one in shown])
@@ -139,7 +140,7 @@ def chart_of(chart: Chart, shown: Sequence[DisplayedValue], names: Sequence[str]
 
 
 def _finite(shown: DisplayedValue) -> tuple[Any, int]:
-    """The numbers of a value, NaN where they are not finite, and how many those are."""
+    """A value as f64 with NaN for elements that are not finite, and how many those are."""
     import numpy as np
 
     values = np.asarray(as_numpy(shown.value)).astype(np.float64)
@@ -149,13 +150,13 @@ def _finite(shown: DisplayedValue) -> tuple[Any, int]:
 
 
 def _texts(shown: DisplayedValue) -> tuple[str, ...]:
-    """The rows of text."""
+    """The rows of a text matrix, without blanks at both ends."""
     rows = as_numpy(shown.value).tolist()
     return tuple(["".join(chr(c) if isinstance(c, int) else c or " " for c in row).strip() for row in rows])
 
 
-def ends_of(values: Any) -> tuple[float, float]:
-    """The least and the greatest number, some way apart."""
+def data_range(values: Any) -> tuple[float, float]:
+    """The least and the greatest number, moved apart if they are equal."""
     import numpy as np
 
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
@@ -168,16 +169,16 @@ def ends_of(values: Any) -> tuple[float, float]:
 _LARGEST: Final = 1.7e308
 
 
-def scaled(values: Any, low: float, high: float) -> Any:
-    """Where numbers lie between the ends: 0 to 1, however large they are."""
+def normalised(values: Any, low: float, high: float) -> Any:
+    """Numbers between `low` and `high` mapped to 0 … 1, without overflow."""
     unit = max(abs(low), abs(high)) or 1.0
     if unit < 1e-300:  # so that the division does not run out of range
         values, low, high, unit = values * 1e300, low * 1e300, high * 1e300, unit * 1e300
     return (values / unit - low / unit) / (high / unit - low / unit)
 
 
-def short(number: float) -> str:
-    """A number on an axis."""
+def axis_number(number: float) -> str:
+    """A number as text for an axis, with four digits."""
     text = f"{number:.4g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
     return ("0" if text == "-0" else text).replace("-", "¯")
 
@@ -185,15 +186,15 @@ def short(number: float) -> str:
 # ---------------------------------------------------------------------------------------------------- charts
 
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
-_INKS: Final = (36, 33, 35, 32, 31, 34)
+_SERIES_COLOURS: Final = (36, 33, 35, 32, 31, 34)
 _MOST_JOINED: Final = 100_000
-_BITS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
-_BLANK: Final = 0x2800
+_BRAILLE_BITS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+_BRAILLE_BLANK: Final = 0x2800
 MOST_BARS: Final = 40
 
 
 def chart(picture: Picture, width: int, height: int, *, colour: bool) -> list[str]:
-    """The lines of the drawing."""
+    """The lines of a chart of `width` columns; points and lines take `height` lines."""
     if picture.chart in (Chart.BARS, Chart.HISTOGRAM):
         return _bars(picture, width)
     return _points(picture, width, height, colour=colour)
@@ -205,7 +206,8 @@ def chart(picture: Picture, width: int, height: int, *, colour: bool) -> list[st
 def _bars(picture: Picture, width: int) -> list[str]:
     if picture.chart is Chart.HISTOGRAM:
         counts, edges = bins(picture.values)
-        rows = [(f"{short(a)} – {short(b)}", "", float(n)) for n, a, b in zip(counts, edges[:-1], edges[1:], strict=True)]
+        intervals = [f"{axis_number(low)} – {axis_number(high)}" for low, high in pairwise(edges)]
+        rows = [(interval, "", float(count)) for interval, count in zip(intervals, counts, strict=True)]
     else:
         labels = picture.labels()
         several = len(picture.series) > 1
@@ -216,7 +218,7 @@ def _bars(picture: Picture, width: int) -> list[str]:
     shown = rows[:MOST_BARS]
     left = max(len(label) for label, _, _ in shown)
     middle = max(len(name) for _, name, _ in shown)
-    numbers = ["" if value != value else short(value) for _, _, value in shown]
+    numbers = ["" if value != value else axis_number(value) for _, _, value in shown]
     finite = [value for _, _, value in shown if value == value] or [0.0]
     low, high = min(0.0, *finite), max(0.0, *finite)
     room = max(4, width - left - middle - max(map(len, numbers)) - 3 - bool(middle))
@@ -245,11 +247,11 @@ def _bar(value: float, low: float, high: float, room: int) -> str:
 
 
 def bins(values: Any) -> tuple[list[int], list[float]]:
-    """How many numbers lie in each of some equal steps, and where the steps end."""
+    """The counts of a histogram and the edges of its bins: at most 20 of equal width, by Sturges' rule."""
     import numpy as np
 
     finite = values[np.isfinite(values)]
-    low, high = ends_of(finite)
+    low, high = data_range(finite)
     count = min(20, max(1, int(np.ceil(np.log2(finite.size) + 1))))
     counts, edges = np.histogram(finite, bins=count, range=(low, high))
     return counts.tolist(), edges.tolist()
@@ -261,8 +263,8 @@ def bins(values: Any) -> tuple[list[int], list[float]]:
 def _points(picture: Picture, width: int, height: int, *, colour: bool) -> list[str]:
     import numpy as np
 
-    x, drawn = picture.places(), picture.series or (("", picture.values),)
-    across, up = ends_of(x), ends_of(np.concatenate([values for _, values in drawn]))
+    x, drawn = picture.x_positions(), picture.series or (("", picture.values),)
+    across, up = data_range(x), data_range(np.concatenate([values for _, values in drawn]))
     if picture.x is None:
         across = 0.0, float(max(1, len(x) - 1))
     several = len(drawn) > 1
@@ -272,15 +274,15 @@ def _points(picture: Picture, width: int, height: int, *, colour: bool) -> list[
     for series in fields:
         if not colour and several:
             lines.append(f"{series[0][0]}:")
-        lines += _field(x, series, across, up, width, each, picture.chart, colour=colour and several)
+        lines += _plot_area(x, series, across, up, width, each, picture.chart, colour=colour and several)
     lines += _axis(picture, across, width, max(len(text) for text in ticks_of(*up, each).values()) + 1)
     if colour and several:
-        names = [f"\x1b[{_INKS[at % len(_INKS)]}m●\x1b[0m {name}" for at, (name, _) in enumerate(drawn)]
+        names = [f"\x1b[{_SERIES_COLOURS[at % len(_SERIES_COLOURS)]}m●\x1b[0m {name}" for at, (name, _) in enumerate(drawn)]
         lines.append("  " + "  ".join(names))
     return lines
 
 
-def _field(
+def _plot_area(
     x: Any, series: tuple[tuple[str, Any], ...], across: tuple[float, float], up: tuple[float, float], width: int, height: int,
     kind: Chart, *, colour: bool,
 ) -> list[str]:  # fmt: skip
@@ -292,29 +294,30 @@ def _field(
     cells, inks = np.zeros((height, columns), int), np.full((height, columns), -1)
     for number, (_, y) in enumerate(series):
         known = np.isfinite(x) & np.isfinite(y)
-        right = np.round(scaled(x, *across) * (2 * columns - 1))
-        above = np.minimum(np.floor(scaled(y, *up) * 4 * height), 4 * height - 1)
+        right = np.round(normalised(x, *across) * (2 * columns - 1))
+        above = np.minimum(np.floor(normalised(y, *up) * 4 * height), 4 * height - 1)
         if kind is not Chart.SCATTER and len(x) <= _MOST_JOINED:
-            right, above = _joined(right, above, known)
+            right, above = _dots_on_lines(right, above, known)
         else:
             right, above = right[known].astype(int), above[known].astype(int)
-        bits = np.array(_BITS)[3 - above % 4, right % 2]
+        bits = np.array(_BRAILLE_BITS)[3 - above % 4, right % 2]
         np.bitwise_or.at(cells, (height - 1 - above // 4, right // 2), bits)
         inks[height - 1 - above // 4, right // 2] = number
     lines = []
     for row in range(height):
         label = ticks.get(row, "")
-        drawn = "".join(_inked(chr(_BLANK + bits), ink, colour) for bits, ink in zip(cells[row], inks[row], strict=True))
-        lines.append(f"{label:>{margin - 1}} {'┤' if label else '│'}{drawn.rstrip(chr(_BLANK))}".rstrip())
+        marks = [(chr(_BRAILLE_BLANK + bits), ink) for bits, ink in zip(cells[row], inks[row], strict=True)]
+        drawn = "".join(_coloured_mark(mark, ink, colour) for mark, ink in marks)
+        lines.append(f"{label:>{margin - 1}} {'┤' if label else '│'}{drawn.rstrip(chr(_BRAILLE_BLANK))}".rstrip())
     return lines
 
 
-def _inked(mark: str, ink: int, colour: bool) -> str:
-    return f"\x1b[{_INKS[ink % len(_INKS)]}m{mark}\x1b[0m" if colour and ink >= 0 else mark
+def _coloured_mark(mark: str, ink: int, colour: bool) -> str:
+    return f"\x1b[{_SERIES_COLOURS[ink % len(_SERIES_COLOURS)]}m{mark}\x1b[0m" if colour and ink >= 0 else mark
 
 
-def _joined(right: Any, above: Any, known: Any) -> tuple[Any, Any]:
-    """The known points, with the dots on straight lines between those that follow each other."""
+def _dots_on_lines(right: Any, above: Any, known: Any) -> tuple[Any, Any]:
+    """The coordinates of the dots of known points and of the straight lines between neighbours."""
     import numpy as np
 
     follows = np.append(known[:-1] & known[1:], False)
@@ -328,18 +331,18 @@ def _joined(right: Any, above: Any, known: Any) -> tuple[Any, Any]:
 
 
 def ticks_of(low: float, high: float, height: int) -> dict[int, str]:
-    """The numbers beside the first row, the middle one and the last."""
+    """The labels of the first row, the middle one and the last, by row."""
     middle = high - (high / height - low / height) * (height // 2)
     if abs(middle) < (high / 1000 - low / 1000):
         middle = 0.0
-    return {0: short(high), height // 2: short(middle), height - 1: short(low)}
+    return {0: axis_number(high), height // 2: axis_number(middle), height - 1: axis_number(low)}
 
 
 def _axis(picture: Picture, across: tuple[float, float], width: int, margin: int) -> list[str]:
     columns = max(4, width - margin - 1)
     if picture.x is None:
-        return _positions(len(picture.values), margin, columns)
-    first, last = short(across[0]), short(across[1])
+        return _position_axis(len(picture.values), margin, columns)
+    first, last = axis_number(across[0]), axis_number(across[1])
     if isinstance(picture.x, tuple):
         first, last = picture.x[0], picture.x[-1]
     name = picture.x_name if len(first) + len(picture.x_name) + len(last) + 4 <= columns else ""
@@ -348,7 +351,7 @@ def _axis(picture: Picture, across: tuple[float, float], width: int, margin: int
     return [f"{' ' * margin}└{'─' * columns}", f"{' ' * (margin + 1)}{first}{before}{name}{after}{last}"[:width]]
 
 
-def _positions(count: int, margin: int, columns: int) -> list[str]:
+def _position_axis(count: int, margin: int, columns: int) -> list[str]:
     """The axis of positions, with some of their numbers."""
     wanted = 1 if count == 1 else 2 if columns < 24 else min(5, count)
     indices = [round(i * (count - 1) / max(wanted - 1, 1)) for i in range(wanted)]
@@ -363,32 +366,32 @@ def _positions(count: int, margin: int, columns: int) -> list[str]:
     return [f"{' ' * margin}└{''.join(line)}", f"{' ' * (margin + 1)}{''.join(numbers)}".rstrip()]
 
 
-# ---------------------------------------------------------------------------------------------------- shades
+# ---------------------------------------------------------------------------------------------------- heat maps
 #
-# A matrix as shades, row 0 at the top: two characters an element, or with colours one column and half a line.
+# A matrix as shades, row 0 at the top: an element takes two characters, or with colours one column and half a line.
 #
-# What is larger than the window is averaged over blocks, what is small is enlarged.  Blocks without a finite number are dots.
+# A matrix larger than the window is averaged over blocks, a small one is enlarged.  Blocks without a finite number are dots.
 
 _SHADES: Final = " ░▒▓█"
 _COLOURS: Final = (17, 18, 54, 55, 60, 61, 67, 73, 79, 78, 114, 149, 185, 221, 227, 229)
-"""Of the palette of 256, from dark to bright."""
-_MISSING: Final = "·"
+"""Colours of the palette of 256, from dark to bright."""
+_NAN_MARK: Final = "·"
 
 
 def shade_plot(picture: Picture, width: int, height: int, *, colour: bool) -> list[str]:
-    """The lines of the drawing: rows in `height` lines, the positions beside them, and what the shades stand for."""
+    """The lines of a heat map: at most `height` lines of rows with their positions, and a legend of the shades."""
     import numpy as np
 
-    low, high = ends_of(picture.values)
+    low, high = data_range(picture.values)
     rows, columns = picture.values.shape
     margin = len(f"{rows - 1:,}") + 1
     across = max(2, (width - margin) // (1 if colour else 2))
     down = max(2, height * (2 if colour else 1))
-    block = _block(rows, columns, down, across)
-    values = _averaged(picture.values, block)
+    block = _block_shape(rows, columns, down, across)
+    values = _block_means(picture.values, block)
     larger = max(1, min(down // values.shape[0], across // values.shape[1], 8))
-    levels = scaled(np.repeat(np.repeat(values, larger, axis=0), larger, axis=1), low, high)
-    drawn = _coloured(levels) if colour else _plain(levels)
+    levels = normalised(np.repeat(np.repeat(values, larger, axis=0), larger, axis=1), low, high)
+    drawn = _coloured_lines(levels) if colour else _shaded_lines(levels)
     per_line = 2 if colour else 1
     labels = {0: "0", (rows - 1) // block[0] * larger // per_line: f"{rows - 1:,}"}
     lines = [f"{labels.get(number, ''):>{margin - 1}} {line}".rstrip() for number, line in enumerate(drawn)]
@@ -398,15 +401,15 @@ def shade_plot(picture: Picture, width: int, height: int, *, colour: bool) -> li
     return [*lines, _legend(low, high, colour=colour)]
 
 
-def _block(rows: int, columns: int, down: int, across: int) -> tuple[int, int]:
-    """How many elements become one: as many each way, unless little of the shorter side would be left."""
+def _block_shape(rows: int, columns: int, down: int, across: int) -> tuple[int, int]:
+    """The rows and columns of a block that is averaged: square, unless the shorter side would have fewer than 8 blocks."""
     least = max(-(-rows // down), 1), max(-(-columns // across), 1)
     square = max(least)
     return (square, square) if min(rows, columns) >= 8 * square or square == 1 else least
 
 
-def _averaged(values: Any, block: tuple[int, int]) -> Any:
-    """Means of blocks, of what is finite in them."""
+def _block_means(values: Any, block: tuple[int, int]) -> Any:
+    """The mean of the finite elements of each block, NaN if there are none."""
     import numpy as np
 
     if block == (1, 1):
@@ -420,32 +423,32 @@ def _averaged(values: Any, block: tuple[int, int]) -> Any:
     return np.where(counts, sums / np.maximum(counts, 1), np.nan) * unit
 
 
-def _plain(levels: Any) -> list[str]:
+def _shaded_lines(levels: Any) -> list[str]:
     return ["".join(_shade(level) * 2 for level in row).rstrip() for row in levels.tolist()]
 
 
 def _shade(level: float) -> str:
-    return _MISSING if level != level else _SHADES[min(int(level * len(_SHADES)), len(_SHADES) - 1)]
+    return _NAN_MARK if level != level else _SHADES[min(int(level * len(_SHADES)), len(_SHADES) - 1)]
 
 
-def _coloured(levels: Any) -> list[str]:
-    """Two rows a line: the upper in the colour of the character, the lower in that of its ground."""
+def _coloured_lines(levels: Any) -> list[str]:
+    """Two rows a line: the upper one in the foreground colour, the lower one in the background colour."""
     rows = levels.tolist()
     text_rows = []
     for at in range(0, len(rows), 2):
         lower = rows[at + 1] if at + 1 < len(rows) else [None] * len(rows[at])
-        text_rows.append("".join(_pair(a, b) for a, b in zip(rows[at], lower, strict=True)) + "\x1b[0m")
+        text_rows.append("".join(_coloured_pair(a, b) for a, b in zip(rows[at], lower, strict=True)) + "\x1b[0m")
     return text_rows
 
 
-def _pair(upper: float, lower: float | None) -> str:
+def _coloured_pair(upper: float, lower: float | None) -> str:
     if upper != upper:
-        return f"\x1b[0m{_MISSING}" if lower is None or lower != lower else f"\x1b[0;38;5;{_colour(lower)}m▄"
-    ground = "" if lower is None or lower != lower else f";48;5;{_colour(lower)}"
-    return f"\x1b[0;38;5;{_colour(upper)}{ground}m▀"
+        return f"\x1b[0m{_NAN_MARK}" if lower is None or lower != lower else f"\x1b[0;38;5;{_palette_colour(lower)}m▄"
+    ground = "" if lower is None or lower != lower else f";48;5;{_palette_colour(lower)}"
+    return f"\x1b[0;38;5;{_palette_colour(upper)}{ground}m▀"
 
 
-def _colour(level: float) -> int:
+def _palette_colour(level: float) -> int:
     return _COLOURS[min(int(level * len(_COLOURS)), len(_COLOURS) - 1)]
 
 
@@ -454,7 +457,7 @@ def _legend(low: float, high: float, *, colour: bool) -> str:
         bar = "".join(f"\x1b[38;5;{one}m█" for one in _COLOURS) + "\x1b[0m"
     else:
         bar = _SHADES.replace(" ", "⎵", 1)
-    return f"{short(low)} {bar} {short(high)}"
+    return f"{axis_number(low)} {bar} {axis_number(high)}"
 
 
 # ---------------------------------------------------------------------------------------------------- terminal
@@ -465,10 +468,10 @@ HEIGHT: Final = 16
 _MOST_LINES: Final = 100_000
 
 
-def drawing(picture: Picture, width: int, height: int, *, colour: bool) -> list[str]:
-    """The title, the drawing, and what was left out."""
-    if picture.blank is not None:
-        return [picture.title, f"  {picture.blank}"]
+def picture_lines(picture: Picture, width: int, height: int, *, colour: bool) -> list[str]:
+    """The lines of a picture: the title, the drawing, and how many elements were left out."""
+    if picture.empty_reason is not None:
+        return [picture.title, f"  {picture.empty_reason}"]
     if picture.values.ndim == 2:
         drawn = shade_plot(picture, width, height, colour=colour)
     else:
@@ -477,13 +480,13 @@ def drawing(picture: Picture, width: int, height: int, *, colour: bool) -> list[
 
 
 def draw(picture: Picture, console: Console, size: tuple[int, int] | None = None) -> list[str]:
-    """For where a console writes its results; `size` in columns and lines instead of the window's."""
+    """The lines of a picture for a console's results; `size`: columns and lines, in place of the window's."""
     terminal = console.out.isatty()
-    height = max(6, min(24, lines_of(console.environment) - 6)) if terminal else HEIGHT
+    height = max(6, min(24, terminal_lines(console.environment) - 6)) if terminal else HEIGHT
     width, height = (console.width, height) if size is None else size
-    return drawing(picture, width, height, colour=console.colours_results)
+    return picture_lines(picture, width, height, colour=console.colours_results)
 
 
-def lines_of(environment: Mapping[str, str]) -> int:
-    """Of the window."""
+def terminal_lines(environment: Mapping[str, str]) -> int:
+    """The height of the window in lines."""
     return parse_natural(environment.get("LINES", ""), _MOST_LINES) or shutil.get_terminal_size().lines

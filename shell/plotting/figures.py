@@ -1,4 +1,4 @@
-"""Draws figures by Matplotlib, which only this module imports, without a window; parses plot options."""
+"""Draws picture files with Matplotlib, which only this module imports; parses and checks the options `--plot`."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ MISSING: Final = "drawing into a file needs matplotlib"
 ADVICE: Final = "pip install 'rho-lang[plot]'"
 
 
-def is_there() -> bool:
+def has_matplotlib() -> bool:
     return find_spec("matplotlib") is not None
 
 
 def figure(picture: Picture, format: str, size: tuple[int, int] | None = None) -> bytes:
-    """The file's bytes: `png` or `svg`, of a size in pixels.  The same picture gives the same bytes."""
+    """The bytes of a file in `format` (`png` or `svg`), with a size in pixels.  The same picture gives the same bytes."""
     import matplotlib
     import numpy as np
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -56,16 +56,16 @@ def figure(picture: Picture, format: str, size: tuple[int, int] | None = None) -
     FigureCanvasAgg(drawn)
     axes = drawn.add_subplot()
     axes.set_title(picture.title if picture.note is None else f"{picture.title}\n{picture.note}", fontsize=10)
-    if picture.blank is not None:
-        axes.text(0.5, 0.5, picture.blank, ha="center", va="center", transform=axes.transAxes)
+    if picture.empty_reason is not None:
+        axes.text(0.5, 0.5, picture.empty_reason, ha="center", va="center", transform=axes.transAxes)
         axes.set_axis_off()
     elif picture.chart is not Chart.PLAIN:
-        _chart(picture, axes)
+        _draw_chart(picture, axes)
     elif picture.values.ndim == 1:
         axes.plot(np.arange(len(picture.values)), picture.values, marker="o" if len(picture.values) <= 60 else "", markersize=3)
         axes.grid(alpha=0.3)
     else:
-        aspect: Literal["equal", "auto"] = "equal" if _squarish(picture) else "auto"
+        aspect: Literal["equal", "auto"] = "equal" if _is_nearly_square(picture) else "auto"
         image = axes.imshow(np.ma.masked_invalid(picture.values), aspect=aspect, interpolation="nearest")
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         drawn.colorbar(image, ax=axes)
@@ -77,13 +77,13 @@ def figure(picture: Picture, format: str, size: tuple[int, int] | None = None) -
     return buffer.getvalue()
 
 
-def _chart(picture: Picture, axes: Axes) -> None:
+def _draw_chart(picture: Picture, axes: Axes) -> None:
     """Bars, a histogram, points or lines over the x axis."""
     import numpy as np
 
     from .charts import Chart, bins
 
-    places, count = picture.places(), len(picture.series)
+    places, count = picture.x_positions(), len(picture.series)
     for number, (name, values) in enumerate(picture.series):
         match picture.chart:
             case Chart.HISTOGRAM:
@@ -105,20 +105,19 @@ def _chart(picture: Picture, axes: Axes) -> None:
     axes.grid(alpha=0.3, axis="y")
 
 
-def _squarish(picture: Picture) -> bool:
+def _is_nearly_square(picture: Picture) -> bool:
     rows, columns = map(int, picture.values.shape)
     return 1 / 8 <= rows / columns <= 8
 
 
-# ---------------------------------------------------------------------------------------------------- requested
+# ---------------------------------------------------------------------------------------------------- options
 #
-# `rho run --plot NAME[=FILE]`: what is to be drawn, checked before anything runs.
-#
-# A value that is not an output of the program is made one for this run; of the results it is left out again.
+# `rho run --plot NAME[=FILE]` is checked before anything runs.  A value that is not an output of the program becomes one for this
+# run, and is removed from the results again.
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
-    """Names, of several the first for the x axis; what is made of them; the file the picture goes to, None: the terminal."""
+class PlotRequest:
+    """One option `--plot`: the names to draw (of several, the first is the x axis), the file (None: the terminal), the chart."""
 
     names: tuple[str, ...]
     path: str | None
@@ -132,7 +131,7 @@ class Drawing:
         return f"--plot {kind}{','.join(self.names)}" + (f"={self.path}" if self.path else "")
 
     def picture(self, outcome: Outcome) -> Picture:
-        """UsageError: the values do not go together."""
+        """The picture of the run's values.  UsageError: they cannot be drawn together."""
         from .charts import NotDrawable, chart_of
 
         try:
@@ -142,31 +141,33 @@ class Drawing:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawings:
-    """All that is to be drawn; `added` are names that the program does not output itself; `size` is that of every picture:
-    columns and lines in the terminal, pixels in files."""
+class PlotRequests:
+    """All options `--plot` of a run.  `added`: names that are no outputs of the program itself; `size`: of every picture, in
+    columns and lines in the terminal, in pixels in files."""
 
-    wanted: tuple[Drawing, ...] = ()
+    requests: tuple[PlotRequest, ...] = ()
     added: tuple[str, ...] = ()
     size: tuple[int, int] | None = None
 
-    def program(self, source: Source, session: Session, *, stored: bool = False) -> tuple[Source, Drawings]:
-        """The program with what is drawn among its outputs.  UsageError: a name that is none, or of no array; where the plan is
-        `stored` already, one that it does not keep."""
-        if not self.wanted:
+    def with_outputs(self, source: Source, session: Session, *, stored: bool = False) -> tuple[Source, PlotRequests]:
+        """The program with the names to draw among its outputs, and the requests that know which were added.
+
+        `stored`: the plan is a stored one, which keeps its outputs only.  UsageError: a name that does not exist, is no array,
+        or is not kept by the stored plan."""
+        if not self.requests:
             return source, self
         checked = session.check(source)
         if checked.core is None:
             return source, self
         outputs = [entry.name for entry in checked.core.outputs]
-        arrays = [name for name, type in checked.types.items() if type not in _NO_ARRAYS and not type.startswith("(")]
+        arrays = [name for name, type in checked.types.items() if type not in _NOT_ARRAYS and not type.startswith("(")]
         added = []
-        for one, name in [(drawing, name) for drawing in self.wanted for name in drawing.names]:
+        for one, name in [(drawing, name) for drawing in self.requests for name in drawing.names]:
             if name in outputs or name in added:
                 continue
             if name not in arrays:
                 shaped = [name for name in arrays if "[" in checked.types[name] or checked.types[name].startswith("perm")]
-                raise _unknown(one, name, shaped, checked.types.get(name))
+                raise _unknown_name(one, name, shaped, checked.types.get(name))
             if stored:
                 raise UsageError(f"{one.option}: a stored plan keeps outputs only", f"add `output {name}` and plan again")
             added.append(name)
@@ -176,15 +177,15 @@ class Drawings:
         text = source.text + ending + "".join(f"output {name}\n" for name in added)
         return Source(source.name, text), replace(self, added=tuple(added))
 
-    def check(self, loaded: LoadedProgram, permissions: Permissions) -> None:
-        """UsageError, Refused: what cannot be drawn, or not there.  Called before any data is read."""
-        if not self.wanted:
+    def require_drawable(self, loaded: LoadedProgram, permissions: Permissions) -> None:
+        """Raise UsageError for values that cannot be drawn and Refused for files that may not be written, before data is read."""
+        if not self.requests:
             return
         from .charts import NotDrawable, require_chart
 
         core = loaded.core
         values = {entry.name: entry for entry in core.outputs}
-        for one in self.wanted:
+        for one in self.requests:
             entry = values[one.names[-1]]
             types = [core.types[values[name].value] for name in one.names]
             try:
@@ -194,48 +195,48 @@ class Drawings:
             if one.path is not None and not permissions.may_write(one.path):
                 raise Refused([permissions.write_refusal(one.path, entry.span)])
 
-    def without(self, outcome: Outcome) -> Outcome:
-        """The results that the program itself has."""
+    def without_added(self, outcome: Outcome) -> Outcome:
+        """The outcome without the outputs that were added."""
         if not self.added:
             return outcome
         return replace(outcome, outputs={name: value for name, value in outcome.outputs.items() if name not in self.added})
 
-    def files(self, loaded: LoadedProgram, outcome: Outcome) -> list[PendingWrite]:
-        """Pictures made, to be written with the outputs."""
-        if not self.wanted:
+    def picture_files(self, loaded: LoadedProgram, outcome: Outcome) -> list[PendingWrite]:
+        """The pictures for files, drawn and ready to be written with the outputs."""
+        if not self.requests:
             return []
         from ...backend.io.writing import PendingWrite
 
         spans = {entry.name: entry.span for entry in loaded.core.outputs}
         prepared = []
-        for one in self.wanted:
+        for one in self.requests:
             if one.path is not None:
                 content = figure(one.picture(outcome), Path(one.path).suffix[1:].lower(), self.size)
-                prepared.append(PendingWrite(one.path, partial(_write, content), spans[one.names[-1]]))
+                prepared.append(PendingWrite(one.path, partial(_write_bytes, content), spans[one.names[-1]]))
         return prepared
 
     def show(self, outcome: Outcome, console: Console, write: Callable[[str], None]) -> None:
-        """What goes to the terminal."""
-        if not self.wanted:
+        """Pass the lines of the pictures for the terminal to `write`."""
+        if not self.requests:
             return
         from .charts import draw
 
-        for one in self.wanted:
+        for one in self.requests:
             if one.path is None:
                 for line in draw(one.picture(outcome), console, self.size):
                     write(line)
 
 
-_NO_ARRAYS = ("function", "operator", "module")
+_NOT_ARRAYS = ("function", "operator", "module")
 
 
-def drawings_of(options: Sequence[str], size: str | None) -> Drawings:
-    """What the values of `--plot` and `--plot-size` ask; UsageError for files that cannot be drawn."""
+def plot_requests_of(options: Sequence[str], size: str | None) -> PlotRequests:
+    """Parse the values of `--plot` and `--plot-size`.  UsageError: malformed, or a file that cannot be written."""
     if not options:
-        return Drawings(size=_size_of(size))
+        return PlotRequests(size=_size_of(size))
     from .charts import Chart
 
-    wanted = []
+    requests = []
     for text in options:
         asked, equals, path = text.partition("=")
         kind, colon, listed = asked.rpartition(":")
@@ -243,13 +244,13 @@ def drawings_of(options: Sequence[str], size: str | None) -> Drawings:
         charts = {chart.value: chart for chart in Chart}
         if colon and kind not in charts:
             raise UsageError(f"--plot {text}: there is no chart `{kind}`", f"there are {', '.join(charts)}")
-        one = Drawing(names, path or None, charts.get(kind, Chart.LINE if len(names) > 1 else Chart.PLAIN))
+        one = PlotRequest(names, path or None, charts.get(kind, Chart.LINE if len(names) > 1 else Chart.PLAIN))
         if not all(names) or (equals and not path):
             raise UsageError(f"`--plot {text}` is not of the form --plot NAME or --plot NAME=FILE")
         if one.path is not None:
             _check_file(one, one.path)
-        wanted.append(one)
-    return Drawings(tuple(wanted), size=_size_of(size))
+        requests.append(one)
+    return PlotRequests(tuple(requests), size=_size_of(size))
 
 
 _SIZE = re.compile(r"([0-9]{1,4})x([0-9]{1,4})", re.ASCII)
@@ -262,21 +263,21 @@ def _size_of(text: str | None) -> tuple[int, int] | None:
     return None if match is None else (int(match[1]), int(match[2]))
 
 
-def _check_file(one: Drawing, path: str) -> None:
+def _check_file(one: PlotRequest, path: str) -> None:
     suffix = os.path.splitext(path)[1].lower()
     if suffix not in FORMATS:
         raise UsageError(f"{one.option}: pictures are {' or '.join(FORMATS)} files")
-    if not is_there():
+    if not has_matplotlib():
         without = one.option.partition("=")[0]
         raise UsageError(f"{one.option}: {MISSING}", f"{ADVICE}; {without} draws in the terminal")
     require_writable(path, f"{one.option}: `{path}`")
 
 
-def _write(content: bytes, file: BinaryIO) -> None:
+def _write_bytes(content: bytes, file: BinaryIO) -> None:
     file.write(content)
 
 
-def _unknown(one: Drawing, name: str, arrays: Sequence[str], type_: str | None) -> UsageError:
+def _unknown_name(one: PlotRequest, name: str, arrays: Sequence[str], type_: str | None) -> UsageError:
     if type_ is not None:
         what = "a tuple" if type_.startswith("(") else f"{'an' if type_[0] in 'aeiou' else 'a'} {type_}"
         return UsageError(f"{one.option}: `{name}` is {what}, which is not drawn", "vectors and matrices are")

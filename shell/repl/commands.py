@@ -19,7 +19,7 @@ from ..console.messages import read_source, write_text
 from ..console.process_exit import Exit
 from ..console.standard_streams import Console
 from ..console.usage_errors import UsageError, nearest
-from ..display.estimates import duration, predicted_ns, unmeasured
+from ..display.estimates import duration, predicted_ns, uncalibrated_note
 from . import status_line as setting
 from .status_line import ReplSettings, show
 
@@ -148,7 +148,7 @@ def _plan(rest: str, desk: Desk) -> Exit:
     desk.console.print("\n".join([plan_text(prepared.plan), *rewritten_lines(prepared.bound.graph, {}), *costs]))
     estimate = predicted_ns(prepared.bound)
     if estimate:
-        desk.console.print(f"time    ~{duration(estimate)}{unmeasured()}")
+        desk.console.print(f"time    ~{duration(estimate)}{uncalibrated_note()}")
     return Exit.OK
 
 
@@ -168,7 +168,7 @@ def _time(rest: str, desk: Desk) -> Exit:
     times = times or [first]
     estimate = predicted_ns(prepared.bound)
     parts = [duration(median(times)), f"first {duration(first)}", f"{len(times)} run{'s' * (len(times) != 1)}"]
-    parts += [f"estimate ~{duration(estimate)}{unmeasured()}"] if estimate else []
+    parts += [f"estimate ~{duration(estimate)}{uncalibrated_note()}"] if estimate else []
     desk.console.print(" · ".join([*parts, bytes_text(sum(prepared.plan.peak.values()))]))
     return Exit.OK
 
@@ -225,7 +225,7 @@ def _help(rest: str, desk: Desk) -> Exit:
     if text is None:
         from ..display import documentation
 
-        entries = documentation.named(rest)
+        entries = documentation.entries_named(rest)
         if not entries:
             raise UsageError(f"`{rest}` means nothing here{did_you_mean(suggested_word(rest))}", ")search looks in descriptions")
         text = "\n\n".join(documentation.entry_text(entry) for entry in entries)

@@ -25,7 +25,7 @@ from ..console.process_exit import Exit
 from ..console.standard_streams import Console, reporting
 from ..console.usage_errors import UsageError
 from ..display import estimates
-from ..display.progress import progress
+from ..display.progress import progress_line
 from ..pipeline import Session
 from ..pipeline_types import Checked, Strictness
 
@@ -92,7 +92,7 @@ def check_all(
     diagnostics: list[Diagnostic] = []
     sources: dict[str, Source] = {}
     programs: list[Checked] = []
-    with progress(console, lambda: f"checking {len(programs) + 1}/{len(files)} {files[min(len(programs), len(files) - 1)]}"):
+    with progress_line(console, lambda: f"checking {len(programs) + 1}/{len(files)} {files[min(len(programs), len(files) - 1)]}"):
         for file in files:
             checked = _check(session, file, console, checkers.get(file))
             programs.append(checked)

@@ -20,7 +20,7 @@ from ..console.messages import print_json, to_json
 from ..console.process_exit import Exit
 from ..console.standard_streams import Console
 from ..console.usage_errors import UsageError
-from ..display.progress import progress
+from ..display.progress import progress_line
 from ..execution import stored_plans
 from ..execution.clusters import ClusterConnection
 
@@ -102,7 +102,7 @@ def _calibrated(console: Console, *, refine: bool, force: bool) -> Profile:
     from ..execution import stored_plans
 
     console.note("measuring this machine" + (" (a few minutes)" if refine else " (at most half a minute)"))
-    with progress(console, lambda: "measuring"):
+    with progress_line(console, lambda: "measuring"):
         profile, stored = stored_plans.calibrate(refine=refine, force=force)
     console.note(f"not kept: {stored}" if isinstance(stored, str) else f"kept in {stored}")
     return profile

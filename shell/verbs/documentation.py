@@ -33,7 +33,7 @@ def doc_command(arguments: Arguments, console: Console) -> Exit:
         else:
             console.print("\n".join(primitive_text(row) for row in rows).rstrip("\n"))
         return Exit.OK
-    entries = documentation.named(word)
+    entries = documentation.entries_named(word)
     if entries:
         if wants_json(arguments):
             print_json(console, {"primitives": [], "library": [documentation.entry_json(entry) for entry in entries]})

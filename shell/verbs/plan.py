@@ -28,7 +28,7 @@ from ..console.standard_streams import Console
 from ..console.usage_errors import UsageError, nearest
 from ..display.estimates import duration
 from ..display.plan_output import PICTURES, picture, plan_lines
-from ..display.progress import planning
+from ..display.progress import planning_progress
 from ..execution.clusters import disconnecting
 from ..execution.run_request import RunRequest, require_complete
 from ..execution.scheduling import PlanPurpose, Scheduling, budget_of, profile_of, require_optimal
@@ -351,7 +351,7 @@ def plan_command(arguments: Arguments, console: Console) -> Exit:
     messages.show_diagnostics(console, checked.diagnostics, checked.sources)
     require_complete(core, request, planned=True)
     with pointing_into(checked.sources):
-        with planning(console), disconnecting(None if scheduling is None else scheduling.cluster):
+        with planning_progress(console), disconnecting(None if scheduling is None else scheduling.cluster):
             known = Scheduling(PlanPurpose.CHECK) if arguments.has("--pareto") or arguments.has("--explain-cut") else scheduling
             loaded = session.load(checked, request, PlanDetail.FULL, known)
             front = None
@@ -444,7 +444,7 @@ def plan_check_command(arguments: Arguments, console: Console) -> Exit:
     path = arguments.value("--check") or ""
     plan = read_plan(path)
     loaded = _program(arguments, console, plan, path)
-    with planning(console):
+    with planning_progress(console):
         notes = _verify(plan, loaded, _profile(arguments, plan), path, prove=arguments.has("--prove"))
     if wants_json(arguments):
         console.print(to_json({"plan": path, "holds": True, "checked": notes}))
@@ -565,7 +565,7 @@ def plan_instance_command(arguments: Arguments, console: Console) -> Exit:
     except RhoError as error:
         code = report_error(arguments, console, error)
         return code if isinstance(error, DirectivesRejected) else Exit.USAGE
-    with planning(console):
+    with planning_progress(console):
         solved = solve(problem, budget)
     drawn = _picture_format(arguments)
     if drawn is not None and solved.answer.schedule is not None:

@@ -22,7 +22,7 @@ from ..console.process_exit import Exit
 from ..console.standard_streams import Console, Volume, bytes_out, reporting, stream_of
 from ..console.usage_errors import NotWritten, UsageError, nearest
 from ..display import estimates
-from ..display.progress import RunProgress, planning, progress
+from ..display.progress import RunProgress, planning_progress, progress_line
 from ..execution.modules import bind_known_sizes, header_reader
 from ..execution.outcome import Outcome
 from ..execution.params import Permissions, param_values_of
@@ -65,7 +65,7 @@ def run_command(arguments: Arguments, console: Console) -> Exit:
 def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     """Run the script; the files that were read are added to `read`."""
     from ..cli.results import show_report
-    from ..plotting.figures import drawings_of
+    from ..plotting.figures import plot_requests_of
 
     request = request_of(arguments, console)
     json = wants_json(arguments)
@@ -90,15 +90,15 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     scheduling = scheduling_of(arguments, PlanPurpose.RUN)
     if scheduling is not None and scheduling.cluster is not None:
         scheduling.cluster.report = console.note
-    drawings = drawings_of(arguments.values("--plot"), arguments.value("--plot-size"))
-    if scheduling is not None and not (json or drawings.wanted):
+    plots = plot_requests_of(arguments.values("--plot"), arguments.value("--plot-size"))
+    if scheduling is not None and not (json or plots.requests):
         scheduling = replace(scheduling, in_place=scheduling.cluster is not None)
     traced = arguments.value("--trace")
     if traced is not None:
         require_writable(traced, f"--trace {traced}: this file")
     recorder = _recorder(traced)
     request = _with_folder(request, arguments.value("--out-dir"), session, source)
-    program, drawings = drawings.program(source, session, stored=arguments.has("--plan"))
+    program, plots = plots.with_outputs(source, session, stored=arguments.has("--plan"))
     drawn: list[str] = []
 
     def ready(loaded: LoadedProgram) -> None:
@@ -120,11 +120,11 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
         if traced is not None and not permissions.may_write(traced):
             raise Refused([permissions.write_refusal(traced, Span(source.name, 0, 0))])
         _check_outputs(loaded, request, permissions)
-        drawings.check(loaded, permissions)
+        plots.require_drawable(loaded, permissions)
 
     def save(loaded: LoadedProgram, outcome: Outcome) -> None:
-        pictures = drawings.files(loaded, outcome)
-        drawings.show(outcome, console, drawn.append)
+        pictures = plots.picture_files(loaded, outcome)
+        plots.show(outcome, console, drawn.append)
         _save(loaded, request, outcome, console, results, pictures)
 
     with RunProgress(console, recorder) as callbacks, _released(scheduling):
@@ -135,7 +135,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     for line in recorder.lines() if console.volume is Volume.VERBOSE else ():
         console.note(line)
     read.update(name for name in report.sources if not name.startswith("<"))
-    report = replace(report, outcome=drawings.without(report.outcome))
+    report = replace(report, outcome=plots.without_added(report.outcome))
     if traced is not None and report.exit is Exit.OK:
         _write_trace(recorder, traced)
     code = show_report(report, console, json=json)
@@ -143,15 +143,15 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
         (console.note if json else console.print)(line)
     plan = report.outcome.plan
     if "measured" in plan:
-        from ..display.analysis import AnalysisRow, compiled, table
+        from ..display.analysis import AnalysisRow, analysis_table, compilation_line
 
         peaks = ", ".join(f"{count:,} bytes on {device}" for device, count in plan["predicted"]["peak_bytes"].items())
         rows = [AnalysisRow.of(record) for record in plan["measured"]["phases"]]
-        for line in table(rows, runs=plan["measured"]["runs"], **plan["profile"]):
+        for line in analysis_table(rows, runs=plan["measured"]["runs"], **plan["profile"]):
             console.note(line)
-        console.note(compiled(plan["machine_code"]))
+        console.note(compilation_line(plan["machine_code"]))
         console.note(f"took {plan['measured']['seconds'] * 1000:.1f} ms; memory at most {peaks}")
-    if code is Exit.OK and not (json or drawings.wanted or request.outputs or report.outcome.printed):
+    if code is Exit.OK and not (json or plots.requests or request.outputs or report.outcome.printed):
         for line in _silent(report.outcome, program):
             console.note(line)
     return code
@@ -161,15 +161,15 @@ def _recorder(traced: str | None) -> StageTimes:
     """The times of stages, with an event for each step where a trace is asked for."""
     if traced is None:
         return StageTimes()
-    from ..display.tracing import Recorder
+    from ..display.tracing import TraceRecorder
 
-    return Recorder()
+    return TraceRecorder()
 
 
 def _write_trace(recorder: StageTimes, path: str) -> None:
-    from ..display.tracing import Recorder, write_trace
+    from ..display.tracing import TraceRecorder, write_trace
 
-    assert isinstance(recorder, Recorder)
+    assert isinstance(recorder, TraceRecorder)
     write_trace(recorder, path)
 
 
@@ -322,7 +322,7 @@ def estimate_command(arguments: Arguments, console: Console) -> Exit:
         headers = header_reader(folder, permissions_of(arguments, request, path, folder), request.inputs)
         numbers, without = {**settings.sizes, **request.sizes}, request.grouping.disabled_passes
         bound = bind_known_sizes(core, numbers, shapes, headers, without, request.inputs)
-        with planning(console):
+        with planning_progress(console):
             rows = [_row(name, core, bound, arguments) for name in _names(arguments.value("--devices") or HERE)]
     sizes = {variable.name: number for variable, number in bound.sizes.items()}
     if wants_json(arguments):
@@ -474,7 +474,7 @@ def _show_json(checked: Checked, arguments: Arguments, console: Console) -> Exit
 
 
 def _show(checked: Checked, arguments: Arguments, console: Console) -> Exit:
-    lines = estimates.lines(checked)
+    lines = estimates.quantity_lines(checked)
     if checked.last is not None or not lines:
         console.print(checked.last or "nothing")
     if not arguments.has("--cost") or checked.core is None:
@@ -533,7 +533,7 @@ def test_command(arguments: Arguments, console: Console) -> Exit:
     failures: list[DoctestFailure] = []
     cases, file = 0, ""
     files = find_files(arguments.positional, (".rho", ".md"))
-    with progress(console, lambda: f"{cases} examples, now in {file}"):
+    with progress_line(console, lambda: f"{cases} examples, now in {file}"):
         for file in files:
             try:
                 text = read_source(file).text

@@ -72,7 +72,7 @@ def test_brackets_that_begin_a_line_are_no_commands(notebook: Notebook) -> None:
 def test_plots(notebook: Notebook) -> None:
     (output,) = notebook.execute(")plot 1○(⍳50)÷5").outputs
     assert isinstance(output, CellValue) and "┤" in output.data["text/plain"]
-    assert ("image/png" in output.data) is figures.is_there()
+    assert ("image/png" in output.data) is figures.has_matplotlib()
     cell = notebook.execute(")plot 3")
     assert cell.failure is not None and "a scalar is not drawn" in cell.failure.message
 

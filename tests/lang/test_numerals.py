@@ -9,7 +9,7 @@ import pytest
 from rho.lang.support.bounded_parsing import parse_natural
 from rho.shell.console.standard_streams import Console
 from rho.shell.main import main
-from rho.shell.plotting.charts import lines_of
+from rho.shell.plotting.charts import terminal_lines
 
 NONE = ["", "²", "١٢", "-1", "1.0", " 1", "1_0", "0x1", "101", "9" * 5000]
 
@@ -26,7 +26,7 @@ def test_numbers() -> None:
 @pytest.mark.parametrize("text", [*NONE[:-2], "9" * 5000])
 def test_sizes_of_terminals_that_are_none(text: str) -> None:
     console = Console(io.StringIO(), io.StringIO(), io.StringIO(), {"COLUMNS": text})
-    assert console.width == 80 and console.error_width >= 20 and lines_of({"LINES": text}) > 0
+    assert console.width == 80 and console.error_width >= 20 and terminal_lines({"LINES": text}) > 0
 
 
 def test_a_search_for_a_size_of_5000_digits() -> None:

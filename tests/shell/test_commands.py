@@ -136,7 +136,7 @@ def test_estimates_by_default_tables_are_marked(
     monkeypatch.setattr(stored_plans, "this_machine", lambda: machine)
     header = rho("run", "src/mean.rho", "--analyze").err.splitlines()[0]
     assert "estimate µs" in header and ("(uncalibrated)" in header) is marked
-    assert estimates.unmeasured() == (" (uncalibrated)" if marked else "")
+    assert estimates.uncalibrated_note() == (" (uncalibrated)" if marked else "")
 
 
 def test_analyze_puts_estimates_beside_times(rho: Rho, project: Path) -> None:

@@ -1,4 +1,4 @@
-"""`rho run --plot` and the drawings behind it."""
+"""`rho run --plot` and the plots behind it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from rho.shell.console.standard_streams import Console
 from rho.shell.main import main
 from rho.shell.plotting import figures
-from rho.shell.plotting.charts import Picture, drawing, scaled, short
+from rho.shell.plotting.charts import Picture, axis_number, normalised, picture_lines
 
 from .conftest import Rho
 
@@ -92,7 +92,7 @@ def test_nan_infinities_and_empty_arrays(project: Path, rho: Rho) -> None:
     assert "3 of 3" not in rho("run", "p.rho", "--plot", "none").out
     assert "it is empty" in rho("run", "p.rho", "--plot", "none").out
     assert "no element is a finite number" in rho("run", "p.rho", "--plot", "bad").out
-    drawn = drawing(picture([1, math.nan, 3, math.inf]), 40, 6, colour=False)
+    drawn = picture_lines(picture([1, math.nan, 3, math.inf]), 40, 6, colour=False)
     assert drawn[-1].strip() == "2 of 4 elements are NaN or infinite and left out"
     assert dots(drawn) == 2
 
@@ -105,7 +105,7 @@ def test_nan_infinities_and_empty_arrays(project: Path, rho: Rho) -> None:
 @pytest.mark.parametrize("width", [20, 79])
 @pytest.mark.parametrize("colour", [False, True])
 def test_drawings_fit_the_window(values: Any, width: int, colour: bool) -> None:
-    lines = drawing(picture(values), width, 10, colour=colour)
+    lines = picture_lines(picture(values), width, 10, colour=colour)
     plain = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in lines]
     legend = plain.pop() if np.ndim(values) == 2 else ""
     assert all(len(line) <= max(width, len(legend)) for line in plain)
@@ -113,21 +113,21 @@ def test_drawings_fit_the_window(values: Any, width: int, colour: bool) -> None:
 
 
 def test_a_line_is_where_its_values_are() -> None:
-    lines = drawing(picture([0, 1]), 20, 4, colour=False)[1:5]
+    lines = picture_lines(picture([0, 1]), 20, 4, colour=False)[1:5]
     places = [[at for at, c in enumerate(line) if 0x2800 < ord(c) <= 0x28FF] for line in lines]
     assert [min(place) for place in places] == sorted((min(place) for place in places), reverse=True)
     assert lines[0].startswith("  1 ┤") and lines[3].startswith("  0 ┤")
 
 
 def test_shades_are_where_their_values_are() -> None:
-    lines = drawing(picture([[0, 1], [1, 0]]), 13, 2, colour=False)
+    lines = picture_lines(picture([[0, 1], [1, 0]]), 13, 2, colour=False)
     assert lines[1:3] == ["0   ██", "1 ██"]
 
 
 def test_numbers_of_any_size_are_scaled() -> None:
-    assert scaled(np.array([1e308, 0.0, -1e308]), -1e308, 1e308).tolist() == [1.0, 0.5, 0.0]
-    assert scaled(np.array([0.0, 5e-324]), 0.0, 5e-324).tolist() == [0.0, 1.0]
-    assert [short(x) for x in (-1.5, 0.0, 1e6, 1e-7)] == ["¯1.5", "0", "1e6", "1e¯7"]
+    assert normalised(np.array([1e308, 0.0, -1e308]), -1e308, 1e308).tolist() == [1.0, 0.5, 0.0]
+    assert normalised(np.array([0.0, 5e-324]), 0.0, 5e-324).tolist() == [0.0, 1.0]
+    assert [axis_number(x) for x in (-1.5, 0.0, 1e6, 1e-7)] == ["¯1.5", "0", "1e6", "1e¯7"]
 
 
 def test_colours_only_on_a_terminal_that_wants_them(project: Path) -> None:
@@ -144,7 +144,7 @@ def test_colours_only_on_a_terminal_that_wants_them(project: Path) -> None:
         assert ("\x1b[" in out.getvalue()) is coloured
 
 
-@pytest.mark.skipif(not figures.is_there(), reason="needs matplotlib: the extra `plot`")
+@pytest.mark.skipif(not figures.has_matplotlib(), reason="needs matplotlib: the extra `plot`")
 def test_files(project: Path, rho: Rho) -> None:
     assert rho("run", "p.rho", "--plot", "x=x.png", "--plot", "grid=g.svg").code == 0
     assert (project / "x.png").read_bytes().startswith(b"\x89PNG")
@@ -222,7 +222,7 @@ def test_sizes_are_widths_and_heights(charts: Path, rho: Rho) -> None:
         assert rho("run", "c.rho", "--plot", "y", "--plot-size", wrong).code == 2
 
 
-@pytest.mark.skipif(not figures.is_there(), reason="needs matplotlib")
+@pytest.mark.skipif(not figures.has_matplotlib(), reason="needs matplotlib")
 @pytest.mark.parametrize("asked", ["bars:city,sales,loss", "hist:y", "scatter:x,y", "x,y,z", "bars:sales"])
 def test_charts_go_into_files(charts: Path, rho: Rho, asked: str) -> None:
     ran = rho("run", "c.rho", "--plot", f"{asked}=out.png", "--plot-size", "600x300")

@@ -14,8 +14,8 @@ from rho.backend.schedule.search.strategy import LISTENER, Incumbent
 from rho.lang.syntax.source import Source
 from rho.shell.console.standard_streams import Console
 from rho.shell.display import progress as module
-from rho.shell.display.estimates import waiting
-from rho.shell.display.progress import Phases, ProgressLine, RunProgress, planning, progress, search_text
+from rho.shell.display.estimates import waiting_time
+from rho.shell.display.progress import PhaseProgress, ProgressLine, RunProgress, planning_progress, progress_line, search_text
 from rho.shell.execution.progress_events import Stage
 from rho.shell.execution.run_request import RunRequest
 from rho.shell.main import main
@@ -51,7 +51,7 @@ def loaded() -> LoadedProgram:
 
 
 def test_a_line_is_drawn_within_the_window_and_erased(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "AFTER", 0.0)
+    monkeypatch.setattr(module, "DELAY_SECONDS", 0.0)
     err = Tty()
     line = ProgressLine(console(err), lambda: "working on something with a name much longer than the window")
     line.start()
@@ -67,9 +67,9 @@ def test_a_line_is_drawn_within_the_window_and_erased(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize(("err", "environment"), [(io.StringIO(), {}), (Tty(), {"TERM": "dumb"})])
 def test_nothing_where_no_terminal_is(err: io.StringIO, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "AFTER", 0.0)
+    monkeypatch.setattr(module, "DELAY_SECONDS", 0.0)
     before = threading.active_count()
-    with progress(console(err, **environment), lambda: "working"), planning(console(err, **environment)):
+    with progress_line(console(err, **environment), lambda: "working"), planning_progress(console(err, **environment)):
         assert threading.active_count() == before
         assert LISTENER.get() is None
     with RunProgress(console(err, **environment)) as watch:
@@ -86,7 +86,7 @@ def test_a_run_that_is_over_soon_says_nothing(tmp_path: Path, monkeypatch: pytes
 
 
 def test_the_line_is_gone_when_work_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "AFTER", 0.0)
+    monkeypatch.setattr(module, "DELAY_SECONDS", 0.0)
     err = Tty()
     with pytest.raises(KeyboardInterrupt), RunProgress(console(err)) as watch:
         watch.stage(Stage.LOAD)
@@ -110,7 +110,7 @@ def test_stages_and_phases(monkeypatch: pytest.MonkeyPatch) -> None:
     assert watch.text() == "checking"
     watch.stage(Stage.LOAD)
     assert watch.text() == "loading"
-    watch._told(Incumbent())
+    watch._on_incumbent(Incumbent())
     assert watch.text() == "planning"
     watch.stage(Stage.RUN, program)
     assert watch.text() == "reading the data"
@@ -128,7 +128,7 @@ def test_stages_and_phases(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_phases_count_up_and_inner_ones_are_their_loop() -> None:
     program = loaded()
-    phases = Phases(program, 0.0)
+    phases = PhaseProgress(program, 0.0)
     graph = program.bound.graph
     seen = []
     for phase in graph.phases:
@@ -136,7 +136,7 @@ def test_phases_count_up_and_inner_ones_are_their_loop() -> None:
         seen.append(int(text.removeprefix("phase ").partition("/")[0]))
     computing = len(phases._labels)
     assert max(seen) == computing and sorted(set(seen)) == list(range(1, computing + 1))
-    assert len(phases._places) >= computing
+    assert len(phases._phase_index) >= computing
     assert phases.text([Looked(None, [])]).startswith("phase 1/")  # type: ignore[list-item]
 
 
@@ -155,13 +155,13 @@ def test_a_search_says_its_bounds() -> None:
 
 
 def test_durations() -> None:
-    assert [waiting(s) for s in (0.21, 59.0, 250, 7300)] == ["0.2 s", "59.0 s", "4 min 10 s", "2 h 1 min"]
+    assert [waiting_time(s) for s in (0.21, 59.0, 250, 7300)] == ["0.2 s", "59.0 s", "4 min 10 s", "2 h 1 min"]
 
 
 def test_what_is_left_follows_the_pace_of_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    phases = Phases(loaded(), 0.0)
+    phases = PhaseProgress(loaded(), 0.0)
     phases._seconds = [1.0, 2.0, 3.0]
-    phases._since = 2.0  # the first took twice as long as predicted
+    phases._phase_started = 2.0  # the first took twice as long as predicted
     monkeypatch.setattr(module.time, "monotonic", lambda: 3.0)
     assert phases._left(1) == " · ~9.0 s left"
     monkeypatch.setattr(module.time, "monotonic", lambda: 20.0)

@@ -10,7 +10,7 @@ import pytest
 
 from rho.backend.schedule.plan.plan import DeviceId
 from rho.backend.vm.run_state import Took
-from rho.shell.display.tracing import Recorder
+from rho.shell.display.tracing import TraceRecorder
 
 from .conftest import Rho
 
@@ -57,11 +57,11 @@ def test_no_trace_of_a_run_that_failed(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_many_executions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rho.shell.display.tracing.MOST", 3)
-    recorder = Recorder()
+    monkeypatch.setattr("rho.shell.display.tracing.MOST_STEPS", 3)
+    recorder = TraceRecorder()
     observe = recorder.observer
     assert observe is not None and recorder.observer is None
     for _ in range(5):
         observe(Took(None, DeviceId("cpu0"), 0, 1))  # type: ignore[arg-type]
     observe(Took(None, DeviceId("w0"), 0, 1, 7, "far"))  # type: ignore[arg-type]
-    assert len(recorder.parts) == 3 and recorder.left_out == 2 + 7
+    assert len(recorder.steps) == 3 and recorder.left_out == 2 + 7

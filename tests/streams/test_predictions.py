@@ -14,7 +14,7 @@ from rho.backend.calibration import probes
 from rho.backend.calibration.measurement_loop import LoadMonitor, Section
 from rho.backend.devices.profile import CostTable, DeviceProfile, Profile, is_key
 from rho.backend.devices.this_machine import DECLARED, READ, SCRATCH_READ, SCRATCH_WRITE, WRITE, disk_ns
-from rho.shell.display.analysis import PlannedTimes, ordering_ns
+from rho.shell.display.analysis import PassTimes, sorting_ns
 from rho.shell.execution import stored_plans
 from rho.shell.execution.stored_plans import this_machine
 from rho.shell.execution.streaming import passes_of, predicted_seconds
@@ -41,14 +41,14 @@ def test_a_sort_on_disk_takes_what_ordering_takes(folder: Path) -> None:
     program = loaded("input x : f64[n]\noutput y ← x[⍋x]\n", folder, LIMIT)
     profile = this_machine()
     (scratch,), steps = program.scratch, passes_of(program.plan)
-    runs, merging = ordering_ns(scratch, steps[0].rows, profile, "x[⍋x]"), ordering_ns(scratch, scratch.merged, profile, "x[⍋y]")
-    assert runs > 0 and merging > ordering_ns(scratch, scratch.merged, profile, "x[⍋x]"), "a merge grades and takes"
+    runs, merging = sorting_ns(scratch, steps[0].rows, profile, "x[⍋x]"), sorting_ns(scratch, scratch.merged, profile, "x[⍋y]")
+    assert runs > 0 and merging > sorting_ns(scratch, scratch.merged, profile, "x[⍋x]"), "a merge grades and takes"
     assert predicted_seconds(program) * 1e9 >= runs + merging
 
 
 def test_threads_of_a_pass_overlap_and_passes_do_not(folder: Path) -> None:
     program = loaded("input x : f64[n]\noutput y ← x-(+/x)÷≢x\n", folder, LIMIT)
-    planned = PlannedTimes(program.plan, program.bound, (), ())
+    planned = PassTimes(program.plan, program.bound, (), ())
     steps = passes_of(program.plan)
     assert len(steps) == 2
     slow = with_disk(this_machine(), read=1_000_000)  # a byte takes a microsecond, and so reading nearly all
@@ -63,7 +63,7 @@ def test_every_tile_has_costs_of_its_own(folder: Path) -> None:
     found = []
     for limit in (LIMIT, 8 * LIMIT):
         program = loaded("input x : f64[n]\noutput y ← x-(+/x)÷≢x\n", folder, limit)
-        planned = PlannedTimes(program.plan, program.bound, (), ())
+        planned = PassTimes(program.plan, program.bound, (), ())
         found.append([(step.tiles, planned.of_tiles(step, this_machine())) for step in passes_of(program.plan)])
     (many, slow), (few, quick) = found[0][0], found[1][0]
     assert many > few and slow > quick
