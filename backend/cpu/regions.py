@@ -43,8 +43,8 @@ from ..lower.scope import (
 )
 from ..transform import loop_shapes, simplify
 from ..transform.pipeline import optimise, runs_in_tiles
-from ..transform.simplify import Direction, Known, Progression
-from ..transform.time_tiling import Tiled, tiled
+from ..transform.simplify import Direction, KnownIndices, Progression
+from ..transform.time_tiling import TimeTiling, tile_in_time
 from ..vm.backend_interface import Backend, CheckFailed, Types, iteration_of as label_of, locate, outside
 from ..vm.run_state import room
 from ..vm.specialization import SAVED_NANOSECONDS, Later, Specialization, Unbound
@@ -57,7 +57,7 @@ from .views import DTYPES, NumArray, start_of
 #
 # A region that can be done in tiles of rows (`transform.time_tiling`): which tiles, in which order, on which threads.
 #
-# Iterations go in stretches.  A stretch is two launches: bands of rows that get smaller by `reach` on both sides with each level,
+# Iterations go in stretches.  A stretch is two launches: bands of rows that get smaller by `halo` on both sides with each level,
 # then what lies between them.  A band's state stays in a core's cache for a whole stretch, so memory is gone through once for
 # several iterations; within a launch the tiles are independent, so threads share them.  No row is done twice, and which tiles
 # there are changes no bit.
@@ -90,13 +90,13 @@ def cache_bytes() -> int:
 @dataclass(frozen=True, slots=True)
 class RowDomain:
     """`count` rows, of `bytes` in all that an iteration touches and `nanoseconds` on one thread, roughly; a band gets
-    smaller by `reach` on each side from level to level."""
+    smaller by `halo` on each side from level to level."""
 
     count: int
     bytes: int
     nanoseconds: float
-    reach: int
-    levels: int
+    halo: int
+    stages: int
     wraps: bool
 
 
@@ -110,11 +110,11 @@ class Stretches:
 
 def stretches_of(rows: RowDomain, iterations: int, threads: int) -> Stretches | None:
     """How to cut; None where one thread that does one iteration after the other is as good."""
-    if not rows.reach:
+    if not rows.halo:
         return _independent(rows, iterations, threads)
     is_shared = threads > 1 and rows.nanoseconds * rows.count * min(iterations, _MOST_TURNS) >= tiering.PIECES_NANOSECONDS
     team = threads if is_shared else 1
-    slope = 2 * rows.reach * rows.levels
+    slope = 2 * rows.halo * rows.stages
     room = cache_bytes() * 3 // 4
     height = min(room // max(1, rows.bytes), -(-rows.count // team))
     most = min(iterations, _MOST_TURNS, height // slope)
@@ -143,26 +143,26 @@ def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: RowDo
               threads: int) -> None:  # fmt: skip
     """All iterations from `first` up to `last`; `block_of`: the block of words of a tile by its number among those of a launch,
     `at`: where the bounds of rows are in it."""
-    inner, outer = rows.reach, -rows.reach
+    inner, outer = rows.halo, -rows.halo
     bands, ends = bands_of(rows, cut)
     between = [(end, end, outer, inner) for end in (ends[:-1] if rows.wraps else ends[1:-1])]
     work = rows.nanoseconds * rows.count * cut.iterations
     launches = [_tiles(address, block_of, at, tiles, threads, work) for tiles in (bands, between)]
-    levels = rows.levels
+    levels = rows.stages
     for start in range(first, last, cut.iterations):
         stop = min(last, start + cut.iterations)
         launches[0].run((start, stop))
-        if rows.reach and (stop - start) * levels > 1:
+        if rows.halo and (stop - start) * levels > 1:
             launches[1].run((start, stop))
 
 
 def bands_of(rows: RowDomain, cut: Stretches) -> tuple[list[tuple[int, int, int, int]], list[int]]:
     """The bounds of each band with their steps, and where bands end."""
     ends = [rows.count * band // cut.bands for band in range(cut.bands + 1)]
-    bands = [(start, stop, rows.reach, -rows.reach) for start, stop in pairwise(ends)]
+    bands = [(start, stop, rows.halo, -rows.halo) for start, stop in pairwise(ends)]
     if not rows.wraps:
-        bands[0] = (-WHOLE, bands[0][1], 0, -rows.reach)
-        bands[-1] = (-WHOLE if len(bands) == 1 else ends[-2], WHOLE, rows.reach, 0)
+        bands[0] = (-WHOLE, bands[0][1], 0, -rows.halo)
+        bands[-1] = (-WHOLE if len(bands) == 1 else ends[-2], WHOLE, rows.halo, 0)
     return bands, ends
 
 
@@ -201,7 +201,7 @@ class CompiledRegion:
     program: LoopProgram
     code: Pieces
     words: int
-    tiled: Tiled | None
+    tiling: TimeTiling | None
 
 
 class Ranges:
@@ -221,7 +221,7 @@ class Ranges:
     def results(self, memory: Mapping[ValueId, Any], trips: int) -> tuple[Any, ...] | None:
         phase = self.phase
         if isinstance(phase, Map):
-            results, tiles = self.allocated_results(), self.compiled.tiled
+            results, tiles = self.allocated_results(), self.compiled.tiling
             if phase.frame:
                 self.cells(results[0].shape[0] if results else self.types.number(phase.frame[0]))
             elif tiles is not None:
@@ -287,8 +287,8 @@ class Ranges:
         for size in self.region.sizes:
             block[slot] = self.types.number(size)
             slot += 1
-        if self.compiled.tiled is not None:
-            all_rows = (0, self.number(self.compiled.tiled.rows)) if self.compiled.tiled.wraps else (-WHOLE, WHOLE)
+        if self.compiled.tiling is not None:
+            all_rows = (0, self.number(self.compiled.tiling.rows)) if self.compiled.tiling.wraps else (-WHOLE, WHOLE)
             block[slot : slot + 4] = [*all_rows, 0, 0]
             slot += 4
         for view, _ in self.views:
@@ -335,7 +335,7 @@ class Ranges:
 
     def in_tiles(self, block: _StripBlock, first: int, last: int) -> bool:
         """Iterations in tiles of rows, where that is better."""
-        tiles = self.compiled.tiled
+        tiles = self.compiled.tiling
         if tiles is None:
             return False
         rows = self.rows(tiles)
@@ -351,7 +351,7 @@ class Ranges:
     def pieces(self, places: Mapping[str, int], trips: int) -> tuple[Pieces, int]:
         """Bands of rows that see nothing of each other in one launch, and how many iterations it does at most; its first two
         bases are the bounds of these, others those of views."""
-        tiles, (words, at) = self.compiled.tiled, self.placed({})
+        tiles, (words, at) = self.compiled.tiling, self.placed({})
         address = self.compiled.code.address
         given = [(0, (0, 0)), (1, (1, 0)), *((at[name], (slot, 0)) for name, slot in places.items())]
         if tiles is None:
@@ -365,20 +365,20 @@ class Ranges:
         duration = rows.nanoseconds * rows.count * cut.iterations
         return Pieces(address, blocks, 2 + len(places), self.threads, duration), cut.iterations
 
-    def rows(self, tiles: Tiled) -> RowDomain:
+    def rows(self, tiles: TimeTiling) -> RowDomain:
         iteration, count = self.iteration, self.number(tiles.rows)
         touched = sum(array.nbytes for buffers in self.buffers.values() for array in buffers)
         each, time = max(1, count), _NANOSECONDS * iteration.functions
         if self.region.is_pointwise:
             touched = sum(self.arrays[view.name].nbytes for view, source in self.views if isinstance(source, StateView))
             time /= 2  # what iterations hand on is in registers
-        return RowDomain(count, touched // each, time / each, tiles.reach, tiles.levels, tiles.wraps)
+        return RowDomain(count, touched // each, time / each, tiles.halo, tiles.stages, tiles.wraps)
 
     def cells(self, count: int, points: int = 0) -> None:
         """Cells in any order, or rows of one cell; `points`: of each, if not of an iteration."""
         most = -(-count // (4 * self.threads))
         pace = StripSizer(0, count, most, max(1, points or self.iteration.points))
-        shared = {} if self.compiled.tiled is None else self.scratch()  # of which each thread touches its own rows
+        shared = {} if self.compiled.tiling is None else self.scratch()  # of which each thread touches its own rows
 
         def worker() -> Callable[[tuple[int, int]], None]:
             block = _StripBlock(self, 1, shared)
@@ -392,7 +392,7 @@ class Ranges:
         pace.took(last - first, perf_counter_ns() - started)
 
     def call(self, block: _StripBlock, first: int, last: int) -> None:
-        at = 0 if not isinstance(self.phase, Map) or self.compiled.tiled is None else 2 + len(self.region.sizes)
+        at = 0 if not isinstance(self.phase, Map) or self.compiled.tiling is None else 2 + len(self.region.sizes)
         block.words[at], block.words[at + 1], block.words[-1] = first, last, -1
         code = self.compiled.code.on(block.words)
         if not code:
@@ -525,7 +525,7 @@ def _nobody(threads: int) -> Any:
 # ---------------------------------------------------------------------------------------------------- region dispatch
 
 Phases: TypeAlias = Mapping[PhaseId, AnyPhase]
-Key: TypeAlias = tuple[tuple[tuple[bool, bool], ...], tuple[tuple[str, Known], ...]]
+Key: TypeAlias = tuple[tuple[tuple[bool, bool], ...], tuple[tuple[str, KnownIndices], ...]]
 """What code depends on: which arrays have neighbours and rows side by side, and which index vectors count."""
 _LAUNCH_NANOSECONDS: Final = 500.0
 """What one costs in a native program."""
@@ -564,7 +564,7 @@ class RegionRun:
     saved: float = 0.0
     asked: bool = False
     compiled: dict[Key, CompiledRegion | None] = field(default_factory=dict)
-    codes: dict[Key, tuple[LoopProgram, Tiled | None, LoopCode]] = field(default_factory=dict)
+    codes: dict[Key, tuple[LoopProgram, TimeTiling | None, LoopCode]] = field(default_factory=dict)
     constants: dict[str, NumArray] = field(default_factory=dict)
     estimated: IterationEstimate | None = None
     sees_itself: bool | None = None
@@ -589,7 +589,7 @@ class RegionRun:
             self.region = lower_region(self.phase, types.types, types.guards, known, may_be_flat=self.may_be_flat)
             if self.region.is_pointwise and isinstance(self.phase, Loop):
                 self.pointwise = Pointwise(self.phase, self.region, self.iteration(types))
-            self.single = simplify.single(self.region.program)
+            self.single = simplify.scalar_index_views(self.region.program)
             self.called = frozenset(box.view for call in calls_of(self.region.program) for box in call.boxes)
         except NotLowerable as unsupported:
             self.reason = str(unsupported)
@@ -742,7 +742,7 @@ class RegionRun:
     def code(self, arrays: Mapping[str, NumArray], sizes: Mapping[str, int], nanoseconds: float) -> CompiledRegion | None:
         assert self.region is not None
         flags = {name: is_unit(array) for name, array in arrays.items()}
-        counted: dict[str, Known] = {name: p for name, array in arrays.items() if (p := progression(array)) is not None}
+        counted: dict[str, KnownIndices] = {name: p for name, array in arrays.items() if (p := progression(array)) is not None}
         for name in self.single:
             item = single_index(int(arrays[name]), sizes)
             if item is not None:
@@ -759,7 +759,7 @@ class RegionRun:
             program = self.region.program
             views = tuple(replace(v, unit=flags.get(v.name, True)) for v in program.views)
             program = optimise(simplify.propagate_progressions(replace(program, views=views), counted))
-            tiles = tiled(program) if self.has_rows else None
+            tiles = tile_in_time(program) if self.has_rows else None
             program = program if tiles is None else tiles.program
             program = loop_shapes.collapse_loops(program, packed)
             self.codes[key] = program, tiles, LoopCode(llvm_text(program, vector_bytes()))

@@ -47,7 +47,7 @@ from ..lower.region import Region, lower_region
 from ..lower.rows import RowsCode, gpu_rows
 from ..lower.scope import ConstantData, CurrentBuffer, InitialState, NotLowerable, ScopeInput, StateView
 from ..transform import loop_shapes
-from ..transform.pipeline import ON_CARDS, POINTWISE_ON_CARDS, optimise
+from ..transform.pipeline import GPU_PIPELINE, POINTWISE_GPU_PIPELINE, optimise
 from ..vm.backend_interface import Types
 from .bindings import OPTIONS
 
@@ -459,5 +459,5 @@ def nests_of(loop: Loop, types: Types) -> tuple[Region | None, LoopProgram | Non
     except NotLowerable:
         return None, None
     iteration = next((name for name, source in region.sources.items() if isinstance(source, CurrentBuffer)), None)
-    program = optimise(region.program, POINTWISE_ON_CARDS if region.is_pointwise else ON_CARDS)
+    program = optimise(region.program, POINTWISE_GPU_PIPELINE if region.is_pointwise else GPU_PIPELINE)
     return region, loop_shapes.parallelise_iteration(program, iteration)

@@ -1,13 +1,13 @@
-"""Splitting: a loop whose conditions change with its index becomes loops over ranges in which they do not.
+"""Index-set splitting: a loop whose conditions change with its index becomes loops over ranges in which they are constant.
 
-A condition is a comparison of affine numbers that a mask, a branch or a `select` of an innermost loop needs, or a `min`, `max` or
-`residue` of them, that is linear in the loop's index.  It changes at a *border*, an affine form that the loop does not change.  A
-loop is split at its first two borders into at most three ranges, whose bounds are clamped to the loop's own, so that ranges may
-be empty and borders anywhere.  `simplify` then finds each condition's value: where edges meet, on sizes of which nothing is
-known, edges keep conditions that the interior has not.  Edges of one iteration keep the conditions of their inner loops.
+A condition is a comparison of affine numbers that a mask, a branch or a `select` of an innermost loop uses, or a `min`, `max` or
+`residue` of them, that is linear in the loop's index.  It changes at a *border*, an affine form that is invariant in the loop.  A
+loop is split at its first two borders into at most three ranges, whose bounds are clamped to the loop's, so that ranges may be
+empty and borders anywhere.  `simplify` then removes the conditions of the interior; the edge ranges keep some where nothing is
+known about sizes.  The inner loops of an edge of one iteration are not split.
 
-Legal for every loop of step 1 without `until` that is not a reduction in the order of sums: iterations stay in their order,
-carried values go from range to range.
+Legal for every loop of step 1 without `until` that is not a reduction in the order of sums: iterations stay in order, and carried
+values pass from range to range.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from ..loopir.ir import (
     plus,
     walk,
 )
-from .rewriting import FreshNames, copied, statements
+from .rewriting import FreshNames, copied, statement_count
 
 _MOST_BORDERS: Final = 2
 _MOST_STATEMENTS: Final = 1500
 _GROWTH: Final = 12
-_SHORT: Final = 4
-"""Loops of at most so many iterations are not split."""
+_SHORT_LOOP: Final = 4
+"""Iterations up to which a loop is not split."""
 
 _BELOW: Final = {"lt": (0,), "ge": (0,), "le": (-1,), "gt": (-1,), "eq": (0, -1), "ne": (0, -1), "min": (0,), "max": (0,)}
-"""For functions of a and b: their value is linear, or constant, on both sides of each a - b + constant < 0."""
+"""By function of a and b: constants c such that it is linear or constant where a - b + c < 0, and where it is not."""
 
 
 def split_index_sets(program: LoopProgram) -> LoopProgram:
@@ -59,11 +59,11 @@ class _Splitting:
     def __init__(self, program: LoopProgram) -> None:
         self.definitions = Definitions(program)
         self.names = FreshNames(program)
-        size = statements(program.body)
-        self.room = min(_GROWTH * size, max(0, _MOST_STATEMENTS - size))
+        size = statement_count(program.body)
+        self.budget = min(_GROWTH * size, max(0, _MOST_STATEMENTS - size))
         """Statements that may be added."""
         self.has_split = False
-        self.wanted = _wanted(program, self.definitions)
+        self.deciding = _deciding_registers(program, self.definitions)
 
     def block(self, body: tuple[Statement, ...], facts: Facts) -> tuple[Statement, ...]:
         result: list[Statement] = []
@@ -80,10 +80,10 @@ class _Splitting:
 
     def loop(self, loop: For, facts: Facts) -> list[Statement]:
         borders = self.borders(loop, facts)
-        cost = statements(loop.body) * len(borders)
-        if not borders or cost > self.room:
+        cost = statement_count(loop.body) * len(borders)
+        if not borders or cost > self.budget:
             return [self.inside(loop, facts)]
-        self.room -= cost
+        self.budget -= cost
         self.has_split = True
         parts = self.parts(loop, borders)
         middle = self.inside(parts[1], facts)
@@ -94,9 +94,11 @@ class _Splitting:
         return loop if _is_short(loop, 1, facts) else replace(loop, body=self.block(loop.body, facts.in_iteration(loop)))
 
     def borders(self, loop: For, facts: Facts) -> list[Index]:
-        """Where conditions of the body change: the first two, the lower one first."""
+        """The first two borders of the body's conditions, in ascending order."""
         is_clamped = len(loop.lower) > 1 or len(loop.upper) > 1
-        if loop.step != 1 or loop.until is not None or is_clamped or _is_halved(loop) or _is_short(loop, _SHORT, facts):
+        if loop.step != 1 or loop.until is not None or is_clamped or _follows_order_of_sums(loop):
+            return []
+        if _is_short(loop, _SHORT_LOOP, facts):
             return []
         changing, here, counter = defined_in_iteration(loop), facts.in_iteration(loop), index(loop.index)
         borders: list[Index] = []
@@ -111,34 +113,34 @@ class _Splitting:
         return borders[::-1] if len(borders) > 1 and _is_above(borders[0], borders[1], facts) else borders
 
     def below(self, statement: Statement) -> list[Index]:
-        """Forms that are below 0 on one side of a border."""
-        if not isinstance(statement, Apply) or statement.compute is not Kind.I64 or statement.name not in self.wanted:
+        """Forms that change sign at the borders of a statement."""
+        if not isinstance(statement, Apply) or statement.compute is not Kind.I64 or statement.name not in self.deciding:
             return []
         forms = [self.definitions.form(name) for name in statement.args]
-        if statement.function == "residue":  # of a few it changes all the time
+        if statement.function == "residue":  # by a constant it would have many borders
             return [forms[1], minus(forms[1], forms[0])] if forms[0].terms else []
         return [plus(minus(*forms), Index((), constant)) for constant in _BELOW.get(statement.function, ())]
 
     def parts(self, loop: For, borders: list[Index]) -> list[For]:
-        """The loop over ranges from border to border; the last one keeps the names."""
+        """The loops over the ranges between borders; the last one keeps the names."""
         lower, parts, initial = loop.lower, list[For](), [c.initial for c in loop.carried]
         for border in borders:
             (copy,), new = copied((loop,), self.names, {})
             self.definitions.add((copy,))
-            self.wanted |= {new[name] for name in new if name in self.wanted}
+            self.deciding |= {new[name] for name in new if name in self.deciding}
             assert isinstance(copy, For)
-            parts.append(_over(copy, lower, (*loop.upper, border), initial))
+            parts.append(_over_range(copy, lower, (*loop.upper, border), initial))
             lower, initial = (*lower, border), [c.result for c in copy.carried]
-        return [*parts, _over(loop, lower, loop.upper, initial)]
+        return [*parts, _over_range(loop, lower, loop.upper, initial)]
 
 
-def _over(loop: For, lower: tuple[Index, ...], upper: tuple[Index, ...], initial: list[str]) -> For:
+def _over_range(loop: For, lower: tuple[Index, ...], upper: tuple[Index, ...], initial: list[str]) -> For:
     carried = tuple(replace(c, initial=first) for c, first in zip(loop.carried, initial, strict=True))
     return replace(loop, lower=lower, upper=upper, carried=carried)
 
 
 def _is_above(one: Index, other: Index, facts: Facts) -> bool:
-    """Is a border behind another one?  Where sizes decide, one that has sizes is taken to be (they are seldom that small)."""
+    """Is a border above another one?  If that depends on sizes, a border with sizes counts as above a constant."""
     if facts.proves(minus(one, other)):
         return True
     return not facts.proves(minus(other, one)) and bool(one.terms) and not other.terms
@@ -148,13 +150,13 @@ def _is_short(loop: For, most: int, facts: Facts) -> bool:
     return any(facts.proves(minus(Index((), most), minus(high, low))) for low in loop.lower for high in loop.upper)
 
 
-def _is_halved(loop: For) -> bool:
+def _follows_order_of_sums(loop: For) -> bool:
     """Is it a reduction in the order of sums?"""
     return any(c.reduction is not None and not is_exact_in_any_order(c.reduction, c.kind) for c in loop.carried)
 
 
 def _border(form: Index, name: str) -> Index | None:
-    """The least i from which on a form in i is not negative (or is), if that is affine."""
+    """The least i from which a form in register i changes sign, if that is affine; else None."""
     match coefficient(form, name):
         case 1:
             return minus(index(name), form)
@@ -163,8 +165,8 @@ def _border(form: Index, name: str) -> Index | None:
     return None
 
 
-def _wanted(program: LoopProgram, definitions: Definitions) -> set[str]:
-    """The registers that decide what innermost loops do, or where: conditions, masks, and numbers in indices."""
+def _deciding_registers(program: LoopProgram, definitions: Definitions) -> set[str]:
+    """The registers that determine the conditions, masks and indices of innermost loops."""
     waiting: list[str] = []
     loops = [s for s in walk(program.body) if isinstance(s, For) and not any(isinstance(inner, For) for inner in walk(s.body))]
     for statement in (s for loop in loops for s in walk(loop.body)):
@@ -176,12 +178,12 @@ def _wanted(program: LoopProgram, definitions: Definitions) -> set[str]:
                 waiting.append(statement.condition)
             case Apply(function="select", args=args):
                 waiting.append(args[0])
-    wanted: set[str] = set()
+    deciding: set[str] = set()
     while waiting:
         name = waiting.pop()
-        if name not in wanted:
-            wanted.add(name)
+        if name not in deciding:
+            deciding.add(name)
             node = definitions.of.get(name)
             if isinstance(node, Apply) and (node.compute is Kind.BOOL or node.kind is Kind.I64):
                 waiting += [arg for operand in node.args for arg, _ in definitions.form(operand).terms]
-    return wanted
+    return deciding

@@ -1,14 +1,14 @@
-"""Interchange: a serial loop around a nest of independent loops whose points see only themselves goes inside the nest.
+"""Loop interchange: moves a serial loop into a nest of independent loops whose points do not depend on one another.
 
-Each point then goes through all iterations before the next one does, with its *cells* (the items that iterations hand on) in
-registers.
+Each point then runs all iterations before the next point does, with its *cells* (the items that carry its state from iteration to
+iteration) in registers.
 
-Legal where the nest is all that an iteration does; where no iteration of a loop of the nest touches what another one stores;
-where the items that a point touches of what is stored are the same in all iterations; and where nothing may leave the program.
-Not done where points that are neighbours read from elsewhere in each iteration.
+Legal if the nest is the whole body of the loop; if no iteration of a loop of the nest accesses an item that another one stores;
+if each point accesses the same items of the stored views in all iterations; and if nothing may exit the program.  Not done where
+neighbouring points read different items of other views in each iteration.
 
-Note [Standing still].  Iterations that are all alike come in stretches, after the few that fill none.  A stretch whose last
-iteration changes no bit of a lane's cells ends the loop for it: all that would follow is the same again.
+Note [Fixed points].  Iterations that do not use the index run in groups of `_CHECK_INTERVAL`, after the remainder.  A group whose
+last iteration changes no bit of a lane's cells ends the loop for that lane: all further iterations would change nothing.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from ..loopir.ir import (
     uses,
     walk,
 )
-from .rewriting import FreshNames, copied, fails, is_independent, views_stored_in
+from .rewriting import FreshNames, copied, is_independent, may_exit, views_stored_in
 
-_STRETCH: Final = 8
-"""Iterations between two looks at whether anything changes, a power of two."""
+_CHECK_INTERVAL: Final = 8
+"""Iterations between two tests for a fixed point, a power of two."""
 
 
 def interchange_loops(program: LoopProgram) -> LoopProgram:
@@ -57,7 +57,7 @@ def interchange_loops(program: LoopProgram) -> LoopProgram:
 
 @dataclass(slots=True)
 class _StateCell:
-    """An item that each point hands on: where it lies, the registers that are loaded from there, and the one that is stored."""
+    """An item of a point's state: its view and indices, the registers loaded from it, and the register stored to it."""
 
     view: str
     indices: tuple[Index, ...]
@@ -67,14 +67,14 @@ class _StateCell:
 
 @dataclass(frozen=True, slots=True)
 class _PerfectNest:
-    """Loops from the outermost on, and what a point does in an iteration."""
+    """A perfect nest: its loops, outermost first, and the statements of a point."""
 
     loops: tuple[For, ...]
     point: tuple[Statement, ...]
 
 
 class _NotInterchangeable(Exception):
-    """The loop stays where it is."""
+    """Raised where the interchange is not legal."""
 
 
 class _Interchanging:
@@ -99,7 +99,7 @@ class _Interchanging:
     def loop(self, loop: For, facts: Facts) -> Sequence[Statement]:
         try:
             nest = self.nest(loop)
-            cells, inside = self.cells(nest, loop), facts.in_iteration(loop)  # what is read off first, then what has to be proved
+            cells, inside = self.cells(nest, loop), facts.in_iteration(loop)  # cheap tests first, then proofs
             for point_loop in nest.loops:
                 if not is_independent(point_loop, inside):
                     raise _NotInterchangeable
@@ -113,17 +113,18 @@ class _Interchanging:
     # ------------------------------------------------------------------------------------------- legality
 
     def nest(self, around: For) -> _PerfectNest:
-        """What is in a loop; the nest's bounds are the same in all iterations."""
+        """The perfect nest in a loop, whose bounds must not change with the loop's iterations."""
         is_plain = around.kind is LoopKind.SERIAL and not around.carried and around.until is None and around.step == 1
-        if not is_plain or len(around.lower) + len(around.upper) > 2 or fails(around.body):
+        if not is_plain or len(around.lower) + len(around.upper) > 2 or may_exit(around.body):
             raise _NotInterchangeable
         loops: list[For] = []
         scalars: list[Statement] = []
         body = around.body
         while not loops or loops[-1].kind is not LoopKind.VECTOR:
             loop = body[-1] if body else None
-            if not isinstance(loop, For) or not all(isinstance(s, ConstantStatement | IndexStatement | Load
-                | Apply) for s in body[:-1]):
+            if not isinstance(loop, For):
+                raise _NotInterchangeable
+            if not all(isinstance(s, ConstantStatement | IndexStatement | Load | Apply) for s in body[:-1]):
                 raise _NotInterchangeable
             if loop.carried or loop.until is not None:
                 raise _NotInterchangeable
@@ -139,7 +140,7 @@ class _Interchanging:
         return tuple(map(self.definitions.expand, forms))
 
     def cells(self, nest: _PerfectNest, around: For) -> list[_StateCell]:
-        """What a point hands on."""
+        """The cells of a point."""
         stored, points = views_stored_in(nest.point), {loop.index for loop in nest.loops}
         changing = defined_in_iteration(around) - points
         cells: dict[tuple[str, tuple[Index, ...]], _StateCell] = {}
@@ -153,7 +154,7 @@ class _Interchanging:
             names = {name for form in indices for name, _ in form.terms}
             if statement.view not in stored:
                 if not names.isdisjoint(changing) and not names.isdisjoint(points):
-                    raise _NotInterchangeable  # neighbouring points read neighbours, but one iteration after the other does not
+                    raise _NotInterchangeable  # contiguous along points, scattered along iterations
                 continue
             cell = cells.setdefault((statement.view, indices), _StateCell(statement.view, indices))
             if statement.mask is not None or cell.item or not names.isdisjoint(changing):
@@ -164,32 +165,32 @@ class _Interchanging:
                 cell.item = statement.value
         ordered = list(cells.values())
         pairs = [(one.indices, other.indices) for one, other in combinations(ordered, 2) if one.view == other.view]
-        if not ordered or not all(cell.item for cell in ordered) or not all(any(map(_differ, *pair)) for pair in pairs):
+        if not ordered or not all(cell.item for cell in ordered) or not all(any(map(_are_distinct, *pair)) for pair in pairs):
             raise _NotInterchangeable
         return ordered
 
     # -------------------------------------------------------------------------------------------- writing
 
     def interchanged(self, around: For, nest: _PerfectNest, cells: Sequence[_StateCell]) -> Sequence[Statement]:
-        """The nest, with the loop inside."""
+        """The nest with the loop inside."""
         before: list[Statement] = []
         items = [self.names.fresh("item") for _ in cells]
         point: list[Statement] = [Load(item, cell.view, cell.indices) for item, cell in zip(items, cells, strict=True)]
         if any(name == around.index for s in walk(nest.point) for name in uses(s)):
             last = self.iterations(around, nest, cells, around.lower, around.upper, items)
         else:
-            count, none, trips, few, shift, rest, stretches = map(
+            count, none, trips, few, shift, rest, groups = map(
                 self.names.fresh, ("count", "none", "trips", "few", "shift", "rest", "stretches")
             )
             before += [
                 IndexStatement(count, minus(around.upper[0], around.lower[0])), IndexStatement(none, ZERO),
                 Apply(trips, Kind.I64, "max", (count, none), Kind.I64),
-                ConstantStatement(few, Kind.I64, _STRETCH - 1), Apply(rest, Kind.I64, "band", (trips, few), Kind.I64),
-                ConstantStatement(shift, Kind.I64, _STRETCH.bit_length() - 1),
-                Apply(stretches, Kind.I64, "shr", (shift, trips), Kind.I64),
+                ConstantStatement(few, Kind.I64, _CHECK_INTERVAL - 1), Apply(rest, Kind.I64, "band", (trips, few), Kind.I64),
+                ConstantStatement(shift, Kind.I64, _CHECK_INTERVAL.bit_length() - 1),
+                Apply(groups, Kind.I64, "shr", (shift, trips), Kind.I64),
             ]  # fmt: skip
             point.append(short := self.iterations(around, nest, cells, (ZERO,), (index(rest),), items))
-            last = self.stretches(around, nest, cells, index(stretches), [c.result for c in short.carried])
+            last = self.iterations_with_early_exit(around, nest, cells, index(groups), [c.result for c in short.carried])
         point.append(last)
         point += [Store(cell.view, cell.indices, c.result) for cell, c in zip(cells, last.carried, strict=True)]
         body = tuple(point)
@@ -197,17 +198,18 @@ class _Interchanging:
             body = (replace(loop, body=body),)
         return [*before, *body]
 
-    def iterations(self, around: For, nest: _PerfectNest, cells: Sequence[_StateCell], lower: tuple[Index, ...],
-        upper: tuple[Index, ...],
-                   initial: Sequence[str]) -> For:  # fmt: skip
-        """Iterations of a point, from these items on."""
+    def iterations(
+        self, around: For, nest: _PerfectNest, cells: Sequence[_StateCell], lower: tuple[Index, ...], upper: tuple[Index, ...],
+        initial: Sequence[str],
+    ) -> For:  # fmt: skip
+        """The loop over iterations of a point whose cells initially have these registers."""
         index_here = self.names.fresh(around.index)
         inside = [self.names.fresh("item") for _ in cells]
-        known = {around.index: index_here} | {name: register for cell, register in zip(cells, inside,
-            strict=True) for name in cell.loads}
-        handed = {cell.view for cell in cells}
+        known = {around.index: index_here}
+        known |= {name: register for cell, register in zip(cells, inside, strict=True) for name in cell.loads}
+        state_views = {cell.view for cell in cells}
         body, known = copied(
-            tuple(s for s in nest.point if not (isinstance(s, Load | Store) and s.view in handed)), self.names, known
+            tuple(s for s in nest.point if not (isinstance(s, Load | Store) and s.view in state_views)), self.names, known
         )
         carried = tuple(
             Carried(register, self.kinds[cell.view], first, known.get(cell.item, cell.item), self.names.fresh("item"))
@@ -215,31 +217,31 @@ class _Interchanging:
         )
         return For(index_here, lower, upper, LoopKind.SERIAL, body, carried)
 
-    def stretches(self, around: For, nest: _PerfectNest, cells: Sequence[_StateCell], count: Index,
+    def iterations_with_early_exit(self, around: For, nest: _PerfectNest, cells: Sequence[_StateCell], count: Index,
         initial: Sequence[str]) -> For:
-        """See Note [Standing still]."""
-        now = [self.names.fresh("item") for _ in cells]
-        inner = self.iterations(around, nest, cells, (ZERO,), (Index((), _STRETCH),), now)
+        """The loop over groups of iterations, which ends at a fixed point; see Note [Fixed points]."""
+        current = [self.names.fresh("item") for _ in cells]
+        inner = self.iterations(around, nest, cells, (ZERO,), (Index((), _CHECK_INTERVAL),), current)
         earlier = tuple(
             Carried(self.names.fresh("earlier"), c.kind, c.initial, c.inside, self.names.fresh("earlier")) for c in inner.carried
         )
         body: list[Statement] = [replace(inner, carried=(*inner.carried, *earlier))]
-        stands = ""
+        unchanged = ""
         for c, before in zip(inner.carried, earlier, strict=True):
             same = self.names.fresh("same")
             body.append(Apply(same, Kind.BOOL, "same", (c.result, before.result), c.kind))
-            if stands:
+            if unchanged:
                 both = self.names.fresh("same")
-                body.append(Apply(both, Kind.BOOL, "and", (stands, same), Kind.BOOL))
+                body.append(Apply(both, Kind.BOOL, "and", (unchanged, same), Kind.BOOL))
                 same = both
-            stands = same
+            unchanged = same
         carried = tuple(
             Carried(register, c.kind, first, c.result, self.names.fresh("item"))
-            for register, c, first in zip(now, inner.carried, initial, strict=True)
+            for register, c, first in zip(current, inner.carried, initial, strict=True)
         )
-        return For(self.names.fresh("stretch"), (ZERO,), (count,), LoopKind.SERIAL, tuple(body), carried, stands)
+        return For(self.names.fresh("stretch"), (ZERO,), (count,), LoopKind.SERIAL, tuple(body), carried, unchanged)
 
 
-def _differ(one: Index, other: Index) -> bool:
+def _are_distinct(one: Index, other: Index) -> bool:
     distance = minus(one, other)
     return not distance.terms and distance.constant != 0

@@ -1,13 +1,13 @@
-"""Fusion: two loops, one behind the other, that look at the same memory, become one.
+"""Loop fusion: two successive loops that access the same memory become one.
 
-The second loop may be *delayed*: in the iteration of the first one with index i it does what it did at i minus the delay, so that
-the first one has read what the second one overwrites, or written what it reads.  Where the loops do not begin and end together,
-branches leave out what one of them did not do.  Only loops around loops are delayed: innermost ones are to be vectors.
+The second loop may be *delayed* (shifted): in iteration i of the first loop it runs its iteration i - delay, so that the first
+loop has read the items that the second one overwrites, or written those it reads.  Where the ranges of the loops differ, branches
+skip the iterations that one of them lacks.  Only loops around loops are delayed, since innermost loops should be vectors.
 
-Legal where no iteration of the second loop touches an item that an iteration of the first one touches which now comes later, one
-of them storing it; VECTOR and PARALLEL loops must stay independent, too.  Loops that may leave the program, or end early, stay.
-Scalars between the loops are done before them.  Inner loops that now stand behind each other are fused in their turn, so that
-`redundancy` can hand on what is stored and loaded at one point.
+Legal if no dependence is reversed: no iteration of the second loop accesses an item that an iteration of the first, which now
+runs later, accesses too, one of them storing it.  VECTOR and PARALLEL loops must also stay independent.  Loops that may exit the
+program or end early are not fused.  Scalars between the loops move before them.  Inner loops that become adjacent are fused next,
+so that `redundancy` can forward items that are stored and loaded at the same point.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ from ..loopir.ir import (
     walk,
 )
 from ..loopir.verifier import ViewAccess, accesses, may_fail
-from .rewriting import FreshNames, fails, renamed, statements, views_stored_in
+from .rewriting import FreshNames, may_exit, renamed, statement_count, views_stored_in
 
 _MOST_STATEMENTS: Final = 100
-"""Of a fused body."""
+"""Statements of a fused body at most."""
 _MOST_DELAY: Final = 2
 
 
@@ -65,11 +65,11 @@ class _Fusing:
         done: list[Statement] = []
         for statement in body:
             while isinstance(statement, For):
-                before, statement = statement, self.joined(done, statement, facts)
+                before, statement = statement, self.fuse_with_last(done, statement, facts)
                 if statement is before:
                     break
             done.append(statement)
-        # Inner blocks last: fusion has made them what they are.
+        # Inner blocks last, since fusion has changed them.
         return tuple(self.inside(statement, facts) for statement in done)
 
     def inside(self, statement: Statement, facts: Facts) -> Statement:
@@ -81,14 +81,14 @@ class _Fusing:
                 return replace(statement, then=arms[0], otherwise=arms[1])
         return statement
 
-    def joined(self, done: list[Statement], second: For, facts: Facts) -> For:
-        """The loop, fused with the last one of `done`, which it then takes the place of."""
+    def fuse_with_last(self, done: list[Statement], second: For, facts: Facts) -> For:
+        """The loop, fused with the last loop of `done` (which is removed there) if that is legal; else the loop itself."""
         position = len(done) - 1
         while position >= 0 and not isinstance(done[position], For | If | Store | Call):
             position -= 1
         first = done[position] if position >= 0 else None
         between = tuple(done[position + 1 :])
-        if not isinstance(first, For) or not _is_alike(first, second) or not _may_move(between, first):
+        if not isinstance(first, For) or not _may_fuse(first, second) or not _may_move(between, first):
             return second
         results = {c.result for c in first.carried}
         if any(name in results for s in (second, *walk(second.body)) for name in uses(s)):
@@ -105,10 +105,10 @@ class _Fusing:
     # ------------------------------------------------------------------------------------------- delays
 
     def delay(self, first: For, second: For, facts: Facts) -> int | None:
-        """The least delay with which the loops may be fused."""
+        """The least legal delay; None if the loops cannot be fused."""
         may_wait = first.kind is LoopKind.SERIAL and not (first.carried or second.carried)
         may_wait = may_wait and _has_loops(first) and _has_loops(second)
-        delays = [d for d in range(1 + _MOST_DELAY if may_wait else 1) if self.edges(first, second, d) is not None]
+        delays = [d for d in range(1 + _MOST_DELAY if may_wait else 1) if self.offsets(first, second, d) is not None]
         if not delays:
             return None
         stored, also_stored = views_stored_in(first.body), views_stored_in(second.body)
@@ -125,12 +125,12 @@ class _Fusing:
         ]  # fmt: skip
         may_wait = may_wait and any(isinstance(a.node, Store) and isinstance(b.node, Load) for a, b in pairs)
         for delay in delays if may_wait else [d for d in delays if not d]:
-            if (may_wait or self.edges(first, second, delay) == (0, 0)) and self.is_legal(first, second, pairs, delay):
+            if (may_wait or self.offsets(first, second, delay) == (0, 0)) and self.is_legal(first, second, pairs, delay):
                 return delay
         return None
 
-    def edges(self, first: For, second: For, delay: int) -> tuple[int, int] | None:
-        """How many iterations before the second loop the first one begins, and ends; None where that is not known."""
+    def offsets(self, first: For, second: For, delay: int) -> tuple[int, int] | None:
+        """By how many iterations the delayed second loop starts, and ends, after the first one; None if they are not constant."""
         if not delay and all(
             set(map(self.definitions.expand, bounds)) == set(map(self.definitions.expand, other))
             for bounds, other in ((first.lower, second.lower), (first.upper, second.upper))
@@ -160,7 +160,7 @@ class _Fusing:
         return True
 
     def fused(self, first: For, second: For, delay: int) -> For:
-        edges = self.edges(first, second, delay)
+        edges = self.offsets(first, second, delay)
         assert edges is not None
         body, other = first.body, renamed(second.body, {second.index: first.index})
         if delay:
@@ -173,17 +173,19 @@ class _Fusing:
         return replace(first, upper=upper, body=body + other, carried=first.carried + second.carried)
 
     def guarded(self, form: Index, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
-        """A block that is done where a form is not negative."""
+        """A branch that runs the block where a form is not negative."""
         left, nothing, holds = map(self.names.fresh, ("left", "nothing", "holds"))
         condition = Apply(holds, Kind.BOOL, "ge", (left, nothing), Kind.I64)
         return IndexStatement(left, form), IndexStatement(nothing, Index((), 0)), condition, If(holds, body)
 
 
-def _is_alike(first: For, second: For) -> bool:
-    """Do the loops run in the same way and look at the same memory?"""
+def _may_fuse(first: For, second: For) -> bool:
+    """Have the loops the same kind and step, do they access a common view, and is the result small enough?"""
     if (first.kind, first.step, first.until, second.until) != (second.kind, second.step, None, None):
         return False
-    if statements(first.body) + statements(second.body) > _MOST_STATEMENTS or fails(first.body) or fails(second.body):
+    if statement_count(first.body) + statement_count(second.body) > _MOST_STATEMENTS:
+        return False
+    if may_exit(first.body) or may_exit(second.body):
         return False
     views, other = ({s.view for s in walk(loop.body) if isinstance(s, Load | Store)} for loop in (first, second))
     return bool(views & other)
@@ -198,7 +200,7 @@ def _has_loops(loop: For) -> bool:
 
 
 def _may_move(between: tuple[Statement, ...], first: For) -> bool:
-    """May these scalars be done before the loop?"""
+    """May these scalars move before the loop?"""
     results, stores = {c.result for c in first.carried}, views_stored_in((first,))
     for statement in between:
         match statement:

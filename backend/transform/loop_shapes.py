@@ -1,8 +1,7 @@
 """Transformations of the shape of loops: unrolling, vectorisation, axis collapsing, and mapping to a GPU grid.
 
-A serial loop of few iterations, whose number is known, becomes its iterations; so does any loop of one iteration.
-
-A loop around loops stays, unless these vanish, too.
+Unrolling replaces a serial loop with a constant small number of iterations by these, and any loop of one iteration by its body.
+A loop around loops is unrolled only if the inner loops are unrolled too.
 """
 
 from __future__ import annotations
@@ -37,13 +36,13 @@ from ..loopir.ir import (
     walk,
 )
 from ..loopir.verifier import problems
-from .rewriting import FreshNames, copied, fails, is_independent, statements
+from .rewriting import FreshNames, copied, is_independent, may_exit, statement_count
 
 # ---------------------------------------------------------------------------------------------------- unrolling
 
 _MOST_ITERATIONS: Final = 8
 _MOST_STATEMENTS: Final = 64
-"""Of all iterations together."""
+"""Statements of all iterations of an unrolled loop at most."""
 
 
 def unroll_loops(program: LoopProgram) -> LoopProgram:
@@ -85,12 +84,12 @@ class _Unrolling:
             self.definitions.add((IndexStatement(counter, start), *body))
             done += [IndexStatement(counter, start), *self.block(body)]
             values = [new.get(c.yielded, c.yielded) for c in loop.carried]
-        # A copy, which folding takes away, so that results keep their names.
+        # a copy, which `simplify` removes, so that results keep their names
         done += [Apply(c.result, c.kind, "convert", (v,), c.kind) for c, v in zip(loop.carried, values, strict=True)]
         return done
 
     def trip(self, loop: For) -> int | None:
-        """How often the loop runs, if it is to be unrolled."""
+        """The number of iterations of a loop to unroll; None if it stays."""
         if len(loop.lower) > 1 or len(loop.upper) > 1:
             return None
         length = self.definitions.expand(minus(loop.upper[0], loop.lower[0]))
@@ -99,24 +98,24 @@ class _Unrolling:
         trip = max(0, -(-length.constant // loop.step))
         if trip <= 1:
             return trip
-        if any(not self.vanishes(inner, loop) for inner in walk(loop.body) if isinstance(inner, For)):
+        if any(not self.has_constant_trip(inner, loop) for inner in walk(loop.body) if isinstance(inner, For)):
             return None
         is_small = trip <= _MOST_ITERATIONS and trip * self.size(loop.body) <= _MOST_STATEMENTS
         return trip if is_small and loop.kind is LoopKind.SERIAL and loop.until is None else None
 
     def size(self, body: tuple[Statement, ...]) -> int:
-        """Statements of a body whose loops are unrolled."""
+        """The number of statements of a body with its loops unrolled."""
         total = 0
         for statement in body:
             if isinstance(statement, For):
                 length = self.definitions.expand(minus(statement.upper[0], statement.lower[0]))
                 total += self.size(statement.body) * (_MOST_ITERATIONS if length.terms else max(0, length.constant))
             else:
-                total += statements((statement,))
+                total += statement_count((statement,))
         return total
 
-    def vanishes(self, inner: For, loop: For) -> bool:
-        """Is an inner loop of known length once the index of the loop is known?"""
+    def has_constant_trip(self, inner: For, loop: For) -> bool:
+        """Has an inner serial loop a constant length for each iteration of the loop?"""
         if inner.kind is not LoopKind.SERIAL or len(inner.lower) > 1 or len(inner.upper) > 1:
             return False
         length = self.definitions.expand(minus(inner.upper[0], inner.lower[0]))
@@ -129,16 +128,16 @@ def _pairs(loop: For, values: list[str]) -> dict[str, str]:
 
 # ---------------------------------------------------------------------------------------------------- vectorising
 #
-# Vectors: an innermost serial loop whose iterations are independent becomes a VECTOR loop.
+# Vectorisation: an innermost serial loop whose iterations are independent becomes a VECTOR loop.
 #
-# Lowering knows independence from phases; what was written item by item (`x[i;j]←…`), or shown to be affine later, is found here.
-# Done where what is stored lies side by side along the loop, and most of what is loaded does or does not change.
+# Lowering knows from phases which loops are independent; this finds loops written item by item (`x[i;j]←…`), and loops that
+# became affine later.  Done if stores are contiguous along the loop, and most loads are contiguous or invariant.
 
 def vectorise_loops(program: LoopProgram) -> LoopProgram:
     """Make serial loops vector loops."""
     vectorising = _Vectorising(program)
     body = vectorising.block(program.body, facts_of(program, vectorising.definitions))
-    return replace(program, body=body) if vectorising.has_found else program
+    return replace(program, body=body) if vectorising.has_changed else program
 
 
 class _Vectorising:
@@ -146,8 +145,8 @@ class _Vectorising:
         self.definitions = Definitions(program)
         self.views = {view.name: view for view in program.views}
         self.inner: set[str] = set()
-        """What the loop that is looked at computes."""
-        self.has_found = False
+        """The registers that the current loop computes."""
+        self.has_changed = False
 
     def block(self, body: tuple[Statement, ...], facts: Facts) -> tuple[Statement, ...]:
         done: list[Statement] = []
@@ -168,23 +167,23 @@ class _Vectorising:
         if any(isinstance(s, For | If) for s in loop.body):
             return loop if loop.kind is LoopKind.VECTOR else replace(loop, body=self.block(loop.body, facts.in_iteration(loop)))
         is_plain = loop.kind is LoopKind.SERIAL and not loop.carried and loop.until is None and loop.step == 1
-        if not is_plain or fails(loop.body) or not self.lies_along(loop):
+        if not is_plain or may_exit(loop.body) or not self.is_contiguous(loop):
             return loop
         if not is_independent(loop, facts):
             return loop
-        self.has_found = True
+        self.has_changed = True
         return replace(loop, kind=LoopKind.VECTOR)
 
-    def lies_along(self, loop: For) -> bool:
-        """Are stores side by side along the loop, and most loads?"""
+    def is_contiguous(self, loop: For) -> bool:
+        """Are all stores contiguous along the loop, and at least half of the loads contiguous or invariant?"""
         self.inner = defined_in_iteration(loop) - {loop.index}
         stores = [self.step(s, loop.index) for s in loop.body if isinstance(s, Store)]
         loads = [self.step(s, loop.index) for s in loop.body if isinstance(s, Load)]
-        apart_from = sum(step is None for step in loads)
-        return bool(stores) and all(step in (1, -1) for step in stores) and 2 * apart_from <= len(loads)
+        scattered = sum(step is None for step in loads)
+        return bool(stores) and all(step in (1, -1) for step in stores) and 2 * scattered <= len(loads)
 
     def step(self, access: Load | Store, index: str) -> int | None:
-        """By how many items an access moves in an iteration; None where that is not known to be few."""
+        """The stride of an access along the loop in items, if it is 0, 1 or -1; else None."""
         view = self.views[access.view]
         forms = [self.definitions.expand(form) for form in access.indices]
         steps = [coefficient(form, index) for form in forms]
@@ -196,17 +195,17 @@ class _Vectorising:
 
 # ----------------------------------------------------------------------------------------------- axis collapsing
 #
-# Collapse: the last two axes of a view become one where the last is short and rows lie one after the other in memory.
+# Axis collapsing: the last two axes of a view become one if the last is short and rows are contiguous.
 #
-# So the printer sees that the items of a row are neighbours of those of the next (the parts of complex numbers, points of three
-# coordinates).  Whoever calls the program knows of which views that holds.
+# The printer then vectorises across rows (the parts of complex numbers, points of three coordinates).  The caller of the program
+# knows for which views rows are contiguous.
 
-_LONGEST: Final = 4
+_MAX_ROW: Final = 4
 """Items of a row."""
 
 
 def collapse_loops(program: LoopProgram, packed: Collection[str]) -> LoopProgram:
-    """`packed`: the views whose rows lie one after the other."""
+    """Collapse the last two axes of views with short rows; `packed`: the views whose rows are contiguous."""
     called = {box.view for s in walk(program.body) if isinstance(s, Call) for box in s.boxes}
     lengths = {view.name: view.shape[-1].constant for view in program.views
                if view.name in packed and view.name not in called and _is_short(view)}  # fmt: skip
@@ -218,7 +217,7 @@ def collapse_loops(program: LoopProgram, packed: Collection[str]) -> LoopProgram
 
 
 def _is_short(view: View) -> bool:
-    return view.unit and len(view.shape) > 1 and not view.shape[-1].terms and 1 < view.shape[-1].constant <= _LONGEST
+    return view.unit and len(view.shape) > 1 and not view.shape[-1].terms and 1 < view.shape[-1].constant <= _MAX_ROW
 
 
 def _joined(forms: tuple[Index, ...], row: Index, length: int, item: Index | None = None) -> tuple[Index, ...]:
@@ -244,35 +243,37 @@ def _block(body: tuple[Statement, ...], lengths: dict[str, int]) -> tuple[Statem
 
 # ---------------------------------------------------------------------------------------- mapping to a GPU grid
 #
-# One iteration of a loop for a card: the loops in it that are independent become PARALLEL, and each is a nest.
+# One iteration of a loop for a GPU: each independent loop becomes a PARALLEL nest, which is one launch.
 #
-# The caller goes through the iterations (`first` says which), or points do (`interchange`).  Nothing goes from one to the next
-# but what is in memory; which of two buffers holds the state follows from the iteration.
+# The caller runs the iterations (`first` says which), unless interchange moved them into the points.  All state between
+# iterations is in memory; which of two buffers holds it follows from the iteration number.
 
 def parallelise_iteration(program: LoopProgram, parity_view: str | None) -> LoopProgram | None:
-    """`parity_view`: the view that says which buffer holds the state.  None: not all of an iteration is nests."""
+    """The program of one iteration, as independent nests; None if an iteration has other statements.
+
+    `parity_view`: the view that says which buffer holds the state."""
     program = replace(program, views=tuple(replace(view, private=False) for view in program.views))
     known, forms = set(problems(program)), Definitions(program)
 
     def bounded(loop: For) -> For:
-        """In terms of parameters, as far as may be."""
+        """The loop with its bounds in terms of parameters, as far as possible."""
         lower, upper = (tuple(map(forms.expand, bounds)) for bounds in (loop.lower, loop.upper))
         return replace(loop, lower=lower, upper=upper)
 
-    program = replace(program, body=_with_loops(program.body, bounded))
+    program = replace(program, body=_map_loops(program.body, bounded))
     for name in [s.index for s in walk(program.body) if isinstance(s, For) and s.kind is LoopKind.SERIAL and not s.carried]:
 
         def parallel(loop: For, name: str = name) -> For:
             return replace(loop, kind=LoopKind.PARALLEL) if loop.index == name else loop
 
-        spread = replace(program, body=_with_loops(program.body, parallel))
-        if set(problems(spread)) <= known:
-            program = spread
+        candidate = replace(program, body=_map_loops(program.body, parallel))
+        if set(problems(candidate)) <= known:
+            program = candidate
     inputs = [view.name for view in program.views if view.role is ViewRole.INPUT]
     if all(_is_nest(s, inputs) for s in program.body):
-        return program  # points go through all iterations
-    position = next((position for position, statement in enumerate(program.body) if isinstance(statement, For)),
-        len(program.body))
+        return program  # interchange has moved the iterations into the points
+    loops = (position for position, statement in enumerate(program.body) if isinstance(statement, For))
+    position = next(loops, len(program.body))
     loop, after = program.body[position], program.body[position + 1 :]
     assert isinstance(loop, For)
     is_plain = loop.until is None and all(isinstance(s, Store) and s.view == parity_view for s in after)
@@ -283,16 +284,17 @@ def parallelise_iteration(program: LoopProgram, parity_view: str | None) -> Loop
     return replace(program, views=views, body=(*program.body[:position], *here, *loop.body))
 
 
-def _with_loops(body: tuple[Statement, ...], change: Callable[[For], For]) -> tuple[Statement, ...]:
-    """With another loop for each."""
-    return tuple([change(replace(s, body=_with_loops(s.body, change))) if isinstance(s, For) else s for s in body])
+def _map_loops(body: tuple[Statement, ...], change: Callable[[For], For]) -> tuple[Statement, ...]:
+    """The block with `change` applied to each loop, inner ones first."""
+    return tuple([change(replace(s, body=_map_loops(s.body, change))) if isinstance(s, For) else s for s in body])
 
 
 def _is_nest(statement: Statement, inputs: Collection[str]) -> bool:
-    """Or a number, which each nest finds again?"""
+    """Is it a nest of independent loops, or a scalar, which each nest computes again?"""
     inside = [*walk((statement,))]
     joins = any(isinstance(s, Call) or (isinstance(s, For) and s.kind is LoopKind.VECTOR and s.carried) for s in inside)
     if isinstance(statement, For):
         return not joins and statement.kind is not LoopKind.SERIAL
-    return isinstance(statement, ConstantStatement | IndexStatement | Apply) or (isinstance(statement,
-        Load) and statement.view in inputs)
+    if isinstance(statement, Load):
+        return statement.view in inputs
+    return isinstance(statement, ConstantStatement | IndexStatement | Apply)

@@ -1,13 +1,14 @@
-"""Transformations of loop programs: each module is one, a function `run` from program to program with the same meaning.
+"""The pipeline of transformations of loop programs: each is a function from program to equivalent program.
 
-Each is total (a program to which it does not apply comes back as it is) and idempotent (`simplify` but for code behind a check
-that always fails, which a second folding finds).  Invariants of all: outputs keep their bits, a run leaves the same record, views
-that are not scratch stay, in their order.
+Each is total (a program to which it does not apply is returned as it is) and idempotent (except `simplify` on code after a check
+that always fails, which takes two runs).  All preserve the bits of outputs, the failure record of a run, and the views that are
+not scratch, in their order.
 
-Note [Order].  Folding makes indices affine, on which the proofs of all others rest.  Hoisting and sharing leave little enough for
-forwarding and fusion to judge; what these bring together is shared, and scratch that is only stored goes.  Loops that turn out
-to be independent are vectors before serial ones go inside them, and before loops of one kind are fused.  Splitting comes once
-loops are what they will be.  What clears up after a transformation is done only if it has changed something.
+Note [Order].  Simplification makes indices affine, on which the proofs of all others rest.  Hoisting and common subexpressions
+leave fewer statements for forwarding and fusion to analyse; common subexpressions are then eliminated again, and scratch that is
+only stored is removed.  Independent loops become vectors before serial ones are interchanged into them, and before loops of one
+kind are fused.  Splitting comes last, when loops have their final form.  The cleanup after a transformation runs only if that
+changed the program.
 """
 
 from __future__ import annotations
@@ -24,40 +25,42 @@ from . import index_set_splitting, interchange, loop_fusion, loop_shapes, redund
 Transformation: TypeAlias = Callable[[LoopProgram], LoopProgram]
 Pipeline: TypeAlias = tuple[tuple[Transformation, tuple[Transformation, ...]], ...]
 
-_TIDY: Final = (redundancy.hoist_invariants, redundancy.eliminate_common_subexpressions, redundancy.eliminate_dead_code)
+_CLEANUP: Final = (redundancy.hoist_invariants, redundancy.eliminate_common_subexpressions, redundancy.eliminate_dead_code)
 
 PIPELINE: Final[Pipeline] = (
     (simplify.simplify, ()),
     (redundancy.hoist_invariants, ()),
     (redundancy.eliminate_common_subexpressions, ()),
     (redundancy.eliminate_dead_code, ()),
-    (storage.forward_stores, (simplify.simplify, *_TIDY)),
+    (storage.forward_stores, (simplify.simplify, *_CLEANUP)),
     (loop_shapes.vectorise_loops, ()),
     (interchange.interchange_loops, (redundancy.hoist_invariants,)),
-    (loop_fusion.fuse_loops, _TIDY),
-    (storage.fold_storage, _TIDY),
-    (simplify.narrow_integers, (simplify.simplify, *_TIDY)),
-    (loop_shapes.unroll_loops, (simplify.simplify, *_TIDY)),
-    (index_set_splitting.split_index_sets, (simplify.simplify, loop_shapes.unroll_loops, simplify.simplify, *_TIDY)),
+    (loop_fusion.fuse_loops, _CLEANUP),
+    (storage.fold_storage, _CLEANUP),
+    (simplify.narrow_integers, (simplify.simplify, *_CLEANUP)),
+    (loop_shapes.unroll_loops, (simplify.simplify, *_CLEANUP)),
+    (index_set_splitting.split_index_sets, (simplify.simplify, loop_shapes.unroll_loops, simplify.simplify, *_CLEANUP)),
 )
-"""Transformations in their order, each with what clears up after it."""
-ON_CARDS: Final = tuple(one for one in PIPELINE if one[0] not in (loop_fusion.fuse_loops, storage.fold_storage,
-    loop_shapes.unroll_loops, index_set_splitting.split_index_sets))
-"""On cards iterations do not wait for each other, as in loops that are fused, and choices take less than launches."""
-POINTWISE_ON_CARDS: Final = (*ON_CARDS, (loop_fusion.fuse_loops, _TIDY))
-"""Points that see only themselves wait for nobody, whatever is fused."""
+"""The transformations in order, each with its cleanup."""
+_NOT_ON_GPUS: Final = (
+    loop_fusion.fuse_loops, storage.fold_storage, loop_shapes.unroll_loops, index_set_splitting.split_index_sets,
+)  # fmt: skip
+GPU_PIPELINE: Final = tuple(one for one in PIPELINE if one[0] not in _NOT_ON_GPUS)
+"""On GPUs iterations cannot wait for one another, as those of fused loops must, and a branch costs less than a launch."""
+POINTWISE_GPU_PIPELINE: Final = (*GPU_PIPELINE, (loop_fusion.fuse_loops, _CLEANUP))
+"""Points that do not depend on one another never wait, so their loops may be fused."""
 
 
 @lru_cache(64)
 def runs_in_tiles(program: LoopProgram) -> bool:
-    """Can the iterations of a program be done for some rows at a time (`tiling`), once it is optimised?"""
-    return time_tiling.tiled(optimise(program)) is not None
+    """Can the optimised program run in time tiles of rows (`time_tiling`)?"""
+    return time_tiling.tile_in_time(optimise(program)) is not None
 
 
 def optimise(program: LoopProgram, pipeline: Pipeline = PIPELINE) -> LoopProgram:
     """The program after all transformations.
 
-    They make many small objects without cycles, so garbage is not looked for meanwhile: that took a third of the time."""
+    The garbage collector is off meanwhile, since it took a third of the time: there are many small objects and no cycles."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -71,7 +74,7 @@ def _optimised(program: LoopProgram, pipeline: Pipeline) -> LoopProgram:
     done: dict[Transformation, LoopProgram] = {}
 
     def after(transformation: Transformation, program: LoopProgram) -> LoopProgram:
-        """The program after a transformation; one that it has just left, or made, it would leave."""
+        """The program after a transformation, which is idempotent and so not applied twice to the same object."""
         if done.get(transformation) is not program:
             program = done[transformation] = transformation(program)
         return program

@@ -1,8 +1,8 @@
-"""Removal of redundant statements: loop-invariant code motion, common subexpressions, dead code.
+"""Removal of redundant statements: loop-invariant code motion, common subexpression elimination, dead code elimination.
 
-Loop-invariant code is computed before the loop.  Innermost loops first, so that a statement leaves as many loops as it can.  Not
-hoisted: what may fail; what stands in a branch and costs something; a load of an item that the loop may write; a load that may
-leave its view where the loop has no iteration.
+Loop-invariant statements move before the loop, innermost loops first, so that a statement leaves as many loops as it can.  Not
+hoisted are statements that may fail, costly ones in a branch, loads of an item that the loop may write, and loads that may leave
+their view if the loop has no iteration.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def hoist_invariants(program: LoopProgram) -> LoopProgram:
 
 
 class _LoopBody:
-    """A loop whose body is looked at: what depends on its iterations, and what it writes."""
+    """A loop under analysis: the registers that vary with its iterations, its stores, and the statements hoisted from it."""
 
     def __init__(self, loop: For, facts: Facts) -> None:
         self.varying = {loop.index, *(c.inside for c in loop.carried)}
@@ -59,7 +59,7 @@ class _LoopBody:
         self.called = {view for s in walk(loop.body) if isinstance(s, Call) for view in stored_views(s)}
         self.facts = facts
         self.is_private = loop.kind is LoopKind.PARALLEL
-        self.out: list[Statement] = []
+        self.hoisted: list[Statement] = []
 
 
 class _Hoisting:
@@ -69,7 +69,7 @@ class _Hoisting:
 
     def block(self, body: tuple[Statement, ...], facts: Facts, loop: _LoopBody | None, *, in_branch: bool = False
               ) -> tuple[Statement, ...]:  # fmt: skip
-        """A block of the body of `loop`, which is given what leaves it."""
+        """A block of the body of `loop`, whose invariant statements go to `loop.hoisted`."""
         remaining: list[Statement] = []
         for statement in body:
             leaving: list[Statement] = [statement]
@@ -77,7 +77,7 @@ class _Hoisting:
                 case For():
                     inner = _LoopBody(statement, facts)
                     inner_body = self.block(statement.body, facts.in_iteration(statement), inner)
-                    leaving = [*inner.out, replace(statement, body=inner_body)]
+                    leaving = [*inner.hoisted, replace(statement, body=inner_body)]
                 case If(condition, then, otherwise, _):
                     arms = [
                         self.block(arm, facts.assuming(condition, value), loop, in_branch=True)
@@ -88,7 +88,7 @@ class _Hoisting:
                     facts = facts.assuming(condition, False)
             for part in leaving:
                 if loop is not None and self.is_invariant(part, loop, in_branch):
-                    loop.out.append(part)
+                    loop.hoisted.append(part)
                 else:
                     remaining.append(part)
                     if loop is not None:
@@ -96,7 +96,7 @@ class _Hoisting:
         return tuple(remaining)
 
     def is_invariant(self, statement: Statement, loop: _LoopBody, in_branch: bool) -> bool:
-        """May a statement be done before the loop?"""
+        """May a statement move before the loop?"""
         if any(name in loop.varying for name in uses(statement)):
             return False
         match statement:
@@ -108,21 +108,21 @@ class _Hoisting:
                 view = self.views[statement.view]
                 if view.name in loop.called or (view.private and loop.is_private):
                     return False
-                if not all(_apart(statement, store, loop.facts) for store in loop.stores):
+                if not all(_never_aliases(statement, store, loop.facts) for store in loop.stores):
                     return False
-                return self.is_there(statement, loop.facts)
+                return self.is_in_bounds(statement, loop.facts)
             case For():
-                return not in_branch and all(self.is_even(inside, loop) for inside in walk(statement.body))
+                return not in_branch and all(self.is_invariant_arithmetic(inside, loop) for inside in walk(statement.body))
         return False
 
-    def is_even(self, statement: Statement, loop: _LoopBody) -> bool:
-        """Is it arithmetic that no iteration changes?"""
+    def is_invariant_arithmetic(self, statement: Statement, loop: _LoopBody) -> bool:
+        """Is it arithmetic, without checks, on operands that do not vary?"""
         if any(name in loop.varying for name in uses(statement)) or (isinstance(statement, Apply) and may_fail(statement)):
             return False
         return isinstance(statement, ConstantStatement | IndexStatement | Apply | For)
 
-    def is_there(self, load: Load, facts: Facts) -> bool:
-        """Is the item in its view before the loop, too?"""
+    def is_in_bounds(self, load: Load, facts: Facts) -> bool:
+        """Is the loaded item provably in its view before the loop?"""
         there = facts.assuming(load.mask)
         shape = self.views[load.view].shape
         return all(
@@ -131,8 +131,8 @@ class _Hoisting:
         )
 
 
-def _apart(load: Load, store: Store, facts: Facts) -> bool:
-    """Does a store never write the item that is loaded, whatever its iteration?"""
+def _never_aliases(load: Load, store: Store, facts: Facts) -> bool:
+    """Does the store provably never write the loaded item, in any iteration?"""
     if load.view != store.view:
         return True
     return any(facts.proves_nonzero(minus(form, other)) for form, other in zip(load.indices, store.indices, strict=True))
@@ -140,17 +140,17 @@ def _apart(load: Load, store: Store, facts: Facts) -> bool:
 
 # -------------------------------------------------------------------------------------- common subexpressions
 #
-# Common subexpressions: what is computed or loaded already is not computed or loaded again.
+# Common subexpression elimination, also of loads.
 #
-# A register is shared where its first definition dominates.  A load is shared, or takes the value that was stored, as long as
-# nothing in between may have written the item: stores to other views, and stores beside it by a constant distance, have not.
+# A register is shared where its first definition dominates.  A load is shared, or replaced by the stored value, if nothing in
+# between may have written the item; stores to other views, and stores at a constant non-zero distance, cannot have.
 
 Expression: TypeAlias = tuple[object, ...]
 Item: TypeAlias = tuple[str, tuple[Index, ...], str | None]
 
 
 def eliminate_common_subexpressions(program: LoopProgram) -> LoopProgram:
-    """Compute and load once."""
+    """Remove statements that compute or load a value which a register already has."""
     sharing = _Sharing()
     body = sharing.block(program.body, {}, {})
     return program if body == program.body else replace(program, body=body)
@@ -170,7 +170,7 @@ class _Sharing:
         return index(*((self.use(name), c) for name, c in form.terms), constant=form.constant)
 
     def block(self, body: tuple[Statement, ...], known: dict[Expression, str], items: dict[Item, str]) -> tuple[Statement, ...]:
-        """A block, after which `known` and `items` hold what its end knows."""
+        """A block; `known` and `items` are updated to the expressions and items available at its end."""
         remaining: list[Statement] = []
         for original in body:
             statement: Statement
@@ -222,32 +222,32 @@ def _expression(statement: ConstantStatement | IndexStatement | Apply) -> Expres
 
 
 def _forget(items: dict[Item, str], view: str, indices: tuple[Index, ...] | None = None) -> None:
-    """A store to the view, at the indices or anywhere: what it may have written is not known any more."""
+    """Remove the items that a store to the view may have written, at the indices or (None) anywhere."""
     for item in [p for p in items if p[0] == view and not (indices is not None and _are_disjoint(p[1], indices))]:
         del items[item]
 
 
 def _are_disjoint(left: tuple[Index, ...], right: tuple[Index, ...]) -> bool:
-    """Are these places of different items, whatever the registers?"""
+    """Are these indices of different items, for any values of registers?"""
     return any(a.terms == b.terms and a.constant != b.constant for a, b in zip(left, right, strict=True))
 
 
 # ----------------------------------------------------------------------------------------------- dead code
 #
-# Dead code: values that nobody reads, scratch that nobody loads, stores of what is there or is overwritten, loops and branches
-# that do nothing.
+# Dead code elimination: unread values, stores to scratch that is never loaded, stores that are redundant or overwritten, and
+# loops and branches without effect.
 #
-# What may leave the program stays.  Invariant: what is stored to OUTPUT views, and which record a run leaves, is unchanged.
+# Statements that may exit the program stay.  Invariant: the items of OUTPUT views and the failure record of a run do not change.
 
 def eliminate_dead_code(program: LoopProgram) -> LoopProgram:
-    """Remove what nobody needs; scratch views that are not used any more go, too."""
+    """Remove dead statements, and scratch views that are not used any more."""
     while True:
         loaded = {view for s in walk(program.body) for view in loaded_views(s)}
         scratch = {view.name for view in program.views if view.role is ViewRole.SCRATCH}
-        idle: set[int] = set()
-        _idle(program.body, idle)
-        _overwritten(program.body, idle)
-        live = _Live(scratch - loaded, idle)
+        dead: set[int] = set()
+        _find_redundant_stores(program.body, dead)
+        _find_overwritten_stores(program.body, dead)
+        live = _Liveness(scratch - loaded, dead)
         live.roots(program.body)
         live.close()
         body = live.block(program.body)
@@ -259,8 +259,9 @@ def eliminate_dead_code(program: LoopProgram) -> LoopProgram:
     return program if len(views) == len(program.views) else replace(program, views=views)
 
 
-def _idle(body: tuple[Statement, ...], idle: set[int]) -> set[str]:
-    """Note stores of the item that was loaded from there, with no store to the view in between; the views that are stored."""
+def _find_redundant_stores(body: tuple[Statement, ...], dead: set[int]) -> set[str]:
+    """Record (by identity) stores of the value that was loaded from the same item, with no store to the view in between; returns
+    the views that the block stores to."""
     loaded: dict[str, set[tuple[tuple[Index, ...], str]]] = {}
     stored: set[str] = set()
     for statement in body:
@@ -268,28 +269,29 @@ def _idle(body: tuple[Statement, ...], idle: set[int]) -> set[str]:
             case Load(name, view, indices, None):
                 loaded.setdefault(view, set()).add((indices, name))
             case Store(view, indices, value, join=None) if (indices, value) in loaded.get(view, ()):
-                idle.add(id(statement))
+                dead.add(id(statement))
                 stored.add(view)
             case _:
-                inside = set(stored_views(statement)).union(*(_idle(block, idle) for block in blocks(statement)))
+                inside = set(stored_views(statement)).union(*(_find_redundant_stores(block, dead) for block in blocks(statement)))
                 stored |= inside
                 for view in inside:
                     loaded.pop(view, None)
     return stored
 
 
-def _overwritten(body: tuple[Statement, ...], idle: set[int]) -> None:
-    """Note stores of an item that is stored again in the same block, with no load of the view in between, nor a way out."""
+def _find_overwritten_stores(body: tuple[Statement, ...], dead: set[int]) -> None:
+    """Record (by identity) stores to an item that the same block stores again, with no load of the view and no exit in
+    between."""
     later: set[tuple[str, tuple[Index, ...]]] = set()
     for statement in reversed(body):
         for block in blocks(statement):
-            _overwritten(block, idle)
+            _find_overwritten_stores(block, dead)
         inside = list(walk((statement,)))
         if any(isinstance(s, Fail | Call) or (isinstance(s, Apply) and may_fail(s)) for s in inside):
             later.clear()
         if isinstance(statement, Store) and statement.join is None:
             if (statement.view, statement.indices) in later:
-                idle.add(id(statement))
+                dead.add(id(statement))
             elif statement.mask is None:
                 later.add((statement.view, statement.indices))
             continue
@@ -297,21 +299,21 @@ def _overwritten(body: tuple[Statement, ...], idle: set[int]) -> None:
         later = {(view, indices) for view, indices in later if view not in loaded}
 
 
-class _Live:
-    """The registers that something needs.  `unread`: views to which stores are in vain; `idle`: stores that are, by identity."""
+class _Liveness:
+    """The live registers of a program.  `unread`: views that are never loaded; `dead_stores`: redundant stores, by identity."""
 
-    def __init__(self, unread: set[str], idle: set[int]) -> None:
-        self.unread, self.idle = unread, idle
+    def __init__(self, unread: set[str], dead_stores: set[int]) -> None:
+        self.unread, self.dead_stores = unread, dead_stores
         self.live: set[str] = set()
         self.waiting: list[str] = []
         self.needs: dict[str, tuple[str, ...]] = {}
-        """What a register needs to be known."""
+        """The registers that a register's definition uses."""
 
-    def acts(self, statement: Statement) -> bool:
-        """Does a statement itself do something but define registers?"""
+    def has_effect(self, statement: Statement) -> bool:
+        """Has a statement itself an effect other than defining registers?"""
         match statement:
             case Store():
-                return statement.view not in self.unread and id(statement) not in self.idle
+                return statement.view not in self.unread and id(statement) not in self.dead_stores
             case Apply():
                 return may_fail(statement)
             case Fail() | Call():
@@ -319,7 +321,7 @@ class _Live:
         return False
 
     def roots(self, body: tuple[Statement, ...]) -> bool:
-        """Note what each register needs, and what is needed anyway; does the block do something?"""
+        """Record the uses of each register, and those of statements with effects; returns whether the block has an effect."""
         acting = False
         for statement in body:
             match statement:
@@ -336,7 +338,7 @@ class _Live:
                         for r in statement.results:
                             self.needs[r.name] = (r.then, r.otherwise, *head)
                 case _:
-                    if self.acts(statement):
+                    if self.has_effect(statement):
                         self.waiting += uses(statement)
                         acting = True
                     if not isinstance(statement, Store | Fail | Call):
@@ -355,7 +357,7 @@ class _Live:
         for statement in body:
             match statement:
                 case For():
-                    carried = tuple(c for c in statement.carried if self.wanted(c))
+                    carried = tuple(c for c in statement.carried if self.is_live(c))
                     inner = self.block(statement.body)
                     if inner or carried:
                         live.append(replace(statement, carried=carried, body=inner))
@@ -365,12 +367,12 @@ class _Live:
                     if then or otherwise or results:
                         live.append(replace(statement, then=then, otherwise=otherwise, results=results))
                 case Store() | Fail() | Call():
-                    if self.acts(statement):
+                    if self.has_effect(statement):
                         live.append(statement)
                 case _:
-                    if statement.name in self.live or self.acts(statement):
+                    if statement.name in self.live or self.has_effect(statement):
                         live.append(statement)
         return tuple(live)
 
-    def wanted(self, carried: Carried) -> bool:
+    def is_live(self, carried: Carried) -> bool:
         return carried.result in self.live or carried.inside in self.live

@@ -1,4 +1,4 @@
-"""Helpers of the transformations: fresh names, statements rebuilt with other registers, copies of blocks, effects of a block."""
+"""Tools of the transformations: fresh names, renaming and copying of blocks, and predicates on blocks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class FreshNames:
     """Names that a program does not have yet: `v.1`, `v.2`, …"""
 
     def __init__(self, program: LoopProgram) -> None:
-        self._taken = {*program.parameters, *(name for s in walk(program.body) for name in defined_within(s))}
+        self._used = {*program.parameters, *(name for s in walk(program.body) for name in defined_within(s))}
         self._next: dict[str, int] = {}
 
     def fresh(self, name: str) -> str:
@@ -42,8 +42,8 @@ class FreshNames:
         while True:
             self._next[stem] = self._next.get(stem, 0) + 1
             candidate = f"{stem}.{self._next[stem]}"
-            if candidate not in self._taken:
-                self._taken.add(candidate)
+            if candidate not in self._used:
+                self._used.add(candidate)
                 return candidate
 
 
@@ -54,7 +54,8 @@ def rebuilt(
     block: Callable[[tuple[Statement, ...]], tuple[Statement, ...]],
     define: Callable[[str], str] = lambda name: name,
 ) -> Statement:
-    """A statement with each register it reads, affine form, block and name it defines replaced."""
+    """A statement with each register that it reads replaced by `use`, each affine form by `form`, each block by `block` and each
+    name that it defines by `define`."""
 
     def forms(many: tuple[Index, ...]) -> tuple[Index, ...]:
         return tuple(map(form, many))
@@ -104,7 +105,7 @@ def rebuilt(
 
 
 def renamed(body: tuple[Statement, ...], registers: dict[str, str]) -> tuple[Statement, ...]:
-    """A block in which registers that are read are others; what it defines keeps its name."""
+    """A block with registers that it reads replaced; its own definitions keep their names."""
     if not registers:
         return body
     forms = {old: index(new) for old, new in registers.items()}
@@ -117,9 +118,11 @@ def renamed(body: tuple[Statement, ...], registers: dict[str, str]) -> tuple[Sta
     return block(body)
 
 
-def copied(body: tuple[Statement, ...], names: FreshNames, registers: dict[str, str]) -> tuple[tuple[Statement, ...], dict[str,
-    str]]:
-    """A copy of a block in which everything that it defines has a fresh name, and the new names; `registers`: others to use."""
+def copied(
+    body: tuple[Statement, ...], names: FreshNames, registers: dict[str, str]
+) -> tuple[tuple[Statement, ...], dict[str, str]]:
+    """A copy of a block with fresh names for all that it defines, and the map from old to new names; `registers`: replacements
+    for other registers."""
     known = dict(registers)
 
     def define(name: str) -> str:
@@ -145,13 +148,13 @@ def views_stored_in(body: Iterable[Statement]) -> set[str]:
     return {view for s in walk(tuple(body)) for view in stored_views(s)}
 
 
-def fails(body: tuple[Statement, ...]) -> bool:
-    """May a block leave the program?"""
+def may_exit(body: tuple[Statement, ...]) -> bool:
+    """May a block exit the program?"""
     return any(isinstance(s, Fail | Call) or (isinstance(s, Apply) and may_fail(s)) for s in walk(body))
 
 
 def is_independent(loop: For, facts: Facts) -> bool:
-    """Does no iteration of a loop touch what another one stores?"""
+    """Does provably no iteration of a loop access an item that another one stores?"""
     touched, inner = accesses(loop.body, facts.in_iteration(loop)), frozenset(defined_in_iteration(loop))
     return all(
         are_disjoint(store, other, loop, inner) and are_disjoint(other, store, loop, inner)
@@ -160,5 +163,5 @@ def is_independent(loop: For, facts: Facts) -> bool:
     )  # fmt: skip
 
 
-def statements(body: tuple[Statement, ...]) -> int:
+def statement_count(body: tuple[Statement, ...]) -> int:
     return sum(1 for _ in walk(body))

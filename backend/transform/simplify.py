@@ -1,10 +1,10 @@
-"""Simplification: folds what follows from bounds of loops, conditions and facts; replaces loads of arithmetic progressions;
-narrows integers.
+"""Simplification by facts, propagation of index progressions, and integer narrowing.
 
-  * Indices are affine in parameters, loop indices and registers that are not affine; affine `Apply`s are `Number`s.
-  * A comparison, mask or branch that is always true or always false disappears; so do `min`, `max`, `select` and `residue` with a
-    known outcome, copies, and what joins a value with the identity of a reduction, which changes no bit of it.
-  * A bound that another bound makes needless is left out; a loop that has no iteration is its initial values.
+Simplification uses the bounds of loops, conditions and facts:
+  * Indices become affine in parameters, loop indices and opaque registers; affine `Apply`s become `IndexStatement`s.
+  * A comparison, mask or branch with a known value is removed; so are `min`, `max`, `select` and `residue` with a known outcome,
+    copies, and the combination of a value with the identity of a reduction, which does not change its bits.
+  * A bound that another bound implies is removed; a loop without iterations is replaced by its initial values.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from .rewriting import FreshNames, rebuilt
 # ---------------------------------------------------------------------------------------------------- folding
 
 def simplify(program: LoopProgram) -> LoopProgram:
-    """Leave out what is known."""
+    """Simplify a program by the facts that hold at each statement."""
     folding = _Simplifier(program)
     body = folding.block(program.body, facts_of(program, folding.definitions))
     return program if body == program.body else replace(program, body=body)
@@ -62,10 +62,10 @@ class _Simplifier:
         self.kinds = {view.name: view.kind for view in program.views}
         self.aliases = self.definitions.aliases
         self.joins: set[str] = set()
-        """Registers that reductions yield: they stay what Note [Loops] of `ir` wants."""
+        """Registers that reductions yield, whose definitions must keep the form that Note [Loops] of `ir` requires."""
 
     def use(self, name: str) -> str:
-        while name in self.aliases:  # what it is may itself have turned out to be another, in a further pass over a loop
+        while name in self.aliases:  # an alias may itself have become one, in a further pass over a loop
             name = self.aliases[name]
         return name
 
@@ -75,7 +75,7 @@ class _Simplifier:
         return self.definitions.expand(substitute(expanded, renamed)) if renamed else expanded
 
     def block(self, body: tuple[Statement, ...], facts: Facts) -> tuple[Statement, ...]:
-        """A block where `facts` hold; what is known of a check that did not fail holds for what follows it."""
+        """A block where `facts` hold; after a check, its condition is known to be false."""
         result: list[Statement] = []
         for statement in body:
             match statement:
@@ -87,19 +87,19 @@ class _Simplifier:
                     result += self.access(statement, facts)
                 case Fail(_, condition, _):
                     if facts.truth_of(condition) is not False:
-                        result.append(self.plainly(statement))
+                        result.append(self.substituted(statement))
                     facts = facts.assuming(condition, False)
                 case For():
                     result += self.loop(statement, facts)
                 case If():
                     result += self.branch(statement, facts)
                 case Call():
-                    result.append(self.plainly(statement))
+                    result.append(self.substituted(statement))
                 case _:
                     result.append(statement)
         return tuple(result)
 
-    def plainly(self, statement: Statement) -> Statement:
+    def substituted(self, statement: Statement) -> Statement:
         return rebuilt(statement, self.use, self.form, lambda body: body)
 
     # ------------------------------------------------------------------------------------------ scalars
@@ -117,7 +117,7 @@ class _Simplifier:
 
     def apply(self, node: Apply, facts: Facts) -> list[Statement]:
         if node.name in self.joins:
-            return [self.plainly(node)]
+            return [self.substituted(node)]
         affine = self.definitions.forms.get(node.name)
         if affine is not None:
             return self.number(node.name, self.form(affine))
@@ -125,7 +125,7 @@ class _Simplifier:
             value = facts.truth_of(node.name)
             if value is not None:
                 return self.constant(node.name, Kind.BOOL, int(value))
-        chosen = self.chosen(node, facts)
+        chosen = self.equal_operand(node, facts)
         if chosen is not None:
             self.definitions.add_alias(node.name, chosen)
             return []
@@ -136,10 +136,10 @@ class _Simplifier:
                 if facts.proves(shifted) and facts.proves(minus(minus(size, shifted), ONE)):
                     self.definitions.forms[node.name] = self.definitions.expand(shifted)
                     return self.number(node.name, self.form(shifted))
-        return [self.plainly(node)]
+        return [self.substituted(node)]
 
-    def chosen(self, node: Apply, facts: Facts) -> str | None:
-        """The operand that an application is, where that is known."""
+    def equal_operand(self, node: Apply, facts: Facts) -> str | None:
+        """The operand that an application equals; None if there is none."""
         args = node.args
         match node.function:
             case "select":
@@ -169,7 +169,7 @@ class _Simplifier:
         present = True if node.mask is None else facts.truth_of(node.mask)
         if present is False:
             return self.constant(node.name, self.kinds[node.view], 0) if isinstance(node, Load) else []
-        return [self.plainly(replace(node, mask=None) if present else node)]
+        return [self.substituted(replace(node, mask=None) if present else node)]
 
     # ------------------------------------------------------------------------------------------ blocks
 
@@ -191,7 +191,7 @@ class _Simplifier:
                 results.append(replace(chosen, then=arms[0], otherwise=arms[1]))
         return [If(self.use(node.condition), then, otherwise, tuple(results))]
 
-    def still(self, carried: tuple[Carried, ...]) -> tuple[Carried, ...]:
+    def unchanged(self, carried: tuple[Carried, ...]) -> tuple[Carried, ...]:
         """The carried values that never change."""
         return tuple(c for c in carried if self.use(c.yielded) in (c.inside, self.use(c.initial)))
 
@@ -201,17 +201,17 @@ class _Simplifier:
             for carried in loop.carried:
                 self.definitions.add_alias(carried.result, carried.initial)
             return []
-        lower = _needed(lower, lambda low, other: facts.proves(minus(other, low)))
-        upper = _needed(upper, lambda high, other: facts.proves(minus(high, other)))
+        lower = _without_implied(lower, lambda low, other: facts.proves(minus(other, low)))
+        upper = _without_implied(upper, lambda high, other: facts.proves(minus(high, other)))
         self.joins.update(c.yielded for c in loop.carried if c.reduction is not None)
-        changing, still = loop.carried, self.still(loop.carried)
+        changing, still = loop.carried, self.unchanged(loop.carried)
         while True:
             for same in still:
                 self.definitions.add_alias(same.inside, same.initial)
                 self.definitions.add_alias(same.result, same.initial)
             changing = tuple(c for c in changing if c not in still)
             body = self.block(loop.body, facts.in_iteration(loop))
-            still = self.still(changing)
+            still = self.unchanged(changing)
             if not still:
                 break
         values = tuple(replace(c, initial=self.use(c.initial), yielded=self.use(c.yielded)) for c in changing)
@@ -219,8 +219,8 @@ class _Simplifier:
         return [For(loop.index, lower, upper, loop.kind, body, values, until, loop.step)]
 
 
-def _needed(bounds: tuple[Index, ...], is_implied: Callable[[Index, Index], bool]) -> tuple[Index, ...]:
-    """The bounds that no other makes needless."""
+def _without_implied(bounds: tuple[Index, ...], is_implied: Callable[[Index, Index], bool]) -> tuple[Index, ...]:
+    """The bounds that no other one implies."""
     needed = list(dict.fromkeys(bounds))
     for bound in tuple(needed):
         if any(other is not bound and is_implied(bound, other) for other in needed):
@@ -230,14 +230,14 @@ def _needed(bounds: tuple[Index, ...], is_implied: Callable[[Index, Index], bool
 
 # ----------------------------------------------------------------------------------------- arithmetic progressions
 #
-# Progressions: views of indices whose items count up or down are computed, not loaded; so are single indices.
+# Arithmetic progressions: items of index vectors that count up or down are computed instead of loaded; so are scalar indices.
 #
-# An index that is loaded is data: its bounds are unknown and what it reads is gathered.  Most index vectors of array programs are
-# `⍳n`, `k+⍳n` and their reversals, most single indices a few or a few less than a size.  Who runs the program has them at hand,
-# and says so here; the program is then right for such indices only.
+# A loaded index is data: it has no bounds, and what it reads is a gather.  Most index vectors of array programs are `⍳n`, `k+⍳n`
+# and their reversals, and most scalar indices are small, or close to a size.  The caller of the program inspects the data and
+# specializes the program, which is then correct for such indices only.
 
 class Direction(Enum):
-    """Item i is first + i, or first + length - 1 - i."""
+    """UP: item i is first + i.  DOWN: it is first + length - 1 - i."""
 
     UP = 1
     DOWN = -1
@@ -249,33 +249,33 @@ class Progression:
     direction: Direction = Direction.UP
 
     def item(self, position: Index, length: Index) -> Index:
-        """The item at a place, as an index."""
+        """The item at a position, as an index expression."""
         up = position if self.direction is Direction.UP else minus(minus(length, ONE), position)
         return plus(up, Index((), self.first))
 
 
-Known: TypeAlias = Progression | Index
-"""What a view of rank 1, or of rank 0, holds."""
+KnownIndices: TypeAlias = Progression | Index
+"""The contents of a view of rank 1 (a progression) or of rank 0 (an index)."""
 
 
-def single(program: LoopProgram) -> tuple[str, ...]:
-    """The views of one index that is part of others."""
+def scalar_index_views(program: LoopProgram) -> tuple[str, ...]:
+    """The input views of rank 0 whose item is used in an index."""
     views = {view.name for view in program.views if view.kind is Kind.I64 and not view.shape and view.role is ViewRole.INPUT}
     loaded = {s.name: s.view for s in walk(program.body) if isinstance(s, Load) and s.view in views}
     used = {name for s in walk(program.body) if isinstance(s, Load | Store | IndexStatement) for name in uses(s)}
     return tuple(dict.fromkeys(view for name, view in loaded.items() if name in used))
 
 
-def propagate_progressions(program: LoopProgram, known: Mapping[str, Known]) -> LoopProgram:
-    """The program for views of kind i64 that hold this."""
+def propagate_progressions(program: LoopProgram, known: Mapping[str, KnownIndices]) -> LoopProgram:
+    """The program specialized for i64 views with known contents, by name."""
     if not known:
         return program
-    computing = _Computing(program, known)
+    computing = _ProgressionPropagation(program, known)
     return replace(program, body=computing.block(program.body))
 
 
-class _Computing:
-    def __init__(self, program: LoopProgram, known: Mapping[str, Known]) -> None:
+class _ProgressionPropagation:
+    def __init__(self, program: LoopProgram, known: Mapping[str, KnownIndices]) -> None:
         self.known, self.names = known, FreshNames(program)
         self.lengths = {view.name: view.shape[0] for view in program.views if view.shape}
 
@@ -306,20 +306,19 @@ class _Computing:
 
 # -------------------------------------------------------------------------------------------- integer narrowing
 #
-# Narrowing: whole numbers of known small range are computed, and kept in scratch, in narrow kinds.
+# Integer narrowing by value ranges, in registers and in scratch.
 #
-# Sums of truth values, digits and bytes are i64 in the language.  Values that flow into each other, through arithmetic,
-# comparisons and scratch, are one *group*; where every value of a group fits u8 or i32, it is computed there, exactly, up to
-# eight times as many to a vector, and widened only where something wide reads it.  What is carried, counts, or is an index stays
-# as it is.
+# Sums of booleans, digits and bytes are i64 in the language.  Values that flow into each other, through arithmetic, comparisons
+# and scratch, form a *group*; if every value of a group fits u8 or i32, it is computed in that kind, exactly, with up to eight
+# times as many lanes, and widened only where a wide operation reads it.  Carried values and indices stay wide.
 
 _MOST: Final = 1 << 40
 _PASSES: Final = 3
-"""Scratch that is computed of other scratch."""
+"""Passes over the program: one for each scratch view that depends on another."""
 
 
 def narrow_integers(program: LoopProgram) -> LoopProgram:
-    """Narrow what can be narrow."""
+    """Compute the groups of integers that fit a narrow kind in that kind."""
     narrowing = _Narrowing(program)
     return narrowing.narrowed() if narrowing.kinds else program
 
@@ -344,7 +343,7 @@ class _Narrowing:
     # -------------------------------------------------------------------------------------------- ranges
 
     def find_ranges(self) -> None:
-        """What i64 registers may be, where something is known, with scratch as far as its stores are known."""
+        """Compute the value ranges of i64 registers and of scratch, as far as they are known."""
         for statement in walk(self.program.body):
             range_ = self.range_of(statement)
             if range_ is not None:
@@ -384,7 +383,7 @@ class _Narrowing:
         wide = set(self.wide_uses())
         arithmetic: set[str] = set()
         meetings: list[tuple[str, str]] = []
-        """A member, and a constant that it meets."""
+        """Pairs of a member and a constant that one operation combines."""
         for statement in walk(self.program.body):
             members = self.members(statement)
             variables = [name for name in members if name not in constants]
@@ -428,7 +427,7 @@ class _Narrowing:
         return is_one and all(arg in self.ranges for arg in statement.args)
 
     def wide_uses(self) -> Iterator[str]:
-        """What is read as an index, carried, or left in a record; and scratch that a constant is stored to."""
+        """Registers that are used as an index, carried, or reported in a failure; and scratch that a constant is stored to."""
         constants = {s.name for s in walk(self.program.body) if isinstance(s, ConstantStatement)}
         for statement in walk(self.program.body):
             match statement:
@@ -474,7 +473,7 @@ class _Narrowing:
         return None
 
     def read_wide(self, statement: Statement) -> Iterable[str]:
-        """The narrow registers that a statement reads as what they were."""
+        """The narrow registers that a statement reads at their original width."""
         if isinstance(statement, Apply) and self.kind_of(statement) is not None:
             return ()
         if isinstance(statement, Store) and statement.view in self.kinds:

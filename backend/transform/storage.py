@@ -1,13 +1,11 @@
-"""Scratch memory that is not needed: store-to-load forwarding, and contraction to a few rows.
+"""Removal of scratch memory: store-to-load forwarding, and storage folding to a few rows.
 
-Forwarding: where scratch only holds other memory, or cheap values of it, each load computes the item instead.
+Forwarding: if all stores to a view of scratch are by *producers* in one block, and all loads come after them, each load is
+replaced by the producer's body at the point that wrote the item; with several producers, by that of the last one that wrote it,
+selected by comparisons that `index_set_splitting` then removes.
 
-Where all stores to a view of scratch are `producers` of one block, and all loads come behind them, a load is replaced by the
-producer's body at the point that wrote the item; of several producers the last one that wrote it, chosen by comparisons that
-`index_set_splitting` then takes apart.
-
-Legal where no store that comes between may touch what the producer loaded.  Done where the body is a copy, or where each item is
-loaded about once; not where a copy made items lie side by side that are then loaded often.
+Legal if no store in between may write an item that the producer loaded.  Done if the body is a copy, or if each item is loaded
+about once; not if the copy makes items contiguous that are then loaded often.
 """
 
 from __future__ import annotations
@@ -54,16 +52,16 @@ from .rewriting import FreshNames, copied
 
 # ---------------------------------------------------------------------------------------------------- producers
 #
-# What stores items, and such an item computed where it is loaded: the parts of store-to-load forwarding.
+# The parts of store-to-load forwarding: producers of items, and the item computed at a load.
 #
-# A *producer* is a nest of loops that does nothing but store one item of a view at each point, at distinct places: each index of
-# the store is an index of the nest plus what the nest does not change, or is what it does not change.
+# A *producer* is a nest of loops whose only effect is to store one item of a view at each point, all at distinct indices: each
+# index of the store is an index of the nest plus an invariant, or an invariant.
 
 Segment: TypeAlias = tuple[Statement, ...]
 
 
 class BodyPart:
-    """What has become of a statement of a block, what holds before it, and the views that it loads and stores."""
+    """The replacement of a statement of a block so far, the facts before it, and the views that it loads and stores."""
 
     def __init__(self, segment: Segment, facts: Facts) -> None:
         self.segment, self.facts = segment, facts
@@ -79,7 +77,7 @@ class BodyPart:
 
 @dataclass(frozen=True, slots=True)
 class Producer:
-    """`position`: in its block; `loops` around `store`, and the scalars before it."""
+    """A producer: its position in its block, the `loops` around its `store`, and the scalars before that."""
 
     position: int
     loops: tuple[For, ...]
@@ -93,7 +91,7 @@ class Producer:
 
 @dataclass(frozen=True, slots=True)
 class LoadSite:
-    """An access behind producers: its statement's place in their block, the loops of that statement around it."""
+    """An access after producers: the position of its statement in their block, and the loops around it in that statement."""
 
     position: int
     access: ViewAccess
@@ -118,22 +116,23 @@ def producer_of(position: int, statement: Statement) -> Producer | None:
 
 
 def _is_scalar(statement: Statement) -> bool:
-    return isinstance(statement, ConstantStatement | IndexStatement | Load) or (isinstance(statement,
-        Apply) and not may_fail(statement))
+    if isinstance(statement, Apply):
+        return not may_fail(statement)
+    return isinstance(statement, ConstantStatement | IndexStatement | Load)
 
 
 def sites_of(parts: list[BodyPart], first: int, name: str, sources: set[str]) -> Iterator[LoadSite]:
-    """The accesses of what stands from `first` on, in their order, where the view is loaded or its sources are stored."""
+    """The loads of the view, and the stores to its producers' sources, from position `first` on, in order."""
     for position in range(first, len(parts)):
         part = parts[position]
         if name in part.loaded or not part.stored.isdisjoint(sources):
-            for site in _within(position, part.segment, part.facts, ()):
+            for site in _sites_in(position, part.segment, part.facts, ()):
                 node = site.access.node
                 if node.view == name if isinstance(node, Load) else node.view in sources:
                     yield site
 
 
-def _within(position: int, body: tuple[Statement, ...], facts: Facts, loops: tuple[For, ...]) -> Iterator[LoadSite]:
+def _sites_in(position: int, body: tuple[Statement, ...], facts: Facts, loops: tuple[For, ...]) -> Iterator[LoadSite]:
     for statement in body:
         match statement:
             case Load() | Store():
@@ -141,26 +140,27 @@ def _within(position: int, body: tuple[Statement, ...], facts: Facts, loops: tup
             case Fail():
                 facts = facts.assuming(statement.condition, False)
             case For():
-                yield from _within(position, statement.body, facts.in_iteration(statement), (*loops, statement))
+                yield from _sites_in(position, statement.body, facts.in_iteration(statement), (*loops, statement))
             case If(condition, then, otherwise, _):
-                yield from _within(position, then, facts.assuming(condition), loops)
-                yield from _within(position, otherwise, facts.assuming(condition, False), loops)
+                yield from _sites_in(position, then, facts.assuming(condition), loops)
+                yield from _sites_in(position, otherwise, facts.assuming(condition, False), loops)
 
 
 class ForwardedItem:
-    """The item that a load wants, computed: `statements` end with `value`."""
+    """Computes the item of a load from its producers: `statements` define the register `value`."""
 
-    def __init__(self, definitions: Definitions, names: FreshNames, views: Mapping[str, View], site: LoadSite,
-        sites: list[LoadSite]) -> None:
+    def __init__(
+        self, definitions: Definitions, names: FreshNames, views: Mapping[str, View], site: LoadSite, sites: list[LoadSite]
+    ) -> None:
         self.definitions, self.names, self.views = definitions, names, views
         self.site, self.sites = site, sites
         self.statements: list[Statement] = []
         self.value = ""
         self.is_loaded = True
-        """Is the value one that was loaded, 0 where a mask is false?"""
+        """Is the value a masked load, which is 0 where the mask is false?"""
 
     def close(self) -> None:
-        """Where the load is masked, the value is 0."""
+        """Make the value 0 where the load's mask is false."""
         mask, kind = self.site.access.node.mask, self.views[self.site.access.node.view].kind
         if mask is not None and not self.is_loaded:
             zero = self.names.fresh("zero")
@@ -178,7 +178,7 @@ class ForwardedItem:
         return name
 
     def add(self, producer: Producer) -> bool:
-        """Take the value from a producer where it wrote the item; may it be?"""
+        """Take the value from a producer where it wrote the item; False if that is not legal."""
         access, view = self.site.access, self.views[producer.store.view]
         node = access.node
         point = self.point(producer, node.indices)
@@ -194,7 +194,7 @@ class ForwardedItem:
                     # Bounds of inner loops may mention outer ones.
                     inside = substitute(there, point[0])
                     conditions.append(minus(times(minus(iteration, inside), sign), least))
-        # A load that is done is in its view.
+        # the load is in bounds
         facts = access.facts.with_facts(
             bound
             for form, length in zip(node.indices, view.shape, strict=True)
@@ -226,12 +226,13 @@ class ForwardedItem:
         self.value = value
         return True
 
-    def point(self, producer: Producer, wanted: tuple[Index, ...]) -> tuple[dict[str, Index], list[Index]] | None:
-        """The point of the nest that writes at the wanted indices, and what must not be negative for that to be so."""
+    def point(self, producer: Producer, target: tuple[Index, ...]) -> tuple[dict[str, Index], list[Index]] | None:
+        """The point of the nest that writes at the target indices, by loop index, and forms that must be non-negative for that;
+        None if it is not affine."""
         indices = producer.indices
         point: dict[str, Index] = {}
         conditions: list[Index] = []
-        for stored_index, form in zip(producer.store.indices, map(self.definitions.expand, wanted), strict=True):
+        for stored_index, form in zip(producer.store.indices, map(self.definitions.expand, target), strict=True):
             stored_index = self.definitions.expand(stored_index)
             moving = [(name, c) for name, c in stored_index.terms if name in indices]
             names = [name for name, _ in stored_index.terms if name not in indices]
@@ -247,7 +248,7 @@ class ForwardedItem:
         return (point, conditions) if len(point) == len(indices) else None
 
     def is_unchanged(self, load: ViewAccess, producer: Producer) -> bool:
-        """Is the item that the producer loaded still there?  `load`: the same item, loaded at the site."""
+        """Has no store since changed the item that the producer loaded?  `load`: the same item, loaded at the site."""
         here = self.sites.index(self.site)
         for order, other in enumerate(self.sites):
             node = other.access.node
@@ -266,11 +267,11 @@ class ForwardedItem:
                     return False
                 if independent and not are_disjoint(load, other.access, loop, inner):
                     return False
-            if (other.position < self.site.position or order < here) and not self.is_elsewhere(other.access, load):
+            if (other.position < self.site.position or order < here) and not self.is_disjoint(other.access, load):
                 return False
         return True
 
-    def is_elsewhere(self, store: ViewAccess, load: ViewAccess) -> bool:
+    def is_disjoint(self, store: ViewAccess, load: ViewAccess) -> bool:
         both = store.facts.with_facts(load.facts.assumed)
         pairs = zip(store.node.indices, load.node.indices, strict=True)
         return both.unreachable or any(both.proves_nonzero(minus(*map(self.definitions.expand, pair))) for pair in pairs)
@@ -280,20 +281,20 @@ class ForwardedItem:
 
 _MOST_PRODUCERS: Final = 3
 _MOST_LOADS: Final = 6
-"""Loads of a view that is forwarded."""
-_ONCE: Final = 2
-"""So many loads, each of distinct items, load an item about once (sums load their first items and the others apart)."""
+"""Loads of a forwarded view at most."""
+_LOADS_OF_ONE_PASS: Final = 2
+"""Loads that together load each item about once (sums have one load for the first items and one for the others)."""
 
 
 def forward_stores(program: LoopProgram) -> LoopProgram:
-    """Forward what can be, in the order in which it is made."""
+    """Forward the stores of scratch views to their loads, in program order."""
     forwarding = _Forwarding(program)
     body = forwarding.block(program.body, facts_of(program, forwarding.definitions))
     return replace(program, body=body) if forwarding.has_forwarded else program
 
 
 def _replaced(body: Segment, replacements: dict[str, Segment]) -> Segment:
-    """A block in which loads, by name, are other statements."""
+    """A block with loads, by name, replaced by other statements."""
     done: list[Statement] = []
     for statement in body:
         match statement:
@@ -326,18 +327,18 @@ class _Forwarding:
                 self.stores[view] += sign
 
     def block(self, body: Segment, facts: Facts) -> Segment:
-        """A block in which views that are made and used up there are forwarded, then those of inner blocks."""
+        """A block with the views that it produces and uses forwarded, then those of inner blocks."""
         parts: list[BodyPart] = []
-        places: dict[str, list[int]] = {}
+        positions_of: dict[str, list[int]] = {}
         for position, statement in enumerate(body):
             parts.append(BodyPart((statement,), facts))
             producer = producer_of(position, statement)
             if producer is not None and self.views[producer.store.view].role is ViewRole.SCRATCH:
-                places.setdefault(producer.store.view, []).append(position)
+                positions_of.setdefault(producer.store.view, []).append(position)
             if isinstance(statement, Fail):
                 facts = facts.assuming(statement.condition, False)
-        # Index vectors first: what they read is then judged by what it is.
-        for name, positions in sorted(places.items(), key=lambda pair: self.views[pair[0]].kind is not Kind.I64):
+        # index vectors first, so that indices computed from them are affine
+        for name, positions in sorted(positions_of.items(), key=lambda pair: self.views[pair[0]].kind is not Kind.I64):
             if self.stores[name] == len(positions) <= _MOST_PRODUCERS and 0 < self.loads[name] <= _MOST_LOADS:
                 self.view(name, positions, parts)
         return tuple(self.inside(statement, part.facts) for part in parts for statement in part.segment)
@@ -353,10 +354,10 @@ class _Forwarding:
 
     # -------------------------------------------------------------------------------------------- one view
 
-    def view(self, name: str, places: list[int], parts: list[BodyPart]) -> None:
-        """Replace the loads of a view, if all can be, and take its producers away."""
+    def view(self, name: str, positions: list[int], parts: list[BodyPart]) -> None:
+        """Replace all loads of a view and remove its producers, if that is legal and pays."""
         producers: list[Producer] = []
-        for position in places:
+        for position in positions:
             producer = producer_of(position, parts[position].segment[0]) if len(parts[position].segment) == 1 else None
             if producer is None:
                 return
@@ -364,7 +365,7 @@ class _Forwarding:
         sources = {load.view for producer in producers for load in producer.scalars if isinstance(load, Load)}
         if sources & self.called:
             return
-        sites = list(sites_of(parts, places[0] + 1, name, sources))
+        sites = list(sites_of(parts, positions[0] + 1, name, sources))
         loads = sum(_loads(part.segment, name) for part in parts if name in part.loaded)
         replacements: dict[str, Segment] = {}
         for site in sites:
@@ -372,7 +373,7 @@ class _Forwarding:
             if not isinstance(node, Load) or node.view != name:
                 continue
             item = ForwardedItem(self.definitions, self.names, self.views, site, sites)
-            if site.position <= places[-1] or not all(self.is_worth(p, site, loads) and item.add(p) for p in producers):
+            if site.position <= positions[-1] or not all(self.pays(p, site, loads) and item.add(p) for p in producers):
                 return
             item.close()
             kind = self.views[name].kind
@@ -385,15 +386,15 @@ class _Forwarding:
             self.count(segment, 1)
         for position in {site.position for site in sites if site.access.node.view == name}:
             parts[position] = BodyPart(_replaced(parts[position].segment, replacements), parts[position].facts)
-        for position in places:
+        for position in positions:
             self.count(parts[position].segment, -1)
             parts[position] = BodyPart((), parts[position].facts)
         self.loads[name] = self.stores[name] = 0
 
-    def is_worth(self, producer: Producer, site: LoadSite, loads: int) -> bool:
-        """Is the item loaded cheaply, or loaded no more often than it was made?"""
-        wanted = {name for form in site.access.node.indices for name, _ in self.definitions.expand(form).terms}
-        if loads <= _ONCE and all(loop.index in wanted for loop in site.loops):
+    def pays(self, producer: Producer, site: LoadSite, loads: int) -> bool:
+        """Is computing the item at each load cheap, or no more frequent than producing it was?"""
+        used = {name for form in site.access.node.indices for name, _ in self.definitions.expand(form).terms}
+        if loads <= _LOADS_OF_ONE_PASS and all(loop.index in used for loop in site.loops):
             return True
         inner = producer.loops[-1].index if producer.loops else None
         changed = {loop.index for loop in producer.loops} | {s.name for s in producer.scalars if isinstance(s, Load | Apply)}
@@ -406,7 +407,7 @@ class _Forwarding:
 
 
 def _loads(body: Segment, view: str) -> int:
-    """The loads of a view, of the arms of a branch those of one."""
+    """The number of loads of a view; of a branch, those of the arm with more."""
     count = 0
     for statement in body:
         match statement:
@@ -421,13 +422,14 @@ def _loads(body: Segment, view: str) -> int:
 
 # -------------------------------------------------------------------------------------------- storage contraction
 #
-# Contraction: of scratch that a loop fills row by row, and reads a few rows behind, only these rows are kept, in turn.
+# Storage folding (array contraction): of scratch that a loop fills row by row and reads a few rows behind, only these rows are
+# stored, in a circular buffer.
 #
-# Legal where all accesses of the scratch stand in the loop and have, along one axis, the loop's index plus a constant, and each
-# item that is loaded was stored in an earlier iteration, or earlier in the same, by a nest whose loops and branches include it.
+# Legal if all accesses of the scratch are in the loop and have, along one axis, the loop's index plus a constant as their index,
+# and if each loaded item was stored in an earlier iteration, or earlier in the same, by a nest whose loops and branches cover it.
 
 def fold_storage(program: LoopProgram) -> LoopProgram:
-    """Keep of scratch what is read again."""
+    """Fold scratch views to the rows that are still read."""
     contracting = _Contracting(program)
     called = {box.view for s in walk(program.body) if isinstance(s, Call) for box in s.boxes}
     for view in program.views:
@@ -438,16 +440,16 @@ def fold_storage(program: LoopProgram) -> LoopProgram:
 
 @dataclass(frozen=True, slots=True)
 class _ScratchSite:
-    """An access, the statements around it from the outermost on, each with its arm (of a loop: True), and its place in the blocks
-    of these."""
+    """An access, the statements around it, outermost first, each with its arm (True for a loop), and its `path`: its position in
+    each of their blocks."""
 
     node: Load | Store
     facts: Facts
     around: tuple[tuple[For | If, bool], ...]
-    places: tuple[int, ...]
+    path: tuple[int, ...]
 
 
-def _sites(body: tuple[Statement, ...], facts: Facts, around: tuple[tuple[For | If, bool], ...], places: tuple[int, ...]
+def _scratch_sites(body: tuple[Statement, ...], facts: Facts, around: tuple[tuple[For | If, bool], ...], places: tuple[int, ...]
            ) -> Iterator[_ScratchSite]:  # fmt: skip
     for position, statement in enumerate(body):
         here = (*places, position)
@@ -455,17 +457,17 @@ def _sites(body: tuple[Statement, ...], facts: Facts, around: tuple[tuple[For | 
             case Load() | Store():
                 yield _ScratchSite(statement, facts.assuming(statement.mask), around, here)
             case For():
-                yield from _sites(statement.body, facts.in_iteration(statement), (*around, (statement, True)), here)
+                yield from _scratch_sites(statement.body, facts.in_iteration(statement), (*around, (statement, True)), here)
             case If(condition, then, otherwise, _):
-                yield from _sites(then, facts.assuming(condition), (*around, (statement, True)), here)
-                yield from _sites(otherwise, facts.assuming(condition, False), (*around, (statement, False)), here)
+                yield from _scratch_sites(then, facts.assuming(condition), (*around, (statement, True)), here)
+                yield from _scratch_sites(otherwise, facts.assuming(condition, False), (*around, (statement, False)), here)
 
 
 class _Contracting:
     def __init__(self, program: LoopProgram) -> None:
         self.definitions, self.names = Definitions(program), FreshNames(program)
         self.sites: dict[str, list[_ScratchSite]] = {}
-        for site in _sites(program.body, facts_of(program, self.definitions), (), ()):
+        for site in _scratch_sites(program.body, facts_of(program, self.definitions), (), ()):
             self.sites.setdefault(site.node.view, []).append(site)
 
     def view(self, program: LoopProgram, view: View) -> LoopProgram:
@@ -484,7 +486,7 @@ class _Contracting:
         return program
 
     def rows(self, loop: For, level: int, axis: int, sites: list[_ScratchSite]) -> tuple[Index, int] | None:
-        """The row that an iteration stores, and how many rows are kept."""
+        """The index of the row that an iteration stores, and the number of rows that are live; None if folding is not legal."""
         forms = [self.definitions.expand(site.node.indices[axis]) for site in sites]
         inner = defined_in_iteration(loop) - {loop.index}
         if any(coefficient(form, loop.index) != 1 or any(name in inner for name, _ in form.terms) for form in forms):
@@ -499,18 +501,18 @@ class _Contracting:
             return None
         for site, distance in zip(sites, behind, strict=True):
             if isinstance(site.node, Load) and not any(
-                self.is_there(loop, level, site, store, distance.constant) for store, _ in stores
+                self.was_stored(loop, level, site, store, distance.constant) for store, _ in stores
             ):
                 return None
         return row, most + 1
 
-    def is_there(self, loop: For, level: int, load: _ScratchSite, store: _ScratchSite, behind: int) -> bool:
-        """Was the item that is loaded stored so many iterations before?"""
+    def was_stored(self, loop: For, level: int, load: _ScratchSite, store: _ScratchSite, behind: int) -> bool:
+        """Was the loaded item provably stored `behind` iterations before?"""
         node, around = store.node, store.around[level:]
         loops = [inner for inner, _ in around[1:] if isinstance(inner, For)]
         if node.mask is not None or any(inner.until is not None or inner.step != 1 for inner in loops):
             return False
-        if not behind and store.places[level + 1] >= load.places[level + 1]:
+        if not behind and store.path[level + 1] >= load.path[level + 1]:
             return False
         indices = {inner.index for inner in loops}
         point = {loop.index: index(loop.index, constant=-behind)}
@@ -538,8 +540,8 @@ class _Contracting:
         if any(name in changing for form in (*held, *(stored_index for stored_index, _ in equal)) for name, _ in form.terms):
             return False
         distances = [minus(substitute(stored_index, point), form) for stored_index, form in equal]
-        wanted = [substitute(form, point) for form in held] + distances + [minus(ZERO, form) for form in distances]
-        return all(map(load.facts.proves, wanted))
+        required = [substitute(form, point) for form in held] + distances + [minus(ZERO, form) for form in distances]
+        return all(map(load.facts.proves, required))
 
     # ---------------------------------------------------------------------------------------- rewriting
 

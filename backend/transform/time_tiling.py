@@ -1,18 +1,18 @@
-"""Tiling in time: the iterations of a loop over rows of its state may be done for some of the rows at a time.
+"""Time tiling: lets a loop over iterations of a stencil run for a tile of rows at a time.
 
-A program that qualifies gets four parameters more.  In iteration `first` it does the rows from `rows_from` up to `rows_to`; from
-one *level* to the next these bounds move by `from_step` and `to_step`.  A level is a run of nests of which none reads another row
-of what one of them writes, so an iteration has at least one.  Whoever moves both bounds inwards by `reach` a level can do several
-iterations of a tile of rows whatever becomes of its neighbours, and afterwards what lies between two such tiles with bounds that
-move outwards.  Every row of every level is done once, after all that it reads and before that is written over: the bits are the
-same.  (The trapezoids of Frigo and Strumpen, "Cache oblivious stencil computations", 2005.)
+A program that qualifies gets four more parameters.  In iteration `first` it computes the rows from `rows_from` up to `rows_to`;
+from one *stage* to the next these bounds move by `from_step` and `to_step`.  A stage is a sequence of nests none of which reads
+another row of a view that one of them writes, so an iteration has at least one stage.  A caller that moves both bounds inwards by
+`halo` a stage can run several iterations of a tile of rows independently of its neighbours, and afterwards the gaps between two
+such tiles with bounds that move outwards.  Every row of every stage is computed once, after all that it reads and before that is
+overwritten, so the bits are the same.  (The trapezoids of Frigo and Strumpen, "Cache oblivious stencil computations", 2005.)
 
-Legal where every access of an iteration to what the loop stores is in the row that its nest is at, plus a constant (at most
-`reach` in magnitude) and a multiple of the rows (what wraps around), and nothing is carried but which buffer is now.  A tile that
-covers row 0 of what wraps goes on at the last row, in a loop of two over the rows.
+Legal if every access of an iteration to a view that the loop stores is in the row of its nest, plus a constant (at most `halo` in
+magnitude) and a multiple of the number of rows (wraparound), and if nothing is carried but the parity of the current buffer.  A
+tile that covers row 0 of a view with wraparound continues at the last row, in a loop of two over the rows.
 
-Local scratch has no rows: the statements that fill it and those that read it are done for a row together (a *unit*), and tiles
-that run at once have each its own.  A program without a loop over iterations is one iteration, of one level.
+Local scratch has no rows: the statements that fill and read it run together for one row (a *unit*), and tiles that run
+concurrently have separate scratch.  A program without a loop over iterations is one iteration of one stage.
 """
 
 from __future__ import annotations
@@ -59,22 +59,23 @@ FROM, TO, FROM_STEP, TO_STEP = PARAMETERS = ("rows_from", "rows_to", "from_step"
 
 
 _Unit: TypeAlias = tuple[Statement, ...]
-"""Statements of an iteration that are done for a row together."""
+"""Statements of an iteration that run together for one row."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tiled:
-    """`rows`: how many there are; `wraps`: is the first row beside the last one?"""
+class TimeTiling:
+    """A program that can run in time tiles.  `rows`: their number; `halo`: rows that a stage reads beyond its own; `stages`: of
+    an iteration; `wraps`: is the first row a neighbour of the last one?"""
 
     program: LoopProgram
     rows: Index
-    reach: int
-    levels: int
+    halo: int
+    stages: int
     wraps: bool
 
 
-def tiled(program: LoopProgram) -> Tiled | None:
-    """The program that can be done in tiles of rows; None where it is of another sort."""
+def tile_in_time(program: LoopProgram) -> TimeTiling | None:
+    """The program with parameters for tiles of rows; None if it does not qualify."""
     try:
         return _Tiling(program).tiled()
     except _NotTileable:
@@ -82,7 +83,7 @@ def tiled(program: LoopProgram) -> Tiled | None:
 
 
 class _NotTileable(Exception):
-    """The program is of another sort."""
+    """Raised if the program does not qualify."""
 
 
 class _Tiling:
@@ -92,59 +93,59 @@ class _Tiling:
         self.stored = {view for statement in walk(program.body) for view in stored_views(statement)} - self.local
         self.lengths = {view.name: view.shape for view in program.views}
         self.rows: Index | None = None
-        self.reach, self.wraps = 0, False
+        self.halo, self.wraps = 0, False
         self.sources: dict[str, tuple[Load, ...]] = {}
-        """What values of an iteration outside its nests are computed of, as far as the loop stores it."""
+        """The loads of stored views on which scalars of an iteration, outside its nests, depend."""
 
-    def tiled(self) -> Tiled:
+    def tiled(self) -> TimeTiling:
         scratch = {v.name for v in self.program.views if v.private and not any(length.terms for length in v.shape)}
-        if self.stored & scratch:  # memory of one call
+        if self.stored & scratch:  # scratch of one call holds the state
             raise _NotTileable
         for statement in walk(self.program.body):
             if isinstance(statement, Fail | Call) or (isinstance(statement, Apply) and may_fail(statement)):
                 raise _NotTileable
         loops = [position for position, statement in enumerate(self.program.body) if isinstance(statement, For)]
         if self.program.name == "map" or any(map(self.has_rows, (self.program.body[position] for position in loops))):
-            return self.once()
+            return self.single_iteration()
         if len(loops) != 1:
             raise _NotTileable
         (position,) = loops
         before, loop, after = self.program.body[:position], self.program.body[position], self.program.body[position + 1 :]
         assert isinstance(loop, For)
-        self.outside((*before, *after), loop)
-        levels = self.levels(loop.body)
-        body = (*before, self.moving(loop, levels), *after)
-        if self.rows is None or (self.wraps and self.heights(loop.body) != {self.rows}):
+        self.check_outside((*before, *after), loop)
+        levels = self.stages(loop.body)
+        body = (*before, self.with_moving_bounds(loop, levels), *after)
+        if self.rows is None or (self.wraps and self.row_counts(loop.body) != {self.rows}):
             raise _NotTileable
         return self.result(body, self.rows, len(levels.runs))
 
     def has_rows(self, loop: Statement) -> bool:
-        """Are items stored at its index, along the axis of rows?"""
+        """Does the loop store items at its index along the axis of rows?"""
         stores = [node for node in walk((loop,)) if isinstance(node, Store) and node.indices and node.view not in self.local]
         rows = [self.definitions.expand(node.indices[self.axis(node)[0]]) for node in stores]
         return isinstance(loop, For) and any(coefficient(row, loop.index) for row in rows)
 
-    def once(self) -> Tiled:
-        """A program that is one iteration, or goes through all of them at each point."""
-        levels = self.levels(self.program.body)
-        heights = self.heights(self.program.body)
-        if len(levels.runs) != 1 or len(heights) != 1 or self.reach or self.wraps:
+    def single_iteration(self) -> TimeTiling:
+        """The tiling of a program that is one iteration, or runs all iterations at each point."""
+        levels = self.stages(self.program.body)
+        heights = self.row_counts(self.program.body)
+        if len(levels.runs) != 1 or len(heights) != 1 or self.halo or self.wraps:
             raise _NotTileable
-        body = (*levels.counts, *self.limited(levels.runs[0], index(FROM), index(TO)))
+        body = (*levels.counts, *self.clipped(levels.runs[0], index(FROM), index(TO)))
         (height,) = heights
         return self.result(body, height, 1)
 
-    def result(self, body: tuple[Statement, ...], rows: Index, levels: int) -> Tiled:
+    def result(self, body: tuple[Statement, ...], rows: Index, levels: int) -> TimeTiling:
         program = replace(self.program, parameters=(*self.program.parameters, *PARAMETERS), body=body)
-        return Tiled(program, rows, self.reach, levels, self.wraps)
+        return TimeTiling(program, rows, self.halo, levels, self.wraps)
 
-    def heights(self, body: tuple[Statement, ...]) -> set[Index]:
-        """How many rows there are of what is stored."""
+    def row_counts(self, body: tuple[Statement, ...]) -> set[Index]:
+        """The numbers of rows of the stored views."""
         stores = (s for s in walk(body) if isinstance(s, Store) and s.view not in self.local)
         return {self.lengths[store.view][self.axis(store)[0]] for store in stores}
 
-    def outside(self, around: tuple[Statement, ...], loop: For) -> None:
-        """Does every call of the program leave the same beside the rows?"""
+    def check_outside(self, around: tuple[Statement, ...], loop: For) -> None:
+        """Check that the statements outside the loop have the same effect for every tile."""
         results = {carried.result for carried in loop.carried}
         if loop.kind is not LoopKind.SERIAL or loop.until is not None or loop.step != 1 or len(loop.lower) + len(loop.upper) > 2:
             raise _NotTileable
@@ -168,15 +169,15 @@ class _Tiling:
 
     # -------------------------------------------------------------------------------------------- levels
 
-    def levels(self, body: tuple[Statement, ...]) -> _StageLevels:
-        """The statements of an iteration: those that only count, and runs of the units of the others."""
+    def stages(self, body: tuple[Statement, ...]) -> _Stages:
+        """The statements of an iteration: scalars that do not depend on stored views, and the stages of the other units."""
         counts: list[Statement] = []
         units: list[_Unit] = []
         waiting: _Unit = ()
         """Statements that only touch local scratch, until one stores something else."""
         for statement in body:
-            if isinstance(statement, ConstantStatement | IndexStatement | Apply | Load) and not self.is_local((*waiting,
-                statement)):
+            extended = (*waiting, statement)
+            if isinstance(statement, ConstantStatement | IndexStatement | Apply | Load) and not self.is_local(extended):
                 loads = self.loads(statement)
                 if not loads:
                     counts.append(statement)
@@ -184,7 +185,7 @@ class _Tiling:
                 self.sources[statement.name] = loads
                 units.append((statement,))
                 continue
-            waiting = (*waiting, statement)
+            waiting = extended
             if not any(isinstance(node, Store) and node.view not in self.local for node in walk(waiting)):
                 continue
             while self.loads_before_it_stores(waiting):
@@ -199,27 +200,27 @@ class _Tiling:
         touched: list[set[_TiledAccess]] = []
         for unit in units:
             accessed = set(self.accesses(unit))
-            if any(_meet(one, other) for one in accessed for other in accessed):
+            if any(_conflict(one, other) for one in accessed for other in accessed):
                 raise _NotTileable
-            if not runs or any(_meet(one, other) for one in touched[-1] for other in accessed):
+            if not runs or any(_conflict(one, other) for one in touched[-1] for other in accessed):
                 runs.append([])
                 touched.append(set())
             runs[-1].append(unit)
             touched[-1] |= accessed
-        self.apart([tuple(statement for unit in run for statement in unit) for run in runs])
-        self.apart([unit for unit in units if self.row(unit) is not None and not self.is_over_rows(unit)])
-        return _StageLevels(tuple(counts), tuple(map(tuple, runs)))
+        self.check_separate([tuple(statement for unit in run for statement in unit) for run in runs])
+        self.check_separate([unit for unit in units if self.row(unit) is not None and not self.is_over_rows(unit)])
+        return _Stages(tuple(counts), tuple(map(tuple, runs)))
 
-    def apart(self, parts: Sequence[_Unit]) -> None:
-        """Does no part use a value of another?"""
+    def check_separate(self, parts: Sequence[_Unit]) -> None:
+        """Check that no part uses a value that another one defines."""
         for position, part in enumerate(parts):
             inside = {name for statement in part for name in defined(statement)}
-            if any(not inside.isdisjoint(uses(node)) for other in (*parts[:position],
-                *parts[position + 1 :]) for node in walk(other)):
+            others = (*parts[:position], *parts[position + 1 :])
+            if any(not inside.isdisjoint(uses(node)) for other in others for node in walk(other)):
                 raise _NotTileable
 
     def is_local(self, unit: _Unit) -> bool:
-        """Is the last statement about local scratch, or what the statements before it make?"""
+        """Does the last statement access local scratch, or use a value of the statements before it?"""
         *before, last = unit
         names = {name for statement in before for name in defined(statement)}
         nodes = list(walk((last,)))
@@ -228,7 +229,7 @@ class _Tiling:
         )
 
     def loads_before_it_stores(self, unit: _Unit) -> bool:
-        """Is there local scratch that was filled before this?"""
+        """Does the unit load local scratch that it does not fill first?"""
         filled: set[str] = set()
         for node in walk(unit):
             if isinstance(node, Load) and node.view in self.local - filled:
@@ -238,7 +239,7 @@ class _Tiling:
         return False
 
     def loads(self, *unit: Statement) -> tuple[Load, ...]:
-        """What statements read of what the loop stores, and of what values outside them were computed of; each load once."""
+        """The loads of stored views in the statements, and those on which the scalars they use depend; each load once."""
         nodes = list(walk(unit))
         loads = {node.name: node for node in nodes if isinstance(node, Load) and node.view in self.stored}
         for name in {name for node in nodes for name in uses(node)}:
@@ -246,7 +247,7 @@ class _Tiling:
         return tuple(loads.values())
 
     def accesses(self, unit: _Unit) -> Iterator[_TiledAccess]:
-        """What a unit touches of what the loop stores."""
+        """The accesses of a unit to stored views; updates `halo` and `wraps`."""
         row = self.row(unit)
         for load in self.loads(*unit):
             axis, buffer = self.axis(load)
@@ -254,16 +255,16 @@ class _Tiling:
                 yield _TiledAccess(load.view, buffer, False, True)
                 continue
             distance = minus(self.definitions.expand(load.indices[axis]), row)
-            around = self.around(distance, self.lengths[load.view][axis])
+            around = self.wrap_distance(distance, self.lengths[load.view][axis])
             near = distance.constant if around is None else around
-            self.reach, self.wraps = max(self.reach, abs(near)), self.wraps or around is not None
+            self.halo, self.wraps = max(self.halo, abs(near)), self.wraps or around is not None
             yield _TiledAccess(load.view, buffer, False, near != 0 or around is not None)
         for node in walk(unit):
             if isinstance(node, Store) and node.view not in self.local:
                 yield _TiledAccess(node.view, self.axis(node)[1], True, False)
 
-    def around(self, distance: Index, rows: Index) -> int | None:
-        """What is left of a distance that wraps around the rows; None if it does not."""
+    def wrap_distance(self, distance: Index, rows: Index) -> int | None:
+        """A distance modulo the number of rows, if it wraps around; None if it does not."""
         if self.rows is None:
             self.rows = rows
         if not distance.terms:
@@ -275,7 +276,7 @@ class _Tiling:
         raise _NotTileable
 
     def axis(self, node: Load | Store) -> tuple[int, Index | None]:
-        """The axis of rows, and which buffer it is."""
+        """The axis of rows of an access, and the index of its buffer (None: there is only one)."""
         first = self.definitions.expand(node.indices[0]) if node.indices else None
         if first is not None and len(first.terms) == 1 and self.definitions.alternates(first.terms[0][0]):
             if len(node.indices) < 2:
@@ -286,7 +287,7 @@ class _Tiling:
         return 0, None
 
     def row(self, unit: _Unit) -> Index | None:
-        """The row that a unit is at: that of its stores."""
+        """The row of a unit: that of its stores; None for a scalar."""
         stores = [node for node in walk(unit) if isinstance(node, Store) and node.view not in self.local]
         rows = {self.definitions.expand(node.indices[self.axis(node)[0]]) for node in stores}
         for statement in unit:
@@ -308,13 +309,13 @@ class _Tiling:
 
     # -------------------------------------------------------------------------------------------- writing
 
-    def moving(self, loop: For, levels: _StageLevels) -> For:
-        """The loop with bounds of rows that move."""
+    def with_moving_bounds(self, loop: For, levels: _Stages) -> For:
+        """The loop with bounds of rows that move from stage to stage."""
         low, high = self.names.fresh("from"), self.names.fresh("to")
         body: list[Statement] = list(levels.counts)
         for level, run in enumerate(levels.runs):
             start, stop = index(low, (FROM_STEP, level)), index(high, (TO_STEP, level))
-            body += self.around_again(run, start, stop) if self.wraps else self.limited(run, start, stop)
+            body += self.wrapped(run, start, stop) if self.wraps else self.clipped(run, start, stop)
         moved: list[Carried] = []
         for name, parameter, step in ((low, FROM, FROM_STEP), (high, TO, TO_STEP)):
             following = self.names.fresh(name)
@@ -322,17 +323,17 @@ class _Tiling:
             moved.append(Carried(name, Kind.I64, parameter, following, self.names.fresh(name)))
         return replace(loop, body=tuple(body), carried=(*loop.carried, *moved))
 
-    def around_again(self, run: tuple[_Unit, ...], start: Index, stop: Index) -> list[Statement]:
-        """The rows in the bounds, and those that are in them once more around."""
+    def wrapped(self, run: tuple[_Unit, ...], start: Index, stop: Index) -> list[Statement]:
+        """A stage for the rows in the bounds, and for those that wrap around into them."""
         assert self.rows is not None
         copy, ahead, following, last, none = map(self.names.fresh, ("around", "ahead", "ahead", "ahead", "none"))
-        body = (*self.limited(run, plus(start, index(ahead)), plus(stop, index(ahead))),
+        body = (*self.clipped(run, plus(start, index(ahead)), plus(stop, index(ahead))),
                 IndexStatement(following, plus(index(ahead), self.rows)))  # fmt: skip
         carried = Carried(ahead, Kind.I64, none, following, last)
         return [IndexStatement(none, ZERO), For(copy, (ZERO,), (Index((), 2),), LoopKind.SERIAL, body, (carried,))]
 
-    def limited(self, run: tuple[_Unit, ...], start: Index, stop: Index) -> list[Statement]:
-        """A run in bounds."""
+    def clipped(self, run: tuple[_Unit, ...], start: Index, stop: Index) -> list[Statement]:
+        """A stage clipped to the rows in the bounds."""
         done: list[Statement] = []
         for unit in run:
             row, statement = self.row(unit), unit[0]
@@ -360,7 +361,7 @@ class _Tiling:
 
 
 @dataclass(frozen=True, slots=True)
-class _StageLevels:
+class _Stages:
     counts: tuple[Statement, ...]
     runs: tuple[tuple[_Unit, ...], ...]
 
@@ -370,12 +371,12 @@ class _TiledAccess:
     view: str
     buffer: Index | None
     is_store: bool
-    is_elsewhere: bool
-    """Is it in another row than its nest?"""
+    in_other_row: bool
+    """Is it in another row than that of its nest?"""
 
 
-def _meet(one: _TiledAccess, other: _TiledAccess) -> bool:
-    """May two nests touch one item, one of them in another row?"""
-    if one.view != other.view or not (one.is_store or other.is_store) or not (one.is_elsewhere or other.is_elsewhere):
+def _conflict(one: _TiledAccess, other: _TiledAccess) -> bool:
+    """May two nests access one item, one of them in another row than its own, and one of them storing it?"""
+    if one.view != other.view or not (one.is_store or other.is_store) or not (one.in_other_row or other.in_other_row):
         return False
     return one.buffer is None or other.buffer is None or plus(one.buffer, other.buffer) != ONE

@@ -17,7 +17,7 @@ from rho.backend.loopir.facts import IterationEstimate
 from rho.backend.loopir.text import parse
 from rho.backend.loopir.verifier import problems
 from rho.backend.transform.pipeline import optimise, runs_in_tiles
-from rho.backend.transform.time_tiling import PARAMETERS, Tiled, tiled
+from rho.backend.transform.time_tiling import PARAMETERS, TimeTiling, tile_in_time
 
 from .running import meaning
 
@@ -57,7 +57,7 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> Callable[[Stretches], list[int]]:
         ran: list[int] = []
 
         def stretches_of(rows: RowDomain, turns: int, threads: int) -> Stretches | None:
-            shrinks = 2 * rows.reach * rows.levels * stretches.iterations
+            shrinks = 2 * rows.halo * rows.stages * stretches.iterations
             return stretches if rows.count // stretches.bands >= shrinks else None
 
         real = tiles.run_tiles
@@ -145,8 +145,8 @@ program loop(first, last, n) given first, n - 3 {{
 """
 
 
-def _tiled(body: str, shape: str = "2, n") -> Tiled | None:
-    return tiled(parse(LOOP.format(shape=shape, body=body)))
+def _tiled(body: str, shape: str = "2, n") -> TimeTiling | None:
+    return tile_in_time(parse(LOOP.format(shape=shape, body=body)))
 
 
 ROD = "for i in 1..n - 1 serial { p = x[b, i - 1] q = x[b, i + 1] r: f64 = add(p, q) s: f64 = mul(half, r) x[-b + 1, i] = s }"
@@ -155,13 +155,13 @@ ROD = "for i in 1..n - 1 serial { p = x[b, i - 1] q = x[b, i + 1] r: f64 = add(p
 def test_reach_and_levels() -> None:
     made = _tiled(ROD)
     assert made is not None
-    assert (made.reach, made.levels, made.wraps) == (1, 1, False)
+    assert (made.halo, made.stages, made.wraps) == (1, 1, False)
     both = _tiled(ROD + " for j in 2..n - 2 serial { u = x[-b + 1, j + 2] w: f64 = mul(half, u) x[b, j] = w }")
     assert both is not None
-    assert (both.reach, both.levels) == (2, 2)
+    assert (both.halo, both.stages) == (2, 2)
     around = _tiled("for i in 0..n - 1 serial { p = x[b, i + 1] x[-b + 1, i] = p } q = x[b, 0] x[-b + 1, n - 1] = q")
     assert around is not None
-    assert (around.reach, around.levels, around.wraps) == (1, 1, True)
+    assert (around.halo, around.stages, around.wraps) == (1, 1, True)
 
 
 def test_a_value_that_is_read_twice_at_every_step_is_one_load() -> None:
@@ -199,7 +199,8 @@ READ = "q{0} = t[0] x[-b + 1, {1}] = q{0} "
     (FILL.format(1, 0) + "for i in 0..n serial { q = t[0] x[-b + 1, i] = q }", False),
 ])  # fmt: skip
 def test_local_scratch_is_filled_and_read_for_a_row_together(body: str, is_one: bool) -> None:
-    made = tiled(parse(LOOP.format(shape="2, n", body=body).replace("two: i64", "scratch t: f64[1] private local  two: i64")))
+    text = LOOP.format(shape="2, n", body=body).replace("two: i64", "scratch t: f64[1] private local  two: i64")
+    made = tile_in_time(parse(text))
     assert (made is not None) == is_one
     assert made is None or not problems(made.program)
 
