@@ -63,9 +63,9 @@ class Session:
         core, diagnostics = check_schedule_blocks(result.core, result.diagnostics, self.devices)
 
         def judging(of: Source) -> FactQuery:
-            from ..typechecker.check import Judging
+            from ..typechecker.check import ExpressionFacts
 
-            return Judging((checker or self.checker()).sibling, loader.load, of.name)
+            return ExpressionFacts((checker or self.checker()).sibling, loader.load, of.name)
 
         return Checked(source, core, order_and_explain(diagnostics, source, sources, judging), sources, result)
 

@@ -93,7 +93,7 @@ class CheckResult:
                 shown[name] = tuple([(show_instance(name, one.arguments, one.results, one.facts), one) for one in inferred])
         return shown
 
-    def described(self, name: str) -> tuple[str, ...]:
+    def describe(self, name: str) -> tuple[str, ...]:
         """What an editor shows on a top-level name: type and reads of a value; each way to apply a function, with what it
         needs of the sizes as `where`.  Nothing for an unknown name."""
         entry = self.elaborated.names.get(name)
@@ -109,14 +109,14 @@ class CheckResult:
         from .elaborate.infer_signature import instances
         from .usage.check_moves import show_instance
 
-        context, site = self.elaborated.context, self.elaborated.sites.get(name)
-        signatures = context.memory.signatures
-        known = None if site is None else signatures.get((name, site.key))
+        context, definition = self.elaborated.context, self.elaborated.definition_keys.get(name)
+        signatures = context.check_cache.signatures
+        known = None if definition is None else signatures.get((name, definition.key))
         if known is None:
             inferred = instances(context, function)
             known = tuple([show_instance(name, one.arguments, one.results, one.facts) for one in inferred])
-            if site is not None and site.reach <= DependencyLevel.CONSTANTS:
-                signatures.put((name, site.key), known)
+            if definition is not None and definition.dependency <= DependencyLevel.CONSTANTS:
+                signatures.put((name, definition.key), known)
         return known
 
 
@@ -127,11 +127,11 @@ def no_modules(name: str, importer: str | None) -> Source | None:
 
 def check(
     source: Source, *, load_module: LoadModule = no_modules, strict: bool = False, index_origin: int | None = None,
-    memory: CheckCache | None = None,
+    check_cache: CheckCache | None = None,
 ) -> CheckResult:  # fmt: skip
     """Check a program.  `index_origin` overrides what the file says (for `eval --lines` and corpora); `memory` is what a
     `Checker` keeps from earlier versions."""
-    done = elaborate(source, load_module, strict=strict, index_origin=index_origin, memory=memory)
+    done = elaborate(source, load_module, strict=strict, index_origin=index_origin, check_cache=check_cache)
     return CheckResult(done.core, done.diagnostics, done)
 
 
@@ -160,7 +160,7 @@ class Checker:
         self._load_module = load_module
         self._strict = strict
         self._index_origin = index_origin
-        self._memory = CheckCache()
+        self._check_cache = CheckCache()
 
     @cached_property
     def sibling(self) -> Checker:
@@ -169,15 +169,16 @@ class Checker:
 
     def read(self, source: Source, load_module: LoadModule | None = None) -> Parsed:
         """This version with what its names stand for, without checking it."""
-        return programs.read(source, self._load_module if load_module is None else load_module, {}, self._memory)
+        return programs.read(source, self._load_module if load_module is None else load_module, {}, self._check_cache)
 
     def check(self, source: Source, load_module: LoadModule | None = None) -> CheckResult:
         """The result of checking this version; `load_module` may read the modules anew."""
         load = self._load_module if load_module is None else load_module
         try:
-            return check(source, load_module=load, strict=self._strict, index_origin=self._index_origin, memory=self._memory)
+            return check(source, load_module=load, strict=self._strict, index_origin=self._index_origin,
+                check_cache=self._check_cache)
         finally:
-            self._memory.end_generation()
+            self._check_cache.end_generation()
 
 
 # ---------------------------------------------------------------------------------------------------- judging
@@ -188,7 +189,7 @@ _LETTERS: Final = {Kind.BOOL: "b", Kind.I64: "i", Kind.F64: "f", Kind.CHAR: "c"}
 _LIBRARIES: Final = re.compile(r"(?<![\w.])(stats|sort|text|linalg)\.")
 
 
-class Judging:
+class ExpressionFacts:
     """Facts of expressions after the first statements of one file; expensive ones are worked out once."""
 
     def __init__(self, checker: Checker, load: LoadModule, file: str) -> None:
@@ -226,6 +227,6 @@ def _fact(value: Operand) -> ArgumentFact:
 
     element, shape = value.type.element, value.type.shape
     low, high = element.low, element.high
-    if element.below is not None:
+    if element.index_bound is not None:
         low = 0
     return ArgumentFact(tuple([size.constant for size in shape]), _LETTERS.get(element.kind, "o"), low, high, value.constant)

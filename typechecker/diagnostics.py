@@ -11,21 +11,21 @@ from ..lang.syntax.source import Source, Span
 from .core.arrays import ValueId
 from .elements import ArrayType, show_element
 from .sizes.polynomials import Size, show, show_short, variable
-from .sizes.size import capacity
+from .sizes.size import upper_bound
 
 # ---------------------------------------------------------------------------------------------------- reports
 
 @dataclass(slots=True)
-class Reports:
+class DiagnosticSink:
     """`calls` are being expanded, the outermost first; `warnings`: where an index was warned of."""
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
     calls: list[Span] = field(default_factory=list)
     warnings: dict[tuple[ValueId, str], Span] = field(default_factory=dict)
 
-    def trial(self) -> Reports:
+    def trial(self) -> DiagnosticSink:
         """For work whose reports are apart from what was reported before."""
-        return Reports([], list(self.calls), self.warnings)
+        return DiagnosticSink([], list(self.calls), self.warnings)
 
     def add(self, diagnostic: Diagnostic) -> None:
         """Collect a diagnostic; the same one at the same place only once."""
@@ -54,7 +54,7 @@ class Reports:
 # How the program writes its values: their names and where it mentions them, for messages.
 
 @dataclass(slots=True)
-class Wording:
+class SourceNames:
     """`names`: the first name of a value; `uses`: where it was mentioned last; `said`: what this statement added to either."""
 
     names: dict[ValueId, str] = field(default_factory=dict)
@@ -62,9 +62,9 @@ class Wording:
     sources: list[Source] = field(default_factory=list)
     said: list[tuple[ValueId, str | Span]] = field(default_factory=list)
 
-    def trial(self) -> Wording:
+    def trial(self) -> SourceNames:
         """For work that is to leave no trace."""
-        return Wording(dict(self.names), dict(self.uses), self.sources)
+        return SourceNames(dict(self.names), dict(self.uses), self.sources)
 
     def add(self, value: ValueId, word: str | Span) -> None:
         """A name, which counts if it is the first, or a mention."""
@@ -98,7 +98,7 @@ def show_shape(shape: Sequence[Size]) -> str:
 
 
 def _show_size(size: Size) -> str:
-    return f"{show_short(size)}≤{show_short(capacity(size))}" if size.is_runtime() else show_short(size)
+    return f"{show_short(size)}≤{show_short(upper_bound(size))}" if size.is_runtime() else show_short(size)
 
 
 # ------------------------------------------------------------------------------ as signatures are written
@@ -122,23 +122,23 @@ def names_of_sizes(arguments: Sequence[ArrayType], results: Sequence[ArrayType])
 
 def _sizes(type_: ArrayType) -> list[Size]:
     element = type_.element
-    return [*type_.shape, *[size for size in (element.below, element.most) if size is not None]]
+    return [*type_.shape, *[size for size in (element.index_bound, element.symbolic_max) if size is not None]]
 
 
 def show_signature_type(type: ArrayType, names: Mapping[Size, str]) -> str:
     """A type as a signature states it, whole and readable: `names` are those of sizes known only when run."""
 
     def open_size(size: Size) -> str:
-        return f"{names[size]}≤{show(capacity(size))}" if size in names else show(size)
+        return f"{names[size]}≤{show(upper_bound(size))}" if size in names else show(size)
 
     if type.permutation:
         return f"perm<{open_size(type.shape[0])}>"
     element = type.element
-    if element.below is not None:
-        said = element.below in type.shape and element.below in names
-        text = f"idx<{names[element.below] if said else open_size(element.below)}>"
-    elif element.most is not None and element.low is not None and not element.weak:
-        most = capacity(element.most) if element.most.is_runtime() else element.most
+    if element.index_bound is not None:
+        said = element.index_bound in type.shape and element.index_bound in names
+        text = f"idx<{names[element.index_bound] if said else open_size(element.index_bound)}>"
+    elif element.symbolic_max is not None and element.low is not None and not element.weak:
+        most = upper_bound(element.symbolic_max) if element.symbolic_max.is_runtime() else element.symbolic_max
         text = f"int<{str(element.low).replace('-', '¯')}..{show(most)}>"
     else:
         text = element.kind.value

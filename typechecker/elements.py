@@ -67,9 +67,9 @@ class Element:
     kind: Kind
     low: int | None = None
     high: int | None = None
-    below: Size | None = None
+    index_bound: Size | None = None
     weak: bool = False
-    most: Size | None = None
+    symbolic_max: Size | None = None
 
 
 _LIMITS = {
@@ -85,11 +85,11 @@ def limits(kind: Kind) -> tuple[int, int] | None:
 def integer_range(element: Element) -> tuple[int | None, int | None]:
     """Inclusive bounds that are known; the limits of bool, u8 and i32 count, those of i64 do not."""
     low, high = element.low, element.high
-    if element.below is not None:
-        top = element.below.bounds()[1]
+    if element.index_bound is not None:
+        top = element.index_bound.bounds()[1]
         return 0, None if top is None else top - 1
-    if element.most is not None:
-        top = element.most.bounds()[1]
+    if element.symbolic_max is not None:
+        top = element.symbolic_max.bounds()[1]
         high = top if high is None else high if top is None else min(high, top)
     if element.kind is not Kind.I64 and element.kind in _LIMITS:
         bottom, top = _LIMITS[element.kind]
@@ -113,12 +113,12 @@ def fits(element: Element, kind: Kind) -> bool:
 
 def plain(element: Element) -> Element:
     """The element without ranges and weakness; positions stay positions."""
-    return Element(element.kind, below=element.below)
+    return Element(element.kind, index_bound=element.index_bound)
 
 
-def held(element: Element) -> Element:
+def without_size_bounds(element: Element) -> Element:
     """The element of an array whose items come from several places: constant bounds stay, bounds that are sizes do not."""
-    return Element(element.kind, element.low, element.high, element.below)
+    return Element(element.kind, element.low, element.high, element.index_bound)
 
 
 def strong(element: Element) -> Element:
@@ -144,7 +144,7 @@ def promote_kinds(a: Kind, b: Kind) -> Kind | None:
     return max(a, b, key=_ORDER.index)
 
 
-def joint(given: Sequence[Element]) -> Element | None:
+def promote_all(given: Sequence[Element]) -> Element | None:
     """The element type that holds values of all; None if text meets numbers."""
     common: Element | None = given[0]
     for element in given[1:]:
@@ -162,19 +162,20 @@ def promote(a: Element, b: Element) -> Element | None:
     if kind is None:
         return None
     weak = a.weak and b.weak
-    if a.below is not None and b.below is not None:
-        return Element(Kind.I64, below=maximum(a.below, b.below))
-    if kind not in _LIMITS or a.below is not None or b.below is not None:
+    if a.index_bound is not None and b.index_bound is not None:
+        return Element(Kind.I64, index_bound=maximum(a.index_bound, b.index_bound))
+    if kind not in _LIMITS or a.index_bound is not None or b.index_bound is not None:
         return Element(kind, weak=weak)
     (low1, high1), (low2, high2) = integer_range(a), integer_range(b)
     low = None if low1 is None or low2 is None else min(low1, low2)
     high = None if high1 is None or high2 is None else max(high1, high2)
     most = None
-    if low is not None and (a.most is not None or b.most is not None):
-        tops = [e.most if e.most is not None else None if h is None else number(h) for e, h in ((a, high1), (b, high2))]
+    if low is not None and (a.symbolic_max is not None or b.symbolic_max is not None):
+        tops = [e.symbolic_max if e.symbolic_max is not None else None if h is None else number(h) for e, h in ((a, high1), (b,
+            high2))]
         if tops[0] is not None and tops[1] is not None:
             most = maximum(tops[0], tops[1])
-    return _within(Element(kind, low, high, None, weak, most))
+    return _without_idle_range(Element(kind, low, high, None, weak, most))
 
 
 def _promoted_kind(a: Element, b: Element) -> Kind | None:
@@ -222,7 +223,7 @@ def floating(kind: Kind) -> Kind:
     return Kind.F64 if kind in _LIMITS else kind
 
 
-def _within(element: Element) -> Element:
+def _without_idle_range(element: Element) -> Element:
     """Forget a range that says no more than the kind."""
     if element.kind not in _LIMITS:
         return Element(element.kind, weak=element.weak)
@@ -232,22 +233,23 @@ def _within(element: Element) -> Element:
         low = None
     if high is not None and high >= top:
         high = None
-    return replace(element, low=low, high=high, most=element.most if low is not None or element.kind is not Kind.I64 else None)
+    return replace(element, low=low, high=high,
+        symbolic_max=element.symbolic_max if low is not None or element.kind is not Kind.I64 else None)
 
 
-def ranged(kind: Kind, low: int | None, high: int | None, *, weak: bool = False, most: Size | None = None) -> Element:
+def ranged(kind: Kind, low: int | None, high: int | None, *, weak: bool = False, symbolic_max: Size | None = None) -> Element:
     """An integer element with a range; a range that leaves the kind's limits may wrap, so it is forgotten."""
     bottom, top = _LIMITS[kind]
     if (low is not None and low < bottom) or (high is not None and high > top):
         return Element(kind, weak=weak)
     if low is None and high is None:
         return Element(kind, weak=weak)
-    return Element(kind, low, high, None, weak, most if low is not None else None)
+    return Element(kind, low, high, None, weak, symbolic_max if low is not None else None)
 
 
-def widens(given: Element, wanted: Element) -> bool:
+def widens(given: Element, expected: Element) -> bool:
     """May an argument of element `given` be passed where `wanted` is declared (language.md, Numbers)?  Ranges aside."""
-    a, b = given.kind, wanted.kind
+    a, b = given.kind, expected.kind
     if a is b:
         return True
     if Kind.CHAR in (a, b):
@@ -261,10 +263,10 @@ def widens(given: Element, wanted: Element) -> bool:
 
 def show_element(element: Element) -> str:
     """`f64`, `idx<n>`, `int<0..n>`; literals and plain ranges show their kind."""
-    if element.below is not None:
-        return f"idx<{show_short(element.below)}>"
-    if element.most is not None and element.low is not None and not element.weak:
-        return f"int<{str(element.low).replace('-', '¯')}..{show_short(element.most)}>"
+    if element.index_bound is not None:
+        return f"idx<{show_short(element.index_bound)}>"
+    if element.symbolic_max is not None and element.low is not None and not element.weak:
+        return f"int<{str(element.low).replace('-', '¯')}..{show_short(element.symbolic_max)}>"
     return element.kind.value
 
 

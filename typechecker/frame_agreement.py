@@ -12,23 +12,23 @@ from typing import Protocol
 
 from ..lang.diagnostics.model import Code, Edit, Fix, Label
 from ..lang.syntax.source import Span
-from .diagnostics import Wording, show_type
+from .diagnostics import SourceNames, show_type
 from .proof.obligations import Obligation, Relation, SizeFact
 from .sizes.polynomials import ONE, Size
 from .values.facts import Operand
 
 
-class FrameRequest(Protocol):
+class FrameContext(Protocol):
     """What agreeing asks of a builder."""
 
     glyph: str
-    wording: Wording
+    source_names: SourceNames
 
     def require(self, obligation: Obligation) -> bool: ...
 
     def selection(self, x: Operand) -> Span | None: ...
 
-    def where(self, x: Operand) -> Span: ...
+    def span_of(self, x: Operand) -> Span: ...
 
     def text(self, span: Span) -> str: ...
 
@@ -36,12 +36,12 @@ class FrameRequest(Protocol):
 _MOST_CHARACTERS = 24  # of the program's text within a message
 
 
-def principal_frame(b: FrameRequest, args: Sequence[Operand], span: Span) -> tuple[Size, ...] | None:
+def principal_frame(b: FrameContext, args: Sequence[Operand], span: Span) -> tuple[Size, ...] | None:
     """The result shape of an element-wise application, None after an error."""
     return agree(b, args, [a.type.shape for a in args], span)
 
 
-def agree(b: FrameRequest, args: Sequence[Operand], frames: Sequence[tuple[Size, ...]], span: Span) -> tuple[Size, ...] | None:
+def agree(b: FrameContext, args: Sequence[Operand], frames: Sequence[tuple[Size, ...]], span: Span) -> tuple[Size, ...] | None:
     """The principal frame of `args` whose frames are given; None after E101 (or E140)."""
     principal = max(range(len(frames)), key=lambda i: (len(frames[i]), -i))
     frame = frames[principal]
@@ -69,7 +69,7 @@ def _most_precise(frames: Sequence[tuple[Size, ...]], principal: int) -> tuple[S
 
 
 def _obligation(
-    b: FrameRequest, args: Sequence[Operand], frames: Sequence[tuple[Size, ...]], principal: int, i: int, axis: int, span: Span
+    b: FrameContext, args: Sequence[Operand], frames: Sequence[tuple[Size, ...]], principal: int, i: int, axis: int, span: Span
 ) -> Obligation:  # fmt: skip
     mine, theirs = frames[i][axis], frames[principal][axis]
     first, second = (args[principal], args[i]) if principal < i else (args[i], args[principal])
@@ -79,7 +79,8 @@ def _obligation(
         x, selection = selections[0]
         count = str(one if x is first else two)
         message = f"lengths {one} and {two} differ: {count} is the number of elements that a mask keeps"
-        labels = (*[Label(b.where(x), show_type(x.type)) for x in (first, second)], Label(selection, f"this mask keeps {count}"))
+        labels = (*[Label(b.span_of(x), show_type(x.type)) for x in (first, second)], Label(selection,
+            f"this mask keeps {count}"))
         hint = "select from both with the same mask: `(m⌿x) … m⌿y`"
         return Obligation(SizeFact(Relation.EQUAL, one, two), Code.E140, span, message, labels, (hint,))
     if mine.constant is not None and theirs.constant is not None:
@@ -90,31 +91,31 @@ def _obligation(
         message = f"these arrays do not line up: leading axes {one} and {two} may differ"
     else:
         message = f"these arrays do not line up: axes {axis} ({one} and {two}) may differ"
-    labels = tuple(Label(b.where(x), show_type(x.type)) for x in (first, second))
+    labels = tuple(Label(b.span_of(x), show_type(x.type)) for x in (first, second))
     notes, fixes = hints(b, args[principal], frames[principal], args[i], frames[i], span)
     return Obligation(SizeFact(Relation.EQUAL, one, two), Code.E101, span, message, labels, notes, fixes)
 
 
 def hints(
-    b: FrameRequest, long: Operand, long_frame: tuple[Size, ...], short: Operand, short_frame: tuple[Size, ...], span: Span
+    b: FrameContext, long: Operand, long_frame: tuple[Size, ...], short: Operand, short_frame: tuple[Size, ...], span: Span
 ) -> tuple[tuple[str, ...], tuple[Fix, ...]]:  # fmt: skip
     """(notes, repairs): forms that would line up.  A repair needs the function's own text at `span`."""
     rank = len(short_frame)
     if rank and rank < len(long_frame) and short_frame == long_frame[len(long_frame) - rank :]:
         cells = "row" if rank == 1 else f"cell of rank {rank}"
-        left, right = sorted((long, short), key=lambda x: b.where(x).start)
-        texts = [_called(b, x, left=x is left) for x in (left, right, short)]
+        left, right = sorted((long, short), key=lambda x: b.span_of(x).start)
+        texts = [_short_text(b, x, left=x is left) for x in (left, right, short)]
         if not all(texts):
             return (f"frames match from the left; to pair one argument with every {cells} of the other use `⍤{rank}`",), ()
         rewritten = f"`{texts[0]} {b.glyph}⍤{rank} ⊢ {texts[1]}`"
         said = f"frames match from the left; to use {texts[2]} with every {cells} write {rewritten}"
         if b.text(span) not in ("", b.glyph):  # a derived function: what it does with `⍤` is its own affair
             return ("frames match from the left; here one has the other's last axes (rows: `⍤1`)",), ()
-        if _beside(b, left, span) and _beside(b, right, span):
+        if _is_adjacent(b, left, span) and _is_adjacent(b, right, span):
             return (), (Fix(said, (Edit(Span(span.file, span.end, span.end), f"⍤{rank} ⊢"),)),)
         return (said,), ()
     if rank == len(long_frame) and rank > 1 and short_frame == long_frame[::-1]:
-        return turned(b, short, span)
+        return transpose_hint(b, short, span)
     if any(a != b and ONE in (a, b) for a, b in zip(long_frame, short_frame, strict=False)):
         return ("an axis of length 1 is not stretched: use a scalar (`⊃x`)",), ()
     if any(s.is_runtime() for s in (*long_frame, *short_frame)):
@@ -122,19 +123,19 @@ def hints(
     return (), ()
 
 
-def turned(b: FrameRequest, x: Operand, span: Span) -> tuple[tuple[str, ...], tuple[Fix, ...]]:
+def transpose_hint(b: FrameContext, x: Operand, span: Span) -> tuple[tuple[str, ...], tuple[Fix, ...]]:
     """The suggestion to transpose an argument of the function at `span`."""
-    operand = b.where(x)
-    if not _beside(b, x, span):
+    operand = b.span_of(x)
+    if not _is_adjacent(b, x, span):
         return ("the axes of one in reverse order (`⍉`) line up with the other's",), ()
-    said = f"did you mean `⍉{_called(b, x) or b.text(operand)}`? its axes in reverse order line up"
+    said = f"did you mean `⍉{_short_text(b, x) or b.text(operand)}`? its axes in reverse order line up"
     text = b.text(operand)
     return (), (Fix(said, (Edit(operand, f"⍉{text}" if operand.start >= span.end else f"(⍉{text})"),)),)
 
 
-def _beside(b: FrameRequest, x: Operand, span: Span) -> bool:
+def _is_adjacent(b: FrameContext, x: Operand, span: Span) -> bool:
     """Is a value written right beside the function, as its argument?"""
-    operand = b.where(x)
+    operand = b.span_of(x)
     if operand.file != span.file or not b.text(operand):
         return False
     if operand.start >= span.end:
@@ -142,11 +143,11 @@ def _beside(b: FrameRequest, x: Operand, span: Span) -> bool:
     return operand.end <= span.start and b.text(Span(span.file, operand.end, span.start)).strip() in ("", ")")
 
 
-def _called(b: FrameRequest, x: Operand, *, left: bool = False) -> str:
+def _short_text(b: FrameContext, x: Operand, *, left: bool = False) -> str:
     """A value as a message writes it: the short text that the program mentions it by, or its name; empty if it has neither."""
-    text = b.text(b.where(x))
+    text = b.text(b.span_of(x))
     if text.isidentifier() or text in ("⍺", "⍵"):
         return text
-    if x.value in b.wording.names or not 0 < len(text) <= _MOST_CHARACTERS or "\n" in text:
-        return b.wording.names.get(x.value, "")
+    if x.value in b.source_names.names or not 0 < len(text) <= _MOST_CHARACTERS or "\n" in text:
+        return b.source_names.names.get(x.value, "")
     return f"({text})" if left else text

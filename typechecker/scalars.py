@@ -89,7 +89,7 @@ def identity_of(function: str, kind: Kind) -> int | None:
     return 255 if value == -1 and kind is Kind.U8 else value
 
 
-def neutral(function: str, kind: Kind) -> int | float:
+def neutral_element(function: str, kind: Kind) -> int | float:
     """What changes nothing, not even the sign of a zero, when an associative function combines it with an item of a kind."""
     if FUNCTIONS[function].identity is None:
         least, greatest = limits(kind) or (-math.inf, math.inf)

@@ -12,7 +12,7 @@ from typing import Final
 
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
-from ...typechecker.scalars import is_exact_in_any_order, neutral
+from ...typechecker.scalars import is_exact_in_any_order, neutral_element
 from ..jit import compiler
 from ..jit.compiler import has_feature
 from ..loopir.ir import (
@@ -86,7 +86,7 @@ class Prefix:
     def up_to(self, before: str, items: str, present: str) -> str:
         """All up to each item, of those in the lanes of a mask (all, if it is empty).  `before`: what comes first."""
         v, kind, lanes = self.v, self.carried.kind, self.lanes
-        nothing, step = v.constant(kind, neutral(self.carried.reduction or "", kind)), 1
+        nothing, step = v.constant(kind, neutral_element(self.carried.reduction or "", kind)), 1
         if present:
             items = v.choose(kind, present, items, nothing)
         while step < lanes:
@@ -446,7 +446,7 @@ class Printer(StatementPrinter):
             for name, c in joins.items():
                 item = r.vector(items[name])
                 if r.mask:
-                    item = v.choose(c.kind, r.mask, item, v.constant(c.kind, neutral(c.reduction or "", c.kind)))
+                    item = v.choose(c.kind, r.mask, item, v.constant(c.kind, neutral_element(c.reduction or "", c.kind)))
                 rows[name].append(item)
             r.mask = ""
         r.lanes, r.vector_index = 1, ""
@@ -472,7 +472,7 @@ class Printer(StatementPrinter):
         r, v = self.registers, Vectors(self.w, lanes)
         r.lanes, r.vector_index = lanes, node.index
         self.scans = scans = {name: Prefix(self.w, c, lanes) for name, c in scan_reductions(node).items()}
-        entry = [v.constant(c.kind, neutral(c.reduction or "", c.kind)) if c.yielded not in scans
+        entry = [v.constant(c.kind, neutral_element(c.reduction or "", c.kind)) if c.yielded not in scans
                  else scans[c.yielded].everywhere(start) for c, start in zip(node.carried, initial, strict=True)]  # fmt: skip
         lower, values = self.counted(node, lower, upper, entry, lanes, steps)
         r.lanes, r.vector_index, self.scans = 1, "", {}

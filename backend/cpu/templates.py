@@ -19,7 +19,7 @@ import numpy as np
 
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
-from ...typechecker.scalars import neutral
+from ...typechecker.scalars import neutral_element
 from ..graph.phases import LibraryPhase, ValueId
 from ..graph.projections import frame_of
 from ..jit import tiering
@@ -376,7 +376,7 @@ class PreparedTemplate:
 @cache
 def _carry(function: str, kind: Kind) -> NumArray:
     """What is before every line is nothing; what is behind is nobody's."""
-    return np.full(2, neutral(function, kind), DTYPES[kind])
+    return np.full(2, neutral_element(function, kind), DTYPES[kind])
 
 
 _scan_cache: LruCache[PreparedTemplate] = LruCache(256)
@@ -450,7 +450,7 @@ def reduce_by_key(function: str, kind: Kind, keys: NumArray, items: NumArray, bi
         tables = _by_runs(replace(code, runs=True), keys, items, bins, pieces)
     if tables is None:
         pieces = pieces if exact and small else 1
-        tables = np.full((pieces * code.tables, bins), neutral(function, kind), DTYPES[kind])
+        tables = np.full((pieces * code.tables, bins), neutral_element(function, kind), DTYPES[kind])
         each = -(-count // pieces)
         if not _run(code, address, keys, items, tables, [min(piece * each, count) for piece in range(pieces + 1)]):
             return None
@@ -471,7 +471,7 @@ def _by_runs(code: Scatter, keys: NumArray, items: NumArray, bins: int, pieces: 
         if start < count and keys[start - 1] > keys[start]:
             return None
         starts.append(start)
-    table: NumArray = np.full((1, bins), neutral(code.function, code.kind), DTYPES[code.kind])
+    table: NumArray = np.full((1, bins), neutral_element(code.function, code.kind), DTYPES[code.kind])
     return table if _run(code, address, keys, items, table, [*starts, count]) else None
 
 
@@ -499,7 +499,7 @@ def _with_empty_bins(function: str, kind: Kind, keys: NumArray, result: NumArray
     from .numpy_reductions import identity
 
     if function in ("min", "max") or (kind.is_float and function == "add"):
-        untouched = result == neutral(function, kind)
+        untouched = result == neutral_element(function, kind)
         if function == "add":
             untouched &= np.signbit(result)
         if untouched.any():

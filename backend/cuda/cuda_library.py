@@ -17,7 +17,7 @@ import numpy as np
 from ...lang.diagnostics.model import Code
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
-from ...typechecker.scalars import identity_of, neutral
+from ...typechecker.scalars import identity_of, neutral_element
 from ..codegen.cuda_printer import cuda_text
 from ..codegen.cuda_scalars import is_joined
 from ..codegen.cuda_support import LIBRARY
@@ -210,7 +210,7 @@ def key_reduce(call: CudaCall, arrays: Any) -> Any:
 
 def _scattered(call: CudaCall, kind: Kind, keys: Any, items: Any, shape: tuple[int, int]) -> Any:
     xp, function, (bins, width) = call.xp, call.function(), shape
-    result = xp.full(shape, neutral(function, kind), DTYPES[kind])
+    result = xp.full(shape, neutral_element(function, kind), DTYPES[kind])
     if not width:
         check_indices(keys, bins, checked=call.flag("checked"), indexing=call.phase.indexing)
     elif keys.size:

@@ -23,7 +23,7 @@ from typing import Final
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable, number as size_number
-from ...typechecker.sizes.size import capacity
+from ...typechecker.sizes.size import upper_bound
 from ..codegen.cuda_support import missing
 from ..graph import traverse
 from ..graph.bind_sizes import BoundGraph, KnownValues
@@ -87,7 +87,7 @@ def library_grains(phase: LibraryPhase, types: Types, rates: Rates, number: Numb
         return Grains(points * _product(cells[0], cells[1], types[phase.results[0]].element.kind, rates, alike))
     if phase.op in _CUBIC:
         work = LIBRARY[phase.op].work(cells_of(phase, types))
-        size = sum(number(capacity(count)) for count in work.values()) if cut is None else prod(cells[0]) * cells[0][-1]
+        size = sum(number(upper_bound(count)) for count in work.values()) if cut is None else prod(cells[0]) * cells[0][-1]
         return Grains(points * rates.grains(LIBRARY[phase.op].stems, kind, largest(1, size)))
     once = points if phase.op in _CELL_BY_CELL else 1
     size = sum(prod(s) * types[a].element.kind.bytes for s, a in zip(args, phase.args, strict=True))
@@ -433,7 +433,7 @@ def numbers_of(bound: BoundGraph) -> Callable[[Size], int]:
             return value
         result = known.get(size)
         if result is None:
-            result = known[size] = capacity(size).evaluate({})
+            result = known[size] = upper_bound(size).evaluate({})
         return result
 
     return number

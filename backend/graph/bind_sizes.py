@@ -97,7 +97,7 @@ def _violation(guard: CoreGuard, sizes: Mapping[SizeVariable, int]) -> Diagnosti
     mentioned = sorted(guard.variables(), key=lambda v: v.key)
     values = {v.name: sizes[v] for v in mentioned}
     return Diagnostic(
-        Code.E701, fact.broken_with(sizes), need.span,
+        Code.E701, fact.describe_failure(sizes), need.span,
         labels=need.labels, notes=(need.message, *need.notes), goal=str(fact), counterexample=values,
     )  # fmt: skip
 
@@ -138,8 +138,8 @@ class _Binder:
 
     def type(self, type: ArrayType) -> ArrayType:
         element = type.element
-        if element.below is not None:
-            element = Element(element.kind, element.low, element.high, self.size(element.below), element.weak)
+        if element.index_bound is not None:
+            element = Element(element.kind, element.low, element.high, self.size(element.index_bound), element.weak)
         return ArrayType(element, tuple(self.size(s) for s in type.shape), type.permutation)
 
     def phase(self, phase: Phase) -> Phase:

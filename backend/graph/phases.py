@@ -285,7 +285,7 @@ class Loop:
     keep: bool
     cells: tuple[ValueId, ...] = ()
     index: SizeVariable | None = None
-    premised: bool = False
+    needs_iteration: bool = False
 
     @property
     def is_plain(self) -> bool:

@@ -16,8 +16,8 @@ from typing import Final, TypeAlias
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ...typechecker.elements import ArrayType, Kind
-from ...typechecker.sizes.polynomials import ONE, ZERO, AtomKind, Opaque, Size, number, product
-from ...typechecker.sizes.size import capacity
+from ...typechecker.sizes.polynomials import ONE, ZERO, AtomKind, NonlinearAtom, Size, number, product
+from ...typechecker.sizes.size import upper_bound
 from .phases import (
     Affine,
     AffineIndex,
@@ -252,7 +252,7 @@ def when_inhabited(size: Size) -> Size:
     """The size, knowing that it is at least 1: `0⌈x` is x."""
     if len(size.terms) == 1 and size.terms[0][1] == 1 and len(size.terms[0][0]) == 1:
         atom, power = size.terms[0][0][0]
-        if power == 1 and isinstance(atom, Opaque) and atom.node is AtomKind.MAXIMUM:
+        if power == 1 and isinstance(atom, NonlinearAtom) and atom.kind is AtomKind.MAXIMUM:
             rest = [a for a in atom.args if a != ZERO]
             if len(rest) == 1 and len(atom.args) == 2:
                 return rest[0]
@@ -427,12 +427,12 @@ class Operands:
         self.results = [types[r] for r in phase.results]
         self.cells: Cells = cells_of(phase, types)
         rank = frame_of(phase)
-        self.frame = product(capacity(s) for s in self.results[0].shape[:rank]) if rank else ONE
+        self.frame = product(upper_bound(s) for s in self.results[0].shape[:rank]) if rank else ONE
         self.framed = rank > 0
         self.flags = framed_of(phase)
 
     def items(self, which: int) -> Size:
-        return product(capacity(s) for s in self.args[which].shape)
+        return product(upper_bound(s) for s in self.args[which].shape)
 
     def size(self, which: int) -> int:
         """Bytes of an item of an operand."""
@@ -443,7 +443,7 @@ class Operands:
 
     def result_items(self) -> Size:
         """Items of the first result."""
-        return product(capacity(s) for s in self.results[0].shape)
+        return product(upper_bound(s) for s in self.results[0].shape)
 
     def result_bytes(self) -> Size:
         return self.result_items() * self.results[0].element.kind.bytes

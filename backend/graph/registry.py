@@ -14,7 +14,7 @@ from typing import TypeAlias
 from ...lang.support.records import dataclass
 from ...typechecker.scalars import FUNCTIONS
 from ...typechecker.sizes.polynomials import ONE, ZERO, Size, product
-from ...typechecker.sizes.size import capacity
+from ...typechecker.sizes.size import upper_bound
 from . import scratch, scratch as scratch_linear
 from .phases import AxisSignature, LibraryPhase
 from .projections import Cells, Operands, Types, cells_of, frame_of, framed_of
@@ -249,7 +249,7 @@ def _is_associative(cells: Cells) -> bool:
 
 
 def _scan_span(cells: Cells, log: Log) -> Size:
-    length = capacity(cells.args[0][cells.axis])
+    length = upper_bound(cells.args[0][cells.axis])
     return log(length) if _is_associative(cells) else length
 
 
@@ -271,7 +271,7 @@ def _factor_span(which: int) -> SpanRule:
     def span(cells: Cells, log: Log) -> Size:
         shape = cells.args[which]
         rows, columns = shape[-2:] if len(shape) >= 2 else (product(shape), ONE)
-        return capacity(columns) * (ONE + log(rows))
+        return upper_bound(columns) * (ONE + log(rows))
 
     return span
 
@@ -281,11 +281,11 @@ def _product_span(cells: Cells, log: Log) -> Size:
 
 
 def _decode_span(cells: Cells, log: Log) -> Size:
-    return capacity(_digits(cells))
+    return upper_bound(_digits(cells))
 
 
 def _encode_span(cells: Cells, log: Log) -> Size:
-    return capacity(cells.args[0][0]) if cells.args[0] else ONE
+    return upper_bound(cells.args[0][0]) if cells.args[0] else ONE
 
 
 # ------------------------------------------------------------------------------------------------- rows

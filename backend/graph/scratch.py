@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, SUMMED, ResultKind
 from ...typechecker.sizes.polynomials import ONE, ZERO, Size, number, product
-from ...typechecker.sizes.size import capacity, maximum, minimum
+from ...typechecker.sizes.size import maximum, minimum, upper_bound
 from ..scalar.function_table import REDUCTIONS
 from .projections import BLAS_CROSSOVER, Cells, Operands, uses_ordered_sums
 
@@ -86,7 +86,7 @@ def gather(op: Operands) -> Size:
         return indices
     if not op.flags[1]:
         return indices + op.result_bytes()
-    before = product(capacity(s) for s in op.cells.args[0][: op.axis()])
+    before = product(upper_bound(s) for s in op.cells.args[0][: op.axis()])
     return indices + op.items(1) * before * 9
 
 
@@ -99,12 +99,12 @@ def update(op: Operands) -> Size:
     casts = ZERO
     for axis, has in enumerate(indexed):
         if not has:
-            lines = lines + capacity(cell[axis]) * 8
+            lines = lines + upper_bound(cell[axis]) * 8
             if axis < last:
-                places = places * capacity(cell[axis])
+                places = places * upper_bound(cell[axis])
             continue
         used += 1
-        places = places * product(capacity(s) for s in op.cells.args[used])
+        places = places * product(upper_bound(s) for s in op.cells.args[used])
         casts = casts + op.items(used) * (0 if op.kind(used) is Kind.I64 else 8)
     simple = last == 1 and not op.framed
     values = op.items(len(op.args) - 1) * op.size(len(op.args) - 1) + op.result_bytes() if op.framed else ZERO
@@ -118,7 +118,7 @@ def compress(op: Operands) -> Size:
 
 
 mask_update: Final = cell_by_cell(lambda op: op.items(1) * 8)
-expand: Final = cell_by_cell(lambda op: capacity(op.cells.args[1][op.axis()]) * 8)
+expand: Final = cell_by_cell(lambda op: upper_bound(op.cells.args[1][op.axis()]) * 8)
 
 
 def where(op: Operands) -> Size:
@@ -145,7 +145,7 @@ def right_fold(function: str, kind: Kind, items: Size, length: Size, cells: Size
 @cell_by_cell
 def scan(op: Operands) -> Size:
     function, kind, items = op.function(), op.kind(0), op.items(0)
-    length = capacity(op.cells.args[0][op.axis()])
+    length = upper_bound(op.cells.args[0][op.axis()])
     if kind.is_float and function in SUMMED:
         return items
     if function in REDUCTIONS or (function == "gcd" and kind.is_integer):
@@ -171,10 +171,10 @@ def _summed(op: Operands) -> Size:
     """Bytes of sums of products in the order of sums: a side is a vector or may turn out to be one, or matrices are small; see
     `backend.library.products`."""
     left, right = op.cells.args
-    rows, columns = product(map(capacity, left[:-1])), product(map(capacity, right[1:]))
+    rows, columns = product(map(upper_bound, left[:-1])), product(map(upper_bound, right[1:]))
     if not left or not right:
         return ZERO
-    shared = capacity(left[-1])
+    shared = upper_bound(left[-1])
     numbers = [size.constant for size in (rows, shared, columns) if size.constant is not None]
     if len(numbers) == 3 and ONE not in (rows, columns) and (op.framed or not uses_ordered_sums(*numbers)):
         return ZERO
@@ -186,8 +186,8 @@ def _summed(op: Operands) -> Size:
 
 def _exact(cells: Cells, left: Size, right: Size, items: Size) -> Size:
     """Exact products of integers through binary64; see `backend.library.products`."""
-    rows = product(capacity(s) for s in cells.args[0][:-1]).constant
-    columns = product(capacity(s) for s in cells.args[1][1:]).constant
+    rows = product(upper_bound(s) for s in cells.args[0][:-1]).constant
+    columns = product(upper_bound(s) for s in cells.args[1][1:]).constant
     if min(rows if rows is not None else MIN_BLAS_SIDE, columns if columns is not None else MIN_BLAS_SIDE) < MIN_BLAS_SIDE:
         return ZERO
     return left * 16 + right * 16 + items * 16
@@ -195,9 +195,9 @@ def _exact(cells: Cells, left: Size, right: Size, items: Size) -> Size:
 
 def decode(op: Operands) -> Size:
     left, right = op.cells.args
-    rows = product(capacity(s) for s in left[:-1])
-    radices = capacity(left[-1]) if left else ONE
-    digits = capacity(right[0]) if right else ONE
+    rows = product(upper_bound(s) for s in left[:-1])
+    radices = upper_bound(left[-1]) if left else ONE
+    digits = upper_bound(right[0]) if right else ONE
     length = maximum(radices, digits)
     copies = op.result_bytes() if op.framed else ZERO
     if op.kind(0).is_integer:
@@ -207,8 +207,8 @@ def decode(op: Operands) -> Size:
 
 
 def encode(op: Operands) -> Size:
-    columns = product(capacity(s) for s in op.cells.args[0][1:])
-    digits = product(capacity(s) for s in op.cells.args[1])
+    columns = product(upper_bound(s) for s in op.cells.args[0][1:])
+    digits = product(upper_bound(s) for s in op.cells.args[1])
     number = columns * digits * op.frame
     return number * (3 * max(op.size(0), 8) + 4)
 
@@ -233,7 +233,7 @@ def grade(op: Operands) -> Size:
     rank = len(op.cells.args[0])
     if rank == 1 and op.framed:
         return items * (10 + kind.bytes) if _is_real(kind) else items * 8
-    cells = product(capacity(s) for s in op.cells.args[0][:1]) * op.frame
+    cells = product(upper_bound(s) for s in op.cells.args[0][:1]) * op.frame
     if rank == 1:
         return items * (18 + (kind.bytes if copied else 0))
     keys = items * (8 * _parts(kind) + (8 * _parts(kind) if copied else 0))
@@ -255,7 +255,7 @@ def grade_by(op: Operands) -> Size:
 
 def first_occurrence(op: Operands) -> Size:
     items, kind = op.items(0), op.kind(0)
-    cells = product(capacity(s) for s in op.cells.args[0][:1]) * op.frame
+    cells = product(upper_bound(s) for s in op.cells.args[0][:1]) * op.frame
     several = len(op.cells.args[0]) > 1 or kind.is_complex
     keys = items * (17 if several and _is_real(kind) else 8) * _parts(kind)
     ordered = maximum(cells * 27, cells * 24 + minimum(cells, TABLE_QUERIES) * 40)
@@ -271,7 +271,7 @@ def _search(op: Operands, table: int, arg: int, *, by_items: bool) -> Size:
     single = (by_items or len(shape) <= 1) and not t_kind.is_complex and not a_kind.is_complex
     frames = op.frame if op.framed else ONE
     a_whole = a_items if not op.framed or op.flags[arg] else a_items * frames
-    t_rows = t_items if by_items or len(shape) <= 1 else op.frame * capacity(shape[0])
+    t_rows = t_items if by_items or len(shape) <= 1 else op.frame * upper_bound(shape[0])
     a_rows = a_whole if single else op.result_items()
     several = op.framed and op.flags[table]
     through_table = minimum(a_rows, TABLE_QUERIES) * 40 + _table(t_kind, a_kind, t_rows + a_rows)
@@ -315,7 +315,7 @@ def interval_index(op: Operands) -> Size:
         sort = 32 + kind.bytes + 1  # at most; for ascending items, the position where each bound is passed
         cast = 0 if op.kind(0) is op.kind(1) else 8
         return table * (sort + cast) + items * (1 + cast)
-    rows = op.result_items() + capacity(op.cells.args[0][0])
+    rows = op.result_items() + upper_bound(op.cells.args[0][0])
     return (items + table) * ((24 if _is_real(kind) else 16) * _parts(kind)) + rows * 45
 
 
@@ -335,8 +335,8 @@ def key_reduce(op: Operands) -> Size:
     function, kind = op.function(), op.kind(1)
     cells, items, groups = op.items(0), op.items(1), op.result_items()
     if op.framed:
-        cells = maximum(cells, product(capacity(s) for s in op.cells.args[0]) * op.frame)
-        items = maximum(items, product(capacity(s) for s in op.cells.args[1]) * op.frame)
+        cells = maximum(cells, product(upper_bound(s) for s in op.cells.args[0]) * op.frame)
+        items = maximum(items, product(upper_bound(s) for s in op.cells.args[1]) * op.frame)
     cast = ZERO if op.kind(0) is Kind.I64 else cells * 8
     if function in REDUCTIONS or (function == "gcd" and kind.is_integer):
         block = minimum(items, ONE * BIN_BLOCK) * (8 + 2 * kind.bytes)
@@ -392,7 +392,7 @@ def transform(op: Operands) -> Size:
     converted = ZERO if result in _DOUBLE else op.result_items() * (16 if result.is_complex else 8)
     real = not (kind.is_complex and result.is_complex)
     *frame, line = op.results[0].shape if kind.is_complex else op.args[0].shape
-    length, lanes = capacity(line), 1 if product(capacity(size) for size in frame).constant in (0, 1) else 2
+    length, lanes = upper_bound(line), 1 if product(upper_bound(size) for size in frame).constant in (0, 1) else 2
     if length.constant is not None:
         return cast + converted + number(_line_bytes(length.constant, real, lanes))
     return cast + converted + length * (16 * (5 + real + 5 * lanes))
@@ -441,7 +441,7 @@ class _Matrices:
 
     def __init__(self, op: Operands, which: int) -> None:
         self.op = op
-        *frame, rows, columns = [capacity(size) for size in op.args[which].shape]
+        *frame, rows, columns = [upper_bound(size) for size in op.args[which].shape]
         self.rows, self.columns, self.frame = rows, columns, product(frame)
         self.rank = minimum(rows, columns)
         self.complex = op.kind(which).is_complex
@@ -456,7 +456,7 @@ class _Matrices:
         for which in range(len(op.args)):
             wide = wide if op.kind(which) in _DOUBLE else wide + op.items(which) * self.width
         for result in op.results:
-            written = product(capacity(size) for size in result.shape) * self.width
+            written = product(upper_bound(size) for size in result.shape) * self.width
             wide = wide if result.element.kind in _DOUBLE else wide + written
         return items * self.width + wide
 
@@ -493,7 +493,7 @@ def eigh(op: Operands) -> Size:
 
 def solve(op: Operands) -> Size:
     a = _Matrices(op, 1)
-    return a.bytes(_solving(a, capacity(op.args[0].shape[-1])))
+    return a.bytes(_solving(a, upper_bound(op.args[0].shape[-1])))
 
 
 def inverse(op: Operands) -> Size:

@@ -17,7 +17,7 @@ from ...lang.support.records import dataclass
 from ...typechecker.elements import ArrayType
 from ...typechecker.scalars import is_sequential
 from ...typechecker.sizes.polynomials import ONE, ZERO, Monomial, Size, SizeOrigin, SizeVariable, number, product, variable
-from ...typechecker.sizes.size import at_most_summed, capacity, maximum, stand_in
+from ...typechecker.sizes.size import maximum, placeholder, sum_upper_bound, upper_bound
 from ..scalar.function_table import class_of
 from . import traverse
 from .bind_sizes import substitute_sizes
@@ -72,7 +72,7 @@ NO_COST: Final = Cost({}, ZERO, ZERO, ZERO, ZERO, ())
 
 def bytes_of(type: ArrayType) -> Size:
     """Bytes of a value's buffer, run-time sizes at their caps."""
-    return product(capacity(s) for s in type.shape) * type.element.kind.bytes
+    return product(upper_bound(s) for s in type.shape) * type.element.kind.bytes
 
 
 def cost_of(phase: Phase, types: Types) -> Cost:
@@ -88,11 +88,11 @@ def cost_of(phase: Phase, types: Types) -> Cost:
             inner = _block(phase.body, types)
             if phase.until is not None:
                 inner = _add(inner, _block(phase.until, types))
-            return _times(inner, capacity(phase.trip))
+            return _times(inner, upper_bound(phase.trip))
         case Map():
-            return _times(_block(phase.body, types), product(capacity(s) for s in phase.frame))
+            return _times(_block(phase.body, types), product(upper_bound(s) for s in phase.frame))
         case Fold():
-            return _times(_block(phase.body, types), capacity(types[phase.args[0]].shape[0]))
+            return _times(_block(phase.body, types), upper_bound(types[phase.args[0]].shape[0]))
         case Branch():
             return _either(_block(phase.then, types), _block(phase.otherwise, types))
         case Constant():
@@ -107,7 +107,7 @@ def graph_cost(graph: Graph) -> Cost:
 
 
 def _structured(phase: Structured, types: Types) -> Cost:
-    sizes = [capacity(a.size) for a in phase.axes]
+    sizes = [upper_bound(a.size) for a in phase.axes]
     points = product(sizes)
     operations: dict[str, Size] = {}
     for node in phase.body:
@@ -134,12 +134,12 @@ def _structured(phase: Structured, types: Types) -> Cost:
 def _library(phase: LibraryPhase, types: Types) -> Cost:
     cells = cells_of(phase, types)
     row = LIBRARY[phase.op]
-    frame = product(capacity(s) for s in types[phase.results[0]].shape[: frame_of(phase)]) if phase.results else ONE
-    operations = {name: capacity(count) * frame for name, count in row.work(cells).items()}
+    frame = product(upper_bound(s) for s in types[phase.results[0]].shape[: frame_of(phase)]) if phase.results else ONE
+    operations = {name: upper_bound(count) * frame for name, count in row.work(cells).items()}
     touched = _sum(bytes_of(types[a]) for a in dict.fromkeys(phase.args))
     written = _sum(bytes_of(types[r]) for r in phase.results)
     parallel = tuple(
-        (s.result, capacity(types[phase.results[0]].shape[s.result]))
+        (s.result, upper_bound(types[phase.results[0]].shape[s.result]))
         for s in phase.signature
         if s.result is not None and s.combine is None
     )
@@ -160,11 +160,11 @@ def _indexed_loop(phase: Loop, index: SizeVariable, types: Types) -> Cost:
         inside.update(traverse.uses(inner_phase), traverse.results(inner_phase),
             *[graph.params for graph in traverse.subgraphs(inner_phase)])
     known = {value: types[value] for value in inside}
-    iteration = substitute_sizes(Graph(phase.body.phases, known, {}, (), (), ()), {index: variable(stand_in(index))})
-    inner, trip = _block(SubGraph((), iteration.phases, ()), iteration.types), capacity(phase.trip)
+    iteration = substitute_sizes(Graph(phase.body.phases, known, {}, (), (), ()), {index: variable(placeholder(index))})
+    inner, trip = _block(SubGraph((), iteration.phases, ()), iteration.types), upper_bound(phase.trip)
 
     def over_turns(count: Size) -> Size:
-        return at_most_summed(count, index, trip)
+        return sum_upper_bound(count, index, trip)
 
     operations = {name: over_turns(count) for name, count in inner.operations.items()}
     scratch = _block(phase.body, types).scratch
@@ -268,7 +268,7 @@ class Logarithms:
 
     def of(self, size: Size) -> Size:
         """⌈2⍟size⌉, run-time sizes at their caps."""
-        size = capacity(size)
+        size = upper_bound(size)
         constant = size.constant
         if constant is not None:
             return number(ceiling_log2(constant))
@@ -361,9 +361,9 @@ class _CostWalk:
                 steps = self.block(phase.body.phases)
                 if phase.until is not None:
                     steps = steps + self.block(phase.until.phases)
-                return steps * capacity(phase.trip)
+                return steps * upper_bound(phase.trip)
             case Fold():
-                return self.block(phase.body.phases) * capacity(self.types[phase.args[0]].shape[0])
+                return self.block(phase.body.phases) * upper_bound(self.types[phase.args[0]].shape[0])
             case Map():
                 return self.block(phase.body.phases)
             case Branch():
@@ -379,5 +379,5 @@ class _CostWalk:
         if any(r.reduction is not None for r in phase.results):
             length = phase.axes[-1].size
             in_turn = any(is_sequential(r.reduction or "") for r in phase.results)
-            return (capacity(length) if in_turn else self.logs.of(length)) + longest
+            return (upper_bound(length) if in_turn else self.logs.of(length)) + longest
         return Size({(): longest})

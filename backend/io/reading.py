@@ -267,9 +267,9 @@ def check_declared(values: Any, declared: ArrayType, sizes: Mapping[SizeVariable
     """E706 where an input's values (a NumPy array of the declared shape) are not of its declared elements: outside
     `int<low..high>` or `idx<n>`, or not each of 0..n-1 once where it is declared `perm<n>`."""
     element = declared.element
-    low, high = element.low, element.high if element.most is None else element.most.evaluate(sizes)
-    if element.below is not None:
-        low, high = 0, element.below.evaluate(sizes) - 1
+    low, high = element.low, element.high if element.symbolic_max is None else element.symbolic_max.evaluate(sizes)
+    if element.index_bound is not None:
+        low, high = 0, element.index_bound.evaluate(sizes) - 1
     if low is not None or high is not None:
         check_range(values, low, high, path, span)
     if declared.permutation:

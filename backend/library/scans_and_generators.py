@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...typechecker.elements import Kind
-from ...typechecker.scalars import FUNCTIONS, neutral
+from ...typechecker.scalars import FUNCTIONS, neutral_element
 from ..cpu.numpy_reductions import from_the_right, identity, running_ufunc, scanned, scanned_along
 from ..cpu.numpy_scalars import fill_uniform, implementation
 from ..cpu.parallel_for import Base
@@ -261,7 +261,7 @@ def key_reduce(call: OperationCall, arrays: Arrays) -> Arrays:
 def _reduced(function: str, kind: Kind, keys: NumArray, items: NumArray, bins: int) -> NumArray:
     """Rows of `items` to `bins` rows.  What a bin starts with leaves even the sign of a zero as it is."""
     ufunc = running_ufunc(function, kind)
-    start = complex(-0.0, -0.0) if kind.is_complex and function == "add" else neutral(function, kind)
+    start = complex(-0.0, -0.0) if kind.is_complex and function == "add" else neutral_element(function, kind)
     if ufunc is None:
         start, result = 0, np.zeros((bins, items.shape[1]), DTYPES[kind])
         if len(keys):

@@ -16,7 +16,7 @@ import numpy as np
 from ...lang.support.records import dataclass
 from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import Size
-from ...typechecker.sizes.size import capacity
+from ...typechecker.sizes.size import upper_bound
 from ..graph import traverse
 from ..graph.phases import ApplyNode, Fold, Loop, Map, Phase as AnyPhase, Structured, ValueId
 from ..scalar.function_table import TRANSCENDENTAL
@@ -590,5 +590,5 @@ def _function_weight(phase: AnyPhase) -> int:
 
 
 def _upper_bound(size: Size) -> int:
-    number = capacity(size).constant
+    number = upper_bound(size).constant
     return 1 if number is None else max(0, number)

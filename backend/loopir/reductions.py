@@ -9,7 +9,7 @@ from typing import Final
 
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
-from ...typechecker.scalars import identity_of, is_ordered, neutral
+from ...typechecker.scalars import identity_of, is_ordered, neutral_element
 from ..graph.phases import ARGUMENT_REDUCTIONS
 from ..lower.body import bits_of
 from ..lower.kernel_ir import BLOCK, LANES
@@ -78,8 +78,8 @@ class Reduction:
         """The bits of the neutral item, which changes no result."""
         if self.is_argument_reduction:
             least = self.function == "argmin"
-            return bits_of(self.kind, nan if self.kind.is_float else neutral("min" if least else "max", self.kind))
-        return bits_of(self.kind, neutral(self.function, self.kind))
+            return bits_of(self.kind, nan if self.kind.is_float else neutral_element("min" if least else "max", self.kind))
+        return bits_of(self.kind, neutral_element(self.function, self.kind))
 
     def entry(self, b: LoopBuilder) -> list[tuple[Kind, str, None]]:
         """The initial values that a loop carries: the neutral state."""

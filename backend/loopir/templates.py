@@ -13,7 +13,7 @@ from typing import Final
 
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
-from ...typechecker.scalars import is_ordered, neutral
+from ...typechecker.scalars import is_ordered, neutral_element
 from ..jit.compiler import vector_bytes
 from ..lower.body import bits_of
 from ..lower.kernel_ir import BLOCK, RUN, VectorStride
@@ -397,7 +397,7 @@ class _KeyedProgram:
     def few(self) -> None:
         b, most = self.b, Index((), MOST_BINS)
         bins = b.view("own", self.kind, (most,), ViewRole.SCRATCH, private=True).name
-        nothing = b.constant(self.kind, bits_of(self.kind, neutral(self.function, self.kind)))
+        nothing = b.constant(self.kind, bits_of(self.kind, neutral_element(self.function, self.kind)))
         with b.loop(LoopKind.PARALLEL, (ZERO,), (at("count"),), step=_CHUNK) as chunk:
             with b.loop(LoopKind.VECTOR, (ZERO,), (most, at("bins"))) as entry:
                 b.store(bins, (at(entry.index),), nothing)
@@ -495,7 +495,7 @@ class ScanProgram:
         self.b, self.scan = LoopBuilder(), scan
         is_truth = scan.kind is Kind.BOOL
         self.kind, self.function = (Kind.U8, _ON_BYTES[scan.function]) if is_truth else (scan.kind, scan.function)
-        self.neutral = self.number(neutral(self.function, self.kind))
+        self.neutral = self.number(neutral_element(self.function, self.kind))
 
     def number(self, value: float) -> str:
         return self.b.constant(self.kind, bits_of(self.kind, value))

@@ -19,8 +19,8 @@ from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ...typechecker.core.arrays import Indexing
 from ...typechecker.elements import ArrayType, Kind
-from ...typechecker.sizes.polynomials import AtomKind, Opaque, Size, SizeVariable, number
-from ...typechecker.sizes.size import capacity
+from ...typechecker.sizes.polynomials import AtomKind, NonlinearAtom, Size, SizeVariable, number
+from ...typechecker.sizes.size import upper_bound
 from ..graph.bind_sizes import NO_KNOWN_VALUES, KnownValues
 from ..graph.phases import Affine, Constant, LibraryPhase, Projection, Reshaped, Structured, ValueId
 from ..loopir.ir import ONE, ZERO, Index, LoopBuilder, LoopKind, ViewRole, at, plus, times
@@ -230,13 +230,13 @@ class LoweringScope:
             total = plus(total, times(product, coefficient))
         return total
 
-    def atom(self, atom: SizeVariable | Opaque) -> Index:
+    def atom(self, atom: SizeVariable | NonlinearAtom) -> Index:
         if isinstance(atom, SizeVariable):
             return at(self.sizes[atom]) if atom in self.sizes else at(self.parameter(Size({((atom, 1),): 1})))
         args = [self.b.number(self.index_of(arg)) for arg in atom.args]
-        if atom.node is AtomKind.QUOTIENT:
+        if atom.kind is AtomKind.QUOTIENT:
             return at(self.quotient(*args))
-        function = {AtomKind.MAXIMUM: "max", AtomKind.MINIMUM: "min", AtomKind.REMAINDER: "residue"}[atom.node]
+        function = {AtomKind.MAXIMUM: "max", AtomKind.MINIMUM: "min", AtomKind.REMAINDER: "residue"}[atom.kind]
         if function == "residue":
             args.reverse()
         result = args[0]
@@ -264,7 +264,7 @@ class LoweringScope:
 
     def upper_bound(self, size: Size) -> int:
         """The upper bound of a size; raises `NotLowerable` if it has none."""
-        value = capacity(size).constant
+        value = upper_bound(size).constant
         if value is None:
             raise NotLowerable("a size has no known bound")
         return value

@@ -94,7 +94,7 @@ def _computed(op: blocks.Op, view: ArrayView) -> Array:
             return arrays.join([view.value(a) for a in op.args], op.axis)
         case c.Stack():
             return arrays.stack([view.value(a) for a in op.args], op.axis)
-        case c.Windows():
+        case c.SlidingWindows():
             return arrays.windows(view.value(op.arg), op.count, view.shape(op.result))
         case c.Gather():
             arg, indices = view.value(op.arg), view.value(op.indices)
@@ -103,7 +103,7 @@ def _computed(op: blocks.Op, view: ArrayView) -> Array:
         case c.Update():
             choices = [None if i is None else view.value(i) for i in op.indices]
             return arrays.update(view.value(op.arg), choices, view.value(op.value), op.checked, op.indexing)
-        case c.MaskUpdate():
+        case c.MaskedUpdate():
             return arrays.mask_update(view.value(op.arg), view.value(op.mask), view.value(op.value))
         case c.Compress():
             return arrays.compress(view.value(op.mask), view.value(op.arg), op.axis)
@@ -262,11 +262,11 @@ class Evaluator:
             raise InternalError(
                 f"value {which} is {value.kind.value}{list(value.shape)}, its type says {element.kind.value}{list(shape)}"
             )
-        if element.low is None and element.high is None and element.below is None:
+        if element.low is None and element.high is None and element.index_bound is None:
             return
         bounds = [int(item) for item in value.data if not isinstance(item, str | float | complex)]
         low, high = (min(bounds), max(bounds)) if bounds else (0, -1)
-        below = None if element.below is None else self.size(element.below) - 1
+        below = None if element.index_bound is None else self.size(element.index_bound) - 1
         if bounds and (
             (element.low is not None and low < element.low)
             or (element.high is not None and high > element.high)
@@ -310,7 +310,7 @@ class Evaluator:
         match op:
             case c.CorePrint():
                 return self.core.spans[op.arg]
-            case c.RuntimeSize():
+            case c.BindSize():
                 return self.core.spans[op.value]
         return self.core.spans[results_of(op)[0]]
 
@@ -319,10 +319,10 @@ class Evaluator:
             case c.CorePrint():
                 self.printed.append(self.value(op.arg))
                 return
-            case c.RuntimeSize():
+            case c.BindSize():
                 self.define(op.size, int(self.value(op.value).item))  # type: ignore[arg-type]
                 return
-            case blocks.Lift():
+            case blocks.MapCells():
                 results = self._lift(op)
             case blocks.CoreFold():
                 results = self._fold(op)
@@ -349,7 +349,7 @@ class Evaluator:
 
     # -------------------------------------------------------------- control flow
 
-    def _lift(self, op: blocks.Lift) -> tuple[Array, ...]:
+    def _lift(self, op: blocks.MapCells) -> tuple[Array, ...]:
         frame = tuple(self.size(size) for size in op.frame)
         args = [self.value(a) for a in op.args]
         for arg, rank in zip(args, op.frames, strict=True):
@@ -426,11 +426,11 @@ class Evaluator:
 def results_of(op: blocks.Op) -> tuple[ValueId, ...]:
     """The ids an op defines."""
     match op:
-        case c.CorePrint() | c.RuntimeSize():
+        case c.CorePrint() | c.BindSize():
             return ()
         case c.Library() | blocks.CoreFold() | blocks.FoldScan():
             return op.results
-        case blocks.Lift() | blocks.CoreLoop() | blocks.CoreBranch():
+        case blocks.MapCells() | blocks.CoreLoop() | blocks.CoreBranch():
             return op.results
         case _:
             return (op.result,)

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
-from ...typechecker.scalars import neutral
+from ...typechecker.scalars import neutral_element
 from ..loopir.facts import Definitions, Facts, facts_of
 from ..loopir.ir import (
     ONE,
@@ -159,7 +159,7 @@ class _Simplifier:
             case "convert" if node.kind is node.compute:
                 return args[0]
             case function if function in REDUCTIONS:
-                nothing = bits_of(node.compute, neutral(function, node.compute))
+                nothing = bits_of(node.compute, neutral_element(function, node.compute))
                 for operand, other in (args, args[::-1]):
                     if self.definitions.of.get(self.use(operand)) == ConstantStatement(self.use(operand), node.compute, nothing):
                         return other

@@ -13,7 +13,7 @@ from ...typechecker.core.arrays import Indexing
 from ...typechecker.core.blocks import CoreGuard
 from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable
-from ...typechecker.sizes.size import capacity
+from ...typechecker.sizes.size import upper_bound
 from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
 from .input_sizes import broken_guard
 
@@ -125,7 +125,7 @@ class Types:
 
     def cap_shape(self, value: ValueId) -> tuple[int, ...]:
         """The shape with sizes that are not known yet at their caps."""
-        return tuple(capacity(size).evaluate({}) for size in self.types[value].shape)
+        return tuple(upper_bound(size).evaluate({}) for size in self.types[value].shape)
 
     def number(self, size: Size) -> int:
         constant = size.constant

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...typechecker.sizes.polynomials import SizeVariable
-from ...typechecker.sizes.size import capacity
+from ...typechecker.sizes.size import upper_bound
 from ..cpu.backend import CpuBackend
 from ..cpu.views import DTYPES
 from ..graph.phases import Fold, LibraryPhase, Loop, Map, Phase, Structured, ValueId
@@ -140,7 +140,7 @@ class CallSite:
             except (Unbound, CheckFailed, MemoryError):
                 return None
 
-        most = MOST_CELLS if variable.cap is None else min(MOST_CELLS, capacity(variable.cap).evaluate({}))
+        most = MOST_CELLS if variable.cap is None else min(MOST_CELLS, upper_bound(variable.cap).evaluate({}))
         changed = [value for value in values if any(variable in length.variables() for length in machine.types[value].shape)]
         is_guarded = any(variable in guard.variables() for guard in machine.guards)
         if is_guarded or not all(values[value].flags.c_contiguous for value in changed):

@@ -37,7 +37,7 @@ def bind_sizes(core: Core, shapes: Mapping[str, Sequence[int]], params: Mapping[
     _bind_inputs(core, shapes, sizes, problems)
     if problems:
         raise Refused(problems)
-    for guard in (*core.guards, *core.solved):
+    for guard in (*core.guards, *core.solver_assumptions):
         if all(v in sizes for v in guard.variables()) and not guard.holds(sizes):
             problems.append(broken_guard(guard, sizes))
     if problems:
@@ -57,7 +57,7 @@ def broken_guard(guard: CoreGuard, sizes: Mapping[SizeVariable, int]) -> Diagnos
     fact, need = guard.fact, guard.obligation
     values = {v.name: sizes[v] for v in sorted(guard.variables(), key=lambda v: v.key)}
     return Diagnostic(
-        Code.E701, fact.broken_with(sizes), need.span,
+        Code.E701, fact.describe_failure(sizes), need.span,
         labels=need.labels, notes=(need.message, *need.notes), goal=str(fact), counterexample=values,
     )  # fmt: skip
 

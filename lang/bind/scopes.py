@@ -192,13 +192,13 @@ class Resolution:
         self.added.append(StatementNames())
         return self.added[-1]
 
-    def index(self, glyphs: GlyphText, pieces: tuple[RawStatement, ...]) -> SymbolIndex:
+    def index(self, glyphs: GlyphText, raw_statements: tuple[RawStatement, ...]) -> SymbolIndex:
         """The symbol index of the whole text."""
         references = sorted([reference for part in self.added for reference in part.references], key=_text_order)
         symbols = sorted([symbol for part in self.added for symbol in part.symbols], key=_text_order)
         blocks = [block for part in self.added for block in part.blocks]
         self.top.bound = [symbol for part in self.added for symbol in part.bound]
-        return SymbolIndex(glyphs, pieces, tuple(symbols), tuple(references), tuple(blocks), self.top)
+        return SymbolIndex(glyphs, raw_statements, tuple(symbols), tuple(references), tuple(blocks), self.top)
 
 
 def _text_order(entry: Symbol | Reference) -> tuple[int, int]:

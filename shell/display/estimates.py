@@ -10,8 +10,8 @@ from ...lang.diagnostics.render import range_json
 from ...lang.support.records import dataclass
 from ...typechecker.check import GENERIC
 from ...typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable
-from ...typechecker.sizes.size import capacity
-from ...typechecker.usage.check_moves import written
+from ...typechecker.sizes.size import upper_bound
+from ...typechecker.usage.check_moves import grade_text
 from ..execution.modules import bind_header_sizes
 from ..pipeline_types import Checked
 
@@ -168,7 +168,7 @@ def time_at_assumed_sizes(instance: Instance, params: Mapping[str, int]) -> str:
 def _volume(shape: tuple[Size, ...]) -> int:
     volume = 1
     for size in shape:
-        volume *= capacity(size).evaluate({})
+        volume *= upper_bound(size).evaluate({})
     return volume
 
 
@@ -213,9 +213,9 @@ def names_json(checked: Checked) -> list[dict[str, Any]]:
             "file": quantity.span.file,
             "range": range_json(quantity.span, sources),
             "type": quantity.type,
-            "reads": written(quantity.grade),
+            "reads": grade_text(quantity.grade),
             "uses": [
-                {"file": use.span.file, "range": range_json(use.span, sources), "reads": written(use.grade), "why": use.why}
+                {"file": use.span.file, "range": range_json(use.span, sources), "reads": grade_text(use.grade), "why": use.why}
                 for use in quantity.uses
             ],
         }

@@ -113,7 +113,7 @@ def inputs_read_in_place(core: Core, bound: BoundGraph, files: Mapping[str, Inpu
         if name not in read:
             continue
         element = core.types[file.entry.value].element
-        limits = element.low, element.high, element.most, element.below
+        limits = element.low, element.high, element.symbolic_max, element.index_bound
         stored = stored_input(file.path, file.wanted, file.stored) if limits == (None,) * len(limits) else None
         if stored is not None:
             stored_inputs[name] = stored

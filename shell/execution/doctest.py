@@ -13,7 +13,7 @@ from ...lang.support.records import dataclass
 from ...lang.syntax.parser import parse_program
 from ...lang.syntax.source import Source
 from ...lang.tree import expressions, program as program_tree
-from ...typechecker.usage.check_moves import written
+from ...typechecker.usage.check_moves import grade_text
 from ..console.apply_fixes import with_fixes
 from ..console.process_exit import Exit
 from ..console.usage_errors import UsageError
@@ -68,7 +68,7 @@ def matches_line(expected: str, line: str) -> bool:
 def read_counts(checked: Checked) -> list[str]:
     """How often the elements of each named value are read, as `x 2×n`; without values that are not read."""
     quantities = [] if checked.result is None else checked.result.quantities()
-    return [f"{one.name} {written(one.grade)}" for one in quantities if not one.grade.is_zero]
+    return [f"{one.name} {grade_text(one.grade)}" for one in quantities if not one.grade.is_zero]
 
 
 def rendered(diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> str:

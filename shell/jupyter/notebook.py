@@ -310,7 +310,7 @@ def page_at(workspace: Workspace, code: str, cursor: int) -> Bundle | None:
 def _word(workspace: Workspace, word: str) -> Bundle | None:
     type_ = workspace.state.types.get(word)
     if type_ is not None:
-        lines = (workspace.described(word) if type_ == "function" else ()) or (f"{word} : {type_}",)
+        lines = (workspace.describe(word) if type_ == "function" else ()) or (f"{word} : {type_}",)
         return {"text/plain": "\n".join(lines), "text/markdown": block(*lines)}
     return _glyph(word, word)
 

@@ -212,7 +212,7 @@ def _lines(document: Document, symbol: Symbol) -> tuple[str, ...]:
     result = document.checked.result
     if result is None or symbol.name not in result.types:
         return ()
-    lines = result.described(symbol.name)
+    lines = result.describe(symbol.name)
     return tuple([line for line in lines if " → " in line][:MOST_SIGNATURES])
 
 

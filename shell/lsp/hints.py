@@ -15,7 +15,7 @@ from ...lang.syntax.glyph_input import to_glyphs
 from ...lang.syntax.source import Source, Span
 from ...lang.tree.expressions import Symbol, SymbolKind
 from ...typechecker.core.arrays import Reduce, Scalar, Scan
-from ...typechecker.core.blocks import Core, Lift, Op, all_ops
+from ...typechecker.core.blocks import Core, MapCells, Op, all_ops
 from ...typechecker.sizes.polynomials import Size, show_short
 from .documents import Document, Range, TextPosition
 from .hover import cost_of, is_latest, types_of
@@ -38,11 +38,11 @@ def frames(document: Document) -> dict[Span, str]:
         return {}
     texts_of: dict[Span, set[str]] = {}
     for op in all_ops(core.block.ops):
-        value = op.results[0] if isinstance(op, Lift) and op.results else op.result if isinstance(op, _DIRECT) else None
+        value = op.results[0] if isinstance(op, MapCells) and op.results else op.result if isinstance(op, _DIRECT) else None
         span = None if value is None else core.spans.get(value)
         if span is None or span.file != document.name:
             continue
-        frame = op.frame if isinstance(op, Lift) else _direct_frame(core, op, document.text[span.start : span.end])
+        frame = op.frame if isinstance(op, MapCells) else _direct_frame(core, op, document.text[span.start : span.end])
         if frame:
             texts_of.setdefault(span, set()).add(f"⟨{' '.join(map(show_short, frame))}⟩")
     return {span: texts.pop() for span, texts in texts_of.items() if len(texts) == 1}
@@ -142,7 +142,7 @@ def _is_annotated(document: Document, symbol: Symbol) -> bool:
 
 def _input(document: Document, symbol: Symbol) -> list[Hint]:
     result = document.checked.result
-    lines = () if result is None else result.described(symbol.name)
+    lines = () if result is None else result.describe(symbol.name)
     at = document.text.find(":", symbol.span.end, symbol.statement.end)
     reads = quantities_in(lines[0])[:1] if len(lines) == 1 else []
     if at == -1 or not reads or not is_latest(document, symbol):
@@ -153,7 +153,7 @@ def _input(document: Document, symbol: Symbol) -> list[Hint]:
 def _function(document: Document, symbol: Symbol) -> list[Hint]:
     """The signature of a function without one; the quantities that a signature leaves out."""
     result = document.checked.result
-    lines = () if result is None else result.described(symbol.name)
+    lines = () if result is None else result.describe(symbol.name)
     if not lines or " → " not in lines[0]:
         return []
     if symbol.declared is None:

@@ -92,7 +92,7 @@ def _bound_types(document: Document) -> Mapping[tuple[str, int], tuple[str, ...]
         if symbol.kind not in CALLED:
             places.setdefault(symbol.name, []).append(symbol)
     types_of: dict[tuple[str, int], dict[str, None]] = {}
-    for value, name in builder.wording.names.items():
+    for value, name in builder.source_names.names.items():
         span = builder.spans.get(value)
         if name not in places or span is None or span.file != document.name or value not in builder.types:
             continue
@@ -182,7 +182,7 @@ def described(document: Document, symbol: Symbol) -> tuple[str, ...]:
         return (f"{name}  ⍝ a {'size' if symbol.kind is SymbolKind.SIZE else 'element type'}",)
     result = document.checked.result
     if result is not None and is_latest(document, symbol):
-        lines = result.described(name)
+        lines = result.describe(name)
         if lines:
             return (f"param {lines[0]}",) if symbol.kind is SymbolKind.PARAM else lines
     types = types_of(document, symbol)

@@ -119,7 +119,7 @@ def _asked(rest: str, desk: Desk) -> EvaluationRequest:
 
 def _type(rest: str, desk: Desk) -> Exit:
     if desk.workspace.state.types.get(rest) in ("function", "operator", "module"):
-        for line in desk.workspace.described(rest):
+        for line in desk.workspace.describe(rest):
             desk.console.print(line)
         return Exit.OK
     asked = _asked(rest, desk)

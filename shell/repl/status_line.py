@@ -86,12 +86,12 @@ def reads(asked: EvaluationRequest) -> str:
     """How often the elements of the session's values are read: `reads each element once`, or by name."""
     if asked.checked.result is None:
         return ""
-    from ...typechecker.usage.check_moves import written
+    from ...typechecker.usage.check_moves import grade_text
 
     counts: dict[str, str] = {}
     for quantity in asked.checked.result.quantities():
         if quantity.name in asked.layout.arrays and not quantity.name.startswith("∆∆"):
-            counts[quantity.name] = written(quantity.grade)
+            counts[quantity.name] = grade_text(quantity.grade)
     read = {name: count for name, count in counts.items() if count != "0"}
     if not read:
         return ""

@@ -413,7 +413,7 @@ def yours(checked: Checked) -> tuple[CatalogueEntry, ...]:
     docs = {entry.name[2:]: entry.doc for entry in documentation.entries_of("_", checked.source.text)}
     defined = []
     for name, type_ in checked.types.items():
-        lines = checked.result.described(name) if type_ == "function" else ()
+        lines = checked.result.describe(name) if type_ == "function" else ()
         types = tuple([line.partition(" : ")[2] for line in lines if " → " in line])
         title = "" if type_ == "function" else f": {type_}"
         defined.append(CatalogueEntry(name, title, docs.get(name, ""), Origin.YOURS, name, types))

@@ -499,7 +499,7 @@ def _type_names(arguments: Arguments) -> tuple[str, ...]:
 
 def _show_names(checked: Checked, wanted: Sequence[str], console: Console, *, json: bool) -> Exit:
     assert checked.result is not None
-    described = {name: checked.result.described(name) for name in wanted}
+    described = {name: checked.result.describe(name) for name in wanted}
     missing = [name for name, lines in described.items() if not lines]
     if missing:
         guess = nearest(missing[0], [*checked.result.types])

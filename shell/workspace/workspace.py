@@ -293,10 +293,10 @@ class Workspace:
         checked = self.session.check(layout.source, checker or self._checker)
         return EvaluationRequest(layout, checked, tuple(_about(checked.diagnostics, layout)), sources)
 
-    def described(self, name: str) -> tuple[str, ...]:
+    def describe(self, name: str) -> tuple[str, ...]:
         """A name with its type, a function with its signatures."""
         result = self.session.check(before(self.state, {name}).source, self._checker).result
-        return () if result is None else result.described(name)
+        return () if result is None else result.describe(name)
 
     def _loaded(self, layout: EntryLayout, checked: Checked, detail: PlanDetail = PlanDetail.STEPS) -> LoadedProgram:
         """Bind the sizes and plan.  Refused: files, permissions, guards, memory."""
@@ -445,14 +445,14 @@ def concrete(name: str, array: Any, type: ArrayType, sizes: Mapping[SizeVariable
 
 
 def _element(element: Element, kind: Kind, sizes: Mapping[SizeVariable, int], origin: int) -> str:
-    if element.below is not None:
-        top = _number(element.below, sizes)
+    if element.index_bound is not None:
+        top = _number(element.index_bound, sizes)
         if top is None:
             return str(kind.value)
         return f"idx<{top}>" if not origin else _range(origin, top - 1 + origin, kind)
     if kind is not Kind.I64:
         return str(kind.value)
-    most = None if element.most is None else _number(element.most, sizes)
+    most = None if element.symbolic_max is None else _number(element.symbolic_max, sizes)
     high = element.high if most is None else most
     return str(kind.value) if element.low is None or high is None else _range(element.low, high, kind)
 

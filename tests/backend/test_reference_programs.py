@@ -101,7 +101,7 @@ def test_a_lift_runs_its_body_on_every_cell() -> None:
         total = p.add(lambda r: c.Reduce(r, "add", row, 0), I64)
         return [p.scalar("mul", I64, [total, item])]
 
-    p.ops.append(blocks.Lift((result,), (m, v), (1, 1), (variable(n),), p.block([row, item], body)))
+    p.ops.append(blocks.MapCells((result,), (m, v), (1, 1), (variable(n),), p.block([row, item], body)))
     data = {"m": array(I64, (2, 3), range(6)), "v": ints(2, 3)}
     assert p.run(result, inputs=data).outputs["r0"].data == (6, 36)
     empty = {"m": array(I64, (0, 3), ()), "v": ints()}
@@ -113,7 +113,7 @@ def test_a_lift_replicates_the_cells_of_a_shorter_frame() -> None:
     a, b = p.literal(I64, [1, 2], 2), p.literal(I64, [1, 2, 3, 4], 2, 2)
     x, y, result = p.new(I64), p.new(I64), p.new(I64, 2, 2, 2)
     body = p.block([x, y], lambda: [p.add(lambda r: c.Stack(r, (x, y)), I64, 2)])
-    p.ops.append(blocks.Lift((result,), (a, b), (1, 2), (number(2), number(2)), body))
+    p.ops.append(blocks.MapCells((result,), (a, b), (1, 2), (number(2), number(2)), body))
     assert p.run(result).outputs["r0"].data == (1, 1, 1, 2, 2, 3, 2, 4)
 
 
@@ -133,7 +133,7 @@ def test_a_loop_of_a_run_time_trip_count() -> None:
     p = Program()
     trips = p.size("t", SizeOrigin.RUNTIME, number(4))
     count, start = p.input("count", I64), p.literal(I64, [1])
-    p.ops.append(c.RuntimeSize(count, trips))
+    p.ops.append(c.BindSize(count, trips))
     state, result = p.new(I64), p.new(I64)
     body = p.block([state], lambda: [p.scalar("add", I64, [state, state])])
     p.ops.append(blocks.CoreLoop((result,), (start,), variable(trips), body, None, False))
@@ -206,8 +206,8 @@ def test_compress_where_and_format_define_their_sizes() -> None:
 def test_random_is_a_function_of_its_key() -> None:
     p = Program()
     key, pair = p.literal(I64, [42]), p.literal(I64, [42, 0], 2)
-    a = p.add(lambda r: c.named(r, "random", key), F64, 2, 3)
-    b = p.add(lambda r: c.named(r, "random", pair), F64, 6)
+    a = p.add(lambda r: c.library_op(r, "random", key), F64, 2, 3)
+    b = p.add(lambda r: c.library_op(r, "random", pair), F64, 6)
     results = p.run(a, b).outputs
     assert results["r0"].data == results["r1"].data and len(set(results["r0"].data)) == 6
 

@@ -88,17 +88,17 @@ def is_expression(text: str) -> bool:
 
 @pytest.fixture(autouse=True)
 def counterexamples(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that `decide` gives break their fact, and nothing that was supposed."""
+    """Those that `prove` gives break their fact, and nothing that was supposed."""
 
     def watching(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> prover.ProofResult:
-        decision = prover.decide(fact, premises)
+        decision = prover.prove(fact, premises)
         if decision.counterexample is not None:
             sizes = dict(decision.counterexample)
             assert not fact.holds(sizes)
             assert all(premise.holds(sizes) for premise in prover.connected(fact, premises))
         return decision
 
-    monkeypatch.setattr(constraints, "decide", watching)
+    monkeypatch.setattr(constraints, "prove", watching)
 
 
 @pytest.mark.parametrize(("path", "text", "case"), list(cases()))

@@ -137,7 +137,7 @@ def test_a_solver_that_does_not_answer(error: Exception | None, tmp_path: Path, 
 
     def run() -> tuple[int, str, str]:
         out, err = io.StringIO(), io.StringIO()
-        monkeypatch.setattr(solver, "_kept", {})
+        monkeypatch.setattr(solver, "_verdicts", {})
         return int(main(["run", str(script)], Console(out, err, io.StringIO(), {}))), out.getvalue(), err.getvalue()
 
     expected = run()

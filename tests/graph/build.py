@@ -109,7 +109,7 @@ class Build:
         results = (made,) if isinstance(made, int) else tuple(made)
         outs = tuple(self.value(self.kind(r), (*frame, *self.shape(r))) for r in results)
         block = blocks.Block(tuple(params), tuple(ops), results)
-        self.emit(blocks.Lift(outs, tuple(args), tuple(frames), frame, block))
+        self.emit(blocks.MapCells(outs, tuple(args), tuple(frames), frame, block))
         return outs
 
     def loop(self, initial: Sequence[c.ValueId], trip: Size | int, body: object, until: object = None, keep: bool = False

@@ -47,7 +47,7 @@ def test_views() -> None:
     b.output("ravel", b.op(lambda r: c.Reshape(r, x), F64, [n * m]))
     b.output("drop", b.op(lambda r: c.Slice(r, x, (ONE, number(2))), F64, [n - 1, m - 2]))
     b.output("overtake", b.op(lambda r: c.Slice(r, v, (number(-2),)), F64, [m + 3]))
-    b.output("windows", b.op(lambda r: c.Windows(r, v, 1), F64, [m - 1, 2]))
+    b.output("windows", b.op(lambda r: c.SlidingWindows(r, v, 1), F64, [m - 1, 2]))
     b.output("spread", b.op(lambda r: c.Broadcast(r, v, (1,)), F64, [2, m]))
     b.output("fill", b.op(lambda r: c.Reshape(r, b.literal(I64, [], [7])), I64, [n, 2]))
     b.output("cycle", b.op(lambda r: c.Reshape(r, v), F64, [m * 2 + 1]))
@@ -86,10 +86,10 @@ BODIES = {
     "scan": lambda b, r: b.same(lambda o: c.Scan(o, "add", r, 0), r),
     "reverse": lambda b, r: b.same(lambda o: c.Reverse(o, r, 0), r),
     "ravel table": lambda b, r: b.op(lambda o: c.Reshape(o, r), F64, [b.shape(r)[0], 1]),
-    "windows": lambda b, r: b.reduce("add", b.op(lambda o: c.Windows(o, r, 1), F64, [b.shape(r)[0] - 1, 2]), 1),
-    "grade": lambda b, r: b.op(lambda o: c.named(o, "grade", r, descending=False), I64, b.shape(r)),
+    "windows": lambda b, r: b.reduce("add", b.op(lambda o: c.SlidingWindows(o, r, 1), F64, [b.shape(r)[0] - 1, 2]), 1),
+    "grade": lambda b, r: b.op(lambda o: c.library_op(o, "grade", r, descending=False), I64, b.shape(r)),
     "sort": lambda b, r: b.same(
-        lambda o, g=b.op(lambda i: c.named(i, "grade", r, descending=True), I64, b.shape(r)): c.Gather(o, r, g, 0, False), r
+        lambda o, g=b.op(lambda i: c.library_op(i, "grade", r, descending=True), I64, b.shape(r)): c.Gather(o, r, g, 0, False), r
     ),
     "join": lambda b, r: b.op(lambda o: c.Join(o, (r, r), 0), F64, [b.shape(r)[0] * 2]),
     "join constant": lambda b, r: b.op(
@@ -100,21 +100,23 @@ BODIES = {
     "rotate by cell": lambda b, r: b.same(lambda o, a=b.scalar("floor", b.reduce("max", r), kind=I64): c.Rotate(o, r, a, 0), r),
     "constant": lambda b, r: b.literal(F64, [2], [1.0, 2.0]),
     "identity": lambda b, r: r,
-    "match": lambda b, r: b.op(lambda o: c.named(o, "match", r, r), BOOL, []),
-    "index of": lambda b, r: b.op(lambda o: c.named(o, "index_of", r, b.reduce("max", r)), I64, []),
+    "match": lambda b, r: b.op(lambda o: c.library_op(o, "match", r, r), BOOL, []),
+    "index of": lambda b, r: b.op(lambda o: c.library_op(o, "index_of", r, b.reduce("max", r)), I64, []),
     "member": lambda b, r: (
-        b.op(lambda o, k=b.literal(F64, [3], [1.0, 2.0, 7.0]): c.named(o, "member_of", r, k), BOOL, b.shape(r))
+        b.op(lambda o, k=b.literal(F64, [3], [1.0, 2.0, 7.0]): c.library_op(o, "member_of", r, k), BOOL, b.shape(r))
     ),
     "member in cell": lambda b, r: (
-        b.op(lambda o, k=b.literal(F64, [3], [1.0, 2.0, 7.0]): c.named(o, "member_of", k, r), BOOL, [3])
+        b.op(lambda o, k=b.literal(F64, [3], [1.0, 2.0, 7.0]): c.library_op(o, "member_of", k, r), BOOL, [3])
     ),
     "contract": lambda b, r: b.op(lambda o: c.Contract(o, r, r), F64, []),
-    "decode": lambda b, r: b.op(lambda o, k=b.literal(F64, [], [2.0]): c.named(o, "decode", k, r), F64, []),
-    "encode": lambda b, r: b.op(lambda o, k=b.literal(F64, [2], [2.0, 3.0]): c.named(o, "encode", k, r), F64, [2, b.shape(r)[0]]),
+    "decode": lambda b, r: b.op(lambda o, k=b.literal(F64, [], [2.0]): c.library_op(o, "decode", k, r), F64, []),
+    "encode": lambda b, r: b.op(
+        lambda o, k=b.literal(F64, [2], [2.0, 3.0]): c.library_op(o, "encode", k, r), F64, [2, b.shape(r)[0]]
+    ),
     "update": lambda b, r: b.same(
         lambda o, i=b.literal(I64, [2], [2, 0]), z=b.literal(F64, [], [9.0]): c.Update(o, r, (i,), z, False), r
     ),
-    "first": lambda b, r: b.op(lambda o: c.named(o, "first_occurrence", r), BOOL, b.shape(r)),
+    "first": lambda b, r: b.op(lambda o: c.library_op(o, "first_occurrence", r), BOOL, b.shape(r)),
     "kept sum": lambda b, r: b.reduce("add", b.compress(b.scalar("gt", r, b.literal(F64, [], [0.5])), r)),
     "kept mean": lambda b, r: kept_mean(b, r),
     "iterate": lambda b, r: b.loop([r], 3, lambda b, s: b.scalar("mul", s, b.scalar("sub", s, r)))[0],
@@ -142,9 +144,9 @@ BODIES = {
     ),
     "nested": lambda b, r: b.lift([r], [1], lambda b, s: b.scalar("add", s, b.reduce("add", b.scalar("mul", r, s))))[0],
     "outer": lambda b, r: b.lift([r], [1], lambda b, s: b.lift([r], [1], lambda b, t: b.scalar("sub", s, t))[0])[0],
-    "random": lambda b, r: b.op(lambda o, k=b.literal(I64, [], [5]): c.named(o, "random", k), F64, [2]),
+    "random": lambda b, r: b.op(lambda o, k=b.literal(I64, [], [5]): c.library_op(o, "random", k), F64, [2]),
     "random by cell": lambda b, r: (
-        b.op(lambda o, k=b.scalar("floor", b.reduce("add", r), kind=I64): c.named(o, "random", k), F64, [2])
+        b.op(lambda o, k=b.scalar("floor", b.reduce("add", r), kind=I64): c.library_op(o, "random", k), F64, [2])
     ),
 }
 

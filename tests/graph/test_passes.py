@@ -102,7 +102,7 @@ def test_reductions_from_the_right_are_siblings_of_one_another_alone() -> None:
 def test_siblings_wait_for_what_they_read() -> None:
     b, x, n = vector()
     first = b.scalar("neg", x)
-    order = b.op(lambda r: c.named(r, "grade", first, descending=False), I64, [n])
+    order = b.op(lambda r: c.library_op(r, "grade", first, descending=False), I64, [n])
     b.output("a", b.scalar("exp", first))
     b.output("b", b.scalar("mul", first, b.op(lambda r: c.Gather(r, x, order, 0, False), F64, [n])))
     k = b.compress(b.scalar("gt", x, b.literal(F64, [], [0.0])), x)

@@ -114,7 +114,7 @@ class Maker:
             i = self.pick(indices)
             return b.op(lambda o: c.Gather(o, x, i, axis, True), kind, [*shape[:axis], *b.shape(i), *shape[axis + 1 :]])
         if draw == 22:
-            order = b.op(lambda o: c.named(o, "grade", x, descending=r.random() < 0.5), I64, [shape[0]])
+            order = b.op(lambda o: c.library_op(o, "grade", x, descending=r.random() < 0.5), I64, [shape[0]])
             return b.same(lambda o: c.Gather(o, x, order, 0, False), x)
         if draw == 23:
             amount = self.literal(I64, []) if rank > 1 else b.reduce("add", b.op(lambda o: c.Iota(o), I64, [shape[0] + 1]))
@@ -125,7 +125,7 @@ class Maker:
         if draw > 25:
             return self.library(scope, x, axis, draw)
         table = [v for v in scope if b.kind(v) is kind and len(b.shape(v)) == 1]
-        return b.op(lambda o: c.named(o, "member_of", x, self.pick(table)), BOOL, shape) if table else None
+        return b.op(lambda o: c.library_op(o, "member_of", x, self.pick(table)), BOOL, shape) if table else None
 
     def kept(self, x: c.ValueId, rank: int, kind: Kind) -> c.ValueId:
         """A run-time size, used twice and reduced away."""
@@ -150,7 +150,7 @@ class Maker:
             return b.op(lambda o: c.Contract(o, x, y), kind, [*shape[:-1], *b.shape(y)[1:]])
         if draw == 27:
             table = [v for v in same if b.shape(v)[1:] == () and b.shape(v)]
-            return b.op(lambda o: c.named(o, "index_of", self.pick(table), x), I64, shape) if table else None
+            return b.op(lambda o: c.library_op(o, "index_of", self.pick(table), x), I64, shape) if table else None
         if draw == 28:
             shape_of_index = r.choice([(), (2,)])
             i = b.literal(I64, list(map(number, shape_of_index)), [r.randint(0, 1) for _ in range(2 if shape_of_index else 1)])
@@ -158,7 +158,7 @@ class Maker:
             indices = tuple(i if a == axis else None for a in range(rank))
             return b.same(lambda o: c.Update(o, x, indices, value, True), x)
         if draw == 29 and rank == 1 and kind is not BOOL:
-            return b.op(lambda o: c.named(o, "encode", self.literal(kind, [number(2)]), x), kind, [2, *shape])
+            return b.op(lambda o: c.library_op(o, "encode", self.literal(kind, [number(2)]), x), kind, [2, *shape])
         if draw == 30 and kind is not BOOL and rank == 1:
             keys = [v for v in scope if b.kind(v) is I64 and b.shape(v) == shape[:1]]
             if not keys:
@@ -178,9 +178,9 @@ class Maker:
             b.emit(op((result,), (x,), blocks.Block(tuple(params), tuple(ops), (body,))))
             return result
         if draw == 32:
-            return b.op(lambda o: c.named(o, "match", x, y), BOOL, [])
+            return b.op(lambda o: c.library_op(o, "match", x, y), BOOL, [])
         if draw == 33 and rank == 1:
-            return b.op(lambda o: c.named(o, "first_occurrence", x), BOOL, shape)
+            return b.op(lambda o: c.library_op(o, "first_occurrence", x), BOOL, shape)
         return None
 
     def grow(self, scope: list[c.ValueId], count: int, depth: int) -> list[c.ValueId]:

@@ -112,16 +112,16 @@ class CountingMachine(Evaluator):
         match op:
             case c.CorePrint():
                 self.read(self.label(op.arg).data)
-            case c.RuntimeSize():
+            case c.BindSize():
                 self.read(self.label(op.value).data)
             case blocks.CoreBranch():
                 pass  # its results are those of the arm
-            case blocks.Lift() | blocks.CoreFold() | blocks.FoldScan() | blocks.CoreLoop():
+            case blocks.MapCells() | blocks.CoreFold() | blocks.FoldScan() | blocks.CoreLoop():
                 for result in results:
                     self.make(result)
             case c.Reshape() if self.setting.keeps_elements(op):
                 self.labels[op.result] = arrays.reshape(self.label(op.arg), self.shape(op.result))
-            case c.Transpose() | c.Broadcast() | c.Reverse() | c.Rotate() | c.Slice() | c.Windows():
+            case c.Transpose() | c.Broadcast() | c.Reverse() | c.Rotate() | c.Slice() | c.SlidingWindows():
                 self.labels[op.result] = self._view(op)
             case _:
                 self._load(op)
@@ -142,7 +142,7 @@ class CountingMachine(Evaluator):
             case c.Slice():
                 starts = [self.size(size) for size in op.starts]
                 return arrays.slice_box(self.label(op.arg), starts, self.shape(op.result))
-            case c.Windows():
+            case c.SlidingWindows():
                 return arrays.windows(self.label(op.arg), op.count, self.shape(op.result))
         raise AssertionError(op)
 
@@ -166,7 +166,7 @@ class CountingMachine(Evaluator):
                 self.read(self.label(op.mask).data)
             case c.Where():
                 self.read(self.label(op.mask).data)
-            case c.Update() | c.MaskUpdate():
+            case c.Update() | c.MaskedUpdate():
                 self._update(op)
             case c.Contract():
                 self._paired(op.left, op.right)
@@ -179,10 +179,10 @@ class CountingMachine(Evaluator):
                 for value in plain_operands(op):
                     self.read(self.label(value).data)
 
-    def _update(self, op: c.Update | c.MaskUpdate) -> None:
+    def _update(self, op: c.Update | c.MaskedUpdate) -> None:
         """What stays of the old array is read, the replacement as often as there are places for it."""
         old, replacement = self.label(op.arg), self.value(op.value)
-        if isinstance(op, c.MaskUpdate):
+        if isinstance(op, c.MaskedUpdate):
             mask = self.value(op.mask)
             self.read(self.label(op.mask).data)
             kept = arrays.mask_update(old, mask, _nobody(replacement))
@@ -213,7 +213,7 @@ class CountingMachine(Evaluator):
         self.run(block)
         return [self.value(r) for r in block.results], [self.label(r) for r in block.results]
 
-    def _lift(self, op: blocks.Lift) -> tuple[Array, ...]:
+    def _lift(self, op: blocks.MapCells) -> tuple[Array, ...]:
         if not self.counting:
             return super()._lift(op)
         frame = tuple(self.size(size) for size in op.frame)

@@ -10,9 +10,9 @@ from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 from rho.typechecker.proof import z3_process
 from rho.typechecker.proof.obligations import Relation, SizeFact
-from rho.typechecker.proof.prover import connected, decide
+from rho.typechecker.proof.prover import connected, prove
 from rho.typechecker.sizes.polynomials import ONE, ZERO, Size, SizeOrigin, SizeVariable, as_size, number, variable
-from rho.typechecker.sizes.size import maximum, minimum, monus, quotient, remainder  # fmt: skip
+from rho.typechecker.sizes.size import maximum, minimum, quotient, remainder, truncated_subtract  # fmt: skip
 
 N, M, K, H, D = (SizeVariable(name, i, SizeOrigin.INPUT) for i, name in enumerate("nmkhd"))
 n, m, k, h, d = (variable(v) for v in (N, M, K, H, D))
@@ -33,8 +33,8 @@ def fact(left: Size | int, relation: str, right: Size | int) -> SizeFact:
         (fact(n, "≤", maximum(n, m)), []),
         (fact(maximum(n, 2) - 1, "=", maximum(n - 1, 1)), []),
         (fact(n, "≤", number(8) * quotient(n + 7, 8)), []),
-        (fact(0, "≤", monus(n, k)), []),
-        (fact(n - k, "=", monus(n, k)), [fact(k, "≤", n)]),
+        (fact(0, "≤", truncated_subtract(n, k)), []),
+        (fact(n - k, "=", truncated_subtract(n, k)), [fact(k, "≤", n)]),
         (fact(k * m, "≤", n * m), [fact(k, "≤", n)]),
         (fact(n, "=", m), [fact(n, "=", m)]),
         (fact(h * quotient(d, h), "=", d), [fact(h, "∣", d), fact(1, "≤", h)]),
@@ -46,7 +46,7 @@ def fact(left: Size | int, relation: str, right: Size | int) -> SizeFact:
     ],
 )
 def test_proved(goal: SizeFact, premises: list[SizeFact]) -> None:
-    assert decide(goal, premises).verdict is Verdict.PROVED
+    assert prove(goal, premises).verdict is Verdict.PROVED
 
 
 @pytest.mark.parametrize(
@@ -57,28 +57,28 @@ def test_proved(goal: SizeFact, premises: list[SizeFact]) -> None:
     ],
 )  # fmt: skip
 def test_never(goal: SizeFact) -> None:
-    assert decide(goal).verdict is Verdict.NEVER
+    assert prove(goal).verdict is Verdict.NEVER
 
 
 @pytest.mark.parametrize(
     ("goal", "example"),
     [
         (fact(n, "=", m), {N: 0, M: 1}),
-        (fact(monus(n, 1), "=", monus(n, 2)), {N: 2}),
+        (fact(truncated_subtract(n, 1), "=", truncated_subtract(n, 2)), {N: 2}),
         (fact(h * quotient(d, h), "=", d), {H: 0, D: 1}),
         (fact(number(8) * quotient(n * m, 8), "=", n * m), {N: 1, M: 1}),
         (fact(1, "≤", n), {N: 0}),
     ],
 )
 def test_depends_with_the_smallest_counterexample(goal: SizeFact, example: dict[SizeVariable, int]) -> None:
-    decision = decide(goal)
+    decision = prove(goal)
     assert decision.verdict is Verdict.DEPENDS
     assert dict(decision.counterexample or {}) == example
 
 
 def test_what_needs_a_solver_is_unknown_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(z3_process, "version", lambda: None)
-    assert decide(fact(quotient(n * (n + 1), 2) * 2, "=", n * (n + 1))).verdict is Verdict.UNKNOWN
+    assert prove(fact(quotient(n * (n + 1), 2) * 2, "=", n * (n + 1))).verdict is Verdict.UNKNOWN
     monkeypatch.setattr(z3_process, "installed", lambda: None)
     program = "pairs : f32[n] → f32[n×(n+1)]\npairs ← {(2×⌊((≢⍵)×1+≢⍵)÷2)⍴⍵}"
     (error,) = check(Source("<test>", program)).diagnostics
@@ -87,11 +87,12 @@ def test_what_needs_a_solver_is_unknown_without_one(monkeypatch: pytest.MonkeyPa
 
 def test_a_minimum_is_a_premise() -> None:
     big = variable(SizeVariable("b", 11, SizeOrigin.RIGID, minimum=3))
-    assert decide(fact(2, "≤", big - 1)).verdict is Verdict.PROVED
-    assert decide(fact(n, "≤", big * n)).verdict is Verdict.PROVED
+    assert prove(fact(2, "≤", big - 1)).verdict is Verdict.PROVED
+    assert prove(fact(n, "≤", big * n)).verdict is Verdict.PROVED
 
 
-atoms = st.sampled_from([ZERO, ONE, n, m, k, number(2), quotient(n, 2), maximum(n, m), minimum(m, k), monus(n, k), n * m])
+atoms = st.sampled_from([ZERO, ONE, n, m, k, number(2), quotient(n, 2), maximum(n, m), minimum(m, k), truncated_subtract(n, k),
+    n * m])
 sizes = st.builds(lambda a, b, s: a + b if s else a - b, atoms, atoms, st.booleans())
 facts = st.builds(SizeFact, st.sampled_from(list(Relation)), sizes, sizes)
 
@@ -99,7 +100,7 @@ facts = st.builds(SizeFact, st.sampled_from(list(Relation)), sizes, sizes)
 @settings(max_examples=300, deadline=None)
 @given(facts, st.lists(facts, max_size=2))
 def test_verdicts_are_sound(goal: SizeFact, premises: list[SizeFact]) -> None:
-    decision = decide(goal, premises)
+    decision = prove(goal, premises)
     if decision.counterexample is not None:
         env = dict.fromkeys((N, M, K, H, D), 0) | dict(decision.counterexample)
         assert not goal.holds(env)
@@ -130,13 +131,13 @@ def test_verdicts_are_sound(goal: SizeFact, premises: list[SizeFact]) -> None:
     ],
 )  # fmt: skip
 def test_quotients_are_bounded_exactly(goal: SizeFact, premises: list[SizeFact], verdict: Verdict) -> None:
-    assert decide(goal, premises).verdict is verdict
+    assert prove(goal, premises).verdict is verdict
 
 
 def test_a_negative_divisor_says_nothing_of_signs() -> None:
     """`-1 ∣ k` once made k minus a natural number, so that k = 0 was proved."""
     premises = [fact(-k, "≤", ZERO), SizeFact(Relation.DIVIDES, ZERO - 1, k)]
-    assert decide(fact(ZERO, "=", -k), premises).verdict is Verdict.DEPENDS
+    assert prove(fact(ZERO, "=", -k), premises).verdict is Verdict.DEPENDS
 
 
 @pytest.mark.parametrize(

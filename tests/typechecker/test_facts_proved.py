@@ -9,9 +9,9 @@ import pytest
 
 from rho.lang.diagnostics.model import Verdict
 from rho.typechecker.proof.obligations import Relation, SizeFact
-from rho.typechecker.proof.prover import connected, decide, search, settle
+from rho.typechecker.proof.prover import connected, find_examples, prove, prove_without_examples
 from rho.typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, as_size, number, variable
-from rho.typechecker.sizes.size import maximum, minimum, monus, quotient, remainder
+from rho.typechecker.sizes.size import maximum, minimum, quotient, remainder, truncated_subtract
 
 N, M, K, D = (SizeVariable(name, place, SizeOrigin.INPUT) for place, name in enumerate("nmkd"))
 n, m, k, d = map(variable, (N, M, K, D))
@@ -47,7 +47,7 @@ def proved() -> list[tuple[SizeFact, list[SizeFact]]]:
         # caps and minima
         (le(c, n), []), (le(c + m, n + m), []), (le(e, 4), []), (le(c * 2, n * 2), []), (le(c, 4), [le(n, 4)]),
         (le(c, m), [le(n, m)]),
-        (le(monus(n, c), n), []), (le(0, n - c), []), (eq(maximum(n, c), n), []), (eq(minimum(n, c), c), []),
+        (le(truncated_subtract(n, c), n), []), (le(0, n - c), []), (eq(maximum(n, c), n), []), (eq(minimum(n, c), c), []),
         (le(n, p * n), []),
         (le(n * 3, p * n), []), (le(3, p), []),
         (le(9, p * p), []), (le(6, p * 2), []), (le(p + 3, p * 2), []), (le(p * 3, p * p), []),
@@ -55,8 +55,9 @@ def proved() -> list[tuple[SizeFact, list[SizeFact]]]:
         (le(minimum(n, m), n), []), (le(n, maximum(n, m)), []), (le(maximum(n, m), n + m), []),
         (le(maximum(n - 1, m), n + m), []),
         (le(minimum(n, m) + minimum(k, d), n + k), []), (le(maximum(n, m) + minimum(n, m), n + m), []),
-        (le(n - 1, monus(n, 1)), []),
-        (le(monus(n, k), n), []), (le(monus(n, k) + k, n + k), []), (eq(monus(n, k) + k, n), [le(k, n)]),
+        (le(n - 1, truncated_subtract(n, 1)), []),
+        (le(truncated_subtract(n, k), n), []), (le(truncated_subtract(n, k) + k, n + k), []), (eq(truncated_subtract(n, k) + k,
+        n), [le(k, n)]),
         # quotients and remainders
         (le(quotient(n, 2), n), []), (le(quotient(n, 2) * 2, n), []), (le(n, quotient(n, 2) * 2 + 1), []),
         (le(n, quotient(n + 7, 8) * 8), []), (le(quotient(n + 7, 8) * 8, n + 7), []), (le(quotient(n, 3) * 2, n), []),
@@ -118,14 +119,14 @@ def outcomes(fact: SizeFact, premises: Sequence[SizeFact]) -> set[bool]:
 @pytest.mark.parametrize("place", range(len(proved())))
 def test_what_is_proved(place: int) -> None:
     goal, premises = proved()[place]
-    assert settle(goal, premises) is Verdict.PROVED
+    assert prove_without_examples(goal, premises) is Verdict.PROVED
     assert outcomes(goal, premises) == {True}
 
 
 @pytest.mark.parametrize("place", range(len(never())))
 def test_what_is_refuted(place: int) -> None:
     goal, premises = never()[place]
-    assert settle(goal, premises) is Verdict.NEVER
+    assert prove_without_examples(goal, premises) is Verdict.NEVER
     assert outcomes(goal, premises) == {False}
 
 
@@ -148,16 +149,16 @@ def nearly(goal: SizeFact, premises: list[SizeFact]) -> Iterator[tuple[SizeFact,
 @pytest.mark.parametrize("place", range(len(proved())))
 def test_what_is_nearly_so_is_proved_only_if_it_is_so(place: int) -> None:
     for goal, premises in nearly(*proved()[place]):
-        verdict = settle(goal, premises)
+        verdict = prove_without_examples(goal, premises)
         if verdict is not Verdict.UNKNOWN:
             assert outcomes(goal, premises) <= {verdict is Verdict.PROVED}, (goal, premises)
 
 
 def test_what_two_divisibilities_say_stays_apart() -> None:
     """The quotient that a premise speaks of is not a size of the program."""
-    assert settle(eq(k, n * 3), [le(1, k), div(3, k)]) is Verdict.UNKNOWN
-    assert settle(eq(k, m * 2), [le(1, k), le(0, m), div(2, k)]) is Verdict.UNKNOWN
-    assert settle(eq(n, m), [div(2, n), div(2, m)]) is Verdict.UNKNOWN
+    assert prove_without_examples(eq(k, n * 3), [le(1, k), div(3, k)]) is Verdict.UNKNOWN
+    assert prove_without_examples(eq(k, m * 2), [le(1, k), le(0, m), div(2, k)]) is Verdict.UNKNOWN
+    assert prove_without_examples(eq(n, m), [div(2, n), div(2, m)]) is Verdict.UNKNOWN
 
 
 # ------------------------------------------------------------------------------------------- examples
@@ -178,15 +179,15 @@ def examples() -> list[tuple[SizeFact, list[SizeFact], dict[SizeVariable, int]]]
 @pytest.mark.parametrize("place", range(len(examples())))
 def test_the_smallest_sizes_that_break_a_fact(place: int) -> None:
     goal, premises, example = examples()[place]
-    decision = decide(goal, premises)
+    decision = prove(goal, premises)
     assert decision.verdict is Verdict.DEPENDS
     assert dict(decision.counterexample or {}) == example
 
 
 def test_examples_of_both_kinds() -> None:
-    assert search(le(n, 4), []).satisfiable and dict(search(le(n, 4), []).counterexample or {}) == {N: 5}
-    assert not search(lt(n, 0), []).satisfiable and search(le(0, n), []).counterexample is None
-    assert search(le(c, 3), [le(n, 3)]).counterexample is None
+    assert find_examples(le(n, 4), []).satisfiable and dict(find_examples(le(n, 4), []).counterexample or {}) == {N: 5}
+    assert not find_examples(lt(n, 0), []).satisfiable and find_examples(le(0, n), []).counterexample is None
+    assert find_examples(le(c, 3), [le(n, 3)]).counterexample is None
 
 
 def test_premises_that_say_something_of_a_fact() -> None:

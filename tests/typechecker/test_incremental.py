@@ -216,13 +216,13 @@ SCRIPT = "\n".join(f"d{i} : f64[n] → f64\nd{i} ← {{(+/⍵)÷{i}+≢⍵}}\n" 
 def counted(monkeypatch: object) -> list[str]:
     """The names of the definitions that are checked from now on."""
     found: list[str] = []
-    before = check_definition._checked
+    before = check_definition._check_samples
 
     def noted(ctx, function):  # type: ignore[no-untyped-def]
         found.append(function.name)
         return before(ctx, function)
 
-    monkeypatch.setattr(check_definition, "_checked", noted)  # type: ignore[attr-defined]
+    monkeypatch.setattr(check_definition, "_check_samples", noted)  # type: ignore[attr-defined]
     return found
 
 

@@ -193,15 +193,15 @@ def test_of_no_turn_nothing_is_read(body: str) -> None:
     core = core_of(f"input x : f64[n]\ny ← ⌽x+1\n{body}⍣(⍳≢x) ⊢ 0.0")
     assert values(core, {"x": np.zeros(0)}) == [[0.0]]
     (loop,) = loops(core)
-    assert loop.premised
+    assert loop.needs_iteration
     at_least_one = core_of(f"input x : f64[n] where n≥1\ny ← ⌽x+1\n{body}⍣(⍳≢x) ⊢ 0.0")
-    assert not loops(at_least_one)[0].premised
+    assert not loops(at_least_one)[0].needs_iteration
 
 
 def test_what_needs_no_turn_is_computed_before_the_loop() -> None:
     core = core_of("input x : f64[n]\n{⍵ + (+/*x)×⍺}⍣(⍳≢x) ⊢ 0.0")
     (loop,) = loops(core)
-    assert not loop.premised
+    assert not loop.needs_iteration
     assert len(loop.body.phases) == 1
     assert values(core, {"x": np.zeros(3)}) == [[9.0]]
 

@@ -24,7 +24,7 @@ BROKEN = [
 
 @pytest.mark.parametrize(("fact", "sizes", "text"), BROKEN)
 def test_a_broken_fact_gives_every_number_once(fact: SizeFact, sizes: dict[SizeVariable, int], text: str) -> None:
-    assert fact.broken_with(sizes) == text
+    assert fact.describe_failure(sizes) == text
 
 
 def test_hints_name_nothing_that_is_not_in_the_program() -> None:

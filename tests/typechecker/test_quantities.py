@@ -8,7 +8,7 @@ from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 from rho.typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, number, variable
 from rho.typechecker.sizes.size import maximum
-from rho.typechecker.usage.check_moves import written
+from rho.typechecker.usage.check_moves import grade_text
 from rho.typechecker.usage.grades import ANY, NONE, ONCE, Grade, exactly, up_to
 
 N, M = (SizeVariable(name, id, SizeOrigin.INPUT) for id, name in enumerate("nm"))
@@ -54,11 +54,11 @@ def test_within_is_decided_by_the_sizes() -> None:
 
 
 def test_grades_as_a_signature_states_them() -> None:
-    assert written(exactly(size(N) * 2 + size(M))) == "(2×n)+m"
-    assert written(up_to(1)) == "0..1"
-    assert written(ANY) == "ω"
-    assert written(exactly(maximum(size(N), size(M)))) == "n⌈m"
-    assert written(exactly(size(N) - size(M) + 1)) == "(n+1)-m"
+    assert grade_text(exactly(size(N) * 2 + size(M))) == "(2×n)+m"
+    assert grade_text(up_to(1)) == "0..1"
+    assert grade_text(ANY) == "ω"
+    assert grade_text(exactly(maximum(size(N), size(M)))) == "n⌈m"
+    assert grade_text(exactly(size(N) - size(M) + 1)) == "(n+1)-m"
 
 
 @pytest.mark.parametrize("quantity", ["(2×n)+m", "0..1", "(n+1)-m", "n⌈m", "0..(n⌈1)", "ω", "((2×n)+1)-m"])

@@ -19,7 +19,7 @@ def checked(text: str) -> CheckResult:
 
 def test_what_is_proved_is_not_proved_again(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[SizeFact] = []
-    real = prover.decide
+    real = prover.prove
 
     def watching(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> prover.ProofResult:
         if fact.left.variables() | fact.right.variables():
@@ -27,7 +27,7 @@ def test_what_is_proved_is_not_proved_again(monkeypatch: pytest.MonkeyPatch) -> 
         return real(fact, premises)
 
     definition = "f : f64[n] → f64[n÷2] where 2∣n\nf ← {h←⌊(≢⍵)÷2 ⋄ (h↑⍵)+h↓⍵}\ninput x : f64[n m] where 2∣m\n"
-    monkeypatch.setattr(constraints, "decide", watching)
+    monkeypatch.setattr(constraints, "prove", watching)
     assert checked(definition).core is not None
     once = len(asked)
     assert checked(definition + "f x").core is not None

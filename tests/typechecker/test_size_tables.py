@@ -21,7 +21,16 @@ from rho.typechecker.sizes.polynomials import (
     show_short_formula,
     variable,
 )
-from rho.typechecker.sizes.size import capacity, least, maximum, minimum, monus, quotient, remainder, surely_machine
+from rho.typechecker.sizes.size import (
+    lower_bound,
+    maximum,
+    minimum,
+    quotient,
+    remainder,
+    surely_fits_i64,
+    truncated_subtract,
+    upper_bound,
+)
 
 N, M, K = (SizeVariable(name, place, SizeOrigin.INPUT) for place, name in enumerate("nmk"))
 P = SizeVariable("p", 5, SizeOrigin.RIGID, minimum=3)
@@ -93,17 +102,21 @@ def equal() -> list[tuple[Size, Size]]:
         (maximum(n + 2, maximum(n, m) + 2), maximum(n + 2, m + 2)), (maximum(n, minimum(n, m)), n),
         (minimum(n, maximum(n, m)), n),
         (minimum(n, n + 1), n), (maximum(n, 0), n), (minimum(n, -1), number(-1)),
-        (minimum(p, 3), number(3)), (maximum(p, 3), p), (maximum(e, 4), number(4)), (monus(n, 0), n), (monus(n + m, m), n),
-        (monus(monus(n, 1), 1), monus(n, 2)), (maximum(n * 2, minimum(n * 2, m)), n * 2), (maximum(n), n),
+        (minimum(p, 3), number(3)), (maximum(p, 3), p), (maximum(e, 4), number(4)), (truncated_subtract(n, 0), n),
+        (truncated_subtract(n + m, m), n),
+        (truncated_subtract(truncated_subtract(n, 1), 1), truncated_subtract(n, 2)), (maximum(n * 2, minimum(n * 2, m)), n * 2),
+        (maximum(n), n),
         # run-time sizes at their limits
-        (capacity(c), n), (least(c), number(0)), (capacity(r), number(2)), (least(r), number(2)), (capacity(n - c), n),
-        (least(n - c), number(0)), (capacity(c * c), n * n), (capacity(c * m - c), n * m), (least(c * m - c), -n),
-        (capacity(e + c), n + 4),
-        (capacity(quotient(c, 2)), quotient(n, 2)), (capacity(quotient(n, c)), n),
-        (least(quotient(n, c + 1)), quotient(n, n + 1)),
-        (least(remainder(c, 5)), number(0)), (capacity(maximum(c, m)), maximum(n, m)), (least(maximum(c, m)), m),
-        (capacity(minimum(c, m)), minimum(n, m)), (capacity(m), m), (least(m), m), (least(p), p),
-        (capacity(c * 2 + 1), n * 2 + 1),
+        (upper_bound(c), n), (lower_bound(c), number(0)), (upper_bound(r), number(2)), (lower_bound(r), number(2)),
+        (upper_bound(n - c), n),
+        (lower_bound(n - c), number(0)), (upper_bound(c * c), n * n), (upper_bound(c * m - c), n * m), (lower_bound(c * m - c),
+        -n),
+        (upper_bound(e + c), n + 4),
+        (upper_bound(quotient(c, 2)), quotient(n, 2)), (upper_bound(quotient(n, c)), n),
+        (lower_bound(quotient(n, c + 1)), quotient(n, n + 1)),
+        (lower_bound(remainder(c, 5)), number(0)), (upper_bound(maximum(c, m)), maximum(n, m)), (lower_bound(maximum(c, m)), m),
+        (upper_bound(minimum(c, m)), minimum(n, m)), (upper_bound(m), m), (lower_bound(m), m), (lower_bound(p), p),
+        (upper_bound(c * 2 + 1), n * 2 + 1),
     ]  # fmt: skip
 
 
@@ -150,7 +163,7 @@ def machine() -> list[tuple[Size, bool]]:
 @pytest.mark.parametrize("place", range(len(machine())))
 def test_what_surely_is_a_machine_integer(place: int) -> None:
     size, fits = machine()[place]
-    assert surely_machine(size) is fits
+    assert surely_fits_i64(size) is fits
 
 
 def test_what_is_simple_and_what_is_known_when_run() -> None:
@@ -260,7 +273,7 @@ def written() -> list[tuple[Size, str, str]]:
         (quotient(n, 2) * 3, "3×(n÷2)", "3·(n÷2)"), (quotient(n + 1, m), "(n+1)÷m", "(n+1)÷m"), (remainder(n, 2), "2|n", "2|n"),
         (remainder(n + 1, m * 2), "(2×m)|(n+1)", "(2·m)|(n+1)"), (maximum(n, m), "n⌈m", "n⌈m"),
         (minimum(n, m) + 1, "(n⌊m)+1", "(n⌊m)+1"),
-        (monus(n, 1), "0⌈n-1", "0⌈n-1"), (n - m * 2, "n-2×m", "n-2·m"), (n - m - k, "n-(m+k)", "n-m-k"),
+        (truncated_subtract(n, 1), "0⌈n-1", "0⌈n-1"), (n - m * 2, "n-2×m", "n-2·m"), (n - m - k, "n-(m+k)", "n-m-k"),
     ]  # fmt: skip
 
 

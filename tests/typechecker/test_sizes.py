@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rho.typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, number, product, variable
-from rho.typechecker.sizes.size import capacity, maximum, minimum, monus, quotient, remainder  # fmt: skip
+from rho.typechecker.sizes.size import maximum, minimum, quotient, remainder, truncated_subtract, upper_bound  # fmt: skip
 
 N, M, K, H = (SizeVariable(name, i, SizeOrigin.INPUT) for i, name in enumerate("nmkh"))
 n, m, k, h = (variable(v) for v in (N, M, K, H))
@@ -19,8 +19,8 @@ c = variable(COUNT)
     [
         (n + n + 1, "(2×n)+1"),
         (quotient(n, 2), "n÷2"),
-        (monus(n, 1), "0⌈n-1"),
-        (monus(monus(n, 1), 1), "0⌈n-2"),
+        (truncated_subtract(n, 1), "0⌈n-1"),
+        (truncated_subtract(truncated_subtract(n, 1), 1), "0⌈n-2"),
         (n - k + 1, "(n+1)-k"),
         (n * m, "n×m"),
         (number(8) * quotient(n + 7, 8), "8×((n+7)÷8)"),
@@ -69,11 +69,11 @@ def test_substitute_normalises_again() -> None:
 
 
 def test_capacity_bounds_run_time_sizes() -> None:
-    assert capacity(c) == n
-    assert capacity(c * m + c) == n * m + n
-    assert capacity(n - c) == n
-    assert capacity(quotient(c, 2)) == quotient(n, 2)
-    assert capacity(m) == m
+    assert upper_bound(c) == n
+    assert upper_bound(c * m + c) == n * m + n
+    assert upper_bound(n - c) == n
+    assert upper_bound(quotient(c, 2)) == quotient(n, 2)
+    assert upper_bound(m) == m
 
 
 def build(draw: st.DrawFn, depth: int) -> tuple[Size, object]:
@@ -103,7 +103,7 @@ def build(draw: st.DrawFn, depth: int) -> tuple[Size, object]:
         case 6:
             return minimum(a, b), lambda env: min(fa(env), fb(env))
         case _:
-            return monus(a, b), lambda env: max(0, fa(env) - fb(env))
+            return truncated_subtract(a, b), lambda env: max(0, fa(env) - fb(env))
 
 
 sized = st.composite(lambda draw: build(draw, 4))
@@ -139,4 +139,4 @@ def test_substitution_commutes_with_evaluation(made: tuple[Size, object], env: d
 def test_capacity_is_an_upper_bound(made: tuple[Size, object], env: dict[SizeVariable, int], count: int) -> None:
     size = made[0].substitute({K: c})
     count = min(count, env[N])
-    assert size.evaluate({**env, COUNT: count}) <= capacity(size).evaluate(env)
+    assert size.evaluate({**env, COUNT: count}) <= upper_bound(size).evaluate(env)

@@ -16,8 +16,8 @@ from hypothesis import given, settings, strategies as st
 from rho.lang.diagnostics.model import Verdict
 from rho.typechecker.proof import solver, z3_process
 from rho.typechecker.proof.obligations import Relation, SizeFact
-from rho.typechecker.proof.prover import ProofResult, connected, decide
-from rho.typechecker.proof.solver import question
+from rho.typechecker.proof.prover import ProofResult, connected, prove
+from rho.typechecker.proof.solver import smt_query
 from rho.typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, as_size, number, variable
 from rho.typechecker.sizes.size import maximum, minimum, quotient, remainder
 
@@ -36,7 +36,7 @@ def fact(left: Size | int, relation: str, right: Size | int) -> SizeFact:
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv(solver.SWITCH, raising=False)
-    monkeypatch.setattr(solver, "_kept", {})
+    monkeypatch.setattr(solver, "_verdicts", {})
     return tmp_path / "rho" / "verdicts"
 
 
@@ -80,7 +80,7 @@ ROWS = [
 
 @pytest.mark.parametrize(("goal", "premises", "verdict"), ROWS, ids=[f"{g} if {p}" for g, p, _ in ROWS])
 def test_verdicts(goal: SizeFact, premises: list[SizeFact], verdict: Verdict) -> None:
-    decision = decide(goal, premises)
+    decision = prove(goal, premises)
     assert decision.verdict is verdict
     assert (decision.counterexample is not None) is (verdict is Verdict.DEPENDS)
     breaks(decision, goal, premises)
@@ -104,7 +104,7 @@ facts = st.builds(SizeFact, st.sampled_from(list(Relation)), opaque, opaque)
 
 def test_powers_are_not_asked() -> None:
     """`n+2` is no power of `2×n` where n is 0; of such a premise the solver knows a part, and no more."""
-    assert solver.ask(SizeFact(Relation.POWER, n * 2, n + 2), []).verdict is Verdict.UNKNOWN
+    assert solver.query_solver(SizeFact(Relation.POWER, n * 2, n + 2), []).verdict is Verdict.UNKNOWN
 
 
 @settings(max_examples=120, deadline=None)
@@ -112,7 +112,7 @@ def test_powers_are_not_asked() -> None:
 def test_agrees_with_brute_force(goal: SizeFact, premises: list[SizeFact]) -> None:
     """The solver alone, on facts that smaller steps would often settle."""
     related = connected(goal, premises)
-    answered = solver.ask(goal, related)
+    answered = solver.query_solver(goal, related)
     if answered.example is not None:
         breaks(ProofResult(answered.verdict, answered.example), goal, related)
     if answered.verdict is Verdict.UNKNOWN:
@@ -128,10 +128,10 @@ def test_agrees_with_brute_force(goal: SizeFact, premises: list[SizeFact]) -> No
 
 def test_names_do_not_matter() -> None:
     def asked(a: SizeVariable, b: SizeVariable) -> str:
-        return question(fact(variable(a) * 2, "≤", quotient(variable(b), 3)), [fact(variable(b), "≠", 7)]).key
+        return smt_query(fact(variable(a) * 2, "≤", quotient(variable(b), 3)), [fact(variable(b), "≠", 7)]).key
 
     assert asked(N, M) == asked(K, D)
-    assert asked(N, M) != question(fact(n * 2, "≤", quotient(m, 4)), [fact(m, "≠", 7)]).key
+    assert asked(N, M) != smt_query(fact(n * 2, "≤", quotient(m, 4)), [fact(m, "≠", 7)]).key
 
 
 def hard() -> SizeFact:
@@ -139,11 +139,11 @@ def hard() -> SizeFact:
 
 
 def test_a_verdict_is_kept_on_disk(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert decide(hard()).verdict is Verdict.PROVED
+    assert prove(hard()).verdict is Verdict.PROVED
     assert text_of(only_entry(own_cache))["verdict"] == "proved"
-    monkeypatch.setattr(solver, "_kept", {})
+    monkeypatch.setattr(solver, "_verdicts", {})
     monkeypatch.setattr(z3_process, "solve", lambda *_: pytest.fail("asked again"))
-    assert decide(hard()).verdict is Verdict.PROVED
+    assert prove(hard()).verdict is Verdict.PROVED
 
 
 OTHER = '{"format": 1, "verdict": "proved", "model": [], "question": "another"}'
@@ -152,40 +152,40 @@ DAMAGE = ["", "{", "[]", "null", '{"format": 1}', "[" * 5000, OTHER]
 
 @pytest.mark.parametrize("text", DAMAGE, ids=range(len(DAMAGE)))
 def test_damaged_entries_are_ignored(own_cache: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    decide(hard())
+    prove(hard())
     stored = only_entry(own_cache)
     whole, key = stored.read_text(), text_of(stored)["question"]
     solver.CACHE.write(key, text.encode())
     assert stored.read_text().endswith(text)
-    monkeypatch.setattr(solver, "_kept", {})
-    assert decide(hard()).verdict is Verdict.PROVED
+    monkeypatch.setattr(solver, "_verdicts", {})
+    assert prove(hard()).verdict is Verdict.PROVED
     assert stored.read_text() == whole
 
 
 def test_an_example_from_the_cache_is_checked(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     goal = fact(n + m + k + h + d, "≤", LARGE)
-    decide(goal)
+    prove(goal)
     entry = text_of(only_entry(own_cache))
     solver.write(entry["question"], {**entry, "model": [0] * 5})
-    monkeypatch.setattr(solver, "_kept", {})
-    found = decide(goal)
+    monkeypatch.setattr(solver, "_verdicts", {})
+    found = prove(goal)
     assert found.verdict is Verdict.DEPENDS
     breaks(found, goal, [])
 
 
 def test_the_cache_can_be_off_or_out_of_reach(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(solver.SWITCH, "off")
-    assert decide(hard()).verdict is Verdict.PROVED
+    assert prove(hard()).verdict is Verdict.PROVED
     assert not own_cache.exists()
     monkeypatch.delenv(solver.SWITCH)
-    monkeypatch.setattr(solver, "_kept", {})
+    monkeypatch.setattr(solver, "_verdicts", {})
     own_cache.parent.write_text("a file where the folder would be")
-    assert decide(hard()).verdict is Verdict.PROVED
+    assert prove(hard()).verdict is Verdict.PROVED
 
 
 def test_without_the_solver_it_stays_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(z3_process, "installed", lambda: None)
-    decision = decide(hard())
+    decision = prove(hard())
     assert (decision.verdict, decision.unproved) == (Verdict.UNKNOWN, solver.Unproved.ABSENT)
 
 
@@ -204,9 +204,9 @@ def test_runs_in_turn_give_the_same_verdicts(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv(solver.SWITCH, "off")
 
     def run(order: int) -> list[tuple[Verdict, object]]:
-        monkeypatch.setattr(solver, "_kept", {})
+        monkeypatch.setattr(solver, "_verdicts", {})
         rows = ROWS[::order]
-        found = [decide(goal, premises) for goal, premises, _ in rows]
+        found = [prove(goal, premises) for goal, premises, _ in rows]
         return [(decision.verdict, decision.counterexample) for decision in found][::order]
 
     first = run(1)

@@ -13,7 +13,7 @@ from rho.lang.syntax.source import Source
 from rho.tests.typechecker.test_solver import hard, own_cache
 from rho.typechecker.check import Checker, check
 from rho.typechecker.proof import solver, z3_leaf, z3_process
-from rho.typechecker.proof.prover import decide
+from rho.typechecker.proof.prover import prove
 
 pytest.importorskip("z3")
 __all__ = ["own_cache"]
@@ -83,7 +83,7 @@ def test_a_solver_that_cannot_be_imported_is_absent(
 ) -> None:
     (tmp_path / "z3.py").write_text("raise ImportError")
     monkeypatch.setattr(z3_process, "installed", lambda: (str(tmp_path), "0"))
-    assert decide(hard()).unproved is solver.Unproved.ABSENT
+    assert prove(hard()).unproved is solver.Unproved.ABSENT
 
 
 FAULTS = {
@@ -101,13 +101,13 @@ def test_a_process_that_fails_is_no_answer(
     name: str, own_process: z3_process._Process, own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     leaf(tmp_path, monkeypatch, *FAULTS[name])
-    decision = decide(hard())
+    decision = prove(hard())
     assert (decision.verdict, decision.unproved) == (Verdict.UNKNOWN, solver.Unproved.FAILED)
     assert not own_cache.exists()
     assert own_process.deaths == 1
     monkeypatch.undo()
-    monkeypatch.setattr(solver, "_kept", {})
-    assert decide(hard()).verdict is Verdict.PROVED
+    monkeypatch.setattr(solver, "_verdicts", {})
+    assert prove(hard()).verdict is Verdict.PROVED
 
 
 @pytest.mark.parametrize("nth", [1, 2, 3])
@@ -150,9 +150,9 @@ def test_after_some_deaths_nothing_is_started(
 ) -> None:
     leaf(tmp_path, monkeypatch, "sys.exit(1)")
     for _ in range(z3_process.MOST_DEATHS):
-        decide(hard())
+        prove(hard())
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("started again"))
-    assert decide(hard()).unproved is solver.Unproved.FAILED
+    assert prove(hard()).unproved is solver.Unproved.FAILED
 
 
 def test_an_interrupt_is_no_answer(
@@ -160,12 +160,12 @@ def test_an_interrupt_is_no_answer(
 ) -> None:
     leaf(tmp_path, monkeypatch, "ask()", 'print(\'{"found": "interrupted"}\')')
     with pytest.raises(KeyboardInterrupt):
-        decide(hard())
+        prove(hard())
     assert not own_cache.exists()
 
 
 def test_an_interrupt_here_ends_the_process(own_process: z3_process._Process, monkeypatch: pytest.MonkeyPatch) -> None:
-    decide(hard())
+    prove(hard())
     running = own_process._running
     assert running is not None
 
@@ -173,19 +173,19 @@ def test_an_interrupt_here_ends_the_process(own_process: z3_process._Process, mo
         raise KeyboardInterrupt
 
     monkeypatch.setattr(z3_process._Process, "_exchange", interrupted)
-    monkeypatch.setattr(solver, "_kept", {})
+    monkeypatch.setattr(solver, "_verdicts", {})
     monkeypatch.setenv(solver.SWITCH, "off")
     with pytest.raises(KeyboardInterrupt):
-        decide(hard())
+        prove(hard())
     assert running.poll() is not None
 
 
 def test_memory_is_capped(own_process: z3_process._Process, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(z3_process, "MEGABYTES", 1)
-    assert decide(hard()).verdict is Verdict.UNKNOWN
+    assert prove(hard()).verdict is Verdict.UNKNOWN
     own_process.stop()
     monkeypatch.setattr(z3_process, "MEGABYTES", 512)
     monkeypatch.setattr(z3_process, "ADDRESS_MEGABYTES", 64)
-    monkeypatch.setattr(solver, "_kept", {})
+    monkeypatch.setattr(solver, "_verdicts", {})
     monkeypatch.setenv(solver.SWITCH, "off")
-    assert decide(hard()).verdict is Verdict.UNKNOWN
+    assert prove(hard()).verdict is Verdict.UNKNOWN

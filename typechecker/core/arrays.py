@@ -145,7 +145,7 @@ class Stack:
 
 
 @dataclass(frozen=True, slots=True)
-class Windows:
+class SlidingWindows:
     """result[i…, j…, t…] = arg[i+j…, t…]: result shape `(n-k)+1 …` ⧺ `k …` ⧺ rest, for the leading `count` axes."""
 
     result: ValueId
@@ -207,7 +207,7 @@ class Update:
 
 
 @dataclass(frozen=True, slots=True)
-class MaskUpdate:
+class MaskedUpdate:
     """arg with its major cells (or elements, if the mask has arg's shape) where `mask` holds replaced, in order, by the
     major cells of `value` (leading size = number of true elements)."""
 
@@ -284,7 +284,7 @@ class Where:
 
 
 @dataclass(frozen=True, slots=True)
-class RuntimeSize:
+class BindSize:
     """Define `size` as the value of a scalar integer known to lie in 0..cap (clamped check E403 when run)."""
 
     value: ValueId
@@ -329,7 +329,7 @@ class Library:
     attributes: tuple[tuple[str, bool], ...] = ()
 
 
-def named(result: ValueId, name: str, *args: ValueId, **attributes: bool) -> Library:
+def library_op(result: ValueId, name: str, *args: ValueId, **attributes: bool) -> Library:
     """A library function with one result."""
     return Library((result,), name, args, tuple(attributes.items()))
 

@@ -18,6 +18,7 @@ from ..proof.obligations import Obligation, SizeFact
 from ..sizes.polynomials import Size, SizeVariable
 from . import arrays
 from .arrays import (
+    BindSize,
     Broadcast,
     Compress,
     Contract,
@@ -31,23 +32,22 @@ from .arrays import (
     KeyReduce,
     Library,
     Literal,
-    MaskUpdate,
+    MaskedUpdate,
     Payload,
     Reduce,
     Reshape,
     Reverse,
     Rotate,
-    RuntimeSize,
     Scalar,
     Scan,
     SizeVector,
     Slice,
+    SlidingWindows,
     Stack,
     Transpose,
     Update,
     ValueId,
     Where,
-    Windows,
 )
 
 # ---------------------------------------------------------------------------------------------------- core_blocks
@@ -73,7 +73,7 @@ class FoldScan:
 
 
 @dataclass(frozen=True, slots=True)
-class Lift:
+class MapCells:
     """Apply `body` to cells: argument i splits into its leading `frames[i]` axes and a cell; `frame` is the principal
     frame's shape, every other frame a prefix of it.  Results have shape frame ⧺ the body result's shape."""
 
@@ -104,7 +104,7 @@ class CoreLoop:
     keep: bool
     cells: tuple[ValueId, ...] = ()
     index: SizeVariable | None = None
-    premised: bool = False
+    needs_iteration: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +121,8 @@ class CoreBranch:
 
 Op: TypeAlias = (
     Literal | SizeVector | Scalar | Iota | IotaGrid | Reshape | Transpose | Broadcast | Reverse | Rotate | Slice | Join
-    | Stack | Windows | Gather | Update | MaskUpdate | Reduce | Scan | CoreFold | FoldScan | Contract | Compress | Expand
-    | Where | RuntimeSize | KeyReduce | Library | Format | Lift | CoreLoop | CoreBranch | CorePrint
+    | Stack | SlidingWindows | Gather | Update | MaskedUpdate | Reduce | Scan | CoreFold | FoldScan | Contract | Compress | Expand
+    | Where | BindSize | KeyReduce | Library | Format | MapCells | CoreLoop | CoreBranch | CorePrint
 )  # fmt: skip
 
 
@@ -226,7 +226,7 @@ class Core:
     schedules: tuple[program.ScheduleBlock, ...]
     sources: tuple[Source, ...]
     calls: tuple[CoreCall, ...] = ()
-    solved: tuple[CoreGuard, ...] = ()
+    solver_assumptions: tuple[CoreGuard, ...] = ()
 
     @property
     def data(self) -> tuple[CoreInput, ...]:
@@ -287,7 +287,7 @@ def results_of(op: Op) -> tuple[ValueId, ...]:
 
 def blocks_of(op: Op) -> tuple[Block, ...]:
     match op:
-        case Lift() | CoreFold() | FoldScan():
+        case MapCells() | CoreFold() | FoldScan():
             return (op.body,)
         case CoreLoop():
             return (op.body,) if op.until is None else (op.body, op.until)
@@ -310,7 +310,7 @@ def all_ops(ops: Sequence[Op]) -> Iterator[Op]:
 def defined_sizes(op: Op) -> tuple[SizeVariable, ...]:
     """The run-time sizes an op itself defines; those of blocks in it are theirs."""
     match op:
-        case arrays.Compress() | arrays.Where() | arrays.RuntimeSize() | arrays.Format():
+        case arrays.Compress() | arrays.Where() | arrays.BindSize() | arrays.Format():
             return (op.size,)
         case CoreBranch():
             return tuple([variable for variable, _, _ in op.sizes])
@@ -320,11 +320,11 @@ def defined_sizes(op: Op) -> tuple[SizeVariable, ...]:
 
 def captured(block: Block) -> frozenset[ValueId]:
     """The outer values that a block, or a block in it, reads."""
-    defined, read = mentioned(block)
+    defined, read = defined_and_read(block)
     return frozenset(read - defined)
 
 
-def mentioned(block: Block) -> tuple[set[ValueId], set[ValueId]]:
+def defined_and_read(block: Block) -> tuple[set[ValueId], set[ValueId]]:
     """The values that a block makes, and those that it reads, with the blocks in it."""
     defined: set[ValueId] = set()
     read: set[ValueId] = set()

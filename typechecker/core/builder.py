@@ -16,19 +16,19 @@ from typing import Any, NamedTuple
 
 from ...lang.diagnostics.model import Code, Diagnostic, Fix, Label
 from ...lang.syntax.source import AnchoredSpan, Span
-from ..diagnostics import Reports, Wording
+from ..diagnostics import DiagnosticSink, SourceNames
 from ..elements import ArrayType, Element, Kind, ranged
 from ..frame_agreement import principal_frame
-from ..proof.constraints import Ledger, LoopIndex
+from ..proof.constraints import Constraints, LoopIndex
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..proof.report_unproved import ClauseSite
 from ..scalars import FUNCTIONS, ResultKind
 from ..sizes.polynomials import Size, SizeOrigin, SizeVariable
-from ..sizes.runtime_sizes import ASIDE, NamedSizes
-from ..sizes.size import monus
+from ..sizes.runtime_sizes import SPECULATIVE_IDS, SizeVariables
+from ..sizes.size import truncated_subtract
 from ..values import constant_folding
 from ..values.constant_folding import MOST_ITEMS, folded
-from ..values.facts import NOTHING, Conversions, MaskFacts, Operand, Sequences, ValueFacts
+from ..values.facts import NO_FACTS, AffineSequences, Conversions, MaskFacts, Operand, ValueFacts
 from .arrays import Literal, Payload, Reshape, Scalar, SizeVector, ValueId
 from .blocks import Block, Op
 
@@ -38,14 +38,14 @@ MOST_AXES = 15  # as in other APLs; libraries stop at 32 or 64, and a window dou
 MOST_SIZES = 256  # longest literal that is also kept as sizes
 
 
-class Snapshot(NamedTuple):
+class BuilderState(NamedTuple):
     """What a builder remembers beside ops, as it was."""
 
     next: int
     mark: tuple[int, ...]
-    reports: Reports
-    wording: Wording
-    sizes: NamedSizes
+    sink: DiagnosticSink
+    source_names: SourceNames
+    sizes: SizeVariables
     clause_site: ClauseSite | None
 
 
@@ -58,17 +58,17 @@ class Builder(Conversions):
         self.types: dict[ValueId, ArrayType] = {}
         self.spans: dict[ValueId, Span] = {}
         self.facts: dict[ValueId, ValueFacts] = {}
-        self.wording = Wording()
-        self.reports = Reports()
-        self.ledger = Ledger()
-        self.sizes = NamedSizes()
+        self.source_names = SourceNames()
+        self.sink = DiagnosticSink()
+        self.constraints = Constraints()
+        self.sizes = SizeVariables()
         self.definitions: dict[ValueId, Op] = {}
         self._masks = MaskFacts(self.definitions, self.types, self.at_most)
-        self.sequences = Sequences(self.definitions, self.types, self.at_most)
+        self.sequences = AffineSequences(self.definitions, self.types, self.at_most)
         self.root: list[Op] = []
         self._blocks: list[tuple[tuple[ValueId, ...], list[Op]]] = [((), self.root)]
         self.next_id = 0
-        self._next_aside = ASIDE
+        self._next_aside = SPECULATIVE_IDS
 
     # -- values and ops
 
@@ -130,7 +130,7 @@ class Builder(Conversions):
         """A constant; a scalar or short vector of integers also gets its static sizes."""
         payload = tuple(data)
         static: Size | tuple[Size, ...] | None = None
-        if type.element.kind is Kind.I64 and type.element.below is None and type.rank <= 1 and len(payload) <= MOST_SIZES:
+        if type.element.kind is Kind.I64 and type.element.index_bound is None and type.rank <= 1 and len(payload) <= MOST_SIZES:
             sizes = tuple(Size({(): int(p)}) for p in payload if isinstance(p, int))
             static = sizes if type.rank else sizes[0]
         constant = payload if len(payload) <= MOST_ITEMS else None
@@ -165,7 +165,7 @@ class Builder(Conversions):
 
     def name(self, x: Operand, name: str) -> None:
         """Remember what the program calls a value (the first name stays)."""
-        self.wording.add(x.value, name)
+        self.source_names.add(x.value, name)
 
     def scalar(self, function: str, args: Sequence[Operand], element: Element, span: Span, parameter: int = 0) -> Operand:
         """Element-wise work with prefix agreement (E101); operands already have the compute kind."""
@@ -191,7 +191,7 @@ class Builder(Conversions):
         values = tuple(a.value for a in args)
         return self.emit(lambda r: Scalar(r, function, values, parameter), ArrayType(element, shape), span, constant=constant)
 
-    def again(self, x: Operand, span: Span) -> Operand:
+    def copy_value(self, x: Operand, span: Span) -> Operand:
         """The same array as a value of its own, of which everything is known that is known of `x`."""
         copy = self.emit(lambda r: Reshape(r, x.value), x.type, span, static=x.static, constant=x.constant)
         self.sizes.share(copy.value, x.value)
@@ -211,49 +211,50 @@ class Builder(Conversions):
     def mask_size(self, mask: Operand, cap: Size, span: Span) -> SizeVariable:
         """The number of true elements of a mask: masks computed alike name one size, however often they are used."""
         known, learnt = self.sizes.of_mask(mask.value, cap, span, self._masks, self.types)
-        self.ledger.premises += learnt
+        self.constraints.premises += learnt
         return known
 
-    def alike(self, x: Operand, y: Operand) -> bool:
+    def is_same_value(self, x: Operand, y: Operand) -> bool:
         """Are these the same value, made once or twice?"""
-        return self._masks.same(x.value, y.value)
+        return self._masks.is_same(x.value, y.value)
 
     def selection(self, x: Operand) -> Span | None:
         """The mask of known data that says how many elements x has."""
         value, op = x.value, self.definitions.get(x.value)
-        while self.facts.get(value, NOTHING).selected is None and isinstance(op, Scalar):
+        while self.facts.get(value, NO_FACTS).selected is None and isinstance(op, Scalar):
             value = max(op.args, key=lambda arg: len(self.types[arg].shape))
             op = self.definitions.get(value)
-        return self.facts.get(value, NOTHING).selected
+        return self.facts.get(value, NO_FACTS).selected
 
-    def known(self, x: Operand) -> ValueFacts:
+    def facts_of(self, x: Operand) -> ValueFacts:
         """What is known of a value beside its type."""
-        return self.facts.get(x.value, NOTHING)
+        return self.facts.get(x.value, NO_FACTS)
 
-    def note(self, x: Operand, **facts: Any) -> None:
+    def add_facts(self, x: Operand, **facts: Any) -> None:
         """Remember more of a value: fields of `ValueFacts`."""
-        self.facts[x.value] = replace(self.known(x), **facts)
+        self.facts[x.value] = replace(self.facts_of(x), **facts)
 
     # -- facts
 
     def equal(self, left: Size, right: Size) -> bool | None:
         """Decided equality of two sizes; None if it depends or is unknown."""
-        return self.ledger.decided(SizeFact(Relation.EQUAL, left, right))
+        return self.constraints.decided(SizeFact(Relation.EQUAL, left, right))
 
     def at_most(self, left: Size, right: Size) -> bool | None:
-        return self.ledger.decided(SizeFact(Relation.AT_MOST, left, right))
+        return self.constraints.decided(SizeFact(Relation.AT_MOST, left, right))
 
     def require(self, obligation: Obligation) -> bool:
         """Discharge an obligation: report what can never hold or cannot be checked at load, guard what depends on inputs.
 
         Returns False only if an error was reported.
         """
-        return self.ledger.require(obligation, self.sizes.spans, self.report)
+        return self.constraints.require(obligation, self.sizes.spans, self.report)
 
     def open_loop(self, trip: Size, span: Span) -> LoopIndex:
         """Enter the body of a loop with an index; its facts hold until `close_loop`."""
-        name = self.runtime_size("i", monus(trip, 1), span, "the number of the iteration", origin=SizeOrigin.TURN)
-        return self.ledger.open_loop(LoopIndex(name, trip))
+        name = self.runtime_size("i", truncated_subtract(trip, 1), span, "the number of the iteration",
+            origin=SizeOrigin.LOOP_INDEX)
+        return self.constraints.open_loop(LoopIndex(name, trip))
 
     # -- blocks
 
@@ -277,41 +278,41 @@ class Builder(Conversions):
 
     def mark(self) -> tuple[int, ...]:
         """Where a trial starts, for `rollback`."""
-        return (len(self.reports.diagnostics), *self.ledger.mark(), *[len(ops) for _, ops in self._blocks])
+        return (len(self.sink.diagnostics), *self.constraints.mark(), *[len(ops) for _, ops in self._blocks])
 
     def rollback(self, mark: tuple[int, ...]) -> None:
         """Undo what was emitted, reported and required since `mark`; blocks opened since then are dropped."""
         diagnostics, premises, guards, solved, *lengths = mark
-        del self.reports.diagnostics[diagnostics:]
-        self.ledger.rollback((premises, guards, solved))
+        del self.sink.diagnostics[diagnostics:]
+        self.constraints.rollback((premises, guards, solved))
         del self._blocks[len(lengths) :]
         for (_, ops), length in zip(self._blocks, lengths, strict=True):
             del ops[length:]
 
-    def snapshot(self, fresh_names: bool) -> Snapshot:
+    def snapshot(self, fresh_names: bool) -> BuilderState:
         """Where work starts that is to leave no trace: what it reports is apart from what was reported before."""
-        before = Snapshot(self.next_id, self.mark(), self.reports, self.wording, self.sizes, self.ledger.clause_site)
-        self.reports, self.wording, self.sizes = self.reports.trial(), self.wording.trial(), self.sizes.trial(fresh_names)
+        before = BuilderState(self.next_id, self.mark(), self.sink, self.source_names, self.sizes, self.constraints.clause_site)
+        self.sink, self.source_names, self.sizes = self.sink.trial(), self.source_names.trial(), self.sizes.trial(fresh_names)
         self.next_id = max(self.next_id, self._next_aside)
         return before
 
-    def restore(self, before: Snapshot) -> None:
+    def restore(self, before: BuilderState) -> None:
         """Undo everything since `snapshot`; only ids of work aside stay used up."""
         self._next_aside = self.next_id
-        self.next_id = before.next if before.next < ASIDE else self.next_id
-        self.reports, self.wording, self.sizes = before.reports, before.wording, before.sizes
-        self.ledger.clause_site = before.clause_site
+        self.next_id = before.next if before.next < SPECULATIVE_IDS else self.next_id
+        self.sink, self.source_names, self.sizes = before.sink, before.source_names, before.sizes
+        self.constraints.clause_site = before.clause_site
         self.rollback(before.mark)
 
     # -- diagnostics
 
     def report(self, diagnostic: Diagnostic) -> None:
         """Collect a diagnostic; the same one at the same place only once."""
-        self.reports.add(diagnostic)
+        self.sink.add(diagnostic)
 
     def warned(self, index: Operand, message: str, span: Span) -> bool:
         """Was this said of the same index elsewhere?  Of several checks that fail a program meets the first."""
-        return self.reports.warned(index.value, message, span)
+        return self.sink.warned(index.value, message, span)
 
     def error(
         self, code: Code, message: str, span: Span, *, label: str = "", labels: Sequence[Label] = (), notes: Sequence[str] = (),
@@ -323,13 +324,13 @@ class Builder(Conversions):
 
     def text(self, span: Span) -> str:
         """The program's text there; empty if its source is not at hand."""
-        return self.wording.text(span)
+        return self.source_names.text(span)
 
-    def where(self, x: Operand) -> Span:
+    def span_of(self, x: Operand) -> Span:
         """Where the program mentions a value: its last use if recorded, else where it was made."""
-        return self.wording.uses.get(x.value, self.spans[x.value])
+        return self.source_names.uses.get(x.value, self.spans[x.value])
 
-    def retyped(self, x: Operand, type: ArrayType) -> Operand:
+    def with_type(self, x: Operand, type: ArrayType) -> Operand:
         """The same value under a type that says more or less (never another kind or shape)."""
         return replace(x, type=type)
 
@@ -338,7 +339,7 @@ class Builder(Conversions):
 #
 # What a statement left in a builder, to be left there again for the next version of the program.
 
-class Emitted(NamedTuple):
+class EmittedOps(NamedTuple):
     """Ops in the root block, and what is known and said of their values; `next` is the id after them."""
 
     next: int
@@ -350,18 +351,18 @@ class Emitted(NamedTuple):
     said: tuple[tuple[ValueId, str | Span], ...]
 
 
-def counts(b: Builder) -> tuple[int, ...]:
+def statement_mark(b: Builder) -> tuple[int, ...]:
     """Where a statement starts: what is reported, its first value and op, and what there is besides."""
-    ledger, reports = b.ledger, b.reports
-    more = (len(ledger.promises), len(ledger.input_sites), len(reports.warnings))
-    return (len(reports.diagnostics), b.next_id, len(b.root), *ledger.mark(), *more, *b.sizes.counts())
+    constraints, sink = b.constraints, b.sink
+    more = (len(constraints.declared_usages), len(constraints.input_sites), len(sink.warnings))
+    return (len(sink.diagnostics), b.next_id, len(b.root), *constraints.mark(), *more, *b.sizes.counts())
 
 
-def emitted_since(b: Builder, start: tuple[int, ...]) -> Emitted | None:
+def statement_effect(b: Builder, start: tuple[int, ...]) -> EmittedOps | None:
     """What a statement emitted; None if it did more: reported, required or named a size, or has spans that do not move."""
-    said = tuple(b.wording.said)
+    said = tuple(b.source_names.said)
     reported, first, ops, *more = start
-    now = counts(b)
+    now = statement_mark(b)
     if now[0] != reported or list(now[3:]) != more:
         return None
     values = [ValueId(value) for value in range(first, b.next_id)]
@@ -373,10 +374,10 @@ def emitted_since(b: Builder, start: tuple[int, ...]) -> Emitted | None:
         return None
     types = {value: b.types[value] for value in values}
     definitions = {value: b.definitions[value] for value in values if value in b.definitions}
-    return Emitted(b.next_id, tuple(b.root[ops:]), types, spans, facts, definitions, said)
+    return EmittedOps(b.next_id, tuple(b.root[ops:]), types, spans, facts, definitions, said)
 
 
-def emit_again(b: Builder, done: Emitted) -> None:
+def replay_ops(b: Builder, done: EmittedOps) -> None:
     """The same values and ops, after the same ones before."""
     b.next_id = done.next
     b.root.extend(done.ops)
@@ -385,4 +386,4 @@ def emit_again(b: Builder, done: Emitted) -> None:
     b.facts.update(done.facts)
     b.definitions.update(done.definitions)
     for value, word in done.said:
-        b.wording.add(value, word)
+        b.source_names.add(value, word)

@@ -29,7 +29,7 @@ from .context import (
     FunctionValue,
     PrimitiveFunction,
     SignedFunction,
-    enclosed,
+    reject_enclosed,
 )
 
 # ---------------------------------------------------------------------------------------------------- applications
@@ -42,7 +42,7 @@ def apply(ctx: Context, function: FunctionValue, left: Value | None, right: Valu
     ctx.spend(span)
     if is_poisoned(right) or is_poisoned(left) or isinstance(function, BrokenFunction):
         return ctx.builder.poison(span)
-    with ctx.deeper(span):
+    with ctx.nested_call(span):
         match function:
             case PrimitiveFunction():
                 with _origin(ctx, function.origin):
@@ -88,7 +88,7 @@ def primitive(ctx: Context, function: PrimitiveFunction, left: Value | None, rig
         return right.items[0]
     for value in (left, right):
         if isinstance(value, EnclosedOperand):
-            return enclosed(ctx, span)
+            return reject_enclosed(ctx, span)
         if isinstance(value, TupleOperand) and not _takes_tuple(function.glyph):
             return ctx.error(
                 Code.E305,
@@ -102,7 +102,7 @@ def primitive(ctx: Context, function: PrimitiveFunction, left: Value | None, rig
 def _cells(ctx: Context, left: EnclosedOperand) -> Value:
     """The array in `(⊂I)⌷`; it asks for cells in so many words, so it is not taken for a literal slip (W320)."""
     (x,) = left.items
-    return ctx.builder.retyped(x, replace(x.type, element=strong(x.type.element))) if isinstance(x, Operand) else x
+    return ctx.builder.with_type(x, replace(x.type, element=strong(x.type.element))) if isinstance(x, Operand) else x
 
 
 def _takes_tuple(glyph: str) -> bool:
@@ -136,8 +136,8 @@ _OPERATORS: dict[str, _Operator] = {
     ".": rank_operators.inner,
     "⍣": loops.power,
     "⍣\\": loops.states,
-    "@": update_and_group.at,
-    "⌸": update_and_group.key,
+    "@": update_and_group.update_at,
+    "⌸": update_and_group.group_by_key,
     "⌺": rank_operators.stencil,
 }
 
@@ -162,30 +162,30 @@ def bind_array(
         else:
             annotation, where = given.type, given.where
     sizes = partial(declarations.size_name, ctx, frame)
-    wanted = None if annotation is None else type_expressions.declared(ctx, annotation, sizes)
-    if annotation is not None and wanted is None:
+    expected = None if annotation is None else type_expressions.declared_type(ctx, annotation, sizes)
+    if annotation is not None and expected is None:
         value: Value = ctx.builder.poison(statement.span)
-    elif isinstance(statement.value, tree.ArrayNotation) and not statement.value.items and isinstance(wanted, ArrayType):
-        value = _empty(ctx, wanted, statement.value.span)
+    elif isinstance(statement.value, tree.ArrayNotation) and not statement.value.items and isinstance(expected, ArrayType):
+        value = _empty(ctx, expected, statement.value.span)
     else:
         value = ctx.expression(ctx, statement.value, frame)
-        if wanted is not None:
+        if expected is not None:
             if isinstance(value, Operand):
-                ctx.builder.wording.add(value.value, statement.value.span)
+                ctx.builder.source_names.add(value.value, statement.value.span)
             what = f"`{target.name}`" if isinstance(target, tree.NameTarget) else "this binding"
-            value = unify.conform(ctx, value, wanted, statement.value.span, what)
+            value = unify.conform(ctx, value, expected, statement.value.span, what)
     for fact, span in type_expressions.facts(ctx, where, sizes):
         ctx.builder.require(Obligation(fact, Code.E201, span, f"{fact} does not hold"))
-    expressions.bind_target(ctx, target, declarations.apart(run, target, value), frame)
+    expressions.bind_target(ctx, target, declarations.separate_value(run, target, value), frame)
     return value
 
 
-def _empty(ctx: Context, wanted: ArrayType, span: Span) -> Operand:
+def _empty(ctx: Context, expected: ArrayType, span: Span) -> Operand:
     """`y : f64[0 3] ← []`."""
-    sizes = [s.constant for s in wanted.shape]
-    if not wanted.shape or any(s is None for s in sizes) or 0 not in sizes:
+    sizes = [s.constant for s in expected.shape]
+    if not expected.shape or any(s is None for s in sizes) or 0 not in sizes:
         return ctx.error(Code.E120, "`[]` is empty, so its declared shape must have a 0", span)
-    return ctx.builder.literal((), wanted, span)
+    return ctx.builder.literal((), expected, span)
 
 
 def bind_function(

@@ -13,13 +13,13 @@ from ...lang.syntax.source import Span
 from ...lang.tree import expressions
 from ..core.blocks import Block, CoreBranch, defined_sizes
 from ..diagnostics import show_type
-from ..elements import ArrayType, Element, held, promote
+from ..elements import ArrayType, Element, promote, without_size_bounds
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..rules.argument_checks import static_sizes
 from ..sizes.polynomials import ONE, Size, SizeVariable, product, variable
-from ..sizes.size import capacity, maximum, quotient, remainder
+from ..sizes.size import maximum, quotient, remainder, upper_bound
 from ..values.facts import Operand, Value, is_poisoned, leaves
-from .context import Context, PrimitiveFunction, cast, extend, rebuild, same_structure
+from .context import Context, PrimitiveFunction, cast, extended_block, rebuild, same_structure
 
 # ---------------------------------------------------------------------------------------------------- branches
 
@@ -44,14 +44,14 @@ def branch(
     def converted(arm: Value) -> list[Operand]:
         return [cast(ctx, x, element, span) for x, element in zip(leaves(arm), joint, strict=True)]
 
-    first_block, first_cast = extend(ctx, first_block, lambda: converted(first), span)
-    second_block, second_cast = extend(ctx, second_block, lambda: converted(second), span)
+    first_block, first_cast = extended_block(ctx, first_block, lambda: converted(first), span)
+    second_block, second_cast = extended_block(ctx, second_block, lambda: converted(second), span)
     local = frozenset({size for op in (*first_block.ops, *second_block.ops) for size in defined_sizes(op)})
     sizes: list[tuple[SizeVariable, Size, Size]] = []
     types: list[ArrayType] = []
     for a, b, element in zip(first_cast, second_cast, joint, strict=True):
-        shape = tuple([_joined(ctx, x, y, local, sizes, span) for x, y in zip(a.type.shape, b.type.shape, strict=True)])
-        types.append(ArrayType(held(element), shape, a.type.permutation and b.type.permutation))
+        shape = tuple([_joint_size(ctx, x, y, local, sizes, span) for x, y in zip(a.type.shape, b.type.shape, strict=True)])
+        types.append(ArrayType(without_size_bounds(element), shape, a.type.permutation and b.type.permutation))
     results = _emit(ctx, condition, first_block, second_block, tuple(sizes), types, span)
     return rebuild(first, results)
 
@@ -104,7 +104,7 @@ def _elements(ctx: Context, first: Value, second: Value, then_span: Span, rest: 
     return elements
 
 
-def _joined(
+def _joint_size(
     ctx: Context, a: Size, b: Size, local: frozenset[SizeVariable], sizes: list[tuple[SizeVariable, Size, Size]], span: Span
 ) -> Size:
     """One size for both arms: theirs if equal and visible outside, else a run-time size."""
@@ -113,7 +113,7 @@ def _joined(
     for known, x, y in sizes:
         if x == a and y == b:
             return variable(known)
-    size = ctx.builder.runtime_size("k", maximum(capacity(a), capacity(b)), span)
+    size = ctx.builder.runtime_size("k", maximum(upper_bound(a), upper_bound(b)), span)
     sizes.append((size, a, b))
     return variable(size)
 

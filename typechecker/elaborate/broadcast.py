@@ -24,7 +24,7 @@ from .context import Context, DerivedFunction, FunctionValue, PrimitiveFunction,
 # ---------------------------------------------------------------------------------------------------- pervasive
 
 @dataclass(frozen=True, slots=True)
-class AxisMap:
+class BroadcastMap:
     """Axis i of the left argument is axis `left[i]` of a result of rank `rank`; likewise `right`.  `swapped`: the
     primitive's left argument is our right one."""
 
@@ -46,7 +46,7 @@ def is_scalar_primitive(function: FunctionValue, *, dyadic: bool) -> bool:
     return use is not None and Trait.SCALAR in use.traits
 
 
-def pervades(function: FunctionValue) -> bool:
+def is_elementwise(function: FunctionValue) -> bool:
     """Is a monadic function a scalar primitive under operators that only cut its argument into cells?"""
     while isinstance(function, DerivedFunction) and function.operator in ("¨", "˘", "⍤"):
         if function.operator == "⍤" and ranks_of(function) is None:
@@ -96,24 +96,26 @@ def cell_rank(asked: int, rank: int) -> int:
     return min(asked, rank) if asked >= 0 else max(0, rank + asked)
 
 
-def plan(function: FunctionValue, left: int, right: int) -> AxisMap | None:
+def broadcast_map(function: FunctionValue, left: int, right: int) -> BroadcastMap | None:
     """How the axes of arguments of these ranks meet, if the function is a dyadic scalar primitive under operators."""
     if isinstance(function, PrimitiveFunction):
         if not is_scalar_primitive(function, dyadic=True):
             return None
-        return AxisMap(function, tuple(range(left)), tuple(range(right)), max(left, right))
+        return BroadcastMap(function, tuple(range(left)), tuple(range(right)), max(left, right))
     if not isinstance(function, DerivedFunction) or isinstance(function.operands[0], (Operand, TupleOperand)):
         return None
     inner_function = function.operands[0]
     match function.operator:
         case "⍨":
-            inner = plan(inner_function, right, left)
-            return None if inner is None else AxisMap(inner.primitive, inner.right, inner.left, inner.rank, not inner.swapped)
+            inner = broadcast_map(inner_function, right, left)
+            return None if inner is None else BroadcastMap(inner.primitive, inner.right, inner.left, inner.rank,
+                not inner.swapped)
         case "∘.":
-            inner = plan(inner_function, 0, 0)
+            inner = broadcast_map(inner_function, 0, 0)
             if inner is None:
                 return None
-            return AxisMap(inner.primitive, tuple(range(left)), tuple(range(left, left + right)), left + right, inner.swapped)
+            return BroadcastMap(inner.primitive, tuple(range(left)), tuple(range(left, left + right)), left + right,
+                inner.swapped)
         case "¨":
             cells = (0, 0)
         case "˘":
@@ -125,12 +127,12 @@ def plan(function: FunctionValue, left: int, right: int) -> AxisMap | None:
             cells = (cell_rank(ranks[1], left), cell_rank(ranks[2], right))
         case _:
             return None
-    inner = plan(inner_function, *cells)
+    inner = broadcast_map(inner_function, *cells)
     if inner is None:
         return None
     left_frame, right_frame = left - cells[0], right - cells[1]
     frame = max(left_frame, right_frame)
-    return AxisMap(
+    return BroadcastMap(
         inner.primitive,
         (*range(left_frame), *[frame + axis for axis in inner.left]),
         (*range(right_frame), *[frame + axis for axis in inner.right]),
@@ -139,7 +141,7 @@ def plan(function: FunctionValue, left: int, right: int) -> AxisMap | None:
     )
 
 
-def apply_map(ctx: Context, map_: AxisMap, left: Operand, right: Operand, span: Span) -> Value:
+def apply_map(ctx: Context, map_: BroadcastMap, left: Operand, right: Operand, span: Span) -> Value:
     """Spread both arguments as the map says and apply the primitive."""
     if _is_prefix(map_.left) and _is_prefix(map_.right):
         first, second = (right, left) if map_.swapped else (left, right)
@@ -152,8 +154,8 @@ def apply_map(ctx: Context, map_: AxisMap, left: Operand, right: Operand, span: 
             elif not ctx.builder.require(_lines_up(axis, sizes[axis], size, other, x, span)):
                 return ctx.builder.poison(span)
     shape = tuple([sizes[axis] for axis in range(map_.rank)])
-    first = spread(ctx, left, map_.left, shape, span)
-    second = spread(ctx, right, map_.right, shape, span)
+    first = broadcast_to(ctx, left, map_.left, shape, span)
+    second = broadcast_to(ctx, right, map_.right, shape, span)
     if map_.swapped:
         first, second = second, first
     return ctx.call(map_.primitive, first, second, span)
@@ -173,7 +175,7 @@ def _lines_up(axis: int, first: Size, second: Size, x: Operand, y: Operand, span
     )
 
 
-def spread(ctx: Context, x: Operand, axes: tuple[int, ...], shape: tuple[Size, ...], span: Span) -> Operand:
+def broadcast_to(ctx: Context, x: Operand, axes: tuple[int, ...], shape: tuple[Size, ...], span: Span) -> Operand:
     """x along `axes` of `shape`; unchanged where plain prefix agreement says the same."""
     if _is_prefix(axes):
         return x

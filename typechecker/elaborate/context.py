@@ -55,22 +55,22 @@ class DefinitionKey:
     key: int
     span: Span
     uses: tuple[DefinitionKey, ...]
-    reach: DependencyLevel
+    dependency: DependencyLevel
 
     def closure(self) -> list[DefinitionKey]:
         """The site and all it depends on, in an order that the key alone determines."""
         reached: dict[int, DefinitionKey] = {}
         pending = [self]
         while pending:
-            site = pending.pop()
-            if site.key not in reached:
-                reached[site.key] = site
-                pending += reversed(site.uses)
+            definition = pending.pop()
+            if definition.key not in reached:
+                reached[definition.key] = definition
+                pending += reversed(definition.uses)
         return list(reached.values())
 
 
 @dataclass(slots=True, eq=False)
-class Sites:
+class DefinitionKeys:
     """The sites of one file: of what is bound so far and of signatures whose binding is still to come."""
 
     bound: dict[Symbol, DefinitionKey] = field(default_factory=dict)
@@ -97,14 +97,14 @@ class CheckCache:
         self.outcomes: GenerationalCache[object, CheckOutcome] = GenerationalCache()
         self.signatures: GenerationalCache[object, tuple[str, ...]] = GenerationalCache()
         self.well_formed: GenerationalCache[tuple[int, frozenset[str]], bool] = GenerationalCache()
-        self.done: GenerationalCache[int, object] = GenerationalCache()  # what `replaying` knows of a statement
+        self.records: GenerationalCache[int, object] = GenerationalCache()  # what `replaying` knows of a statement
         self._keys: GenerationalCache[tuple[object, ...], int] = GenerationalCache()
         self._next = 0
 
     def end_generation(self) -> None:
         """A version has been checked: what none of the last ones asked for is forgotten."""
         self.statements.end_generation()
-        for table in (self.outcomes, self.signatures, self.well_formed, self.done, self._keys):
+        for table in (self.outcomes, self.signatures, self.well_formed, self.records, self._keys):
             table.end_generation()
 
     def key(self, meaning: tuple[object, ...]) -> int:
@@ -116,26 +116,28 @@ class CheckCache:
             self._next += 1
         return number
 
-    def site(
+    def definition(
         self, uses: Sequence[tuple[Symbol, DefinitionKey | None]], text: str, span: Span, origin: int, declared: DefinitionKey
         | None
     ) -> DefinitionKey:  # fmt: skip
         """The site of a statement before it is elaborated, `uses` being the sites of what it mentions."""
-        used = [(symbol.name, site) for symbol, site in uses if site is not None]
-        needed = tuple(site for _, site in used) if declared is None else (declared, *[site for _, site in used])
-        reach = max((site.reach for site in needed), default=DependencyLevel.NOTHING)
-        names = tuple((name, site.key) for name, site in used)
+        used = [(symbol.name, definition) for symbol, definition in uses if definition is not None]
+        needed = tuple(definition for _, definition in used) if declared is None else (declared, *[definition for _,
+            definition in used])
+        dependency = max((definition.dependency for definition in needed), default=DependencyLevel.NOTHING)
+        names = tuple((name, definition.key) for name, definition in used)
         meaning = (text, origin, -1 if declared is None else declared.key, names)
-        return DefinitionKey(self.key(meaning), span, needed, reach)
+        return DefinitionKey(self.key(meaning), span, needed, dependency)
 
-    def with_texts(self, site: DefinitionKey, texts: Sequence[str], reach: DependencyLevel, known: DefinitionKey
+    def with_texts(self, definition: DefinitionKey, texts: Sequence[str], dependency: DependencyLevel, known: DefinitionKey
         | None) -> DefinitionKey:
         """The site as names bound by the statement have it: with the texts of the files it brings in, and what they reach; the
         one that is known from the version before if it is the same."""
-        if not texts and reach <= site.reach:
-            return site
-        new = DefinitionKey(self.key((site.key, *texts)) if texts else site.key, site.span, site.uses, max(site.reach, reach))
-        return known if known is not None and (known.key, known.reach) == (new.key, new.reach) else new
+        if not texts and dependency <= definition.dependency:
+            return definition
+        new = DefinitionKey(self.key((definition.key, *texts)) if texts else definition.key, definition.span, definition.uses,
+            max(definition.dependency, dependency))
+        return known if known is not None and (known.key, known.dependency) == (new.key, new.dependency) else new
 
 
 # ------------------------------------------------------------------------------------ moving diagnostics
@@ -143,17 +145,17 @@ class CheckCache:
 _ANCHOR = "\0"
 
 
-def fixed(diagnostic: Diagnostic) -> Diagnostic:
+def detached(diagnostic: Diagnostic) -> Diagnostic:
     """The diagnostic where it is now, for good."""
-    return _moved(diagnostic, lambda span: span.detached())
+    return _with_spans(diagnostic, lambda span: span.detached())
 
 
-def relative(diagnostics: Sequence[Diagnostic], site: DefinitionKey) -> tuple[Diagnostic, ...] | None:
+def relative(diagnostics: Sequence[Diagnostic], definition: DefinitionKey) -> tuple[Diagnostic, ...] | None:
     """The diagnostics with spans counted from the sites they lie in; None if one lies in none of them."""
-    places = [(f"{_ANCHOR}{index}", part.span) for index, part in enumerate(site.closure())]
+    places = [(f"{_ANCHOR}{index}", part.span) for index, part in enumerate(definition.closure())]
 
     def anchored(span: Span) -> Span:
-        if span.file != site.span.file:
+        if span.file != definition.span.file:
             return span  # another file: its text is part of the key
         for anchor, statement in places:
             if statement.file == span.file and statement.start <= span.start and span.end <= statement.end:
@@ -161,25 +163,25 @@ def relative(diagnostics: Sequence[Diagnostic], site: DefinitionKey) -> tuple[Di
         raise LookupError
 
     try:
-        return tuple([_moved(diagnostic, anchored) for diagnostic in diagnostics])
+        return tuple([_with_spans(diagnostic, anchored) for diagnostic in diagnostics])
     except LookupError:
         return None
 
 
-def absolute(diagnostics: Sequence[Diagnostic], site: DefinitionKey) -> list[Diagnostic]:
+def absolute(diagnostics: Sequence[Diagnostic], definition: DefinitionKey) -> list[Diagnostic]:
     """The diagnostics where the sites stand now."""
     if not diagnostics:
         return []
-    places: Mapping[str, Span] = {f"{_ANCHOR}{index}": part.span for index, part in enumerate(site.closure())}
+    places: Mapping[str, Span] = {f"{_ANCHOR}{index}": part.span for index, part in enumerate(definition.closure())}
 
     def placed(span: Span) -> Span:
-        site = places.get(span.file)
-        return span if site is None else Span(site.file, span.start + site.start, span.end + site.start)
+        definition = places.get(span.file)
+        return span if definition is None else Span(definition.file, span.start + definition.start, span.end + definition.start)
 
-    return [_moved(diagnostic, placed) for diagnostic in diagnostics]
+    return [_with_spans(diagnostic, placed) for diagnostic in diagnostics]
 
 
-def _moved(diagnostic: Diagnostic, move: Callable[[Span], Span]) -> Diagnostic:
+def _with_spans(diagnostic: Diagnostic, move: Callable[[Span], Span]) -> Diagnostic:
     labels = tuple([replace(label, span=move(label.span)) for label in diagnostic.labels])
     fixes = tuple([
         replace(fix, edits=tuple([replace(edit, span=move(edit.span)) for edit in fix.edits])) for fix in diagnostic.fixes
@@ -215,7 +217,7 @@ class FileContext:
 
     source: Source
     index_origin: int
-    sites: Sites = field(default_factory=Sites)
+    definition_keys: DefinitionKeys = field(default_factory=DefinitionKeys)
     sizes: dict[str, SizeVariable] = field(default_factory=dict)
     params: dict[str, SizeVariable] = field(default_factory=dict)
 
@@ -226,7 +228,7 @@ class Frame:
     order."""
 
     file: FileContext
-    called: Span | None = None
+    call_span: Span | None = None
     entries: dict[Definition, Entry] = field(default_factory=dict)
     bound: list[tuple[Definition, Entry]] = field(default_factory=list)
 
@@ -243,9 +245,9 @@ class Frame:
         entries = self.entries
         return Frame(self.file, None, {symbol: entries[symbol] for symbol in captures if symbol in entries})
 
-    def inner(self, called: Span | None = None) -> Frame:
+    def inner(self, call_span: Span | None = None) -> Frame:
         """The frame of a call, or of a part of one whose bindings are its own."""
-        return Frame(self.file, called or self.called, dict(self.entries))
+        return Frame(self.file, call_span or self.call_span, dict(self.entries))
 
     def by_name(self) -> dict[str, Entry]:
         """What the names of a file stand for."""
@@ -274,7 +276,7 @@ class DfnFunction:
 
     span: Span
     node: expressions.Dfn
-    home: Frame
+    closure: Frame
     name: str = ""
 
 
@@ -355,7 +357,7 @@ class OperatorValue:
 
     span: Span
     node: expressions.OperatorDfn
-    home: Frame
+    closure: Frame
 
 
 # ---------------------------------------------------------------------------------------------------- context
@@ -371,7 +373,7 @@ class NamingMode(Enum):
     """How run-time sizes are called in work done aside."""
 
     FRESH = "as if nothing had been named before"
-    FOLLOWING = "not like any of the program so far"
+    CONTINUE = "not like any of the program so far"
 
 
 class BudgetExceeded(RhoError):
@@ -390,7 +392,7 @@ class Context:
     strict: bool
     apply: Callable[[Context, FunctionValue, Value | None, Value, Span], Value]
     expression: Callable[[Context, expressions.Expression, Frame], Value]
-    memory: CheckCache
+    check_cache: CheckCache
     incremental: bool = False
     state: int = 0
     nodes: int = 0
@@ -404,7 +406,7 @@ class Context:
     mentions: dict[ValueId, list[tuple[Span, Span]]] = field(default_factory=dict)
 
     @contextmanager
-    def aside(self, names: NamingMode) -> Iterator[None]:
+    def speculate(self, names: NamingMode) -> Iterator[None]:
         """Work that leaves no trace but the nodes it cost: nothing it emits, reports, requires, names or mentions is kept."""
         builder = self.builder
         before, mentions = builder.snapshot(names is NamingMode.FRESH), self.mentions
@@ -435,7 +437,7 @@ class Context:
             )
 
     @contextmanager
-    def deeper(self, span: Span) -> Iterator[None]:
+    def nested_call(self, span: Span) -> Iterator[None]:
         """One more nested application; E610 beyond the limit."""
         self.depth += 1
         if self.depth > DEPTH_LIMIT:
@@ -522,19 +524,19 @@ def static_vector(x: Operand) -> tuple[Size, ...] | None:
 
 def cast(ctx: Context, x: Operand, element: Element, span: Span) -> Operand:
     """x with the kind of `element`: positions become numbers unless `element` is one."""
-    if element.below is None:
+    if element.index_bound is None:
         x = ctx.builder.to_number(x, span)
     if x.type.element.kind is not element.kind:
         x = ctx.builder.convert(x, element.kind, span)
     return x
 
 
-def numbers(ctx: Context, value: Value, span: Span) -> Value:
+def to_numbers(ctx: Context, value: Value, span: Span) -> Value:
     """Every position in a value turned into a number."""
     return rebuild(value, [ctx.builder.to_number(x, span) for x in leaves(value)])
 
 
-def enclosed(ctx: Context, span: Span) -> Operand:
+def reject_enclosed(ctx: Context, span: Span) -> Operand:
     """An enclosed array where nothing can take it."""
     return ctx.error(
         Code.E620, "`⊂` has a meaning only left of `⌷`, as in `(⊂1 2)⌷x`, and beside `¨`", span, notes=("arrays do not nest",)
@@ -545,12 +547,12 @@ def enclosed(ctx: Context, span: Span) -> Operand:
 #
 # What the meaning of whoever mentions a name depends on besides texts.
 
-def reach_of(entry: Entry) -> DependencyLevel:
+def dependency_of(entry: Entry) -> DependencyLevel:
     """What the meaning of whoever mentions this value depends on."""
     if isinstance(entry, Module):
-        return max(map(reach_of, entry.entries.values()), default=DependencyLevel.NOTHING)
+        return max(map(dependency_of, entry.entries.values()), default=DependencyLevel.NOTHING)
     if isinstance(entry, TupleOperand):
-        return max((reach_of(item) for item in entry.items), default=DependencyLevel.CONSTANTS)
+        return max((dependency_of(item) for item in entry.items), default=DependencyLevel.CONSTANTS)
     if not isinstance(entry, Operand):
         return DependencyLevel.NOTHING
     origins = {v.origin for size in _sizes_of(entry) for v in size.variables()}
@@ -563,7 +565,7 @@ def reach_of(entry: Entry) -> DependencyLevel:
 
 def _sizes_of(x: Operand) -> Iterator[Size]:
     yield from x.type.shape
-    for size in (x.type.element.below, x.type.element.most):
+    for size in (x.type.element.index_bound, x.type.element.symbolic_max):
         if size is not None:
             yield size
     if isinstance(x.static, Size):
@@ -576,7 +578,8 @@ def _sizes_of(x: Operand) -> Iterator[Size]:
 #
 # Blocks of the core: extending them.
 
-def extend(ctx: Context, block: Block, results: Callable[[], Sequence[Operand]], span: Span) -> tuple[Block, tuple[Operand, ...]]:
+def extended_block(ctx: Context, block: Block, results: Callable[[], Sequence[Operand]], span: Span) -> tuple[Block,
+    tuple[Operand, ...]]:
     """The block with more ops at its end and other results."""
     ctx.builder.open_block((), span)
     values = tuple(results())

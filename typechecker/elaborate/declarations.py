@@ -17,15 +17,15 @@ from ..elements import ArrayType, Element, Kind, limits
 from ..proof.obligations import Obligation, SizeFact
 from ..proof.report_unproved import clause_site
 from ..rules.argument_checks import static_integer
-from ..signatures.unify import solved
+from ..signatures.unify import solve_existentials
 from ..sizes.polynomials import ZERO, Size, SizeOrigin, SizeVariable, variable
-from ..sizes.size import least, maximum
+from ..sizes.size import lower_bound, maximum
 from ..usage.backward_analysis import demands_of_block
 from ..usage.check_moves import UsageContract, violation
 from ..usage.grades import ANY, Grade
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from . import expressions, type_expressions
-from .context import Context, Entry, Frame, numbers
+from .context import Context, Entry, Frame, to_numbers
 from .type_expressions import TupleType
 
 # ---------------------------------------------------------------------------------------------------- declarations
@@ -93,14 +93,14 @@ def input(run: Elaboration, statement: program.InputDeclaration, frame: Frame, *
             ctx.builder.sizes.spans[size_variable] = (size.span, f"a size of `{name}`")
         return variable(frame.file.sizes[size.name])
 
-    type_ = type_expressions.declared(ctx, statement.type, introduce)
+    type_ = type_expressions.declared_type(ctx, statement.type, introduce)
     if type_ is None:
         frame.bind(target, ctx.builder.poison(statement.span))
         return
     if isinstance(type_, TupleType):
         frame.bind(target, ctx.error(Code.E305, "an input is one array, not a tuple", statement.type.span))
         return
-    if not _readable(ctx, statement, type_):
+    if not _check_column_format(ctx, statement, type_):
         frame.bind(target, ctx.builder.poison(statement.span))
         return
     value = ctx.builder.fresh(type_, statement.target.span)
@@ -110,7 +110,7 @@ def input(run: Elaboration, statement: program.InputDeclaration, frame: Frame, *
     frame.bind(target, operand)
     known = frozenset([*frame.file.sizes.values(), *frame.file.params.values()])
     width = _width(statement.type, type_)
-    ctx.builder.ledger.input_sites.append(clause_site(f"`input {name}`", statement.span, statement.where, known, width))
+    ctx.builder.constraints.input_sites.append(clause_site(f"`input {name}`", statement.span, statement.where, known, width))
     _assume(ctx, statement.where, frame)
 
 
@@ -122,18 +122,19 @@ def _width(node: type_tree.TypeExpression, type: ArrayType) -> tuple[SizeVariabl
     return (next(iter(width)), written.span) if isinstance(written, type_tree.SizeName) and len(width) == 1 else None
 
 
-def _readable(ctx: Context, statement: program.InputDeclaration, type: ArrayType) -> bool:
+def _check_column_format(ctx: Context, statement: program.InputDeclaration, type: ArrayType) -> bool:
     """E300 where the clauses of an input do not suit its type."""
     reading, element = statement.reading, type.element
-    wanted = {CellFormat.DATE: Kind.I64, CellFormat.TIME: Kind.I64, CellFormat.PRESENT: Kind.BOOL}.get(reading.form, element.kind)
+    expected = {CellFormat.DATE: Kind.I64, CellFormat.TIME: Kind.I64, CellFormat.PRESENT: Kind.BOOL}.get(reading.form,
+        element.kind)
     problem = ""
-    if element.kind is not wanted:
+    if element.kind is not expected:
         problem = f"{_FORMS[reading.form]}, and `{statement.target.name}` is declared {show_type(type)}"
-    elif reading.missing is not None and not _suits(reading.missing, element.kind):
+    elif reading.missing is not None and not _fits_kind(reading.missing, element.kind):
         problem = f"what stands for missing cells is not of type {element.kind.value}"
     if problem:
         span = statement.clauses[0].to(statement.clauses[-1])
-        ctx.error(Code.E300, problem, span, labels=(Label(statement.type.span, f"declare it `{wanted.value}`"),))
+        ctx.error(Code.E300, problem, span, labels=(Label(statement.type.span, f"declare it `{expected.value}`"),))
     return not problem
 
 
@@ -143,7 +144,7 @@ _FORMS = {
 }  # fmt: skip
 
 
-def _suits(missing: int | float | str, kind: Kind) -> bool:
+def _fits_kind(missing: int | float | str, kind: Kind) -> bool:
     bounds = limits(kind)
     if bounds is not None:
         return isinstance(missing, int) and bounds[0] <= missing <= bounds[1]
@@ -152,25 +153,26 @@ def _suits(missing: int | float | str, kind: Kind) -> bool:
 
 def _assume(ctx: Context, where: tuple[type_tree.Fact, ...], frame: Frame) -> None:
     """Facts the program states: checked at load, and known from here on."""
-    facts, _ = solved(where, lambda size: _known(size, frame) is not None)
+    facts, _ = solve_existentials(where, lambda size: _known(size, frame) is not None)
     for fact, span in type_expressions.facts(ctx, facts, partial(size_name, ctx, frame)):
         _guard(ctx, fact, span)
-        ctx.builder.ledger.premises.append(fact)
+        ctx.builder.constraints.premises.append(fact)
 
 
 def _guard(ctx: Context, fact: SizeFact, span: Span) -> None:
-    ctx.builder.ledger.guards.append(CoreGuard(fact, Obligation(fact, Code.E201, span, f"this program states {fact}")))
+    ctx.builder.constraints.guards.append(CoreGuard(fact, Obligation(fact, Code.E201, span, f"this program states {fact}")))
 
 
-def apart(run: Elaboration, target: tree.Target, value: Value) -> Value:
+def separate_value(run: Elaboration, target: tree.Target, value: Value) -> Value:
     """A name that a schedule block speaks of is a value of its own: `z←y` makes one where `y` is computed already."""
     builder = run.ctx.builder
     match target, value:
         case tree.NameTarget(), Operand() if target.name in run.scheduled and not value.poisoned:
-            known = builder.wording.names.get(value.value, target.name)
-            return builder.again(value, target.span) if known != target.name else value
+            known = builder.source_names.names.get(value.value, target.name)
+            return builder.copy_value(value, target.span) if known != target.name else value
         case tree.TupleTarget(), TupleOperand() if len(target.items) == len(value.items):
-            return replace(value, items=tuple([apart(run, *pair) for pair in zip(target.items, value.items, strict=True)]))
+            return replace(value, items=tuple([separate_value(run, *pair) for pair in zip(target.items, value.items,
+                strict=True)]))
         case _:
             return value
 
@@ -195,7 +197,7 @@ def param(run: Elaboration, statement: program.Param, frame: Frame) -> None:
     ctx.builder.name(operand, name)
     frame.bind(statement.target.definition, operand)
     known = frozenset([*frame.file.sizes.values(), *frame.file.params.values()])
-    ctx.builder.ledger.input_sites.append(clause_site(f"`param {name}`", statement.span, statement.where, known))
+    ctx.builder.constraints.input_sites.append(clause_site(f"`param {name}`", statement.span, statement.where, known))
     _assume(ctx, statement.where, frame)
 
 
@@ -229,14 +231,14 @@ def output(run: Elaboration, statement: program.OutputDeclaration, frame: Frame,
         frame.bind(statement.target.definition, value)
         return value
     if not (isinstance(statement.value, tree.Name) and statement.value.name == name):
-        value = apart(run, statement.target, value)
+        value = separate_value(run, statement.target, value)
         expressions.bind_target(ctx, statement.target, value, frame)
     if not main:
         return value
     if any(output.name == name for output in run.outputs):
         ctx.error(Code.E010, f"`{name}` is an output already", statement.span)
         return value
-    shown = leaves(numbers(ctx, value, statement.span))
+    shown = leaves(to_numbers(ctx, value, statement.span))
     if len(shown) > 1:
         ctx.error(
             Code.E305,
@@ -266,7 +268,7 @@ def states_quantities(signature: program.Signature) -> bool:
     return any(quantity.high is not None for quantity in given)
 
 
-def violations(
+def usage_violations(
     ctx: Context, signature: program.Signature, args: Sequence[Value], block: Block, names: type_expressions.Names,
     known: frozenset[str], calls: Sequence[CoreCall],
 ) -> list[Diagnostic]:  # fmt: skip
@@ -274,7 +276,7 @@ def violations(
     builder = ctx.builder
     parameters = [p for p in (signature.left, signature.right) if p is not None]
     letters = ("⍺", "⍵")[2 - len(parameters) :]
-    demands = demands_of_block(block, block.results, builder.types, builder.spans, builder.ledger.premises, calls)
+    demands = demands_of_block(block, block.results, builder.types, builder.spans, builder.constraints.premises, calls)
     violated: list[Diagnostic] = []
     for parameter, letter, arg in zip(parameters, letters, args, strict=True):
         if parameter.quantity is None:
@@ -284,7 +286,7 @@ def violations(
             continue
         for x in leaves(arg):
             contract = UsageContract(letter, x.value, declared, parameter.quantity.span, builder.spans[x.value], known)
-            diagnostic = violation(contract, demands, builder.ledger.premises, ctx.mentions)
+            diagnostic = violation(contract, demands, builder.constraints.premises, ctx.mentions)
             if diagnostic is not None:
                 violated.append(diagnostic)
                 break
@@ -300,4 +302,4 @@ def declared_grade(ctx: Context, quantity: quantities_expressions.Quantity, name
     if low is None or high is None:
         return None
     surely = not low.is_runtime() and ctx.builder.at_most(ZERO, low)
-    return Grade(low if surely else maximum(ZERO, least(low)), high)
+    return Grade(low if surely else maximum(ZERO, lower_bound(low)), high)

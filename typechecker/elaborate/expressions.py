@@ -16,12 +16,12 @@ from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ...lang.tree import expressions
 from ..core.arrays import Payload, Stack
-from ..elements import ArrayType, Element, Kind, held, joint, strong
+from ..elements import ArrayType, Element, Kind, promote_all, strong, without_size_bounds
 from ..rules.argument_checks import common, static_sizes
 from ..sizes.polynomials import Size, number as size
 from ..values.facts import EnclosedOperand, Operand, TupleOperand, Value, is_poisoned, leaves
 from . import branches, indexing, names
-from .context import Context, Frame, FunctionValue, PrimitiveFunction, enclosed
+from .context import Context, Frame, FunctionValue, PrimitiveFunction, reject_enclosed
 from .names import array_entry
 
 # ---------------------------------------------------------------------------------------------------- literals
@@ -129,12 +129,12 @@ _APART = ("one array holds one type: keep them apart in a tuple `(a ⋄ b)`, or 
 def stack(ctx: Context, cells: Sequence[Operand], span: Span, code: Code, mixed: str) -> Operand:
     """Cells of one shape along a new leading axis, promoted."""
     builder = ctx.builder
-    if joint([cell.type.element for cell in cells]) is None:
+    if promote_all([cell.type.element for cell in cells]) is None:
         return ctx.error(code, mixed, span, notes=_APART if code == Code.E111 else ())
     parts = common(builder, cells, span, mixed)
     if parts is None:
         return builder.poison(span)
-    element = joint([part.type.element for part in parts])
+    element = promote_all([part.type.element for part in parts])
     assert element is not None
     shape = (size(len(parts)), *parts[0].type.shape)
     type_ = ArrayType(element, shape)
@@ -147,7 +147,7 @@ def stack(ctx: Context, cells: Sequence[Operand], span: Span, code: Code, mixed:
         if len(sizes) == len(statics):
             return builder.size_vector(sizes, span)
     values = tuple([part.value for part in parts])
-    return builder.emit(lambda result: Stack(result, values), ArrayType(held(element), shape), span)
+    return builder.emit(lambda result: Stack(result, values), ArrayType(without_size_bounds(element), shape), span)
 
 
 # --------------------------------------------------------------------------------------- mix
@@ -219,7 +219,7 @@ def array_notation(ctx: Context, node: expressions.ArrayNotation, frame: Frame) 
         if not branches.same_cells(ctx, cells[0], node.items[0].span, cell, part.span):
             return ctx.builder.poison(node.span)
     stacked = stack(ctx, cells, node.span, Code.E110, "the items mix text and numbers")
-    return ctx.builder.retyped(stacked, ArrayType(strong(stacked.type.element), stacked.type.shape))
+    return ctx.builder.with_type(stacked, ArrayType(strong(stacked.type.element), stacked.type.shape))
 
 
 # ------------------------------------------------------------------------------- reshape slot
@@ -302,7 +302,7 @@ def single(ctx: Context, value: Value, span: Span) -> Operand:
     if is_poisoned(value):
         return ctx.builder.poison(span)
     if isinstance(value, EnclosedOperand):
-        return enclosed(ctx, span)
+        return reject_enclosed(ctx, span)
     return ctx.error(
         Code.E305,
         "this is a tuple, but an array is needed here",
@@ -403,7 +403,7 @@ def _mention(ctx: Context, value: Value, node: expressions.Expression, function:
     if isinstance(value, EnclosedOperand):
         value = value.items[0]
     if isinstance(value, Operand):
-        ctx.builder.wording.add(value.value, node.span)
+        ctx.builder.source_names.add(value.value, node.span)
         ctx.mentions.setdefault(value.value, []).append((function, node.span))
 
 
@@ -414,7 +414,7 @@ def print_value(ctx: Context, value: Value, span: Span) -> Value:
     if is_poisoned(value):
         return value
     if isinstance(value, EnclosedOperand):
-        return enclosed(ctx, span)
+        return reject_enclosed(ctx, span)
     if ctx.loops:
         ctx.error(
             Code.E602,
@@ -437,7 +437,7 @@ def bind_target(ctx: Context, target: expressions.Target, value: Value, frame: F
         case expressions.DiscardTarget():
             pass
         case expressions.TupleTarget():
-            for part, item in zip(target.items, _parts(ctx, target, value), strict=True):
+            for part, item in zip(target.items, _destructured(ctx, target, value), strict=True):
                 bind_target(ctx, part, item, frame)
         case _:
             assert_never(target)
@@ -449,14 +449,14 @@ def bind(ctx: Context, name: expressions.Name | expressions.NameTarget, value: V
         ctx.builder.name(value, name.name)
 
 
-def _parts(ctx: Context, target: expressions.TupleTarget, value: Value) -> tuple[Value, ...]:
-    wanted = len(target.items)
+def _destructured(ctx: Context, target: expressions.TupleTarget, value: Value) -> tuple[Value, ...]:
+    expected = len(target.items)
     if is_poisoned(value):
-        return (ctx.builder.poison(target.span),) * wanted
+        return (ctx.builder.poison(target.span),) * expected
     if isinstance(value, TupleOperand):
-        if len(value.items) == wanted:
+        if len(value.items) == expected:
             return value.items
-        message = f"this takes {wanted} names from a tuple of {len(value.items)} items"
+        message = f"this takes {expected} names from a tuple of {len(value.items)} items"
         poison: Value = ctx.error(Code.E105, message, target.span)
-        return (poison,) * wanted
-    return indexing.major_cells(ctx, value, wanted, target.span)
+        return (poison,) * expected
+    return indexing.major_cells(ctx, value, expected, target.span)

@@ -11,8 +11,8 @@ from ...lang.diagnostics.model import Code, Label
 from ...lang.syntax.source import Span
 from ...lang.tree import expressions as patterns_expressions, expressions as tree
 from ...lang.tree.expressions import Argument
-from ..core.blocks import Lift, defined_sizes
-from ..elements import ArrayType, Element, Kind, held, strong
+from ..core.blocks import MapCells, defined_sizes
+from ..elements import ArrayType, Element, Kind, strong, without_size_bounds
 from ..frame_agreement import agree
 from ..rules.argument_checks import is_boolean, static_integer
 from ..sizes.polynomials import ZERO, Size, product
@@ -28,31 +28,31 @@ from .context import (
     Frame,
     FunctionValue,
     PrimitiveFunction,
-    enclosed,
     rebuild,
+    reject_enclosed,
 )
 
 # ---------------------------------------------------------------------------------------------------- dfns
 
 def call(ctx: Context, function: DfnFunction, left: Value | None, right: Value, span: Span) -> Value:
     """Expand a dfn on its arguments."""
-    frame = function.home.inner(span)
+    frame = function.closure.inner(span)
     frame.bind(Argument.RIGHT, right)
     if left is not None:
         frame.bind(Argument.LEFT, left)
     builder = ctx.builder
     origin = builder.index_origin
     builder.index_origin = frame.file.index_origin
-    defining = builder.ledger.clause_site is not None and _within(builder.ledger.clause_site.at, span)
+    defining = builder.constraints.clause_site is not None and _within(builder.constraints.clause_site.at, span)
     elsewhere = not defining and not _within(function.node.span, span)
     if elsewhere:
-        builder.reports.calls.append(span)
+        builder.sink.calls.append(span)
     try:
         value = _statements(ctx, function.node, 0, frame)
     finally:
         builder.index_origin = origin
         if elsewhere:
-            builder.reports.calls.pop()
+            builder.sink.calls.pop()
     return value
 
 
@@ -131,7 +131,7 @@ def _guard(ctx: Context, dfn: tree.Dfn, at: int, guard: tree.Guard, frame: Frame
             )
         return _statements(ctx, dfn, at + 1, frame.inner())
 
-    with ctx.deeper(guard.span):
+    with ctx.nested_call(guard.span):
         rest = Label(dfn.body[-1].span, "the other exit")
         return branches.branch(ctx, condition, then, otherwise, guard.span, guard.value.span, rest)
 
@@ -244,7 +244,7 @@ def drops_left(function: object) -> bool:
 _COMMUTATIVE = "+×∧∨⌈⌊=≠⍲⍱"
 
 
-def simplified(function: FunctionValue) -> FunctionValue:
+def as_primitive(function: FunctionValue) -> FunctionValue:
     """The primitive that `{⍺ f ⍵}` (or `{⍵ f ⍺}` and `f⍨` for a commutative f) spells, else the function itself."""
     commuted = commuted_primitive(function)
     if commuted is not None:
@@ -285,7 +285,7 @@ def _element(x: Operand, frame: Sequence[Size]) -> Element:
     """What a cell holds: where there is none, an integer is below 0, and so an index of any axis."""
     element = strong(x.type.element)
     is_bounded = element.kind is Kind.I64 and element.low is not None
-    return Element(Kind.I64, below=ZERO) if is_bounded and product(frame) == ZERO else element
+    return Element(Kind.I64, index_bound=ZERO) if is_bounded and product(frame) == ZERO else element
 
 
 def lift(
@@ -312,7 +312,7 @@ def lift(
     if is_poisoned(value):
         return builder.poison(span)
     if isinstance(value, EnclosedOperand):
-        return enclosed(ctx, span)
+        return reject_enclosed(ctx, span)
     local = {size for op in block.ops for size in defined_sizes(op)}
     for x in results:
         irregular = [s for s in x.type.shape if s.variables() & local]
@@ -323,8 +323,8 @@ def lift(
                 span,
                 notes=("keep the length fixed inside the function: mask with `¿` or reduce there",),
             )
-    types = [ArrayType(held(x.type.element), frame + x.type.shape) for x in results]
+    types = [ArrayType(without_size_bounds(x.type.element), frame + x.type.shape) for x in results]
     values = tuple([args[i].value for i in framed])
     lengths = tuple([frames[i] for i in framed])
 
-    return rebuild(value, builder.emit_many(lambda results: Lift(results, values, lengths, frame, block), types, span))
+    return rebuild(value, builder.emit_many(lambda results: MapCells(results, values, lengths, frame, block), types, span))

@@ -14,7 +14,7 @@ from ...lang.syntax.source import Span
 from ...lang.tree import expressions
 from ..core.arrays import Indexing, Slice, Update
 from ..diagnostics import show_type
-from ..elements import ArrayType, held
+from ..elements import ArrayType, without_size_bounds
 from ..rules.argument_checks import common, item_of, joint_element, require_equal
 from ..rules.index import IndexPosition, index_operand, select_at
 from ..sizes.polynomials import ZERO, Size, number
@@ -40,7 +40,7 @@ def evaluate_axes(ctx: Context, nodes: Sequence[expressions.Expression | None], 
             continue
         value = ctx.expression(ctx, node, frame)
         if isinstance(value, Operand):
-            ctx.builder.wording.add(value.value, node.span)
+            ctx.builder.source_names.add(value.value, node.span)
         entries.append(IndexEntry(value, node.span))
     entries.reverse()
     return entries
@@ -128,7 +128,7 @@ def update(ctx: Context, old: Operand, axes: Sequence[IndexEntry | None], new: O
     base, value = pair
     indices = tuple([None if p is None else p.operand.value for p in positions])
     checked = any(p is not None and p.checked for p in positions)
-    type_ = ArrayType(held(joint_element(pair)), old.type.shape)
+    type_ = ArrayType(without_size_bounds(joint_element(pair)), old.type.shape)
     indexing = _indexing(ctx, old, axes)
     return ctx.builder.emit(lambda result: Update(result, base.value, indices, value.value, checked, indexing), type_, span)
 
@@ -150,15 +150,15 @@ def fits_selection(ctx: Context, new: Operand, shape: Sequence[Size], span: Span
 # ------------------------------------------------------------------------------------- cells
 
 
-def major_cells(ctx: Context, x: Operand, wanted: int, span: Span) -> tuple[Value, ...]:
+def major_cells(ctx: Context, x: Operand, expected: int, span: Span) -> tuple[Value, ...]:
     """`(a b) ← x`: the major cells of an array whose leading size is the number of names (E105)."""
     if x.type.rank == 0:
-        poison: Value = ctx.error(Code.E105, f"this takes {wanted} names from a scalar", span)
-        return (poison,) * wanted
-    if ctx.builder.equal(x.type.shape[0], number(wanted)) is not True:
-        poison = ctx.error(Code.E105, f"this takes {wanted} names from {x.type.shape[0]} cells", span, label=show_type(x.type))
-        return (poison,) * wanted
-    return tuple([item_of(ctx.builder, x, i, span) for i in range(wanted)])
+        poison: Value = ctx.error(Code.E105, f"this takes {expected} names from a scalar", span)
+        return (poison,) * expected
+    if ctx.builder.equal(x.type.shape[0], number(expected)) is not True:
+        poison = ctx.error(Code.E105, f"this takes {expected} names from {x.type.shape[0]} cells", span, label=show_type(x.type))
+        return (poison,) * expected
+    return tuple([item_of(ctx.builder, x, i, span) for i in range(expected)])
 
 
 def take_first(ctx: Context, x: Operand, count: int, span: Span) -> Operand:

@@ -13,7 +13,7 @@ from functools import partial
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ...lang.tree.expressions import ArrayTypeExpression, BoundedSize, ShapeItem, ShapeVariable, SizeCall, SizeName
-from ..core.blocks import Block, Core, CoreInput, CoreOutput, mentioned
+from ..core.blocks import Block, Core, CoreInput, CoreOutput, defined_and_read
 from ..core.builder import Builder
 from ..elements import ArrayType, Element, Kind
 from ..proof.obligations import Relation, SizeFact
@@ -32,7 +32,7 @@ from .context import BrokenFunction, BudgetExceeded, Context, FunctionValue, Nam
 
 def program_of(builder: Builder, arguments: Sequence[Operand], block: Block) -> Core:
     """The block as a program; it stays whole when the builder drops the block."""
-    defined, read = mentioned(block)
+    defined, read = defined_and_read(block)
     given = dict.fromkeys([*(x.value for x in arguments), *sorted(read - defined)])
     values = defined | read | set(given)
     spans = {value: builder.spans[value] for value in values}
@@ -74,11 +74,11 @@ def instances(ctx: Context, function: FunctionValue) -> list[Instance]:
     if isinstance(function, BrokenFunction):
         return []
     if isinstance(function, SignedFunction):
-        instance = _try(ctx, function, lambda: _declared(ctx, function), function.span)
+        instance = _try_on(ctx, function, lambda: _declared(ctx, function), function.span)
         return [] if instance is None else [instance]
     valences = ((_MONADIC, _LAST_RESORT_MONADIC, (_NAMES,)), (_DYADIC, _LAST_RESORT_DYADIC, (_LEFT_NAMES, _RIGHT_NAMES)))
-    for wanted, others, names in valences:
-        usual = [instance for ranks in wanted if (instance := _of_ranks(ctx, function, ranks, names, _KINDS)) is not None]
+    for expected, others, names in valences:
+        usual = [instance for ranks in expected if (instance := _of_ranks(ctx, function, ranks, names, _KINDS)) is not None]
         if usual:
             return usual
         for ranks in others:
@@ -100,7 +100,7 @@ def _of_ranks(
                 called = [[name + suffix for name in of_rank[rank]] for rank, of_rank in zip(ranks, names, strict=True)]
                 return [_argument(ctx, kind, names_of_sizes, function.span) for names_of_sizes in called]
 
-            instance = _try(ctx, function, arguments, function.span)
+            instance = _try_on(ctx, function, arguments, function.span)
             if instance is None:
                 break
             if not _is_ambiguous(instance):
@@ -160,23 +160,23 @@ def _sizes(node: ArrayTypeExpression) -> Iterator[ShapeItem]:
             yield part
 
 
-def _try(ctx: Context, function: FunctionValue, arguments: Callable[[], list[Operand]], span: Span) -> Instance | None:
+def _try_on(ctx: Context, function: FunctionValue, arguments: Callable[[], list[Operand]], span: Span) -> Instance | None:
     """Apply the function inside a block that is thrown away; None if anything is wrong."""
     builder = ctx.builder
-    guards, premises = len(builder.ledger.guards), len(builder.ledger.premises)
-    with ctx.aside(NamingMode.FRESH):
+    guards, premises = len(builder.constraints.guards), len(builder.constraints.premises)
+    with ctx.speculate(NamingMode.FRESH):
         builder.open_block((), span)
         try:
             args = arguments()
             if not args:
                 return None
             result = ctx.call(function, args[0] if len(args) == 2 else None, args[-1], span)
-            if is_poisoned(result) or any(d.is_error for d in builder.reports.diagnostics):
+            if is_poisoned(result) or any(d.is_error for d in builder.sink.diagnostics):
                 return None
             block = builder.close_block(leaves(result))
-            facts = guarded = [guard.fact for guard in builder.ledger.guards[guards:] if guard.index is None]
+            facts = guarded = [guard.fact for guard in builder.constraints.guards[guards:] if guard.index is None]
             if isinstance(function, SignedFunction):
-                facts = [fact for fact in builder.ledger.premises[premises:] if fact not in guarded]
+                facts = [fact for fact in builder.constraints.premises[premises:] if fact not in guarded]
             said = [fact for fact in facts if not (fact.left.is_runtime() or fact.right.is_runtime())]
             return _instance(ctx, args, result, block, said)
         except (BudgetExceeded, RecursionError):
@@ -185,12 +185,13 @@ def _try(ctx: Context, function: FunctionValue, arguments: Callable[[], list[Ope
 
 def _instance(ctx: Context, args: Sequence[Operand], result: Value, block: Block, facts: Sequence[SizeFact]) -> Instance:
     builder = ctx.builder
-    ledger = builder.ledger
-    demands = demands_of_block(block, block.results, builder.types, builder.spans, ledger.premises, ledger.promises)
+    constraints = builder.constraints
+    demands = demands_of_block(block, block.results, builder.types, builder.spans, constraints.premises,
+        constraints.declared_usages)
     equal: dict[SizeVariable, Size] = {}
     left: list[SizeFact] = []
     for fact in facts:
-        equation = _solved(SizeFact(fact.relation, fact.left.substitute(equal), fact.right.substitute(equal)))
+        equation = _solved_for(SizeFact(fact.relation, fact.left.substitute(equal), fact.right.substitute(equal)))
         if equation is None:
             left.append(fact)
             continue
@@ -204,20 +205,20 @@ def _instance(ctx: Context, args: Sequence[Operand], result: Value, block: Block
 
     read = [(_substituted(demands.grade(x.value), equal), with_sizes(x.type)) for x in args]
     results = [with_sizes(x.type) for x in leaves(result)]
-    wanted = tuple(dict.fromkeys(f for f in remaining if f.left != f.right))
-    return Instance(tuple(read), tuple(results), wanted, program_of(builder, args, block), equal)
+    expected = tuple(dict.fromkeys(f for f in remaining if f.left != f.right))
+    return Instance(tuple(read), tuple(results), expected, program_of(builder, args, block), equal)
 
 
-def _solved(fact: SizeFact) -> tuple[SizeVariable, Size] | None:
+def _solved_for(fact: SizeFact) -> tuple[SizeVariable, Size] | None:
     """The later of two variables that a fact says are equal, or the variable that it says what it is."""
     if fact.relation is not Relation.EQUAL:
         return None
-    sides = [(_lone(fact.left), fact.right), (_lone(fact.right), fact.left)]
+    sides = [(_lone_variable(fact.left), fact.right), (_lone_variable(fact.right), fact.left)]
     solutions = [(v, size) for v, size in sides if v is not None and v not in size.variables()]
     return max(solutions, key=lambda pair: pair[0].id, default=None)
 
 
-def _lone(size: Size) -> SizeVariable | None:
+def _lone_variable(size: Size) -> SizeVariable | None:
     variables = size.variables()
     if len(variables) != 1:
         return None

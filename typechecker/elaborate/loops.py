@@ -9,7 +9,7 @@ from enum import Enum
 from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Severity
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
-from ..core.arrays import RuntimeSize, ValueId
+from ..core.arrays import BindSize, ValueId
 from ..core.blocks import Block, CoreLoop, defined_sizes
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, integer_range, plain, promote, ranged, strong
@@ -17,9 +17,9 @@ from ..proof.constraints import LoopIndex
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..rules.argument_checks import bounded_fix, is_boolean, whole_numbers
 from ..sizes.polynomials import ONE, ZERO, Size, SizeVariable, number, variable
-from ..sizes.size import surely_machine
+from ..sizes.size import surely_fits_i64
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
-from .context import BoundFunction, Context, DerivedFunction, FunctionValue, cast, extend, rebuild, same_structure
+from .context import BoundFunction, Context, DerivedFunction, FunctionValue, cast, extended_block, rebuild, same_structure
 from .functions import as_function, condition_operand
 
 # ---------------------------------------------------------------------------------------------------- states
@@ -43,7 +43,7 @@ class Mismatch(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Stable:
+class Fixpoint:
     """A body whose results have the state's types: `types` of the state, and the block over (others, state)."""
 
     types: tuple[ArrayType, ...]
@@ -51,7 +51,7 @@ class Stable:
 
 
 @dataclass(frozen=True, slots=True)
-class Unstable:
+class NoFixpoint:
     """The first difference: the state's type and the body's, or nothing when poisoned."""
 
     reason: Mismatch
@@ -61,17 +61,17 @@ class Unstable:
 
 def state_types(value: Value) -> list[ArrayType]:
     """Types of a state's arrays without singletons or weakness; ranges stay while they can."""
-    return [ArrayType(start(x.type.element), x.type.shape) for x in leaves(value)]
+    return [ArrayType(start_element(x.type.element), x.type.shape) for x in leaves(value)]
 
 
-def start(element: Element) -> Element:
+def start_element(element: Element) -> Element:
     """The element a state starts from: not weak, with no exact value."""
-    if element.below is not None or element.kind in (Kind.BOOL, Kind.CHAR):
+    if element.index_bound is not None or element.kind in (Kind.BOOL, Kind.CHAR):
         return plain(element)
     return Element(element.kind, 0, 1) if is_boolean(element) else Element(element.kind)
 
 
-def stabilise(
+def infer_fixpoint(
     ctx: Context,
     others: Sequence[ArrayType],
     pattern: Value,
@@ -81,7 +81,7 @@ def stabilise(
     state_first: bool = False,
     shared: bool = False,
     trips: Size | None = None,
-) -> Stable | Unstable:
+) -> Fixpoint | NoFixpoint:
     """Elaborate `body(others, state)` until its result has the state's types.
 
     `pattern` is the initial state.  The block's parameters are the others and then the state (`state_first`: the
@@ -105,26 +105,26 @@ def stabilise(
         results = leaves(value)
         block = builder.close_block(results)
         if is_poisoned(value):
-            return Unstable(Mismatch.POISONED)
+            return NoFixpoint(Mismatch.POISONED)
         if not same_structure(pattern, value):
-            return Unstable(Mismatch.STRUCTURE)
+            return NoFixpoint(Mismatch.STRUCTURE)
         local = {size for op in block.ops for size in defined_sizes(op)}
         wider: list[ArrayType] = []
         for old, new in zip(types, results, strict=True):
             if not _same_shape(ctx, old, new.type) or any(s.variables() & local for s in new.type.shape):
-                return Unstable(Mismatch.SHAPE, old, new.type)
-            element = _joined(old.element, new.type.element)
+                return NoFixpoint(Mismatch.SHAPE, old, new.type)
+            element = _wider(old.element, new.type.element)
             if element is None:
-                return Unstable(Mismatch.TEXT, old, new.type)
+                return NoFixpoint(Mismatch.TEXT, old, new.type)
             wider.append(ArrayType(element, old.shape))
         ranges = {} if trips is None else _counters(ctx, leaves(pattern), state_params, results, trips)
         if wider == types and ranges == counters:
-            return Stable(tuple(types), _converted(ctx, block, results, types, span))
+            return Fixpoint(tuple(types), _converted(ctx, block, results, types, span))
         builder.rollback(mark)
         types, counters = wider, ranges
         if shared:
             given = [ArrayType(t.element, g.shape) for t, g in zip(types, given, strict=True)]
-    return Unstable(Mismatch.SHAPE)
+    return NoFixpoint(Mismatch.SHAPE)
 
 
 def _ranged(x: Operand, element: Element | None) -> Operand:
@@ -141,17 +141,17 @@ def _counters(
         if param.type.element.kind is not Kind.I64 or not isinstance(start, int):
             continue
         step = ctx.builder.sequences.step(result.value, param.value)
-        if step and abs(step) <= _MOST_STEP and abs(start) <= _MOST_START and surely_machine(trips):
+        if step and abs(step) <= _MOST_STEP and abs(start) <= _MOST_START and surely_fits_i64(trips):
             last = trips * step + (start - step)
             low, high = last.bounds()
-            ranges[i] = ranged(Kind.I64, start, high, most=last) if step > 0 else ranged(Kind.I64, low, start)
+            ranges[i] = ranged(Kind.I64, start, high, symbolic_max=last) if step > 0 else ranged(Kind.I64, low, start)
     return ranges
 
 
 def _converted(ctx: Context, block: Block, results: Sequence[Operand], types: Sequence[ArrayType], span: Span) -> Block:
     """The block with its results in the state's kinds."""
     pairs = list(zip(results, types, strict=True))
-    return extend(ctx, block, lambda: [cast(ctx, x, type_.element, span) for x, type_ in pairs], span)[0]
+    return extended_block(ctx, block, lambda: [cast(ctx, x, type_.element, span) for x, type_ in pairs], span)[0]
 
 
 def _same_shape(ctx: Context, left: ArrayType, right: ArrayType) -> bool:
@@ -161,7 +161,7 @@ def _same_shape(ctx: Context, left: ArrayType, right: ArrayType) -> bool:
     return all(ctx.builder.equal(a, b) is True for a, b in pairs)
 
 
-def changing(ctx: Context, unstable: Unstable, what: str, note: str, span: Span) -> Value:
+def state_change_error(ctx: Context, unstable: NoFixpoint, what: str, note: str, span: Span) -> Value:
     """E402 for a state that does not keep its type."""
     if unstable.reason is Mismatch.POISONED:
         return ctx.builder.poison(span)
@@ -179,16 +179,16 @@ def _shape_fixes(ctx: Context, state: ArrayType, result: ArrayType) -> tuple[Fix
         return ()
     pairs = zip(state.shape, result.shape, strict=True)
     facts = [SizeFact(Relation.EQUAL, a, b) for a, b in pairs if ctx.builder.equal(a, b) is not True]
-    return ctx.builder.ledger.clause(facts[0]) if len(facts) == 1 else ()
+    return ctx.builder.constraints.clause(facts[0]) if len(facts) == 1 else ()
 
 
-def _joined(old: Element, new: Element) -> Element | None:
+def _wider(old: Element, new: Element) -> Element | None:
     """The state's element, or a wider one if the body's does not fit."""
-    if old.below is not None and new.below == old.below:
+    if old.index_bound is not None and new.index_bound == old.index_bound:
         return old
-    if old.below is not None or new.below is not None:
+    if old.index_bound is not None or new.index_bound is not None:
         element = promote(
-            Element(Kind.I64) if old.below is not None else old, Element(Kind.I64) if new.below is not None else new
+            Element(Kind.I64) if old.index_bound is not None else old, Element(Kind.I64) if new.index_bound is not None else new
         )
     elif is_boolean(old) and is_boolean(new):
         return old
@@ -207,7 +207,7 @@ _FIXED = "a loop needs a fixed shape: sizes inside a loop are those outside it"
 
 
 @dataclass(frozen=True, slots=True)
-class Trips:
+class TripCount:
     """How often the loop runs, when it stops, and the array whose major cells its iterations are for, if it is a fold."""
 
     count: Size
@@ -217,7 +217,7 @@ class Trips:
 
 def power(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
     """`f⍣n`: n times; `f⍣xs`: for each major cell c of xs, `c f state`; `f⍣(n ⋄ p)`: until p holds of the new state."""
-    prepared = _prepared(ctx, derived, "⍣", left, span)
+    prepared = _function_and_trips(ctx, derived, "⍣", left, span)
     if prepared is None:
         return ctx.builder.poison(span)
     function, trips = prepared
@@ -232,7 +232,7 @@ def power(ctx: Context, derived: DerivedFunction, left: Value | None, right: Val
 
 def states(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
     """`f⍣\\n`, `f⍣\\xs`: all states, the initial one first."""
-    prepared = _prepared(ctx, derived, "⍣\\", left, span)
+    prepared = _function_and_trips(ctx, derived, "⍣\\", left, span)
     if prepared is None:
         return ctx.builder.poison(span)
     function, trips = prepared
@@ -241,17 +241,17 @@ def states(ctx: Context, derived: DerivedFunction, left: Value | None, right: Va
     return _loop(ctx, function, trips, right, span, keep=True)
 
 
-def _prepared(
+def _function_and_trips(
     ctx: Context, derived: DerivedFunction, glyph: str, left: Value | None, span: Span
-) -> tuple[FunctionValue, Trips] | None:
+) -> tuple[FunctionValue, TripCount] | None:
     """The function of the state, with the left argument of a repetition bound, and how often it runs."""
     function = as_function(ctx, derived.operands[0], glyph, derived.span)
-    trips = _trips(ctx, derived, span)
+    trips = _trip_count(ctx, derived, span)
     if trips is None or left is None:
         return None if trips is None else (function, trips)
     if trips.cells is None:
         return BoundFunction(derived.span, function, left), trips
-    where = ctx.builder.where(left) if isinstance(left, Operand) else span
+    where = ctx.builder.span_of(left) if isinstance(left, Operand) else span
     ctx.error(
         Code.E130,
         f"a fold with `{glyph}` has the cells of its right operand for `⍺`, so it takes no left argument",
@@ -261,7 +261,7 @@ def _prepared(
     return None
 
 
-def _trips(ctx: Context, derived: DerivedFunction, span: Span) -> Trips | None:
+def _trip_count(ctx: Context, derived: DerivedFunction, span: Span) -> TripCount | None:
     """The trip count and stopping condition of the right operand (E601)."""
     operand = derived.operands[1]
     if isinstance(operand, FunctionValue):
@@ -280,18 +280,18 @@ def _trips(ctx: Context, derived: DerivedFunction, span: Span) -> Trips | None:
     assert isinstance(operand, Operand)
     if operand.poisoned:
         return None
-    where = ctx.builder.where(operand)
+    where = ctx.builder.span_of(operand)
     if operand.type.rank:
-        _warn_of_one(ctx, operand, where)
-        return Trips(operand.type.shape[0], derived.until, operand)
+        _warn_of_single_item(ctx, operand, where)
+        return TripCount(operand.type.shape[0], derived.until, operand)
     count = _count(ctx, operand, where)
-    return None if count is None else Trips(count, derived.until)
+    return None if count is None else TripCount(count, derived.until)
 
 
-def _warn_of_one(ctx: Context, cells: Operand, where: Span) -> None:
+def _warn_of_single_item(ctx: Context, cells: Operand, where: Span) -> None:
     """W340: a vector of one number was a count once, and may be meant as one."""
     element = cells.type.element
-    if cells.type.rank > 1 or cells.type.shape[0] != ONE or element.below is not None or not element.kind.is_integer:
+    if cells.type.rank > 1 or cells.type.shape[0] != ONE or element.index_bound is not None or not element.kind.is_integer:
         return
     text = ctx.builder.text(where)
     fixes = (Fix(f"repeat that many times: `⊃{text}`", (Edit(where, f"(⊃{text})"),)),) if text else ()
@@ -315,7 +315,7 @@ def _count(ctx: Context, x: Operand, span: Span) -> Size | None:
     x = ctx.builder.to_number(x, span)
     element = x.type.element
     low, high = integer_range(element)
-    cap = element.most if element.most is not None else None if high is None else number(high)
+    cap = element.symbolic_max if element.symbolic_max is not None else None if high is None else number(high)
     if element.kind in (Kind.U8, Kind.I32) and element.high is None:
         cap = None
     if cap is None or low is None or low < 0:
@@ -334,23 +334,23 @@ def runtime_count(ctx: Context, x: Operand, cap: Size, span: Span) -> Size:
     """A run-time size with the value of a bounded scalar integer."""
     x = ctx.builder.convert(x, Kind.I64, span)
     size: SizeVariable = ctx.builder.runtime_size("k", cap, span)
-    ctx.builder.effect(RuntimeSize(x.value, size))
+    ctx.builder.effect(BindSize(x.value, size))
     return variable(size)
 
 
-def _loop(ctx: Context, function: FunctionValue, trips: Trips, initial: Value, span: Span, *, keep: bool) -> Value:
+def _loop(ctx: Context, function: FunctionValue, trips: TripCount, initial: Value, span: Span, *, keep: bool) -> Value:
     mark = ctx.builder.mark()
     arguments = _LoopArgument.of(ctx, trips, span)
-    fixpoint = stabilise(ctx, arguments.types, initial, lambda given, state: arguments.call(function, given, state), span,
-                      trips=trips.count)  # fmt: skip
+    fixpoint = infer_fixpoint(ctx, arguments.types, initial, lambda given, state: arguments.call(function, given, state), span,
+                              trips=trips.count)  # fmt: skip
     if arguments.index is not None:
-        ctx.builder.ledger.close_loop()
-    if isinstance(fixpoint, Unstable) and trips.count == ZERO:  # no turn needs what the body does
+        ctx.builder.constraints.close_loop()
+    if isinstance(fixpoint, NoFixpoint) and trips.count == ZERO:  # no turn needs what the body does
         ctx.builder.rollback(mark)
         arguments = _LoopArgument(ctx, span)
-        fixpoint = stabilise(ctx, (), initial, lambda _, state: state, span)
-    if isinstance(fixpoint, Unstable):
-        return changing(ctx, fixpoint, "the state of this loop", _FIXED, span)
+        fixpoint = infer_fixpoint(ctx, (), initial, lambda _, state: state, span)
+    if isinstance(fixpoint, NoFixpoint):
+        return state_change_error(ctx, fixpoint, "the state of this loop", _FIXED, span)
     args = tuple([cast(ctx, x, t.element, span).value for x, t in zip(leaves(initial), fixpoint.types, strict=True)])
     until: Block | None = None
     if trips.until is not None:
@@ -359,7 +359,7 @@ def _loop(ctx: Context, function: FunctionValue, trips: Trips, initial: Value, s
             return ctx.builder.poison(span)
     types = [ArrayType(t.element, (trips.count + 1, *t.shape) if keep else t.shape) for t in fixpoint.types]
     stable, condition = fixpoint, until
-    index, premised = (None, False) if arguments.index is None else (arguments.index.variable, arguments.index.premised)
+    index, premised = (None, False) if arguments.index is None else (arguments.index.variable, arguments.index.needs_iteration)
 
     results = ctx.builder.emit_many(
         lambda results: CoreLoop(results, args, trips.count, stable.block, condition, keep, arguments.cells, index, premised),
@@ -382,7 +382,7 @@ class _LoopArgument:
     element: Element | None = None
 
     @staticmethod
-    def of(ctx: Context, trips: Trips, span: Span) -> _LoopArgument:
+    def of(ctx: Context, trips: TripCount, span: Span) -> _LoopArgument:
         xs = trips.cells
         if xs is None:
             return _LoopArgument(ctx, span)
@@ -397,12 +397,12 @@ class _LoopArgument:
         alpha = given[0] if given else None
         if self.item is not None and self.element is not None:
             alpha = self.ctx.builder.size_value(self.item, self.span)
-            if self.element.below is not None:
-                alpha = replace(alpha, type=ArrayType(Element(Kind.I64, below=self.element.below, weak=True), ()))
+            if self.element.index_bound is not None:
+                alpha = replace(alpha, type=ArrayType(Element(Kind.I64, index_bound=self.element.index_bound, weak=True), ()))
         return self.ctx.call(function, alpha, state, self.span)
 
 
-def _until(ctx: Context, predicate: FunctionValue, initial: Value, stable: Stable, span: Span) -> Block | None:
+def _until(ctx: Context, predicate: FunctionValue, initial: Value, stable: Fixpoint, span: Span) -> Block | None:
     """The stopping condition: ⍵ is the new state, ⍺ the old one."""
     params: Sequence[Operand] = ctx.builder.open_block([*stable.types, *stable.types], span)
     count = len(stable.types)

@@ -64,7 +64,7 @@ def _entry(ctx: Context, node: _Name | _Member, frame: Frame) -> Entry | None:
         Code.E133,
         "this function needs a left argument: it uses `⍺` but is called with one argument",
         node.span,
-        labels=() if frame.called is None else (Label(frame.called, "called here"),),
+        labels=() if frame.call_span is None else (Label(frame.call_span, "called here"),),
         notes=("give it a default with `⍺←…` as a statement of the function",),
     )
     frame.bind(Argument.LEFT, poison)
@@ -160,7 +160,7 @@ def operand(ctx: Context, node: expressions.Function | expressions.Expression, f
         return function(ctx, node, frame)
     value: Value = ctx.expression(ctx, node, frame)
     if isinstance(value, Operand):
-        ctx.builder.wording.add(value.value, node.span)
+        ctx.builder.source_names.add(value.value, node.span)
     return value
 
 
@@ -192,20 +192,21 @@ def _operator_call(ctx: Context, node: expressions.OperatorCall, frame: Frame, n
         operands.append(operand(ctx, extra, frame))
     if isinstance(applied, BrokenFunction):
         return BrokenFunction(node.span)
-    wanted = 2 if applied.node.dyadic else 1
-    if len(operands) != wanted:
-        ctx.error(Code.E130, f"this operator takes {wanted} operand{'s' if wanted > 1 else ''}, got {len(operands)}", node.span)
+    expected = 2 if applied.node.dyadic else 1
+    if len(operands) != expected:
+        ctx.error(Code.E130, f"this operator takes {expected} operand{'s' if expected > 1 else ''}, got {len(operands)}",
+            node.span)
         return BrokenFunction(node.span)
     classes = [NameClass.FUNCTION if isinstance(x, FunctionValue) else NameClass.ARRAY for x in operands]
-    dfn, problems = bind_operator(applied.node, classes[0], classes[1] if wanted == 2 else None)
+    dfn, problems = bind_operator(applied.node, classes[0], classes[1] if expected == 2 else None)
     for problem in problems:
         ctx.builder.report(problem)
     if dfn is None:
         return BrokenFunction(node.span)
-    home = applied.home.inner()
+    closure = applied.closure.inner()
     for argument, value in zip((Argument.LEFT_OPERAND, Argument.RIGHT_OPERAND), operands, strict=False):
-        home.bind(argument, value)
-    return DfnFunction(node.span, dfn, home, _operator_name(node) or name)
+        closure.bind(argument, value)
+    return DfnFunction(node.span, dfn, closure, _operator_name(node) or name)
 
 
 def _operator_name(node: expressions.OperatorCall) -> str:

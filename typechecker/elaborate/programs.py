@@ -14,11 +14,11 @@ from ...lang.tree import expressions as replaying_expressions, expressions as tr
 from ...lang.tree.expressions import NameClass, Symbol
 from ..core.arrays import CorePrint, ValueId
 from ..core.blocks import Block, Core, CoreGuard
-from ..core.builder import Builder, Emitted, counts, emit_again, emitted_since
+from ..core.builder import Builder, EmittedOps, replay_ops, statement_effect, statement_mark
 from ..proof.report_unproved import CHECKED_AT_LOAD
 from ..signatures import unify
-from ..signatures.unify import without_unseen
-from ..sizes.runtime_sizes import ASIDE
+from ..signatures.unify import eliminate_existentials
+from ..sizes.runtime_sizes import SPECULATIVE_IDS
 from ..values.facts import Operand, TupleOperand, Value
 from . import applications, declarations, expressions, names as resolve
 from .applications import apply
@@ -29,6 +29,7 @@ from .context import (
     CheckCache,
     Context,
     DefinitionKey,
+    DefinitionKeys,
     DependencyLevel,
     DfnFunction,
     Entry,
@@ -39,9 +40,8 @@ from .context import (
     Module,
     PrimitiveFunction,
     SignedFunction,
-    Sites,
-    fixed,
-    reach_of,
+    dependency_of,
+    detached,
 )
 
 # ---------------------------------------------------------------------------------------------------- replaying
@@ -64,13 +64,13 @@ _DEFINING = replaying_expressions.BindFunction | program.StatedType
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Effect:
+class StatementEffect:
     """What a statement did: in which state (None: in any), the state after it, what it emitted, bound and mentioned, its value,
     the nodes it cost and after how many of them it printed."""
 
     state: int | None
     after: int
-    emitted: Emitted | None
+    emitted: EmittedOps | None
     entries: tuple[tuple[Symbol, Entry], ...]
     mentions: tuple[tuple[ValueId, tuple[tuple[Span, Span], ...]], ...]
     value: Value | None
@@ -79,39 +79,39 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Done:
+class StatementRecord:
     """A statement, the one name that it binds or states the type of, its site, the site of the signature before it, the sites of
     what it mentions, and those of what it bound; `free`: the state is after it what it was before, and does not matter to it."""
 
     statement: program.Statement
     name: str | None
-    site: DefinitionKey
+    definition: DefinitionKey
     declared: DefinitionKey | None
     uses: tuple[tuple[Symbol, DefinitionKey | None], ...]
     bound: dict[Symbol, DefinitionKey]
-    effect: Effect | None
+    effect: StatementEffect | None
     free: bool = False
 
-    def means_the_same(self, sites: Sites) -> bool:
+    def means_the_same(self, definition_keys: DefinitionKeys) -> bool:
         """Do all its names stand for what they stood for?"""
-        if self.name is not None and not self.states_type and sites.declared.get(self.name) is not self.declared:
+        if self.name is not None and not self.states_type and definition_keys.declared.get(self.name) is not self.declared:
             return False
-        bound = sites.bound
-        return all(bound.get(symbol) is site for symbol, site in self.uses)
+        bound = definition_keys.bound
+        return all(bound.get(symbol) is definition for symbol, definition in self.uses)
 
     @property
     def states_type(self) -> bool:
         return isinstance(self.statement, TYPES)
 
 
-class Recording:
+class StatementRecorder:
     """Watches a statement while it is elaborated."""
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
-        self._counts, self._nodes, self._state = counts(ctx.builder), ctx.nodes, ctx.state
+        self._counts, self._nodes, self._state = statement_mark(ctx.builder), ctx.nodes, ctx.state
         self._mentions, ctx.mentions = ctx.mentions, {}
-        ctx.builder.wording.said.clear()
+        ctx.builder.source_names.said.clear()
 
     def close(self) -> None:
         """Mentions of this statement join those of the ones before."""
@@ -119,35 +119,37 @@ class Recording:
         for value, places in self._new.items():
             self._mentions.setdefault(value, []).extend(places)
 
-    def done(self, before: Done, entries: Sequence[tuple[Symbol, Entry]], bound: dict[Symbol, DefinitionKey], value: Value
-        | None) -> Done:
+    def records(self, before: StatementRecord, entries: Sequence[tuple[Symbol, Entry]], bound: dict[Symbol, DefinitionKey],
+        value: Value
+        | None) -> StatementRecord:
         """What is known now of a statement that has been elaborated."""
-        defining = isinstance(before.statement, _DEFINING) and before.site.reach is DependencyLevel.NOTHING
-        free = defining and counts(self._ctx.builder)[1:] == self._counts[1:]
+        defining = isinstance(before.statement, _DEFINING) and before.definition.dependency is DependencyLevel.NOTHING
+        free = defining and statement_mark(self._ctx.builder)[1:] == self._counts[1:]
         if not free:
-            self._ctx.state = self._ctx.memory.key((self._state, before.site.key))
+            self._ctx.state = self._ctx.check_cache.key((self._state, before.definition.key))
         effect = self._effect(before.statement, entries, value, free=free)
-        return Done(before.statement, before.name, before.site, before.declared, before.uses, bound, effect, free)
+        return StatementRecord(before.statement, before.name, before.definition, before.declared, before.uses, bound, effect,
+            free)
 
     def _effect(
         self, statement: program.Statement, entries: Sequence[tuple[Symbol, Entry]], value: Value | None, *, free: bool
-    ) -> Effect | None:  # fmt: skip
+    ) -> StatementEffect | None:  # fmt: skip
         """What it did, if that can be done again."""
         ctx = self._ctx
-        if not isinstance(statement, _REPLAYED) or not all(_is_made_in(statement, entry) for _, entry in entries):
+        if not isinstance(statement, _REPLAYED) or not all(_can_be_rebound(statement, entry) for _, entry in entries):
             return None
         mentions = tuple([(v, tuple(places)) for v, places in self._new.items()])
-        emitted = emitted_since(ctx.builder, self._counts)
+        emitted = statement_effect(ctx.builder, self._counts)
         if emitted is None or not all(isinstance(s, AnchoredSpan) for _, places in mentions for pair in places for s in pair):
             return None
         printed = ctx.printed_at - self._nodes if ctx.printed_at > self._nodes else None
         state, nodes = None if free else self._state, ctx.nodes - self._nodes
-        return Effect(state, ctx.state, None if free else emitted, tuple(entries), mentions, value, nodes, printed)
+        return StatementEffect(state, ctx.state, None if free else emitted, tuple(entries), mentions, value, nodes, printed)
 
 
-def replay(ctx: Context, done: Done, frame: Frame, declared: dict[str, program.StatedType]) -> bool:
+def replay(ctx: Context, record: StatementRecord, frame: Frame, declared: dict[str, program.StatedType]) -> bool:
     """Do it again; False where the statement has to be elaborated."""
-    effect, sites, name, statement = done.effect, frame.file.sites, done.name, done.statement
+    effect, definition_keys, name, statement = record.effect, frame.file.definition_keys, record.name, record.statement
     if effect is None or ctx.nodes + effect.nodes > NODE_BUDGET:
         return False
     if effect.state is not None:
@@ -155,7 +157,7 @@ def replay(ctx: Context, done: Done, frame: Frame, declared: dict[str, program.S
             return False
         ctx.state = effect.after
         if effect.emitted is not None:
-            emit_again(ctx.builder, effect.emitted)
+            replay_ops(ctx.builder, effect.emitted)
         if effect.printed is not None:
             ctx.printed_at = ctx.nodes + effect.printed
         for value, places in effect.mentions:
@@ -163,17 +165,17 @@ def replay(ctx: Context, done: Done, frame: Frame, declared: dict[str, program.S
     if isinstance(statement, TYPES):
         if statement.target.name in declared:
             return False
-        declared[statement.target.name], sites.declared[statement.target.name] = statement, done.site
+        declared[statement.target.name], definition_keys.declared[statement.target.name] = statement, record.definition
     elif name is not None and name in declared:
-        del declared[name], sites.declared[name]
+        del declared[name], definition_keys.declared[name]
     for symbol, entry in effect.entries:
-        frame.bind(symbol, _again(entry, frame))
-    sites.bound.update(done.bound)
+        frame.bind(symbol, _rebound(entry, frame))
+    definition_keys.bound.update(record.bound)
     ctx.nodes += effect.nodes
     return True
 
 
-def _is_made_in(statement: program.Statement, entry: Entry) -> bool:
+def _can_be_rebound(statement: program.Statement, entry: Entry) -> bool:
     """May what a statement bound be bound again: is it a value, or a function that is written in the statement itself?"""
     match entry:
         case Operand() | TupleOperand() | PrimitiveFunction():
@@ -181,24 +183,24 @@ def _is_made_in(statement: program.Statement, entry: Entry) -> bool:
         case DfnFunction():
             return isinstance(statement, replaying_expressions.BindFunction) and entry.node is statement.value
         case SignedFunction():
-            return _is_made_in(statement, entry.body)
+            return _can_be_rebound(statement, entry.body)
         case _:
             return False
 
 
-def _again(entry: Entry, frame: Frame) -> Entry:
+def _rebound(entry: Entry, frame: Frame) -> Entry:
     """What a statement bound, with what it captures now."""
     match entry:
         case DfnFunction():
-            return _closed(entry, frame)
+            return _with_captures(entry, frame)
         case SignedFunction():
-            body = _closed(entry.body, frame) if isinstance(entry.body, DfnFunction) else entry.body
+            body = _with_captures(entry.body, frame) if isinstance(entry.body, DfnFunction) else entry.body
             return SignedFunction(entry.span, entry.name, entry.signature, body, frame.file, entry.proof)
         case _:
             return entry
 
 
-def _closed(function: DfnFunction, frame: Frame) -> DfnFunction:
+def _with_captures(function: DfnFunction, frame: Frame) -> DfnFunction:
     return DfnFunction(function.span, function.node, frame.capture(function.node.captures), function.name)
 
 
@@ -214,33 +216,33 @@ class Elaborated:
     names: Mapping[str, Entry]
     last: Value | None
     context: Context
-    sites: Mapping[str, DefinitionKey]
+    definition_keys: Mapping[str, DefinitionKey]
 
 
 def elaborate(
-    source: Source, load: Load, *, strict: bool = False, index_origin: int | None = None, memory: CheckCache | None = None
+    source: Source, load: Load, *, strict: bool = False, index_origin: int | None = None, check_cache: CheckCache | None = None
 ) -> Elaborated:
     """Parse, bind and elaborate a whole program; `memory` is what earlier versions of it left behind."""
     ensure_recursion_headroom()
-    ctx = Context(Builder(0), load, strict, apply, expressions.expression, CheckCache() if memory is None else memory)
-    ctx.incremental = memory is not None
+    ctx = Context(Builder(0), load, strict, apply, expressions.expression, CheckCache() if check_cache is None else check_cache)
+    ctx.incremental = check_cache is not None
     run = declarations.Elaboration(ctx)
     ctx.sources.append(source)
-    ctx.builder.wording.sources = ctx.sources
+    ctx.builder.source_names.sources = ctx.sources
     parsed = _read(ctx, source)
     origin = parsed.program.index_origin if index_origin is None else index_origin
     frame = Frame(FileContext(source, origin))
     last: Value | None = None
     try:
-        last = _run(run, parsed, frame, main=True)
+        last = _elaborate_statements(run, parsed, frame, main=True)
     except BudgetExceeded as budget:
         for diagnostic in budget.diagnostics:
             ctx.builder.report(diagnostic)
     block = ctx.builder.close_block(())
-    for problem in _wrong_in_schedules(run, frame, source, block):
+    for problem in _check_schedules(run, frame, source, block):
         ctx.builder.report(problem)
-    reported = ctx.builder.reports.diagnostics if memory is None else map(fixed, ctx.builder.reports.diagnostics)
-    diagnostics = tuple([_strictly(d) if strict else d for d in reported])
+    reported = ctx.builder.sink.diagnostics if check_cache is None else map(detached, ctx.builder.sink.diagnostics)
+    diagnostics = tuple([_as_strict(d) if strict else d for d in reported])
     names = frame.by_name()
     core = None
     if not any(d.is_error for d in diagnostics):
@@ -250,33 +252,34 @@ def elaborate(
             tuple(run.inputs),
             tuple(run.params),
             tuple(run.outputs),
-            tuple(builder.ledger.guards),
-            {value: type for value, type in builder.types.items() if value < ASIDE},
+            tuple(builder.constraints.guards),
+            {value: type for value, type in builder.types.items() if value < SPECULATIVE_IDS},
             builder.spans,
-            builder.wording.names,
+            builder.source_names.names,
             tuple(run.schedules),
             tuple(ctx.sources),
-            tuple(builder.ledger.promises),
-            _once(builder.ledger.solved),
+            tuple(builder.constraints.declared_usages),
+            _distinct(builder.constraints.solver_assumptions),
         )
-        moved = _read_after_moves(core, names, ctx) if run.schedules else []
+        moved = _check_moves(core, names, ctx) if run.schedules else []
         if moved:
             core, diagnostics = None, (*diagnostics, *moved)
-    return Elaborated(core, diagnostics, names, last, ctx, {symbol.name: site for symbol, site in frame.file.sites.bound.items()})
+    return Elaborated(core, diagnostics, names, last, ctx, {symbol.name: definition for symbol,
+        definition in frame.file.definition_keys.bound.items()})
 
 
-def _once(guards: Sequence[CoreGuard]) -> tuple[CoreGuard, ...]:
+def _distinct(guards: Sequence[CoreGuard]) -> tuple[CoreGuard, ...]:
     """Each fact once, where it came up first."""
     return tuple({(g.fact.relation, g.fact.left.key, g.fact.right.key): g for g in reversed(guards)}.values())[::-1]
 
 
-def _wrong_in_schedules(run: declarations.Elaboration, frame: Frame, source: Source, block: Block) -> list[Diagnostic]:
+def _check_schedules(run: declarations.Elaboration, frame: Frame, source: Source, block: Block) -> list[Diagnostic]:
     """What is wrong with the schedule blocks on any devices (SCH101, SCH107, SCH201)."""
     if not run.schedules:
         return []
     spans = run.ctx.builder.spans
     arguments = [op.arg for op in block.ops if isinstance(op, CorePrint)]
-    printed = {run.ctx.builder.wording.names[arg] for arg in arguments if arg in run.ctx.builder.wording.names}
+    printed = {run.ctx.builder.source_names.names[arg] for arg in arguments if arg in run.ctx.builder.source_names.names}
     places: dict[str, list[Span]] = {}
     for definition, entry in frame.bound:
         if isinstance(entry, Operand) and entry.value in spans:
@@ -292,7 +295,7 @@ def _wrong_in_schedules(run: declarations.Elaboration, frame: Frame, source: Sou
                 names[name] = "a module"
             case _:
                 names[name] = "a function"
-    complete = not any(diagnostic.is_error for diagnostic in run.ctx.builder.reports.diagnostics)
+    complete = not any(diagnostic.is_error for diagnostic in run.ctx.builder.sink.diagnostics)
     diagnostics: list[Diagnostic] = []
     for schedule in run.schedules:
         mine = schedule.span.file == source.name  # a module's names are its own
@@ -302,41 +305,41 @@ def _wrong_in_schedules(run: declarations.Elaboration, frame: Frame, source: Sou
 
 def _read(ctx: Context, source: Source) -> parser.Parsed:
     """The bound statements of a file, what is wrong with them reported."""
-    parsed = read(source, ctx.load, ctx.exports, ctx.memory if ctx.incremental else None)
+    parsed = read(source, ctx.load, ctx.exports, ctx.check_cache if ctx.incremental else None)
     for problem in parsed.diagnostics:
         ctx.builder.report(problem)
     return parsed
 
 
-def read(source: Source, load: Load, exports: Exports, memory: CheckCache | None) -> parser.Parsed:
+def read(source: Source, load: Load, exports: Exports, check_cache: CheckCache | None) -> parser.Parsed:
     """The bound statements of a file; those that are known if it has just been read."""
 
 
     def modules(path: str) -> Mapping[str, NameClass] | None:
         return module_names(load, exports, path, source.name)
 
-    if memory is None:
+    if check_cache is None:
         return parser.parse(source, modules=modules)
-    if memory.read is None or memory.read[0] is not source:
-        memory.read = source, parser.parse(source, modules=modules, statement_cache=memory.statements)
-    return memory.read[1]
+    if check_cache.read is None or check_cache.read[0] is not source:
+        check_cache.read = source, parser.parse(source, modules=modules, statement_cache=check_cache.statements)
+    return check_cache.read[1]
 
 
-def _read_after_moves(core: Core, names: Mapping[str, Entry], ctx: Context) -> list[Diagnostic]:
+def _check_moves(core: Core, names: Mapping[str, Entry], ctx: Context) -> list[Diagnostic]:
     """What the schedule's moves forbid (E502)."""
-    from ..usage.check_moves import read_after_moves
+    from ..usage.check_moves import move_violations
 
     def named(name: str) -> ValueId | None:
         entry = names.get(name)
         return entry.value if isinstance(entry, Operand) else None
 
-    return read_after_moves(core, named, ctx.mentions)
+    return move_violations(core, named, ctx.mentions)
 
 
 _STRICT = {Code.W201: Code.E201, Code.W310: Code.E310}
 
 
-def _strictly(diagnostic: Diagnostic) -> Diagnostic:
+def _as_strict(diagnostic: Diagnostic) -> Diagnostic:
     """Under --strict what would be checked at load or when run is an error, with the code of where it came from."""
     code = _STRICT.get(diagnostic.code)
     if code is None:
@@ -345,17 +348,17 @@ def _strictly(diagnostic: Diagnostic) -> Diagnostic:
     return replace(diagnostic, code=diagnostic.origin or code, severity=Severity.ERROR, notes=notes)
 
 
-def _run(run: declarations.Elaboration, parsed: parser.Parsed, frame: Frame, *, main: bool) -> Value | None:
+def _elaborate_statements(run: declarations.Elaboration, parsed: parser.Parsed, frame: Frame, *, main: bool) -> Value | None:
     """Elaborate the statements in order; after an error go on with the next one."""
     ctx, program = run.ctx, parsed.program
     before, scheduled = ctx.builder.index_origin, run.scheduled
     ctx.builder.index_origin = frame.file.index_origin
-    run.scheduled = _scheduled(program)
+    run.scheduled = _schedule_words(program)
     declared: dict[str, program_tree.StatedType] = {}
     last: Value | None = None
-    ctx.state = ctx.memory.key((ctx.state, frame.file.index_origin, run.scheduled))
+    ctx.state = ctx.check_cache.key((ctx.state, frame.file.index_origin, run.scheduled))
     for statement, uses in zip(program.statements, program.uses, strict=True):
-        value = _once_more(run, statement, uses, frame, declared, main=main)
+        value = _elaborate_or_replay(run, statement, uses, frame, declared, main=main)
         last = value if value is not None else last
     for name, leftover in declared.items():
         after = [problem for problem in parsed.diagnostics if problem.span.start > leftover.span.end]
@@ -365,7 +368,7 @@ def _run(run: declarations.Elaboration, parsed: parser.Parsed, frame: Frame, *, 
     return last
 
 
-def _scheduled(program: program_tree.ProgramTree) -> frozenset[str]:
+def _schedule_words(program: program_tree.ProgramTree) -> frozenset[str]:
     """The words of a file's schedule blocks, names of values among them."""
     names: set[str] = set()
     pending = [d for block in program.statements if isinstance(block, program_tree.ScheduleBlock) for d in block.directives]
@@ -378,7 +381,7 @@ def _scheduled(program: program_tree.ProgramTree) -> frozenset[str]:
     return frozenset(names)
 
 
-def _once_more(
+def _elaborate_or_replay(
     run: declarations.Elaboration,
     statement: program_tree.Statement,
     uses: Collection[Symbol],
@@ -388,51 +391,53 @@ def _once_more(
     main: bool,
 ) -> Value | None:
     """One top-level statement, done again as in the version before if it means the same, else elaborated; its value, if any."""
-    ctx, sites, memory = run.ctx, frame.file.sites, run.ctx.memory
-    done = memory.done.get(id(statement))
-    if not isinstance(done, Done) or done.statement is not statement or not done.means_the_same(sites):
-        done = _site(ctx, statement, uses, frame, sites)
-    elif replay(ctx, done, frame, declared):
-        assert done.effect is not None
-        return done.effect.value
-    if not done.states_type and done.name is not None:
-        sites.declared.pop(done.name, None)
-    started, sites.current = len(frame.bound), done.site
-    recording = Recording(ctx)
+    ctx, definition_keys, check_cache = run.ctx, frame.file.definition_keys, run.ctx.check_cache
+    record = check_cache.records.get(id(statement))
+    if not isinstance(record, StatementRecord) or record.statement is not statement or not record.means_the_same(definition_keys):
+        record = _new_record(ctx, statement, uses, frame, definition_keys)
+    elif replay(ctx, record, frame, declared):
+        assert record.effect is not None
+        return record.effect.value
+    if not record.states_type and record.name is not None:
+        definition_keys.declared.pop(record.name, None)
+    started, definition_keys.current = len(frame.bound), record.definition
+    recording = StatementRecorder(ctx)
     try:
         value = _statement(run, statement, frame, declared, main=main)
     except RecursionError:
-        ctx.builder.rollback(_bare(ctx))
+        ctx.builder.rollback(_mark_without_blocks(ctx))
         raise BudgetExceeded([Diagnostic(Code.E610, "this statement nests functions too deeply", statement.span)]) from None
     finally:
         recording.close()
-    sites.current = None
-    if done.states_type and done.name is not None:
-        sites.declared[done.name] = done.site
+    definition_keys.current = None
+    if record.states_type and record.name is not None:
+        definition_keys.declared[record.name] = record.definition
     entries = [(symbol, entry) for symbol, entry in dict(frame.bound[started:]).items() if isinstance(symbol, Symbol)]
     texts = [source.text for source in ctx.sources] if isinstance(statement, program_tree.ModuleUse) else []
     bound = {
-        symbol: memory.with_texts(done.site, texts, reach_of(entry), done.bound.get(symbol)) for symbol, entry in entries
+        symbol: check_cache.with_texts(record.definition, texts, dependency_of(entry), record.bound.get(symbol)) for symbol,
+        entry in entries
     }
-    sites.bound.update(bound)
-    memory.done.put(id(statement), recording.done(done, entries, bound, value))
+    definition_keys.bound.update(bound)
+    check_cache.records.put(id(statement), recording.records(record, entries, bound, value))
     return value
 
 
-def _site(ctx: Context, statement: program_tree.Statement, uses: Collection[Symbol], frame: Frame, sites: Sites) -> Done:
+def _new_record(ctx: Context, statement: program_tree.Statement, uses: Collection[Symbol], frame: Frame,
+    definition_keys: DefinitionKeys) -> StatementRecord:
     """The site of a statement that means something else than in the version before, with nothing done yet."""
     span, name = statement.span, None
     if isinstance(statement, tree.BindFunction | tree.BindArray | tree.BindOperator | program_tree.StatedType):
         target = statement.target
         name = target.name if isinstance(target, tree.NameTarget | program_tree.StatedName) else None
-    declared = None if name is None or isinstance(statement, TYPES) else sites.declared.get(name)
+    declared = None if name is None or isinstance(statement, TYPES) else definition_keys.declared.get(name)
     text = frame.file.source.text[span.start : span.end]
-    used = tuple([(symbol, sites.bound.get(symbol)) for symbol in uses])
-    site = ctx.memory.site(used, text, span, frame.file.index_origin, declared)
-    return Done(statement, name, site, declared, used, {}, None)
+    used = tuple([(symbol, definition_keys.bound.get(symbol)) for symbol in uses])
+    definition = ctx.check_cache.definition(used, text, span, frame.file.index_origin, declared)
+    return StatementRecord(statement, name, definition, declared, used, {}, None)
 
 
-def _bare(ctx: Context) -> tuple[int, ...]:
+def _mark_without_blocks(ctx: Context) -> tuple[int, ...]:
     """A mark that keeps everything but the blocks left open."""
     mark = ctx.builder.mark()
     return mark[: len(mark) - (ctx.builder.depth - 1)]
@@ -484,11 +489,11 @@ def _statement(
 
 def _check_form(ctx: Context, signature: program_tree.Signature, frame: Frame) -> None:
     """Report what is wrong with a signature by itself, unless an earlier version had it and nothing was."""
-    sites, params = frame.file.sites, frozenset(frame.file.params)
-    assert sites.current is not None
-    key = (sites.current.key, params)
-    if ctx.memory.well_formed.get(key) is None and unify.well_formed(ctx, without_unseen(signature, params), params):
-        ctx.memory.well_formed.put(key, True)
+    definition_keys, params = frame.file.definition_keys, frozenset(frame.file.params)
+    assert definition_keys.current is not None
+    key = (definition_keys.current.key, params)
+    if ctx.check_cache.well_formed.get(key) is None and unify.well_formed(ctx, eliminate_existentials(signature, params), params):
+        ctx.check_cache.well_formed.put(key, True)
 
 
 def _is_silent(node: tree.Expression) -> bool:
@@ -530,7 +535,7 @@ def _load(run: declarations.Elaboration, name: str, source: Source) -> Module:
     ctx.sources.append(source)
     parsed = _read(ctx, source)
     frame = Frame(FileContext(source, parsed.program.index_origin))
-    _run(run, parsed, frame, main=False)
+    _elaborate_statements(run, parsed, frame, main=False)
     ctx.loading.pop()
     module = Module(name, frame.by_name())
     ctx.modules[source.name] = module

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from ...lang.diagnostics.model import Code, Label
 from ...lang.syntax.source import Span
-from ..core.arrays import Broadcast, Contract, Slice, Windows
+from ..core.arrays import Broadcast, Contract, Slice, SlidingWindows
 from ..diagnostics import show_type
-from ..elements import ArrayType, Element, joint, promote, strong
-from ..frame_agreement import turned
+from ..elements import ArrayType, Element, promote, promote_all, strong
+from ..frame_agreement import transpose_hint
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..rules.argument_checks import static_sizes
 from ..sizes.polynomials import ONE, Size, number
 from ..values.facts import EnclosedOperand, Operand, TupleOperand, Value
 from . import reductions
-from .broadcast import apply_map, cell_rank, from_front, innermost, is_scalar_primitive, pervades, plan, ranks_of, spread
+from .broadcast import (
+    apply_map,
+    broadcast_map,
+    broadcast_to,
+    cell_rank,
+    from_front,
+    innermost,
+    is_elementwise,
+    is_scalar_primitive,
+    ranks_of,
+)
 from .context import Context, DerivedFunction, FunctionValue, PrimitiveFunction, cast
 from .expressions import single, stack
-from .functions import as_function, lift, simplified
-from .reductions import ScalarFold, along, scalar_fold
+from .functions import as_function, as_primitive, lift
+from .reductions import ScalarFold, reduce_axis, scalar_fold
 
 # ---------------------------------------------------------------------------------------------------- rank_each
 
@@ -25,7 +35,7 @@ def each(ctx: Context, derived: DerivedFunction, left: Value | None, right: Valu
     """`f¨`: on each element; on a tuple, on each item."""
     function = as_function(ctx, derived.operands[0], "¨", derived.span)
     if left is not None and (isinstance(left, EnclosedOperand) or isinstance(right, EnclosedOperand)):
-        return _beside_whole(ctx, function, left, right, span)
+        return _with_enclosed(ctx, function, left, right, span)
     if isinstance(left, TupleOperand) or isinstance(right, TupleOperand):
         return _each_item(ctx, function, left, right, span)
     return with_ranks(ctx, derived, function, (0, 0, 0), left, right, span)
@@ -66,7 +76,7 @@ def with_ranks(
         return y
     if left is None:
         rank = cell_rank(ranks[0], y.type.rank)
-        if pervades(function):
+        if is_elementwise(function):
             return ctx.call(innermost(function), None, y, span)
         direct = reductions.on_cells(ctx, function, rank, y, span)
         if direct is not None:
@@ -75,14 +85,14 @@ def with_ranks(
     x = single(ctx, left, span)
     if x.poisoned:
         return x
-    axis_map = plan(derived, x.type.rank, y.type.rank)
+    axis_map = broadcast_map(derived, x.type.rank, y.type.rank)
     if axis_map is not None:
         return apply_map(ctx, axis_map, x, y, span)
     cell_ranks = [cell_rank(ranks[1], x.type.rank), cell_rank(ranks[2], y.type.rank)]
     return lift(ctx, [x, y], cell_ranks, lambda pair: ctx.call(function, pair[0], pair[1], span), span)
 
 
-def _beside_whole(ctx: Context, function: FunctionValue, left: Value, right: Value, span: Span) -> Value:
+def _with_enclosed(ctx: Context, function: FunctionValue, left: Value, right: Value, span: Span) -> Value:
     """`(⊂x)f¨y`: the whole of an enclosed argument serves every element of the other."""
     arrays: list[Operand] = []
     ranks: list[int] = []
@@ -160,7 +170,7 @@ def _windows(ctx: Context, x: Operand, widths: list[int], span: Span) -> Operand
     shape = counts + tuple([number(w) for w in widths]) + rest
     padded, count = source, len(widths)
     type_ = ArrayType(padded.type.element, shape)
-    return ctx.builder.emit(lambda result: Windows(result, padded.value, count), type_, span)
+    return ctx.builder.emit(lambda result: SlidingWindows(result, padded.value, count), type_, span)
 
 
 # ---------------------------------------------------------------------------------------------------- table_inner
@@ -171,19 +181,19 @@ def table(ctx: Context, derived: DerivedFunction, left: Value | None, right: Val
     """`x ∘.f y`: shape of x then shape of y (then the cells of f's results)."""
     if left is None:
         return ctx.error(Code.E133, "`∘.f` needs two arguments", span)
-    function = simplified(as_function(ctx, derived.operands[0], "∘.", derived.span))
+    function = as_primitive(as_function(ctx, derived.operands[0], "∘.", derived.span))
     x, y = single(ctx, left, span), single(ctx, right, span)
     if x.poisoned or y.poisoned:
         return ctx.builder.poison(span)
     if isinstance(function, PrimitiveFunction) and function.glyph == "○" and x.type.rank:
         return _circular(ctx, function, x, y, span)
-    map_ = plan(DerivedFunction(derived.span, "∘.", (function,)), x.type.rank, y.type.rank)
+    map_ = broadcast_map(DerivedFunction(derived.span, "∘.", (function,)), x.type.rank, y.type.rank)
     if map_ is not None:
         return apply_map(ctx, map_, x, y, span)
     if x.type.rank == 0 or y.type.rank == 0:
         return lift(ctx, [x, y], [0, 0], lambda pair: ctx.call(function, pair[0], pair[1], span), span)
     shape = x.type.shape + y.type.shape
-    rows = spread(ctx, x, tuple(range(x.type.rank)), shape, span)
+    rows = broadcast_to(ctx, x, tuple(range(x.type.rank)), shape, span)
     columns = _along(ctx, y, x.type.rank, shape, span)
     return lift(ctx, [columns, rows], [0, 0], lambda pair: ctx.call(function, pair[1], pair[0], span), span)
 
@@ -214,32 +224,32 @@ def inner(ctx: Context, derived: DerivedFunction, left: Value | None, right: Val
     """`x f.g y`: f/ of g between the last axis of x and the first of y."""
     if left is None:
         return ctx.error(Code.E130, "an inner product takes two arguments, got one", span)
-    first, second = [simplified(as_function(ctx, operand, ".", derived.span)) for operand in derived.operands]
+    first, second = [as_primitive(as_function(ctx, operand, ".", derived.span)) for operand in derived.operands]
     x, y = single(ctx, left, span), single(ctx, right, span)
     if x.poisoned or y.poisoned:
         return ctx.builder.poison(span)
     if x.type.rank and y.type.rank:
         fact = SizeFact(Relation.EQUAL, x.type.shape[-1], y.type.shape[0])
-        notes, fixes = turned(ctx.builder, y, span) if y.type.rank > 1 and y.type.shape[-1] == fact.left else ((), ())
-        labels = tuple([Label(ctx.builder.where(v), show_type(v.type)) for v in (x, y)])
+        notes, fixes = transpose_hint(ctx.builder, y, span) if y.type.rank > 1 and y.type.shape[-1] == fact.left else ((), ())
+        labels = tuple([Label(ctx.builder.span_of(v), show_type(v.type)) for v in (x, y)])
         message = f"the inner axes differ: the left one is {fact.left} long, the right one {fact.right}"
         obligation = Obligation(fact, Code.E102, span, message, labels, notes, fixes)
         if not ctx.builder.require(obligation):
             return ctx.builder.poison(span)
-    product = _is(second, "×") and _is(first, "+")
+    product = _is_glyph(second, "×") and _is_glyph(first, "+")
     if product and x.type.rank and y.type.rank:
         return _contract(ctx, first, x, y, span)
     return _general(ctx, first, second, x, y, span)
 
 
-def _is(function: FunctionValue, glyph: str) -> bool:
+def _is_glyph(function: FunctionValue, glyph: str) -> bool:
     return isinstance(function, PrimitiveFunction) and function.glyph == glyph
 
 
 def _contract(ctx: Context, add: FunctionValue, x: Operand, y: Operand, span: Span) -> Value:
     """`+.×` on numbers of one kind."""
     x, y = ctx.builder.to_number(x, span), ctx.builder.to_number(y, span)
-    element = joint([x.type.element, y.type.element])
+    element = promote_all([x.type.element, y.type.element])
     assert isinstance(add, PrimitiveFunction)
     if element is None:
         return ctx.error(Code.E300, "`+.×` needs numbers, but one argument is text", span)
@@ -262,13 +272,13 @@ def _general(ctx: Context, first: FunctionValue, second: FunctionValue, x: Opera
             rows = x.type.rank - 1
             shape = x.type.shape + y.type.shape[1:]
             right_axes = (rows, *range(rows + 1, len(shape)))
-            a = spread(ctx, x, tuple(range(x.type.rank)), shape, span)
-            b = spread(ctx, y, right_axes, shape, span)
+            a = broadcast_to(ctx, x, tuple(range(x.type.rank)), shape, span)
+            b = broadcast_to(ctx, y, right_axes, shape, span)
             pairs = ctx.call(second, a, b, span)
             axis = rows
         if not isinstance(pairs, Operand) or pairs.poisoned or pairs.type.rank == 0:
             return pairs
-        return along(ctx, first, pairs, pairs.type.rank - 1 if axis is None else axis, span)
+        return reduce_axis(ctx, first, pairs, pairs.type.rank - 1 if axis is None else axis, span)
     rows_first = x
     columns = from_front(ctx, y, y.type.rank - 1, span) if y.type.rank else y
 
@@ -276,7 +286,7 @@ def _general(ctx: Context, first: FunctionValue, second: FunctionValue, x: Opera
         value = ctx.call(second, row, column, span)
         if not isinstance(value, Operand) or value.poisoned or value.type.rank == 0:
             return value
-        return along(ctx, first, value, value.type.rank - 1, span)
+        return reduce_axis(ctx, first, value, value.type.rank - 1, span)
 
     def over_columns(row: Operand) -> Value:
         return lift(ctx, [columns], [min(1, columns.type.rank)], lambda column: pair(row, column[0]), span)

@@ -15,7 +15,7 @@ from ...lang.primitives.table import identity_of
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from .. import scalars
-from ..core.arrays import Reduce, Reverse, Scalar, Scan, Windows
+from ..core.arrays import Reduce, Reverse, Scalar, Scan, SlidingWindows
 from ..core.blocks import CoreFold, FoldScan
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, fits, integer_range, limits, plain, ranged
@@ -29,8 +29,8 @@ from . import indexing
 from .broadcast import axis_number, from_front, is_scalar_primitive, to_front
 from .context import Context, DerivedFunction, DfnFunction, FunctionValue, PrimitiveFunction, cast, rebuild, static_vector
 from .expressions import stack, static_size
-from .functions import as_function, commuted_primitive, lift, simplified
-from .loops import Stable, changing, stabilise
+from .functions import as_function, as_primitive, commuted_primitive, lift
+from .loops import Fixpoint, infer_fixpoint, state_change_error
 
 # ---------------------------------------------------------------------------------------------------- folds
 #
@@ -48,7 +48,7 @@ def fold_axis(ctx: Context, function: FunctionValue, x: Operand, axis: int, span
     """Reduce one axis of an array with a general function."""
     front = to_front(ctx, x, axis, span)
     if x.type.rank > 1 and _takes_elements(ctx, function, front, span):
-        cells = _rest_first(ctx, front, span)
+        cells = _leading_axis_last(ctx, front, span)
         return lift(ctx, [cells], [1], lambda cell: fold(ctx, function, cell[0], span), span)
     return fold(ctx, function, front, span)
 
@@ -57,18 +57,18 @@ def scan_axis(ctx: Context, function: FunctionValue, x: Operand, axis: int, span
     """Scan one axis of an array with a dfn, left to right."""
     front = to_front(ctx, x, axis, span)
     if x.type.rank > 1 and _takes_elements(ctx, function, front, span):
-        cells = _rest_first(ctx, front, span)
-        scanned = lift(ctx, [cells], [1], lambda cell: folds_scan(ctx, function, cell[0], span), span)
+        cells = _leading_axis_last(ctx, front, span)
+        scanned = lift(ctx, [cells], [1], lambda cell: fold_scan(ctx, function, cell[0], span), span)
         if not isinstance(scanned, Operand) or scanned.poisoned:
             return scanned
         return from_front(ctx, to_front(ctx, scanned, scanned.type.rank - 1, span), axis, span)
-    result = folds_scan(ctx, function, front, span)
+    result = fold_scan(ctx, function, front, span)
     if not isinstance(result, Operand) or result.poisoned:
         return result
     return from_front(ctx, result, axis, span)
 
 
-def _rest_first(ctx: Context, front: Operand, span: Span) -> Operand:
+def _leading_axis_last(ctx: Context, front: Operand, span: Span) -> Operand:
     """The leading axis last."""
     return from_front(ctx, front, front.type.rank - 1, span)
 
@@ -77,11 +77,11 @@ def _takes_elements(ctx: Context, function: FunctionValue, front: Operand, span:
     """Does the function take two elements to one element?  Not if whole cells give the same: what leaves an element as it is,
     such as `1⌽`, may yet move the items of a cell."""
     element = plain(front.type.element)
-    rank, of_elements = _tried(ctx, function, ArrayType(element, ()), span)
-    return rank == 0 and not (of_elements and _tried(ctx, function, ArrayType(element, front.type.shape[1:]), span)[1])
+    rank, of_elements = _trial_result(ctx, function, ArrayType(element, ()), span)
+    return rank == 0 and not (of_elements and _trial_result(ctx, function, ArrayType(element, front.type.shape[1:]), span)[1])
 
 
-def _tried(ctx: Context, function: FunctionValue, cell: ArrayType, span: Span) -> tuple[int | None, bool]:
+def _trial_result(ctx: Context, function: FunctionValue, cell: ArrayType, span: Span) -> tuple[int | None, bool]:
     """The rank of what the function makes of two cells, None if it takes none, and whether scalar functions alone make it."""
     builder = ctx.builder
     mark = builder.mark()
@@ -150,8 +150,8 @@ def fold(ctx: Context, function: FunctionValue, value: Value, span: Span) -> Val
     if length == ONE:
         return _nth(ctx, value, 0, span)
     items = [ArrayType(plain(x.type.element), x.type.shape[1:]) for x in arrays]
-    fixpoint = stabilise(ctx, items, pattern, body, span, shared=True)
-    if isinstance(fixpoint, Stable):
+    fixpoint = infer_fixpoint(ctx, items, pattern, body, span, shared=True)
+    if isinstance(fixpoint, Fixpoint):
         stable = fixpoint
         args = tuple([cast(ctx, x, t.element, span).value for x, t in zip(arrays, stable.types, strict=True)])
 
@@ -163,10 +163,10 @@ def fold(ctx: Context, function: FunctionValue, value: Value, span: Span) -> Val
         for i in range(count - 2, -1, -1):
             state = ctx.call(function, _nth(ctx, value, i, span), state, span)
         return state
-    return changing(ctx, fixpoint, "the accumulator of this reduction", _SAME, span)
+    return state_change_error(ctx, fixpoint, "the accumulator of this reduction", _SAME, span)
 
 
-def folds_scan(ctx: Context, function: FunctionValue, value: Value, span: Span) -> Value:
+def fold_scan(ctx: Context, function: FunctionValue, value: Value, span: Span) -> Value:
     """Left fold over the major cells keeping every accumulator."""
     length = _leading(ctx, value, span)
     if length is None:
@@ -178,9 +178,9 @@ def folds_scan(ctx: Context, function: FunctionValue, value: Value, span: Span) 
         return ctx.call(function, state, rebuild(value, items), span)
 
     items = [ArrayType(plain(x.type.element), x.type.shape[1:]) for x in arrays]
-    fixpoint = stabilise(ctx, items, pattern, body, span, state_first=True, shared=True)
-    if not isinstance(fixpoint, Stable):
-        return changing(ctx, fixpoint, "the accumulator of this scan", _SAME, span)
+    fixpoint = infer_fixpoint(ctx, items, pattern, body, span, state_first=True, shared=True)
+    if not isinstance(fixpoint, Fixpoint):
+        return state_change_error(ctx, fixpoint, "the accumulator of this scan", _SAME, span)
     stable = fixpoint
     args = tuple([cast(ctx, x, t.element, span).value for x, t in zip(arrays, stable.types, strict=True)])
     types = [ArrayType(t.element, (length, *t.shape)) for t in stable.types]
@@ -215,7 +215,7 @@ class ScalarFold:
 
 def reduce(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
     """`f/ x` and `k f/ x`."""
-    function = simplified(as_function(ctx, derived.operands[0], derived.operator, derived.span))
+    function = as_primitive(as_function(ctx, derived.operands[0], derived.operator, derived.span))
     if isinstance(right, TupleOperand):
         if left is not None:
             return ctx.error(Code.E305, "a windowed reduction takes an array, but this is a tuple", span)
@@ -227,7 +227,7 @@ def reduce(ctx: Context, derived: DerivedFunction, left: Value | None, right: Va
     axis = _axis(ctx, derived, right)
     if axis is None:
         return ctx.builder.poison(span)
-    return along(ctx, function, right, axis, span)
+    return reduce_axis(ctx, function, right, axis, span)
 
 
 def _axis(ctx: Context, derived: DerivedFunction, x: Operand) -> int | None:
@@ -235,7 +235,7 @@ def _axis(ctx: Context, derived: DerivedFunction, x: Operand) -> int | None:
     return axis_number(ctx, derived.axis, default, x.type.rank, derived.span)
 
 
-def along(ctx: Context, function: FunctionValue, x: Operand, axis: int, span: Span) -> Value:
+def reduce_axis(ctx: Context, function: FunctionValue, x: Operand, axis: int, span: Span) -> Value:
     """Reduce one axis of an array of rank ≥ 1."""
     if isinstance(function, PrimitiveFunction):
         if is_scalar_primitive(function, dyadic=True):
@@ -256,7 +256,7 @@ def along(ctx: Context, function: FunctionValue, x: Operand, axis: int, span: Sp
     folded = fold_axis(ctx, function, x, axis, span)
     equates = isinstance(function, PrimitiveFunction) and function.glyph in "=≠" and x.type.element.kind.is_complex
     if equates and isinstance(folded, Operand) and not folded.poisoned and ctx.builder.at_most(number(2), x.type.shape[axis]):
-        return _truth(ctx, folded, span)
+        return _as_truth(ctx, folded, span)
     return folded
 
 
@@ -280,7 +280,7 @@ def _total(ctx: Context, fold: ScalarFold, x: Operand) -> int | None:
 def _static(ctx: Context, glyph: str, x: Operand, span: Span) -> Operand | None:
     """`+/ ×/ ⌈/ ⌊/` of a static vector is a size."""
     sizes = static_vector(x)
-    if sizes is None or x.type.rank != 1 or x.type.element.below is not None or len(sizes) > STATIC_LIMIT:
+    if sizes is None or x.type.rank != 1 or x.type.element.index_bound is not None or len(sizes) > STATIC_LIMIT:
         return None
     if not sizes and glyph in "⌈⌊":
         return None
@@ -311,7 +311,7 @@ def scalar_fold(ctx: Context, function: PrimitiveFunction, x: Operand, span: Spa
     """
     start = x.type.element
     kind = Kind.I64 if start.kind in _WIDENED and function.glyph in "+×" else start.kind
-    if function.glyph in "∧∨⍲⍱<≤=≥>≠" and start.below is None and fits(start, Kind.BOOL):
+    if function.glyph in "∧∨⍲⍱<≤=≥>≠" and start.index_bound is None and fits(start, Kind.BOOL):
         kind = Kind.BOOL
     for _ in range(3):
         element = Element(kind)
@@ -344,7 +344,7 @@ def emit_reduce(ctx: Context, fold: ScalarFold, x: Operand, axis: int, span: Spa
     arg = cast(ctx, x, fold.element, span)
     if fold.function == "add" and element.kind is Kind.I64:
         if is_boolean(x.type.element):
-            element = Element(Kind.I64, 0, length.constant, most=length)
+            element = Element(Kind.I64, 0, length.constant, symbolic_max=length)
         elif length.constant is not None:
             element, warning = summed(arg.type.element, length.constant, Kind.I64, span)
             if warning is not None:
@@ -354,13 +354,13 @@ def emit_reduce(ctx: Context, fold: ScalarFold, x: Operand, axis: int, span: Spa
     reduced = ctx.builder.emit(lambda result: Reduce(result, fold.function, arg.value, axis), ArrayType(element, shape), span)
     compares = scalars.FUNCTIONS[fold.function].result is scalars.ResultKind.BOOL
     if compares and element.kind is not Kind.BOOL and ctx.builder.at_most(number(2), length):
-        return _truth(ctx, reduced, span)
+        return _as_truth(ctx, reduced, span)
     return reduced
 
 
 def _bounded(fold: ScalarFold, items: Element) -> Element | None:
     """The bounds of the items, where `⌈ ⌊` of them, or `×` of bits, keep these."""
-    if items.below is not None or limits(fold.element.kind) is None:
+    if items.index_bound is not None or limits(fold.element.kind) is None:
         return None
     low, high = integer_range(items)
     if fold.function == "mul" and is_boolean(items):
@@ -368,7 +368,7 @@ def _bounded(fold: ScalarFold, items: Element) -> Element | None:
     return ranged(fold.element.kind, low, high) if fold.function in ("max", "min") else None
 
 
-def _truth(ctx: Context, x: Operand, span: Span) -> Operand:
+def _as_truth(ctx: Context, x: Operand, span: Span) -> Operand:
     """What a comparison of two items or more gave, 0 and 1 of the operand's kind, as bool."""
     kind = x.type.element.kind
     zero = ctx.builder.literal((0.0 if kind.is_float else 0j if kind.is_complex else 0,), ArrayType(Element(kind), ()), span)
@@ -403,15 +403,15 @@ def _windowed(ctx: Context, derived: DerivedFunction, function: FunctionValue, l
         return ctx.builder.poison(span)
     front = to_front(ctx, x, axis, span)
     shape = (length - width + 1, width, *front.type.shape[1:])
-    windows = ctx.builder.emit(lambda result: Windows(result, front.value, 1), ArrayType(front.type.element, shape), span)
+    windows = ctx.builder.emit(lambda result: SlidingWindows(result, front.value, 1), ArrayType(front.type.element, shape), span)
     if reverse:
         whole_windows = windows
         windows = ctx.builder.emit(lambda result: Reverse(result, whole_windows.value, 1), windows.type, span)
     if isinstance(function, PrimitiveFunction) and is_scalar_primitive(function, dyadic=True):
-        reduced = along(ctx, function, windows, 1, span)
+        reduced = reduce_axis(ctx, function, windows, 1, span)
     else:
         rank = windows.type.rank - 1
-        reduced = lift(ctx, [windows], [rank], lambda cell: along(ctx, function, cell[0], 0, span), span)
+        reduced = lift(ctx, [windows], [rank], lambda cell: reduce_axis(ctx, function, cell[0], 0, span), span)
     if not isinstance(reduced, Operand) or reduced.poisoned or reduced.type.rank != x.type.rank:
         return reduced
     return from_front(ctx, reduced, axis, span)
@@ -426,7 +426,7 @@ def scan(ctx: Context, derived: DerivedFunction, left: Value | None, right: Valu
     if left is not None:
         return ctx.error(Code.E130, f"a scan `f{derived.operator}` takes one argument, got two", span)
     if isinstance(right, TupleOperand):
-        return folds_scan(ctx, function, right, span)
+        return fold_scan(ctx, function, right, span)
     if right.type.rank == 0:
         return right
     axis = _axis(ctx, derived, right)
@@ -449,7 +449,7 @@ def scan_by_prefixes(ctx: Context, function: FunctionValue, name: str, x: Operan
     parts: list[Operand] = []
     for i in range(count):
         prefix = indexing.take_first(ctx, front, i + 1, span)
-        value = along(ctx, function, prefix, 0, span)
+        value = reduce_axis(ctx, function, prefix, 0, span)
         if not isinstance(value, Operand) or value.poisoned:
             return ctx.builder.poison(span)
         if parts and value.type.shape != parts[0].type.shape:
@@ -463,7 +463,7 @@ def scan_by_prefixes(ctx: Context, function: FunctionValue, name: str, x: Operan
 
 
 def scan_along(ctx: Context, function: FunctionValue, x: Operand, axis: int, span: Span) -> Value:
-    simple = simplified(function)
+    simple = as_primitive(function)
     associative = not isinstance(function, DfnFunction) or (isinstance(simple, PrimitiveFunction) and simple.glyph in "+×∧∨⌈⌊")
     if associative and isinstance(simple, PrimitiveFunction) and is_scalar_primitive(simple, dyadic=True):
         fold = scalar_fold(ctx, simple, x, span)
@@ -496,8 +496,8 @@ def on_cells(ctx: Context, function: FunctionValue, rank: int, x: Operand, span:
     operand = function.operands[0]
     if isinstance(operand, (Operand, TupleOperand)):
         return None
-    simple = simplified(operand) if isinstance(operand, DfnFunction) and function.operator in "/⌿" else operand
+    simple = as_primitive(operand) if isinstance(operand, DfnFunction) and function.operator in "/⌿" else operand
     if not isinstance(simple, PrimitiveFunction) or not is_scalar_primitive(simple, dyadic=True):
         return None
     axis = x.type.rank - (rank if function.operator in "⌿⍀" else 1)
-    return along(ctx, simple, x, axis, span) if function.operator in "/⌿" else scan_along(ctx, simple, x, axis, span)
+    return reduce_axis(ctx, simple, x, axis, span) if function.operator in "/⌿" else scan_along(ctx, simple, x, axis, span)

@@ -24,7 +24,7 @@ from ...lang.tree.expressions import (
 from ..elements import ArrayType, Element, Kind, ranged
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..sizes.polynomials import ONE, ZERO, Size, number
-from ..sizes.size import maximum, minimum, monus, quotient, remainder
+from ..sizes.size import maximum, minimum, quotient, remainder, truncated_subtract
 from .context import Context
 
 KINDS: Mapping[str, Kind] = {kind.value: kind for kind in Kind}
@@ -49,17 +49,17 @@ def size_expression(ctx: Context, node: SizeExpression, names: Names) -> Size | 
         case SizeName():
             return names(node)
         case SizeCall():
-            monus_args = _monus(node)
+            monus_args = _truncated_difference(node)
             args: list[Size] = []
             for arg in monus_args or node.args:
                 value = size_expression(ctx, arg, names)
                 if value is None:
                     return None
                 args.append(value)
-            return monus(*args) if monus_args else _call(ctx, node, args)
+            return truncated_subtract(*args) if monus_args else _call(ctx, node, args)
 
 
-def _monus(node: SizeCall) -> tuple[SizeExpression, ...]:
+def _truncated_difference(node: SizeCall) -> tuple[SizeExpression, ...]:
     """The two operands of `0⌈a-b`, which is one operator: it needs no `a ≥ b`."""
     match node:
         case SizeCall(function="⌈", args=(SizeNumber(value=0), SizeCall(function="-", args=(_, _) as operands))):
@@ -77,7 +77,7 @@ def _call(ctx: Context, node: SizeCall, args: Sequence[Size]) -> Size | None:
             return first * last
         case "-", 2:
             if isinstance(node.args[0], SizeNumber) and node.args[0].value == 0:
-                return monus(ZERO, last)
+                return truncated_subtract(ZERO, last)
             fact = SizeFact(Relation.AT_MOST, last, first)
             fits = ctx.builder.require(Obligation(fact, Code.E202, node.span, f"{first}-{last} may be negative"))
             return first - last if fits else None
@@ -119,17 +119,17 @@ def element_of(ctx: Context, node: ElementName, names: Names, variables: Mapping
             return None
         sizes.append(value)
     if node.name in ("idx", "perm") and len(sizes) == 1:
-        return Element(Kind.I64, below=sizes[0])
+        return Element(Kind.I64, index_bound=sizes[0])
     if node.name == "int" and len(sizes) == 2:
         low, high = sizes[0].constant, sizes[1].constant
         if low is None:
             low = sizes[0].bounds()[0]
-        return ranged(Kind.I64, low, high, most=sizes[1] if high is None and low is not None else None)
-    refuse_element(ctx, [node])
+        return ranged(Kind.I64, low, high, symbolic_max=sizes[1] if high is None and low is not None else None)
+    reject_element(ctx, [node])
     return None
 
 
-_ELSEWHERE = {
+_FOREIGN_NAMES = {
     "float": "f64", "double": "f64", "real": "f64", "float64": "f64", "float32": "f32", "single": "f32", "integer": "i64",
     "int": "i64", "int64": "i64", "long": "i64", "int32": "i32", "uint8": "u8", "byte": "u8", "boolean": "bool",
     "complex": "c128", "complex128": "c128", "complex64": "c64", "string": "char", "str": "char", "text": "char",
@@ -138,13 +138,13 @@ _ELSEWHERE = {
 
 def meant_element(name: str) -> str | None:
     """The element type that a name of another language, or a slip, stands for; None for what may be a variable."""
-    known = _ELSEWHERE.get(name.lower())
+    known = _FOREIGN_NAMES.get(name.lower())
     if known is not None or not (name[0].islower() and any(c.isdigit() for c in name)):
         return known
     return nearest(name, KINDS)
 
 
-def refuse_element(ctx: Context, places: Sequence[ElementName]) -> None:
+def reject_element(ctx: Context, places: Sequence[ElementName]) -> None:
     """E011 with the element type that was meant; all places hold the one name."""
     node = places[0]
     meant = meant_element(node.name) or nearest(node.name, KINDS)
@@ -165,12 +165,12 @@ def _signed(ctx: Context, node: SizeExpression, names: Names) -> Size | None:
     return size_expression(ctx, node, names)
 
 
-def declared(ctx: Context, node: TypeExpression, names: Names) -> DeclaredType | None:
+def declared_type(ctx: Context, node: TypeExpression, names: Names) -> DeclaredType | None:
     """The type an `input` or an annotated binding declares: no shape or element variables."""
     if isinstance(node, TupleTypeExpression):
         items: list[DeclaredType] = []
         for item in node.items:
-            type_ = declared(ctx, item, names)
+            type_ = declared_type(ctx, item, names)
             if type_ is None:
                 return None
             items.append(type_)
@@ -192,11 +192,11 @@ def declared(ctx: Context, node: TypeExpression, names: Names) -> DeclaredType |
         if size is None:
             return None
         shape.append(size)
-    if node.element.name == "perm" and element.below is not None:
+    if node.element.name == "perm" and element.index_bound is not None:
         if shape:
             ctx.error(Code.E011, "`perm<n>` is a vector of n items already", node.span, notes=("write it without brackets",))
             return None
-        return ArrayType(element, (element.below,), True)
+        return ArrayType(element, (element.index_bound,), True)
     return ArrayType(element, tuple(shape))
 
 
@@ -229,7 +229,7 @@ def meaningful_facts(ctx: Context, nodes: Sequence[Fact], names: Names) -> list[
     constraints: list[SizeFact] = []
     for fact, _ in facts(ctx, nodes, names, quietly=True):
         constraints.append(fact)
-        ctx.builder.ledger.premises.append(fact)
+        ctx.builder.constraints.premises.append(fact)
     return constraints
 
 

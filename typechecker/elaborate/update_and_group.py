@@ -7,10 +7,10 @@ from typing import Final
 from ...lang.diagnostics.model import Code
 from ...lang.primitives.table import identity_of
 from ...lang.syntax.source import Span
-from ..core.arrays import Broadcast, Indexing, KeyReduce, MaskUpdate
+from ..core.arrays import Broadcast, Indexing, KeyReduce, MaskedUpdate
 from ..core.builder import Builder
 from ..diagnostics import show_type
-from ..elements import ArrayType, Kind, held
+from ..elements import ArrayType, Kind, without_size_bounds
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..rules.argument_checks import common, is_boolean, joint_element, require_equal, reshaped
 from ..rules.index import index_operand
@@ -20,12 +20,12 @@ from . import indexing
 from .broadcast import is_scalar_primitive
 from .context import BoundFunction, Context, DerivedFunction, FunctionValue, PrimitiveFunction, cast
 from .expressions import single, static_size
-from .functions import as_function, simplified
+from .functions import as_function, as_primitive
 from .reductions import ScalarFold, scalar_fold
 
 # ---------------------------------------------------------------------------------------------------- at
 
-def at(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
+def update_at(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
     """`f@i x`, `A@i x`, `y f@i x`; i is indices, a mask, or a function of x giving the mask."""
     change, where = derived.operands
     x = single(ctx, right, span)
@@ -82,7 +82,7 @@ def _masked(ctx: Context, change: FunctionValue | Operand, mask: Operand, x: Ope
         if pair is None:
             return ctx.builder.poison(span)
         base, value = pair
-        return ctx.builder.scalar("select", [mask, value, base], held(joint_element(pair)), span)
+        return ctx.builder.scalar("select", [mask, value, base], without_size_bounds(joint_element(pair)), span)
     flat_shape = (product(mask.type.shape), *x.type.shape[mask.type.rank :])
     flat, flat_mask = reshaped(ctx.builder, x, flat_shape, span), reshaped(ctx.builder, mask, flat_shape[:1], span)
     selected = ctx.call(PrimitiveFunction(span, "⌿"), flat_mask, flat, span)
@@ -99,8 +99,8 @@ def _masked(ctx: Context, change: FunctionValue | Operand, mask: Operand, x: Ope
     if pair is None:
         return ctx.builder.poison(span)
     base, value = pair
-    type_ = ArrayType(held(joint_element(pair)), flat_shape)
-    updated = ctx.builder.emit(lambda result: MaskUpdate(result, base.value, flat_mask.value, value.value), type_, span)
+    type_ = ArrayType(without_size_bounds(joint_element(pair)), flat_shape)
+    updated = ctx.builder.emit(lambda result: MaskedUpdate(result, base.value, flat_mask.value, value.value), type_, span)
     return reshaped(ctx.builder, updated, x.type.shape, span)
 
 
@@ -115,9 +115,9 @@ _ANY_FUNCTION: Final = (
 )
 
 
-def key(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
+def group_by_key(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
     """Bins 0..k-1 (counted from the index origin); an unused bin holds the function's identity."""
-    function = simplified(as_function(ctx, derived.operands[0], "⌸", derived.span))
+    function = as_primitive(as_function(ctx, derived.operands[0], "⌸", derived.span))
     if left is None:
         return ctx.error(Code.E133, "`f⌸` needs the number of bins on its left: `k f⌸ (idx ⋄ values)`", span,
                          notes=("to count how often each item of x occurs write `+/(∪x)∘.=x`",))  # fmt: skip
@@ -179,12 +179,12 @@ def _bins(ctx: Context, function: PrimitiveFunction, bins: Size, indices: Operan
 
 def _every_bin_used(b: Builder, indices: Operand, bins: Size) -> bool:
     """Known of keys written in the program, and of those that all positions of the bins are joined to."""
-    covers = b.known(indices).covers
+    covers = b.facts_of(indices).covers
     if covers is not None and b.equal(covers, bins):
         return True
     count = bins.constant
     if count is None or indices.constant is None:
         return count == 0
-    base = 0 if indices.type.element.below is not None else b.index_origin
+    base = 0 if indices.type.element.index_bound is not None else b.index_origin
     used = {int(v) - base for v in indices.constant if isinstance(v, int)}
     return used >= set(range(count))

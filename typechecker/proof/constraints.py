@@ -11,8 +11,8 @@ from ...lang.syntax.source import Span
 from ..core.blocks import CoreCall, CoreGuard
 from ..sizes.polynomials import ONE, ZERO, Size, SizeVariable, variable
 from .obligations import Obligation, Proof, Relation, SizeFact
-from .prover import ProofResult, decide, settle
-from .report_unproved import ClauseSite, describe, first_clause
+from .prover import ProofResult, prove, prove_without_examples
+from .report_unproved import ClauseSite, suggest_clause, unproved_diagnostic
 
 # ---------------------------------------------------------------------------------------------------- indices
 #
@@ -31,37 +31,37 @@ class LoopIndex:
 
     variable: SizeVariable
     trip: Size
-    premised: bool = False
+    needs_iteration: bool = False
 
     @property
     def premise(self) -> SizeFact:
         return SizeFact(Relation.LESS, variable(self.variable), self.trip)
 
 
-def mentioned(fact: SizeFact) -> frozenset[SizeVariable]:
+def variables_of(fact: SizeFact) -> frozenset[SizeVariable]:
     return fact.left.variables() | fact.right.variables()
 
 
 def note_premises(fact: SizeFact, verdict: Verdict, premises: Sequence[SizeFact], loops: Sequence[LoopIndex]) -> None:
     """Mark each loop whose index the fact does not mention but whose premise the verdict needs."""
     for loop in loops:
-        if loop.premised or loop.variable in mentioned(fact):
+        if loop.needs_iteration or loop.variable in variables_of(fact):
             continue
-        if settle(fact, [p for p in premises if loop.variable not in mentioned(p)]) is not verdict:
-            loop.premised = True
+        if prove_without_examples(fact, [p for p in premises if loop.variable not in variables_of(p)]) is not verdict:
+            loop.needs_iteration = True
 
 
-def is_of_turns(fact: SizeFact, loops: Sequence[LoopIndex]) -> bool:
+def mentions_index(fact: SizeFact, loops: Sequence[LoopIndex]) -> bool:
     """Does a fact mention an index, and beside indices only sizes that are known when the program is loaded?"""
     indices = {loop.variable for loop in loops}
-    variables = mentioned(fact)
+    variables = variables_of(fact)
     return bool(variables & indices) and all(v in indices or not v.is_runtime for v in variables)
 
 
 def guards_of(obligation: Obligation, loops: Sequence[LoopIndex]) -> tuple[CoreGuard, ...]:
     """What must be checked of an obligation that mentions indices: its ends when the program is loaded, or every turn."""
     fact = obligation.fact
-    inner = max((loop for loop in loops if loop.variable in mentioned(fact)), key=lambda loop: loop.variable.id)
+    inner = max((loop for loop in loops if loop.variable in variables_of(fact)), key=lambda loop: loop.variable.id)
     ends = _ends(fact, loops)
     if ends is None:
         return (CoreGuard(fact, obligation, inner.variable),)
@@ -78,7 +78,7 @@ def _ends(fact: SizeFact, loops: Sequence[LoopIndex]) -> list[tuple[SizeFact, Si
     for loop in reversed(loops):  # inner trips may mention outer indices
         ends: list[tuple[SizeFact, Size]] = []
         for end, runs in constraints:
-            if loop.variable not in mentioned(end) | runs.variables():
+            if loop.variable not in variables_of(end) | runs.variables():
                 ends.append((end, runs))
                 continue
             if not (_affine(end.right - end.left, loop.variable) and loop.variable not in runs.variables()):
@@ -103,15 +103,15 @@ def _affine(size: Size, index: SizeVariable) -> bool:
 # ---------------------------------------------------------------------------------------------------- ledger
 
 @dataclass(slots=True)
-class Ledger:
+class Constraints:
     """`premises` are in scope; `guards` loading must check, `solved` too though a solver proved them; `promises` are what calls
     say about reads.  `clause_site`: the signature being checked, else `input_sites` may say more of sizes; `proof`: by what the
     body being expanded was proved for all sizes; `loops`: those around here that know their turn."""
 
     premises: list[SizeFact] = field(default_factory=list)
     guards: list[CoreGuard] = field(default_factory=list)
-    solved: list[CoreGuard] = field(default_factory=list)
-    promises: list[CoreCall] = field(default_factory=list)
+    solver_assumptions: list[CoreGuard] = field(default_factory=list)
+    declared_usages: list[CoreCall] = field(default_factory=list)
     input_sites: list[ClauseSite] = field(default_factory=list)
     loops: list[LoopIndex] = field(default_factory=list)
     clause_site: ClauseSite | None = None
@@ -119,18 +119,18 @@ class Ledger:
 
     def mark(self) -> tuple[int, int, int]:
         """Where a trial starts, for `rollback`."""
-        return len(self.premises), len(self.guards), len(self.solved)
+        return len(self.premises), len(self.guards), len(self.solver_assumptions)
 
     def rollback(self, mark: tuple[int, int, int]) -> None:
         """Forget what was required since."""
         premises, guards, solved = mark
-        del self.premises[premises:], self.guards[guards:], self.solved[solved:]
+        del self.premises[premises:], self.guards[guards:], self.solver_assumptions[solved:]
 
     def decided(self, fact: SizeFact) -> bool | None:
         """Does a fact hold?  None if it depends or is unknown."""
         if fact.left == fact.right:
             return fact.relation is not Relation.LESS
-        verdict = settle(fact, self.premises)
+        verdict = prove_without_examples(fact, self.premises)
         if self.loops and verdict is not Verdict.UNKNOWN:
             note_premises(fact, verdict, self.premises, self.loops)
         match verdict:
@@ -146,7 +146,7 @@ class Ledger:
     ) -> bool:  # fmt: skip
         """See `Builder.require`; `spans`: where sizes came to be."""
         fact = obligation.fact
-        decision = decide(fact, self.premises) if self.proof is Proof.NONE else self._trusted(fact)
+        decision = prove(fact, self.premises) if self.proof is Proof.NONE else self._trusted(fact)
         if decision.verdict is Verdict.PROVED:
             if self.loops:
                 note_premises(fact, Verdict.PROVED, self.premises, self.loops)
@@ -154,10 +154,10 @@ class Ledger:
                 self._solved(CoreGuard(fact, obligation))
             return True
         guards: tuple[CoreGuard, ...] = (CoreGuard(fact, obligation),)
-        if decision.verdict is not Verdict.NEVER and is_of_turns(fact, self.loops):
+        if decision.verdict is not Verdict.NEVER and mentions_index(fact, self.loops):
             guards = guards_of(obligation, self.loops)
-        diagnostic = describe(obligation, decision, self.premises, spans, self.sites(), guards,
-                              signed=self.clause_site is not None)  # fmt: skip
+        diagnostic = unproved_diagnostic(obligation, decision, self.premises, spans, self.sites(), guards,
+                                         signed=self.clause_site is not None)  # fmt: skip
         report(diagnostic)
         if diagnostic.severity is Severity.WARNING:
             for guard in guards:
@@ -175,21 +175,22 @@ class Ledger:
 
     def clause(self, fact: SizeFact) -> tuple[Fix, ...]:
         """The `where` that would prove a fact that is neither proved nor refuted."""
-        return first_clause(fact, self.premises, self.sites()) if settle(fact, self.premises) is Verdict.UNKNOWN else ()
+        return suggest_clause(fact, self.premises, self.sites()) if prove_without_examples(fact,
+            self.premises) is Verdict.UNKNOWN else ()
 
     def _trusted(self, fact: SizeFact) -> ProofResult:
         """In a body proved for all sizes only what numbers refute would be news (a bug in the proof)."""
         if fact.left.constant is not None and fact.right.constant is not None:
-            return decide(fact)
+            return prove(fact)
         return ProofResult(Verdict.PROVED, by_solver=self.proof is Proof.SOLVER)
 
     def _solved(self, guard: CoreGuard) -> None:
         """Remember a fact to be evaluated when the program is loaded, or in each turn of a loop whose index may have served to
         prove it, unless other sizes that a run finds are in it: those are checked where they are used."""
-        if self.loops and (is_of_turns(guard.fact, self.loops) or not guard.fact.is_runtime()):
+        if self.loops and (mentions_index(guard.fact, self.loops) or not guard.fact.is_runtime()):
             self.guards.append(CoreGuard(guard.fact, guard.obligation, self.loops[-1].variable))
         elif not guard.fact.is_runtime():
-            self.solved.append(guard)
+            self.solver_assumptions.append(guard)
 
     # -- loops that know where they are
 
@@ -204,4 +205,4 @@ class Ledger:
         loop = self.loops.pop()
         start = self.premises.index(loop.premise)
         whatever = [g.fact for g in self.guards if g.index is None and g.runs is None]
-        self.premises[start:] = [p for p in self.premises[start + 1 :] if p in whatever and loop.variable not in mentioned(p)]
+        self.premises[start:] = [p for p in self.premises[start + 1 :] if p in whatever and loop.variable not in variables_of(p)]

@@ -69,7 +69,7 @@ class SizeFact:
             return f"{self.right} = {self.left}*p"
         return f"{self.left} {self.relation.value} {self.right}"
 
-    def broken_with(self, sizes: Mapping[SizeVariable, int]) -> str:
+    def describe_failure(self, sizes: Mapping[SizeVariable, int]) -> str:
         """That it does not hold for these sizes, with the numbers of its sides where they say more than the sizes do."""
         mentioned = sorted(self.left.variables() | self.right.variables(), key=lambda v: v.key)
         shown = ", ".join(f"{v.name}={sizes[v]}" for v in mentioned)

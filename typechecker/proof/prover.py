@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ...lang.diagnostics.model import Verdict
 from ...lang.support.records import dataclass
-from ..sizes.polynomials import ONE, ZERO, AtomKind, Opaque, Size, SizeVariable, number, variable
+from ..sizes.polynomials import ONE, ZERO, AtomKind, NonlinearAtom, Size, SizeVariable, number, variable
 from ..sizes.size import quotient
 from .obligations import Relation, SizeFact
 
@@ -37,21 +37,21 @@ _CONSTANTS = (0, 9, 6, 2, 0)  # how many more numbers, next to constants of the 
 
 
 @dataclass(frozen=True, slots=True)
-class SmallModelSearch:
+class SmallModels:
     """`satisfiable`: did the search meet sizes that satisfy fact and premises?"""
 
     counterexample: Mapping[SizeVariable, int] | None = None
     satisfiable: bool = False
 
 
-def search(fact: SizeFact, premises: Sequence[SizeFact]) -> SmallModelSearch:
+def find_examples(fact: SizeFact, premises: Sequence[SizeFact]) -> SmallModels:
     """Both kinds of example; give premises that are connected to the fact."""
-    variables = set(reach(fact))
+    variables = set(with_caps(fact))
     for premise in premises:
-        variables |= reach(premise)
+        variables |= with_caps(premise)
     order = tuple(sorted(variables, key=lambda v: v.id))
     if not order or len(order) > _MOST_VARIABLES:
-        return SmallModelSearch()
+        return SmallModels()
     broken: Mapping[SizeVariable, int] | None = None
     satisfiable = False
     capped = [v for v in order if v.cap is not None]
@@ -68,10 +68,10 @@ def search(fact: SizeFact, premises: Sequence[SizeFact]) -> SmallModelSearch:
             broken = sizes
         if satisfiable and broken is not None:
             break
-    return SmallModelSearch(broken, satisfiable)
+    return SmallModels(broken, satisfiable)
 
 
-def reach(fact: SizeFact) -> frozenset[SizeVariable]:
+def with_caps(fact: SizeFact) -> frozenset[SizeVariable]:
     """The variables of a fact and of their caps."""
     reached = set(fact.left.variables() | fact.right.variables())
     pending = list(reached)
@@ -104,7 +104,7 @@ def _collect(size: Size, constants: set[int]) -> None:
     for monomial, coefficient in size.terms:
         constants.add(abs(coefficient))
         for atom, _ in monomial:
-            if isinstance(atom, Opaque):
+            if isinstance(atom, NonlinearAtom):
                 for arg in atom.args:
                     _collect(arg, constants)
 
@@ -125,9 +125,9 @@ class ProofResult:
     by_solver: bool = False
 
 
-def decide(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> ProofResult:
+def prove(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> ProofResult:
     """What is known about `fact` where `premises` hold and every variable is at least its minimum."""
-    verdict = settle(fact, premises)
+    verdict = prove_without_examples(fact, premises)
     if verdict is not Verdict.UNKNOWN:
         return ProofResult(verdict)
     related = connected(fact, premises)
@@ -137,21 +137,21 @@ def decide(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> ProofResult:
         return ProofResult(Verdict.DEPENDS, examples.counterexample)
     if not symbolic or fact.relation is Relation.POWER:
         return ProofResult(Verdict.UNKNOWN if examples.counterexample is None else Verdict.DEPENDS, examples.counterexample)
-    from .solver import ask
+    from .solver import query_solver
 
-    answered = ask(fact, related, examples.counterexample)
+    answered = query_solver(fact, related, examples.counterexample)
     if answered.verdict is Verdict.UNKNOWN and examples.counterexample is not None:
         return ProofResult(Verdict.DEPENDS, examples.counterexample)
     example = answered.example or examples.counterexample
     return ProofResult(answered.verdict, example if answered.verdict is Verdict.DEPENDS else None, answered.unproved, True)
 
 
-def _examples(fact: SizeFact, related: Sequence[SizeFact]) -> SmallModelSearch:
+def _examples(fact: SizeFact, related: Sequence[SizeFact]) -> SmallModels:
     """Small examples; with many sizes, of those that equalities leave open."""
-    examples = search(fact, related)
-    if examples != SmallModelSearch():
+    examples = find_examples(fact, related)
+    if examples != SmallModels():
         return examples
-    rewrites, rest = _orient(related)
+    rewrites, rest = _as_rewrites(related)
     if not rewrites or any(name.cap is not None or (value.bounds()[0] or 0) < name.minimum for name, value in rewrites):
         return examples
 
@@ -159,7 +159,7 @@ def _examples(fact: SizeFact, related: Sequence[SizeFact]) -> SmallModelSearch:
         return SizeFact(f.relation, _rewrite(f.left, rewrites), _rewrite(f.right, rewrites))
 
     goal = open_sizes(fact)
-    reduced = search(goal, connected(goal, [open_sizes(premise) for premise in rest]))
+    reduced = find_examples(goal, connected(goal, [open_sizes(premise) for premise in rest]))
     if reduced.counterexample is None:
         return examples
     sizes = dict(reduced.counterexample)
@@ -167,21 +167,21 @@ def _examples(fact: SizeFact, related: Sequence[SizeFact]) -> SmallModelSearch:
         for other in value.variables():
             sizes.setdefault(other, other.minimum)
         sizes[name] = value.evaluate(sizes)
-    if any(v not in sizes for f in (fact, *related) for v in reach(f)):
+    if any(v not in sizes for f in (fact, *related) for v in with_caps(f)):
         return examples
     breaks = not fact.holds(sizes) and all(premise.holds(sizes) for premise in related)
     ordered = {v: sizes[v] for v in sorted(sizes, key=lambda v: v.id)}
-    return SmallModelSearch(ordered, reduced.satisfiable) if breaks else examples
+    return SmallModels(ordered, reduced.satisfiable) if breaks else examples
 
 
-def settle(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Verdict:
+def prove_without_examples(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Verdict:
     """PROVED, NEVER or UNKNOWN, without looking for a counterexample."""
     if fact.left.constant is not None and fact.right.constant is not None:
         return Verdict.PROVED if fact.holds({}) else Verdict.NEVER
     if fact in premises:
         return Verdict.PROVED
     premises = connected(fact, premises)
-    rewrites, rest = _orient(premises)
+    rewrites, rest = _as_rewrites(premises)
     left, right = _rewrite(fact.left, rewrites), _rewrite(fact.right, rewrites)
     context = _ProofContext([_rewrite(p, rewrites) for p in _inequalities(rest)])
     goal = SizeFact(fact.relation, left, right)
@@ -197,8 +197,8 @@ def connected(fact: SizeFact, premises: Sequence[SizeFact]) -> list[SizeFact]:
     """The premises that share a variable with the fact, directly or through one another or a cap, in order."""
     if not premises:
         return []
-    mentioned = [reach(premise) for premise in premises]
-    reached = reach(fact)
+    mentioned = [with_caps(premise) for premise in premises]
+    reached = with_caps(fact)
     chosen: set[int] = set()
     grown = True
     while grown:
@@ -211,7 +211,7 @@ def connected(fact: SizeFact, premises: Sequence[SizeFact]) -> list[SizeFact]:
     return [premise for index, premise in enumerate(premises) if index in chosen]
 
 
-def _orient(premises: Sequence[SizeFact]) -> tuple[list[tuple[SizeVariable, Size]], list[SizeFact]]:
+def _as_rewrites(premises: Sequence[SizeFact]) -> tuple[list[tuple[SizeVariable, Size]], list[SizeFact]]:
     """Equalities and divisibilities as rewrites `variable ↦ size` that do not mention the variable; the premises they leave."""
     rewrites: list[tuple[SizeVariable, Size]] = []
     rest: list[SizeFact] = []
@@ -369,8 +369,8 @@ def _nonnegative(size: Size, context: _ProofContext, depth: int = 0) -> bool:
             continue
         atom = monomial[0][0]
         rest = Size({m: c for m, c in size.terms if m != monomial})
-        if isinstance(atom, Opaque):
-            if _by_node(atom, coefficient, rest, context, depth):
+        if isinstance(atom, NonlinearAtom):
+            if _eliminate_atom(atom, coefficient, rest, context, depth):
                 return True
         elif coefficient < 0 and atom.cap is not None and _nonnegative(rest + atom.cap * coefficient, context, depth + 1):
             return True
@@ -381,15 +381,15 @@ def _nonnegative(size: Size, context: _ProofContext, depth: int = 0) -> bool:
     return False
 
 
-def _by_node(atom: Opaque, coefficient: int, rest: Size, context: _ProofContext, depth: int) -> bool:
+def _eliminate_atom(atom: NonlinearAtom, coefficient: int, rest: Size, context: _ProofContext, depth: int) -> bool:
     """Eliminate c·node from c·node + rest ≥ 0."""
-    if atom.node in (AtomKind.MAXIMUM, AtomKind.MINIMUM):
+    if atom.kind in (AtomKind.MAXIMUM, AtomKind.MINIMUM):
         outcomes = (_nonnegative(rest + arg * coefficient, context, depth + 1) for arg in atom.args)
-        one_suffices = (atom.node is AtomKind.MAXIMUM) == (coefficient > 0)
+        one_suffices = (atom.kind is AtomKind.MAXIMUM) == (coefficient > 0)
         return any(outcomes) if one_suffices else all(outcomes)
     dividend, divisor = atom.args
     value = divisor.constant
-    if atom.node is AtomKind.QUOTIENT:
+    if atom.kind is AtomKind.QUOTIENT:
         exact = _per_unit(rest, abs(coefficient))
         if exact is not None and _nonnegative(divisor - 1, context, depth + 1):
             if coefficient > 0:  # ⌊a÷d⌋ ≥ -m exactly when a ≥ d·-m
@@ -420,7 +420,7 @@ def _shifted_nonnegative(size: Size, known: Mapping[SizeVariable, int]) -> bool:
     """With every variable replaced by the least that is known of it plus a natural number, are all coefficients ≥ 0?"""
     least = {v: max(v.minimum, known.get(v, 0)) for v in size.variables()}
     shift = {v: variable(v) + low for v, low in least.items() if low > 0}
-    if not shift or any(isinstance(atom, Opaque) for monomial, _ in size.terms for atom, _ in monomial):
+    if not shift or any(isinstance(atom, NonlinearAtom) for monomial, _ in size.terms for atom, _ in monomial):
         return False
     return all(coefficient >= 0 for _, coefficient in size.substitute(shift).terms)
 
@@ -431,15 +431,15 @@ def _elimination_factor(size: Size, known: Size) -> Size | None:
     for monomial, coefficient in known.terms:
         if not monomial:
             continue
-        have = coefficients.get(monomial)
-        if have is not None and have * coefficient > 0 and (have < 0 or size.bounds()[0] is not None):
-            return number(max(1, have // coefficient))
+        actual = coefficients.get(monomial)
+        if actual is not None and actual * coefficient > 0 and (actual < 0 or size.bounds()[0] is not None):
+            return number(max(1, actual // coefficient))
     for monomial, coefficient in known.terms:
         if not monomial or coefficient > 0:
             continue
-        for other, have in size.terms:  # a product: n·m - k·m ≥ 0 from n - k ≥ 0
-            if have < 0 and len(other) > len(monomial) and have % coefficient == 0:
-                extra = quotient(Size({other: have}), Size({monomial: coefficient}))
-                if extra * Size({monomial: coefficient}) == Size({other: have}) and (extra.bounds()[0] or 0) >= 0:
+        for other, actual in size.terms:  # a product: n·m - k·m ≥ 0 from n - k ≥ 0
+            if actual < 0 and len(other) > len(monomial) and actual % coefficient == 0:
+                extra = quotient(Size({other: actual}), Size({monomial: coefficient}))
+                if extra * Size({monomial: coefficient}) == Size({other: actual}) and (extra.bounds()[0] or 0) >= 0:
                     return extra if extra.bounds()[0] is not None else None
     return None

@@ -14,9 +14,9 @@ from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Label, Severi
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ..core.blocks import CoreGuard
-from ..sizes.polynomials import ZERO, AtomKind, Opaque, Size, SizeOrigin, SizeVariable, operand, show, variable
+from ..sizes.polynomials import ZERO, AtomKind, NonlinearAtom, Size, SizeOrigin, SizeVariable, operand, show, variable
 from .obligations import Obligation, Relation, SizeFact
-from .prover import ProofResult, settle
+from .prover import ProofResult, prove_without_examples
 
 # ---------------------------------------------------------------------------------------------------- clauses
 #
@@ -46,7 +46,7 @@ def clause_site(
     return ClauseSite(of, end, ", " if where else " where ", sizes, width)
 
 
-def first_clause(fact: SizeFact, premises: Sequence[SizeFact], sites: Sequence[ClauseSite]) -> tuple[Fix, ...]:
+def suggest_clause(fact: SizeFact, premises: Sequence[SizeFact], sites: Sequence[ClauseSite]) -> tuple[Fix, ...]:
     """The repair of the first declaration that can say what is missing; for two widths of texts, which data tells, one name."""
     same = _one_width(fact, premises, [site.width for site in sites if site.width is not None])
     if same is not None:
@@ -75,7 +75,7 @@ def clause_fix(fact: SizeFact, premises: Sequence[SizeFact], site: ClauseSite) -
         named = candidate.left.variables() | candidate.right.variables() <= site.sizes
         if candidate.relation is Relation.EQUAL and ZERO in (candidate.left, candidate.right):
             continue  # true for empty arrays only, which nobody means
-        if named and settle(fact, [*premises, candidate]) is Verdict.PROVED:
+        if named and prove_without_examples(fact, [*premises, candidate]) is Verdict.PROVED:
             text = write_fact(candidate)
             return Fix(f"add `where {text}` to {site.of}", (Edit(site.at, f"{site.joint}{text}"),))
     return None
@@ -87,12 +87,12 @@ def _candidates(fact: SizeFact) -> Iterator[SizeFact]:
     if fact.relation is Relation.EQUAL:
         for monomial, _ in difference.terms:
             for atom, power in monomial:
-                exact = isinstance(atom, Opaque) and atom.node is AtomKind.QUOTIENT and power == 1
-                if exact and isinstance(atom, Opaque) and _vanishes_when_exact(difference, atom):
+                exact = isinstance(atom, NonlinearAtom) and atom.kind is AtomKind.QUOTIENT and power == 1
+                if exact and isinstance(atom, NonlinearAtom) and _vanishes_when_exact(difference, atom):
                     yield SizeFact(Relation.DIVIDES, atom.args[1], atom.args[0])
         for monomial, _ in difference.terms:
             for atom, _ in monomial:
-                if isinstance(atom, Opaque) and atom.node in (AtomKind.MAXIMUM, AtomKind.MINIMUM):
+                if isinstance(atom, NonlinearAtom) and atom.kind in (AtomKind.MAXIMUM, AtomKind.MINIMUM):
                     for one, other in permutations(atom.args, 2):
                         yield positive(SizeFact(Relation.AT_MOST, one, other))
     stated = positive(fact)
@@ -114,7 +114,7 @@ def positive(fact: SizeFact) -> SizeFact:
     return SizeFact(fact.relation, below, above)
 
 
-def _vanishes_when_exact(difference: Size, node: Opaque) -> bool:
+def _vanishes_when_exact(difference: Size, node: NonlinearAtom) -> bool:
     """Is the difference 0 once a÷b is taken for an exact division: b·difference with b·(a÷b) replaced by a?"""
     dividend, divisor = node.args
     total = ZERO
@@ -122,19 +122,19 @@ def _vanishes_when_exact(difference: Size, node: Opaque) -> bool:
         powers = dict(monomial)
         if powers.pop(node, 0) == 1:
             total = total + Size({tuple(powers.items()): coefficient}) * dividend
-        elif any(isinstance(a, Opaque) and node in _inside(a) for a in powers):
+        elif any(isinstance(a, NonlinearAtom) and node in _inside(a) for a in powers):
             return False
         else:
             total = total + Size({monomial: coefficient}) * divisor
     return total == ZERO
 
 
-def _inside(atom: Opaque) -> set[Opaque]:
-    atoms: set[Opaque] = {atom}
+def _inside(atom: NonlinearAtom) -> set[NonlinearAtom]:
+    atoms: set[NonlinearAtom] = {atom}
     for arg in atom.args:
         for monomial, _ in arg.terms:
             for inner, _ in monomial:
-                if isinstance(inner, Opaque):
+                if isinstance(inner, NonlinearAtom):
                     atoms |= _inside(inner)
     return atoms
 
@@ -161,7 +161,7 @@ CHECKED_IN_TURN = "checked in each iteration of the loop"
 LINE_UP_CODES = frozenset({Code.E101, Code.E102, Code.E103, Code.E110})
 
 
-def describe(
+def unproved_diagnostic(
     obligation: Obligation, decision: ProofResult, premises: Sequence[SizeFact], spans: Mapping[SizeVariable, tuple[Span, str]],
     sites: Sequence[ClauseSite], guards: Sequence[CoreGuard], *, signed: bool,
 ) -> Diagnostic:  # fmt: skip
@@ -186,11 +186,11 @@ def describe(
             labels = (*labels, *(Label(spans[v][0], f"{v} is {spans[v][1]}") for v in runtime if v in spans))
             notes = (*notes, *(f"{v} is known only when the program runs (0..{v.cap})" for v in runtime))
         elif any(v.origin is SizeOrigin.RIGID for v in variables) or (indices and signed):
-            fixes = (*fixes, *[fix for guard in guards for fix in first_clause(guard.fact, premises, sites)])
+            fixes = (*fixes, *[fix for guard in guards for fix in suggest_clause(guard.fact, premises, sites)])
         else:
             severity, code, origin = Severity.WARNING, Code.W201, code
             notes = (*notes, *[fix.title for fix in fixes], CHECKED_IN_TURN if indices else CHECKED_AT_LOAD)
-            fixes = tuple([fix for guard in guards for fix in first_clause(guard.fact, premises, sites)])
+            fixes = tuple([fix for guard in guards for fix in suggest_clause(guard.fact, premises, sites)])
             # the program may be right: its declarations are what is repaired
     return Diagnostic(
         code, obligation.message, obligation.span, severity, labels=labels, notes=notes, fixes=fixes, goal=str(fact),

@@ -16,7 +16,7 @@ from ...lang.diagnostics.model import Verdict
 from ...lang.support.bounded_parsing import decode
 from ...lang.support.caches import Cache
 from ...lang.support.records import dataclass
-from ..sizes.polynomials import AtomKind, Opaque, Size, SizeVariable
+from ..sizes.polynomials import AtomKind, NonlinearAtom, Size, SizeVariable
 from . import z3_process
 from .obligations import Relation, SizeFact
 from .z3_process import Satisfiable
@@ -34,7 +34,7 @@ LINEAR, NONLINEAR = "QF_LIA", "QF_NIA"
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SmtQuery:
     """Is `goal` true, false or neither where `premises` hold?  `sizes[i]` is what the texts call `v{i}`."""
 
     sizes: tuple[SizeVariable, ...]
@@ -56,14 +56,14 @@ class Question:
         return f"{self.premises}\n(assert {self.goal})"
 
 
-def question(fact: SizeFact, premises: Sequence[SizeFact]) -> Question:
+def smt_query(fact: SizeFact, premises: Sequence[SizeFact]) -> SmtQuery:
     """The question in its normal form; give only premises that matter."""
     writer = _QueryWriter()
     goal = writer.fact(fact)
     known = [writer.fact(premise) for premise in premises]
     lines = [*writer.declarations, *writer.definitions, *known]
     asserted = [line if line.startswith("(declare") else f"(assert {line})" for line in lines]
-    return Question(tuple(writer.sizes), "\n".join(asserted), goal, LINEAR if writer.linear else NONLINEAR)
+    return SmtQuery(tuple(writer.sizes), "\n".join(asserted), goal, LINEAR if writer.linear else NONLINEAR)
 
 
 class _QueryWriter:
@@ -100,7 +100,7 @@ class _QueryWriter:
             return "0"
         return terms[0] if len(terms) == 1 else f"(+ {' '.join(terms)})"
 
-    def _term(self, coefficient: int, monomial: Sequence[tuple[SizeVariable | Opaque, int]]) -> str:
+    def _term(self, coefficient: int, monomial: Sequence[tuple[SizeVariable | NonlinearAtom, int]]) -> str:
         factors = [self._atom(atom) for atom, power in monomial for _ in range(power)]
         if len(factors) > 1:
             self.linear = False
@@ -108,10 +108,10 @@ class _QueryWriter:
             factors.insert(0, _integer(coefficient))
         return factors[0] if len(factors) == 1 else f"(* {' '.join(factors)})"
 
-    def _atom(self, atom: SizeVariable | Opaque) -> str:
+    def _atom(self, atom: SizeVariable | NonlinearAtom) -> str:
         if isinstance(atom, SizeVariable):
             return self._variable(atom)
-        match atom.node:
+        match atom.kind:
             case AtomKind.QUOTIENT:
                 return self._division(atom.args[0], atom.args[1])[0]
             case AtomKind.REMAINDER:
@@ -156,12 +156,12 @@ class _QueryWriter:
                 )
         return known
 
-    def _extremum(self, atom: Opaque) -> str:
+    def _extremum(self, atom: NonlinearAtom) -> str:
         known = self._extreme.get(atom.key)
         if known is None:
             args = [self.size(a) for a in atom.args]
             known = self._extreme[atom.key] = self._fresh("m", len(self._extreme))
-            relation = ">=" if atom.node is AtomKind.MAXIMUM else "<="
+            relation = ">=" if atom.kind is AtomKind.MAXIMUM else "<="
             bounds = " ".join(f"({relation} {known} {a})" for a in args)
             reached = " ".join(f"(= {known} {a})" for a in args)
             self.definitions.append(f"(and {bounds} (or {reached}))")
@@ -221,7 +221,7 @@ class Unproved(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class SolverVerdict:
     """`example`: sizes that break the fact, if the verdict is DEPENDS."""
 
     verdict: Verdict
@@ -229,36 +229,36 @@ class Answered:
     unproved: Unproved | None = None
 
 
-_kept: dict[str, tuple[Verdict, tuple[int, ...]]] = {}
-_MOST_KEPT = 10_000
+_verdicts: dict[str, tuple[Verdict, tuple[int, ...]]] = {}
+_MOST_VERDICTS = 10_000
 
 
-def ask(fact: SizeFact, premises: Sequence[SizeFact], known: Mapping[SizeVariable, int] | None = None) -> Answered:
+def query_solver(fact: SizeFact, premises: Sequence[SizeFact], known: Mapping[SizeVariable, int] | None = None) -> SolverVerdict:
     """The solver's verdict; `known` is a counterexample found already, so that only NEVER or DEPENDS remain."""
     if fact.relation is Relation.POWER:  # a premise says as much of it as is linear, which is not enough of what is asked
-        return Answered(Verdict.UNKNOWN)
-    asked = question(fact, premises)
+        return SolverVerdict(Verdict.UNKNOWN)
+    asked = smt_query(fact, premises)
     version = z3_process.version()
     if version is None:
-        return Answered(Verdict.UNKNOWN, unproved=Unproved.ABSENT)
+        return SolverVerdict(Verdict.UNKNOWN, unproved=Unproved.ABSENT)
     key = f"z3 {version} {z3_process.STEPS}\n{'may be false' if known is not None else 'open'}\n{asked.key}"
-    outcome = _kept.get(key) or _stored(key, asked, fact, premises, known)
+    outcome = _verdicts.get(key) or _read_verdict(key, asked, fact, premises, known)
     if outcome is None:
         solved = _solve(asked, fact, premises, known)
         if isinstance(solved, Unproved):
-            return Answered(Verdict.UNKNOWN, unproved=solved)
+            return SolverVerdict(Verdict.UNKNOWN, unproved=solved)
         outcome = solved
         write(key, {"verdict": outcome[0].value, "model": list(outcome[1])})
-    if len(_kept) < _MOST_KEPT:
-        _kept[key] = outcome
+    if len(_verdicts) < _MOST_VERDICTS:
+        _verdicts[key] = outcome
     verdict, model = outcome
     if verdict is Verdict.UNKNOWN:
-        return Answered(verdict, unproved=Unproved.STOPPED)
-    return Answered(verdict, dict(zip(asked.sizes, model, strict=True)) if model else None)
+        return SolverVerdict(verdict, unproved=Unproved.STOPPED)
+    return SolverVerdict(verdict, dict(zip(asked.sizes, model, strict=True)) if model else None)
 
 
 def _solve(
-    asked: Question, fact: SizeFact, premises: Sequence[SizeFact], known: Mapping[SizeVariable, int] | None
+    asked: SmtQuery, fact: SizeFact, premises: Sequence[SizeFact], known: Mapping[SizeVariable, int] | None
 ) -> tuple[Verdict, tuple[int, ...]] | Unproved:
     """The verdict and the model that breaks the fact; why there is none without a solver or an answer."""
     names = [f"v{i}" for i in range(len(asked.sizes))]
@@ -281,8 +281,8 @@ def _solve(
     return (Verdict.DEPENDS, model) if model or known is not None else (Verdict.UNKNOWN, ())
 
 
-def _stored(
-    key: str, asked: Question, fact: SizeFact, premises: Sequence[SizeFact], known: Mapping[SizeVariable, int] | None
+def _read_verdict(
+    key: str, asked: SmtQuery, fact: SizeFact, premises: Sequence[SizeFact], known: Mapping[SizeVariable, int] | None
 ) -> tuple[Verdict, tuple[int, ...]] | None:
     """What the disk says, if it can be believed."""
     entry = read(key)

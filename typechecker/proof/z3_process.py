@@ -143,9 +143,9 @@ class _Process:
 _process = _Process()
 
 
-def solve(text: str, logic: str, wanted: Sequence[str]) -> SolverReply | None:
+def solve(text: str, logic: str, expected: Sequence[str]) -> SolverReply | None:
     """Ask whether the assertions of an SMT-LIB text can hold; None if z3 cannot be imported."""
-    reply = _process.ask({"text": text, "logic": logic, "wanted": list(wanted), "steps": STEPS})
+    reply = _process.ask({"text": text, "logic": logic, "wanted": list(expected), "steps": STEPS})
     if reply is None:
         return SolverReply(Satisfiable.FAILED)
     match reply.get("found"):

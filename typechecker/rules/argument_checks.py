@@ -11,10 +11,10 @@ from typing import Final, TypeAlias
 
 from ...lang.diagnostics.model import Code, Edit, Fix, Label
 from ...lang.syntax.source import Span
-from ..core.arrays import Broadcast, Gather, Payload, Reshape, RuntimeSize, Transpose
+from ..core.arrays import BindSize, Broadcast, Gather, Payload, Reshape, Transpose
 from ..core.builder import MOST_AXES, MOST_SIZES, Builder
 from ..diagnostics import show_type
-from ..elements import ArrayType, Element, Kind, fits, integer_range, joint, limits, strong
+from ..elements import ArrayType, Element, Kind, fits, integer_range, limits, promote_all, strong
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..sizes.polynomials import ONE, ZERO, Size, SizeVariable, number, product, variable
 from ..sizes.size import maximum, quotient
@@ -39,12 +39,12 @@ def require_numbers(b: Builder, x: Operand, span: Span) -> bool:
 
 def label(b: Builder, x: Operand) -> Label:
     """Where an operand comes from, and its type."""
-    return Label(b.where(x), show_type(x.type))
+    return Label(b.span_of(x), show_type(x.type))
 
 
 def is_boolean(element: Element) -> bool:
     """bool, or integers known to be 0 or 1."""
-    return element.kind is Kind.BOOL or (element.below is None and element.kind.is_integer and fits(element, Kind.BOOL))
+    return element.kind is Kind.BOOL or (element.index_bound is None and element.kind.is_integer and fits(element, Kind.BOOL))
 
 
 _COUNTED: Final = {"/": ("quotients are `x÷y`",), "⌿": ()}
@@ -58,8 +58,8 @@ def as_bool(b: Builder, x: Operand, span: Span) -> Operand | None:
         truth = b.convert(y, Kind.BOOL, span)
         b.sizes.share(truth.value, x.value)
         return truth
-    operand = b.where(x)
-    text = b.text(operand) if b.wording.uses.get(x.value) == operand else ""
+    operand = b.span_of(x)
+    text = b.text(operand) if b.source_names.uses.get(x.value) == operand else ""
     notes: tuple[str, ...] = ()
     fixes: tuple[Fix, ...] = ()
     if x.type.element.kind is not Kind.CHAR:
@@ -83,20 +83,20 @@ def require_integers(b: Builder, x: Operand, span: Span, what: str) -> bool:
 
 def common(b: Builder, items: Sequence[Operand], span: Span, mixed: str) -> tuple[Operand, ...] | None:
     """Operands converted to their promoted element; positions stay so if all are.  E300 when text meets numbers."""
-    if not all(x.type.element.below is not None for x in items):
+    if not all(x.type.element.index_bound is not None for x in items):
         items = [b.to_number(x, span) for x in items]
-    element = joint([x.type.element for x in items])
+    element = promote_all([x.type.element for x in items])
     if element is None:
         b.error(Code.E300, mixed, span, labels=tuple(label(b, x) for x in items))
         return None
     if any(not fit_weak(b, x, element.kind, span) for x in items):
         return None
-    return tuple(x if x.type.element.below is not None else b.convert(x, element.kind, span) for x in items)
+    return tuple(x if x.type.element.index_bound is not None else b.convert(x, element.kind, span) for x in items)
 
 
 def joint_element(items: Sequence[Operand]) -> Element:
     """The promoted element of operands that `common` accepted, with its range; not weak."""
-    element = joint([x.type.element for x in items])
+    element = promote_all([x.type.element for x in items])
     assert element is not None
     return strong(element)
 
@@ -179,7 +179,7 @@ def item_of(b: Builder, x: Operand, index: int, span: Span) -> Operand:
     return with_static(item, static, x)
 
 
-def one_item(x: Operand) -> bool:
+def is_one_item(x: Operand) -> bool:
     """A scalar, or a vector known to have one item (APL accepts it where a scalar is wanted)."""
     return x.type.rank == 0 or (x.type.rank == 1 and x.type.shape[0] == ONE)
 
@@ -201,22 +201,22 @@ def to_vector(b: Builder, x: Operand, span: Span) -> Operand:
     return with_static(vector, (x.static,), x) if isinstance(x.static, Size) else vector
 
 
-def filled(b: Builder, x: Operand, span: Span) -> Operand:
+def with_fill(b: Builder, x: Operand, span: Span) -> Operand:
     """x where a fill may be inserted: positions stay positions only if 0 is one (language.md, Details).
 
     With index origin 1 they become numbers, because APL's fill is the number 0, which is then no position."""
-    below = x.type.element.below
+    below = x.type.element.index_bound
     if below is None or (b.index_origin == 0 and b.at_most(ONE, below)):
         return x
     return b.to_number(x, span)
 
 
-def filled_element(element: Element) -> Element:
+def element_with_fill(element: Element) -> Element:
     """The element with 0 in its range."""
     low = None if element.low is None else min(element.low, 0)
     high = None if element.high is None else max(element.high, 0)
-    most = None if element.most is None else maximum(0, element.most)
-    return replace(element, low=low, high=high, most=most, weak=False)
+    most = None if element.symbolic_max is None else maximum(0, element.symbolic_max)
+    return replace(element, low=low, high=high, symbolic_max=most, weak=False)
 
 
 def constant_array(b: Builder, value: Payload, element: Element, shape: Sequence[Size], span: Span) -> Operand:
@@ -257,19 +257,19 @@ def static_sizes(b: Builder, x: Operand) -> tuple[Size, ...] | None:
         return None
     if x.type.rank == 1 and x.type.shape[0] == ZERO:
         return ()
-    origin = b.index_origin if x.type.element.below is not None else 0
+    origin = b.index_origin if x.type.element.index_bound is not None else 0
     if isinstance(x.static, Size):
         return (x.static + origin,)
     if x.static is not None:
         return tuple(s + origin for s in x.static)
-    if x.constant is not None and whole_literal(x):
+    if x.constant is not None and is_whole_literal(x):
         return tuple(number(int(c)) for c in x.constant if isinstance(c, float))
     if x.constant is not None and all(isinstance(c, int) for c in x.constant):
         return tuple(number(int(c) + origin) for c in x.constant if isinstance(c, int))
     return None
 
 
-def whole_literal(x: Operand) -> bool:
+def is_whole_literal(x: Operand) -> bool:
     """Floats known while checking that are whole numbers, such as `1e6` or `√9`: APL takes them where integers are wanted."""
     return x.constant is not None and x.type.element.kind is Kind.F64 and all(
         isinstance(c, float) and c.is_integer() and abs(c) < 2**53 for c in x.constant
@@ -278,7 +278,7 @@ def whole_literal(x: Operand) -> bool:
 
 def whole_numbers(b: Builder, x: Operand, span: Span) -> Operand:
     """x, with floats known to be whole numbers as integers."""
-    if x.constant is None or not x.constant or not whole_literal(x):
+    if x.constant is None or not x.constant or not is_whole_literal(x):
         return x
     data = [int(c) for c in x.constant if isinstance(c, float)]
     return b.literal(data, replace(x.type, element=Element(Kind.I64, min(data), max(data), weak=x.type.element.weak)), span)
@@ -301,10 +301,10 @@ def static_integers(b: Builder, x: Operand) -> tuple[int, ...] | None:
 
 def size_arguments(b: Builder, x: Operand, span: Span, what: str) -> tuple[Size, ...] | None:
     """An argument that gives sizes (possibly negative): static, or integers with a bound, which become run-time sizes (E403)."""
-    exact = b.known(x).quotients
+    exact = b.facts_of(x).quotients
     if exact is not None:
         return _exact_quotients(b, exact, span, what)
-    if not whole_literal(x) and not require_integers(b, x, span, what):
+    if not is_whole_literal(x) and not require_integers(b, x, span, what):
         return None
     if x.type.rank > 1:
         b.error(Code.E131, f"{what} must be a scalar or a vector, but this is {show_type(x.type)}", span)
@@ -337,8 +337,8 @@ def size_arguments(b: Builder, x: Operand, span: Span, what: str) -> tuple[Size,
 
 def bounded_fix(b: Builder, x: Operand) -> tuple[Fix, ...]:
     """The repair of an integer without a bound: limit it where it is written."""
-    operand = b.where(x)
-    text = b.text(operand) if b.wording.uses.get(x.value) == operand else ""
+    operand = b.span_of(x)
+    text = b.text(operand) if b.source_names.uses.get(x.value) == operand else ""
     return (Fix(f"limit it, for example to 100: `100⌊0⌈{text}`", (Edit(operand, f"(100⌊0⌈{text})"),)),) if text else ()
 
 
@@ -357,18 +357,18 @@ def _exact_quotients(b: Builder, pairs: tuple[tuple[Size, Size], ...], span: Spa
 
 def _bounded_size(b: Builder, x: Operand, span: Span) -> Size | None:
     """A run-time size for a scalar in 0..cap (or, negated, in -cap..0)."""
-    negated = b.known(x).negated
+    negated = b.facts_of(x).negated
     if negated is not None:
         size = _bounded_size(b, negated, span)
         return None if size is None else -size
     element = x.type.element
     low, high = integer_range(element)
-    cap = element.most if element.most is not None else None if high is None else number(high)
+    cap = element.symbolic_max if element.symbolic_max is not None else None if high is None else number(high)
     if cap is not None and low is not None and low >= 0:
         return variable(_runtime(b, x, cap, span))
     if high is not None and high <= 0 and low is not None:
         opposite = b.scalar("neg", (b.convert(x, Kind.I64, span),), Element(Kind.I64, -high, -low), span)
-        b.note(opposite, negated=x)
+        b.add_facts(opposite, negated=x)
         return -variable(_runtime(b, opposite, number(-low), span))
     return None
 
@@ -376,7 +376,7 @@ def _bounded_size(b: Builder, x: Operand, span: Span) -> Size | None:
 def _runtime(b: Builder, x: Operand, cap: Size, span: Span) -> SizeVariable:
     least = integer_range(x.type.element)[0] or 0
     size = b.sizes.of_integer(x.value, maximum(0, cap), span, max(0, least))
-    b.effect(RuntimeSize(x.value, size))
+    b.effect(BindSize(x.value, size))
     return size
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ...lang.diagnostics.model import Code
 from ...lang.syntax.source import Span
-from ..core.arrays import Library, Payload, Stack, named
+from ..core.arrays import Library, Payload, Stack, library_op
 from ..core.builder import Builder
 from ..diagnostics import show_type
 from ..elements import (
@@ -30,7 +30,7 @@ from ..elements import (
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..scalars import FUNCTIONS
 from ..sizes.polynomials import ONE, ZERO, Size, number
-from ..sizes.size import maximum, minimum, quotient, remainder, surely_machine
+from ..sizes.size import maximum, minimum, quotient, remainder, surely_fits_i64
 from ..values.facts import Operand, TupleOperand, Value
 from .argument_checks import (
     constant_array,
@@ -92,7 +92,7 @@ def arithmetic_of(b: Builder, function: str, left: Operand, right: Operand, span
 def static_result(b: Builder, function: str, x: Operand, y: Operand) -> Size | tuple[Size, ...] | None:
     """The singleton of an arithmetic result on two singletons, scalars extending."""
     combine = _STATIC[function]
-    left, right = _own_static(b, x), _own_static(b, y)
+    left, right = _exact_sizes(b, x), _exact_sizes(b, y)
     if left is None or right is None:
         return None
     if isinstance(left, Size) and isinstance(right, Size):
@@ -106,7 +106,7 @@ def static_result(b: Builder, function: str, x: Operand, y: Operand) -> Size | t
     return known if len(known) == len(sizes) else None
 
 
-def _own_static(b: Builder, x: Operand) -> Size | tuple[Size, ...] | None:
+def _exact_sizes(b: Builder, x: Operand) -> Size | tuple[Size, ...] | None:
     if x.static is not None or x.constant is None or not x.type.element.weak:
         return x.static
     sizes = static_sizes(b, x)
@@ -126,12 +126,12 @@ def _bounded_by_size(b: Builder, function: str, x: Operand) -> Element:
     if function not in ("min", "max") or not isinstance(x.static, Size) or x.static.constant is not None:
         return element
     low = element.low if element.low is not None and element.low >= 0 else 0 if b.at_most(ZERO, x.static) else element.low
-    return replace(element, low=low, most=x.static)
+    return replace(element, low=low, symbolic_max=x.static)
 
 
 def _upper(element: Element) -> Size | None:
-    if element.most is not None:
-        return element.most
+    if element.symbolic_max is not None:
+        return element.symbolic_max
     high = integer_range(element)[1]
     return None if high is None else number(high)
 
@@ -147,7 +147,7 @@ def _range(
         return ranged(kind, low, high)
     (low1, high1), (low2, high2) = integer_range(x), integer_range(y)
     top1, top2 = _upper(x), _upper(y)
-    symbolic = x.most is not None or y.most is not None
+    symbolic = x.symbolic_max is not None or y.symbolic_max is not None
     low = high = None
     most: Size | None = None
     match function:
@@ -169,14 +169,14 @@ def _range(
             highs = [h for h in (high1, high2) if h is not None]
             high = min(highs, default=None)
             tops = [t for t in (top1, top2) if t is not None]
-            most = _least(b, tops)
+            most = _least_bound(b, tops)
             if low is None and symbolic:
-                return Element(kind, None, high, most=most)  # no lower bound yet: `0⌈` will give one
+                return Element(kind, None, high, symbolic_max=most)  # no lower bound yet: `0⌈` will give one
         case "max":
             lows = [v for v in (low1, low2) if v is not None]
             low = max(lows, default=None)
             high = None if high1 is None or high2 is None else max(high1, high2)
-            most = _greatest(b, top1, top2)
+            most = _greatest_bound(b, top1, top2)
         case _:  # residue: x is the divisor
             if low1 is not None and low1 >= 1:
                 low, high = 0, None if high1 is None else high1 - 1
@@ -189,21 +189,21 @@ def _range(
     if high is None and low is None and most is not None and not symbolic:
         most = None
     is_exact = symbolic and low is not None and (high is None or function == "min")
-    return ranged(kind, low, high, most=most if is_exact else None)
+    return ranged(kind, low, high, symbolic_max=most if is_exact else None)
 
 
 def _unwrapped(element: Element) -> bool:
     """Whatever the sizes are, no value has wrapped: what is above all of i64 could be anything, also negative."""
-    return element.most is None or surely_machine(element.most)
+    return element.symbolic_max is None or surely_fits_i64(element.symbolic_max)
 
 
-def _least(b: Builder, tops: list[Size]) -> Size | None:
+def _least_bound(b: Builder, tops: list[Size]) -> Size | None:
     if len(tops) == 2 and b.at_most(*tops):
         return tops[0]
     return minimum(*tops) if tops else None
 
 
-def _greatest(b: Builder, top1: Size | None, top2: Size | None) -> Size | None:
+def _greatest_bound(b: Builder, top1: Size | None, top2: Size | None) -> Size | None:
     if top1 is None or top2 is None:
         return None
     if b.at_most(top1, top2):
@@ -224,12 +224,12 @@ def residue(b: Builder, left: Operand, right: Operand, axis: Operand | None, spa
     result = dyadic(b, left, right, axis, span)
     if not isinstance(result, Operand) or result.poisoned or result.static is not None or not result.type.element.kind.is_integer:
         return result
-    divisor = left.static if left.type.element.below is None else None
+    divisor = left.static if left.type.element.index_bound is None else None
     if isinstance(divisor, Size):
-        b.note(result, modulus=divisor)
-    if isinstance(divisor, Size) and divisor.constant is None and surely_machine(divisor) and b.at_most(ONE, divisor):
-        element = Element(result.type.element.kind, 0, most=divisor - 1)
-        return b.retyped(result, replace(result.type, element=element))
+        b.add_facts(result, modulus=divisor)
+    if isinstance(divisor, Size) and divisor.constant is None and surely_fits_i64(divisor) and b.at_most(ONE, divisor):
+        element = Element(result.type.element.kind, 0, symbolic_max=divisor - 1)
+        return b.with_type(result, replace(result.type, element=element))
     return result
 
 
@@ -267,7 +267,7 @@ def divide(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
             count = len(x) if left.type.rank else len(y)
             if left.type.rank == 0 or right.type.rank == 0 or len(x) == len(y):
                 xs, ys = (v if o.type.rank else v * count for v, o in ((x, left), (y, right)))
-                b.note(result, quotients=tuple(zip(xs, ys, strict=True)))
+                b.add_facts(result, quotients=tuple(zip(xs, ys, strict=True)))
     return result
 
 
@@ -305,7 +305,7 @@ def _integers_too(function: str) -> Callable[[Builder, Operand, Operand | None, 
         static = _static_monadic(b, function, y)
         result = b.scalar(function, (y,), _monadic_range(function, kind, y.type.element), span)
         if function == "neg" and kind is Kind.I64 and not y.type.rank:
-            b.note(result, negated=y)
+            b.add_facts(result, negated=y)
         return with_static(result, static, y) if kind is Kind.I64 else result
 
     return rule
@@ -315,7 +315,7 @@ negate, sign, magnitude = _integers_too("neg"), _integers_too("sign"), _integers
 
 
 def _static_monadic(b: Builder, function: str, x: Operand) -> Size | tuple[Size, ...] | None:
-    static = _own_static(b, x)
+    static = _exact_sizes(b, x)
     if static is None:
         return None
     sizes = tuple(_monadic_size(function, s) for s in (static if isinstance(static, tuple) else (static,)))
@@ -348,7 +348,7 @@ def _monadic_range(function: str, kind: Kind, x: Element) -> Element:
             return Element(kind) if is_open else ranged(kind, _minus(high), _minus(low))
         case "abs":
             if low is not None and low >= 0:
-                return ranged(kind, low, high, most=x.most)
+                return ranged(kind, low, high, symbolic_max=x.symbolic_max)
             return ranged(kind, 0, max(-low, high)) if low is not None and high is not None else Element(kind)
         case _:
             least = -1 if low is None or low < 0 else min(low, 1)
@@ -365,10 +365,10 @@ def rounding(function: str) -> Callable[[Builder, Operand, Operand | None, Span]
         kind = y.type.element.kind
         if limits(kind) is not None:
             return b.convert(y, Kind.I64, span)
-        exact = b.known(y).quotients
+        exact = b.facts_of(y).quotients
         if exact is not None:
             return _exact(b, function, y, exact, span)
-        digits = b.known(y).digits
+        digits = b.facts_of(y).digits
         element = Element(kind if kind.is_complex else Kind.I64) if digits is None else ranged(Kind.I64, 0, digits)
         result = b.scalar(function, (y,), element, span)
         return with_static(result, _literal_rounding(function, y), y)
@@ -421,7 +421,7 @@ def reciprocal(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Valu
     result = float_monadic("reciprocal")(b, x, axis, span)
     sizes = integer_static(b, x)
     if isinstance(result, Operand) and not result.poisoned and sizes is not None:
-        b.note(result, quotients=tuple((ONE, s) for s in sizes))
+        b.add_facts(result, quotients=tuple((ONE, s) for s in sizes))
     return result
 
 
@@ -462,16 +462,16 @@ def decode(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
         if not require_equal(b, inner, outer, Code.E102, span, message, left, right):
             return b.poison(span)
     type = ArrayType(_counted(b, left, right) or Element(x.type.element.kind), (*x.type.shape[:-1], *y.type.shape[1:]))
-    return b.emit(lambda r: named(r, "decode", x.value, y.value), type, span)
+    return b.emit(lambda r: library_op(r, "decode", x.value, y.value), type, span)
 
 
 def _counted(b: Builder, left: Operand, right: Operand) -> Element | None:
     """`1⊥m` counts the bits of m that hold, `m⊥m` the last ones."""
     if not right.type.rank or not is_boolean(right.type.element):
         return None
-    if left.static != ONE and not (left.type.rank == right.type.rank == 1 and b.alike(left, right)):
+    if left.static != ONE and not (left.type.rank == right.type.rank == 1 and b.is_same_value(left, right)):
         return None
-    return Element(Kind.I64, 0, right.type.shape[0].constant, most=right.type.shape[0])
+    return Element(Kind.I64, 0, right.type.shape[0].constant, symbolic_max=right.type.shape[0])
 
 
 def encode(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
@@ -484,7 +484,7 @@ def encode(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
     digits = kind.is_integer and low is not None and low > 0 and high is not None
     element = ranged(kind, 0, high - 1) if digits and high is not None else Element(kind)
     type = ArrayType(element, (*x.type.shape, *y.type.shape))
-    return b.emit(lambda r: named(r, "encode", x.value, y.value), type, span)
+    return b.emit(lambda r: library_op(r, "encode", x.value, y.value), type, span)
 
 
 # ----------------------------------------------------------------------------------- random
@@ -512,7 +512,7 @@ def random(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
     if sizes is None or not require_natural(b, sizes, span, "a size"):
         return b.poison(span)
     key = b.convert(b.to_number(left, span), Kind.I64, span)
-    return b.emit(lambda r: named(r, "random", key.value), ArrayType(Element(Kind.F64), sizes), span)
+    return b.emit(lambda r: library_op(r, "random", key.value), ArrayType(Element(Kind.F64), sizes), span)
 
 
 # ------------------------------------------------------------------------------ conversions
@@ -523,12 +523,12 @@ def conversion(kind: Kind) -> Callable[[Builder, Operand, Operand | None, Span],
 
     def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
         y = b.to_number(x, span)
-        have = y.type.element.kind
-        if Kind.CHAR in (have, kind) and have is not kind and not (have.is_integer or kind.is_integer):
+        actual = y.type.element.kind
+        if Kind.CHAR in (actual, kind) and actual is not kind and not (actual.is_integer or kind.is_integer):
             return b.error(Code.E300, f"`{kind.value}` does not convert {show_type(x.type)}", span, labels=(label(b, x),),
                            notes=("text converts to integers (code points) and back",))  # fmt: skip
         converted = b.convert(y, kind, span)
-        return b.retyped(converted, ArrayType(strong(converted.type.element), converted.type.shape))
+        return b.with_type(converted, ArrayType(strong(converted.type.element), converted.type.shape))
 
     return rule
 
@@ -600,7 +600,7 @@ def solve(b: Builder, left: Operand, right: Operand, axis: Operand | None, span:
 _EXACT = 2**53
 _HALF = 2**32
 _LIMIT = 2**63
-_TURNED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+_SWAPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 _BOOL = Element(Kind.BOOL)
 
 
@@ -609,7 +609,7 @@ def rounds(x: Operand, y: Operand) -> bool:
     other = y.type.element.kind
     if x.type.element.kind is not Kind.I64 or not (other.is_float or other.is_complex) or x.poisoned or y.poisoned:
         return False
-    if x.type.element.most is not None or (isinstance(x.static, Size) and x.static.constant is None):
+    if x.type.element.symbolic_max is not None or (isinstance(x.static, Size) and x.static.constant is None):
         return False  # a length, or below one
     low, high = integer_range(x.type.element)
     return low is None or high is None or low < -_EXACT or high > _EXACT
@@ -623,9 +623,9 @@ def compared_exactly(b: Builder, function: str, x: Operand, y: Operand, span: Sp
     return _in_parts(b, function, x, y, span) if compared is None else compared
 
 
-def compared_turned(b: Builder, function: str, x: Operand, y: Operand, span: Span) -> Operand:
+def compared_swapped(b: Builder, function: str, x: Operand, y: Operand, span: Span) -> Operand:
     """`y function x` for an i64 x and a float y."""
-    return compared_exactly(b, _TURNED[function], x, y, span)
+    return compared_exactly(b, _SWAPPED[function], x, y, span)
 
 
 def _with_complex(b: Builder, function: str, x: Operand, y: Operand, span: Span) -> Operand:
@@ -638,7 +638,7 @@ def _with_complex(b: Builder, function: str, x: Operand, y: Operand, span: Span)
 def comparable(b: Builder, x: Operand, y: Operand, span: Span) -> tuple[Operand, Operand]:
     """Both in the kind they compare in (positions among themselves stay positions), with an axis of two more where an integer
     and a float are pairs."""
-    if x.type.element.below is not None and y.type.element.below is not None:
+    if x.type.element.index_bound is not None and y.type.element.index_bound is not None:
         return x, y
     x, y = b.to_number(x, span), b.to_number(y, span)
     if rounds(x, y):
@@ -788,7 +788,7 @@ def logarithm(b: Builder, left: Operand, right: Operand, axis: Operand | None, s
     if not isinstance(result, Operand) or not isinstance(base, int | float) or not 2 <= base < MOST_BASE:
         return result
     if limits(element.kind) is not None:
-        greatest = integer_range(element)[1] if element.below is None else None
+        greatest = integer_range(element)[1] if element.index_bound is None else None
         bits = 63 if greatest is None else max(greatest, 1).bit_length()
-        b.note(result, digits=-int(-bits // (int(base).bit_length() - 1)) + 1)
+        b.add_facts(result, digits=-int(-bits // (int(base).bit_length() - 1)) + 1)
     return result

@@ -13,7 +13,7 @@ from ..diagnostics import show_type
 from ..elements import ArrayType, Kind, integer_range, strong
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..sizes.polynomials import ONE, ZERO, Size, SizeOrigin, product, variable
-from ..sizes.size import capacity
+from ..sizes.size import upper_bound
 from ..values.facts import Operand, Value
 from .argument_checks import axis_index, item_of, label, no_axis, require_rank, show_number, whole_numbers, with_static
 
@@ -51,9 +51,9 @@ def index_operand(b: Builder, index: Operand, size: Size, span: Span) -> IndexPo
 
 def _must_check(b: Builder, given: Operand, position: Operand, size: Size, span: Span) -> bool | None:
     """False: proved in range; True: W310; None: E310."""
-    if product(map(capacity, position.type.shape)) == ZERO:
+    if product(map(upper_bound, position.type.shape)) == ZERO:
         return False
-    below = position.type.element.below
+    below = position.type.element.index_bound
     if below is not None and b.at_most(below, size):
         return False
     statics = position.static if isinstance(position.static, tuple) else None if position.static is None else (position.static,)
@@ -72,7 +72,7 @@ def _must_check(b: Builder, given: Operand, position: Operand, size: Size, span:
     if _steps_inside(b, position, size):
         return False
     low, high = integer_range(position.type.element)
-    most = position.type.element.most
+    most = position.type.element.symbolic_max
     if low is not None and low >= 0:
         if high is not None and b.at_most(Size({(): high + 1}), size):
             return False
@@ -106,15 +106,15 @@ def is_below_if_any(b: Builder, x: Operand, bound: Size, size: Size) -> bool:
     if not lengths:
         return False
     premises = [SizeFact(Relation.AT_MOST, ONE, fact) for length in lengths for fact in (length, *_capped(length))]
-    b.ledger.premises.extend(premises)
+    b.constraints.premises.extend(premises)
     inside = b.at_most(bound, size)
-    del b.ledger.premises[-len(premises) :]
+    del b.constraints.premises[-len(premises) :]
     return inside is True
 
 
 def _capped(length: Size) -> Sequence[Size]:
     """What a run-time length is at most, and the factors of that: none of them is 0 where the length is not."""
-    cap = capacity(length)
+    cap = upper_bound(length)
     return (cap, *[variable(v) for v in cap.variables() if cap.substitute({v: ZERO}) == ZERO]) if cap != length else ()
 
 
@@ -124,9 +124,9 @@ def _steps_inside(b: Builder, position: Operand, size: Size) -> bool:
     if steps is None:
         return False
     count = position.type.shape[0]
-    b.ledger.premises.append(SizeFact(Relation.AT_MOST, ONE, count))
+    b.constraints.premises.append(SizeFact(Relation.AT_MOST, ONE, count))
     inside = all(_in_range(b, end, size) for end in (steps.start, steps.start + steps.step * (count - 1)))
-    b.ledger.premises.pop()
+    b.constraints.premises.pop()
     return inside
 
 
@@ -181,7 +181,7 @@ def _declared(b: Builder, given: Operand, size: Size) -> str:
     """How the program may say that an index is in range; empty if it cannot."""
     if size.is_runtime():
         return ""
-    if (size.bounds()[0] or 0) < 1 and b.known(given).modulus == size and not b.at_most(ONE, size):
+    if (size.bounds()[0] or 0) < 1 and b.facts_of(given).modulus == size and not b.at_most(ONE, size):
         return _stated(ONE, size)
     return f"an index that its `input` or signature declares `idx<{size}>` is known to be in range"
 
@@ -268,7 +268,7 @@ def pick(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: 
     chosen: list[tuple[Operand, IndexPosition]] = []
     for i in range(count):
         index = left if left.type.rank == 0 else item_of(b, left, i, span)
-        if left.type.element.below is None and left.type.element.kind is Kind.BOOL:
+        if left.type.element.index_bound is None and left.type.element.kind is Kind.BOOL:
             index = b.convert(index, Kind.I64, span)
         ready = index_operand(b, index, right.type.shape[i], span)
         if ready is None:

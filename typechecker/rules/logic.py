@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from ...lang.diagnostics.model import Code, Diagnostic, Severity, Verdict
 from ...lang.syntax.source import Span
-from ..core.arrays import Compress, Expand, Gather, Iota, Reshape, Where, named
+from ..core.arrays import Compress, Expand, Gather, Iota, Reshape, Where, library_op
 from ..core.builder import Builder
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, arithmetic, comparison, integer_range, ranged, strong
@@ -19,14 +19,13 @@ from .argument_checks import (
     axis_index,
     common,
     constant_array,
-    filled,
-    filled_element,
+    element_with_fill,
     fit_weak,
     is_boolean,
+    is_one_item,
     joint_element,
     label,
     no_axis,
-    one_item,
     require_equal,
     require_natural,
     require_numbers,
@@ -40,9 +39,10 @@ from .argument_checks import (
     to_scalar,
     to_vector,
     whole_numbers,
+    with_fill,
     with_static,
 )
-from .arithmetic import comparable, compared_exactly, compared_turned, rounds
+from .arithmetic import comparable, compared_exactly, compared_swapped, rounds
 from .shape import fill_of
 
 # ---------------------------------------------------------------------------------------------------- logic
@@ -92,7 +92,7 @@ def compared(b: Builder, function: str, left: Operand, right: Operand, span: Spa
         shape = principal_frame(b, (left, right), span)
         return b.poison(span) if shape is None else constant_array(b, function == "ne", BOOL, shape, span)
     x, y = left, right
-    if not (x.type.element.below is not None and y.type.element.below is not None):
+    if not (x.type.element.index_bound is not None and y.type.element.index_bound is not None):
         x, y = b.to_number(x, span), b.to_number(y, span)
         kind = comparison(x.type.element, y.type.element)
         assert kind is not None
@@ -102,7 +102,7 @@ def compared(b: Builder, function: str, left: Operand, right: Operand, span: Spa
         if not (x.poisoned or y.poisoned) and (rounds(x, y) or rounds(y, x)):
             if principal_frame(b, (x, y), span) is None:
                 return b.poison(span)
-            exact = compared_exactly if rounds(x, y) else compared_turned
+            exact = compared_exactly if rounds(x, y) else compared_swapped
             return exact(b, function, *((x, y) if rounds(x, y) else (y, x)), span)
         x, y = b.convert(x, kind, span), b.convert(y, kind, span)
     return b.scalar(function, (x, y), BOOL, span)
@@ -123,14 +123,14 @@ def _match(b: Builder, left: Operand, right: Operand, span: Span) -> Operand:
     constant = None
     if x.constant is not None and y.constant is not None:
         constant = (x.constant == y.constant and tuple(x.type.shape) == tuple(y.type.shape),)
-    return b.emit(lambda r: named(r, "match", x.value, y.value), ArrayType(BOOL, ()), span, constant=constant)
+    return b.emit(lambda r: library_op(r, "match", x.value, y.value), ArrayType(BOOL, ()), span, constant=constant)
 
 
 def first_occurrence(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     """`≠⍵`: is each major cell the first of its kind?"""
     if not require_rank(b, x, 1, span):
         return b.poison(span)
-    return b.emit(lambda r: named(r, "first_occurrence", x.value), ArrayType(BOOL, x.type.shape[:1]), span)
+    return b.emit(lambda r: library_op(r, "first_occurrence", x.value), ArrayType(BOOL, x.type.shape[:1]), span)
 
 
 def select(b: Builder, left: Operand, right: Value, axis: Operand | None, span: Span) -> Value:
@@ -245,10 +245,10 @@ def _in_width(b: Builder, count: Operand, kind: Kind, span: Span) -> Operand | N
     element = Element(Kind.I64, max(0, low or 0), min(width - 1, width if high is None else high))
     position = b.convert(count, Kind.I64, span)
     if low is not None and low >= 0 and high is not None and high < width:
-        return b.retyped(position, ArrayType(element, position.type.shape))
+        return b.with_type(position, ArrayType(element, position.type.shape))
     sizes = (count.static,) if isinstance(count.static, Size) else count.static
     if sizes is not None and all(b.at_most(ZERO, size) and b.at_most(size, number(width - 1)) for size in sizes):
-        return b.retyped(position, ArrayType(element, position.type.shape))
+        return b.with_type(position, ArrayType(element, position.type.shape))
     b.report(Diagnostic(
         Code.W310,
         f"this count may be any {count.type.element.kind.value}, but a shift of {kind.value} is by 0 to {width - 1} bits",
@@ -287,13 +287,13 @@ MOST_COUNTS = 4096
 
 def compress(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`m/x m⌿x`: by a bool mask (run-time size) or literal counts (static size)."""
-    prepared = _prepared(b, left, right, axis, span)
+    prepared = _mask_and_axis(b, left, right, axis, span)
     if prepared is None:
         return b.poison(span)
     left, at, counts = prepared
     if counts is not None:
         return replicate(b, left, counts, right, at, span)
-    sizes = static_sizes(b, left) if one_item(left) and left.type.element.kind is not Kind.BOOL else None
+    sizes = static_sizes(b, left) if is_one_item(left) and left.type.element.kind is not Kind.BOOL else None
     if sizes is not None and left.static is not None:
         if not require_natural(b, sizes, span, "a count"):
             return b.poison(span)
@@ -302,7 +302,7 @@ def compress(b: Builder, left: Operand, right: Operand, axis: Operand | None, sp
     return b.poison(span) if mask is None else by_mask(b, mask, right, at, span)
 
 
-def _prepared(
+def _mask_and_axis(
     b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span
 ) -> tuple[Operand, int, tuple[int, ...] | None] | None:  # fmt: skip
     """The mask or the counts, the axis, and the counts if they are literal; None after an error."""
@@ -332,7 +332,7 @@ def by_mask(b: Builder, mask: Operand, right: Operand, axis: int, span: Span) ->
     if x.type.rank == 0:
         x = spread(b, x, (), mask.type.shape or (ONE,), span)
     length = x.type.shape[axis]
-    if one_item(mask) and mask.type.shape != (length,):
+    if is_one_item(mask) and mask.type.shape != (length,):
         mask = spread(b, to_scalar(b, mask, span), (), (length,), span)
     message = f"this mask has {mask.type.shape[0]} elements, but the axis it selects from has {length}"
     if not require_equal(b, mask.type.shape[0], length, Code.E101, span, message, mask, right):
@@ -367,7 +367,7 @@ def replicate(b: Builder, left: Operand, counts: tuple[int, ...], right: Operand
     indices = [i if c > 0 else -1 for i, c in enumerate(counts) for _ in range(abs(c))]
     picked = pick_cells(b, x, indices, axis, span)
     if left.type.element.kind is Kind.BOOL and not picked.poisoned:
-        b.note(picked, selected=b.where(left))
+        b.add_facts(picked, selected=b.span_of(left))
     return picked
 
 
@@ -382,8 +382,8 @@ def _extended(b: Builder, x: Operand, axis: int, shape: Sequence[Size], span: Sp
 def pick_cells(b: Builder, x: Operand, indices: Sequence[int], axis: int, span: Span) -> Operand:
     """Cells of x along `axis` at literal positions; -1 is a fill."""
     fills = any(i < 0 for i in indices)
-    y = filled(b, x, span) if fills else x
-    element = filled_element(y.type.element) if fills else strong(y.type.element)
+    y = with_fill(b, x, span) if fills else x
+    element = element_with_fill(y.type.element) if fills else strong(y.type.element)
     shape = (*y.type.shape[:axis], number(len(indices)), *y.type.shape[axis + 1 :])
     at = b.literal(tuple(indices), ArrayType(Element(Kind.I64), (number(len(indices)),)), span)
     constant = static = None
@@ -409,9 +409,9 @@ def repeat_each(b: Builder, x: Operand, count: Size, axis: int, span: Span) -> O
 
 
 def _all_fills(b: Builder, x: Operand, count: int, axis: int, span: Span) -> Operand:
-    y = filled(b, x, span)
+    y = with_fill(b, x, span)
     shape = (*y.type.shape[:axis], y.type.shape[axis] * count, *y.type.shape[axis + 1 :])
-    return constant_array(b, fill_of(y.type.element.kind), filled_element(y.type.element), shape, span)
+    return constant_array(b, fill_of(y.type.element.kind), element_with_fill(y.type.element), shape, span)
 
 
 # ---------------------------------------------------------------------------------- expand
@@ -419,7 +419,7 @@ def _all_fills(b: Builder, x: Operand, count: int, axis: int, span: Span) -> Ope
 
 def expand(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`m\\x m⍀x`: cells of x go where the mask holds, fills elsewhere; literal counts repeat cells or insert fills."""
-    prepared = _prepared(b, left, right, axis, span)
+    prepared = _mask_and_axis(b, left, right, axis, span)
     if prepared is None:
         return b.poison(span)
     left, at, counts = prepared
@@ -434,17 +434,17 @@ def expand(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
         shape = list(x.type.shape) or [ONE]
         shape[at] = mask.type.shape[0]
         return _masked(b, mask, _extended(b, x, at, shape, span), at, span)
-    y = filled(b, x, span)
+    y = with_fill(b, x, span)
     shape = [*y.type.shape[:at], mask.type.shape[0], *y.type.shape[at + 1 :]]
     checked = y.type.shape[at] != variable(b.mask_size(mask, mask.type.shape[0], span))
-    type = ArrayType(filled_element(y.type.element), tuple(shape))
+    type = ArrayType(element_with_fill(y.type.element), tuple(shape))
     return b.emit(lambda r: Expand(r, mask.value, y.value, at, checked), type, span)
 
 
 def _masked(b: Builder, mask: Operand, x: Operand, axis: int, span: Span) -> Operand:
     """x where the mask along `axis` holds, fills elsewhere."""
-    y = filled(b, x, span)
-    element = filled_element(y.type.element)
+    y = with_fill(b, x, span)
+    element = element_with_fill(y.type.element)
     fill = constant_array(b, fill_of(element.kind), element, (), span)
     wide = spread(b, mask, (axis,), y.type.shape, span) if y.type.rank > 1 else mask
     return b.scalar("select", (wide, y, fill), element, span)
@@ -452,12 +452,12 @@ def _masked(b: Builder, mask: Operand, x: Operand, axis: int, span: Span) -> Ope
 
 def _expand_literal(b: Builder, left: Operand, counts: tuple[int, ...], right: Operand, axis: int, span: Span) -> Operand:
     x = to_vector(b, right, span)
-    wanted = sum(1 for c in counts if c > 0)
-    if x.type.shape[axis] == ONE and (right.type.rank == 0 or wanted != 1):
-        x = _extended(b, x, axis, [number(wanted) if at == axis else s for at, s in enumerate(x.type.shape)], span)
-    have = x.type.shape[axis]
-    message = f"this mask holds {wanted} times, but the axis has {have} cells"
-    if not require_equal(b, number(wanted), have, Code.E201, span, message, left, right):
+    expected = sum(1 for c in counts if c > 0)
+    if x.type.shape[axis] == ONE and (right.type.rank == 0 or expected != 1):
+        x = _extended(b, x, axis, [number(expected) if at == axis else s for at, s in enumerate(x.type.shape)], span)
+    actual = x.type.shape[axis]
+    message = f"this mask holds {expected} times, but the axis has {actual} cells"
+    if not require_equal(b, number(expected), actual, Code.E201, span, message, left, right):
         return b.poison(span)
     indices: list[int] = []
     cell = 0
@@ -478,7 +478,7 @@ def where(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
         length = x.type.shape[0]
         counts = _counts(b, x)
         if counts is not None and all(c >= 0 for c in counts):
-            positions = b.emit(lambda r: Iota(r), ArrayType(Element(Kind.I64, below=length), (length,)), span,
+            positions = b.emit(lambda r: Iota(r), ArrayType(Element(Kind.I64, index_bound=length), (length,)), span,
                                constant=tuple(range(len(counts))))  # fmt: skip
             indices = [i for i, c in enumerate(counts) for _ in range(c)]
             return pick_cells(b, positions, indices, 0, span)
@@ -488,7 +488,7 @@ def where(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     value, cells = mask.value, x.type.shape
     size = b.mask_size(mask, product(cells), span)
     if len(cells) == 1:
-        type = ArrayType(Element(Kind.I64, below=cells[0]), (variable(size),))
+        type = ArrayType(Element(Kind.I64, index_bound=cells[0]), (variable(size),))
         return b.emit(lambda r: Where(r, value, size), type, span)
     type = ArrayType(Element(Kind.I64), (variable(size), number(len(cells))))
     return add_origin(b, b.emit(lambda r: Where(r, value, size), type, span), span)

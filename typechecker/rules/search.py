@@ -13,20 +13,20 @@ from ...lang.syntax.parser import parse_program
 from ...lang.syntax.source import Source, Span
 from ...lang.tree.expressions import ArrayTypeExpression, Fact, ShapeItem, SizeCall, SizeName, SizeNumber, TypeExpression
 from ...lang.tree.program import Signature
-from ..core.arrays import Format, Iota, IotaGrid, Library, named
+from ..core.arrays import Format, Iota, IotaGrid, Library, library_op
 from ..core.builder import Builder
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, ranged
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..scalars import real_kind
 from ..sizes.polynomials import ONE, Size, number, product, variable
-from ..sizes.size import minimum, monus, quotient
+from ..sizes.size import minimum, quotient, truncated_subtract
 from ..values.facts import Operand, TupleOperand, Value
 from . import argument_checks
 from .argument_checks import (
     constant_array,
+    is_one_item,
     label,
-    one_item,
     require_equal,
     require_natural,
     require_rank,
@@ -51,7 +51,7 @@ def iota(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     sizes = size_arguments(b, x, span, "the argument of `⍳`")
     if sizes is None or not require_natural(b, sizes, span, "the argument of `⍳`"):
         return b.poison(span)
-    if one_item(x):
+    if is_one_item(x):
         return positions(b, sizes[0], span)
     shape = (*sizes, number(len(sizes)))
     low = b.index_origin
@@ -60,15 +60,15 @@ def iota(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     high = max(known) - 1 + low if known and len(known) == len(highs) and max(known) > 0 else None
     grid = b.emit(lambda r: IotaGrid(r), ArrayType(ranged(Kind.I64, 0, None if high is None else high - low), shape), span)
     counted = add_origin(b, grid, span)
-    return b.retyped(counted, ArrayType(ranged(Kind.I64, low, high), shape))
+    return b.with_type(counted, ArrayType(ranged(Kind.I64, low, high), shape))
 
 
 def positions(b: Builder, size: Size, span: Span) -> Operand:
     """0, 1, …, size-1 as positions."""
     count = size.constant
     constant = tuple(range(count)) if count is not None and count <= MOST_POSITIONS else None
-    counted = b.emit(lambda r: Iota(r), ArrayType(Element(Kind.I64, below=size), (size,)), span, constant=constant)
-    b.note(counted, covers=size)
+    counted = b.emit(lambda r: Iota(r), ArrayType(Element(Kind.I64, index_bound=size), (size,)), span, constant=constant)
+    b.add_facts(counted, covers=size)
     return counted
 
 
@@ -85,11 +85,12 @@ def index_of(b: Builder, left: Operand, right: Operand, axis: Operand | None, sp
         return spread(b, absent, (), shape, span) if shape else absent
     x, y = comparable(b, left, right, span)
     high = length.bounds()[1]
-    raw = Element(Kind.I64, 0, high, most=None if high is not None else length)
-    index = b.emit(lambda r: named(r, "index_of", x.value, y.value), ArrayType(raw, shape), span)
+    raw = Element(Kind.I64, 0, high, symbolic_max=None if high is not None else length)
+    index = b.emit(lambda r: library_op(r, "index_of", x.value, y.value), ArrayType(raw, shape), span)
     position = add_origin(b, index, span)
     top = None if high is None else high + origin
-    return b.retyped(position, ArrayType(Element(Kind.I64, origin, top, most=None if top is not None else length + origin),
+    return b.with_type(position, ArrayType(Element(Kind.I64, origin, top,
+        symbolic_max=None if top is not None else length + origin),
         shape))
 
 
@@ -117,12 +118,12 @@ def member(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
         count = product(right.type.shape)
         items = reshaped(b, y, (count, *y.type.shape[-1:]), span)
         return _occurs(b, items, x, count, left.type.shape, span)
-    return b.emit(lambda r: named(r, "member_of", x.value, y.value), ArrayType(BOOL, left.type.shape), span)
+    return b.emit(lambda r: library_op(r, "member_of", x.value, y.value), ArrayType(BOOL, left.type.shape), span)
 
 
 def _occurs(b: Builder, table: Operand, cells: Operand, length: Size, shape: tuple[Size, ...], span: Span) -> Operand:
     """bool for each of the cells: is it among the table's, of which there are so many?"""
-    index = b.emit(lambda r: named(r, "index_of", table.value, cells.value), ArrayType(Element(Kind.I64), shape), span)
+    index = b.emit(lambda r: library_op(r, "index_of", table.value, cells.value), ArrayType(Element(Kind.I64), shape), span)
     return b.scalar("ne", (index, b.size_value(length, span)), BOOL, span)
 
 
@@ -131,7 +132,7 @@ def find(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: 
     if text_and_numbers(left, right) or left.type.rank > right.type.rank:
         return constant_array(b, False, BOOL, right.type.shape, span)
     x, y = comparable(b, left, right, span)
-    starts = b.emit(lambda r: named(r, "find", x.value, y.value), ArrayType(BOOL, y.type.shape), span)
+    starts = b.emit(lambda r: library_op(r, "find", x.value, y.value), ArrayType(BOOL, y.type.shape), span)
     if y.type.rank == right.type.rank:
         return starts
     return reshaped(b, pick_cells(b, starts, [0], right.type.rank, span), right.type.shape, span)  # where a pair starts
@@ -152,8 +153,8 @@ def interval_index(b: Builder, left: Operand, right: Operand, axis: Operand | No
         return b.error(Code.E300, "`⍸` needs real numbers; complex numbers have no order", span)
     high, origin = left.type.shape[0].bounds()[1], b.index_origin
     raw = ArrayType(ranged(Kind.I64, -1, None if high is None else high - 1), shape)
-    interval = add_origin(b, b.emit(lambda r: named(r, "interval_index", x.value, y.value), raw, span), span)
-    return b.retyped(interval, ArrayType(ranged(Kind.I64, origin - 1, None if high is None else high - 1 + origin), shape))
+    interval = add_origin(b, b.emit(lambda r: library_op(r, "interval_index", x.value, y.value), raw, span), span)
+    return b.with_type(interval, ArrayType(ranged(Kind.I64, origin - 1, None if high is None else high - 1 + origin), shape))
 
 
 def grade(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
@@ -164,8 +165,8 @@ def grade(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
         message = f"`{b.glyph}` needs real numbers or text; complex numbers have no order"
         return b.error(Code.E300, message, span, labels=(label(b, x),))
     length, descending = x.type.shape[0], b.glyph == "⍒"
-    type = ArrayType(Element(Kind.I64, below=length), (length,), permutation=True)
-    return b.emit(lambda r: named(r, "grade", x.value, descending=descending), type, span)
+    type = ArrayType(Element(Kind.I64, index_bound=length), (length,), permutation=True)
+    return b.emit(lambda r: library_op(r, "grade", x.value, descending=descending), type, span)
 
 
 def grade_by(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
@@ -180,8 +181,8 @@ def grade_by(b: Builder, left: Operand, right: Operand, axis: Operand | None, sp
     if order.type.rank != 1:
         return b.error(Code.E131, f"a collation order is a vector of characters, but this is {show_type(left.type)}", span)
     length, descending = right.type.shape[0], b.glyph == "⍒"
-    type = ArrayType(Element(Kind.I64, below=length), (length,), permutation=True)
-    return b.emit(lambda r: named(r, "grade_by", order.value, right.value, descending=descending), type, span)
+    type = ArrayType(Element(Kind.I64, index_bound=length), (length,), permutation=True)
+    return b.emit(lambda r: library_op(r, "grade_by", order.value, right.value, descending=descending), type, span)
 
 
 # ------------------------------------------------------------------------------------- sets
@@ -190,7 +191,7 @@ def grade_by(b: Builder, left: Operand, right: Operand, axis: Operand | None, sp
 def unique(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     """`∪x`: the first of each equal major cells, in order."""
     y = to_vector(b, x, span)
-    mask = b.emit(lambda r: named(r, "first_occurrence", y.value), ArrayType(BOOL, y.type.shape[:1]), span)
+    mask = b.emit(lambda r: library_op(r, "first_occurrence", y.value), ArrayType(BOOL, y.type.shape[:1]), span)
     return by_mask(b, mask, y, 0, span)
 
 
@@ -211,15 +212,15 @@ def _present(b: Builder, x: Operand, y: Operand, span: Span) -> Operand | None:
 
 def without(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`x~y`: the cells of x that do not occur in y."""
-    return _kept(b, left, right, axis, span, inside=False)
+    return _filter_cells(b, left, right, axis, span, inside=False)
 
 
 def intersection(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`x∩y`: the cells of x that occur in y."""
-    return _kept(b, left, right, axis, span, inside=True)
+    return _filter_cells(b, left, right, axis, span, inside=True)
 
 
-def _kept(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span, *, inside: bool) -> Operand:
+def _filter_cells(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span, *, inside: bool) -> Operand:
     x = to_vector(b, left, span)
     mask = _present(b, x, to_vector(b, right, span), span)
     if mask is None:
@@ -247,7 +248,7 @@ def union(b: Builder, left: Operand, right: Operand, axis: Operand | None, span:
 # gives floats from integers), `f64` and `c128` real and complex floats of the argument's width, other elements are what they say.
 
 _SIZES: Final[Mapping[str, Callable[[Size, Size], Size]]] = {
-    "+": add, "-": monus, "×": mul, "÷": quotient, "⌊": minimum,
+    "+": add, "-": truncated_subtract, "×": mul, "÷": quotient, "⌊": minimum,
 }  # fmt: skip
 
 

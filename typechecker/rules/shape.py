@@ -9,25 +9,24 @@ from typing import TypeVar
 
 from ...lang.diagnostics.model import Code
 from ...lang.syntax.source import Span
-from ..core.arrays import Join, Payload, Reshape, Reverse, Rotate, Slice, Stack, Transpose, Windows
+from ..core.arrays import Join, Payload, Reshape, Reverse, Rotate, Slice, SlidingWindows, Stack, Transpose
 from ..core.builder import Builder
 from ..diagnostics import show_type
 from ..elements import ArrayType, Kind, strong
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..sizes.polynomials import ONE, ZERO, Size, product
-from ..sizes.size import minimum, monus
+from ..sizes.size import minimum, truncated_subtract
 from ..values.constant_folding import MOST_ITEMS
 from ..values.facts import Operand, Value
 from .argument_checks import (
     axis_index,
     check_axis,
     common,
-    filled,
-    filled_element,
+    element_with_fill,
+    is_one_item,
     joint_element,
     label,
     no_axis,
-    one_item,
     require_equal,
     require_integers,
     require_natural,
@@ -43,6 +42,7 @@ from .argument_checks import (
     to_vector,
     transposed,
     whole_numbers,
+    with_fill,
     with_static,
 )
 
@@ -100,11 +100,11 @@ def reshape_to(b: Builder, x: Operand, shape: tuple[Size, ...], span: Span) -> O
     """x's elements in another shape, of any number of elements."""
     if shape == x.type.shape:
         return x
-    have, want = product(x.type.shape), product(shape)
+    actual, want = product(x.type.shape), product(shape)
     y, element = x, strong(x.type.element)
-    if not (b.equal(have, want) or b.at_most(ONE, have)):
-        y = filled(b, x, span)
-        element = filled_element(y.type.element)
+    if not (b.equal(actual, want) or b.at_most(ONE, actual)):
+        y = with_fill(b, x, span)
+        element = element_with_fill(y.type.element)
     count = want.constant
     constant = cycle(y.constant, count) if y.constant is not None and count is not None else None
     reshape = b.emit(lambda r: Reshape(r, y.value), ArrayType(element, shape), span, constant=constant)
@@ -198,15 +198,15 @@ def rotate(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
         return b.poison(span)
     amount = b.convert(b.to_number(left, span), Kind.I64, span)
     rest = (*right.type.shape[:at], *right.type.shape[at + 1 :])
-    if one_item(amount) and amount.type.shape != rest:
+    if is_one_item(amount) and amount.type.shape != rest:
         amount = to_scalar(b, amount, span)
     if amount.type.rank and not _amounts_agree(b, amount, right, rest, span):
         return b.poison(span)
     by = static_integer(b, amount) if amount.type.rank == 0 else None
     constant = static = None
     if by is not None and right.type.rank == 1:
-        constant = turned(right.constant, by)
-        static = turned(right.static, by) if isinstance(right.static, tuple) else None
+        constant = rotated_left(right.constant, by)
+        static = rotated_left(right.static, by) if isinstance(right.static, tuple) else None
     type = replace(right.type, element=strong(right.type.element))
     if amount.type.rank:
         type = replace(type, permutation=False)
@@ -226,7 +226,7 @@ def _amounts_agree(b: Builder, amount: Operand, x: Operand, rest: tuple[Size, ..
     return good
 
 
-def turned(items: tuple[_Item, ...] | None, by: int) -> tuple[_Item, ...] | None:
+def rotated_left(items: tuple[_Item, ...] | None, by: int) -> tuple[_Item, ...] | None:
     """A tuple rotated left."""
     if not items:
         return items
@@ -328,13 +328,13 @@ def join_along(b: Builder, left: Operand, right: Operand, axis: int, span: Span)
     constant = _joined(x.constant, y.constant) if rank == 1 else None
     values = (x.value, y.value)
     joined = b.emit(lambda r: Join(r, values, axis), ArrayType(element, shape), span, constant=constant)
-    covers = b.known(left).covers or b.known(right).covers
+    covers = b.facts_of(left).covers or b.facts_of(right).covers
     if covers is not None:
-        b.note(joined, covers=covers)
+        b.add_facts(joined, covers=covers)
     statics = [v.static for v in both]
     if sum([len(s) if isinstance(s, tuple) else 1 for s in statics]) > MOST_ITEMS:
         return joined
-    if rank != 1 or any(s is None for s in statics) or element.kind is not Kind.I64 or element.below is not None:
+    if rank != 1 or any(s is None for s in statics) or element.kind is not Kind.I64 or element.index_bound is not None:
         return joined
     return with_static(joined, tuple(item for s in statics for item in (s if isinstance(s, tuple) else (s,)) if item is not None),
                        *both)  # fmt: skip
@@ -400,7 +400,7 @@ def _taken(b: Builder, size: Size, count: Size, backwards: bool) -> tuple[Size, 
 
 
 def _dropped(b: Builder, size: Size, count: Size, backwards: bool) -> tuple[Size, Size, bool]:
-    return ZERO if backwards else count, size - count if b.at_most(count, size) else monus(size, count), False
+    return ZERO if backwards else count, size - count if b.at_most(count, size) else truncated_subtract(size, count), False
 
 
 def _part(
@@ -466,8 +466,8 @@ def _is_backwards(b: Builder, amount: Size, span: Span) -> bool | None:
 def _slice(b: Builder, x: Operand, starts: list[Size], shape: list[Size], overtakes: bool, span: Span) -> Operand:
     if tuple(shape) == x.type.shape and all(s == ZERO for s in starts):
         return x
-    y = filled(b, x, span) if overtakes else x
-    element = filled_element(y.type.element) if overtakes else strong(y.type.element)
+    y = with_fill(b, x, span) if overtakes else x
+    element = element_with_fill(y.type.element) if overtakes else strong(y.type.element)
     while len(starts) > 1 and starts[-1] == ZERO and shape[len(starts) - 1] == y.type.shape[len(starts) - 1]:
         starts = starts[:-1]
     given = tuple(starts)
@@ -509,4 +509,4 @@ def windows(b: Builder, left: Operand, right: Operand, axis: Operand | None, spa
         return right
     shape = (*counts, *sizes, *right.type.shape[len(sizes) :])
     count = len(sizes)
-    return b.emit(lambda r: Windows(r, right.value, count), ArrayType(strong(right.type.element), shape), span)
+    return b.emit(lambda r: SlidingWindows(r, right.value, count), ArrayType(strong(right.type.element), shape), span)

@@ -141,7 +141,7 @@ def apply(b: Builder, glyph: str, left: Value | None, right: Value, axis: Operan
         b.glyph = outer
 
 
-_INSTEAD = {
+_HINTS = {
     "?": ("`key?shape` gives numbers from 0 to 1, the same for the same key: one of 0..n-1 is `⌊n×key?⍬`",),
     "⍕": ("`2⎕text x` writes rows of text with 2 digits after the point",),
     "⊂": ("arrays do not nest: cut with masks (`m⌿x`), or sum the items of each part with `k f⌸ (idx ⋄ values)`",),
@@ -159,13 +159,13 @@ def _apply(b: Builder, glyph: str, left: Value | None, right: Value, axis: Opera
         return b.error(Code.E305, f"`{glyph}` takes arrays, but this argument is a tuple", span,
                        notes=("take a tuple apart with `(a b) ← t`",))  # fmt: skip
     if glyph not in MONADIC and glyph not in DYADIC and glyph != "¿":
-        return b.error(Code.E620, f"`{glyph}` is not a function of this language", span, notes=_INSTEAD.get(glyph, ()))
+        return b.error(Code.E620, f"`{glyph}` is not a function of this language", span, notes=_HINTS.get(glyph, ()))
     if left is None:
         monadic = MONADIC.get(glyph)
         if monadic is None:
-            return b.error(Code.E133, f"`{glyph}` takes a left argument too", span, notes=_INSTEAD.get(glyph, ()))
+            return b.error(Code.E133, f"`{glyph}` takes a left argument too", span, notes=_HINTS.get(glyph, ()))
         return monadic(b, right, axis, span)
     dyadic = DYADIC.get(glyph)
     if dyadic is None:
-        return b.error(Code.E133, f"`{glyph}` takes no left argument", span, notes=_INSTEAD.get(glyph, ()))
+        return b.error(Code.E133, f"`{glyph}` takes no left argument", span, notes=_HINTS.get(glyph, ()))
     return dyadic(b, left, right, axis, span)

@@ -39,7 +39,7 @@ from ..elaborate.type_expressions import DeclaredType, TupleType
 from ..elements import ArrayType, Element, Kind
 from ..proof.obligations import Obligation, Proof, Relation, SizeFact
 from ..sizes.polynomials import Size
-from ..sizes.size import capacity
+from ..sizes.size import upper_bound
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from . import unify
 from .unify import CLASSES, Bindings, bind, bind_bounds, bind_caps, parameters, undetermined
@@ -85,10 +85,10 @@ def call(ctx: Context, function: SignedFunction, left: Value | None, right: Valu
     """Match, lift, expand the body, check the result."""
     signature = function.signature
     if (left is None) != (signature.left is None):
-        wanted, got = (1, 2) if signature.left is None else (2, 1)
+        expected, got = (1, 2) if signature.left is None else (2, 1)
         return ctx.error(
             Code.E130,
-            f"`{function.name}` takes {wanted} argument{'s' * (wanted > 1)}, got {got}",
+            f"`{function.name}` takes {expected} argument{'s' * (expected > 1)}, got {got}",
             span,
             notes=(f"{function.name} : {show_signature(signature)}",),
         )
@@ -145,23 +145,23 @@ def _call_cells(
     stated = _facts(ctx, function, bindings, span)
     if stated is None:
         return ctx.builder.poison(span)
-    first, promised = ctx.builder.next_value, promises(ctx, function.signature, converted, bindings)
+    first, promised = ctx.builder.next_value, declared_usages(ctx, function.signature, converted, bindings)
     with _body(ctx, function, stated):
         left = converted[0] if len(converted) == 2 else None
         result = ctx.call(function.body, left, converted[-1], span)
         if is_poisoned(result):
             return ctx.builder.poison(span)
         _open_shapes(function.signature.result, result, bindings)
-        wanted = instantiate(ctx, function.signature.result, bindings, result)
-        if wanted is None:
+        expected = instantiate(ctx, function.signature.result, bindings, result)
+        if expected is None:
             return ctx.builder.poison(span)
-        conformed = unify.conform(ctx, result, wanted, function.signature.result.span, f"the result of `{function.name}`")
+        conformed = unify.conform(ctx, result, expected, function.signature.result.span, f"the result of `{function.name}`")
     if is_poisoned(conformed):
         return conformed
     if promised:
         results = tuple([x.value for x in leaves(conformed)])
-        ctx.builder.ledger.promises.append(CoreCall(span, first, ctx.builder.next_value, results, promised))
-    return _as_declared(conformed, wanted)
+        ctx.builder.constraints.declared_usages.append(CoreCall(span, first, ctx.builder.next_value, results, promised))
+    return _as_declared(conformed, expected)
 
 
 def _converted(
@@ -177,21 +177,21 @@ def _converted(
     assumed = type_expressions.meaningful_facts(ctx, facts, partial(known_size, ctx, bindings))
     try:
         for parameter, value in zip(wanted_by, args, strict=True):
-            wanted = instantiate(ctx, parameter.type, bindings, value)
-            if wanted is None:
+            expected = instantiate(ctx, parameter.type, bindings, value)
+            if expected is None:
                 return None
-            argument_span, what = _place(ctx, value, span), f"this argument of `{function.name}`"
-            conformed = unify.conform(ctx, value, wanted, argument_span, what, notes)
+            argument_span, what = _argument_span(ctx, value, span), f"this argument of `{function.name}`"
+            conformed = unify.conform(ctx, value, expected, argument_span, what, notes)
             if is_poisoned(conformed):
                 return None
-            converted.append(_as_declared(conformed, wanted))
+            converted.append(_as_declared(conformed, expected))
     finally:
         for fact in assumed:
-            ctx.builder.ledger.premises.remove(fact)
+            ctx.builder.constraints.premises.remove(fact)
     return converted
 
 
-def promises(
+def declared_usages(
     ctx: Context, signature: program.Signature, args: Sequence[Value], bindings: Bindings
 ) -> tuple[tuple[ValueId, Size, Size | None], ...]:
     """How often the elements of the arguments are read, where the signature says so."""
@@ -205,19 +205,19 @@ def promises(
     return tuple(grades)
 
 
-def _place(ctx: Context, value: Value, span: Span) -> Span:
+def _argument_span(ctx: Context, value: Value, span: Span) -> Span:
     """Where an argument is written, if that is known."""
-    return ctx.builder.wording.uses.get(value.value, span) if isinstance(value, Operand) else span
+    return ctx.builder.source_names.uses.get(value.value, span) if isinstance(value, Operand) else span
 
 
-def _as_declared(value: Value, wanted: DeclaredType | None) -> Value:
+def _as_declared(value: Value, expected: DeclaredType | None) -> Value:
     """The argument or result without what is known of it beyond its declared type (a size keeps the form it has)."""
     if isinstance(value, Operand):
-        assert isinstance(wanted, ArrayType)
-        return Operand(value.value, ArrayType(wanted.element, value.type.shape, wanted.permutation))
-    assert isinstance(wanted, TupleType)
+        assert isinstance(expected, ArrayType)
+        return Operand(value.value, ArrayType(expected.element, value.type.shape, expected.permutation))
+    assert isinstance(expected, TupleType)
     items: list[Value] = []
-    for item, type_ in zip(value.items, wanted.items, strict=True):
+    for item, type_ in zip(value.items, expected.items, strict=True):
         items.append(_as_declared(item, type_))
     return TupleOperand(tuple(items))
 
@@ -226,16 +226,16 @@ def _as_declared(value: Value, wanted: DeclaredType | None) -> Value:
 def _body(ctx: Context, function: SignedFunction, stated: list[SizeFact]) -> Iterator[None]:
     """Inside the body: its `where` is known, nothing proved is proved again, and numbers are positions by its file's origin."""
     builder = ctx.builder
-    before, origin = builder.ledger.proof, builder.index_origin
+    before, origin = builder.constraints.proof, builder.index_origin
     builder.index_origin = function.file.index_origin
-    builder.ledger.proof = function.proof if before is Proof.NONE or function.proof is Proof.SOLVER else before
-    builder.ledger.premises += stated
+    builder.constraints.proof = function.proof if before is Proof.NONE or function.proof is Proof.SOLVER else before
+    builder.constraints.premises += stated
     try:
         yield
     finally:
-        builder.ledger.proof, builder.index_origin = before, origin
+        builder.constraints.proof, builder.index_origin = before, origin
         for fact in stated:
-            builder.ledger.premises.remove(fact)
+            builder.constraints.premises.remove(fact)
 
 
 def _facts(ctx: Context, function: SignedFunction, bindings: Bindings, span: Span) -> list[SizeFact] | None:
@@ -246,7 +246,7 @@ def _facts(ctx: Context, function: SignedFunction, bindings: Bindings, span: Spa
     for fact, _ in type_expressions.facts(ctx, nodes, partial(known_size, ctx, bindings)):
         message = f"`{function.name}` needs {fact}"
         good = ctx.builder.require(Obligation(fact, Code.E201, span, message, notes=("stated by its `where`",))) and good
-        if fact not in ctx.builder.ledger.premises and fact not in stated:
+        if fact not in ctx.builder.constraints.premises and fact not in stated:
             stated.append(fact)
     for node in function.signature.where:
         if node.relation in CLASSES and isinstance(node.left, SizeName):
@@ -297,8 +297,8 @@ def instantiate(ctx: Context, node: TypeExpression, bindings: Bindings, value: V
     element = type_expressions.element_of(ctx, node.element, partial(known_size, ctx, bindings), bindings.elements)
     if element is None:
         return None
-    if node.element.name == "perm" and element.below is not None:
-        return ArrayType(element, (element.below,), True)
+    if node.element.name == "perm" and element.index_bound is not None:
+        return ArrayType(element, (element.index_bound,), True)
     shape: list[Size] = []
     for part in node.shape:
         if isinstance(part, ShapeVariable):
@@ -334,7 +334,7 @@ def _open_shapes(node: TypeExpression, value: Value, bindings: Bindings) -> None
 def _open_element(ctx: Context, node: ArrayTypeExpression, bindings: Bindings, value: Operand) -> bool:
     """The k of `idx<k≤d>` and `perm<k≤d>`."""
     for part in node.element.args:
-        size = value.type.shape[0] if node.element.name == "perm" and value.type.rank else value.type.element.below
+        size = value.type.shape[0] if node.element.name == "perm" and value.type.rank else value.type.element.index_bound
         if isinstance(part, BoundedSize) and size is not None and _at_most(ctx, part, bindings, size) is None:
             return False
     return True
@@ -354,7 +354,7 @@ def _at_most(ctx: Context, part: BoundedSize, bindings: Bindings, size: Size) ->
     bound = type_expressions.size_expression(ctx, part.bound, partial(known_size, ctx, bindings))
     if bound is None:
         return None
-    fact = SizeFact(Relation.AT_MOST, capacity(size), bound)
+    fact = SizeFact(Relation.AT_MOST, upper_bound(size), bound)
     if not ctx.builder.require(Obligation(fact, Code.E201, part.span, f"the length {size} is not known to be at most {bound}")):
         return None
     bindings.sizes.setdefault(part.name, size)

@@ -41,11 +41,11 @@ from .unify import (
     arrays,
     bounded_sizes,
     element_classes,
+    eliminate_existentials,
     parameters,
     shape_variables,
     sizes_of,
     well_formed,
-    without_unseen,
 )
 
 _CLASS_KINDS = {
@@ -72,7 +72,7 @@ class _SampledSignature:
 
 def define(ctx: Context, signature: program.Signature, body: FunctionValue, file: FileContext) -> FunctionValue:
     """The annotated function, checked once; a broken one if a size of its signature breaks it."""
-    signature = without_unseen(signature, frozenset(file.params))
+    signature = eliminate_existentials(signature, frozenset(file.params))
     function = SignedFunction(signature.span, signature.target.name, signature, body, file)
     outcome = None if isinstance(body, BrokenFunction) else _outcome(ctx, function)
     if outcome is None:
@@ -87,37 +87,38 @@ def define(ctx: Context, signature: program.Signature, body: FunctionValue, file
 def _outcome(ctx: Context, function: SignedFunction) -> CheckOutcome | None:
     """What checking the definition finds; the same as in an earlier version of the program if nothing it means has changed.
     None: the signature is refused by itself."""
-    memory, site = ctx.memory, function.file.sites.current
-    if site is None or site.reach is DependencyLevel.SIZES:
-        return _checked(ctx, function)
-    key = (site.key, _params(ctx, function) if site.reach is DependencyLevel.PARAMS else ())
-    known = memory.outcomes.get(key)
+    check_cache, definition = ctx.check_cache, function.file.definition_keys.current
+    if definition is None or definition.dependency is DependencyLevel.SIZES:
+        return _check_samples(ctx, function)
+    key = (definition.key, _params(ctx, function) if definition.dependency is DependencyLevel.PARAMS else ())
+    known = check_cache.outcomes.get(key)
     if known is not None:
         ctx.nodes += known.nodes
-        return replace(known, diagnostics=tuple(absolute(known.diagnostics, site)))
+        return replace(known, diagnostics=tuple(absolute(known.diagnostics, definition)))
     before = ctx.nodes
-    outcome = _checked(ctx, function)
+    outcome = _check_samples(ctx, function)
     if outcome is None:
         return None
-    diagnostics = () if not outcome.diagnostics else relative(outcome.diagnostics, site) if _is_final(outcome, site) else None
+    diagnostics = () if not outcome.diagnostics else relative(outcome.diagnostics, definition) if _is_final(outcome,
+        definition) else None
     if diagnostics is not None:
-        memory.outcomes.put(key, replace(outcome, diagnostics=diagnostics, nodes=ctx.nodes - before))
+        check_cache.outcomes.put(key, replace(outcome, diagnostics=diagnostics, nodes=ctx.nodes - before))
     return outcome
 
 
-def _is_final(outcome: CheckOutcome, site: DefinitionKey) -> bool:
+def _is_final(outcome: CheckOutcome, definition: DefinitionKey) -> bool:
     """Would it be refused again in the same words?  Not if a name's value came with other statements, or the solver failed."""
-    return site.reach is DependencyLevel.NOTHING and all(d.verdict is not Verdict.UNKNOWN for d in outcome.diagnostics)
+    return definition.dependency is DependencyLevel.NOTHING and all(d.verdict is not Verdict.UNKNOWN for d in outcome.diagnostics)
 
 
 def _params(ctx: Context, function: SignedFunction) -> tuple[object, ...]:
     """What is known of params, on which a definition that mentions them may rest."""
     params = tuple([(name, v.id) for name, v in function.file.params.items()])
-    facts = [(f.relation, f.left.key, f.right.key) for f in ctx.builder.ledger.premises]
+    facts = [(f.relation, f.left.key, f.right.key) for f in ctx.builder.constraints.premises]
     return (params, *facts)
 
 
-def _checked(ctx: Context, function: SignedFunction) -> CheckOutcome | None:
+def _check_samples(ctx: Context, function: SignedFunction) -> CheckOutcome | None:
     """Check the body for each sample until one is refused."""
     if not well_formed(ctx, function.signature, function.file.params):
         return None
@@ -144,16 +145,16 @@ def _samples(signature: program.Signature) -> Iterator[_SampledSignature]:
 
 def _check(ctx: Context, function: SignedFunction, sample: _SampledSignature) -> tuple[list[Diagnostic], Proof]:
     """(what is wrong for some size, by what the rest was proved: NONE where loading has to check a fact about params)."""
-    site = function.file.sites.current
-    captures = site is None or site.reach is not DependencyLevel.NOTHING
-    with ctx.aside(NamingMode.FOLLOWING if captures else NamingMode.FRESH):
-        return _check_aside(ctx, function, sample)
+    definition = function.file.definition_keys.current
+    captures = definition is None or definition.dependency is not DependencyLevel.NOTHING
+    with ctx.speculate(NamingMode.CONTINUE if captures else NamingMode.FRESH):
+        return _check_speculatively(ctx, function, sample)
 
 
-def _check_aside(ctx: Context, function: SignedFunction, sample: _SampledSignature) -> tuple[list[Diagnostic], Proof]:
+def _check_speculatively(ctx: Context, function: SignedFunction, sample: _SampledSignature) -> tuple[list[Diagnostic], Proof]:
     builder, signature = ctx.builder, function.signature
-    ledger = builder.ledger
-    guards, solved, promises = len(ledger.guards), len(ledger.solved), len(ledger.promises)
+    constraints = builder.constraints
+    guards, solved, promises = len(constraints.guards), len(constraints.solver_assumptions), len(constraints.declared_usages)
     bindings = Bindings(function.file.params)
     builder.open_block((), signature.span)
     classes = element_classes(signature)
@@ -167,26 +168,29 @@ def _check_aside(ctx: Context, function: SignedFunction, sample: _SampledSignatu
         _open_sizes(ctx, parameter.type, bindings)
     args = [_sample(ctx, p.type, bindings) for p in parameters(signature)]
     known = frozenset(v for size in bindings.sizes.values() for v in size.variables())
-    builder.ledger.clause_site = _site(signature, known | frozenset(bindings.params.values()))
+    builder.constraints.clause_site = _site(signature, known | frozenset(bindings.params.values()))
     for fact, _ in type_expressions.facts(ctx, facts, partial(known_size, ctx, bindings)):
         if fact not in stated:
-            builder.ledger.premises.append(fact)
+            builder.constraints.premises.append(fact)
     if not any(is_poisoned(x) for x in args):
         result = call(ctx, function, args[0] if len(args) == 2 else None, args[-1], signature.span)
         if declarations.states_quantities(signature) and not is_poisoned(result):
             block = builder.close_block(leaves(result))
             sizes = frozenset(bindings.sizes) | frozenset(bindings.params)
-            builder.reports.diagnostics += declarations.violations(
+            builder.sink.diagnostics += declarations.usage_violations(
                 ctx,
                 signature,
                 args,
                 block,
                 partial(known_size, ctx, bindings),
                 sizes,
-                builder.ledger.promises[promises:-1],  # the last is what is being checked
+                builder.constraints.declared_usages[promises:-1],  # the last is what is being checked
             )
-    diagnostics = [d for d in builder.reports.diagnostics if d.is_error or d.code == Code.W310]
-    proof = Proof.NONE if len(ledger.guards) > guards else Proof.SOLVER if len(ledger.solved) > solved else Proof.RULES
+    diagnostics = [d for d in builder.sink.diagnostics if d.is_error or d.code == Code.W310]
+    if len(constraints.guards) > guards:
+        proof = Proof.NONE
+    else:
+        proof = Proof.SOLVER if len(constraints.solver_assumptions) > solved else Proof.RULES
     return [_of_class(_of_rank(d, signature, sample), signature, classes) for d in diagnostics], proof
 
 

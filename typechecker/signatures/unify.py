@@ -30,12 +30,12 @@ from ...lang.tree.expressions import (
 )
 from ..diagnostics import show_type
 from ..elaborate.context import Context
-from ..elaborate.type_expressions import KINDS, DeclaredType, TupleType, meant_element, refuse_element
+from ..elaborate.type_expressions import KINDS, DeclaredType, TupleType, meant_element, reject_element
 from ..elements import ArrayType, Element, Kind, fits, integer_range, promote, strong, widens
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..rules.index import is_below_if_any
 from ..sizes.polynomials import ZERO, Size, SizeVariable, number as size_number, product, variable
-from ..sizes.size import capacity, quotient
+from ..sizes.size import quotient, upper_bound
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned
 
 # ---------------------------------------------------------------------------------------------------- signature_binding
@@ -117,8 +117,8 @@ def _bind_element(ctx: Context, node: ElementName, value: Operand, bindings: Bin
     if node.name in ("idx", "perm", "int"):
         return
     element = (
-        strong(ctx.builder.to_number(value, ctx.builder.where(value)).type.element)
-        if element.below is not None
+        strong(ctx.builder.to_number(value, ctx.builder.span_of(value)).type.element)
+        if element.index_bound is not None
         else strong(element)
     )
     element = Element(element.kind)
@@ -139,8 +139,8 @@ def bind_bounds(node: TypeExpression, value: Value, bindings: Bindings) -> None:
         if isinstance(value, TupleOperand):
             for part, item in zip(node.items, value.items, strict=True):
                 bind_bounds(part, item, bindings)
-    elif node.element.name == "idx" and isinstance(value, Operand) and value.type.element.below is not None:
-        _bind_size(node.element.args[0], value.type.element.below, bindings)
+    elif node.element.name == "idx" and isinstance(value, Operand) and value.type.element.index_bound is not None:
+        _bind_size(node.element.args[0], value.type.element.index_bound, bindings)
 
 
 def sizes_bound_by(parameters: Sequence[ArrayTypeExpression]) -> frozenset[str]:
@@ -164,7 +164,7 @@ def _bind_size(node: ShapeItem, size: Size, bindings: Bindings) -> None:
                 bindings.sizes[node.name] = size
         case BoundedSize():
             bindings.sizes.setdefault(node.name, size)
-            bindings.bounds.append((node.bound, capacity(size)))
+            bindings.bounds.append((node.bound, upper_bound(size)))
         case SizeCall():
             linear = _linear(node, bindings)
             if linear is not None:
@@ -213,41 +213,41 @@ def _value(node: SizeExpression, bindings: Bindings) -> Size | None:
 # Checking a value against a declared type, and converting it to that type where it widens.
 
 def conform(
-    ctx: Context, value: Value, wanted: DeclaredType, span: Span, what: str, notes: tuple[str, ...] = ()
+    ctx: Context, value: Value, expected: DeclaredType, span: Span, what: str, notes: tuple[str, ...] = ()
 ) -> Value:  # fmt: skip
     """`value` as one of the declared type: sizes E200/E201, elements E300/E301/E302."""
     if is_poisoned(value):
         return ctx.builder.poison(span)
-    if isinstance(wanted, TupleType):
-        if not isinstance(value, TupleOperand) or len(value.items) != len(wanted.items):
-            return ctx.error(Code.E305, f"{what} is declared a tuple of {len(wanted.items)} items, but this is not one", span)
+    if isinstance(expected, TupleType):
+        if not isinstance(value, TupleOperand) or len(value.items) != len(expected.items):
+            return ctx.error(Code.E305, f"{what} is declared a tuple of {len(expected.items)} items, but this is not one", span)
         items: list[Value] = []
-        for item, type_ in zip(value.items, wanted.items, strict=True):
+        for item, type_ in zip(value.items, expected.items, strict=True):
             items.append(conform(ctx, item, type_, span, what, notes))
         return ctx.builder.poison(span) if any(is_poisoned(item) for item in items) else TupleOperand(tuple(items))
     if isinstance(value, TupleOperand):
-        return ctx.error(Code.E305, f"{what} is declared {show_type(wanted)}, but this is a tuple", span)
-    if value.type.rank != wanted.rank:
+        return ctx.error(Code.E305, f"{what} is declared {show_type(expected)}, but this is a tuple", span)
+    if value.type.rank != expected.rank:
         return ctx.error(
             Code.E200,
-            f"{what} is declared {show_type(wanted)}, but this has rank {value.type.rank}: it can never work",
+            f"{what} is declared {show_type(expected)}, but this has rank {value.type.rank}: it can never work",
             span,
             label=show_type(value.type),
             notes=notes,
         )
-    for a, b in zip(value.type.shape, wanted.shape, strict=True):
+    for a, b in zip(value.type.shape, expected.shape, strict=True):
         fact = SizeFact(Relation.EQUAL, a, b)
-        message = f"{what} is declared {show_type(wanted)}, but this is {show_type(value.type)}"
+        message = f"{what} is declared {show_type(expected)}, but this is {show_type(value.type)}"
         if not ctx.builder.require(Obligation(fact, Code.E201, span, message, notes=notes)):
             return ctx.builder.poison(span)
-    return element_as(ctx, value, wanted, span, what)
+    return element_as(ctx, value, expected, span, what)
 
 
-def element_as(ctx: Context, x: Operand, wanted: ArrayType, span: Span, what: str) -> Operand:
+def element_as(ctx: Context, x: Operand, expected: ArrayType, span: Span, what: str) -> Operand:
     """x with the declared element type, where it widens by itself."""
-    element = wanted.element
-    if element.below is not None:
-        return _position_as(ctx, x, element, wanted.permutation, span, what)
+    element = expected.element
+    if element.index_bound is not None:
+        return _position_as(ctx, x, element, expected.permutation, span, what)
     given = x.type.element
     if Kind.CHAR in (given.kind, element.kind) and given.kind is not element.kind:
         return ctx.error(Code.E300, f"{what} is declared {element.kind.value}, but this is {given.kind.value}", span)
@@ -290,21 +290,21 @@ def _within_range(ctx: Context, x: Operand, element: Element, span: Span, what: 
         most = str(element.high).replace("-", "¯")
         ctx.error(Code.E302, f"{what} is declared at most {most}, but this may be more", span, label=label)
         return False
-    if element.most is None:
+    if element.symbolic_max is None:
         return True
-    top = exact or x.type.element.most or (None if high is None else size_number(high))
-    if top is None or (exact is None and ctx.builder.at_most(top, element.most) is False):
+    top = exact or x.type.element.symbolic_max or (None if high is None else size_number(high))
+    if top is None or (exact is None and ctx.builder.at_most(top, element.symbolic_max) is False):
         may = "more" if top is None else str(top)
-        ctx.error(Code.E302, f"{what} is declared at most {element.most}, but this may be {may}", span, label=label)
+        ctx.error(Code.E302, f"{what} is declared at most {element.symbolic_max}, but this may be {may}", span, label=label)
         return False
-    message = f"{what} is declared at most {element.most}, but this may be {top}"
-    return ctx.builder.require(Obligation(SizeFact(Relation.AT_MOST, top, element.most), Code.E201, span, message))
+    message = f"{what} is declared at most {element.symbolic_max}, but this may be {top}"
+    return ctx.builder.require(Obligation(SizeFact(Relation.AT_MOST, top, element.symbolic_max), Code.E201, span, message))
 
 
 def _conversion(ctx: Context, x: Operand, kind: Kind, span: Span) -> tuple[Fix, ...]:
     """The repair by an explicit conversion, where the value itself is underlined."""
     text = ctx.builder.text(span)
-    if ctx.builder.wording.uses.get(x.value) != span or not text:
+    if ctx.builder.source_names.uses.get(x.value) != span or not text:
         return ()
     last = ctx.builder.text(Span(span.file, span.end, span.end + 1)) in ("", "\n")
     converted = f"{kind.value} {text}" if last else f"({kind.value} {text})"
@@ -312,22 +312,22 @@ def _conversion(ctx: Context, x: Operand, kind: Kind, span: Span) -> tuple[Fix, 
 
 
 def _position_as(ctx: Context, x: Operand, element: Element, permutation: bool, span: Span, what: str) -> Operand:
-    assert element.below is not None
+    assert element.index_bound is not None
     given = x.type.element
     if permutation and not x.type.permutation:
         return ctx.error(
             Code.E301, f"{what} is declared a permutation, but this is not known to be one", span, label=show_type(x.type)
         )
-    if given.below is not None:
-        if ctx.builder.at_most(given.below, element.below) is True:
+    if given.index_bound is not None:
+        if ctx.builder.at_most(given.index_bound, element.index_bound) is True:
             return x
-        return ctx.error(Code.E310, f"{what} is declared idx<{element.below}>, but this is idx<{given.below}>", span)
+        return ctx.error(Code.E310, f"{what} is declared idx<{element.index_bound}>, but this is idx<{given.index_bound}>", span)
     stored = ctx.builder.to_position(x, span)
-    if stored.type.element.kind is Kind.I64 and _is_below(ctx, stored, element.below):
-        return ctx.builder.retyped(stored, ArrayType(element, stored.type.shape))
+    if stored.type.element.kind is Kind.I64 and _is_below(ctx, stored, element.index_bound):
+        return ctx.builder.with_type(stored, ArrayType(element, stored.type.shape))
     return ctx.error(
         Code.E310,
-        f"{what} is declared idx<{element.below}>, but this is not known to be in that range",
+        f"{what} is declared idx<{element.index_bound}>, but this is not known to be in that range",
         span,
         label=show_type(x.type),
     )
@@ -335,13 +335,13 @@ def _position_as(ctx: Context, x: Operand, element: Element, permutation: bool, 
 
 def _is_below(ctx: Context, x: Operand, size: Size) -> bool:
     """Is every element of x, counted from 0, known to be a position of an axis of this size?"""
-    if product(map(capacity, x.type.shape)) == ZERO:
+    if product(map(upper_bound, x.type.shape)) == ZERO:
         return True
     low, high = integer_range(x.type.element)
     exact = x.static if isinstance(x.static, Size) else None
     if not (low is not None and low >= 0) and not (exact is not None and ctx.builder.at_most(ZERO, exact)):
         return False
-    tops = (exact, x.type.element.most, None if high is None else size_number(high))
+    tops = (exact, x.type.element.symbolic_max, None if high is None else size_number(high))
     return any(
         top is not None and (ctx.builder.at_most(top + 1, size) or is_below_if_any(ctx.builder, x, top + 1, size)) for top in tops
     )
@@ -397,7 +397,7 @@ def well_formed(ctx: Context, signature: program.Signature, params: Collection[s
     elements = [array.element for array in (*parameter_arrays(signature), *arrays(signature.result))]
     mistaken = dict.fromkeys([element.name for element in elements if _is_mistaken(element)])
     for name in mistaken:
-        refuse_element(ctx, [element for element in elements if element.name == name])
+        reject_element(ctx, [element for element in elements if element.name == name])
     if mistaken:
         return False
     good = True
@@ -484,19 +484,19 @@ Known = Callable[[SizeName], bool]
 _Size = SizeExpression
 
 
-def without_unseen(signature: program.Signature, params: frozenset[str]) -> program.Signature:
+def eliminate_existentials(signature: program.Signature, params: frozenset[str]) -> program.Signature:
     """The signature with facts and result in the sizes of its arguments; what cannot be written so stays."""
     if not signature.where:
         return signature
     known = determined(signature) | params
-    where, meant = solved(signature.where, lambda size: size.name in known)
+    where, meant = solve_existentials(signature.where, lambda size: size.name in known)
     result = signature.result
     for name, value in meant:
         result = _in_type(result, name, value)
     return signature if where == signature.where else replace(signature, where=where, result=result)
 
 
-def solved(where: Sequence[Fact], known: Known) -> tuple[tuple[Fact, ...], list[tuple[str, _Size]]]:
+def solve_existentials(where: Sequence[Fact], known: Known) -> tuple[tuple[Fact, ...], list[tuple[str, _Size]]]:
     """The facts in known sizes, and what the unseen ones stand for."""
     facts = list(where)
     meant: list[tuple[str, _Size]] = []
@@ -542,7 +542,7 @@ def _equality(
             return None if {x, y} & elsewhere else ((), None, None)
     if len(unseen) != 1:
         return None
-    return _unseen_linear(fact, side, other, known)
+    return _solve_linear(fact, side, other, known)
 
 
 def _powers_of(side: _Size, other: _Size, others: Sequence[Fact]) -> list[Fact]:
@@ -574,21 +574,21 @@ def _of_powers(fact: Fact, name: str, base: SizeNumber, power: _Size) -> Fact:
     return replace(fact, left=sides[0], right=sides[1])
 
 
-def _unseen_linear(fact: Fact, side: _Size, other: _Size, known: Known) -> tuple[tuple[Fact, ...], str, _Size] | None:
+def _solve_linear(fact: Fact, side: _Size, other: _Size, known: Known) -> tuple[tuple[Fact, ...], str, _Size] | None:
     """The one unseen name of `side` where it stands in a sum or as a factor."""
     match side:
         case SizeName():
             return (), side.name, other
         case SizeCall(function="+", args=(a, b)):
             part, rest = (b, a) if _is_known(a, known) else (a, b)
-            solution = _unseen_linear(fact, part, SizeCall(fact.span, "-", (other, rest)), known)
+            solution = _solve_linear(fact, part, SizeCall(fact.span, "-", (other, rest)), known)
             enough = replace(fact, relation="≤", left=rest, right=other)
             return None if solution is None else ((enough, *solution[0]), solution[1], solution[2])
         case SizeCall(function="-", args=(a, b)) if _is_known(b, known):
-            return _unseen_linear(fact, a, SizeCall(fact.span, "+", (other, b)), known)
+            return _solve_linear(fact, a, SizeCall(fact.span, "+", (other, b)), known)
         case SizeCall(function="×", args=(a, b)):
             part, factor = (b, a) if _is_known(a, known) else (a, b)
-            solution = _unseen_linear(fact, part, SizeCall(fact.span, "÷", (other, factor)), known)
+            solution = _solve_linear(fact, part, SizeCall(fact.span, "÷", (other, factor)), known)
             divides = replace(fact, relation="∣", left=factor, right=other)
             return None if solution is None else ((divides, *solution[0]), solution[1], solution[2])
         case _:

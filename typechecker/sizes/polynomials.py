@@ -18,7 +18,7 @@ class SizeOrigin(Enum):
     INPUT = "an input's header"
     PARAM = "a param"
     RUNTIME = "known when run"
-    TURN = "the number of the iteration of a loop"
+    LOOP_INDEX = "the number of the iteration of a loop"
     RIGID = "a signature"
 
 
@@ -42,7 +42,7 @@ class SizeVariable:
     @property
     def is_runtime(self) -> bool:
         """Is it known only when run, found by an op or counted by a loop?"""
-        return self.origin is SizeOrigin.RUNTIME or self.origin is SizeOrigin.TURN
+        return self.origin is SizeOrigin.RUNTIME or self.origin is SizeOrigin.LOOP_INDEX
 
     def __str__(self) -> str:
         return self.name
@@ -55,18 +55,18 @@ class AtomKind(Enum):
     MINIMUM = "⌊"
 
 
-class Opaque:
-    """A non-polynomial node on normalised operands, built only by the functions below."""
+class NonlinearAtom:
+    """A non-polynomial kind on normalised operands, built only by the functions below."""
 
-    __slots__ = ("args", "key", "node")
+    __slots__ = ("args", "key", "kind")
 
-    def __init__(self, node: AtomKind, args: tuple[Size, ...]) -> None:
-        self.node = node
+    def __init__(self, kind: AtomKind, args: tuple[Size, ...]) -> None:
+        self.kind = kind
         self.args = args
-        self.key = f"{node.value}({';'.join(a.key for a in args)})"
+        self.key = f"{kind.value}({';'.join(a.key for a in args)})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Opaque) and self.key == other.key
+        return isinstance(other, NonlinearAtom) and self.key == other.key
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -75,7 +75,7 @@ class Opaque:
 MOST_CHARACTERS = 20_000  # of a formula's key
 MOST_POWER = 64
 
-Atom: TypeAlias = SizeVariable | Opaque
+Atom: TypeAlias = SizeVariable | NonlinearAtom
 Monomial: TypeAlias = tuple[tuple[Atom, int], ...]
 Interval: TypeAlias = tuple[int | None, int | None]
 
@@ -168,7 +168,7 @@ class Size:
                 if isinstance(atom, SizeVariable):
                     factor = sizes.get(atom) or variable(atom)
                 else:
-                    factor = Size.build(atom.node, tuple(a.substitute(sizes) for a in atom.args))
+                    factor = Size.build(atom.kind, tuple(a.substitute(sizes) for a in atom.args))
                 for _ in range(power):
                     product = product * factor
             total = total + product
@@ -261,9 +261,9 @@ ZERO = number(0)
 ONE = number(1)
 
 
-def _evaluate(atom: Opaque, sizes: Mapping[SizeVariable, int]) -> int:
+def _evaluate(atom: NonlinearAtom, sizes: Mapping[SizeVariable, int]) -> int:
     values = [a.evaluate(sizes) for a in atom.args]
-    match atom.node:
+    match atom.kind:
         case AtomKind.QUOTIENT:
             return values[0] // values[1] if values[1] else 0
         case AtomKind.REMAINDER:
@@ -284,7 +284,7 @@ def atom_bounds(atom: Atom) -> Interval:
     intervals = [a.bounds() for a in atom.args]
     lows = [low for low, _ in intervals if low is not None]
     highs = [high for _, high in intervals if high is not None]
-    match atom.node:
+    match atom.kind:
         case AtomKind.MAXIMUM:
             return max(lows, default=None), max(highs) if len(highs) == len(intervals) else None
         case AtomKind.MINIMUM:
@@ -400,13 +400,13 @@ def _atom(atom: Atom, *, alone: bool) -> str:
     if isinstance(atom, SizeVariable):
         return atom.name
     args = atom.args
-    match atom.node:
+    match atom.kind:
         case AtomKind.QUOTIENT:
             text = f"{operand(args[0])}÷{operand(args[1])}"
         case AtomKind.REMAINDER:
             text = f"{operand(args[1])}|{operand(args[0])}"
         case _:
-            text = atom.node.value.join([*(operand(a) for a in args[:-1]), show(args[-1])])
+            text = atom.kind.value.join([*(operand(a) for a in args[:-1]), show(args[-1])])
     return text if alone else f"({text})"
 
 
@@ -440,13 +440,13 @@ def _factor(atom: Atom, *, alone: bool) -> str:
     if isinstance(atom, SizeVariable):
         return atom.name
     shown = [show_formula(a) for a in atom.args]
-    match atom.node:
+    match atom.kind:
         case AtomKind.QUOTIENT:
             text = f"{_enclosed(shown[0], atom.args[0])}÷{_enclosed(shown[1], atom.args[1])}"
         case AtomKind.REMAINDER:
             text = f"{_enclosed(shown[1], atom.args[1])}|{_enclosed(shown[0], atom.args[0])}"
         case _:
-            text = atom.node.value.join([*(_enclosed(s, a) for s, a in zip(shown[:-1], atom.args[:-1], strict=True)), shown[-1]])
+            text = atom.kind.value.join([*(_enclosed(s, a) for s, a in zip(shown[:-1], atom.args[:-1], strict=True)), shown[-1]])
     return text if alone else f"({text})"
 
 

@@ -13,26 +13,26 @@ from ..proof.obligations import Relation, SizeFact
 from ..values.facts import MaskFacts
 from .polynomials import Size, SizeOrigin, SizeVariable, product, variable
 
-ASIDE = 1 << 40
+SPECULATIVE_IDS = 1 << 40
 """Ids from here on are of work aside: those of the program do not depend on it."""
 
 
 @dataclass(slots=True)
-class NamedSizes:
+class SizeVariables:
     """`spans` says where and why a size came to be; ids count up in the order of creation, those of work aside on their own."""
 
     spans: dict[SizeVariable, tuple[Span, str]] = field(default_factory=dict)
     names: dict[str, int] = field(default_factory=dict)
     next: list[int] = field(default_factory=lambda: [0])
-    _aside: list[int] = field(default_factory=lambda: [ASIDE])
+    _aside: list[int] = field(default_factory=lambda: [SPECULATIVE_IDS])
     _masks: dict[ValueId, SizeVariable] = field(default_factory=dict)
     _values: dict[ValueId, SizeVariable] = field(default_factory=dict)
     _same: dict[ValueId, ValueId] = field(default_factory=dict)
 
-    def trial(self, fresh_names: bool) -> NamedSizes:
+    def trial(self, fresh_names: bool) -> SizeVariables:
         """For work that is to leave no trace."""
         names = {} if fresh_names else dict(self.names)
-        return NamedSizes(self.spans, names, self._aside, self._aside, dict(self._masks), dict(self._values), dict(self._same))
+        return SizeVariables(self.spans, names, self._aside, self._aside, dict(self._masks), dict(self._values), dict(self._same))
 
     def counts(self) -> tuple[int, ...]:
         """How many sizes there are, and what names them."""
@@ -68,11 +68,11 @@ class NamedSizes:
         known = self._masks.get(value)
         learnt: tuple[SizeFact, ...] = ()
         if known is None:
-            known = next((size for other, size in self._masks.items() if facts.same(other, value)), None)
+            known = next((size for other, size in self._masks.items() if facts.is_same(other, value)), None)
             if known is None:
-                why, least = "the number of elements this mask keeps", facts.least(value)
+                why, least = "the number of elements this mask keeps", facts.minimum_true(value)
                 known = self.at_run_time("k", cap, span, why, least, SizeOrigin.RUNTIME)
-                opposite = next((size for other, size in self._masks.items() if facts.opposite(other, value)), None)
+                opposite = next((size for other, size in self._masks.items() if facts.is_opposite(other, value)), None)
                 if opposite is not None:
                     together = variable(opposite) + variable(known)
                     learnt = (SizeFact(Relation.EQUAL, together, product(types[mask].shape)),)

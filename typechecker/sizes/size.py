@@ -21,7 +21,7 @@ from .polynomials import (
     AtomKind,
     Interval,
     Monomial,
-    Opaque,
+    NonlinearAtom,
     Size,
     SizeOrigin,
     SizeVariable,
@@ -41,21 +41,21 @@ __all__ = [
     "AtomKind",
     "Interval",
     "Monomial",
-    "Opaque",
+    "NonlinearAtom",
     "Size",
     "SizeOrigin",
     "SizeVariable",
     "as_size",
-    "capacity",
-    "least",
+    "lower_bound",
     "maximum",
     "minimum",
-    "monus",
     "number",
     "product",
     "quotient",
     "rebuild",
     "remainder",
+    "truncated_subtract",
+    "upper_bound",
     "variable",
 ]  # fmt: skip
 
@@ -75,7 +75,7 @@ def quotient(a: Size | int, b: Size | int) -> Size:
     exact, rest = _divide(a, b)
     if rest == ZERO:
         return exact
-    return exact + _atom(Opaque(AtomKind.QUOTIENT, (rest, b)))
+    return exact + _atom(NonlinearAtom(AtomKind.QUOTIENT, (rest, b)))
 
 
 def _quotient_by_number(a: Size, divisor: int) -> Size:
@@ -96,14 +96,14 @@ def _quotient_by_number(a: Size, divisor: int) -> Size:
     head = rest - shift
     if len(head.terms) == 1 and head.terms[0][1] == 1 and len(head.terms[0][0]) == 1:
         atom, power = head.terms[0][0][0]
-        if power == 1 and isinstance(atom, Opaque) and atom.node is AtomKind.QUOTIENT:
+        if power == 1 and isinstance(atom, NonlinearAtom) and atom.kind is AtomKind.QUOTIENT:
             inner = atom.args[1].constant
             if inner is not None and inner > 0:  # ⌊(⌊x÷i⌋+j)÷d⌋ = ⌊(x+j·i)÷(i·d)⌋
                 return exact + _quotient_by_number(atom.args[0] + shift * inner, inner * divisor)
     low, high = rest.bounds()
     if low is not None and high is not None and low // divisor == high // divisor:
         return exact + low // divisor
-    return exact + _atom(Opaque(AtomKind.QUOTIENT, (rest, number(divisor))))
+    return exact + _atom(NonlinearAtom(AtomKind.QUOTIENT, (rest, number(divisor))))
 
 
 def remainder(a: Size | int, b: Size | int) -> Size:
@@ -126,9 +126,9 @@ def remainder(a: Size | int, b: Size | int) -> Size:
             return ZERO
     if len(rest.terms) == 1 and rest.terms[0][1] == 1 and len(rest.terms[0][0]) == 1:
         atom, power = rest.terms[0][0][0]
-        if power == 1 and isinstance(atom, Opaque) and atom.node is AtomKind.REMAINDER and atom.args[1] == b:
+        if power == 1 and isinstance(atom, NonlinearAtom) and atom.kind is AtomKind.REMAINDER and atom.args[1] == b:
             return rest
-    return _atom(Opaque(AtomKind.REMAINDER, (rest, b)))
+    return _atom(NonlinearAtom(AtomKind.REMAINDER, (rest, b)))
 
 
 def maximum(*args: Size | int) -> Size:
@@ -139,7 +139,7 @@ def minimum(*args: Size | int) -> Size:
     return _extreme(AtomKind.MINIMUM, args)
 
 
-def monus(a: Size | int, b: Size | int) -> Size:
+def truncated_subtract(a: Size | int, b: Size | int) -> Size:
     """0⌈a-b: equal to a-b when a ≥ b is evident."""
     return maximum(ZERO, as_size(a) - b)
 
@@ -160,7 +160,7 @@ def _extreme(node: AtomKind, given: Iterable[Size | int]) -> Size:
     if len(candidates) == 1:
         return candidates[0]
     candidates.sort(key=lambda s: (s.constant is None, s.key))
-    return _atom(Opaque(node, tuple(candidates)))
+    return _atom(NonlinearAtom(node, tuple(candidates)))
 
 
 def _flatten(node: AtomKind, size: Size) -> list[Size]:
@@ -168,7 +168,7 @@ def _flatten(node: AtomKind, size: Size) -> list[Size]:
     for monomial, coefficient in size.terms:
         if coefficient == 1 and len(monomial) == 1:
             atom, power = monomial[0]
-            if power == 1 and isinstance(atom, Opaque) and atom.node is node:
+            if power == 1 and isinstance(atom, NonlinearAtom) and atom.kind is node:
                 rest = size - _atom(atom)
                 return [flat for arg in atom.args for flat in _flatten(node, arg + rest)]
     return [size]
@@ -178,7 +178,7 @@ def _node_args(node: AtomKind, size: Size) -> tuple[Size, ...]:
     """The operands, when the size is exactly one such node."""
     if len(size.terms) == 1 and size.terms[0][1] == 1 and len(size.terms[0][0]) == 1:
         atom, power = size.terms[0][0][0]
-        if power == 1 and isinstance(atom, Opaque) and atom.node is node:
+        if power == 1 and isinstance(atom, NonlinearAtom) and atom.kind is node:
             return atom.args
     return ()
 
@@ -235,12 +235,12 @@ def _term_quotient(m: Monomial, c: int, by: Monomial, lead: int) -> Size | None:
 # --------------------------------------------------------------------------------- capacities
 
 
-def capacity(size: Size) -> Size:
+def upper_bound(size: Size) -> Size:
     """The least such bound that monotonicity gives: run-time sizes at their caps where that makes the size larger."""
     return _limit(size, 1)
 
 
-def least(size: Size) -> Size:
+def lower_bound(size: Size) -> Size:
     """The greatest such lower bound: run-time sizes at their least values where that makes the size smaller."""
     return _limit(size, -1)
 
@@ -268,17 +268,17 @@ def _limit_atom(atom: Atom, side: int) -> Size:
         if not atom.is_runtime:
             return variable(atom)
         return _limit(atom.cap, 1) if side > 0 and atom.cap is not None else number(atom.minimum)
-    if atom.node is AtomKind.REMAINDER:
+    if atom.kind is AtomKind.REMAINDER:
         return maximum(_limit(atom.args[1], 1) - 1, _limit(atom.args[0], 1)) if side > 0 else ZERO
-    if atom.node is AtomKind.QUOTIENT:
+    if atom.kind is AtomKind.QUOTIENT:
         return quotient(_limit(atom.args[0], side), maximum(1, _limit(atom.args[1], -side)))
-    return BUILD[atom.node](*(_limit(a, side) for a in atom.args))
+    return BUILD[atom.kind](*(_limit(a, side) for a in atom.args))
 
 
 # ------------------------------------------------------------------------------------- machine integers
 
 
-def surely_machine(size: Size) -> bool:
+def surely_fits_i64(size: Size) -> bool:
     """Is the value surely an i64?  A length is, and a sum of some; a `param` is; a product, or more than a `param`, may wrap."""
     top = size.bounds()[1]
     if top is not None:
@@ -288,18 +288,18 @@ def surely_machine(size: Size) -> bool:
         return False
     atoms = [atom for monomial, _ in positive for atom, _ in monomial]
     alone = len(positive) == 1 and positive[0][1] == 1
-    return all(_machine_atom(atom, alone) for atom in atoms)
+    return all(_atom_fits_i64(atom, alone) for atom in atoms)
 
 
-def _machine_atom(atom: Atom, alone: bool) -> bool:
+def _atom_fits_i64(atom: Atom, alone: bool) -> bool:
     if isinstance(atom, SizeVariable):
         if atom.origin is SizeOrigin.PARAM:
             return alone
-        return atom.cap is None or surely_machine(atom.cap)
+        return atom.cap is None or surely_fits_i64(atom.cap)
     if not alone:
         return False
-    held = [surely_machine(arg) for arg in atom.args]
-    return all(held) if atom.node is AtomKind.MAXIMUM else any(held) if atom.node is AtomKind.MINIMUM else held[0] or held[-1]
+    held = [surely_fits_i64(arg) for arg in atom.args]
+    return all(held) if atom.kind is AtomKind.MAXIMUM else any(held) if atom.kind is AtomKind.MINIMUM else held[0] or held[-1]
 
 
 # ---------------------------------------------------------------------------------------------------- turn_sums
@@ -308,33 +308,33 @@ def _machine_atom(atom: Atom, alone: bool) -> bool:
 #
 # A stand-in takes the index's place in formulas of work and reads, which otherwise know no size that only a run finds.
 
-_STAND_INS = 1 << 40  # ids below those of all sizes of programs and of proofs
+_PLACEHOLDER_IDS = 1 << 40  # ids below those of all sizes of programs and of proofs
 
 
-def stand_in(index: SizeVariable) -> SizeVariable:
+def placeholder(index: SizeVariable) -> SizeVariable:
     """What stands for an index in formulas."""
-    return SizeVariable(index.name, -_STAND_INS - index.id, SizeOrigin.RIGID, index.cap, index.minimum)
+    return SizeVariable(index.name, -_PLACEHOLDER_IDS - index.id, SizeOrigin.RIGID, index.cap, index.minimum)
 
 
-def with_stand_ins(size: Size) -> Size:
+def with_placeholders(size: Size) -> Size:
     """The size with every index as its stand-in."""
-    indices = [v for v in size.variables() if v.origin is SizeOrigin.TURN]
-    return size.substitute({v: variable(stand_in(v)) for v in indices}) if indices else size
+    indices = [v for v in size.variables() if v.origin is SizeOrigin.LOOP_INDEX]
+    return size.substitute({v: variable(placeholder(v)) for v in indices}) if indices else size
 
 
-def without_stand_ins(size: Size) -> Size:
+def without_placeholders(size: Size) -> Size:
     """The size with every index itself."""
-    taken = [v for v in size.variables() if v.id <= -_STAND_INS]
+    taken = [v for v in size.variables() if v.id <= -_PLACEHOLDER_IDS]
     return size.substitute({v: variable(_index(v)) for v in taken}) if taken else size
 
 
 def _index(name: SizeVariable) -> SizeVariable:
-    return SizeVariable(name.name, -_STAND_INS - name.id, SizeOrigin.TURN, name.cap, name.minimum)
+    return SizeVariable(name.name, -_PLACEHOLDER_IDS - name.id, SizeOrigin.LOOP_INDEX, name.cap, name.minimum)
 
 
 def summed(size: Size, index: SizeVariable, trip: Size) -> Size | None:
     """The sum of a size over 0 ≤ i < trip, where its stand-in is i; None if it is no polynomial of degree ≤ 3."""
-    name = stand_in(index)
+    name = placeholder(index)
     total = ZERO
     for monomial, coefficient in size.terms:
         degree = sum(power for atom, power in monomial if atom == name)
@@ -352,7 +352,7 @@ def summed(size: Size, index: SizeVariable, trip: Size) -> Size | None:
 def _quotient_sum(monomial: Monomial, coefficient: int, name: SizeVariable, index: SizeVariable, trip: Size) -> Size | None:
     """Of a sum of an inner loop, p(i)÷d where d divides p(i) for every i: the sum of p(i), divided."""
     for atom, power in monomial:
-        if not isinstance(atom, Opaque) or atom.node is not AtomKind.QUOTIENT or power != 1:
+        if not isinstance(atom, NonlinearAtom) or atom.kind is not AtomKind.QUOTIENT or power != 1:
             continue
         dividend, divisor = atom.args[0], atom.args[1].constant
         rest = Size({tuple((other, times) for other, times in monomial if other != atom): coefficient})
@@ -364,12 +364,12 @@ def _quotient_sum(monomial: Monomial, coefficient: int, name: SizeVariable, inde
     return None
 
 
-def at_most_summed(size: Size, index: SizeVariable, trip: Size) -> Size:
+def sum_upper_bound(size: Size, index: SizeVariable, trip: Size) -> Size:
     """The sum, or as much as the largest turn in each."""
     exact = summed(size, index, trip)
     if exact is not None:
         return exact
-    return capacity(size.substitute({stand_in(index): variable(index)})) * trip
+    return upper_bound(size.substitute({placeholder(index): variable(index)})) * trip
 
 
 def _power_sum(degree: int, n: Size) -> Size:

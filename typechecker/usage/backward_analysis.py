@@ -20,12 +20,12 @@ from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ..core import arrays as c
 from ..core.arrays import ValueId
-from ..core.blocks import Block, Core, CoreBranch, CoreCall, CoreFold, CoreLoop, FoldScan, Lift, Op, operands_of, results_of
+from ..core.blocks import Block, Core, CoreBranch, CoreCall, CoreFold, CoreLoop, FoldScan, MapCells, Op, operands_of, results_of
 from ..elements import ArrayType
 from ..proof.obligations import Relation, SizeFact
 from ..sizes.polynomials import ONE, ZERO, Size, SizeVariable, number, product
 from ..sizes.size import minimum
-from .grades import NONE, ONCE, Grade, SizeContext, Tally, UsageSite, exactly, less_one, operand_reads, part_of
+from .grades import NONE, ONCE, Grade, SizeContext, UsageCount, UsageSite, cell_range, exactly, less_one, operand_reads
 
 # ---------------------------------------------------------------------------------------------------- blocks
 #
@@ -37,7 +37,7 @@ from .grades import NONE, ONCE, Grade, SizeContext, Tally, UsageSite, exactly, l
 
 Value = TypeVar("Value", bound=int)
 Body = TypeVar("Body")
-Free: TypeAlias = dict[Value, Tally]
+OuterReads: TypeAlias = dict[Value, UsageCount]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +54,13 @@ class IterationUsage(Generic[Value]):
 class UsageWalk(ABC, Generic[Value, Body]):
     """Backwards over blocks whose ops the subclass knows."""
 
-    def __init__(self, setting: SizeContext) -> None:
-        self.setting = setting
+    def __init__(self, context: SizeContext) -> None:
+        self.context = context
         self.grades: dict[Value, Grade] = {}
         self.uses: dict[Value, tuple[UsageSite, ...]] = {}
 
     @abstractmethod
-    def ops(self, body: Body, tallies: Free[Value], *, live: bool) -> None:
+    def ops(self, body: Body, usages: OuterReads[Value], *, live: bool) -> None:
         """The ops of a block, from last to first."""
 
     @abstractmethod
@@ -71,32 +71,32 @@ class UsageWalk(ABC, Generic[Value, Body]):
     def result_uses(self, body: Body, demands: Sequence[Grade]) -> list[tuple[Value, UsageSite]]:
         """The results of a block, read as often as `demands` say."""
 
-    def finish(self, value: Value, tallies: Free[Value]) -> Grade:
+    def finish(self, value: Value, usages: OuterReads[Value]) -> Grade:
         """All reads of a value are known: keep its grade."""
-        tally = tallies.pop(value, None)
-        if tally is None:
+        usage = usages.pop(value, None)
+        if usage is None:
             self.grades[value] = NONE
             return NONE
-        tally.settle(self.setting)
-        self.grades[value] = tally.grade.of_any_turn()
-        self.uses[value] = tuple(sorted(tally.uses, key=lambda use: (use.span.file, use.span.start)))
-        return tally.grade
+        usage.combine_parts(self.context)
+        self.grades[value] = usage.grade.over_all_iterations()
+        self.uses[value] = tuple(sorted(usage.uses, key=lambda use: (use.span.file, use.span.start)))
+        return usage.grade
 
-    def block(self, body: Body, demands: Sequence[Grade], *, live: bool) -> tuple[list[Grade], Free[Value]]:
+    def block(self, body: Body, demands: Sequence[Grade], *, live: bool) -> tuple[list[Grade], OuterReads[Value]]:
         """The grades of the parameters, and the reads of outer values."""
-        tallies: Free[Value] = {}
+        usages: OuterReads[Value] = {}
         for value, use in self.result_uses(body, demands):
-            tallies.setdefault(value, Tally()).add(use)
-        self.ops(body, tallies, live=live)
-        params = [self.finish(param, tallies) for param in self.param_values(body)]
-        for tally in tallies.values():
-            tally.settle(self.setting)
-        return params, tallies
+            usages.setdefault(value, UsageCount()).add(use)
+        self.ops(body, usages, live=live)
+        params = [self.finish(param, usages) for param in self.param_values(body)]
+        for usage in usages.values():
+            usage.combine_parts(self.context)
+        return params, usages
 
     def lift(self, body: Body, args: Sequence[Value], frames: Sequence[int], frame: Sequence[Size], span: Span,
-             demands: Sequence[Grade], tallies: Free[Value], *, runs: bool) -> None:  # fmt: skip
+             demands: Sequence[Grade], usages: OuterReads[Value], *, runs: bool) -> None:  # fmt: skip
         """A function that runs once a point of `frame`."""
-        params, free = self.block(body, [demand.delta() for demand in demands], live=runs)
+        params, free = self.block(body, [demand.runs() for demand in demands], live=runs)
         if not runs:
             return
         frame_text = " ".join(str(size) for size in frame)
@@ -104,18 +104,19 @@ class UsageWalk(ABC, Generic[Value, Body]):
             times = product(frame[length:])
             prefix_text = " ".join(str(size) for size in frame[:length])
             why = "" if times == ONE else f"the function is lifted over ⟨{frame_text}⟩; this supplies only ⟨{prefix_text}⟩"
-            tallies.setdefault(arg, Tally()).add(UsageSite(span, grade.times(exactly(times)), why))
+            usages.setdefault(arg, UsageCount()).add(UsageSite(span, grade.times(exactly(times)), why))
         count = product(frame)
-        capture(free, exactly(count), f"captured by a function that runs {count} times", tallies)
+        capture(free, exactly(count), f"captured by a function that runs {count} times", usages)
 
-    def fold(self, body: Body, args: Sequence[Value], length: Size, span: Span, tallies: Free[Value], *, scan: bool, runs: bool
+    def fold(self, body: Body, args: Sequence[Value], length: Size, span: Span, usages: OuterReads[Value], *, scan: bool,
+        runs: bool
              ) -> None:  # fmt: skip
         """A fold or scan over `length` cells."""
         params, free = self.block(body, [ONCE if runs else NONE] * len(args), live=runs)
         if not runs:
             return
-        several = self.setting.proved(Relation.AT_MOST, number(2), length)
-        single = self.setting.proved(Relation.AT_MOST, length, ONE)
+        several = self.context.proved(Relation.AT_MOST, number(2), length)
+        single = self.context.proved(Relation.AT_MOST, length, ONE)
         half = len(args)
         for i, arg in enumerate(args):
             grade = ONCE  # of one item there is only its copy
@@ -124,11 +125,11 @@ class UsageWalk(ABC, Generic[Value, Body]):
                 grade = grade if several else grade.join(ONCE)
             elif scan and not single:
                 grade = ONCE.join(params[half + i])
-            tallies.setdefault(arg, Tally()).add(UsageSite(span, grade))
+            usages.setdefault(arg, UsageCount()).add(UsageSite(span, grade))
         times = less_one(length)
-        capture(free, times, f"captured by a function that runs {times} times", tallies)
+        capture(free, times, f"captured by a function that runs {times} times", usages)
 
-    def loop(self, body: Body, until: Body | None, iterations: IterationUsage[Value], span: Span, tallies: Free[Value], *,
+    def loop(self, body: Body, until: Body | None, iterations: IterationUsage[Value], span: Span, usages: OuterReads[Value], *,
         runs: bool) -> None:
         """A loop, which may end early and whose turns may have a number."""
         params, free = self.block(body, [ONCE if runs else NONE] * len(iterations.initial), live=runs)
@@ -136,8 +137,8 @@ class UsageWalk(ABC, Generic[Value, Body]):
             tested, outer = self.block(until, [ONCE if runs else NONE], live=runs)
             count = len(iterations.cells)
             params[count:] = [a.plus(b) for a, b in zip(params[count:], tested[len(iterations.initial) :], strict=True)]
-            for value, tally in outer.items():
-                free.setdefault(value, Tally()).include(tally)
+            for value, usage in outer.items():
+                free.setdefault(value, UsageCount()).include(usage)
         if not runs:
             return
         trips = exactly(iterations.trip)
@@ -145,44 +146,47 @@ class UsageWalk(ABC, Generic[Value, Body]):
             trips = Grade(minimum(trips.low, ONE), trips.high)
         for value, grade in zip(iterations.cells, params, strict=False):
             each = grade if until is None else Grade(ZERO, grade.high)
-            tallies.setdefault(value, Tally()).add(UsageSite(span, each))
+            usages.setdefault(value, UsageCount()).add(UsageSite(span, each))
         for value, grade in zip(iterations.initial, params[len(iterations.cells) :], strict=True):
-            first = grade if iterations.index is None else grade.first_turn(iterations.index)
+            first = grade if iterations.index is None else grade.in_first_iteration(iterations.index)
             if iterations.keep or trips.high == ZERO:
                 first = ONCE  # a copy into the states
-            elif not self.setting.proved(Relation.AT_MOST, ONE, trips.low):
+            elif not self.context.proved(Relation.AT_MOST, ONE, trips.low):
                 first = grade.join(ONCE)
-            tallies.setdefault(value, Tally()).add(UsageSite(span, first))
+            usages.setdefault(value, UsageCount()).add(UsageSite(span, first))
         if iterations.index is None:
-            capture(free, trips, f"in a loop of {iterations.trip}", tallies)
+            capture(free, trips, f"in a loop of {iterations.trip}", usages)
             return
-        for value, tally in free.items():
-            tallies.setdefault(value, Tally()).include(tally.summed(iterations.index, trips, f"in a loop of {iterations.trip}"))
+        for value, usage in free.items():
+            usages.setdefault(value, UsageCount()).include(usage.summed(iterations.index, trips,
+                f"in a loop of {iterations.trip}"))
 
-    def branch(self, then: Body, otherwise: Body, condition: Value, span: Span, demands: Sequence[Grade], tallies: Free[Value],
+    def branch(self, then: Body, otherwise: Body, condition: Value, span: Span, demands: Sequence[Grade],
+        usages: OuterReads[Value],
                *, runs: bool) -> None:  # fmt: skip
         """Two arms of which one runs."""
         taken = self.block(then, demands, live=runs)[1]
         other = self.block(otherwise, demands, live=runs)[1]
         if not runs:
             return
-        tallies.setdefault(condition, Tally()).add(UsageSite(span, ONCE))
+        usages.setdefault(condition, UsageCount()).add(UsageSite(span, ONCE))
         for value in taken | other:
             why = "only if the condition holds" if value not in other else ""
             if value not in taken:
                 why = "only if the condition does not hold"
-            tallies.setdefault(value, Tally()).include(taken.get(value, Tally()).join(other.get(value, Tally()), why))
+            usages.setdefault(value, UsageCount()).include(taken.get(value, UsageCount()).join(other.get(value, UsageCount()),
+                why))
 
 
-def capture(free: Free[Value], times: Grade, why: str, tallies: Free[Value]) -> None:
+def capture(free: OuterReads[Value], times: Grade, why: str, usages: OuterReads[Value]) -> None:
     """Outer values that a block reads each time it runs."""
-    for value, tally in free.items():
-        tallies.setdefault(value, Tally()).include(tally.times(times, why))
+    for value, usage in free.items():
+        usages.setdefault(value, UsageCount()).include(usage.times(times, why))
 
 
 # ---------------------------------------------------------------------------------------------------- demand
 
-_Free = Free[ValueId]
+_Free = OuterReads[ValueId]
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,18 +220,18 @@ def demands_of_block(
 
 
 class _BlockWalk(UsageWalk[ValueId, Block]):
-    def __init__(self, setting: SizeContext, spans: Mapping[ValueId, Span], calls: Sequence[_SignatureCall]) -> None:
-        super().__init__(setting)
+    def __init__(self, context: SizeContext, spans: Mapping[ValueId, Span], calls: Sequence[_SignatureCall]) -> None:
+        super().__init__(context)
         self.spans = spans
         self.calls = calls
 
     def demands(self, block: Block, roots: Sequence[tuple[ValueId, UsageSite]], outer: Sequence[ValueId]) -> Demands:
-        tallies: _Free = {}
+        usages: _Free = {}
         for value, use in roots:
-            tallies.setdefault(value, Tally()).add(use)
-        self.ops(block, tallies, live=True)
-        for value in dict.fromkeys([*outer, *tallies]):
-            self.finish(value, tallies)
+            usages.setdefault(value, UsageCount()).add(use)
+        self.ops(block, usages, live=True)
+        for value in dict.fromkeys([*outer, *usages]):
+            self.finish(value, usages)
         return Demands(self.grades, self.uses)
 
     def param_values(self, body: Block) -> tuple[ValueId, ...]:
@@ -236,25 +240,25 @@ class _BlockWalk(UsageWalk[ValueId, Block]):
     def result_uses(self, body: Block, demands: Sequence[Grade]) -> list[tuple[ValueId, UsageSite]]:
         return [(value, UsageSite(self.spans[value], demand)) for value, demand in zip(body.results, demands, strict=True)]
 
-    def ops(self, block: Block, tallies: _Free, *, live: bool) -> None:
-        self.run(block.ops, self.calls, tallies, live=live)
+    def ops(self, block: Block, usages: _Free, *, live: bool) -> None:
+        self.run(block.ops, self.calls, usages, live=live)
 
-    def run(self, ops: Sequence[Op], calls: Sequence[_SignatureCall], tallies: _Free, *, live: bool) -> None:
+    def run(self, ops: Sequence[Op], calls: Sequence[_SignatureCall], usages: _Free, *, live: bool) -> None:
         """The ops from last to first; those of a call together."""
         end = len(ops)
         while end:
             call = _call_of(ops, end - 1, calls)
             if call is None:
                 end -= 1
-                self.op(ops[end], tallies, live=live)
+                self.op(ops[end], usages, live=live)
             else:
                 start = end
                 while start and _call_of(ops, start - 1, (call,)) is not None:
                     start -= 1
-                self.call(call, ops[start:end], tallies, live=live)
+                self.call(call, ops[start:end], usages, live=live)
                 end = start
 
-    def call(self, expanded: _SignatureCall, ops: Sequence[Op], tallies: _Free, *, live: bool) -> None:
+    def call(self, expanded: _SignatureCall, ops: Sequence[Op], usages: _Free, *, live: bool) -> None:
         """The body of a call: its arguments are read as its signature states.
 
         The body's own reads count too where they are not within what is stated: of a result that is a view of an argument
@@ -263,63 +267,63 @@ class _BlockWalk(UsageWalk[ValueId, Block]):
         promised: dict[ValueId, Grade] = {}
         for value, low, high in call.reads:
             promised[value] = promised.get(value, NONE).plus(Grade(low, high))
-        before = {value: tallies.pop(value, None) for value in promised}
+        before = {value: usages.pop(value, None) for value in promised}
         outside, self.calls = self.calls, expanded.inside  # also in the blocks of these ops, which are part of the same call
-        self.run(ops, expanded.inside, tallies, live=live)
+        self.run(ops, expanded.inside, usages, live=live)
         self.calls = outside
         demands = [self.grades.get(result, NONE) for result in call.results]
         runs = any(not demand.is_zero for demand in demands)
         for value, grade in promised.items():
-            tally, known = tallies.pop(value, None), before[value]
+            usage, known = usages.pop(value, None), before[value]
             if known is not None:
-                tallies[value] = known
-            if tally is None and not runs:
+                usages[value] = known
+            if usage is None and not runs:
                 continue
-            inner_tally = Tally() if tally is None else tally
-            inner_tally.settle(self.setting)
-            stated = grade if inner_tally.grade.within(grade, self.setting.premises) else grade.join(inner_tally.grade)
+            inner_tally = UsageCount() if usage is None else usage
+            inner_tally.combine_parts(self.context)
+            stated = grade if inner_tally.grade.within(grade, self.context.premises) else grade.join(inner_tally.grade)
             if runs:
-                tallies.setdefault(value, Tally()).add(UsageSite(call.span, stated, _why(inner_tally)))
+                usages.setdefault(value, UsageCount()).add(UsageSite(call.span, stated, _why(inner_tally)))
             else:
-                tallies.setdefault(value, Tally()).include(inner_tally)
+                usages.setdefault(value, UsageCount()).include(inner_tally)
 
-    def op(self, op: Op, tallies: _Free, *, live: bool) -> None:
+    def op(self, op: Op, usages: _Free, *, live: bool) -> None:
         match op:
             case c.CorePrint():
                 if live:
-                    tallies.setdefault(op.arg, Tally()).add(UsageSite(self.spans[op.arg], ONCE))
-            case c.RuntimeSize():
+                    usages.setdefault(op.arg, UsageCount()).add(UsageSite(self.spans[op.arg], ONCE))
+            case c.BindSize():
                 if live:
-                    tallies.setdefault(op.value, Tally()).add(UsageSite(self.spans[op.value], ONCE))
-            case Lift() | CoreFold() | FoldScan() | CoreLoop() | CoreBranch() | c.Library():
-                demands = [self.finish(result, tallies) for result in op.results]
-                self.several(op, demands, tallies)
+                    usages.setdefault(op.value, UsageCount()).add(UsageSite(self.spans[op.value], ONCE))
+            case MapCells() | CoreFold() | FoldScan() | CoreLoop() | CoreBranch() | c.Library():
+                demands = [self.finish(result, usages) for result in op.results]
+                self.several(op, demands, usages)
             case c.Slice():
-                part = part_of(op, self.finish(op.result, tallies), self.setting)
-                tallies.setdefault(op.arg, Tally()).add_part(part, self.spans[op.result])
+                part = cell_range(op, self.finish(op.result, usages), self.context)
+                usages.setdefault(op.arg, UsageCount()).add_part(part, self.spans[op.result])
             case _:
-                demand = self.finish(op.result, tallies)
-                for read in operand_reads(op, demand, self.setting):
-                    tallies.setdefault(read.value, Tally()).add(UsageSite(self.spans[op.result], read.grade, read.why))
+                demand = self.finish(op.result, usages)
+                for read in operand_reads(op, demand, self.context):
+                    usages.setdefault(read.value, UsageCount()).add(UsageSite(self.spans[op.result], read.grade, read.why))
 
-    def several(self, op: Op, demands: list[Grade], tallies: _Free) -> None:
+    def several(self, op: Op, demands: list[Grade], usages: _Free) -> None:
         """Ops with several results or with blocks."""
         runs = any(not demand.is_zero for demand in demands)
         match op:
             case c.Library():
-                for read in operand_reads(op, ONCE, self.setting) if runs else ():
-                    tallies.setdefault(read.value, Tally()).add(UsageSite(self.spans[op.results[0]], read.grade, read.why))
-            case Lift():
-                self.lift(op.body, op.args, op.frames, op.frame, self.spans[op.results[0]], demands, tallies, runs=runs)
+                for read in operand_reads(op, ONCE, self.context) if runs else ():
+                    usages.setdefault(read.value, UsageCount()).add(UsageSite(self.spans[op.results[0]], read.grade, read.why))
+            case MapCells():
+                self.lift(op.body, op.args, op.frames, op.frame, self.spans[op.results[0]], demands, usages, runs=runs)
             case CoreFold() | FoldScan():
                 span, scan = self.spans[op.results[0]], isinstance(op, FoldScan)
-                self.fold(op.body, op.args, self.setting.shape(op.args[0])[0], span, tallies, scan=scan, runs=runs)
+                self.fold(op.body, op.args, self.context.shape(op.args[0])[0], span, usages, scan=scan, runs=runs)
             case CoreLoop():
                 iterations = IterationUsage(op.trip, op.index, op.cells, op.initial, keep=op.keep)
-                self.loop(op.body, op.until, iterations, self.spans[op.results[0]], tallies, runs=runs)
+                self.loop(op.body, op.until, iterations, self.spans[op.results[0]], usages, runs=runs)
             case CoreBranch():
                 self.branch(
-                    op.then, op.otherwise, op.condition, self.spans[op.condition], demands, tallies, runs=runs or prints(op)
+                    op.then, op.otherwise, op.condition, self.spans[op.condition], demands, usages, runs=runs or prints(op)
                 )
 
 
@@ -346,7 +350,7 @@ def nested(calls: Sequence[CoreCall]) -> list[_SignatureCall]:
 
 def _call_of(ops: Sequence[Op], at: int, calls: Sequence[_SignatureCall]) -> _SignatureCall | None:
     """Which of these calls an op is in the body of; a size that an op takes is defined just before it."""
-    while isinstance(ops[at], c.RuntimeSize) and at + 1 < len(ops):
+    while isinstance(ops[at], c.BindSize) and at + 1 < len(ops):
         at += 1
     op = ops[at]
     values = (results_of(op) or operands_of(op)) if calls else ()
@@ -354,9 +358,9 @@ def _call_of(ops: Sequence[Op], at: int, calls: Sequence[_SignatureCall]) -> _Si
     return calls[before - 1] if before and values[0] < calls[before - 1].call.last else None
 
 
-def _why(tally: Tally) -> str:
+def _why(usage: UsageCount) -> str:
     """What multiplies the reads inside a call, if it is one thing."""
-    return tally.uses[0].why if len(tally.uses) == 1 else ""
+    return usage.uses[0].why if len(usage.uses) == 1 else ""
 
 
 def prints(op: CoreBranch) -> bool:

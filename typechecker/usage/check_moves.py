@@ -18,9 +18,9 @@ from ..core.blocks import Core, results_of
 from ..diagnostics import names_of_sizes, show_signature_type, show_type
 from ..elements import ArrayType
 from ..proof.obligations import Relation, SizeFact
-from ..proof.prover import ProofResult, decide
+from ..proof.prover import ProofResult, prove
 from ..proof.report_unproved import positive
-from ..sizes.polynomials import ONE, AtomKind, Opaque, Size, number, show
+from ..sizes.polynomials import ONE, AtomKind, NonlinearAtom, Size, number, show
 from .backward_analysis import Demands, demands_of
 from .grades import ONCE, Grade, UsageSite
 
@@ -28,7 +28,7 @@ from .grades import ONCE, Grade, UsageSite
 #
 # Grades as a signature could state them: `1`, `0..1`, `(2×n)+m`, `0⌈n-1`.
 
-def written(grade: Grade) -> str:
+def grade_text(grade: Grade) -> str:
     """The quantity that is exactly this grade; `ω` where it has no bound, or none that may be stated (a divisor may be 0)."""
     if grade.high is None or not (_divides_surely(grade.low) and _divides_surely(grade.high)):
         return "ω"
@@ -43,9 +43,9 @@ def is_writable(grade: Grade, names: frozenset[str]) -> bool:
 
 def _divides_surely(size: Size) -> bool:
     """Is every divisor at least 1 whatever the sizes are?"""
-    atoms = [atom for monomial, _ in size.terms for atom, _ in monomial if isinstance(atom, Opaque)]
+    atoms = [atom for monomial, _ in size.terms for atom, _ in monomial if isinstance(atom, NonlinearAtom)]
     for atom in atoms:
-        if atom.node in (AtomKind.QUOTIENT, AtomKind.REMAINDER) and (atom.args[1].bounds()[0] or 0) < 1:
+        if atom.kind in (AtomKind.QUOTIENT, AtomKind.REMAINDER) and (atom.args[1].bounds()[0] or 0) < 1:
             return False
         if not all(_divides_surely(arg) for arg in atom.args):
             return False
@@ -84,12 +84,12 @@ def violation(contract: UsageContract, demands: Demands, premises: Sequence[Size
     if contract.declared.high is not None and inferred.high is None:
         return _too_often(contract, inferred, uses, None, ProofResult(Verdict.UNKNOWN))
     if upper is not None:
-        decision = decide(upper, premises)
+        decision = prove(upper, premises)
         if decision.verdict is not Verdict.PROVED:
             make = _erased if contract.declared.is_zero else _too_often
             return make(contract, inferred, uses, upper, decision)
     if lower is not None:
-        decision = decide(lower, premises)
+        decision = prove(lower, premises)
         if decision.verdict is not Verdict.PROVED:
             return _too_rarely(contract, inferred, uses, lower, decision)
     return None
@@ -164,13 +164,13 @@ def _is_numeric(goal: SizeFact) -> bool:
 
 
 def _fix(contract: UsageContract, inferred: Grade) -> Fix:
-    text = written(inferred) if is_writable(inferred, contract.names) else "ω"
+    text = grade_text(inferred) if is_writable(inferred, contract.names) else "ω"
     return Fix(f"declare it `{text}`", (Edit(contract.span, text),))
 
 
 def _declared(contract: UsageContract) -> str:
     gloss = " (each element read once)" if contract.declared == ONCE else ""
-    return f"`{contract.name}` is declared `{written(contract.declared)}`{gloss}"
+    return f"`{contract.name}` is declared `{grade_text(contract.declared)}`{gloss}"
 
 
 def times(grade: Grade) -> str:
@@ -186,7 +186,7 @@ Named = Callable[[str], ValueId | None]
 """The array a top-level name stands for at the end of the program."""
 
 
-def read_after_moves(core: Core, named: Named, mentions: Mentions) -> list[Diagnostic]:
+def move_violations(core: Core, named: Named, mentions: Mentions) -> list[Diagnostic]:
     """What is wrong with the `move` directives of a program."""
     diagnostics: list[Diagnostic] = []
     demands: Demands | None = None
@@ -201,7 +201,7 @@ def read_after_moves(core: Core, named: Named, mentions: Mentions) -> list[Diagn
             decision, goal = ProofResult(Verdict.UNKNOWN), None
         else:
             goal = SizeFact(Relation.AT_MOST, grade.high, ONE)
-            decision = decide(goal, premises)
+            decision = prove(goal, premises)
         if decision.verdict is not Verdict.PROVED:
             diagnostics.append(_diagnostic(directive, name, demands, value, mentions, goal, decision))
     return diagnostics
@@ -263,7 +263,7 @@ class NamedQuantity:
     uses: tuple[UsageSite, ...]
 
     def line(self) -> str:
-        return f"{self.name} : {written(self.grade)} {self.type}"
+        return f"{self.name} : {grade_text(self.grade)} {self.type}"
 
 
 def named_quantities(core: Core, demands: Demands | None = None) -> tuple[NamedQuantity, ...]:
@@ -285,6 +285,6 @@ def show_instance(
     names = names_of_sizes([type_ for _, type_ in arguments], results)
     shown = [show_signature_type(type_, names) for type_ in results]
     result = shown[0] if len(shown) == 1 else f"({' ⋄ '.join(shown)})"
-    parts = [*(f"{written(grade)} {show_signature_type(type_, names)}" for grade, type_ in arguments), result]
+    parts = [*(f"{grade_text(grade)} {show_signature_type(type_, names)}" for grade, type_ in arguments), result]
     where = f" where {', '.join(str(positive(fact)) for fact in facts)}" if facts else ""
     return f"{name} : {' → '.join(parts)}{where}"

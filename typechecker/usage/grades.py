@@ -17,20 +17,20 @@ from ..core import arrays as c, blocks
 from ..core.arrays import ValueId
 from ..elements import ArrayType
 from ..proof.obligations import Relation, SizeFact
-from ..proof.prover import settle
-from ..sizes.polynomials import ONE, ZERO, AtomKind, Opaque, Size, SizeVariable, as_size, product, variable
+from ..proof.prover import prove_without_examples
+from ..sizes.polynomials import ONE, ZERO, AtomKind, NonlinearAtom, Size, SizeVariable, as_size, product, variable
 from ..sizes.size import (
-    at_most_summed,
-    capacity,
-    least,
+    lower_bound,
     maximum,
     minimum,
-    monus,
+    placeholder,
     quotient,
-    stand_in,
+    sum_upper_bound,
     summed,
-    with_stand_ins,
-    without_stand_ins,
+    truncated_subtract,
+    upper_bound,
+    with_placeholders,
+    without_placeholders,
 )
 
 # ---------------------------------------------------------------------------------------------------- grades
@@ -91,7 +91,7 @@ class Grade:
         """`0..high`: of a value of which only a part is read."""
         return Grade(ZERO, self.high)
 
-    def delta(self) -> Grade:
+    def runs(self) -> Grade:
         """The demand on the operands of a node that is demanded this often: it runs once, or never."""
         return NONE if self.is_zero else ONCE
 
@@ -103,19 +103,20 @@ class Grade:
         """Does a counted number of reads lie in the interval?"""
         return self.low.evaluate(sizes) <= count and (self.high is None or count <= self.high.evaluate(sizes))
 
-    def of_any_turn(self) -> Grade:
+    def over_all_iterations(self) -> Grade:
         """The least and the most of all turns."""
-        low, high = without_stand_ins(self.low), None if self.high is None else without_stand_ins(self.high)
-        return self if (low, high) == (self.low, self.high) else Grade(maximum(ZERO, least(low)), high and capacity(high))
+        low, high = without_placeholders(self.low), None if self.high is None else without_placeholders(self.high)
+        return self if (low, high) == (self.low, self.high) else Grade(maximum(ZERO, lower_bound(low)),
+            high and upper_bound(high))
 
-    def first_turn(self, index: SizeVariable) -> Grade:
+    def in_first_iteration(self, index: SizeVariable) -> Grade:
         """In the first turn of a loop with an index."""
-        first = {stand_in(index): ZERO}
+        first = {placeholder(index): ZERO}
         return Grade(self.low.substitute(first), None if self.high is None else self.high.substitute(first))
 
     def summed(self, index: SizeVariable, trips: Grade) -> Grade:
         """Over the turns of a loop with an index."""
-        high = None if self.high is None or trips.high is None else at_most_summed(self.high, index, trips.high)
+        high = None if self.high is None or trips.high is None else sum_upper_bound(self.high, index, trips.high)
         low = summed(self.low, index, trips.low)
         return _capped(ZERO if low is None else low, high)
 
@@ -128,10 +129,10 @@ class Grade:
 def exactly(count: Size | int) -> Grade:
     """As often as a size says, which is never negative; a size known only when run counts from its least value to its cap, but
     the number of a loop's turn stands for itself until the loop sums over it."""
-    size = with_stand_ins(as_size(count))
+    size = with_placeholders(as_size(count))
     if not size.is_runtime():
         return Grade(size, size)
-    return Grade(maximum(ZERO, least(size)), maximum(ZERO, capacity(size)))
+    return Grade(maximum(ZERO, lower_bound(size)), maximum(ZERO, upper_bound(size)))
 
 
 def up_to(count: Size | int) -> Grade:
@@ -143,7 +144,7 @@ def less_one(count: Size) -> Grade:
     """`count`∸1."""
     grade = exactly(count)
     assert grade.high is not None
-    return Grade(monus(grade.low, 1), monus(grade.high, 1))
+    return Grade(truncated_subtract(grade.low, 1), truncated_subtract(grade.high, 1))
 
 
 def _capped(low: Size, high: Size | None) -> Grade:
@@ -161,7 +162,7 @@ def _at_most(small: Size | None, large: Size | None, premises: Sequence[SizeFact
         return False
     if small in (large, ZERO):
         return True
-    return settle(SizeFact(Relation.AT_MOST, small, large), premises) is Verdict.PROVED
+    return prove_without_examples(SizeFact(Relation.AT_MOST, small, large), premises) is Verdict.PROVED
 
 
 NONE = Grade(ZERO, ZERO)
@@ -210,7 +211,7 @@ class SizeContext:
     def proved(self, relation: Relation, left: Size, right: Size) -> bool:
         if left == right:
             return relation is not Relation.LESS
-        return settle(SizeFact(relation, left, right), self.premises) is Verdict.PROVED
+        return prove_without_examples(SizeFact(relation, left, right), self.premises) is Verdict.PROVED
 
     def keeps_elements(self, op: c.Reshape) -> bool:
         """Is this reshape a view: has its result exactly the elements of its operand?"""
@@ -221,39 +222,39 @@ class SizeContext:
         )
 
 
-def part_of(op: c.Slice, demand: Grade, setting: SizeContext) -> CellRange:
+def cell_range(op: c.Slice, demand: Grade, context: SizeContext) -> CellRange:
     """The major cells that a take or drop reads (those outside the operand are fills)."""
-    given, result_shape = setting.shape(op.arg), setting.shape(op.result)
+    given, result_shape = context.shape(op.arg), context.shape(op.result)
     if not given:
         return CellRange(given, ZERO, ONE, demand, True)
     starts = (*op.starts, *[ZERO] * (len(given) - len(op.starts)))
     covers_all = all(
-        setting.proved(Relation.AT_MOST, start, ZERO) and setting.proved(Relation.AT_MOST, size, start + length)
+        context.proved(Relation.AT_MOST, start, ZERO) and context.proved(Relation.AT_MOST, size, start + length)
         for start, length, size in zip(starts[1:], result_shape[1:], given[1:], strict=True)
     )
     return CellRange(given, starts[0], starts[0] + result_shape[0], demand, covers_all)
 
 
-def operand_reads(op: blocks.Op, demand: Grade, setting: SizeContext) -> list[CountedRead]:
+def operand_reads(op: blocks.Op, demand: Grade, context: SizeContext) -> list[CountedRead]:
     """The reads of an op without blocks.  `demand` is that of its result; a slice is `part_of` instead."""
     if demand.is_zero:
         return []
     match op:
-        case c.Reshape() | c.Transpose() | c.Broadcast() | c.Reverse() | c.Rotate() | c.Windows():
-            return _view(op, demand, setting)
+        case c.Reshape() | c.Transpose() | c.Broadcast() | c.Reverse() | c.Rotate() | c.SlidingWindows():
+            return _view(op, demand, context)
         case c.Scalar():
-            result_shape = setting.shape(op.result)
-            return [_extended(arg, result_shape[len(setting.shape(arg)) :], result_shape) for arg in op.args]
-        case c.Gather() | c.Update() | c.MaskUpdate() | c.Compress() | c.Expand() | c.Where():
-            return _selection(op, setting)
+            result_shape = context.shape(op.result)
+            return [_extended(arg, result_shape[len(context.shape(arg)) :], result_shape) for arg in op.args]
+        case c.Gather() | c.Update() | c.MaskedUpdate() | c.Compress() | c.Expand() | c.Where():
+            return _selection(op, context)
         case c.Contract():
-            left, right = setting.shape(op.left), setting.shape(op.right)
+            left, right = context.shape(op.left), context.shape(op.right)
             return [_paired(op.left, right[1:], "columns of the right"), _paired(op.right, left[:-1], "rows of the left")]
         case c.Library(name="decode", args=(radix, arg)):
-            left, right = setting.shape(radix), setting.shape(arg)
+            left, right = context.shape(radix), context.shape(arg)
             return [_paired(radix, right[1:], "columns of the right"), _paired(arg, left[:-1], "rows of the left")]
         case c.Library(name="encode", args=(radix, arg)):
-            left, right = setting.shape(radix), setting.shape(arg)
+            left, right = context.shape(radix), context.shape(arg)
             return [_paired(radix, right, "elements of the right"), _paired(arg, left[1:], "columns of the left")]
         case _:
             return [CountedRead(value, ONCE) for value in plain_operands(op)]
@@ -272,36 +273,36 @@ def plain_operands(op: blocks.Op) -> tuple[ValueId, ...]:
             return ()
 
 
-def _view(op: blocks.Op, demand: Grade, setting: SizeContext) -> list[CountedRead]:
+def _view(op: blocks.Op, demand: Grade, context: SizeContext) -> list[CountedRead]:
     match op:
         case c.Reshape():
-            if setting.keeps_elements(op):
+            if context.keeps_elements(op):
                 return [CountedRead(op.arg, demand)]
-            return [CountedRead(op.arg, _cycled(setting.count(op.arg), setting.count(op.result), setting),
+            return [CountedRead(op.arg, _cycled(context.count(op.arg), context.count(op.result), context),
                 "reshape cycles through it")]
         case c.Transpose():
             return [CountedRead(op.arg, demand if len(set(op.axes)) == len(op.axes) else demand.at_most())]
         case c.Broadcast():
-            added = [size for axis, size in enumerate(setting.shape(op.result)) if axis not in op.axes]
+            added = [size for axis, size in enumerate(context.shape(op.result)) if axis not in op.axes]
             times = product(added)
             return [CountedRead(op.arg, demand.times(exactly(times)), _why(times, "it is replicated"))]
         case c.Reverse():
             return [CountedRead(op.arg, demand)]
         case c.Rotate():
             return [CountedRead(op.arg, demand), CountedRead(op.amount, ONCE)]
-        case c.Windows():
-            times = product(setting.shape(op.result)[op.count : 2 * op.count])
+        case c.SlidingWindows():
+            times = product(context.shape(op.result)[op.count : 2 * op.count])
             return [CountedRead(op.arg, demand.times(up_to(times)), _why(times, "windows overlap"))]
     return []
 
 
-def _cycled(given: Size, result_count: Size, setting: SizeContext) -> Grade:
+def _cycled(given: Size, result_count: Size, context: SizeContext) -> Grade:
     """Reads of each of `given` elements by a reshape to `made` elements; without elements there is nothing to read."""
     if given == ONE:
         return exactly(result_count)
     if result_count == ZERO:
         return NONE
-    if result_count == ONE or setting.proved(Relation.AT_MOST, _rounded_up(result_count), given):
+    if result_count == ONE or context.proved(Relation.AT_MOST, _rounded_up(result_count), given):
         return up_to(ONE)
     return Grade(exactly(quotient(result_count, given)).low, exactly(quotient(result_count + given - 1, given)).high)
 
@@ -312,8 +313,8 @@ def _rounded_up(size: Size) -> Size:
     for monomial, coefficient in size.terms:
         powers = dict(monomial)
         extra = ONE
-        for atom in [atom for atom, power in monomial if power == 1 and isinstance(atom, Opaque)]:
-            if not isinstance(atom, Opaque) or atom.node is not AtomKind.QUOTIENT or coefficient < 0:
+        for atom in [atom for atom, power in monomial if power == 1 and isinstance(atom, NonlinearAtom)]:
+            if not isinstance(atom, NonlinearAtom) or atom.kind is not AtomKind.QUOTIENT or coefficient < 0:
                 continue
             numerator, divisor = atom.args
             low = numerator.bounds()[0]
@@ -333,27 +334,27 @@ def _rounded_up(size: Size) -> Size:
     return total
 
 
-def _selection(op: blocks.Op, setting: SizeContext) -> list[CountedRead]:
+def _selection(op: blocks.Op, context: SizeContext) -> list[CountedRead]:
     match op:
         case c.Gather():
-            indices = setting.types[op.indices]
+            indices = context.types[op.indices]
             others = [CountedRead(value, ONCE) for value in (op.indices, *op.other_indices)]
-            if indices.permutation and setting.shape(op.arg)[op.axis] == indices.shape[0]:
+            if indices.permutation and context.shape(op.arg)[op.axis] == indices.shape[0]:
                 return [CountedRead(op.arg, ONCE), *others]
             times = product(indices.shape)
             return [CountedRead(op.arg, up_to(times), _why(times, "several indices may be the same")), *others]
         case c.Update():
             reads = [CountedRead(op.arg, up_to(ONE)), *[CountedRead(index, ONCE) for index in op.indices if index is not None]]
-            if setting.shape(op.value):
+            if context.shape(op.value):
                 return [*reads, CountedRead(op.value, ONCE)]
             places = ONE
             for axis, index in enumerate(op.indices):
-                places = places * (setting.shape(op.arg)[axis] if index is None else setting.count(index))
+                places = places * (context.shape(op.arg)[axis] if index is None else context.count(index))
             return [*reads, CountedRead(op.value, exactly(places), _why(places, "it goes to every selected place"))]
-        case c.MaskUpdate():
+        case c.MaskedUpdate():
             reads = [CountedRead(op.arg, up_to(ONE)), CountedRead(op.mask, ONCE)]
-            places = setting.count(op.arg)
-            scalar = not setting.shape(op.value)
+            places = context.count(op.arg)
+            scalar = not context.shape(op.value)
             return [*reads, CountedRead(op.value, up_to(places) if scalar else ONCE)]
         case c.Compress():
             return [CountedRead(op.mask, ONCE), CountedRead(op.arg, up_to(ONE))]
@@ -403,7 +404,7 @@ class UsageSite:
 
 
 @dataclass(slots=True)
-class Tally:
+class UsageCount:
     grade: Grade = NONE
     uses: list[UsageSite] = field(default_factory=list)
     parts: list[tuple[CellRange, Span]] = field(default_factory=list)
@@ -418,18 +419,18 @@ class Tally:
         if not part.demand.is_zero:
             self.parts.append((part, span))
 
-    def settle(self, setting: SizeContext) -> None:
+    def combine_parts(self, context: SizeContext) -> None:
         """Put the parts together: disjoint ones join, the others add up."""
         groups: list[list[tuple[CellRange, Span]]] = []
         for part, span in self.parts:
-            home = next((g for g in groups if len(self.parts) <= _MOST_PARTS and _apart_from_all(part, g, setting)), None)
+            home = next((g for g in groups if len(self.parts) <= _MOST_PARTS and _apart_from_all(part, g, context)), None)
             if home is None:
                 groups.append([(part, span)])
             else:
                 home.append((part, span))
         self.parts = []
         for group in groups:
-            covering = _covers([part for part, _ in group], setting)
+            covering = _covers([part for part, _ in group], context)
             total: Grade | None = None
             for part, _ in group:
                 total = part.demand if total is None else total.join(part.demand)
@@ -439,35 +440,35 @@ class Tally:
             self.uses += [UsageSite(span, grade, "" if covering else "only a part of it") for _, span in group[:MOST_USES]]
             del self.uses[MOST_USES:]
 
-    def times(self, count: Grade, why: str) -> Tally:
+    def times(self, count: Grade, why: str) -> UsageCount:
         """The same inside something that runs `count` times.  Parts are settled already."""
         uses = [UsageSite(u.span, u.grade.times(count), f"{u.why}, {why}" if u.why else why) for u in self.uses]
-        return Tally(self.grade.times(count), [use for use in uses if not use.grade.is_zero])
+        return UsageCount(self.grade.times(count), [use for use in uses if not use.grade.is_zero])
 
-    def summed(self, index: SizeVariable, trips: Grade, why: str) -> Tally:
+    def summed(self, index: SizeVariable, trips: Grade, why: str) -> UsageCount:
         """The same in a loop whose turns differ.  Parts are settled already."""
         uses = [UsageSite(u.span, u.grade.summed(index, trips), f"{u.why}, {why}" if u.why else why) for u in self.uses]
-        return Tally(self.grade.summed(index, trips), [use for use in uses if not use.grade.is_zero])
+        return UsageCount(self.grade.summed(index, trips), [use for use in uses if not use.grade.is_zero])
 
-    def join(self, other: Tally, why: str) -> Tally:
+    def join(self, other: UsageCount, why: str) -> UsageCount:
         """Either this or the other, known only when run."""
         uses = [UsageSite(u.span, u.grade.at_most(), u.why or why) for u in self.uses + other.uses]
-        return Tally(self.grade.join(other.grade), uses[:MOST_USES])
+        return UsageCount(self.grade.join(other.grade), uses[:MOST_USES])
 
-    def include(self, other: Tally) -> None:
+    def include(self, other: UsageCount) -> None:
         """Both this and the other."""
         self.grade = self.grade.plus(other.grade)
         self.uses = (self.uses + other.uses)[:MOST_USES]
 
 
-def _apart_from_all(part: CellRange, group: Sequence[tuple[CellRange, Span]], setting: SizeContext) -> bool:
+def _apart_from_all(part: CellRange, group: Sequence[tuple[CellRange, Span]], context: SizeContext) -> bool:
     return all(
-        setting.proved(Relation.AT_MOST, part.stop, other.start) or setting.proved(Relation.AT_MOST, other.stop, part.start)
+        context.proved(Relation.AT_MOST, part.stop, other.start) or context.proved(Relation.AT_MOST, other.stop, part.start)
         for other, _ in group
     )
 
 
-def _covers(group: Sequence[CellRange], setting: SizeContext) -> bool:
+def _covers(group: Sequence[CellRange], context: SizeContext) -> bool:
     """Do the parts together take every element of the operand?"""
     if not all(part.covers_axes for part in group):
         return False
@@ -476,11 +477,11 @@ def _covers(group: Sequence[CellRange], setting: SizeContext) -> bool:
         return True
     reached, rest = ZERO, list(group)
     while rest:
-        following = next((p for p in rest if setting.proved(Relation.AT_MOST, p.start, reached)), None)
+        following = next((p for p in rest if context.proved(Relation.AT_MOST, p.start, reached)), None)
         if following is None:
             return False
         rest.remove(following)
         reached = following.stop
-        if setting.proved(Relation.AT_MOST, shape[0], reached):
+        if context.proved(Relation.AT_MOST, shape[0], reached):
             return True
     return False

@@ -123,7 +123,7 @@ def folded(
             return Folded(None, overflow)
         if overflow is None and function in _EXACT and isinstance(value, int) and not _holds(target, value):
             overflow = value
-        values.append(settle(value, target))
+        values.append(as_payload(value, target))
     return Folded(None if function == "ipow" else tuple(values), overflow)  # of a power only whether it fits is asked
 
 
@@ -149,8 +149,8 @@ def _convert(data: tuple[Payload, ...], kind: Kind, target: Kind) -> tuple[Paylo
     if kind is Kind.CHAR or target is Kind.CHAR:
         return None
     if target in (Kind.F32, Kind.C64):
-        return tuple(settle(_single(v), target) for v in data)
-    return tuple(settle(v, target) for v in data)
+        return tuple(as_payload(_single(v), target) for v in data)
+    return tuple(as_payload(v, target) for v in data)
 
 
 def _single(value: Payload) -> Payload:
@@ -172,7 +172,7 @@ def _rounded(value: float) -> float:
         return math.copysign(math.inf, value)
 
 
-def settle(value: Payload, kind: Kind) -> Payload:
+def as_payload(value: Payload, kind: Kind) -> Payload:
     """A Python value as the payload of `kind`: integers wrap."""
     if kind is Kind.CHAR or isinstance(value, str):
         return value

@@ -12,10 +12,10 @@ from ...lang.syntax.source import Span
 from ..core import arrays as c, blocks
 from ..core.arrays import Literal, Payload, Scalar, ValueId
 from ..core.blocks import OPERANDS, Op
-from ..diagnostics import Wording
+from ..diagnostics import SourceNames
 from ..elements import ArrayType, Element, Kind, fits, integer_range, limits, ranged
 from ..sizes.polynomials import ONE, ZERO, Size, number, product
-from ..sizes.size import maximum, minimum, monus, surely_machine
+from ..sizes.size import maximum, minimum, surely_fits_i64, truncated_subtract
 from .constant_folding import fold
 
 # ---------------------------------------------------------------------------------------------------- operands
@@ -90,7 +90,7 @@ class ValueFacts:
     covers: Size | None = None
 
 
-NOTHING = ValueFacts()
+NO_FACTS = ValueFacts()
 
 
 # ---------------------------------------------------------------------------------------------------- mask_facts
@@ -106,13 +106,13 @@ DEPTH = 48
 
 _BUT_FOR_NAN = (frozenset({"lt", "ge"}), frozenset({"le", "gt"}))
 _OPPOSITE = frozenset({frozenset({"eq", "ne"}), frozenset({"and", "nand"}), frozenset({"or", "nor"}), *_BUT_FOR_NAN})
-_WITH_BLOCKS = (blocks.Lift, blocks.CoreLoop, blocks.CoreBranch, blocks.CoreFold, blocks.FoldScan)
+_WITH_BLOCKS = (blocks.MapCells, blocks.CoreLoop, blocks.CoreBranch, blocks.CoreFold, blocks.FoldScan)
 
 
 class MaskFacts:
     """Answers about the values of one builder; which are the same is remembered, for values never change."""
 
-    __slots__ = ("_at_most", "_definitions", "_least", "_same", "_types")
+    __slots__ = ("_at_most", "_definitions", "_minimum_true", "_same", "_types")
 
     def __init__(
         self, definitions: Mapping[ValueId, Op], types: Mapping[ValueId, ArrayType], at_most: Callable[[Size, Size], bool | None]
@@ -121,19 +121,19 @@ class MaskFacts:
         self._types = types
         self._at_most = at_most
         self._same: dict[tuple[ValueId, ValueId], bool] = {}
-        self._least: dict[ValueId, int] = {}
+        self._minimum_true: dict[ValueId, int] = {}
 
-    def same(self, x: ValueId, y: ValueId, depth: int = DEPTH) -> bool:
+    def is_same(self, x: ValueId, y: ValueId, depth: int = DEPTH) -> bool:
         """Are two values the same because the same ops made them from the same values?"""
         if x == y:
             return True
         pair = (min(x, y), max(x, y))
         known = self._same.get(pair)
         if known is None:
-            known = self._same[pair] = depth > 0 and self._made_alike(x, y, depth - 1)
+            known = self._same[pair] = depth > 0 and self._structurally_equal(x, y, depth - 1)
         return known
 
-    def _made_alike(self, x: ValueId, y: ValueId, depth: int) -> bool:
+    def _structurally_equal(self, x: ValueId, y: ValueId, depth: int) -> bool:
         first, second = self._definitions.get(x), self._definitions.get(y)
         if first is None or second is None or type(first) is not type(second):
             return False
@@ -149,15 +149,15 @@ class MaskFacts:
             if field.name not in OPERANDS:
                 return False
             pairs = [*zip(a, b, strict=True)] if isinstance(a, tuple) and len(a) == len(b) else [(a, b)]
-            if not all(p == q or (None not in (p, q) and self.same(p, q, depth)) for p, q in pairs):
+            if not all(p == q or (None not in (p, q) and self.is_same(p, q, depth)) for p, q in pairs):
                 return False
         return True
 
-    def opposite(self, x: ValueId, y: ValueId) -> bool:
+    def is_opposite(self, x: ValueId, y: ValueId) -> bool:
         """Does each element of one mask hold exactly where the other's does not?"""
         first, second = self._definitions.get(x), self._definitions.get(y)
         for op, other in ((first, y), (second, x)):
-            if isinstance(op, c.Scalar) and op.function == "not" and self.same(op.args[0], other):
+            if isinstance(op, c.Scalar) and op.function == "not" and self.is_same(op.args[0], other):
                 return True
         if not (isinstance(first, c.Scalar) and isinstance(second, c.Scalar)) or len(first.args) != 2:
             return False
@@ -165,16 +165,16 @@ class MaskFacts:
         floats = any(self._types[arg].element.kind.is_float for arg in first.args)
         if pair not in _OPPOSITE or (floats and pair in _BUT_FOR_NAN) or self._types[x].shape != self._types[y].shape:
             return False
-        return all(self.same(p, q) for p, q in zip(first.args, second.args, strict=True))
+        return all(self.is_same(p, q) for p, q in zip(first.args, second.args, strict=True))
 
-    def least(self, mask: ValueId, depth: int = DEPTH) -> int:
+    def minimum_true(self, mask: ValueId, depth: int = DEPTH) -> int:
         """A number of elements that hold at least, whatever the data are, by what is known of sizes now."""
         if depth == DEPTH:
-            self._least.clear()
-        known = self._least.get(mask)
+            self._minimum_true.clear()
+        known = self._minimum_true.get(mask)
         if known is None:
             op = self._definitions.get(mask)
-            known = self._least[mask] = 0 if op is None or not depth else self._of(op, mask, depth - 1)
+            known = self._minimum_true[mask] = 0 if op is None or not depth else self._of(op, mask, depth - 1)
         return known
 
     def _of(self, op: Op, mask: ValueId, depth: int) -> int:
@@ -183,19 +183,19 @@ class MaskFacts:
             case c.Literal():
                 return sum(1 for item in op.data if item not in (0, ""))
             case c.Scalar(function="convert" | "convert_checked", args=(arg,)):
-                return self.least(arg, depth)
+                return self.minimum_true(arg, depth)
             case c.Scalar(function="or"):
-                return max(self.least(arg, depth) for arg in op.args if len(self._types[arg].shape) == len(shape))
+                return max(self.minimum_true(arg, depth) for arg in op.args if len(self._types[arg].shape) == len(shape))
             case c.Scalar(function="eq", args=(x, y)):
                 return max(self._extreme(x, y), self._extreme(y, x), self._written(x, y), self._written(y, x))
             case c.Join() | c.Stack():
-                return sum([self.least(arg, depth) for arg in op.args])
+                return sum([self.minimum_true(arg, depth) for arg in op.args])
             case c.Reverse() | c.Rotate() | c.Scan(function="or"):
-                return self.least(op.arg, depth)
+                return self.minimum_true(op.arg, depth)
             case c.Transpose():
-                return self.least(op.arg, depth) if len(self._types[op.arg].shape) == len(shape) else 0
+                return self.minimum_true(op.arg, depth) if len(self._types[op.arg].shape) == len(shape) else 0
             case c.Reshape() | c.Broadcast():
-                holding, total = self.least(op.arg, depth), product(self._types[op.arg].shape)
+                holding, total = self.minimum_true(op.arg, depth), product(self._types[op.arg].shape)
                 if product(shape) == total:
                     return holding
                 return max(product(shape).bounds()[0] or 0, 0) if holding and total.constant == holding else 0
@@ -226,25 +226,25 @@ class MaskFacts:
         if not isinstance(op, c.Reduce) or op.function not in ("max", "min") or self._types[y].shape:
             return 0
         kind = self._types[x].element.kind
-        return int(len(self._types[x].shape) == 1 and (kind.is_integer or kind is Kind.BOOL) and self.same(x, op.arg))
+        return int(len(self._types[x].shape) == 1 and (kind.is_integer or kind is Kind.BOOL) and self.is_same(x, op.arg))
 
 
 # ---------------------------------------------------------------------------------------------------- sequences
 #
 # Values that step evenly: `⍳n`, `a+b×⍳n`, a reversal or a part of one, found by looking at the ops that made them.
 
-SEQUENCES_DEPTH = 24
+SEQUENCE_DEPTH = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
+class AffineSequence:
     """Item i is `start + step·i`."""
 
     start: Size
     step: Size
 
 
-class Sequences:
+class AffineSequences:
     """Answers about the values of one builder."""
 
     __slots__ = ("_at_most", "_definitions", "_types")
@@ -256,19 +256,19 @@ class Sequences:
         self._types = types
         self._at_most = at_most
 
-    def of(self, value: ValueId, depth: int = SEQUENCES_DEPTH) -> Sequence | None:
+    def of(self, value: ValueId, depth: int = SEQUENCE_DEPTH) -> AffineSequence | None:
         """The sequence that a vector is, or None."""
         op = self._definitions.get(value)
         if op is None or not depth or len(self._types[value].shape) != 1:
             return None
         match op:
             case c.Iota():
-                return Sequence(ZERO, ONE)
+                return AffineSequence(ZERO, ONE)
             case c.Literal():
                 return _of_numbers(op.data)
             case c.Reverse():
                 inner, length = self.of(op.arg, depth - 1), self._types[value].shape[0]
-                return None if inner is None else Sequence(inner.start + inner.step * (length - 1), -inner.step)
+                return None if inner is None else AffineSequence(inner.start + inner.step * (length - 1), -inner.step)
             case c.Slice():
                 return self._part(op, value, depth)
             case c.Scalar():
@@ -276,47 +276,47 @@ class Sequences:
             case _:
                 return None
 
-    def _part(self, op: c.Slice, value: ValueId, depth: int) -> Sequence | None:
+    def _part(self, op: c.Slice, value: ValueId, depth: int) -> AffineSequence | None:
         """Take or drop, unless it may insert fills."""
         inner = self.of(op.arg, depth - 1)
         if inner is None:
             return None
         length, total, begin = self._types[value].shape[0], self._types[op.arg].shape[0], op.starts[0]
-        inside = length == monus(total, begin) or self._at_most(begin + length, total) is True
+        inside = length == truncated_subtract(total, begin) or self._at_most(begin + length, total) is True
         if not inside or self._at_most(ZERO, begin) is not True:
             return None
-        return Sequence(inner.start + inner.step * begin, inner.step)
+        return AffineSequence(inner.start + inner.step * begin, inner.step)
 
-    def _scalar(self, op: c.Scalar, depth: int) -> Sequence | None:
+    def _scalar(self, op: c.Scalar, depth: int) -> AffineSequence | None:
         if op.function in ("convert", "neg") and len(op.args) == 1:
             inner = self.of(op.args[0], depth - 1)
             if inner is None or op.function == "convert":
                 return inner
-            return Sequence(-inner.start, -inner.step)
+            return AffineSequence(-inner.start, -inner.step)
         if op.function not in ("add", "sub", "mul"):
             return None
         x, y = (self.of(arg, depth - 1) for arg in op.args)
         a, b = (self.size(arg, depth - 1) for arg in op.args)
         match op.function:
             case "add" if x is not None and b is not None:
-                return Sequence(x.start + b, x.step)
+                return AffineSequence(x.start + b, x.step)
             case "add" if a is not None and y is not None:
-                return Sequence(a + y.start, y.step)
+                return AffineSequence(a + y.start, y.step)
             case "sub" if x is not None and b is not None:
-                return Sequence(x.start - b, x.step)
+                return AffineSequence(x.start - b, x.step)
             case "sub" if a is not None and y is not None:
-                return Sequence(a - y.start, -y.step)
+                return AffineSequence(a - y.start, -y.step)
             case "mul" if x is not None and b is not None:
-                return Sequence(x.start * b, x.step * b)
+                return AffineSequence(x.start * b, x.step * b)
             case "mul" if a is not None and y is not None:
-                return Sequence(a * y.start, a * y.step)
+                return AffineSequence(a * y.start, a * y.step)
             case "add" | "sub" if x is not None and y is not None:
                 sign = 1 if op.function == "add" else -1
-                return Sequence(x.start + y.start * sign, x.step + y.step * sign)
+                return AffineSequence(x.start + y.start * sign, x.step + y.step * sign)
             case _:
                 return None
 
-    def step(self, value: ValueId, start: ValueId, depth: int = SEQUENCES_DEPTH) -> int | None:
+    def step(self, value: ValueId, start: ValueId, depth: int = SEQUENCE_DEPTH) -> int | None:
         """The literal that a value is more than another."""
         if value == start:
             return 0
@@ -337,7 +337,7 @@ class Sequences:
                 return before + sign * by.constant
         return None
 
-    def size(self, value: ValueId, depth: int = SEQUENCES_DEPTH) -> Size | None:
+    def size(self, value: ValueId, depth: int = SEQUENCE_DEPTH) -> Size | None:
         """The size that a scalar is, or None."""
         op = self._definitions.get(value)
         if op is None or not depth or self._types[value].shape:
@@ -358,19 +358,19 @@ class Sequences:
                     return None
                 size = {"add": lambda: x + y, "sub": lambda: x - y, "mul": lambda: x * y,
                         "min": lambda: minimum(x, y), "max": lambda: maximum(x, y)}[op.function]()  # fmt: skip
-                return size if surely_machine(size) else None
+                return size if surely_fits_i64(size) else None
             case _:
                 return None
 
 
-def _of_numbers(data: tuple[Payload, ...]) -> Sequence | None:
+def _of_numbers(data: tuple[Payload, ...]) -> AffineSequence | None:
     """At least two numbers that step evenly."""
     numbers = [item for item in data if isinstance(item, int) and not isinstance(item, bool)]
     if len(numbers) != len(data) or len(numbers) < 2:
         return None
     step = numbers[1] - numbers[0]
     even = all(after - before == step for before, after in pairwise(numbers))
-    return Sequence(number(numbers[0]), number(step)) if even else None
+    return AffineSequence(number(numbers[0]), number(step)) if even else None
 
 
 # ---------------------------------------------------------------------------------------------------- conversions
@@ -382,11 +382,11 @@ def _of_numbers(data: tuple[Payload, ...]) -> Sequence | None:
 
 class Conversions:
     index_origin: int
-    wording: Wording
+    source_names: SourceNames
 
     if TYPE_CHECKING:
 
-        def where(self, x: Operand) -> Span: ...
+        def span_of(self, x: Operand) -> Span: ...
 
         def emit(
             self, make: Callable[[ValueId], Op], type: ArrayType, span: Span, *, static: Size | tuple[Size, ...] | None = None,
@@ -396,12 +396,12 @@ class Conversions:
     def to_number(self, x: Operand, span: Span) -> Operand:
         """A position becomes a number by adding the index origin; other values are unchanged."""
         element = x.type.element
-        if element.below is None or x.poisoned:
+        if element.index_bound is None or x.poisoned:
             return x
         origin = self.index_origin
-        top = (element.below - 1 + origin).bounds()[1]
-        most = element.below - 1 + origin if top is None else None
-        number = ArrayType(Element(Kind.I64, origin, top, weak=element.weak, most=most), x.type.shape)
+        top = (element.index_bound - 1 + origin).bounds()[1]
+        most = element.index_bound - 1 + origin if top is None else None
+        number = ArrayType(Element(Kind.I64, origin, top, weak=element.weak, symbolic_max=most), x.type.shape)
         if origin == 0:
             return Operand(x.value, number, x.static, x.constant)
         one = self.emit(lambda r: Literal(r, (origin,)), ArrayType(Element(Kind.I64, origin, origin, weak=True), ()), span)
@@ -412,16 +412,16 @@ class Conversions:
     def to_position(self, x: Operand, span: Span) -> Operand:
         """A number used as an index becomes one counted from 0 (i64); a position is unchanged."""
         element = x.type.element
-        if x.poisoned or element.below is not None:
+        if x.poisoned or element.index_bound is not None:
             return x
         x = self.convert(x, Kind.I64, span)
         origin = self.index_origin
         if origin == 0:
             return x
         low, high = integer_range(x.type.element)
-        most = None if x.type.element.most is None else x.type.element.most - origin
+        most = None if x.type.element.symbolic_max is None else x.type.element.symbolic_max - origin
         low, high = None if low is None else low - origin, None if high is None else high - origin
-        shifted_element = ranged(Kind.I64, low, high, most=most)
+        shifted_element = ranged(Kind.I64, low, high, symbolic_max=most)
         one = self.emit(lambda r: Literal(r, (origin,)), ArrayType(Element(Kind.I64, origin, origin, weak=True), ()), span)
         constant = None if x.constant is None else tuple(int(c) - origin for c in x.constant if isinstance(c, int))
         return self.emit(lambda r: Scalar(r, "sub", (x.value, one.value)), ArrayType(shifted_element, x.type.shape), span,
@@ -439,7 +439,7 @@ class Conversions:
         if known_limits is not None and limits(element.kind) is not None:
             low, high = integer_range(element)
             inside = fits(element, kind)
-            target = ranged(kind, low, high, weak=element.weak, most=element.most) if inside else Element(kind)
+            target = ranged(kind, low, high, weak=element.weak, symbolic_max=element.symbolic_max) if inside else Element(kind)
             function = "convert" if inside else "convert_checked"
         else:
             narrows = known_limits is not None or (element.kind.is_complex and not kind.is_complex) or kind is Kind.CHAR
@@ -451,7 +451,7 @@ class Conversions:
         static = x.static if kind is Kind.I64 else None
         converted = self.emit(lambda r: Scalar(r, function, (x.value,)), ArrayType(target, x.type.shape), span, static=static,
                          constant=constant)  # fmt: skip
-        self.wording.add(converted.value, self.where(x))  # messages point at what the program mentions
+        self.source_names.add(converted.value, self.span_of(x))  # messages point at what the program mentions
         return converted
 
 

@@ -73,9 +73,9 @@ def _lower_part(state: LoweringState, op: core_blocks.Op) -> None:
             structured.reverse(state, op)
         case arrays.Slice():
             structured.slice_(state, op)
-        case arrays.Windows():
+        case arrays.SlidingWindows():
             structured.windows(state, op)
-        case core_blocks.Lift():
+        case core_blocks.MapCells():
             lift(state, op)
         case core_blocks.CoreLoop():
             loop(state, op)
@@ -90,7 +90,7 @@ def _lower_part(state: LoweringState, op: core_blocks.Op) -> None:
                 raise AssertionError(f"no lowering for {type(op).__name__}")
 
 
-def lift(state: LoweringState, op: core_blocks.Lift) -> None:
+def lift(state: LoweringState, op: core_blocks.MapCells) -> None:
     """Lower the body over the frame: no phase of its own."""
     depth = len(state.frame)
     state.frame.extend(op.frame)
@@ -119,7 +119,7 @@ def loop(state: LoweringState, op: core_blocks.CoreLoop) -> None:
     body = _subgraph(state, op.body, frame, span)
     until = None if op.until is None else _subgraph(state, op.until, frame, span)
     results, moved = _results(state, op.results, frame, stacked=op.keep)
-    state.emit(Loop(state.phase_id(), span, op.trip, initial, results, body, until, op.keep, cells, op.index, op.premised))
+    state.emit(Loop(state.phase_id(), span, op.trip, initial, results, body, until, op.keep, cells, op.index, op.needs_iteration))
     _move_axis(state, moved, frame, span)
 
 
@@ -209,7 +209,7 @@ def must_map(state: LoweringState, op: core_blocks.Op) -> bool:
             return bool(state.get(op.mask).frame)
         case arrays.Where():
             return bool(state.get(op.mask).frame)
-        case arrays.RuntimeSize():
+        case arrays.BindSize():
             return bool(state.get(op.value).frame)
         case arrays.Format():
             return bool(state.get(op.arg).frame)

@@ -176,7 +176,7 @@ def update(state: LoweringState, op: arrays.Update) -> None:
     lower_framed(state, "update", [op.result], [op.arg, *present, op.value], attributes, may_fail=op.checked)
 
 
-def runtime_size(state: LoweringState, op: arrays.RuntimeSize) -> None:
+def runtime_size(state: LoweringState, op: arrays.BindSize) -> None:
     value = state.get(op.value).value
     state.library("runtime_size", state.span(op.value), (value,), (), {}, (op.size,))
 
@@ -206,7 +206,7 @@ def lower_library(state: LoweringState, op: blocks.Op) -> bool:
             lower_leading_frame(state, "scan", [op.result], [op.arg], {"function": op.function}, axis=op.axis)
         case arrays.Update():
             update(state, op)
-        case arrays.MaskUpdate():
+        case arrays.MaskedUpdate():
             lower_framed(state, "mask_update", [op.result], [op.arg, op.mask, op.value], {}, may_fail=True)
         case arrays.Contract():
             lower_by_leader(state, "contract", op.result, [op.left, op.right], 0, {})
@@ -216,7 +216,7 @@ def lower_library(state: LoweringState, op: blocks.Op) -> bool:
             expand(state, op)
         case arrays.Where():
             lower_framed(state, "where", [op.result], [op.mask], {}, defines=(op.size,))
-        case arrays.RuntimeSize():
+        case arrays.BindSize():
             runtime_size(state, op)
         case arrays.KeyReduce():
             attributes = {"function": op.function, "checked": op.checked, "indexing": op.indexing}

@@ -49,7 +49,7 @@ def op_may_fail(op: blocks.Op) -> bool:
     match op:
         case arrays.Gather() | arrays.Update() | arrays.Expand() | arrays.KeyReduce():
             return op.checked
-        case arrays.MaskUpdate():
+        case arrays.MaskedUpdate():
             return True
         case arrays.Library():
             return LIBRARY[op.name].fails(dict(op.attributes))
@@ -123,7 +123,7 @@ def _field_sizes(op: blocks.Op) -> Iterator[Size]:
             yield from op.starts
         case blocks.CoreLoop():
             yield op.trip
-        case blocks.Lift():
+        case blocks.MapCells():
             yield from op.frame
         case blocks.CoreBranch():
             for _, then, otherwise in op.sizes:

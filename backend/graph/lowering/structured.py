@@ -147,7 +147,7 @@ def slice_(state: LoweringState, op: arrays.Slice) -> None:
     _affine(state, op.result, op.arg, [AffineIndex((Term(a, 1),), s) for a, s in enumerate(starts)], fills=True)
 
 
-def windows(state: LoweringState, op: arrays.Windows) -> None:
+def windows(state: LoweringState, op: arrays.SlidingWindows) -> None:
     rank, k = len(state.shape(op.arg)), op.count
     indices = [AffineIndex((Term(a, 1), Term(k + a, 1)), ZERO) if a < k else axis_index(k + a) for a in range(rank)]
     _affine(state, op.result, op.arg, indices)
@@ -307,10 +307,10 @@ def checked_indices(state: LoweringState, op: arrays.Gather) -> CarriedValue:
         return places
     frame = state.union([op.indices], may_fail=True)
     span, length = state.span(op.result), state.shape(op.arg)[op.axis]
-    every = state.fresh(ArrayType(Element(Kind.I64, below=length), (length,)))
+    every = state.fresh(ArrayType(Element(Kind.I64, index_bound=length), (length,)))
     state.structured(every, span, (length,), [], [AxisNode(0)])
     value = state.carry(places, frame, span)
-    positions = state.fresh(ArrayType(Element(Kind.I64, below=length), state.types[value].shape))
+    positions = state.fresh(ArrayType(Element(Kind.I64, index_bound=length), state.types[value].shape))
     attributes: dict[str, object] = {"axis": 0, "checked": True, "fills": False}
     if op.indexing is not None:
         attributes["indexing"] = op.indexing
@@ -358,7 +358,7 @@ def _flat_indices(state: LoweringState, op: arrays.Gather, places: dict[int, Axi
             here = len(body) - 1
             body += [SizeNode(shape[axis]), ApplyNode("mul", (before, here + 1), Kind.I64)]
             body.append(ApplyNode("add", (here + 2, here), Kind.I64))
-    flat = state.fresh(ArrayType(Element(Kind.I64, below=product([shape[axis] for axis in places])), space))
+    flat = state.fresh(ArrayType(Element(Kind.I64, index_bound=product([shape[axis] for axis in places])), space))
     state.structured(flat, span, space, reads, body)
     return flat
 

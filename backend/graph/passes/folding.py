@@ -19,7 +19,7 @@ from typing import Final
 from ....typechecker.core.arrays import Payload
 from ....typechecker.elements import Kind
 from ....typechecker.sizes.polynomials import Size, number
-from ....typechecker.values.constant_folding import fold, settle
+from ....typechecker.values.constant_folding import as_payload, fold
 from ..bind_sizes import KnownValues
 from ..phases import (
     Affine,
@@ -256,7 +256,7 @@ def _reduced(function: str, kind: Kind, items: tuple[Payload, ...], length: int)
     """Rows of `length` items, each reduced.  Integers are exact in any order, so they wrap once at the end."""
     integers = [int(item) for item in items if not isinstance(item, complex)]
     rows = [integers[at : at + length] for at in range(0, len(integers), length)]
-    return tuple(settle(_EXACT_REDUCTIONS[function](row), kind) for row in rows)
+    return tuple(as_payload(_EXACT_REDUCTIONS[function](row), kind) for row in rows)
 
 
 def _product(row: Sequence[int]) -> int:

@@ -16,7 +16,7 @@ from typing import Final
 
 from ....typechecker.core.arrays import Payload
 from ....typechecker.elements import ArrayType, Element, Kind
-from ....typechecker.scalars import FUNCTIONS, is_ordered, neutral
+from ....typechecker.scalars import FUNCTIONS, is_ordered, neutral_element
 from ....typechecker.sizes.polynomials import Size, SizeVariable, variable as size_of
 from ...scalar.function_table import LIGHT, REDUCTIONS
 from ..phases import (
@@ -249,7 +249,7 @@ def _neutral(result: PhaseResult, kind: Kind, variable: SizeVariable) -> Payload
         return None
     if FUNCTIONS[function].identity is None and variable.minimum < 1:
         return None
-    value = neutral(function, kind)
+    value = neutral_element(function, kind)
     return bool(value) if kind is Kind.BOOL else value
 
 

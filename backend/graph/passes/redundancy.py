@@ -190,7 +190,8 @@ class _PhaseHoisting:
         done: list[Phase] = []
         for phase in phases:
             moved: list[Phase] = []
-            if isinstance(phase, Branch) or (isinstance(phase, Loop) and phase.premised and (phase.trip.bounds()[0] or 0) < 1):
+            needs_trip = isinstance(phase, Loop) and phase.needs_iteration and (phase.trip.bounds()[0] or 0) < 1
+            if isinstance(phase, Branch) or needs_trip:
                 phase = with_subgraphs(phase, lambda g: replace(g, phases=self.block(g.phases)))
             else:
                 index = {phase.index} if isinstance(phase, Loop) and phase.index is not None else set[SizeVariable]()

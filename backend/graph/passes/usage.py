@@ -18,8 +18,8 @@ from ....lang.support.records import dataclass
 from ....lang.syntax.source import Span
 from ....typechecker.elements import ArrayType
 from ....typechecker.sizes.polynomials import ONE, ZERO, Size, SizeVariable, product
-from ....typechecker.usage.backward_analysis import Free, IterationUsage, UsageWalk
-from ....typechecker.usage.grades import NONE, ONCE, CellRange, Grade, SizeContext, Tally, UsageSite, exactly, up_to
+from ....typechecker.usage.backward_analysis import IterationUsage, OuterReads, UsageWalk
+from ....typechecker.usage.grades import NONE, ONCE, CellRange, Grade, SizeContext, UsageCount, UsageSite, exactly, up_to
 from ..phases import (
     Affine,
     Branch,
@@ -43,7 +43,7 @@ from ..projections import Shape, cells_of, frame_of, framed_of, target_of
 from ..traverse import all_phases, axis_sizes, defines, operands, results, sizes, subgraphs
 from .rewriting import phase_may_fail
 
-_Free = Free[ValueId]
+_Free = OuterReads[ValueId]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +152,9 @@ class _ReadWalk(UsageWalk[ValueId, SubGraph]):
                     self.read(read.value, space, read.projection, phase, tallies)
             case LibraryPhase() if runs:
                 for value, grade in _library(phase, self.types):
-                    tallies.setdefault(value, Tally()).add(UsageSite(span, grade))
+                    tallies.setdefault(value, UsageCount()).add(UsageSite(span, grade))
             case Print() | Output() if runs:
-                tallies.setdefault(phase.arg, Tally()).add(UsageSite(span, ONCE))
+                tallies.setdefault(phase.arg, UsageCount()).add(UsageSite(span, ONCE))
             case Map():
                 self.lift(phase.body, phase.args, phase.frames, phase.frame, span, demands, tallies, runs=runs)
             case Fold():
@@ -169,7 +169,7 @@ class _ReadWalk(UsageWalk[ValueId, SubGraph]):
                 pass
 
     def read(self, value: ValueId, space: Shape, projection: Projection, phase: Structured, tallies: _Free) -> None:
-        tally = tallies.setdefault(value, Tally())
+        tally = tallies.setdefault(value, UsageCount())
         part = major_cells_read(space, projection) if projection.stages else None
         if part is None:
             tally.add(UsageSite(phase.span, multiplicity(space, projection)))

@@ -18,7 +18,7 @@ from typing import Final, Protocol, TypeVar
 from ....typechecker.elements import ArrayType, Kind
 from ....typechecker.scalars import is_sequential
 from ....typechecker.sizes.polynomials import ZERO, Size, product
-from ....typechecker.sizes.size import capacity, minimum, quotient
+from ....typechecker.sizes.size import minimum, quotient, upper_bound
 from ...graph.phases import (
     Affine,
     ApplyNode,
@@ -116,7 +116,7 @@ def _whole(phase: Structured) -> Size:
     of what is read with fills."""
     rank = len(phase.axes)
     every = frozenset(range(rank))
-    sizes = [capacity(axis.size) for axis in phase.axes]
+    sizes = [upper_bound(axis.size) for axis in phase.axes]
     points = product(sizes)
     total = ZERO
     varying: list[frozenset[int]] = []
@@ -214,7 +214,7 @@ def copied(phase: LibraryPhase, scattered: Container[ValueId], types: Mapping[Va
     if phase.op in _READ_IN_PLACE:
         return []
     if phase.op == "contract" and not frame_of(phase) and all(len(types[value].shape) <= 2 for value in phase.args):
-        items = product(map(capacity, (*types[phase.args[0]].shape, *types[phase.args[1]].shape[1:]))).constant
+        items = product(map(upper_bound, (*types[phase.args[0]].shape, *types[phase.args[1]].shape[1:]))).constant
         if items is not None and items > SMALL_PRODUCTS:
             return []
     return [value for value in dict.fromkeys(phase.args) if value in scattered]
@@ -230,7 +230,7 @@ def is_reordered(phase: Phase, types: Mapping[ValueId, ArrayType]) -> bool:
 def workspace_bound(phase: Structured, scattered: Container[ValueId] = ()) -> Size:
     """At least `workspace` for all sizes, as a formula in them."""
     applied = [node for node in phase.body if isinstance(node, ApplyNode | AxisNode)]
-    points = product(capacity(axis.size) for axis in phase.axes)
+    points = product(upper_bound(axis.size) for axis in phase.axes)
     reduces = any(r.reduction is not None for r in phase.results)
     lanes = minimum(points, SUM_POINTS) * (_INSIDE * 8 // 2) + quotient(points, BLOCK) * 16 + 1 if reduces else ZERO
     lanes = lanes + _one_by_one(phase)
@@ -254,9 +254,10 @@ def _one_by_one(phase: Structured) -> Size:
     total = ZERO
     for result in phase.results:
         if is_sequential(result.reduction or ""):
-            kind, items = getattr(phase.body[result.node], "kind", Kind.I64), product(capacity(axis.size) for axis in phase.axes)
-            cells = product(capacity(axis.size) for axis in phase.axes[:-1])
-            total = total + right_fold(result.reduction or "", kind, items, capacity(phase.axes[-1].size), cells)
+            kind = getattr(phase.body[result.node], "kind", Kind.I64)
+            items = product(upper_bound(axis.size) for axis in phase.axes)
+            cells = product(upper_bound(axis.size) for axis in phase.axes[:-1])
+            total = total + right_fold(result.reduction or "", kind, items, upper_bound(phase.axes[-1].size), cells)
     return total
 
 
@@ -340,7 +341,7 @@ class Numbers:
             return value
         capacity_in_items = self._known.get(size)
         if capacity_in_items is None:
-            capacity_in_items = self._known[size] = capacity(size).evaluate({})
+            capacity_in_items = self._known[size] = upper_bound(size).evaluate({})
         return capacity_in_items
 
     number = cap

@@ -14,7 +14,7 @@ from typing import Final
 
 from ....lang.support.records import dataclass
 from ....typechecker.elements import ArrayType, Element, Kind
-from ....typechecker.scalars import neutral
+from ....typechecker.scalars import neutral_element
 from ....typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, number, variable
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
@@ -258,7 +258,7 @@ class _TileGraphBuilder:
         ]
         (result,) = phase.results
         element, rows = types[result].element, box[0][1] - box[0][0]
-        nothing = neutral(function_of(phase), element.kind)
+        nothing = neutral_element(function_of(phase), element.kind)
         if phase.op == "key_reduce":
             shape = types[result].shape
             keys = self.join(self.places(self.types[args[0]].element, shape[0], phase), args[0], phase=phase)
