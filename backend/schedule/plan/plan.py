@@ -144,6 +144,11 @@ class PlannedCut:
     axes: tuple[int, ...]
     because: str
 
+    @property
+    def is_chosen(self) -> bool:
+        """Are there plans along another axis?"""
+        return not {self.axis}.issuperset(self.axes)
+
 
 @dataclass(frozen=True, slots=True)
 class Space:

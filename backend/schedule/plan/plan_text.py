@@ -460,7 +460,7 @@ def space_lines(plan: ExecutionPlan) -> list[str]:
 
 def has_other_axes(plan: ExecutionPlan) -> bool:
     """Could a phase be cut along another axis than in the plans that the bound is of?"""
-    return any(len(one.axes) > 1 for one in plan.space.cuts)
+    return any(one.is_chosen for one in plan.space.cuts)
 
 
 def plans_text(plan: ExecutionPlan) -> str:
@@ -484,7 +484,7 @@ def _axes(plan: ExecutionPlan, names: Mapping[PhaseId, str]) -> Iterator[str]:
     """The axes that were chosen, each with what is cut along it."""
     chosen: dict[tuple[int | None, int], list[str]] = {}
     for one in plan.space.cuts:
-        if len(one.axes) > 1:
+        if one.is_chosen:
             chosen.setdefault((one.axis, len(one.axes)), []).append(names.get(one.phase, f"#{one.phase}"))
     for index, ((axis, count), phases) in enumerate(chosen.items()):
         along = "uncut" if axis is None else f"axis {axis} of {count}"

@@ -248,10 +248,7 @@ class _Chooser:
         return size
 
     def best_axis(self, phase: Phase, cut: Cut, operand: int, value: ValueId) -> tuple[int, int]:
-        """Along which axis an input's rows line up best: (bytes beside, axis)."""
-        rank = len(self.types[value].shape)
-        return min(
-            ((self.redistribution_bytes(value, need_of(phase, cut, operand, axis, self.types), axis),
-            axis) for axis in range(rank)),
-            default=(self.bytes(value), 0),
-        )
+        """Along which axis, of those that have rows to deal out, an input's rows line up best: (bytes beside, axis)."""
+        axes = [axis for axis, rows in enumerate(shape_of(value, self.types) or ()) if rows > 1]
+        needs = [(need_of(phase, cut, operand, axis, self.types), axis) for axis in axes]
+        return min(((self.redistribution_bytes(value, need, axis), axis) for need, axis in needs), default=(self.bytes(value), 0))

@@ -341,7 +341,7 @@ def _without_plan(answer: Answer, core: Core, program: ProgramProblem) -> Reject
 
 def _has_choice(program: ProgramProblem) -> bool:
     """Could a phase be cut along another axis than the one that was chosen before the search?"""
-    return any(len(one.axes) > 1 for one in cuts_in(program))
+    return any(one.is_chosen for one in cuts_in(program))
 
 
 _TICKS: Final = re.compile(r"(\d+) ticks( or fewer)?")
