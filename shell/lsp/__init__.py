@@ -1,6 +1,6 @@
-"""The language server: what editors ask about a program, answered by plain functions of a text and a place in it.
+"""The language server: requests of editors, answered by plain functions of a document and a position.
 
-`places` counts as editors count, `documents` holds the open texts and checks them, `index` knows which name means what;
-the other modules answer one kind of question each, without a type of the protocol.  `server` alone speaks it (pygls), and
-`rho lsp` starts it.  Nothing here executes a program or reads data.
+`documents` has the open texts, their positions and check results; the other modules answer one kind of request each, without
+types of the protocol.  Only `server` uses the protocol (pygls); `rho lsp` starts it.  Nothing here runs a program or reads data
+beyond headers.
 """

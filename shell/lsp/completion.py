@@ -1,4 +1,4 @@
-"""Completion: names, glyphs and sizes that can be typed at a position of a document."""
+"""Completion of names, glyphs and sizes at a position of a document, and glyphs for names that are typed after a backtick."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ from ..searching.results import CompletionKind, NameCompletion, Named, candidate
 from .documents import Document, Range, TextEdit, TextPosition
 from .hover import entries, library_page, module_source, primitive_page, types_of
 
-# ---------------------------------------------------------------------------------------------------- completing
-
 TRIGGERS = ("`", ".", "⎕")
 
 
 @dataclass(frozen=True, slots=True)
 class CompletionEntry:
-    """`edit` puts the item in, `also` are edits elsewhere; typed letters are compared with `filter`; `page` is Markdown."""
+    """A completion: `edit` inserts it, `additional_edits` change the document elsewhere (a `use` line); typed letters are matched
+    with `filter`; `order` ranks it; `documentation` is Markdown."""
 
     label: str
     kind: CompletionKind
@@ -33,11 +32,11 @@ class CompletionEntry:
     edit: TextEdit
     filter: str
     order: int
-    also: tuple[TextEdit, ...] = ()
-    page: str = ""
+    additional_edits: tuple[TextEdit, ...] = ()
+    documentation: str = ""
 
 
-class _InDocument:
+class _DocumentScope:
     """The names in scope at an offset."""
 
     brings_in = True
@@ -70,39 +69,39 @@ class _InDocument:
             return ()
         documented = {entry.name[2:]: entry for entry in entries(source)}
         inside = [one for one in parse(source).index.top.symbols.values() if one.kind is not SymbolKind.MODULE]
-        return [((one.name, one.kind, _source(documented.get(one.name))), documented.get(one.name)) for one in inside]
+        return [((one.name, one.kind, _source_line(documented.get(one.name))), documented.get(one.name)) for one in inside]
 
 
-def _source(entry: LibraryEntry | None) -> str:
+def _source_line(entry: LibraryEntry | None) -> str:
     return "" if entry is None else entry.source
 
 
 def completion(document: Document, position: TextPosition) -> list[CompletionEntry]:
-    """In no order; `Item.order` ranks them."""
+    """The completions at a position, in no particular order."""
     offset = document.lines.offset(position)
     before = document.text[document.lines.start(document.lines.position(offset).line) : offset]
-    scope = _InDocument(document, offset, before)
-    return [_item(document, scope, one, document.lines.range(offset - one.length, offset)) for one in candidates(before, scope)]
+    scope = _DocumentScope(document, offset, before)
+    return [_entry_of(document, scope, one, offset) for one in candidates(before, scope)]
 
 
-def _item(document: Document, scope: _InDocument, one: NameCompletion, where: Range) -> CompletionEntry:
+def _entry_of(document: Document, scope: _DocumentScope, one: NameCompletion, offset: int) -> CompletionEntry:
     page = primitive_page(one.row) if one.row is not None else "" if one.entry is None else library_page(one.entry)
-    edit = TextEdit(where, one.text)
+    edit = TextEdit(document.lines.range(offset - one.length, offset), one.text)
     if one.row is not None and one.spelt:
-        key = f"  `{one.row.key}" if one.row.key else ""
-        return CompletionEntry(f"`{one.name}", one.kind, f"{one.row.glyph}  {one.about}{key}", edit, f"`{one.name}", one.order,
-            page=page)
+        typed, key = f"`{one.name}", f"  `{one.row.key}" if one.row.key else ""
+        detail = f"{one.row.glyph}  {one.about}{key}"
+        return CompletionEntry(typed, one.kind, detail, edit, typed, one.order, documentation=page)
     label = f"{one.name} {one.text}" if one.row is not None and one.text != one.name else one.text
-    also: tuple[TextEdit, ...] = ()
+    additional_edits: tuple[TextEdit, ...] = ()
     detail, module = one.about, one.text.partition(".")[0]
     if one.entry is not None and "." in one.text:
         detail = one.entry.source.partition(":")[2].strip() or one.entry.doc
-        also = () if module in scope.visible else (TextEdit(_top(document), f"use {module}\n"),)
-    return CompletionEntry(label, one.kind, detail, edit, one.name, one.order, also, page)
+        additional_edits = () if module in scope.visible else (TextEdit(_import_range(document), f"use {module}\n"),)
+    return CompletionEntry(label, one.kind, detail, edit, one.name, one.order, additional_edits, page)
 
 
-def _top(document: Document) -> Range:
-    """Before the first statement that is no `use` and no index origin, after the comments above it."""
+def _import_range(document: Document) -> Range:
+    """The empty range where a `use` line is inserted: before the first statement that is neither `use` nor `⎕IO`."""
     for piece in document.index.raw_statements:
         if not piece.text.startswith(("use ", "⎕IO")):
             line = document.lines.position(document.index.glyphs.span(piece.start, piece.start).start).line
@@ -113,20 +112,20 @@ def _top(document: Document) -> Range:
 
 # ---------------------------------------------------------------------------------------------------- glyphs
 #
-# Typing glyphs: a backtick and a name or key becomes the glyph as soon as what follows shows where it ends.
+# A backtick with a name or key becomes the glyph as soon as the next character ends it.
 #
-# `` `iota `` and a blank gives `⍳` (the blank is used up), `` `iota( `` gives `⍳(`, `` `[ `` gives `←` at once.
+# `` `iota `` and a blank gives `⍳` (without the blank), `` `iota( `` gives `⍳(`, `` `[ `` gives `←` at once.
 
-GLYPHS_TRIGGERS = tuple(" \n" + string.punctuation + string.digits)
-"""What may end a spelling."""
+GLYPH_TRIGGERS = tuple(" \n" + string.punctuation + string.digits)
+"""Characters that end a name after a backtick."""
 
 _SPELLING = re.compile(r"`([A-Za-z]+|[^\sA-Za-z])")
 
 
 def on_type(document: Document, position: TextPosition, typed: str) -> list[TextEdit]:
-    """What to change after a character was typed just before a place."""
+    """The edits after the character `typed` was typed right before a position."""
     if typed == "\n":
-        return _whole_line(document, position.line - 1)
+        return _replace_in_line(document, position.line - 1)
     offset = document.lines.offset(position)
     number = document.lines.position(offset).line
     line, start = document.lines.line(number), document.lines.start(number)
@@ -137,8 +136,8 @@ def on_type(document: Document, position: TextPosition, typed: str) -> list[Text
     return [] if replaced is None else [_edit(document, offset - replaced.length, offset, replaced.text)]
 
 
-def _whole_line(document: Document, number: int) -> list[TextEdit]:
-    """Every spelling of a finished line."""
+def _replace_in_line(document: Document, number: int) -> list[TextEdit]:
+    """The edits that replace every backtick name of a finished line by its glyph."""
     line, start = document.lines.line(number), document.lines.start(number)
     edits = []
     for match in _SPELLING.finditer(line):

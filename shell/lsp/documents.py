@@ -1,7 +1,7 @@
 """Open documents: their versions, symbol indexes and check results, each computed on demand and memoised.
 
-A module that is open is read as it stands in the editor, not as it was saved.  One thread at a time.
-Each document has one `Checker` of `typechecker.check`.
+A module that is open in the editor is read from there, not from disk.  Not thread-safe.  All versions of a document share one
+`Checker` of `typechecker.check`, so that checking costs what changed.
 """
 
 from __future__ import annotations
@@ -30,13 +30,12 @@ from ..execution.params import UNRESTRICTED
 from ..pipeline import Session
 from ..pipeline_types import Checked
 
-# ---------------------------------------------------------------------------------------------------- places
+# ---------------------------------------------------------------------------------------------------- positions
 #
 # Positions as editors count them, and texts that change by ranges.
 #
 # A character is a code point here and in spans; in an editor it is one or two UTF-16 units (or UTF-8 bytes, or a code point,
 # as agreed when the editor connects).  A line ends at ``\n``, ``\r\n`` or ``\r`` and nowhere else.
-# Neighbours: every module of the language server.
 
 class PositionEncoding(Enum):
     """What a column counts."""
@@ -46,7 +45,7 @@ class PositionEncoding(Enum):
     UTF32 = "utf-32"
 
     def units(self, text: str) -> int:
-        """How far a text moves the column."""
+        """The number of columns of a text."""
         match self:
             case PositionEncoding.UTF32:
                 return len(text)
@@ -57,7 +56,7 @@ class PositionEncoding(Enum):
 
 
 class TextPosition(NamedTuple):
-    """Both count from 0."""
+    """A line and a column, both from 0; the encoding says what a column counts."""
 
     line: int
     column: int
@@ -70,14 +69,14 @@ class Range(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TextEdit:
-    """Put `text` where `range` is."""
+    """Replace `range` by `text`."""
 
     range: Range
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class TextChange:
     """What an editor reports: a new text for a range, or (None) for the whole document."""
 
     range: Range | None
@@ -87,8 +86,8 @@ class Change:
 _LINE_END = re.compile("\r\n|\n|\r")
 
 
-class Lines:
-    """A text with its lines; every position outside of it means the nearest place inside."""
+class TextLines:
+    """A text with its lines; a position outside of it stands for the nearest one inside."""
 
     def __init__(self, text: str, encoding: PositionEncoding = PositionEncoding.UTF16) -> None:
         self.text = text
@@ -137,7 +136,7 @@ class Lines:
     def range(self, start: int, end: int) -> Range:
         return Range(self.position(start), self.position(max(start, end)))
 
-    def of(self, span: Span) -> Range:
+    def range_of(self, span: Span) -> Range:
         """The range of a span of this text."""
         return self.range(span.start, span.end)
 
@@ -145,25 +144,25 @@ class Lines:
         return Range(TextPosition(0, 0), self.position(len(self.text)))
 
 
-def changed(lines: Lines, changes: Sequence[Change]) -> Lines:
-    """The text after changes, each of which counts in what the one before it left."""
+def apply_changes(lines: TextLines, changes: Sequence[TextChange]) -> TextLines:
+    """The text after changes; the range of each refers to the text that the previous one left."""
     for change in changes:
         if change.range is None:
-            lines = Lines(change.text, lines.encoding)
+            lines = TextLines(change.text, lines.encoding)
             continue
         start, end = lines.offset(change.range.start), lines.offset(change.range.end)
         if end < start:
             start, end = end, start
-        lines = Lines(lines.text[:start] + change.text + lines.text[end:], lines.encoding)
+        lines = TextLines(lines.text[:start] + change.text + lines.text[end:], lines.encoding)
     return lines
 
 
-# ---------------------------------------------------------------------------------------------------- uris
+# ---------------------------------------------------------------------------------------------------- URIs
 #
-# Files as editors name them (`file:///…`) and as the checker does (paths, `<stdlib>/…`).
+# Editors name files by URIs (`file:///…`), the checker by paths or `<stdlib>/…`.
 
 def path_of(uri: str) -> str:
-    """The path of a file; of anything else (`untitled:1`) a name in angle brackets, which no file has."""
+    """The path of a `file:` URI; any other URI (`untitled:1`) in angle brackets, which no path has."""
     parts = urlsplit(uri)
     if parts.scheme != "file":
         return f"<{uri}>"
@@ -174,7 +173,7 @@ def path_of(uri: str) -> str:
 
 
 def uri_of(name: str) -> str | None:
-    """The address of a source by its name; None if it is not a file."""
+    """The URI of a source by its name; None if it is not a file."""
     if name.startswith(LIBRARY_PREFIX):
         name = str(STDLIB / name.removeprefix(LIBRARY_PREFIX))
     if name.startswith("<"):
@@ -189,16 +188,16 @@ T = TypeVar("T")
 
 
 class Document:
-    """One version of an open text.  `checked` and `index` are worked out once."""
+    """One version of an open text.  `checked` and `index` are computed at most once."""
 
-    def __init__(self, uri: str, version: int, lines: Lines, checker: Checker, folder: WorkspaceFolder) -> None:
+    def __init__(self, uri: str, version: int, lines: TextLines, checker: Checker, folder: OpenDocuments) -> None:
         self.uri = uri
         self.name = path_of(uri)
         self.version = version
         self.lines = lines
         self._checker = checker
         self._folder = folder
-        self._kept: dict[Callable[[Document], Any], Any] = {}
+        self._memo: dict[Callable[[Document], Any], Any] = {}
 
     @property
     def text(self) -> str:
@@ -210,7 +209,7 @@ class Document:
 
     @cached_property
     def index(self) -> SymbolIndex:
-        """What its names stand for, which needs no checking."""
+        """The symbols and references of the text; needs no checking."""
         try:
             return self._checker.read(self.source, self._folder.modules().load).index
         except (RhoError, UsageError):
@@ -218,7 +217,7 @@ class Document:
 
     @cached_property
     def checked(self) -> Checked:
-        """What checking this version found; modules are read, data is not."""
+        """The result of checking this version; modules are read, data is not."""
         session = Session(texts=self._folder.texts(), devices=self._folder.devices)
         try:
             checked = session.check(self.source, self._checker)
@@ -235,26 +234,26 @@ class Document:
         return Checked(self.source, None, tuple(diagnostics), {self.name: self.source})
 
     def memoised(self, work: Callable[[Document], T]) -> T:
-        """What is worked out of this version once."""
-        if work not in self._kept:
-            self._kept[work] = work(self)
-        value: T = self._kept[work]
+        """`work(self)`, computed once for this version."""
+        if work not in self._memo:
+            self._memo[work] = work(self)
+        value: T = self._memo[work]
         return value
 
-    def after(self, version: int, changes: Sequence[Change]) -> Document:
-        """The next version."""
-        return Document(self.uri, version, changed(self.lines, changes), self._checker, self._folder)
+    def edited(self, version: int, changes: Sequence[TextChange]) -> Document:
+        """The next version, after changes."""
+        return Document(self.uri, version, apply_changes(self.lines, changes), self._checker, self._folder)
 
-    def again(self) -> Document:
-        """The same version, to be checked once more because a module changed."""
+    def fresh_copy(self) -> Document:
+        """The same version without its results, since a module has changed."""
         return Document(self.uri, self.version, self.lines, self._checker, self._folder)
 
-    def others(self) -> list[Document]:
+    def other_documents(self) -> list[Document]:
         """The other open documents."""
         return [one for one in self._folder.documents.values() if one.uri != self.uri]
 
     def module(self, path: str) -> Source | None:
-        """The text of a module that this document uses, by what `use` says."""
+        """The text of a module by the path in `use`; None if it cannot be read."""
         try:
             return self._folder.modules().load(path, self.name)
         except (RhoError, UsageError):
@@ -262,8 +261,8 @@ class Document:
 
 
 @dataclass(slots=True)
-class WorkspaceFolder:
-    """Everything that is open, by URI, and how columns and strictness were agreed on."""
+class OpenDocuments:
+    """The open documents by URI, and the editor's options: strictness, devices of schedule blocks, encoding of columns."""
 
     strict: bool = False
     devices: str | None = None
@@ -271,41 +270,41 @@ class WorkspaceFolder:
     documents: dict[str, Document] = field(default_factory=dict)
 
     def texts(self) -> dict[str, Source]:
-        """What is open, by name."""
+        """The sources of the open documents, by name."""
         return {document.name: document.source for document in self.documents.values()}
 
     def modules(self) -> ModuleLoader:
-        """Reads modules from the editor's texts, then from disk."""
+        """A loader that reads modules from open documents, then from disk."""
         return ModuleLoader("", UNRESTRICTED, self.texts())
 
     def open(self, uri: str, version: int, text: str) -> Document:
-        document = Document(uri, version, Lines(text, self.encoding), Checker(strict=self.strict), self)
+        document = Document(uri, version, TextLines(text, self.encoding), Checker(strict=self.strict), self)
         self.documents[uri] = document
         return document
 
-    def change(self, uri: str, version: int, changes: Sequence[Change]) -> Document | None:
-        """The new version; None if the document is not open."""
+    def change(self, uri: str, version: int, changes: Sequence[TextChange]) -> Document | None:
+        """The new version of a document; None if it is not open."""
         known = self.documents.get(uri)
         if known is None:
             return None
-        self.documents[uri] = known.after(version, changes)
+        self.documents[uri] = known.edited(version, changes)
         return self.documents[uri]
 
     def close(self, uri: str) -> None:
         self.documents.pop(uri, None)
 
-    def read_again(self) -> list[str]:
-        """The documents that use files, made ready to be checked again because a file changed."""
+    def invalidate_importers(self) -> list[str]:
+        """Drop the results of all documents that use modules, since a file has changed; returns their URIs."""
         importers = [uri for uri, one in self.documents.items() if any(symbol.path for symbol in one.index.symbols)]
         for uri in importers:
-            self.documents[uri] = self.documents[uri].again()
+            self.documents[uri] = self.documents[uri].fresh_copy()
         return importers
 
-    def users_of(self, document: Document) -> list[Document]:
-        """The open documents that have read another, made ready to be checked again."""
+    def invalidate_users(self, document: Document) -> list[Document]:
+        """Drop the results of the open documents that have read `document` as a module, and return them."""
         users = []
         for uri, other in self.documents.items():
             if other is not document and "checked" in vars(other) and document.name in other.checked.sources:
-                self.documents[uri] = other.again()
+                self.documents[uri] = other.fresh_copy()
                 users.append(self.documents[uri])
         return users

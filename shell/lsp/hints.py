@@ -1,5 +1,4 @@
-"""Inlay hints and code lenses: types of bindings, usage grades of parameters and inputs, frames of lifted calls, costs.
-"""
+"""Inlay hints and code lenses: types of bindings, usage grades of parameters and inputs, frames of lifted calls, costs."""
 
 from __future__ import annotations
 
@@ -22,41 +21,41 @@ from .hover import cost_of, is_latest, types_of
 
 # ---------------------------------------------------------------------------------------------------- frames
 #
-# Frames of lifted calls: over which axes a function is applied to cells, `norm⟨n⟩ x`.
+# The frame of a lifted call: the axes over which a function is applied to cells, `norm⟨n⟩ x`.
 #
-# A lift in the typed core has the span of the function that is lifted.  Reductions, scans and element-wise work over cells need
-# no loop and leave none in the core; their frame is what `⍤` and `˘`, as they are written, leave of the result's axes.  Inside a
-# function that is elaborated once for each use the frame is shown where every use has the same one.
+# A `MapCells` in the typed core has the span of the function that is lifted.  Reductions, scans and element-wise operations on
+# cells have no lift in the core; their frame is derived from the ranks that `⍤` and `˘` state and the axes of the result.
+# Inside a function that is elaborated for each use, a frame is shown only if all uses have the same one.
 
 _RANKS: Final = re.compile(r"(?:⍤\s*((?:¯?\d+\s*){1,3})|(˘))$")
 
 
-def frames(document: Document) -> dict[Span, str]:
-    """The frame of every function that is lifted, as `⟨n m⟩`; none while anything is wrong."""
+def frame_hints(document: Document) -> dict[Span, str]:
+    """The frame of every lifted function, as `⟨n m⟩`, by its span; empty for a rejected program."""
     core = document.checked.core
     if core is None:
         return {}
     texts_of: dict[Span, set[str]] = {}
     for op in all_ops(core.block.ops):
-        value = op.results[0] if isinstance(op, MapCells) and op.results else op.result if isinstance(op, _DIRECT) else None
+        value = op.results[0] if isinstance(op, MapCells) and op.results else op.result if isinstance(op, _WITHOUT_MAP) else None
         span = None if value is None else core.spans.get(value)
         if span is None or span.file != document.name:
             continue
-        frame = op.frame if isinstance(op, MapCells) else _direct_frame(core, op, document.text[span.start : span.end])
+        frame = op.frame if isinstance(op, MapCells) else _written_frame(core, op, document.text[span.start : span.end])
         if frame:
             texts_of.setdefault(span, set()).add(f"⟨{' '.join(map(show_short, frame))}⟩")
     return {span: texts.pop() for span, texts in texts_of.items() if len(texts) == 1}
 
 
-_DIRECT: Final = (Reduce, Scan, Scalar)
+_WITHOUT_MAP: Final = (Reduce, Scan, Scalar)
 
 
-def _direct_frame(core: Core, op: Op, written: str) -> tuple[Size, ...]:
-    """What is left of the result before the result's cells, by the ranks that are written; empty where that is not certain."""
+def _written_frame(core: Core, op: Op, written: str) -> tuple[Size, ...]:
+    """The axes of the result before its cells, by the ranks in the text `written`; empty if they do not determine it."""
     if "`" in written:
         written = to_glyphs(Source("<function>", written)).text
     asked = _RANKS.search(written)
-    if asked is None or not isinstance(op, _DIRECT):
+    if asked is None or not isinstance(op, _WITHOUT_MAP):
         return ()
     numbers = [-1] if asked[2] else [int(word.replace("¯", "-")) for word in asked[1].split()]
     monadic, left, right = {1: numbers * 3, 2: [numbers[-1], *numbers], 3: numbers}[len(numbers)]
@@ -77,13 +76,13 @@ def _direct_frame(core: Core, op: Op, written: str) -> tuple[Size, ...]:
     return shape[: max(0, len(shape) - inside)]
 
 
-# ---------------------------------------------------------------------------------------------------- hints
+# ---------------------------------------------------------------------------------------------------- inlay hints
 
 _TYPE = re.compile(r"[A-Za-z]\w*(?:<[^<>]*>)?(?:\[[^\]]*\])?|\(")
 
 
 MOST_CHARACTERS = 40
-"""Of a hint; the rest is in its detail."""
+"""The longest hint; a longer one is cut and its detail has the whole text."""
 
 
 class HintKind(Enum):
@@ -108,19 +107,19 @@ def hints(document: Document, within: Range) -> list[Hint]:
         if symbol.statement.end < start or symbol.statement.start > end or document.checked.result is None:
             continue
         if symbol.kind is SymbolKind.ARRAY:
-            shown += _type(document, symbol)
+            shown += _type_hint(document, symbol)
         elif symbol.kind is SymbolKind.INPUT:
-            shown += _input(document, symbol)
+            shown += _input_hint(document, symbol)
         elif symbol.kind is SymbolKind.FUNCTION and is_latest(document, symbol):
-            shown += _function(document, symbol)
-    for span, frame in document.memoised(frames).items():
+            shown += _function_hints(document, symbol)
+    for span, frame in document.memoised(frame_hints).items():
         if start <= span.end <= end:
             shown.append(_hint(document, span.end, frame, HintKind.FRAME, f"applied to each cell of the frame {frame}"))
     return sorted(shown, key=lambda hint: hint.position)
 
 
-def _type(document: Document, symbol: Symbol) -> list[Hint]:
-    """`centres`<sub> : f64[k 4]</sub>` ← …`, where no type is written and there is only one."""
+def _type_hint(document: Document, symbol: Symbol) -> list[Hint]:
+    """The hint ` : f64[k 4]` after a bound name, if no type is written and it has only one."""
     types = types_of(document, symbol)
     if len(types) != 1 or symbol.declared is not None or _is_annotated(document, symbol):
         return []
@@ -140,7 +139,7 @@ def _is_annotated(document: Document, symbol: Symbol) -> bool:
     return symbol.span.start == symbol.statement.start and after.startswith(":")
 
 
-def _input(document: Document, symbol: Symbol) -> list[Hint]:
+def _input_hint(document: Document, symbol: Symbol) -> list[Hint]:
     result = document.checked.result
     lines = () if result is None else result.describe(symbol.name)
     at = document.text.find(":", symbol.span.end, symbol.statement.end)
@@ -150,8 +149,8 @@ def _input(document: Document, symbol: Symbol) -> list[Hint]:
     return [_hint(document, at + 1, f" {reads[0]}", HintKind.QUANTITY, f"each element is read {reads[0]} times")]
 
 
-def _function(document: Document, symbol: Symbol) -> list[Hint]:
-    """The signature of a function without one; the quantities that a signature leaves out."""
+def _function_hints(document: Document, symbol: Symbol) -> list[Hint]:
+    """The inferred signature of a function without one; the quantities that a written signature leaves out."""
     result = document.checked.result
     lines = () if result is None else result.describe(symbol.name)
     if not lines or " → " not in lines[0]:
@@ -175,52 +174,51 @@ def _function(document: Document, symbol: Symbol) -> list[Hint]:
 
 
 def quantities_in(line: str) -> list[str]:
-    """The quantities of a described name: of a value its one, of a function those of its parameters."""
+    """The quantities in a line `name : type` or `name : type → type`: of the value, or of the function's parameters."""
     _, _, types = line.partition(" : ")
     types = types.partition(" where ")[0]
     parts = types.split(" → ")
-    return [part.split(" ", 1)[0] for part in (parts[:-1] or parts) if _stated(part)]
+    return [part.split(" ", 1)[0] for part in (parts[:-1] or parts) if _has_quantity(part)]
 
 
-def _stated(part: str) -> bool:
+def _has_quantity(part: str) -> bool:
     first, blank, rest = part.partition(" ")
     return bool(blank) and _TYPE.match(rest) is not None and first.count("[") == first.count("]")
 
 
 def parameters_in(text: str) -> list[tuple[int, bool]]:
-    """Of every parameter in `: τ → τ → τ` where it starts and whether it states a quantity."""
+    """For every parameter in `: τ → τ → τ` the offset where it starts, and whether it states a quantity."""
     parameters = []
     at = text.find(":") + 1
     parts = text[at:].split("→")
     for part in parts[:-1]:
         blanks = len(part) - len(part.lstrip())
-        parameters.append((at + blanks, _stated(part.strip())))
+        parameters.append((at + blanks, _has_quantity(part.strip())))
         at += len(part) + 1
     return parameters
 
 
-# ---------------------------------------------------------------------------------------------------- lenses
+# ---------------------------------------------------------------------------------------------------- code lenses
 #
-# Lines above definitions: what a function or the whole program costs, how long that takes, and how many facts are checked when
-# it is loaded.
+# A line above a function or the program with its costs, its predicted time and the number of facts that are checked when it is
+# loaded.
 #
-# A lens has its place at once and its text when it is looked at, because costs are worked out by the back end.  The time of a
-# program is that for its data, whose headers are read; that of a function for sizes of a thousand.
-# Neighbours: `shell.display.costs`, `shell.display.estimates`, `hover`.
+# The range of a lens is computed at once, its text when the editor asks for it, since the back end computes costs.  The time of a
+# program is for the sizes in the headers of its data, that of a function for sizes of 1000.
 
 PROGRAM = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Lens:
-    """`name` is that of a function, or `PROGRAM`."""
+    """A lens of the function `name`, or of the program (`PROGRAM`)."""
 
     range: Range
     name: str
 
 
 def lenses(document: Document) -> list[Lens]:
-    """One for the program where its first statement is, one for each function; none while anything is wrong."""
+    """A lens for the program at its first statement and one for each function; none for a rejected program."""
     if not document.checked.accepted:
         return []
     pieces = document.index.raw_statements
@@ -230,25 +228,25 @@ def lenses(document: Document) -> list[Lens]:
         shown.append(Lens(document.lines.range(start, start), PROGRAM))
     for symbol in document.index.symbols:
         if symbol.kind is SymbolKind.FUNCTION and is_latest(document, symbol):
-            shown.append(Lens(document.lines.of(symbol.declared or symbol.span), symbol.name))
+            shown.append(Lens(document.lines.range_of(symbol.declared or symbol.span), symbol.name))
     return shown
 
 
 def lens_text(document: Document, name: str) -> str:
-    """What a lens says."""
+    """The text of a lens."""
     if name == PROGRAM:
-        return _program(document)
+        return _program_text(document)
     if name not in document.checked.types:
         return "generic: costs at each use"
     cost = cost_of(document, name)
     lines = [] if cost is None else cost.splitlines()
-    parts = [part for kind in ("work", "memory") if (part := _line(lines, kind))]
-    parts += [time] if parts and (time := _time(document, name)) else []
+    parts = [part for kind in ("work", "memory") if (part := _cost_line(lines, kind))]
+    parts += [time] if parts and (time := _time_text(document, name)) else []
     return " · ".join(parts) or "generic: costs at each use"
 
 
-def _time(document: Document, name: str) -> str:
-    """Of the first way to apply a function."""
+def _time_text(document: Document, name: str) -> str:
+    """The predicted time of a function for its first signature, `~12 µs at n=1000`; empty if it is unknown."""
     from ..display.estimates import time_at_assumed_sizes
 
     result = document.checked.result
@@ -263,12 +261,12 @@ def _time(document: Document, name: str) -> str:
         return ""
 
 
-def _line(lines: list[str], kind: str) -> str:
+def _cost_line(lines: list[str], kind: str) -> str:
     line = next((line for line in lines if line.startswith(kind)), "")
     return " ".join(line.partition("operations (")[0].split()) + (" operations" if "operations (" in line else "")
 
 
-def _program(document: Document) -> str:
+def _program_text(document: Document) -> str:
     from ..display.costs import cost_of_program
     from ..display.estimates import time_of_program
 
@@ -279,7 +277,7 @@ def _program(document: Document) -> str:
     if core.block.ops or core.inputs:
         try:
             lines = cost_of_program(core).lines()
-            parts += [part for kind in ("work", "memory") if (part := _line(lines, kind))]
+            parts += [part for kind in ("work", "memory") if (part := _cost_line(lines, kind))]
             parts += [time] if (time := time_of_program(core, os.path.dirname(document.name))) else []
         except (RhoError, RecursionError):
             parts.append("too deep to cost")

@@ -1,4 +1,4 @@
-"""Hover texts: type, reads and cost of a name, the page of a glyph, the signature of a member."""
+"""Hover texts in Markdown: type, read counts and cost of a name, the page of a glyph, the documentation of a module's member."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .documents import Document, Range, TextPosition
 
 # ---------------------------------------------------------------------------------------------------- pages
 #
-# What hover and completion say about a glyph, a library name or a name of the program, in Markdown.
+# Markdown pages of glyphs and library names, for hover and completion.
 
 def code(*lines: str) -> str:
     """A block of program text."""
@@ -30,7 +30,7 @@ def code(*lines: str) -> str:
 
 
 def primitive_page(row: Primitive) -> str:
-    """What a row of the table says, its first examples included."""
+    """The page of a primitive, with its first examples."""
     lines = [f"**{row.glyph}**  {row.title}", "", *primitive_markdown(row, most_examples=2)]
     return "\n".join([*lines, *(["This version of Rho cannot run it yet (E620)."] if row.later else [])]).rstrip()
 
@@ -43,26 +43,26 @@ def glyph_page(glyph: str) -> str | None:
 
 def library_page(entry: LibraryEntry) -> str:
     """The page of a documented definition."""
-    return "\n\n".join([code(entry.source), *documented(entry)])
+    return "\n\n".join([code(entry.source), *documentation_lines(entry)])
 
 
-def documented(entry: LibraryEntry) -> list[str]:
-    """What is said of a definition, and its examples."""
+def documentation_lines(entry: LibraryEntry) -> list[str]:
+    """The documentation of a definition and its examples."""
     examples = [code(f"      {expression}", *value.split("\n")) for expression, value in entry.examples]
     return [*([entry.doc] if entry.doc else []), *examples]
 
 
-# ---------------------------------------------------------------------------------------------------- values
+# ---------------------------------------------------------------------------------------------------- types of bindings
 #
-# Types of names where they are bound, as far as checking got: also of shadowed and local names, also in rejected programs.
+# The type of a name at its binding, as far as checking got: also of shadowed and local names, also in rejected programs.
 #
-# The checker's builder knows the span, the type and the name of every value; a name inside a function has a value for every
-# call that was elaborated.  Neighbours: `hover`, `hints`, `completing`.
+# The checker's builder has the span, type and name of every value; a name inside a function has one value for each call that was
+# elaborated.
 
 MOST_TYPES = 3
-"""Shown of a name that has several."""
+"""The most types that are shown for one name."""
 
-CALLED = (SymbolKind.FUNCTION, SymbolKind.OPERATOR, SymbolKind.MODULE)
+NOT_ARRAYS = (SymbolKind.FUNCTION, SymbolKind.OPERATOR, SymbolKind.MODULE)
 
 
 def is_latest(document: Document, symbol: Symbol) -> bool:
@@ -71,9 +71,9 @@ def is_latest(document: Document, symbol: Symbol) -> bool:
 
 
 def types_of(document: Document, symbol: Symbol) -> tuple[str, ...]:
-    """The types a name of an array has had; none for functions and for what was not reached."""
+    """The types of a name of an array, one for each call around its binding; none for functions and unreached bindings."""
     result = document.checked.result
-    if result is None or symbol.kind in CALLED:
+    if result is None or symbol.kind in NOT_ARRAYS:
         return ()
     if is_latest(document, symbol):
         known = result.types.get(symbol.name)
@@ -82,14 +82,13 @@ def types_of(document: Document, symbol: Symbol) -> tuple[str, ...]:
 
 
 def _bound_types(document: Document) -> Mapping[tuple[str, int], tuple[str, ...]]:
-    """Types by name and the place of its binding: every value that has a name belongs to the binding whose statement it stems
-    from."""
+    """Types by name and offset of the binding: a named value belongs to the innermost binding of its name around its span."""
     result = document.checked.result
     assert result is not None
     builder = result.elaborated.context.builder
     places: dict[str, list[Symbol]] = {}
     for symbol in document.index.symbols:
-        if symbol.kind not in CALLED:
+        if symbol.kind not in NOT_ARRAYS:
             places.setdefault(symbol.name, []).append(symbol)
     types_of: dict[tuple[str, int], dict[str, None]] = {}
     for value, name in builder.source_names.names.items():
@@ -115,15 +114,15 @@ class Hover:
 
 
 def hover(document: Document, position: TextPosition) -> Hover | None:
-    """What to say about a place; None about blanks, numbers, texts and comments."""
+    """The hover text at a position; None for blanks, numbers, texts and comments."""
     offset = document.lines.offset(position)
-    clause = _clause(document, offset)
+    clause = _clause_hover(document, offset)
     if clause is not None:
         return clause
-    mention = document.index.at(offset)
-    if mention is not None:
-        page = _name(document, mention)
-        return None if page is None else Hover(document.lines.of(mention.span), page)
+    reference = document.index.at(offset)
+    if reference is not None:
+        page = _name_page(document, reference)
+        return None if page is None else Hover(document.lines.range_of(reference.span), page)
     glyph = glyph_at(document, offset) or (glyph_at(document, offset - 1) if offset else None)
     if glyph is None or (glyph[2] == offset and not glyph[0][-1].isalnum()):
         return None
@@ -131,8 +130,8 @@ def hover(document: Document, position: TextPosition) -> Hover | None:
     return None if page is None else Hover(document.lines.range(glyph[1], glyph[2]), page)
 
 
-def _clause(document: Document, offset: int) -> Hover | None:
-    """A word of a clause of an `input` or `output`."""
+def _clause_hover(document: Document, offset: int) -> Hover | None:
+    """The hover text of a word in a clause of an `input` or `output`."""
     statement = document.index.statement_at(offset)
     if statement is None:
         return None
@@ -146,7 +145,7 @@ def _clause(document: Document, offset: int) -> Hover | None:
 
 
 def glyph_at(document: Document, offset: int) -> tuple[str, int, int] | None:
-    """The glyph (as the language has it), and where it is typed, however it is spelt."""
+    """The glyph at an offset, also if it is typed as a backtick name, with the start and end of its text."""
     glyphs = document.index.glyphs
     text = glyphs.text
     offsets = glyphs.offsets
@@ -163,20 +162,20 @@ def glyph_at(document: Document, offset: int) -> tuple[str, int, int] | None:
     return None
 
 
-def _name(document: Document, mention: Reference) -> str | None:
-    symbol = mention.symbol
-    if mention.member is not None:
-        return _member(document, mention)
-    parts = [code(*described(document, symbol))]
+def _name_page(document: Document, reference: Reference) -> str | None:
+    symbol = reference.symbol
+    if reference.member is not None:
+        return _member_page(document, reference)
+    parts = [code(*description_lines(document, symbol))]
     doc = documentation(document, symbol)
-    parts += [] if doc is None else documented(doc)
+    parts += [] if doc is None else documentation_lines(doc)
     if symbol.kind is SymbolKind.FUNCTION and is_latest(document, symbol):
         parts += [cost for cost in [cost_of(document, symbol.name)] if cost]
     return "\n\n".join(part for part in parts if part)
 
 
-def described(document: Document, symbol: Symbol) -> tuple[str, ...]:
-    """A name and its type, a line for each way to apply a function."""
+def description_lines(document: Document, symbol: Symbol) -> tuple[str, ...]:
+    """Lines with a name and its type; of a function, a line for each signature."""
     name = symbol.name
     if symbol.kind in (SymbolKind.SIZE, SymbolKind.ELEMENT):
         return (f"{name}  ⍝ a {'size' if symbol.kind is SymbolKind.SIZE else 'element type'}",)
@@ -196,10 +195,10 @@ def documentation(document: Document, symbol: Symbol) -> LibraryEntry | None:
     return _entry(document.source, symbol.name) if symbol.depth == 0 else None
 
 
-def member_entry(document: Document, mention: Reference) -> LibraryEntry | None:
-    """What is documented of `module.member`."""
-    source = module_source(document, mention.symbol)
-    return None if source is None or mention.member is None else _entry(source, mention.member)
+def member_entry(document: Document, reference: Reference) -> LibraryEntry | None:
+    """The documentation of `module.member`."""
+    source = module_source(document, reference.symbol)
+    return None if source is None or reference.member is None else _entry(source, reference.member)
 
 
 def module_source(document: Document, module: Symbol) -> Source | None:
@@ -215,15 +214,15 @@ def entries(source: Source) -> Iterator[LibraryEntry]:
     return entries_of("_", source.text)
 
 
-def _member(document: Document, mention: Reference) -> str | None:
-    entry = member_entry(document, mention)
+def _member_page(document: Document, reference: Reference) -> str | None:
+    entry = member_entry(document, reference)
     if entry is None:
-        return code(f"{mention.symbol.name}.{mention.member}  ⍝ of {mention.symbol.path}")
-    return library_page(replace(entry, source=f"{mention.symbol.name}.{entry.source}"))
+        return code(f"{reference.symbol.name}.{reference.member}  ⍝ of {reference.symbol.path}")
+    return library_page(replace(entry, source=f"{reference.symbol.name}.{entry.source}"))
 
 
 def cost_of(document: Document, name: str) -> str | None:
-    """What a function costs, as formulas in the sizes of its arguments; None for a generic one."""
+    """The costs of a function as formulas in the sizes of its arguments, in a block of text; None for a generic function."""
     from ..display.costs import costs_of_definitions
 
     result = document.checked.result

@@ -1,8 +1,8 @@
-"""The language server's process: open texts, when they are checked, and what happens when something goes wrong.
+"""The language server's process: converts requests and answers, schedules checks, and survives failing requests.
 
-Texts are kept by `documents`, not by pygls, whose notion of a line is another.  A request that fails is reported to the
-log and returns an empty result; the server goes on.  Checking waits until the editor pauses for a moment, so that of several
-edits in a row the last is checked; memory is tidied up when nothing has been typed for a while.  Everything runs on one thread.
+`documents` holds the texts, not pygls, which counts lines differently.  A request that fails is logged and returns an empty
+result.  Checking waits until the editor pauses, so that only the last of several edits is checked; garbage is collected when
+nothing has been typed for a while.  Everything runs on one thread.
 """
 
 from __future__ import annotations
@@ -28,30 +28,26 @@ from . import (
     diagnostics,
     documents,
     hints,
-    hints as lenses,
+    hover as hovers,
     navigation,
-    navigation as calls,
-    navigation as formatting,
-    navigation as outline,
-    navigation as semantic,
 )
 from .completion import CompletionEntry
-from .diagnostics import Action, DocumentReport, page_of, reports
-from .documents import Document, PositionEncoding, WorkspaceFolder
+from .diagnostics import Action, DocumentReport, page_uri, reports
+from .documents import Document, OpenDocuments, PositionEncoding
 from .hints import Hint, HintKind, Lens
-from .hover import Hover, hover as hover_hover
-from .navigation import CallItem, DocumentRange, Highlight, OutlineEntry
+from .hover import Hover
+from .navigation import CallSignature, DocumentRange, Highlight, OutlineEntry
 
-# ---------------------------------------------------------------------------------------------------- wire
+# ---------------------------------------------------------------------------------------------------- conversion
 #
-# Answers as the protocol has them: plain values in, `lsprotocol` types out, and back.
+# Conversion between the plain values of this room and the types of `lsprotocol`.
 
 _SEVERITIES = {
     Severity.ERROR: lsp.DiagnosticSeverity.Error,
     Severity.WARNING: lsp.DiagnosticSeverity.Warning,
     Severity.NOTE: lsp.DiagnosticSeverity.Information,
 }
-_ITEMS = {
+_COMPLETION_KINDS = {
     CompletionKind.ARRAY: lsp.CompletionItemKind.Variable, CompletionKind.FUNCTION: lsp.CompletionItemKind.Function,
     CompletionKind.OPERATOR: lsp.CompletionItemKind.Operator, CompletionKind.MODULE: lsp.CompletionItemKind.Module,
     CompletionKind.PARAM: lsp.CompletionItemKind.Constant, CompletionKind.SIZE: lsp.CompletionItemKind.TypeParameter,
@@ -66,7 +62,7 @@ _SYMBOLS = {
 }  # fmt: skip
 
 
-# ------------------------------------------------------------------------------------------ what comes in
+# ------------------------------------------------------------------------------------------ from the protocol
 
 
 def position(source: lsp.Position) -> documents.TextPosition:
@@ -77,18 +73,18 @@ def text_range(source: lsp.Range) -> documents.Range:
     return documents.Range(position(source.start), position(source.end))
 
 
-def change(source: Any) -> documents.Change:
-    """A change of the text; without a range it is the whole text."""
+def change(source: Any) -> documents.TextChange:
+    """A change of the text; without a range, of the whole text."""
     where = getattr(source, "range", None)
-    return documents.Change(None if where is None else text_range(where), source.text)
+    return documents.TextChange(None if where is None else text_range(where), source.text)
 
 
 def kinds(asked: lsp.CodeActionContext) -> tuple[str, ...] | None:
-    """The kinds of actions that are wanted; None for all."""
+    """The kinds of code actions that are requested; None for all."""
     return None if asked.only is None else tuple(str(getattr(kind, "value", kind)) for kind in asked.only)
 
 
-# ------------------------------------------------------------------------------------------ what goes out
+# ------------------------------------------------------------------------------------------ to the protocol
 
 
 def range_(source: documents.Range) -> lsp.Range:
@@ -121,7 +117,7 @@ def edit(source: documents.TextEdit) -> lsp.TextEdit:
 
 
 def diagnostic(report: DocumentReport) -> lsp.Diagnostic:
-    page = page_of(report.code)
+    page = page_uri(report.code)
     related = [lsp.DiagnosticRelatedInformation(lsp.Location(one.uri, range_(one.range)), one.message) for one in report.related]
     return lsp.Diagnostic(
         range_(report.range), report.message, _SEVERITIES[report.severity], report.code, source="rho",
@@ -131,10 +127,10 @@ def diagnostic(report: DocumentReport) -> lsp.Diagnostic:
 
 def item(source: CompletionEntry) -> lsp.CompletionItem:
     return lsp.CompletionItem(
-        source.label, kind=_ITEMS[source.kind], detail=source.detail or None, text_edit=edit(source.edit),
+        source.label, kind=_COMPLETION_KINDS[source.kind], detail=source.detail or None, text_edit=edit(source.edit),
         filter_text=source.filter,
-        sort_text=f"{source.order}{source.filter}", additional_text_edits=[edit(one) for one in source.also] or None,
-        documentation=markdown(source.page) if source.page else None,
+        sort_text=f"{source.order}{source.filter}", additional_text_edits=[edit(one) for one in source.additional_edits] or None,
+        documentation=markdown(source.documentation) if source.documentation else None,
     )  # fmt: skip
 
 
@@ -145,9 +141,9 @@ def hint(source: Hint) -> lsp.InlayHint:
 
 def action(source: Action) -> lsp.CodeAction:
     changes = {uri: [edit(one) for one in edits] for uri, edits in source.edits.items()}
-    solves = None if source.solves is None else [diagnostic(source.solves)]
+    solves = None if source.resolves is None else [diagnostic(source.resolves)]
     return lsp.CodeAction(
-        source.title, lsp.CodeActionKind(source.kind.value), diagnostics=solves, is_preferred=source.only or None,
+        source.title, lsp.CodeActionKind(source.kind.value), diagnostics=solves, is_preferred=source.is_only_fix or None,
         edit=lsp.WorkspaceEdit(changes=changes),
     )  # fmt: skip
 
@@ -167,8 +163,8 @@ def workspace_symbol(uri: str, source: OutlineEntry) -> lsp.WorkspaceSymbol:
     return lsp.WorkspaceSymbol(lsp.Location(uri, range_(source.name_range)), source.name, _SYMBOLS[source.kind])
 
 
-def signatures(source: list[CallItem]) -> lsp.SignatureHelp:
-    """Ways to apply a function, of which the last argument is being typed."""
+def signatures(source: list[CallSignature]) -> lsp.SignatureHelp:
+    """The signatures of a function whose last argument is being typed."""
     information = [
         lsp.SignatureInformation(
             one.label, markdown(one.doc) if one.doc else None, [lsp.ParameterInformation(part) for part in one.parameters]
@@ -181,27 +177,27 @@ def signatures(source: list[CallItem]) -> lsp.SignatureHelp:
 # ---------------------------------------------------------------------------------------------------- server
 
 LOG = logging.getLogger("rho.lsp")
-PAUSE = 0.003
-"""Seconds to wait for another edit.  Edits that arrive during a check are all read before the next one."""
-IDLE = 2.0
-"""Seconds without a check after which there is time to `rest`."""
+CHECK_DELAY = 0.003
+"""Seconds to wait for another edit before checking.  Edits that arrive during a check are all read before the next one."""
+IDLE_DELAY = 2.0
+"""Seconds without a check after which `run_idle_work` is called."""
 
-_POSITION = {"line", "character"}
+_POSITION_KEYS = {"line", "character"}
 
-COLLECT = (1_000_000, 20, 1_000)
-"""So seldom that a keystroke waits for it only after some hundred without a rest."""
+GC_THRESHOLDS = (1_000_000, 20, 1_000)
+"""Thresholds of `gc`, so large that a keystroke waits for a collection at most once in some hundred."""
 
 _T = TypeVar("_T")
 
 
-class Protocol(LanguageServerProtocol):
-    """Leaves the texts of documents to our handlers.  Positions outside of what the protocol allows mean the nearest inside; what
-    is no request by it is answered by an error."""
+class RhoProtocol(LanguageServerProtocol):
+    """The protocol without pygls's own handling of texts.  Positions outside of the allowed range are clamped; a message that is
+    no valid request is answered with an error."""
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """Of every object of a message that is read, the innermost first."""
+        """Called by the JSON decoder for every object of a message, the innermost first."""
         if "jsonrpc" not in data:
-            return _within(data)
+            return _clamped(data)
         try:
             return super().structure_message(data)
         except JsonRpcException as error:
@@ -222,50 +218,50 @@ class Protocol(LanguageServerProtocol):
         yield self.fm.features[lsp.TEXT_DOCUMENT_DID_CLOSE], (params,), None
 
 
-def _within(data: dict[str, Any]) -> dict[str, Any]:
-    """A position with whole numbers from 0 to what the protocol allows; any other object as it is."""
-    if not data.keys() >= _POSITION or not all(type(data[name]) is int for name in _POSITION):
+def _clamped(data: dict[str, Any]) -> dict[str, Any]:
+    """A position with its numbers clamped to the range of the protocol; any other object as it is."""
+    if not data.keys() >= _POSITION_KEYS or not all(type(data[name]) is int for name in _POSITION_KEYS):
         return data
-    return data | {name: min(max(data[name], 0), UINTEGER_MAX_VALUE) for name in _POSITION}
+    return data | {name: min(max(data[name], 0), UINTEGER_MAX_VALUE) for name in _POSITION_KEYS}
 
 
 class RhoServer(LanguageServer):
     """The server and its state."""
 
     def __init__(self) -> None:
-        super().__init__("rho", __version__, protocol_cls=Protocol)
-        self.folder = WorkspaceFolder()
-        self.waiting: dict[str, asyncio.TimerHandle] = {}
-        self.resting: asyncio.TimerHandle | None = None
-        self.told_to_stop = False
-        self.left_early = False
+        super().__init__("rho", __version__, protocol_cls=RhoProtocol)
+        self.folder = OpenDocuments()
+        self.pending_checks: dict[str, asyncio.TimerHandle] = {}
+        self.idle_timer: asyncio.TimerHandle | None = None
+        self.shutdown_requested = False
+        self.exited_early = False
 
-    def ask(self, uri: str, question: Callable[[Document], _T | None]) -> _T | None:
-        """The answer about an open document; None if it is not open, and (with a line in the log) if Rho has a bug."""
+    def answer(self, uri: str, question: Callable[[Document], _T | None]) -> _T | None:
+        """The answer to a question about a document; None if it is not open or the question fails (which is logged)."""
         document = self.folder.documents.get(uri)
         return None if document is None else safely(lambda: question(document))
 
-    def every(self, uri: str, question: Callable[[Document], list[_T]]) -> list[_T]:
-        """As `ask`, for what may be many."""
-        return self.ask(uri, question) or []
+    def answers(self, uri: str, question: Callable[[Document], list[_T]]) -> list[_T]:
+        """As `answer`, for a question with a list of answers."""
+        return self.answer(uri, question) or []
 
-    def check_soon(self, uri: str) -> None:
-        """Check when nothing more has come for a moment."""
-        known = self.waiting.pop(uri, None)
+    def schedule_check(self, uri: str) -> None:
+        """Check a document unless another edit comes within `CHECK_DELAY`."""
+        known = self.pending_checks.pop(uri, None)
         if known is not None:
             known.cancel()
-        self.waiting[uri] = asyncio.get_running_loop().call_later(PAUSE, self.check, uri)
+        self.pending_checks[uri] = asyncio.get_running_loop().call_later(CHECK_DELAY, self.check, uri)
 
     def check(self, uri: str) -> None:
-        """Publish what is wrong with the latest version."""
-        self.waiting.pop(uri, None)
+        """Publish the diagnostics of the latest version."""
+        self.pending_checks.pop(uri, None)
         document = self.folder.documents.get(uri)
         if document is None:
             return
         self.publish(uri, document.version, safely(lambda: reports(document)) or [])
-        if self.resting is not None:
-            self.resting.cancel()
-        self.resting = asyncio.get_running_loop().call_later(IDLE, rest)
+        if self.idle_timer is not None:
+            self.idle_timer.cancel()
+        self.idle_timer = asyncio.get_running_loop().call_later(IDLE_DELAY, run_idle_work)
 
     def publish(self, uri: str, version: int | None, problems: list[DocumentReport]) -> None:
         shown = [diagnostic(one) for one in problems]
@@ -273,7 +269,7 @@ class RhoServer(LanguageServer):
 
 
 def safely(answer: Callable[[], _T | None]) -> _T | None:
-    """The answer to a request; None, and a line in the log, if Rho has a bug there."""
+    """`answer()`; None, with a line in the log, if it raises an exception."""
     try:
         return answer()
     except Exception:  # one request's bug must not take the editor's server away
@@ -281,14 +277,14 @@ def safely(answer: Callable[[], _T | None]) -> _T | None:
         return None
 
 
-def rest() -> None:
-    """What is best done while nobody waits: old versions are forgotten, and what costs are worked out with is imported."""
+def run_idle_work() -> None:
+    """Work for idle time: collect garbage (old versions) and import what lenses need."""
     from ..display import costs  # noqa: F401
 
     gc.collect()
 
 
-def life(server: RhoServer) -> None:
+def register_lifecycle(server: RhoServer) -> None:
     @server.feature(lsp.INITIALIZE)
     def initialize(params: lsp.InitializeParams) -> None:
         encoding = server.workspace.position_encoding
@@ -301,37 +297,37 @@ def life(server: RhoServer) -> None:
 
     @server.feature(lsp.SHUTDOWN)
     def stopping(params: None) -> None:
-        server.told_to_stop = True
+        server.shutdown_requested = True
 
     @server.feature(lsp.EXIT)
     def leaving(params: None) -> None:
-        server.left_early = not server.told_to_stop
+        server.exited_early = not server.shutdown_requested
 
 
-def texts(server: RhoServer) -> None:
+def register_documents(server: RhoServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
         item = params.text_document
         document = server.folder.open(item.uri, item.version, item.text)
-        for one in [document, *server.folder.users_of(document)]:
-            server.check_soon(one.uri)
+        for one in [document, *server.folder.invalidate_users(document)]:
+            server.schedule_check(one.uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: lsp.DidChangeTextDocumentParams) -> None:
         item = params.text_document
         document = server.folder.change(item.uri, item.version, [change(one) for one in params.content_changes])
         if document is not None:
-            for one in [document, *server.folder.users_of(document)]:
-                server.check_soon(one.uri)
+            for one in [document, *server.folder.invalidate_users(document)]:
+                server.schedule_check(one.uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
     def saved(params: lsp.DidSaveTextDocumentParams) -> None:
-        """Nothing: what is open is what counts."""
+        """Do nothing: the open text counts, not the saved one."""
 
     @server.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def changed_on_disk(params: lsp.DidChangeWatchedFilesParams) -> None:
-        for uri in server.folder.read_again():
-            server.check_soon(uri)
+        for uri in server.folder.invalidate_importers():
+            server.schedule_check(uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: lsp.DidCloseTextDocumentParams) -> None:
@@ -339,45 +335,45 @@ def texts(server: RhoServer) -> None:
         document = server.folder.documents.get(uri)
         server.folder.close(uri)
         server.publish(uri, None, [])
-        for one in server.folder.users_of(document) if document is not None else []:
-            server.check_soon(one.uri)
+        for one in server.folder.invalidate_users(document) if document is not None else []:
+            server.schedule_check(one.uri)
 
 
 # ---------------------------------------------------------------------------------------------------- features
 #
-# Every request an editor may make about a document: a row that asks a plain function, or a handler where more is to be said.
+# The requests of editors: rows of tables that call a plain function, or handlers.
 
-_LEGEND = lsp.SemanticTokensLegend(list(semantic.LEGEND), list(semantic.MODIFIERS))
-_ACTIONS = lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix, lsp.CodeActionKind.RefactorRewrite])
-_APPLIED = lsp.SignatureHelpOptions(trigger_characters=[" "])
-_RESOLVED = lsp.CodeLensOptions(resolve_provider=True)
-_TYPED = lsp.DocumentOnTypeFormattingOptions(completion.GLYPHS_TRIGGERS[0], completion.GLYPHS_TRIGGERS[1:])
+_LEGEND = lsp.SemanticTokensLegend(list(navigation.LEGEND), list(navigation.MODIFIERS))
+_ACTION_OPTIONS = lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix, lsp.CodeActionKind.RefactorRewrite])
+_SIGNATURE_OPTIONS = lsp.SignatureHelpOptions(trigger_characters=[" "])
+_LENS_OPTIONS = lsp.CodeLensOptions(resolve_provider=True)
+_TYPING_OPTIONS = lsp.DocumentOnTypeFormattingOptions(completion.GLYPH_TRIGGERS[0], completion.GLYPH_TRIGGERS[1:])
 
 
 class _EditorRequest(NamedTuple):
-    """Something an editor may ask about a document: the question, and how one answer, or each of many, looks in the protocol."""
+    """A request about a document: the function that answers it, and the conversion of one result (or of each) to the protocol."""
 
     question: Callable[[Document, Any], Any]
     answer: Callable[[Any], object]
     options: object = None
 
 
-_ONE = {
-    lsp.TEXT_DOCUMENT_HOVER: _EditorRequest(lambda d, p: hover_hover(d, position(p.position)), hover),
+_SINGLE_RESULT = {
+    lsp.TEXT_DOCUMENT_HOVER: _EditorRequest(lambda d, p: hovers.hover(d, position(p.position)), hover),
     lsp.TEXT_DOCUMENT_DEFINITION: _EditorRequest(lambda d, p: navigation.definition(d, position(p.position)), location),
     lsp.TEXT_DOCUMENT_SIGNATURE_HELP: _EditorRequest(
-        lambda d, p: calls.calls(d, position(p.position)) or None, signatures, _APPLIED
+        lambda d, p: navigation.call_signatures(d, position(p.position)) or None, signatures, _SIGNATURE_OPTIONS
     ),
 }  # fmt: skip
-_MANY = {
+_LIST_RESULT = {
     lsp.TEXT_DOCUMENT_INLAY_HINT: _EditorRequest(lambda d, p: hints.hints(d, text_range(p.range)), hint),
-    lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL: _EditorRequest(lambda d, p: outline.outline(d), symbol),
+    lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL: _EditorRequest(lambda d, p: navigation.outline(d), symbol),
     lsp.TEXT_DOCUMENT_CODE_LENS: _EditorRequest(
-        lambda d, p: [(d.uri, one) for one in lenses.lenses(d)], lambda pair: lens(*pair), _RESOLVED
+        lambda d, p: [(d.uri, one) for one in hints.lenses(d)], lambda pair: lens(*pair), _LENS_OPTIONS
     ),
-    lsp.TEXT_DOCUMENT_FOLDING_RANGE: _EditorRequest(lambda d, p: outline.folds(d), fold),
+    lsp.TEXT_DOCUMENT_FOLDING_RANGE: _EditorRequest(lambda d, p: navigation.folding_ranges(d), fold),
     lsp.TEXT_DOCUMENT_ON_TYPE_FORMATTING: _EditorRequest(
-        lambda d, p: completion.on_type(d, position(p.position), p.ch), edit, _TYPED
+        lambda d, p: completion.on_type(d, position(p.position), p.ch), edit, _TYPING_OPTIONS
     ),
     lsp.TEXT_DOCUMENT_REFERENCES: _EditorRequest(
         lambda d, p: navigation.references(d, position(p.position), declaration=p.context.include_declaration), location
@@ -385,10 +381,10 @@ _MANY = {
     lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT: _EditorRequest(
         lambda d, p: navigation.highlights(d, position(p.position)), highlight
     ),
-    lsp.TEXT_DOCUMENT_FORMATTING: _EditorRequest(lambda d, p: formatting.formatting(d), edit),
-    lsp.TEXT_DOCUMENT_RANGE_FORMATTING: _EditorRequest(lambda d, p: formatting.formatting(d, text_range(p.range)), edit),
+    lsp.TEXT_DOCUMENT_FORMATTING: _EditorRequest(lambda d, p: navigation.format_edits(d), edit),
+    lsp.TEXT_DOCUMENT_RANGE_FORMATTING: _EditorRequest(lambda d, p: navigation.format_edits(d, text_range(p.range)), edit),
     lsp.TEXT_DOCUMENT_CODE_ACTION: _EditorRequest(
-        lambda d, p: diagnostics.actions(d, text_range(p.range), kinds(p.context)), action, _ACTIONS
+        lambda d, p: diagnostics.actions(d, text_range(p.range), kinds(p.context)), action, _ACTION_OPTIONS
     ),
 }  # fmt: skip
 
@@ -396,69 +392,69 @@ _MANY = {
 def create() -> RhoServer:
     """A server with every feature."""
     server = RhoServer()
-    gc.set_threshold(*COLLECT)
-    life(server)
-    texts(server)
-    for name, request in _ONE.items():
-        server.feature(name, request.options)(_asked(server, request))
-    for name, request in _MANY.items():
-        server.feature(name, request.options)(_asked_for_many(server, request))
-    _looking(server)
-    _typing(server)
-    _renaming(server)
+    gc.set_threshold(*GC_THRESHOLDS)
+    register_lifecycle(server)
+    register_documents(server)
+    for name, request in _SINGLE_RESULT.items():
+        server.feature(name, request.options)(_handler(server, request))
+    for name, request in _LIST_RESULT.items():
+        server.feature(name, request.options)(_list_handler(server, request))
+    _register_symbols(server)
+    _register_completion(server)
+    _register_renaming(server)
     return server
 
 
-def _asked(server: RhoServer, request: _EditorRequest) -> Callable[[Any], object]:
+def _handler(server: RhoServer, request: _EditorRequest) -> Callable[[Any], object]:
     def answer(params: Any) -> object:
-        result = server.ask(params.text_document.uri, lambda document: request.question(document, params))
+        result = server.answer(params.text_document.uri, lambda document: request.question(document, params))
         return None if result is None else request.answer(result)
 
     return answer
 
 
-def _asked_for_many(server: RhoServer, request: _EditorRequest) -> Callable[[Any], list[object]]:
+def _list_handler(server: RhoServer, request: _EditorRequest) -> Callable[[Any], list[object]]:
     def answer(params: Any) -> list[object]:
-        results = server.every(params.text_document.uri, lambda document: request.question(document, params))
+        results = server.answers(params.text_document.uri, lambda document: request.question(document, params))
         return [request.answer(one) for one in results]
 
     return answer
 
 
-def _looking(server: RhoServer) -> None:
+def _register_symbols(server: RhoServer) -> None:
     @server.feature(lsp.WORKSPACE_SYMBOL)
     def sought(params: lsp.WorkspaceSymbolParams) -> list[lsp.WorkspaceSymbol]:
-        entries = [(uri, one) for uri in server.folder.documents for one in server.every(uri, outline.outline)]
-        return [workspace_symbol(uri, one) for uri, one in entries if outline.is_meant(one, params.query)]
+        entries = [(uri, one) for uri in server.folder.documents for one in server.answers(uri, navigation.outline)]
+        return [workspace_symbol(uri, one) for uri, one in entries if navigation.matches_query(one, params.query)]
 
     @server.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, _LEGEND)
     def coloured(params: lsp.SemanticTokensParams) -> lsp.SemanticTokens:
-        return lsp.SemanticTokens(server.every(params.text_document.uri, semantic.encoded))
+        return lsp.SemanticTokens(server.answers(params.text_document.uri, navigation.encode_tokens))
 
     @server.feature(lsp.CODE_LENS_RESOLVE)
     def lens_read(lens: lsp.CodeLens) -> lsp.CodeLens:
         data = lens.data
         uri = data["uri"] if isinstance(data, dict) else getattr(data, "uri", "")
         name = data["name"] if isinstance(data, dict) else getattr(data, "name", "")
-        lens.command = lsp.Command(server.ask(str(uri), lambda d: lenses.lens_text(d, str(name))) or "", "")
+        lens.command = lsp.Command(server.answer(str(uri), lambda d: hints.lens_text(d, str(name))) or "", "")
         return lens
 
 
-def _typing(server: RhoServer) -> None:
+def _register_completion(server: RhoServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=list(completion.TRIGGERS)))
     def completed(params: lsp.CompletionParams) -> lsp.CompletionList:
-        completions = server.every(params.text_document.uri, lambda d: completion.completion(d, position(params.position)))
+        completions = server.answers(params.text_document.uri, lambda d: completion.completion(d, position(params.position)))
         return lsp.CompletionList(is_incomplete=True, items=[item(one) for one in completions])
 
 
-def _renaming(server: RhoServer) -> None:
+def _register_renaming(server: RhoServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_PREPARE_RENAME)
     def rename_asked(params: lsp.PrepareRenameParams) -> lsp.Range | None:
         document = server.folder.documents.get(params.text_document.uri)
         if document is None:
             return None
         try:
-            range_at = navigation.renamed_at(document, position(params.position))
+            range_at = navigation.renameable_range(document, position(params.position))
         except navigation.CannotRename as error:
             raise JsonRpcInvalidParams(str(error)) from None
         return None if range_at is None else range_(range_at)

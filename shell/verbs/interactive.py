@@ -81,7 +81,7 @@ def lsp_command(arguments: Arguments, console: Console) -> Exit:
     server = create()
     server.start_io(requests, answers)
     raise_pending_signal()
-    return Exit.FAILED if server.left_early else Exit.OK
+    return Exit.FAILED if server.exited_early else Exit.OK
 
 
 # ---------------------------------------------------------------------------------------------------- kernel

@@ -12,7 +12,7 @@ import rho
 from rho.lang.syntax.formatter import format_source
 from rho.lang.syntax.source import Source
 from rho.shell.console.standard_streams import Console
-from rho.shell.lsp.documents import Lines
+from rho.shell.lsp.documents import TextLines
 from rho.shell.main import main
 from rho.typechecker.check import check
 
@@ -36,7 +36,7 @@ def test_places_are_those_of_editors(end: str) -> None:
     text = f"a ← 1 2{end}b ← 1 2 3{end}a+b{end}"
     source = Source("<test>", text)
     (diagnostic,) = [d for d in check(source).diagnostics if d.is_error]
-    assert source.position(diagnostic.span.start) == tuple(Lines(text).position(diagnostic.span.start))
+    assert source.position(diagnostic.span.start) == tuple(TextLines(text).position(diagnostic.span.start))
     assert source.line(source.position(diagnostic.span.start)[0]).rstrip("\r") == "a+b"
 
 

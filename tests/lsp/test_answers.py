@@ -8,9 +8,17 @@ import pytest
 
 from rho.lang.syntax.formatter import format_source
 from rho.shell.lsp.diagnostics import Action, ActionKind, actions, reports
-from rho.shell.lsp.documents import Change, Document, PositionEncoding, Range, TextPosition, WorkspaceFolder
+from rho.shell.lsp.documents import Document, OpenDocuments, PositionEncoding, Range, TextChange, TextPosition
 from rho.shell.lsp.hover import hover
-from rho.shell.lsp.navigation import Class, Modifier, calls, encoded, formatting, outline, words
+from rho.shell.lsp.navigation import (
+    TokenClass,
+    TokenModifier,
+    call_signatures,
+    coloured_tokens,
+    encode_tokens,
+    format_edits,
+    outline,
+)
 
 from .texts import URI, applied, document, marked
 
@@ -46,7 +54,7 @@ def test_a_schedule_is_checked_as_it_is_written() -> None:
     found = reports(opened)
     assert [one.code for one in found] == ["SCH107"] * 3
     assert found[0].range == Range(TextPosition(3, 2), TextPosition(3, 6))
-    (fixed,) = [one for one in actions(opened, found[1].range) if one.kind is ActionKind.FIX and one.solves == found[1]]
+    (fixed,) = [one for one in actions(opened, found[1].range) if one.kind is ActionKind.FIX and one.resolves == found[1]]
     assert "energy" in str(fixed.edits)
 
 
@@ -60,16 +68,16 @@ def test_what_is_wrong_with_a_module_is_shown_where_it_is_used(tmp_path: Path) -
 
 def test_an_open_module_counts_as_it_stands_in_the_editor(tmp_path: Path) -> None:
     (tmp_path / "geometry.rho").write_text("area ← {⍵×⍵}\n", encoding="utf-8")
-    folder = WorkspaceFolder()
+    folder = OpenDocuments()
     uri, main = (tmp_path / "geometry.rho").as_uri(), (tmp_path / "main.rho").as_uri()
     using = folder.open(main, 1, 'use "./geometry.rho"\ngeometry.area 3\n')
     assert reports(using) == []
     module = folder.open(uri, 1, "surface ← {⍵×⍵}\n")
-    (again,) = folder.users_of(module)
+    (again,) = folder.invalidate_users(module)
     assert [one.code for one in reports(again)] == ["E001"]
-    changed = folder.change(uri, 2, [Change(None, "area ← {⍵}\n")])
+    changed = folder.change(uri, 2, [TextChange(None, "area ← {⍵}\n")])
     assert changed is not None
-    (again,) = folder.users_of(changed)
+    (again,) = folder.invalidate_users(changed)
     assert reports(again) == []
 
 
@@ -83,17 +91,17 @@ def test_a_file_that_is_no_text_is_a_diagnostic(tmp_path: Path) -> None:
 
 def test_schedule_blocks_are_checked_for_the_devices_of_the_setting() -> None:
     text = "y ← 2×⍳9\ny\nschedule {\n  place y on gup0\n}\n"
-    assert reports(WorkspaceFolder().open(URI, 1, text)) == []
-    (found,) = reports(WorkspaceFolder(devices="workstation").open(URI, 1, text))
+    assert reports(OpenDocuments().open(URI, 1, text)) == []
+    (found,) = reports(OpenDocuments(devices="workstation").open(URI, 1, text))
     assert found.code == "SCH107" and found.range.start.line == 3
     contrary = text.replace("place y on gup0", "print y before y")
-    assert [one.code for one in reports(WorkspaceFolder().open(URI, 1, contrary))] == ["SCH102"]
+    assert [one.code for one in reports(OpenDocuments().open(URI, 1, contrary))] == ["SCH102"]
 
 
 def test_strict_makes_guards_errors() -> None:
     text = "input x : f64[n]\ninput y : f64[m]\nx + y\n"
-    assert [one.code for one in reports(WorkspaceFolder().open(URI, 1, text))] == ["W201"]
-    assert [one.code for one in reports(WorkspaceFolder(strict=True).open(URI, 1, text))] == ["E101"]
+    assert [one.code for one in reports(OpenDocuments().open(URI, 1, text))] == ["W201"]
+    assert [one.code for one in reports(OpenDocuments(strict=True).open(URI, 1, text))] == ["E101"]
 
 
 # ------------------------------------------------------------------------------------------ hover
@@ -155,7 +163,7 @@ def titles(text: str) -> list[str]:
 def test_a_fix_is_offered_and_repairs_the_program() -> None:
     opened, position = marked("points ← 1 2\npiont‸s + 1\n")
     (found,) = actions(opened, Range(position, position))
-    assert found.kind is ActionKind.FIX and found.only and found.solves is not None and found.solves.code == "E001"
+    assert found.kind is ActionKind.FIX and found.is_only_fix and found.resolves is not None and found.resolves.code == "E001"
     repaired = applied(opened, found.edits[URI])
     assert repaired == "points ← 1 2\npoints + 1\n" and reports(document(repaired)) == []
 
@@ -211,69 +219,69 @@ def test_outline() -> None:
 
 def test_words_by_class() -> None:
     opened = document("use stats\ninput x : f64[n]\nf ← {stats.mean ⍵}\n+/f¨'a' 2 x ⍝ end\n`iota 3\n")
-    found = [(opened.text[w.start : w.end], w.kind) for w in words(opened)]
-    for pair in [
-        ("use", Class.KEYWORD), ("stats", Class.NAMESPACE), ("x", Class.VARIABLE), ("f64", Class.TYPE), ("n", Class.SIZE),
-        ("f", Class.FUNCTION), ("mean", Class.FUNCTION), ("⍵", Class.PARAMETER), ("+", Class.FUNCTION), ("/", Class.OPERATOR),
-        ("¨", Class.OPERATOR), ("'a'", Class.TEXT), ("2", Class.NUMBER), ("⍝ end", Class.COMMENT), ("`iota", Class.FUNCTION),
-    ]:  # fmt: skip
-        assert pair in found, pair
-    declared = [w for w in words(opened) if Modifier.DECLARATION in w.modifiers]
+    found = [(opened.text[w.start : w.end], w.kind) for w in coloured_tokens(opened)]
+    for text, kind in {
+        "use": "KEYWORD", "stats": "NAMESPACE", "x": "VARIABLE", "f64": "TYPE", "n": "SIZE", "f": "FUNCTION", "mean": "FUNCTION",
+        "⍵": "PARAMETER", "+": "FUNCTION", "/": "OPERATOR", "¨": "OPERATOR", "'a'": "TEXT", "2": "NUMBER", "⍝ end": "COMMENT",
+        "`iota": "FUNCTION",
+    }.items():  # fmt: skip
+        assert (text, TokenClass[kind]) in found, text
+    declared = [w for w in coloured_tokens(opened) if TokenModifier.DECLARATION in w.modifiers]
     assert [opened.text[w.start : w.end] for w in declared] == ["stats", "x", "n", "f"]
 
 
 @pytest.mark.parametrize("encoding", PositionEncoding)
 def test_encoded_words_lead_back_to_the_text(encoding: PositionEncoding) -> None:
     text = "'𝔸' ⋄ x ← ⍳3\r\n⍝ 𝔸𝔸\n(x ⋄ '𝔸𝔸') ⋄ y ← `iota 3\n"
-    opened = WorkspaceFolder(encoding=encoding).open(URI, 1, text)
-    data = encoded(opened)
+    opened = OpenDocuments(encoding=encoding).open(URI, 1, text)
+    data = encode_tokens(opened)
     line = column = 0
     found = []
     for down, right, length, kind, bits in zip(*[iter(data)] * 5, strict=True):
         line, column = line + down, (column if down == 0 else 0) + right
         start = opened.lines.offset(TextPosition(line, column))
         found.append(text[start : opened.lines.offset(TextPosition(line, column + length))])
-        assert 0 <= kind < len(Class) and 0 <= bits < 8
-    assert found == [text[w.start : w.end] for w in words(opened)] and "'𝔸𝔸'" in found and "`iota" in found
+        assert 0 <= kind < len(TokenClass) and 0 <= bits < 8
+    assert found == [text[w.start : w.end] for w in coloured_tokens(opened)] and "'𝔸𝔸'" in found and "`iota" in found
 
 
 def test_formatting() -> None:
     text = "x←1   +  2\n\n\n\ny  ←  `iota  3  ⍝ c\nz ← 3\n"
     opened = document(text)
-    edits = formatting(opened)
+    edits = format_edits(opened)
     made = applied(opened, edits)
-    assert made == format_source(opened.source) and formatting(document(made)) == []
-    assert formatting(document("x ← (1\n")) == [] and formatting(document("")) == []
+    assert made == format_source(opened.source) and format_edits(document(made)) == []
+    assert format_edits(document("x ← (1\n")) == [] and format_edits(document("")) == []
 
 
 def test_formatting_touches_only_lines_that_change() -> None:
     opened = document("a ← 1\nb←2\nc ← 3\n")
-    (edit,) = formatting(opened)
+    (edit,) = format_edits(opened)
     assert edit.range == Range(TextPosition(1, 0), TextPosition(2, 0)) and edit.text == "b ← 2\n"
 
 
 def test_formatting_keeps_line_ends() -> None:
     opened = document("a←1\r\nb ← 2\r\n")
-    assert applied(opened, formatting(opened)) == "a ← 1\r\nb ← 2\r\n"
+    assert applied(opened, format_edits(opened)) == "a ← 1\r\nb ← 2\r\n"
     unfinished = document("a ← 1\nb←2")
-    assert applied(unfinished, formatting(unfinished)) == "a ← 1\nb ← 2\n"
+    assert applied(unfinished, format_edits(unfinished)) == "a ← 1\nb ← 2\n"
 
 
 def test_calls() -> None:
     opened, position = marked("dot ← {⍺+.×⍵}\n1 2 dot ‸\n")
-    found = calls(opened, position)
+    found = call_signatures(opened, position)
     assert found and found[0].label.startswith("dot : ")
     assert [found[0].label[start:end] for start, end in found[0].parameters] == found[0].label[6:].split(" → ")[:-1]
     opened, position = marked("use stats\nstats.mean ‸\n")
-    assert calls(opened, position)[0].doc
+    assert call_signatures(opened, position)[0].doc
     opened, position = marked("2 3⍴‸\n")
-    assert [one.label for one in calls(opened, position)] == ["⍴ B", "A ⍴ B"]
+    assert [one.label for one in call_signatures(opened, position)] == ["⍴ B", "A ⍴ B"]
     opened, position = marked("x ← ‸\n")
-    assert calls(opened, position) == []
+    assert call_signatures(opened, position) == []
 
 
 def test_formatting_a_range_touches_only_its_lines() -> None:
     opened = document("a←1\nb←2\nc←3\n")
-    (edit,) = formatting(opened, Range(TextPosition(1, 0), TextPosition(1, 2)))
+    (edit,) = format_edits(opened, Range(TextPosition(1, 0), TextPosition(1, 2)))
     assert edit.text == "b ← 2\n"
-    assert formatting(opened, Range(TextPosition(1, 0), TextPosition(2, 0))) == [edit]
+    assert format_edits(opened, Range(TextPosition(1, 0), TextPosition(2, 0))) == [edit]

@@ -12,7 +12,7 @@ from rho.lang.syntax.source import Source
 from rho.lang.tree.expressions import FunctionName, Name, SymbolKind
 from rho.shell.display.documentation import STDLIB
 from rho.shell.lsp import navigation
-from rho.shell.lsp.documents import TextPosition, WorkspaceFolder
+from rho.shell.lsp.documents import OpenDocuments, TextPosition
 from rho.shell.lsp.navigation import CannotRename, definition, highlights, references, rename, rename_in_users
 from rho.shell.pipeline import Session
 
@@ -162,7 +162,7 @@ def test_accesses() -> None:
 
 
 def test_renaming_a_name_of_a_module_renames_it_in_the_open_documents_that_use_it(tmp_path: Path) -> None:
-    folder = WorkspaceFolder()
+    folder = OpenDocuments()
     module = folder.open((tmp_path / "geometry.rho").as_uri(), 1, "area ← {⍵×⍵}\nhalf ← {area ⍵÷2}\n")
     text = 'use "./geometry.rho"\narea ← 3\ngeometry.area area\ngeometry.half 2\n'
     user = folder.open((tmp_path / "main.rho").as_uri(), 1, text)

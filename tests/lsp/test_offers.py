@@ -35,7 +35,7 @@ def offered(text: str) -> tuple[Document, list[Action]]:
 def test_an_offer_is_taken(text: str) -> None:
     opened, found = offered(text)
     assert [action.title.split("`")[1] for action in found] == [OFFERED[text]]
-    assert "fewer operations" in found[0].title and not found[0].only
+    assert "fewer operations" in found[0].title and not found[0].is_only_fix
     made = document(applied(opened, found[0].edits[URI]))
     assert OFFERED[text] in made.text and made.checked.types == opened.checked.types
     rng = np.random.default_rng(4)

@@ -21,7 +21,7 @@ from rho.shell.lsp import (
     navigation as semantic,
 )
 from rho.shell.lsp.diagnostics import reports
-from rho.shell.lsp.documents import Change, Document, Range, TextPosition, WorkspaceFolder
+from rho.shell.lsp.documents import Document, OpenDocuments, Range, TextChange, TextPosition
 from rho.shell.lsp.hover import hover
 from rho.shell.pipeline import Session
 
@@ -48,12 +48,12 @@ def ask_everything(opened: Document, position: TextPosition) -> None:
     for typed in (" ", "\n", "("):
         completion.on_type(opened, position, typed)
     diagnostics.actions(opened, here)
-    calls.calls(opened, position)
+    calls.call_signatures(opened, position)
     outline.outline(opened)
-    semantic.encoded(opened)
+    semantic.encode_tokens(opened)
     for lens in lenses.lenses(opened)[:2]:
         lenses.lens_text(opened, lens.name)
-    formatting.formatting(opened)
+    formatting.format_edits(opened)
     navigation.definition(opened, position)
     navigation.references(opened, position)
     try:
@@ -100,13 +100,13 @@ def test_what_editing_shows_is_what_checking_the_text_shows() -> None:
     chosen = drawing("edits")
     path = ROOT / "examples" / "kmeans.rho"
     text = path.read_text(encoding="utf-8")
-    folder = WorkspaceFolder()
+    folder = OpenDocuments()
     opened = folder.open(path.as_uri(), 1, text)
     for version in range(2, 40):
         start = chosen.randrange(len(opened.text))
         end = min(len(opened.text), start + chosen.choice((0, 0, 1, 3)))
         new = chosen.choice(("", "x", " + 1", "\n", "𝔸", "⍵", "}", "k"))
-        change = Change(opened.lines.range(start, end), new)
+        change = TextChange(opened.lines.range(start, end), new)
         after = folder.change(opened.uri, version, [change])
         assert after is not None and after.text == opened.text[:start] + new + opened.text[end:]
         alone = Session().check(Source(after.name, after.text))
@@ -115,7 +115,7 @@ def test_what_editing_shows_is_what_checking_the_text_shows() -> None:
 
 
 def test_a_closed_document_is_gone() -> None:
-    folder = WorkspaceFolder()
+    folder = OpenDocuments()
     folder.open(URI, 1, "x")
     folder.close(URI)
     assert folder.change(URI, 2, []) is None

@@ -213,9 +213,9 @@ def test_a_bug_in_one_request_is_logged_and_answered_with_nothing(caplog: pytest
     def broken(document: object) -> list[int]:
         raise RecursionError("a bug")
 
-    assert server.ask(URI, broken) is None and server.every(URI, broken) == []
+    assert server.answer(URI, broken) is None and server.answers(URI, broken) == []
     assert "a request failed" in caplog.text
-    assert server.ask(URI, lambda document: document.text) == "x ← 1\n"
+    assert server.answer(URI, lambda document: document.text) == "x ← 1\n"
 
 
 def test_without_pygls_the_verb_says_what_to_install(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

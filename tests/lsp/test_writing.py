@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rho.lang.primitives.table import PRIMITIVES
-from rho.shell.lsp.completion import GLYPHS_TRIGGERS, CompletionEntry, completion, on_type
+from rho.shell.lsp.completion import GLYPH_TRIGGERS, CompletionEntry, completion, on_type
 from rho.shell.lsp.documents import Range, TextPosition
 from rho.shell.lsp.hints import HintKind, hints
 
@@ -89,14 +89,14 @@ def test_completion_offers_members() -> None:
 def test_completion_offers_library_names_and_puts_them_in_use() -> None:
     opened, position = marked("⍝ A comment.\nx ← 1 2\nvaria‸ x\n")
     item = next(one for one in completion(opened, position) if one.label == "stats.variance")
-    assert applied(opened, [item.edit, *item.also]) == "⍝ A comment.\nuse stats\nx ← 1 2\nstats.variance x\n"
-    assert offered("use stats\nvaria‸\n")["stats.variance"].also == ()
+    assert applied(opened, [item.edit, *item.additional_edits]) == "⍝ A comment.\nuse stats\nx ← 1 2\nstats.variance x\n"
+    assert offered("use stats\nvaria‸\n")["stats.variance"].additional_edits == ()
 
 
 def test_completion_offers_glyphs() -> None:
     opened, position = marked("x ← `io‸ 3\n")
     item = {one.label: one for one in completion(opened, position)}["`iota"]
-    assert applied(opened, [item.edit]) == "x ← ⍳ 3\n" and "**⍳**" in item.page
+    assert applied(opened, [item.edit]) == "x ← ⍳ 3\n" and "**⍳**" in item.documentation
     assert "iota ⍳" in offered("io‸\n")
     every = {name for row in PRIMITIVES for name in row.names}
     assert every <= {label.removeprefix("`") for label in offered("`‸")}
@@ -142,7 +142,7 @@ def test_typing_glyphs(before: str, after: str) -> None:
     typed = before[before.index("‸") - 1]
     edits = on_type(opened, position, typed)
     assert applied(opened, edits) == after.replace("‸", "")
-    assert typed in GLYPHS_TRIGGERS
+    assert typed in GLYPH_TRIGGERS
 
 
 def test_a_finished_line_is_spelt_in_glyphs() -> None:

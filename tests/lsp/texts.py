@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from rho.shell.lsp.documents import Document, TextEdit, TextPosition, WorkspaceFolder
+from rho.shell.lsp.documents import Document, OpenDocuments, TextEdit, TextPosition
 
 URI = "file:///nowhere/doc.rho"
 
 
 def document(text: str, uri: str = URI) -> Document:
-    return WorkspaceFolder().open(uri, 1, text)
+    return OpenDocuments().open(uri, 1, text)
 
 
 def marked(text: str, uri: str = URI) -> tuple[Document, TextPosition]:

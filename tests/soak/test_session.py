@@ -14,7 +14,7 @@ from share import repeats
 
 from rho.shell.console.process_exit import Exit
 from rho.shell.lsp.diagnostics import reports
-from rho.shell.lsp.documents import Change, Range, TextPosition, WorkspaceFolder
+from rho.shell.lsp.documents import OpenDocuments, Range, TextChange, TextPosition
 from rho.shell.pipeline import Session
 from rho.shell.workspace.workspace import Workspace
 
@@ -83,7 +83,7 @@ def test_a_value_that_is_shadowed_is_given_back() -> None:
 
 
 def test_edits_of_a_document() -> None:
-    folder = WorkspaceFolder()
+    folder = OpenDocuments()
     text = "input x : f64[n]\nmean ← {(+/⍵)÷≢⍵}\nm ← mean 1+x\n⎕←m\n"
     folder.open("file:///soak.rho", 0, text + "last ← 0\n")
     line = text.count("\n")
@@ -91,7 +91,7 @@ def test_edits_of_a_document() -> None:
     def turn(number: int) -> None:
         old = len(f"last ← {number - 1 if number else 0}")
         place = Range(TextPosition(line, 0), TextPosition(line, old))
-        document = folder.change("file:///soak.rho", number + 1, [Change(place, f"last ← {number}")])
+        document = folder.change("file:///soak.rho", number + 1, [TextChange(place, f"last ← {number}")])
         assert document is not None
         reports(document)
 
