@@ -54,12 +54,12 @@ def bind_shapes(
 def plan(
     bound: BoundGraph, device: Device | None = None, *, program: tuple[PlannedFile, ...] = (), detail: Detail = Detail.FULL
 ) -> ExecutionPlan:  # fmt: skip
-    """The plan on one device; by default this machine's processors as one device."""
+    """The plan on one device; by default this machine's CPU cores as one device."""
     return plan_one_device(bound, device or host_device(), program, detail)
 
 
 def host_device() -> Device:
-    """This machine: its memory is home, its team the cores this process may use."""
+    """This machine as a device: the client's memory, and the cores that this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)
     return Device(HOME, "cpu", len(affinity(0)) if affinity else os.cpu_count() or 1)
 
@@ -69,9 +69,11 @@ def execute(
     simulated: bool = False,
     stores: TiledFiles | None = None,
 ) -> RunResults:
-    """Run a plan on host arrays by name; `observe` is told how long each step took.  `simulated`: its devices are declared, and
-    each is held to its memory.  `stores`: of a plan that reads or writes some of them tile by tile.  RunFailed: a run-time check,
-    or memory; no partial result."""
+    """Run a plan on host arrays by name.
+
+    `observe`: a callback that receives the duration of each step.  `simulated`: the devices are declared ones, and each is
+    limited to its memory.  `stores`: the files of a plan that reads or writes some of them tile by tile.  Raises `RunFailed` if a
+    run-time check fails or memory runs out; there are no partial results."""
     if observe is None and not simulated and stores is None:
         results = _again()(schedule, bound, inputs)
         if results is not None:
@@ -97,7 +99,7 @@ def execute(
 
 @cache
 def _again() -> Callable[[ExecutionPlan, BoundGraph, Mapping[str, Any]], RunResults | None]:
-    """How plans run again; looked for once, since looking takes as long as a small run."""
+    """The function that runs a plan again by the VM; imported once, as the import statement takes as long as a small run."""
     from .vm.executor import run_again
 
     return run_again

@@ -22,7 +22,7 @@ from ...lang.support.records import cached_property
 from ..devices.profile import CostTable, Profile
 from ..distributed.buffers import QueueClock
 from ..graph.bind_sizes import BoundGraph
-from ..io.external_arrays import Mark, StoredInput, StoredOutput, mark_of
+from ..io.external_arrays import Fingerprint, StoredInput, StoredOutput, fingerprint_of
 from ..schedule.plan.plan import ExecutionPlan
 from ..schedule.program_facts.partitioning import lying_in, stores_of
 from ..vm.executor import execute_plan
@@ -300,7 +300,7 @@ def seen_by_all(
 
 
 @contextmanager
-def _written_in(folder: str) -> Iterator[tuple[str, Mark] | None]:
+def _written_in(folder: str) -> Iterator[tuple[str, Fingerprint] | None]:
     """A file that is there for as long as the block lasts; None: it cannot be written."""
     try:
         path, handle = files.create(folder, "seen")
@@ -311,7 +311,7 @@ def _written_in(folder: str) -> Iterator[tuple[str, Mark] | None]:
         mark = None
         with suppress(OSError):  # the disk is full
             os.write(handle, secrets.token_bytes(32))
-            mark = mark_of(path)
+            mark = fingerprint_of(path)
         yield None if mark is None else (path, mark)
     finally:
         files.discard(path)
@@ -320,7 +320,7 @@ def _written_in(folder: str) -> Iterator[tuple[str, Mark] | None]:
 
 
 def _seen(
-    cluster: ClusterClient, inputs: Mapping[str, StoredInput], written: Mapping[str, tuple[str, Mark]]
+    cluster: ClusterClient, inputs: Mapping[str, StoredInput], written: Mapping[str, tuple[str, Fingerprint]]
 ) -> tuple[dict[str, StoredInput], set[str]]:  # fmt: skip
     if not inputs and not written:
         return {}, set()

@@ -29,7 +29,7 @@ from ...lang.support.records import dataclass
 from ..distributed.buffers import QueueClock
 from ..distributed.queues import interrupt
 from ..graph.bind_sizes import BoundGraph
-from ..io.external_arrays import StoredInput, StoredOutput, from_facts, mark_of
+from ..io.external_arrays import StoredInput, StoredOutput, fingerprint_of, from_facts
 from ..schedule.plan.plan import DeviceId, ExecutionPlan
 from ..schedule.plan.plan_text import label
 from ..vm.executor import execute_plan
@@ -148,8 +148,8 @@ _SHARE: Final = 4 * _PLACES
 def sight(inputs: Sequence[StoredInput], marks: Sequence[Sequence[Any]] = (), *, probe: bool) -> dict[str, Any]:
     """Of this process: which of the files are the same here, and what reading some of the largest takes.  `marks`: of further
     files."""
-    same = [mark_of(one.file) == one.mark for one in inputs]
-    there = [mark_of(path) == tuple(mark) for path, mark in marks]
+    same = [fingerprint_of(one.file) == one.fingerprint for one in inputs]
+    there = [fingerprint_of(path) == tuple(mark) for path, mark in marks]
     largest = max((one for one, is_same in zip(inputs, same, strict=True) if is_same), key=_bytes, default=None)
     size, ns = ([], []) if largest is None or not probe else _probed(largest)
     return {"same": same, "there": there, "size": size, "ns": ns}

@@ -17,7 +17,7 @@ from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ..lower.kernel_ir import KernelApply, KernelLiteral
 from ..scalar.coefficient_tables import entries
-from ..scalar.function_table import Definition, definition, is_plain
+from ..scalar.function_table import Definition, definition, matches_numpy
 
 # ------------------------------------------------------------------------------------------- elementary functions
 #
@@ -236,19 +236,19 @@ class CudaFunction:
         self._table(f"rho_table_{table}", Kind.F64, entries(table))
         return self.let(Kind.F64, f"rho_table_{table}[{index.name} - {number(Kind.I64, start)}]")
 
-    def pick(self, entries: tuple[float, ...], index: Expression) -> Expression:
+    def lookup16(self, entries: tuple[float, ...], index: Expression) -> Expression:
         name = f"rho_p{sha256(repr(entries).encode()).hexdigest()[:12]}"
         self._table(name, Kind.F32, entries)
         return self.let(Kind.F32, f"{name}[{index.name} & 15]")
 
-    def usually(self, where: Expression, value: Expression, other: Callable[[], Expression]) -> Expression:
+    def select_rare(self, where: Expression, value: Expression, other: Callable[[], Expression]) -> Expression:
         """The other branch's variables are its own."""
         name = f"t{len(self.lines)}"
         self.lines.append(f"  {TYPES[value.kind]} {name} = {value.name};\n  if (!{where.name}) {{")
         self.lines.append(f"  {name} = {other().name};\n  }}")
         return Expression(self, value.kind, name)
 
-    def patch(self, name: str, where: Expression, x: Expression, value: Expression) -> Expression:
+    def scalar_fallback(self, name: str, where: Expression, x: Expression, value: Expression) -> Expression:
         return self.let(Kind.F64, f"{where.name} ? {name}({x.name}) : {value.name}")
 
 
@@ -355,7 +355,7 @@ def apply(functions: Functions, node: KernelApply, args: list[str]) -> str:
     kind, function = node.compute, node.function
     meaning = definition(function, node.parameter, kind)
     assert meaning is not None, f"kernels do not have {function}"
-    if not is_plain(function, node.parameter) or function == "circular":
+    if not matches_numpy(function, node.parameter) or function == "circular":
         name = functions.define(function, node.parameter, meaning, kind, len(args))
         if kind is meaning.kind:
             return f"{name}({', '.join(args)})"

@@ -719,10 +719,10 @@ class LlvmVectors:
         pointers = v.w.let(f"getelementptr double, ptr {first}, {v.type(Kind.I64)} {index.name}")
         return ScalarValue(v, Kind.F64, v.gather(Kind.F64, pointers))
 
-    def pick(self, entries: tuple[float, ...], index: ScalarValue) -> ScalarValue:
+    def lookup16(self, entries: tuple[float, ...], index: ScalarValue) -> ScalarValue:
         return ScalarValue(self.v, Kind.F32, picked(self.v, entries, index.name))
 
-    def usually(self, where: ScalarValue, value: ScalarValue, other: Callable[[], ScalarValue]) -> ScalarValue:
+    def select_rare(self, where: ScalarValue, value: ScalarValue, other: Callable[[], ScalarValue]) -> ScalarValue:
         v, w = self.v, self.v.w
         mask, before = f"<{v.lanes} x i1>", w.block
         rare, ready = w.new_label(), w.new_label()
@@ -735,7 +735,7 @@ class LlvmVectors:
         return ScalarValue(v, value.kind,
             w.let(f"phi {v.type(value.kind)} [ {value.name}, %{before} ], [ {chosen.name}, %{after} ]"))
 
-    def patch(self, name: str, where: ScalarValue, x: ScalarValue, value: ScalarValue) -> ScalarValue:
+    def scalar_fallback(self, name: str, where: ScalarValue, x: ScalarValue, value: ScalarValue) -> ScalarValue:
         """Lane by lane, where any lane needs it."""
         v, w, lanes = self.v, self.v.w, self.v.lanes
         type, before = v.type(Kind.F64), w.block

@@ -23,7 +23,7 @@ from ..lower.body import FIXED_POWERS, LARGE, SHRINK, SMALL, ComplexFormulas
 from ..lower.kernel_ir import Form, Kernel, KernelApply, KernelLoad, KernelOperand, KernelResult, VectorStride
 from ..scalar import special as definitions
 from ..scalar.coefficient_tables import entries
-from ..scalar.function_table import TRANSCENDENTAL, UFUNCS, Definition, definition, is_plain
+from ..scalar.function_table import TRANSCENDENTAL, UFUNCS, Definition, definition, matches_numpy
 from ..vm.backend_interface import CheckFailed, shown
 from .parallel_for import run_once
 from .views import DTYPES, NumArray, start_of
@@ -142,10 +142,10 @@ class Arrays:
     def lookup(self, table: str, index: WordMachine, start: int) -> Any:
         return np.take(_entries(table), (index - start).signed, mode="clip")  # items that are not chosen may be outside
 
-    def pick(self, entries: tuple[float, ...], index: WordMachine) -> Any:
+    def lookup16(self, entries: tuple[float, ...], index: WordMachine) -> Any:
         return np.take(np.array(entries, self.dtype), (index & 15).signed)
 
-    def patch(self, name: str, where: Any, x: Any, value: Any) -> Any:
+    def scalar_fallback(self, name: str, where: Any, x: Any, value: Any) -> Any:
         if not np.any(where):
             return value
         result, function = np.array(value), getattr(math, name)
@@ -153,7 +153,7 @@ class Arrays:
         result[where] = [function(item) if math.isfinite(item) else math.nan for item in items]
         return result
 
-    def usually(self, where: Any, value: Any, other: Callable[[], Any]) -> Any:
+    def select_rare(self, where: Any, value: Any, other: Callable[[], Any]) -> Any:
         return value if np.all(where) else self.choose(where, value, other())
 
 
@@ -215,7 +215,7 @@ def _plain(function: str, kind: Kind, parameter: int) -> Implementation:
         return PLAIN[function]
     if function in _COMPOUND:
         return _COMPOUND[function]
-    if is_plain(function, parameter):
+    if matches_numpy(function, parameter):
         return _by_meaning(function, kind, parameter)
 
     return SPECIAL[function]
@@ -321,7 +321,7 @@ _FIRST, _PATIENCE = 64, 1024
 def own_function(function: str, kind: Kind, parameter: int, otherwise: Callable[..., Any]) -> Callable[..., Any]:
     """`f(*operands)` of a function; `otherwise` where kernels do not define it, or there are none."""
     meaning = definition(function, parameter, kind)
-    if meaning is None or is_plain(function, parameter) or not compiler.is_installed():
+    if meaning is None or matches_numpy(function, parameter) or not compiler.is_installed():
         return otherwise
     arity = FUNCTIONS[function].arity if function in FUNCTIONS else 1
 

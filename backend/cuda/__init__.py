@@ -1,1 +1,1 @@
-"""cuda."""
+"""The back end for one NVIDIA GPU, through CuPy."""

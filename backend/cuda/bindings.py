@@ -1,4 +1,4 @@
-"""The only module that imports CuPy, when it is first asked for: importing it takes long, and most machines have none."""
+"""The only module that imports CuPy, and only on first use: the import is slow, and most machines have no GPU."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...lang.support.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """A card that CuPy can use; memory in bytes."""
+    """A GPU that CuPy can use; memory in bytes."""
 
     number: int
     name: str
@@ -25,13 +25,13 @@ class Gpu:
 
 @cache
 def is_installed() -> bool:
-    """Is CuPy there to be imported?  (Importing it takes long; this does not.)"""
+    """Is CuPy installed?  (Does not import it, which is slow.)"""
     return find_spec("cupy") is not None
 
 
 @cache
 def cupy() -> Any:
-    """CuPy with at least one usable card; None otherwise."""
+    """CuPy if there is at least one usable GPU; else None."""
     if not is_installed():
         return None
     try:
@@ -43,12 +43,12 @@ def cupy() -> Any:
 
 
 def errors(xp: Any) -> tuple[type[BaseException], ...]:
-    """What CuPy raises where a card, its driver or a library of CUDA fails."""
+    """The exceptions that CuPy raises if a GPU, its driver or a CUDA library fails."""
     return RuntimeError, OSError, ImportError, MemoryError, xp.cuda.compiler.CompileException
 
 
 def raising(xp: Any) -> Any:
-    """A context in which linear algebra without a result raises `LinAlgError`; CuPy does not by itself."""
+    """A context in which CuPy's linear algebra raises `LinAlgError` if there is no result, which is not its default."""
     if getattr(xp, "__name__", "") != "cupy":
         return nullcontext()
     import cupyx
@@ -57,7 +57,7 @@ def raising(xp: Any) -> Any:
 
 
 def gpus() -> tuple[Gpu, ...]:
-    """The cards of this machine; none without CuPy."""
+    """The GPUs of this machine; empty without CuPy."""
     module = cupy()
     if module is None:
         return ()
@@ -73,7 +73,7 @@ def gpus() -> tuple[Gpu, ...]:
 
 
 def tier() -> str:
-    """How phases run on a card of this machine, in words; or why they do not."""
+    """How phases run on a GPU of this machine, or why they do not, for people."""
     if not is_installed():
         return "none (CuPy is not installed)"
     devices = gpus()
@@ -86,24 +86,24 @@ def tier() -> str:
 #
 # The only module that knows NVRTC: CUDA C++ to PTX, with or without a GPU.
 #
-# The library comes with the package `nvidia-cuda-nvrtc-cu12` (extra `cuda`) or, of CUDA 13, `nvidia-cuda-nvrtc`, and is called
-# through ctypes.  Programs run through
-# CuPy, which has its own way to NVRTC; this one says on any machine whether a kernel compiles.
+# The library comes with the package `nvidia-cuda-nvrtc-cu12` (extra `cuda`) or, for CUDA 13, `nvidia-cuda-nvrtc`, and is called
+# through ctypes.  Programs are compiled by CuPy, which calls NVRTC itself; this one tests on any machine whether a kernel
+# compiles.
 
 OPTIONS: Final = ("--std=c++17", "--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true")
-"""Of every compilation: no multiplication is contracted with an addition, denormals are kept, quotients and roots are rounded."""
+"""Options of every compilation: no contraction to fma, denormals are kept, quotients and roots are correctly rounded."""
 ADDED: Final = ("--device-as-default-execution-space",)
-"""What CuPy adds of itself, beside the architecture of the card."""
+"""Options that CuPy adds, besides the architecture of the GPU."""
 ARCHITECTURE: Final = "compute_90"
 
 
-class UnsupportedOnCard(Exception):
-    """NVRTC refuses the text: its log."""
+class CudaCompileError(Exception):
+    """NVRTC cannot compile the text; the message is its log."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledModule:
-    """`ptx` is text; `log` is empty where the compiler has nothing to say."""
+    """The PTX text of a module, and the compiler's log."""
 
     ptx: str
     log: str
@@ -111,7 +111,7 @@ class CompiledModule:
 
 @cache
 def library() -> Any:
-    """NVRTC, None where it is missing."""
+    """NVRTC through ctypes; None if it is not installed."""
     for folder in _folders():
         for pattern in ("lib/libnvrtc.so*", "bin/nvrtc64*.dll"):
             for file in sorted(Path(folder).glob(pattern)):
@@ -125,7 +125,7 @@ def library() -> Any:
 
 
 def _folders() -> list[str]:
-    """Where the packages of CUDA 12 and of CUDA 13 put it."""
+    """The folders in which the packages of CUDA 12 and 13 install it."""
     folders: list[str] = []
     for package in ("nvidia.cuda_nvrtc", "nvidia.cu13"):
         try:
@@ -147,7 +147,7 @@ def compile_text(text: str, architecture: str = ARCHITECTURE) -> CompiledModule:
         code = nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
         log = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
         if code:
-            raise UnsupportedOnCard(log or f"NVRTC error {code}")
+            raise CudaCompileError(log or f"NVRTC error {code}")
         return CompiledModule(_text(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program), log)
     finally:
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
@@ -164,4 +164,4 @@ def _text(size_of: Any, fill: Any, program: ctypes.c_void_p) -> str:
 def _call(function: Any, *args: Any) -> None:
     code = function(*args)
     if code:
-        raise UnsupportedOnCard(f"NVRTC error {code}")
+        raise CudaCompileError(f"NVRTC error {code}")

@@ -1,7 +1,7 @@
-"""Library phases through CuPy, where CuPy does what the language says; `codegen.cuda_support` lists them.
+"""Library phases through CuPy, where CuPy's semantics are those of the language; `codegen.cuda_support` lists them.
 
-An implementation takes a `Call` and the operands, arrays of the device, and gives the results; none shares memory with an
-operand.  Failed checks and run-time sizes wait for the device.  Products, transforms and linear algebra round as their
+An implementation takes a `CudaCall` and the operands, arrays of the device, and returns the results, none of which shares memory
+with an operand.  Checks and run-time sizes synchronise with the device.  Products, transforms and linear algebra round as their
 libraries do.
 """
 
@@ -33,7 +33,7 @@ from ..lower.body import PART, Body, cycle_body, gather_body, operand_kinds, rot
 from ..lower.kernel_ir import BLOCK
 from ..vm.backend_interface import CheckFailed, Kernel, Types
 from .bindings import raising
-from .launch import Launch, Modules, Placed
+from .launch import DeviceView, Launch, Modules
 
 # ---------------------------------------------------------------------------------------------------- call
 #
@@ -77,7 +77,8 @@ def stable_order(xp: Any, keys: Any) -> Any:
 
 
 def grade(call: CudaCall, arrays: Any) -> Any:
-    """Of lines along the last axis; of cells that are no items one item after the other, the last one first."""
+    """The grade of lines along the last axis; cells of several items are graded by a stable sort for each item, the last one
+    first (least significant key first)."""
     xp, (arg,) = call.xp, arrays
     if not arg.size:
         return xp.broadcast_to(xp.arange(call.shape()[-1]), call.shape()).copy()
@@ -92,7 +93,7 @@ def grade(call: CudaCall, arrays: Any) -> Any:
 
 
 def sorted_items(xp: Any, items: Any, *, descending: bool) -> Any:
-    """The items of each line in the order of their stable grade; equal whole numbers are all the same."""
+    """The items of each line, sorted stably; integers need no stability, as equal ones are identical."""
     if items.dtype.kind == "f" or descending:
         order = stable_order(xp, order_keys(xp, items, descending=descending))
         return xp.take(items, order) if items.ndim == 1 else xp.take_along_axis(items, order, -1)
@@ -101,10 +102,10 @@ def sorted_items(xp: Any, items: Any, *, descending: bool) -> Any:
 
 # ---------------------------------------------------------------------------------------------------- gather
 #
-# Gathers, rotations and cyclic reshapes through kernels that check each index where they use it.
+# Gathers, rotations and cyclic reshapes through kernels that check each index when they use it.
 #
-# An index outside its axis reads item 0 and is noted; what the gather wrote is then thrown away, and the indices are looked
-# through for the first bad one, which the message names.  Where indices were proved to be inside nothing is waited for.
+# An index out of range reads item 0 and sets a flag; then the result is discarded, and the indices are searched for the first bad
+# one, for the message.  If indices were proved to be in range there is no synchronisation.
 
 Numbers = tuple[int, ...]
 
@@ -127,7 +128,7 @@ def gather(call: CudaCall, arrays: Any) -> Any:
     places = (0,) * (rank - frames[1]) + indices.strides[: frames[1]] + (0,) * axis + indices.strides[frames[1] :] + (0,) * behind
     body = gather_body(kind, _kind(indices), FILLS[kind] if fills else None, proved=not checked)
     step = table.strides[at]
-    operands = [Placed(table, 0, shape, strides), Placed(indices, 0, shape, places)]
+    operands = [DeviceView(table, 0, shape, strides), DeviceView(indices, 0, shape, places)]
     result = _fetched(call, body, kind, shape, operands, (length, step))
     if result is None:
         check_gather(call.phase, cell, indices, others)
@@ -136,7 +137,7 @@ def gather(call: CudaCall, arrays: Any) -> Any:
 
 
 def rotate(call: CudaCall, arrays: Any) -> Any:
-    """By index, so that the amount stays on the device."""
+    """A rotation by computed indices, so that the amount stays on the device."""
     arg, amount = arrays
     axis, shape, kind = call.axis(), tuple(arg.shape), call.kind()
     if not arg.size:
@@ -145,7 +146,7 @@ def rotate(call: CudaCall, arrays: Any) -> Any:
     steps = iter(amount.strides)
     by = tuple(0 if other == axis or not amount.ndim else next(steps) for other in range(arg.ndim))
     body = rotate_body(kind, _kind(amount), axis)
-    operands = [Placed(arg, 0, shape, strides), Placed(amount, 0, shape, by)]
+    operands = [DeviceView(arg, 0, shape, strides), DeviceView(amount, 0, shape, by)]
     return _fetched(call, body, kind, shape, operands, (shape[axis], arg.strides[axis]))
 
 
@@ -155,7 +156,7 @@ def reshape_cycle(call: CudaCall, arrays: Any) -> Any:
     if not arrays[0].size or not count:
         return xp.full(shape, FILLS[kind], DTYPES[kind])
     arg = arrays[0].reshape(-1)
-    none = Placed(arg, 0, (count,), (0,))
+    none = DeviceView(arg, 0, (count,), (0,))
     result = _fetched(call, cycle_body(kind), kind, (count,), [none, none], (arg.size, arg.strides[0]))
     assert result is not None, "nothing is checked"
     return result.reshape(shape)
@@ -166,14 +167,14 @@ def _kind(array: Any) -> Kind:
 
 
 def _fetched(
-    call: CudaCall, body: Body, kind: Kind, shape: Numbers, operands: Sequence[Placed], scalars: Sequence[int]
+    call: CudaCall, body: Body, kind: Kind, shape: Numbers, operands: Sequence[DeviceView], scalars: Sequence[int]
 ) -> Any | None:
-    """The items; None: an index is outside its axis."""
+    """The items; None if an index is out of range."""
     source, other = operands
     kinds = operand_kinds(kind, _kind(other.array))
     placed = [source, other]
     if kind.is_complex:
-        placed.append(Placed(source.array, source.offset + kinds[0].bytes, source.shape, source.strides))
+        placed.append(DeviceView(source.array, source.offset + kinds[0].bytes, source.shape, source.strides))
     launch = _launch(call.modules, body, shape, tuple(kinds))
     bound = launch.bound([p.strides for p in placed])
     results = launch.room(bound, None)
@@ -195,7 +196,7 @@ def _launch(modules: Modules, body: Body, shape: Numbers, kinds: tuple[Kind, ...
 # Keyed reductions, by generated kernels.
 
 def key_reduce(call: CudaCall, arrays: Any) -> Any:
-    """Cells of several items have one after the other in each bin; sums of complex numbers are two of floats."""
+    """A keyed reduction; cells of several items stay together in each bin, and complex sums are two sums of floats."""
     xp, function, shape = call.xp, call.function(), call.shape()
     bins, kind, items = shape[0], call.kind(), xp.ascontiguousarray(arrays[1])
     keys = xp.ascontiguousarray(arrays[0].reshape(-1).astype(np.int64))
@@ -236,7 +237,7 @@ def _grouped(call: CudaCall, kind: Kind, keys: Any, items: Any, shape: tuple[int
 
 
 _MANY = 64
-"""Items a bin from which blocks of threads have bins of their own."""
+"""Items a bin from which thread blocks have private bins in shared memory."""
 
 
 def _run(call: CudaCall, kind: Kind, form: KeyedReductionForm, arrays: Sequence[Any]) -> bool:
@@ -251,7 +252,7 @@ def _run(call: CudaCall, kind: Kind, form: KeyedReductionForm, arrays: Sequence[
 
 
 def _fill_empty(call: CudaCall, function: str, empty: Any, result: Any) -> None:
-    """What no items give, in the bins that have none; E204 where there is no such value."""
+    """Fill empty bins with the result for no items; E204 if the function has none."""
     value = identity_of(function, call.kind())
     if value is not None:
         result[empty] = value
@@ -261,7 +262,7 @@ def _fill_empty(call: CudaCall, function: str, empty: Any, result: Any) -> None:
 
 # ---------------------------------------------------------------------------------------------------- linear algebra
 #
-# Linear algebra of one square matrix, through cuSOLVER; what is singular is found as on the CPU.
+# Linear algebra of one square matrix, through cuSOLVER, with the CPU's test for singular matrices.
 
 _EPSILON: Final = float(np.finfo(np.float64).eps)
 _SINGULAR: Final = "the matrix is singular"
@@ -276,7 +277,7 @@ def _shaped(call: CudaCall, result: Any) -> Any:
 
 
 def _solution(xp: Any, a: Any, b: Any) -> Any:
-    """x with a +.× x = b.  E703: a column depends on those before it, or seems to for rounding."""
+    """x with a +.× x = b.  E703 if a column depends on those before it, within rounding."""
     r = xp.linalg.qr(a)[1]
     pivots, scale = xp.abs(xp.diagonal(r)), xp.abs(r).max(axis=0)
     if bool((pivots <= scale * _EPSILON * len(a)).any()):
@@ -325,11 +326,10 @@ LINEAR: Final[dict[str, Callable[[CudaCall, Any], Any]]] = {
 
 # ---------------------------------------------------------------------------------------------------- scans
 #
-# Scans on a device: CuPy's for sums of whole numbers, which are exact in any order; else generated kernels, in the order of
-# scans.
+# Scans on a device: CuPy's for sums of integers, which are exact in any order; else generated kernels, in the order of scans.
 
 _SCAN_MANY: Final = 4096
-"""Lines from which each has a thread of its own."""
+"""Lines from which each line has one thread."""
 
 
 def scan(call: CudaCall, arrays: Any) -> Any:
@@ -354,7 +354,7 @@ def scan(call: CudaCall, arrays: Any) -> Any:
 
 # ---------------------------------------------------------------------------------------------------- search
 #
-# Searches on a device, through one stable sort of integer keys; operands of one kind, cells that are single items.
+# Searches on a device, through one stable sort of integer keys, for operands of one kind whose cells are single items.
 #
 # Equality is exact: 0.0 equals ¯0.0, which have one key, and NaN equals nothing.
 
@@ -383,7 +383,7 @@ def member_of(call: CudaCall, arrays: Any) -> Any:
 
 
 def first_occurrence(call: CudaCall, arrays: Any) -> Any:
-    """Is each item the first equal to it?  A NaN is."""
+    """Whether each item is the first one equal to it; NaN always is."""
     xp, arg = call.xp, arrays[0]
     if not arg.size:
         return xp.empty(arg.shape, np.bool_)
@@ -409,10 +409,10 @@ def match(call: CudaCall, arrays: Any) -> Any:
 
 # ---------------------------------------------------------------------------------------------------- compress
 #
-# Selection and update by indices on a device; every index that was not proved to be inside its axis is checked.
+# Selection and update by indices on a device; every index that was not proved to be in range is checked.
 
 def update(call: CudaCall, arrays: Any) -> Any:
-    """`arg` with arg[i;j;…] ← value; of places that come twice a stable sort finds the last, which wins."""
+    """`arg` with arg[i;j;…] ← value; of duplicate indices a stable sort finds the last one, which wins."""
     xp, indexed = call.xp, call.phase.attributes["indexed"]
     assert isinstance(indexed, tuple)
     arg, *present, value = arrays
@@ -450,11 +450,11 @@ def update(call: CudaCall, arrays: Any) -> Any:
 # ---------------------------------------------------------------------------------------------------- operations
 
 _PIECE: Final = 1 << 22
-"""Blocks of random numbers generated at once: what intermediate words take is bounded."""
+"""Blocks of random numbers generated at once, which bounds the memory of temporaries."""
 
 
 def compile_library(xp: Any, modules: Modules, phase: LibraryPhase, types: Types) -> Kernel | None:
-    """The phase as a kernel; None: the host has to do it."""
+    """The phase as a kernel; None if the host has to run it."""
     row = LIBRARY.get(phase.op)
     if row is None or not row.condition(phase, types.types):
         return None

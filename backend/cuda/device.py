@@ -1,13 +1,13 @@
-"""One card as a back end (`device.Backend`): generated kernels for structured phases and loops, CuPy's libraries for the rest.
+"""One GPU as a back end (`vm.backend_interface`): generated kernels for structured phases and loops, CuPy's libraries for the
+rest.
 
-A device has two streams: one computes, one copies.  What is large travels through pinned memory on the copying stream
-(`staging`).  Arrays come from a pool of the card's own, held to the memory that the plan of the run declares.
+A device has a computing stream and a copying stream.  Large values are transferred through pinned memory on the copying stream
+(`Staging`).  Arrays are allocated from a memory pool of the GPU, limited to the memory that the plan of the run declares.
 
-What CuPy raises (a kernel that faults, a library that is missing) is E710, and a lack of memory is a MemoryError: `_here` sees
-to that, so everything that touches the card is in it.
+Failures of CuPy (a kernel that faults, a missing library) become E710, and a lack of memory MemoryError: all that accesses the
+GPU runs in the context `_here`, which translates them.
 
-Phases without kernels (`codegen.cuda_support`) run on the host between two transfers; `hosted` counts them by name, so that
-whoever shows a run can say so.
+Phases without kernels (`codegen.cuda_support`) run on the host between two transfers; `hosted` counts them by name, for display.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from .launch import Modules, compile_region, compile_rows, compile_structured
 
 # ---------------------------------------------------------------------------------------------------- pinned staging buffers
 #
-# Transfers between a card and the host's memory, through two pinned buffers of one size.
+# Transfers between a GPU and host memory, through two pinned buffers of one size (double buffering).
 #
-# Only pinned memory is copied beside other work, and there is little of it: a value goes through piece by piece, one buffer being
-# filled or emptied while the card copies the other.  An event per buffer says when it is free again, so a value is on its way
-# when `up` returns, and nothing of the caller's memory is needed any more.
+# Only pinned memory is copied asynchronously, and it is scarce: a value is transferred in pieces, and the host fills or empties
+# one buffer while the GPU copies the other.  An event for each buffer says when it is free again, so `up` returns while the
+# transfer is under way and the caller's memory is no longer needed.
 #
-# The copying stream waits for what computes (whose memory the copy may take), and what computes later waits for the copy.
+# The copying stream waits for earlier kernels (whose memory the copy may reuse), and later kernels wait for the copy.
 
 PINNED: Final = 1 << 16
 """Bytes from which a transfer goes through pinned memory."""
@@ -51,7 +51,7 @@ STAGE: Final = 1 << 23
 
 
 class _DeviceBuffer:
-    """A buffer, and the event after which it is free."""
+    """A pinned buffer, and the event after which it is free."""
 
     def __init__(self, xp: Any) -> None:
         self.bytes: NumArray = np.frombuffer(xp.cuda.alloc_pinned_memory(STAGE), np.uint8, STAGE)
@@ -68,7 +68,7 @@ class _DeviceBuffer:
 
 
 class Staging:
-    """The buffers of one card, made when they are first needed; one transfer at a time."""
+    """The pinned buffers of one GPU, allocated on first use; one transfer at a time."""
 
     def __init__(self, xp: Any, compute: Any, copies: Any) -> None:
         self.xp, self.compute, self.copies = xp, compute, copies
@@ -94,7 +94,7 @@ class Staging:
         return array
 
     def down(self, value: Any) -> NumArray:
-        """A copy in the host's own memory; waits for it."""
+        """A copy in host memory; waits until it is complete."""
         contiguous = self.xp.ascontiguousarray(value)
         source = contiguous.reshape(-1).view(np.uint8)
         host = np.empty(contiguous.shape, contiguous.dtype)
@@ -136,7 +136,7 @@ def _empty(coming: tuple[int, int, _DeviceBuffer], target: NumArray) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What runs on one card share: memory that is freed is taken again, and no kernel is loaded twice."""
+    """The state that all runs on one GPU share: streams, memory pool and loaded kernels."""
 
     compute: Any
     staging: Staging
@@ -156,8 +156,8 @@ def _card(xp: Any, number: int) -> Card:
     return _cards[key]
 
 
-def _told(error: BaseException, number: int) -> BaseException:
-    """What CuPy raised, as the executor knows failures."""
+def _as_executor_error(error: BaseException, number: int) -> BaseException:
+    """An exception of CuPy as one that the executor handles."""
     text = str(error).strip().splitlines() or [type(error).__name__]
     if isinstance(error, MemoryError) or "cudaErrorMemoryAllocation" in text[0]:
         return MemoryError(text[0])
@@ -165,7 +165,7 @@ def _told(error: BaseException, number: int) -> BaseException:
 
 
 class CudaBackend:
-    """Card `number`; `limit`: the most bytes its arrays may take; `xp`: CuPy."""
+    """The back end of GPU `number`; `limit`: bytes that its arrays may take; `xp`: CuPy."""
 
     def __init__(self, number: int = 0, limit: int | None = None, xp: Any = None) -> None:
         module = cupy() if xp is None else xp
@@ -185,10 +185,10 @@ class CudaBackend:
             with xp.cuda.Device(self.number), xp.cuda.using_allocator(self._room), self._compute:
                 yield xp
         except errors(xp) as error:
-            raise _told(error, self.number) from error
+            raise _as_executor_error(error, self.number) from error
 
     def _room(self, size: int) -> Any:
-        """Memory of the pool.  Its limit counts what it keeps for later too, and it does not let go of that by itself."""
+        """Memory of the pool, after freeing its cached blocks if they would exceed the limit, which counts them too."""
         try:
             return self._pool.malloc(size)
         except self.xp.cuda.memory.OutOfMemoryError:
@@ -211,7 +211,7 @@ class CudaBackend:
             kernel = compile_rows(xp, self._modules, join_chain(members, wanted), types.kind, types.number)
         if kernel is not None:
             return self._placed(kernel)
-        return _one_by_one([(member, self.structured(member, types)) for member in members], wanted)
+        return _in_sequence([(member, self.structured(member, types)) for member in members], wanted)
 
     def library(self, phase: LibraryPhase, types: Types) -> Kernel:
         with self._here() as xp:
@@ -222,7 +222,7 @@ class CudaBackend:
         return self._placed(kernel)
 
     def region(self, phase: Loop | Map | Fold, types: Types, program: Mapping[PhaseId, Phase]) -> RegionKernel | None:
-        """A loop as launches; other phases are gone through."""
+        """The kernel of a loop; None for other phases, whose bodies run step by step."""
         if not isinstance(phase, Loop):
             return None
         with self._here() as xp:
@@ -244,7 +244,7 @@ class CudaBackend:
         return run
 
     def _through_host(self, make: Callable[[], Kernel], operands: tuple[ValueId, ...]) -> Kernel:
-        """A kernel of the host, made when it is needed, on arrays of the device."""
+        """A kernel of the host, compiled on first use, on arrays of the device."""
         made_once: list[Kernel] = []
 
         def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
@@ -304,8 +304,8 @@ class CudaBackend:
         return np.errstate(all="ignore")
 
 
-def _one_by_one(kernels: Sequence[tuple[Structured, Kernel]], wanted: Sequence[ValueId]) -> Kernel:
-    """The members of a chain in order, where there is no code for all of it; what none needs any more is let go."""
+def _in_sequence(kernels: Sequence[tuple[Structured, Kernel]], wanted: Sequence[ValueId]) -> Kernel:
+    """The members of a chain in order, if it has no single kernel; values are freed after their last use."""
     last: dict[ValueId, int] = {}
     for number, (member, _) in enumerate(kernels):
         last.update(dict.fromkeys((*traverse.operands(member), *traverse.results(member)), number))

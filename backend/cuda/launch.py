@@ -1,11 +1,11 @@
-"""Structured phases through generated CUDA kernels: binds a kernel to arrays of a device and launches it on the current stream.
+"""Runs structured phases, chains and loops as generated CUDA kernels on the current stream.
 
-A kernel is printed for the layout of its operands and compiled once a text (`modules`).  Results are laid out as the nest of
-loops has them, so neighbouring threads touch neighbouring items.  A kernel with checks is waited for; where one failed, the phase
-runs on the host, which knows what to say.
+A kernel is printed for the layout of its operands, and each text is compiled once (`Modules`).  Results are laid out in the order
+of the loop nest, so that neighbouring threads access neighbouring items.  The host waits for a kernel with checks; if one failed,
+the phase runs again on the host, which reports the failure.
 
-Note [Views].  CuPy arrays over given memory do not say whom they share it with, so no such array becomes a value: a phase that
-only renames indices copies.
+Note [Views].  A CuPy array over foreign memory does not keep that memory alive, so no such array becomes a value: a phase that is
+a view is copied.
 """
 
 from __future__ import annotations
@@ -53,20 +53,20 @@ from .bindings import OPTIONS
 
 # ---------------------------------------------------------------------------------------------------- layouts
 #
-# Reads as addresses and strides: a projection with known sizes, applied to where an operand lies in a device's memory.
+# Reads as addresses and strides: a projection with known sizes, applied to an operand in device memory.
 #
-# The twin of `cpu.views` without arrays of views: kernels want an address and strides.  An affine stage without fills moves the
-# address and combines strides; a reshape keeps strides where it can; what cannot be said by strides is copied on the device.
+# The counterpart of `cpu.views`, which yields an address and strides for a kernel instead of an array.  An affine stage without
+# fills moves the address and combines strides; a reshape keeps strides where possible; other reads are copied on the device.
 #
-# Every address a kernel may form from a `Placed` lies in its array: `KnownAffine` bounds are checked here from the sizes, and a
-# projection that leaves its operand without fills raises AssertionError.
+# Every address a kernel may form from a `DeviceView` lies in its array: `KnownAffine` bounds are checked here from the sizes, and
+# a projection that leaves its operand without fills raises AssertionError.
 
 Numbers: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """Items of `array`'s memory: the first one `offset` bytes from its first, the others by strides in bytes."""
+class DeviceView:
+    """A strided view of `array`'s memory; `offset` and `strides` in bytes."""
 
     array: Any
     offset: int
@@ -78,20 +78,20 @@ class Placed:
         return int(self.array.data.ptr) + self.offset
 
     def strided(self, xp: Any) -> Any:
-        """The items as an array, not copied.  It must not outlive the step: nothing says that it shares memory."""
+        """The items as an array, not copied.  It must not outlive the step, since it does not keep the memory alive."""
         return xp.ndarray(self.shape, self.array.dtype, memptr=self.array.data + self.offset, strides=self.strides)
 
 
-Reading: TypeAlias = Callable[[Any], Placed]
+Reading: TypeAlias = Callable[[Any], DeviceView]
 
 
-def placed_array(array: Any) -> Placed:
-    """An array as it is."""
-    return Placed(array, 0, tuple(array.shape), tuple(array.strides))
+def device_view(array: Any) -> DeviceView:
+    """The view of a full array."""
+    return DeviceView(array, 0, tuple(array.shape), tuple(array.strides))
 
 
 def compile_reading(xp: Any, projection: Projection, space: Numbers, fill: int, number: Callable[[Size], int]) -> Reading:
-    """From an operand to where the points of the space read it."""
+    """The function from an operand to the view that the points of the space read."""
     boxes = [space]
     for stage in projection.stages:
         boxes.append(tuple(map(number, stage.shape if isinstance(stage, Affine) else stage.target)))
@@ -101,8 +101,8 @@ def compile_reading(xp: Any, projection: Projection, space: Numbers, fill: int, 
     ]  # fmt: skip
     steps.reverse()
 
-    def read(operand: Any) -> Placed:
-        placed = placed_array(operand)
+    def read(operand: Any) -> DeviceView:
+        placed = device_view(operand)
         for step in steps:
             placed = step(placed)
         return placed
@@ -112,7 +112,7 @@ def compile_reading(xp: Any, projection: Projection, space: Numbers, fill: int, 
 
 def compile_readings(xp: Any, phase: Structured, space: Numbers, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int]
                      ) -> list[tuple[ValueId, Reading]]:  # fmt: skip
-    """Of all reads of a phase."""
+    """The operands of a phase's reads, with `compile_reading` of each."""
     return [
         (read.value, compile_reading(xp, read.projection, space, FILLS[kinds(read.value)], number)) for read in phase.reads
     ]  # fmt: skip
@@ -120,12 +120,12 @@ def compile_readings(xp: Any, phase: Structured, space: Numbers, kinds: Callable
 
 def _compile_stage(
     xp: Any, stage: Stage, space: Numbers, shape: Numbers, fill: int, number: Callable[[Size], int]
-) -> Callable[[Placed], Placed]:
+) -> Callable[[DeviceView], DeviceView]:
     if isinstance(stage, Reshaped):
         return lambda placed: _reshaped(xp, placed, space)
     known = known_affine(stage, space, shape, (True,) * len(shape), number)
     if 0 in space:
-        return lambda placed: Placed(placed.array, 0, space, (0,) * len(space))
+        return lambda placed: DeviceView(placed.array, 0, space, (0,) * len(space))
     low, high = bounds(known)
     match reach_of(stage, known, low, high):
         case IndexReach.INSIDE:
@@ -136,25 +136,25 @@ def _compile_stage(
             return lambda placed: _fetched(xp, placed, known, fill)
 
 
-def _moved(placed: Placed, stage: KnownAffine) -> Placed:
+def _moved(placed: DeviceView, stage: KnownAffine) -> DeviceView:
     offset = placed.offset + sum(c * s for c, s in zip(stage.constants, placed.strides, strict=True))
     strides = tuple(
         sum(row[axis] * stride for row, stride in zip(stage.coefficients, placed.strides, strict=True))
         for axis in range(len(stage.space))
     )
-    return Placed(placed.array, offset, stage.space, strides)
+    return DeviceView(placed.array, offset, stage.space, strides)
 
 
-def _reshaped(xp: Any, placed: Placed, target: Numbers) -> Placed:
-    """The row-major order under other axes; copied where strides cannot say it."""
+def _reshaped(xp: Any, placed: DeviceView, target: Numbers) -> DeviceView:
+    """The row-major reshape of a view; copied if strides cannot express it."""
     strides = reshaped_strides(placed.shape, placed.strides, target)
     if strides is None:
-        return placed_array(placed.strided(xp).copy().reshape(target))
-    return Placed(placed.array, placed.offset, target, strides)
+        return device_view(placed.strided(xp).copy().reshape(target))
+    return DeviceView(placed.array, placed.offset, target, strides)
 
 
-def _padded(xp: Any, placed: Placed, stage: KnownAffine, low: Numbers, high: Numbers, fill: int) -> Placed:
-    """Copy what is read into a box with fills around it."""
+def _padded(xp: Any, placed: DeviceView, stage: KnownAffine, low: Numbers, high: Numbers, fill: int) -> DeviceView:
+    """A copy of the items that are read, in a box padded with fills."""
     box = tuple(b - a + 1 for a, b in zip(low, high, strict=True))
     padded = xp.full(box, fill, placed.array.dtype)
     source, target = [], []
@@ -165,22 +165,22 @@ def _padded(xp: Any, placed: Placed, stage: KnownAffine, low: Numbers, high: Num
     if all(part.start < part.stop for part in source):
         padded[tuple(target)] = placed.strided(xp)[tuple(source)]
     constants = tuple(c - a for c, a in zip(stage.constants, low, strict=True))
-    return _moved(placed_array(padded), KnownAffine(stage.space, box, stage.coefficients, constants))
+    return _moved(device_view(padded), KnownAffine(stage.space, box, stage.coefficients, constants))
 
 
-def _fetched(xp: Any, placed: Placed, stage: KnownAffine, fill: int) -> Placed:
-    """Item by item through index arrays (a sparse read far outside its operand)."""
+def _fetched(xp: Any, placed: DeviceView, stage: KnownAffine, fill: int) -> DeviceView:
+    """A gather through index arrays, for a sparse read far outside its operand."""
     indices, inside = points_inside(stage)
     fetched = xp.full(stage.space, fill, placed.array.dtype)
     if inside.any():
         where = tuple(xp.asarray(axis) for axis in np.nonzero(inside))
         fetched[where] = placed.strided(xp)[tuple(xp.asarray(index[inside]) for index in indices)]
-    return placed_array(fetched)
+    return device_view(fetched)
 
 
 # ---------------------------------------------------------------------------------------------------- modules
 #
-# Loop programs on a device: compiled once a text, launched nest by nest on the current stream.
+# Loop programs on a device: each text is compiled once, and its nests are launched in order on the current stream.
 
 MOST_BLOCKS: Final = 1 << 20
 
@@ -193,7 +193,7 @@ class Modules:
         self._modules: dict[str, Any] = {}
         self._functions: dict[tuple[str, str], Any] = {}
         self.launches: LruCache[Any] = LruCache(256)
-        """Of library phases and of loops, by what they are for."""
+        """Launches of library phases and of loops, by key."""
 
     def function(self, source: str, name: str) -> Any:
         function = self._functions.get((source, name))
@@ -204,12 +204,12 @@ class Modules:
         return function
 
     def launch(self, source: str, name: str, blocks: int, args: Sequence[int]) -> None:
-        """Every argument is a word of 64 bits: a size, a stride, an address."""
+        """Launch a kernel; each argument is a 64-bit word: a size, a stride, an address."""
         words = tuple([np.int64(arg) for arg in args])
         self.function(source, name)((max(1, min(blocks, MOST_BLOCKS)),), (THREADS,), words)
 
     def run(self, text: CudaText, words: Sequence[int]) -> bool:
-        """Enqueue a program whose parameters and views are such words; did a check fail?"""
+        """Enqueue a program with these parameters and views; returns whether a check failed."""
         parameters = dict(zip(text.parameters, words, strict=False))
         shapes = [(tuple(value(length, parameters) for length in view.shape), view.kind) for view in text.scratch]
         rooms = [self.xp.empty(shape, DTYPES[kind]) for shape, kind in shapes]
@@ -229,7 +229,7 @@ Values: TypeAlias = Mapping[ValueId, Any]
 def compile_structured(
     xp: Any, modules: Modules, phase: Structured, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], on_host: Run
 ) -> Run | None:
-    """The kernel of a phase for known sizes; None: the body has what kernels do not have."""
+    """The kernel of a phase for known sizes; None if kernels lack a function of the body."""
     space = tuple(number(axis.size) for axis in phase.axes)
     reduces = any(a.kind is AxisKind.REDUCE for a in phase.axes)
     if 0 in space:
@@ -248,7 +248,7 @@ def compile_structured(
 def compile_rows(
     xp: Any, modules: Modules, chain: JoinedGroup, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int]
 ) -> Run | None:
-    """A chain along rows in one launch; None: its members run one by one."""
+    """A chain along rows in one launch; None if its members have to run one by one."""
     phase, body = chain.phase, build_body(chain.phase)
     space = tuple(number(axis.size) for axis in phase.axes)
     if body is None or 0 in space or space[-1] > MAX_ROW:
@@ -282,7 +282,8 @@ def _renaming(xp: Any, phase: Structured, reads: Sequence[tuple[ValueId, Reading
 
 @dataclass(frozen=True, slots=True)
 class BoundCudaKernel:
-    """A kernel for operands of one layout; `shape`: of its results.  `is_row`: those that have an item a row, of a chain."""
+    """A kernel specialized for one layout of operands.  `shape`: of its results.  `is_row`: results of a chain with one item a
+    row."""
 
     kernel: Kernel
     text: CudaText
@@ -291,7 +292,7 @@ class BoundCudaKernel:
     is_row: tuple[bool, ...] = ()
 
     def words(self, scalars: Sequence[int], operands: Sequence[int], results: Sequence[int]) -> list[int]:
-        """What its functions take: scalars, addresses."""
+        """The argument words: scalars, strides and addresses."""
         kernel, sizes = self.kernel, self.nest.sizes
         words = [*sizes, *(0 for _ in sizes), *scalars]
         if kernel.form is not Form.MAP:
@@ -305,7 +306,8 @@ class BoundCudaKernel:
 
 
 class Launch:
-    """A phase; its kernels by the layout of the operands.  `is_row`: of a chain along rows, which results have an item a row."""
+    """A phase or chain, with a cache of its kernels by the layout of the operands.  `is_row`: results of a chain with one item a
+    row."""
 
     def __init__(
         self, xp: Any, modules: Modules, body: Body, reads: Sequence[tuple[ValueId, Reading]], space: tuple[int, ...],
@@ -342,10 +344,10 @@ class Launch:
         return specialized
 
     def room(self, bound: BoundCudaKernel, overwrite: Any) -> list[Any]:
-        """An array for each result, laid out as the nest has it."""
+        """A new array for each result, in the order of the loop nest."""
         targets: list[Any] = []
         if bound.text.is_checked:
-            overwrite = None  # whoever says what failed needs the operands
+            overwrite = None  # the host needs the operands if a check fails
         for number, result in enumerate(self.body.results):
             dtype = DTYPES[result.kind]
             if number == 0 and overwrite is not None and overwrite.dtype == dtype and overwrite.shape == self.space:
@@ -357,13 +359,15 @@ class Launch:
             targets.append(self.xp.empty(bound.shape[:-1] if on_row else bound.shape, dtype))
         return targets
 
-    def launch(self, bound: BoundCudaKernel, placed: Sequence[Placed], results: Sequence[Any], scalars: Sequence[int]) -> bool:
-        """Enqueue the kernel; did a check fail?"""
+    def launch(
+        self, bound: BoundCudaKernel, placed: Sequence[DeviceView], results: Sequence[Any], scalars: Sequence[int]
+    ) -> bool:
+        """Enqueue the kernel; returns whether a check failed."""
         addresses = [int(result.data.ptr) for result in results]
         return self.modules.run(bound.text, bound.words(scalars, [p.address for p in placed], addresses))
 
     def finish(self, bound: BoundCudaKernel, results: Sequence[Any]) -> tuple[Any, ...]:
-        """The results: complex sums joined from their parts, axes in the program's order."""
+        """The results, with complex sums combined from their parts and axes in the program's order."""
         values: list[Any] = []
         for number, array in enumerate(results):
             if number in self.body.split:
@@ -378,7 +382,7 @@ class Launch:
 
 
 def join_parts(xp: Any, real: Any, imaginary: Any) -> Any:
-    """Complex numbers of two arrays of floats."""
+    """Complex numbers from arrays of their parts."""
     joined = xp.empty(real.shape, np.complex64 if real.dtype == np.float32 else np.complex128)
     joined.real[...], joined.imag[...] = real, imaginary
     return joined
@@ -386,32 +390,32 @@ def join_parts(xp: Any, real: Any, imaginary: Any) -> Any:
 
 # ---------------------------------------------------------------------------------------------------- regions
 #
-# Loops whose iterations are nests of independent loops: a program of launches, once an iteration, on buffers of the state.
+# Loops whose iterations are nests of independent loops: a sequence of launches for each iteration, on buffers of the state.
 #
-# Rotations, edges that are joined or chosen, phases that need each other's results: each iteration is lowered as on processors,
-# but not cut into interiors and edges, as a launch takes longer than a choice.  Where items of the state see only themselves one
-# launch does many iterations (`transform.interchange`), few enough that an interrupt is heard and no launch outlasts a
-# display's patience.
+# Each iteration is lowered as on CPUs, but without index-set splitting, since a launch takes longer than a branch.  If each item
+# of the state depends only on itself, one launch runs many iterations (`transform.interchange`), but few enough for interrupts,
+# and for the watchdog of a GPU that drives a display.
 
-STRETCH: Final = 1 << 36
-"""Operations on elements between two chances to interrupt."""
+INTERRUPT_OPERATIONS: Final = 1 << 36
+"""Operations on elements between two polls for interrupts."""
 LoopRunner: TypeAlias = Callable[[Mapping[ValueId, Any], list[Any], int], "tuple[Any, ...] | None"]
-"""From the values of a memory, the first state and the number of turns to the last state; None: its turns are steps."""
+"""From values, the initial state and the number of iterations to the final state; None if the iterations have to run step by
+step."""
 
 
 def compile_region(
     xp: Any, modules: Modules, loop: Loop, types: Types, constant: Callable[[Constant], Any]
 ) -> LoopRunner | None:
-    """None: not all of an iteration is nests."""
+    """The runner of a loop; None if an iteration has other statements than nests of independent loops."""
     region, program = modules.launches.of(("region", id(loop)), (loop,), lambda: nests_of(loop, types))
     if region is None or program is None:
         return None
     text, stretch = cuda_text(program), 1
     if region.is_pointwise:
-        stretch = max(1, STRETCH // estimate_iteration(loop, types.types).functions)
+        stretch = max(1, INTERRUPT_OPERATIONS // estimate_iteration(loop, types.types).functions)
 
     def words_of(values: Mapping[ValueId, Any], state: Sequence[Any], buffers: Sequence[Sequence[Any]]) -> tuple[list[int], Any]:
-        """The words of a launch, and what they show."""
+        """The words of a launch, and the arrays that they point into."""
         words, shown = [0, 0, *map(types.number, region.sizes)], list[Any]()
         for view in program.views:
             match region.sources[view.name]:
@@ -441,7 +445,7 @@ def compile_region(
         for start in range(0, iterations, stretch):
             words[:2] = start, min(iterations, start + stretch)
             if modules.run(text, words):
-                return None  # whoever runs it step by step says what failed
+                return None  # running step by step reports the failure
             if region.is_pointwise:
                 words, shown = words_of(values, [alternating for alternating, in buffers], buffers)
         del shown
@@ -451,7 +455,7 @@ def compile_region(
 
 
 def nests_of(loop: Loop, types: Types) -> tuple[Region | None, LoopProgram | None]:
-    """The region of a loop, and its nests as a program; None: it is of another sort."""
+    """The region of a loop, and the program of one iteration as nests; None if the loop does not qualify."""
     if not loop.is_plain or loop.keep or loop.until is not None:
         return None, None
     try:

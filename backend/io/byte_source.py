@@ -20,7 +20,7 @@ from ...lang.support.files import open_regular
 from ...lang.support.records import cached_property, dataclass
 from ...typechecker.elements import Kind
 from ..vm.values import NUMPY_NAMES
-from .cells import within
+from .cells import converted_integers
 from .errors import FileTrouble, damaged, first_line, system_errors
 
 if TYPE_CHECKING:
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Content:
-    """`held`: the bytes of what can be read only once; None: they are in the file."""
+    """The bytes of an input.  `held`: those of a stream that can be read only once (None: they are in the file or at the URL)."""
 
     path: str
     held: bytes | None = None
 
     @cached_property
     def version(self) -> Version:
-        """Of a URL, when it was first asked for.  FileTrouble."""
-        from .remote import known
+        """The version of a URL at its first request.  Raises FileTrouble."""
+        from .remote import current_version
 
-        return known(self.path)
+        return current_version(self.path)
 
     def open(self) -> BinaryIO:
-        """From its start.  OSError; FileTrouble."""
+        """Open it at its start.  Raises OSError or FileTrouble, like the methods below."""
         if self.held is not None:
             return io.BytesIO(self.held)
         if is_url(self.path):
@@ -54,7 +54,7 @@ class Content:
         return open_regular(self.path)
 
     def size(self) -> int:
-        """Bytes.  OSError; FileTrouble."""
+        """Its length in bytes."""
         if self.held is not None:
             return len(self.held)
         if is_url(self.path):
@@ -63,7 +63,7 @@ class Content:
 
     @property
     def cached_bytes(self) -> int:
-        """Bytes that the process keeps of it beside what it is read into.  OSError; FileTrouble."""
+        """Bytes that the process caches of it besides the array it is read into."""
         if self.held is not None:
             return len(self.held)
         if is_url(self.path):
@@ -73,27 +73,28 @@ class Content:
         return 0
 
     def identity(self, file: BinaryIO | None = None) -> tuple[int | str, ...]:
-        """The same while nobody has written the file.  `file`: the content, if it is open.  OSError; FileTrouble."""
+        """A value that changes when the file is written.  `file`: the content, if it is open."""
         if self.held is not None:
             return ()
         if is_url(self.path):
-            from .remote import known
+            from .remote import current_version
 
-            version = self.version if self.version.validators else known(self.path)  # else every answer is compared with it
+            # with validators every answer is compared with the version that was planned for
+            version = self.version if self.version.validators else current_version(self.path)
             return version.size, version.digest
         status = os.stat(self.path) if file is None else os.fstat(file.fileno())
         return status.st_ino, status.st_dev, status.st_size, status.st_mtime_ns
 
 
 def suffix_of(path: str) -> str:
-    """How a name ends, in small letters, which tells the format.  Both forms of a zarr store are `.zarr`: the folder and
-    `.zarr.zip`."""
+    """The suffix of a path in lower case, which determines the format.  Both forms of a zarr store, the folder and `.zarr.zip`,
+    give `.zarr`."""
     name = (urlsplit(path).path if is_url(path) else path).lower()
     return ".zarr" if name.endswith(".zarr.zip") else os.path.splitext(name)[1]
 
 
 def length_of(file: BinaryIO) -> int:
-    """Bytes of an opened content; it is at its start then."""
+    """The length of an open file in bytes; rewinds it."""
     length = file.seek(0, io.SEEK_END)
     file.seek(0)
     return length
@@ -101,21 +102,21 @@ def length_of(file: BinaryIO) -> int:
 
 # ---------------------------------------------------------------------------------------------------- members of ZIP archives
 #
-# Zip archives, of which `.npz` and a zarr store in one file are some: opened with a bound on their list of members.
+# Zip archives (`.npz`, and zarr stores in one file), opened with a bound on the size of their central directory.
 #
-# Members that are stored or deflated are read; bzip2 and LZMA, which can ask for any amount of memory, are not.
+# Stored and deflated members are read; bzip2 and LZMA, which may need any amount of memory, are refused.
 
 LONGEST_DIRECTORY: Final = 8 << 20
-"""Bytes of the list of members, which zipfile reads at once and makes objects of."""
+"""Bytes of the central directory at most, which zipfile reads at once and turns into objects."""
 _ENCRYPTED: Final = 1
 _LOCAL: Final = struct.Struct("<26sHH")
-"""What stands before a member: how long its name is, and what follows that."""
+"""The local header of a member, which ends with the lengths of its name and of its extra field."""
 _UNSOUND: Final = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, OverflowError, RuntimeError)
-"""What zipfile raises on what is not an archive, names that are no text and lengths that are none."""
+"""The exceptions that zipfile raises on damaged archives."""
 
 
 class _Bounded(io.BufferedIOBase):
-    """A file of which nobody reads more at once than the longest list of members."""
+    """A file that limits each read to `LONGEST_DIRECTORY` bytes."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -140,7 +141,7 @@ class _Bounded(io.BufferedIOBase):
 
 @contextmanager
 def opened(content: Content, otherwise: str) -> Iterator[zipfile.ZipFile]:
-    """The archive; trouble with its members is E705, and so is a file that is none: `otherwise` says so."""
+    """The open archive.  Damaged members are E705, and so is a file that is no archive, with the message `otherwise`."""
     with system_errors(), content.open() as file:
         archive = None
         try:
@@ -151,7 +152,7 @@ def opened(content: Content, otherwise: str) -> Iterator[zipfile.ZipFile]:
 
 
 def stored_at(content: Content, info: zipfile.ZipInfo) -> int | None:
-    """With which byte a member begins that is stored as it is; None: it is not."""
+    """The offset of an uncompressed member's content; None if it is compressed."""
     if info.flag_bits & _ENCRYPTED or info.compress_type != zipfile.ZIP_STORED:
         return None
     with content.open() as file:
@@ -165,7 +166,7 @@ def stored_at(content: Content, info: zipfile.ZipInfo) -> int | None:
 
 @contextmanager
 def member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[BinaryIO]:
-    """A member's content as a stream, whose checksum is compared where it ends."""
+    """A member's content as a stream, whose checksum is verified at its end."""
     if info.flag_bits & _ENCRYPTED:
         raise damaged("is encrypted")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -176,16 +177,16 @@ def member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[BinaryIO
 
 # ---------------------------------------------------------------------------------------------------- blocks of values
 #
-# Outputs as files take them: some items, or some text, at a time, so that a file is never in memory beside its values.
+# Outputs block by block, so that a file is never in memory besides its values.
 
 ITEMS: Final = 1 << 13
-"""Items that are made into text together."""
+"""Items of a block."""
 
 
 def blocks_of(values: Any, items: int = ITEMS) -> Iterator[Any]:
-    """The items of a NumPy array in the order of its axes, as vectors of at most `items`, each there until the next is asked for.
+    """The items of a NumPy array in row-major order, as vectors of at most `items`, each valid until the next one is requested.
 
-    Those of a table with so many columns that they divide `items` are whole rows.  Of a view nothing is copied whole."""
+    If the number of columns divides `items`, vectors are full rows.  A view is not copied as a whole."""
     import numpy
 
     if values.size:
@@ -200,7 +201,7 @@ def characters_of(items: Any) -> str:
 
 
 def require_utf8(values: Any, *, table: bool = False) -> None:
-    """E708 where an array of `U1` holds what UTF-8 has no bytes for, or a `table` of text cannot hold."""
+    """E708 if an array of `U1` has a character that UTF-8 cannot encode, or one that a text table cannot contain (`table`)."""
     for block in blocks_of(values, 1 << 18):
         if table and not block.view("=u4").all():
             raise FileTrouble(Code.E708, "holds the character NUL, which no table of text has", "write it to an npy file")
@@ -213,7 +214,7 @@ def require_utf8(values: Any, *, table: bool = False) -> None:
 
 # ---------------------------------------------------------------------------------------------------- reading into arrays
 #
-# An input's array while it is read: made once, filled block by block, so that no file is in memory twice.
+# An input's array while it is read: allocated once and filled block by block, so that no file is in memory twice.
 
 BLOCK: Final = 1 << 16
 """Bytes that are read at a time."""
@@ -221,24 +222,24 @@ LAST_CHARACTER: Final = 0x10FFFF
 
 
 def new_array(shape: tuple[int, ...], kind: Kind) -> Any:
-    """An array of the kind's own dtype (`U1` for text) whose items are not set."""
+    """An uninitialised array of the kind's dtype (`U1` for text)."""
     import numpy
 
     return numpy.empty(shape, "U1" if kind is Kind.CHAR else NUMPY_NAMES[kind])
 
 
 def bytes_of(kind: Kind, shape: tuple[int, ...]) -> int:
-    """Of an array as it is in memory."""
+    """The bytes of an array in memory."""
     return math.prod(shape) * kind.bytes
 
 
 def is_direct(dtype: Any, stored: Any) -> bool:
-    """Are the bytes of items in a file those in an array?"""
+    """Have items the same bytes in the file as in the array?"""
     return bool(stored == dtype and stored.kind not in "bU")
 
 
 def fill(file: BinaryIO, room: memoryview) -> None:
-    """What a file has next, as much as there is room for.  OSError; FileTrouble E705: it ends before."""
+    """Fill the buffer with the next bytes of a file.  Raises OSError; FileTrouble E705 if the file ends before."""
     filled = 0
     while filled < len(room):
         count = file.readinto(room[filled : filled + BLOCK])  # type: ignore[attr-defined]
@@ -248,8 +249,9 @@ def fill(file: BinaryIO, room: memoryview) -> None:
 
 
 def fill_with_items(file: BinaryIO, room: Any, stored: Any) -> None:
-    """The items of dtype `stored` that a file has next, in the order of the axes of an array, which need not be contiguous.
-    OSError; FileTrouble E705: it ends before, or holds what is no character."""
+    """Fill an array, which need not be contiguous, with the next items of a file, of dtype `stored`, in row-major order.
+
+    Raises OSError; FileTrouble E705 if the file ends before, or has an invalid character."""
     import numpy
 
     if is_direct(room.dtype, stored) and room.flags.c_contiguous:
@@ -262,7 +264,8 @@ def fill_with_items(file: BinaryIO, room: Any, stored: Any) -> None:
         fill(file, part.view(numpy.uint8).data)
         if stored.kind == "U":
             require_characters(part)
-        items[start : start + len(part)] = part.view(numpy.uint8) != 0 if stored.kind == "b" else within(part, room.dtype)
+        converted = part.view(numpy.uint8) != 0 if stored.kind == "b" else converted_integers(part, room.dtype)
+        items[start : start + len(part)] = converted
 
 
 def require_characters(items: Any) -> None:

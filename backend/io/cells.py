@@ -1,4 +1,4 @@
-"""One number, bool or character that is written as text: a cell of a table, a param on the command line.
+"""Items as text: cells of tables, params on the command line, dates and times; and which stored types a declared type accepts.
 
 A number is written as in Python or in APL: `-3`, `¯3`, `2.5`, `1e-3`, `nan`, `inf`, `∞`; complex `1+2j` or `1J2`; bool
 `0 1 true false`.  An integer kind takes whole numbers in its range only.
@@ -34,8 +34,8 @@ _MOST_SHOWN: Final = 30
 _MOST_DIGITS: Final = 4000
 
 
-class Unsuitable(Exception):
-    """A text that is no item of the kind: a sentence that begins with it, and a note."""
+class CellError(Exception):
+    """A text that is not an item of the kind: the message begins with the text; and notes."""
 
     def __init__(self, message: str, *notes: str) -> None:
         self.message, self.notes = message, notes
@@ -43,26 +43,26 @@ class Unsuitable(Exception):
 
 
 def item_of(cell: str, kind: Kind) -> Any:
-    """The text as an item of the kind.  Unsuitable."""
+    """The text as an item of the kind.  Raises CellError."""
     text = cell.replace("¯", "-").replace("∞", "inf").replace("−", "-")
     if kind is Kind.CHAR:
         if len(cell) != 1:
-            raise Unsuitable(f"{shown(cell)} is not one character")
+            raise CellError(f"{shown(cell)} is not one character")
         return cell
     if kind is Kind.BOOL:
         if text.lower() not in _TRUTHS:
-            raise Unsuitable(f"{shown(cell)} is not a bool", "a bool is 0, 1, true or false")
+            raise CellError(f"{shown(cell)} is not a bool", "a bool is 0, 1, true or false")
         return _TRUTHS[text.lower()]
     if kind in INTEGER_BITS:
         if not _WHOLE_NUMBER.fullmatch(text) or len(text) > _MOST_DIGITS:
-            raise Unsuitable(f"{shown(cell)} is not an integer")
+            raise CellError(f"{shown(cell)} is not an integer")
         low, high = integer_range(kind)
         if not low <= int(text) <= high:
-            raise Unsuitable(f"{shown(cell)} does not fit {kind.value} ({low} to {high})")
+            raise CellError(f"{shown(cell)} does not fit {kind.value} ({low} to {high})")
         return int(text)
     value = _complex(text) if kind.is_complex else float(text) if _REAL_NUMBER.fullmatch(text) else None
     if value is None:
-        raise Unsuitable(f"{shown(cell)} is not a number")
+        raise CellError(f"{shown(cell)} is not a number")
     return value
 
 
@@ -95,7 +95,7 @@ _DIRECTIVE: Final = re.compile("%.")
 
 
 def number_of(cell: str, reading: ColumnFormat) -> int:
-    """The number that a date or a time stands for.  Unsuitable."""
+    """The number of days or microseconds that a date or a time stands for.  Raises CellError."""
     try:
         if reading.pattern:
             moment = datetime.strptime(cell, reading.pattern)
@@ -108,7 +108,7 @@ def number_of(cell: str, reading: ColumnFormat) -> int:
     except ValueError:
         example = reading.pattern or ("2024-12-31" if reading.form is CellFormat.DATE else "2024-12-31T23:59:59")
         what = "date" if reading.form is CellFormat.DATE else "time"
-        raise Unsuitable(f"{shown(cell)} is not a {what} such as {example}") from None
+        raise CellError(f"{shown(cell)} is not a {what} such as {example}") from None
     if reading.form is CellFormat.DATE:
         return moment.toordinal() - _EPOCH
     if moment.tzinfo is not None:
@@ -117,12 +117,12 @@ def number_of(cell: str, reading: ColumnFormat) -> int:
 
 
 def texts_of(values: Any, reading: ColumnFormat) -> list[str]:
-    """Dates or times as they are written.  Unsuitable: before the year 1 or after 9999."""
+    """Dates or times as text.  Raises CellError before the year 1 and after 9999."""
     return [text_of(number, reading) for number in values.reshape(-1).tolist()]
 
 
 def text_of(number: int, reading: ColumnFormat) -> str:
-    """One of them."""
+    """One date or time as text."""
     try:
         if reading.form is CellFormat.DATE:
             day = date.fromordinal(number + _EPOCH)
@@ -130,26 +130,26 @@ def text_of(number: int, reading: ColumnFormat) -> str:
         moment = _START + number * _TICK
         return _formatted(moment, reading.pattern) if reading.pattern else moment.isoformat()
     except (ValueError, OverflowError):
-        raise Unsuitable(f"holds {number}, which is not a date of the years 1 to 9999") from None
+        raise CellError(f"holds {number}, which is not a date of the years 1 to 9999") from None
 
 
 def _formatted(moment: date, pattern: str) -> str:
-    """By strftime, but years have four digits on every system, as strptime reads them."""
+    """The text by strftime, but with four-digit years on every system, as strptime requires."""
     return moment.strftime(_DIRECTIVE.sub(lambda match: f"{moment.year:04d}" if match[0] == "%Y" else match[0], pattern))
 
 
 # ---------------------------------------------------------------------------------------------------- hints in messages
 #
-# Which clause of an `input` would read a cell or a line that is refused.
+# Suggestions: which clause of an `input` would read a refused cell or line.
 
 DATE_PATTERNS: Final = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%Y%m%d")
-"""How dates are often written apart from ISO 8601."""
+"""Frequent date formats other than ISO 8601."""
 SEPARATORS: Final = ",;\t|"
 _AS_ISO: Final = re.compile(r"\d{4}-\d\d-\d\d.*")
 
 
 def for_cell(text: str, kind: Kind, reading: ColumnFormat) -> tuple[str, ...]:
-    """A note with the clause that reads a cell that is no item, date or time; none if no clause would."""
+    """A note with the clause that would read a refused cell; empty if there is none."""
     dated = reading.form in (CellFormat.DATE, CellFormat.TIME)
     if not dated and not reading.separator and (column := for_line(text, ",")):
         return column
@@ -164,7 +164,7 @@ def for_cell(text: str, kind: Kind, reading: ColumnFormat) -> tuple[str, ...]:
 
 
 def for_line(text: str, separator: str) -> tuple[str, ...]:
-    """A note with the clause that cuts a line that is one cell; none if no sign in it separates cells."""
+    """A note with the clause that would separate a line into cells; empty if there is none."""
     signs = [sign for sign in SEPARATORS if sign in text]
     if not signs or separator in text:
         return ()
@@ -181,7 +181,7 @@ def _decimal(text: str, kind: Kind) -> list[str]:
         return []
     try:
         item_of(text.replace(",", "."), kind)
-    except Unsuitable:
+    except CellError:
         return []
     return ['decimal ","']
 
@@ -196,7 +196,7 @@ def _dates(text: str) -> list[str]:
 def _reads(text: str, reading: ColumnFormat) -> bool:
     try:
         number_of(text, reading)
-    except Unsuitable:
+    except CellError:
         return False
     return True
 
@@ -228,7 +228,8 @@ ACCEPTED: Final[dict[str, tuple[Kind, ...]]] = {
     "complex128": (Kind.C128,),
     "str1": (Kind.CHAR,),
 }
-"""The kinds that hold each stored type; the first is the one to declare.  Of `uint64` i64 holds what is below 2*63 (`within`)."""
+"""By stored type: the kinds that may be declared for it, the recommended one first.  i64 accepts values of `uint64` below 2*63
+(`converted_integers`)."""
 
 _SPELLED: Final = {numpy_name: kind.value for kind, numpy_name in NUMPY_NAMES.items()} | {"str1": "char"}
 
@@ -246,8 +247,8 @@ def require_accepted(stored: str, kind: Kind) -> None:
     raise disagrees(f"holds {held}, its declared type is {kind.value}", advice)
 
 
-def within(items: Any, dtype: Any) -> Any:
-    """Stored items that an array of a dtype takes.  FileTrouble E705: unsigned ones beyond i64."""
+def converted_integers(items: Any, dtype: Any) -> Any:
+    """Stored items as an array of the dtype accepts them.  Raises FileTrouble E705 for unsigned ones beyond i64."""
     if items.dtype.kind == "u" and dtype.kind == "i" and items.dtype.itemsize == dtype.itemsize and items.size:
         most = int(items.max())
         if most >> (8 * dtype.itemsize - 1):
@@ -262,7 +263,7 @@ def require_shape(actual: tuple[int, ...], expected: tuple[int, ...]) -> None:
 
 
 def changed() -> FileTrouble:
-    """The file holds more than its header pass found."""
+    """The error that the file has more items than its header pass found."""
     return FileTrouble(Code.E705, "changed while it was read")
 
 
@@ -272,13 +273,13 @@ def changed() -> FileTrouble:
 
 MISSING: Final = frozenset({"", "NA"})
 QUOTED: Final = "\0"
-"""Begins a cell that would be missing if it were not quoted (`records`, Note [Quoted cells])."""
+"""Prefix of a cell that would count as missing if it were not quoted (`csv`, Note [Quoted cells])."""
 BLANK: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column (or with "" all of them) and what it is declared as."""
+    """A column (all columns if `member` is empty) and its declaration."""
 
     member: str
     kind: Kind
@@ -287,19 +288,19 @@ class Column:
 
     @property
     def takes_quoted(self) -> bool:
-        """Is `""` an empty text, and `"NA"` one of two letters?  Where `missing` is said, it stands for these too."""
+        """Are the quoted cells `""` and `"NA"` texts?  With a `missing` clause they count as missing too."""
         return self.kind is Kind.CHAR and self.reading.missing is None and self.reading.form is CellFormat.ITEM
 
 
-class NotAtOnce(Exception):
-    """Some cells have to be looked at one by one."""
+class NeedsItemwise(Exception):
+    """Raised if some cells have to be converted one by one."""
 
 
 _Convert = Callable[[list[str], Any], None]
 
 
 def converter(wanted: Column) -> _Convert:
-    """What puts many cells into a part of an array, or raises `NotAtOnce`."""
+    """The function that converts many cells into a part of an array, or raises `NeedsItemwise`."""
     reading = wanted.reading
     if reading.form is CellFormat.PRESENT:
         return _presence
@@ -315,7 +316,7 @@ def converter(wanted: Column) -> _Convert:
 
 
 def _slowly(cells: list[str], room: Any) -> None:
-    raise NotAtOnce
+    raise NeedsItemwise
 
 
 def _presence(cells: list[str], room: Any) -> None:
@@ -325,10 +326,10 @@ def _presence(cells: list[str], room: Any) -> None:
 def _numbers(cells: list[str], room: Any, make: Callable[[str], Any], reading: ColumnFormat) -> None:
     text = "".join(cells)
     if not text.isascii() or "_" in text:
-        raise NotAtOnce
+        raise NeedsItemwise
     if reading.decimal != ".":
         if "." in text:
-            raise NotAtOnce
+            raise NeedsItemwise
         cells = [cell.replace(reading.decimal, ".") for cell in cells]
     if reading.missing is not None:
         filler = str(reading.missing)
@@ -336,7 +337,7 @@ def _numbers(cells: list[str], room: Any, make: Callable[[str], Any], reading: C
     try:
         room[...] = list(map(make, cells))
     except (ValueError, OverflowError):
-        raise NotAtOnce from None
+        raise NeedsItemwise from None
 
 
 def _texts(cells: list[str], room: Any, reading: ColumnFormat) -> None:
@@ -344,7 +345,7 @@ def _texts(cells: list[str], room: Any, reading: ColumnFormat) -> None:
 
     if any(cell in MISSING for cell in map(str.strip, cells)):
         if reading.missing is None:
-            raise NotAtOnce
+            raise NeedsItemwise
         cells = [str(reading.missing) if cell.strip() in MISSING else cell for cell in cells]
     width = room.shape[1]
     cells = [cell.removeprefix(QUOTED) for cell in cells]
@@ -363,25 +364,25 @@ def _remembering(reading: ColumnFormat) -> _Convert:
             if cell not in known:
                 try:
                     known[cell] = number_of(cell, reading)
-                except Unsuitable:
-                    raise NotAtOnce from None
+                except CellError:
+                    raise NeedsItemwise from None
         room[...] = [known[cell] for cell in cells]
 
     return convert
 
 
-def filled(cell: str, wanted: Column) -> Any:
-    """The item of one cell, or of what stands for a missing one.  Unsuitable: what follows the cell's place in a message."""
+def item_or_missing(cell: str, wanted: Column) -> Any:
+    """The item of one cell, or the replacement of a missing one.  Raises CellError, whose message follows the cell's position."""
     text, reading = cell.strip(), wanted.reading
     if text in MISSING:
         if reading.missing is None:
-            raise Unsuitable(f" is {text or 'empty'}", f"say what stands for it: `missing {example(wanted)}`")
+            raise CellError(f" is {text or 'empty'}", f"say what stands for it: `missing {example(wanted)}`")
         return reading.missing
     try:
         return cell.removeprefix(QUOTED) if wanted.kind is Kind.CHAR else _item(text, wanted)
-    except Unsuitable as trouble:
+    except CellError as trouble:
         notes = () if wanted.kind is Kind.CHAR else for_cell(text, wanted.kind, reading)
-        raise Unsuitable(f": {trouble.message}", *trouble.notes, *notes) from None
+        raise CellError(f": {trouble.message}", *trouble.notes, *notes) from None
 
 
 def _item(text: str, wanted: Column) -> Any:
@@ -390,7 +391,7 @@ def _item(text: str, wanted: Column) -> Any:
         return number_of(text, reading)
     if reading.decimal != "." and wanted.kind not in INTEGER_BITS:
         if "." in text:
-            raise Unsuitable(f"“{text}” has a point; the decimals of this column are written with `{reading.decimal}`")
+            raise CellError(f"“{text}” has a point; the decimals of this column are written with `{reading.decimal}`")
         text = text.replace(reading.decimal, ".")
     return item_of(text, wanted.kind)
 
@@ -413,7 +414,7 @@ def example(wanted: Column) -> str:
 
 # ---------------------------------------------------------------------------------------------------- dates of NumPy
 #
-# Counts of units of time as days or microseconds: in 64 bits, or not at all.
+# Counts of units of time as days or microseconds in 64 bits.
 #
 # Coarser units are multiplied exactly, finer ones rounded down.
 
@@ -431,7 +432,8 @@ _MOST: Final = 2**63 - 1
 
 
 def from_numpy(items: Any) -> tuple[Any, Any, CellFormat]:
-    """A vector of NumPy's dates as whole numbers, which of them are there, and what the numbers are of.  FileTrouble E706."""
+    """A vector of NumPy's dates as integers, which of them are not NaT, and whether they are dates or times.  Raises FileTrouble
+    E706."""
     unit, each = np.datetime_data(items.dtype)
     present = ~np.isnat(items)
     values = np.where(present, items.astype(np.int64), 0)
@@ -451,7 +453,7 @@ def from_numpy(items: Any) -> tuple[Any, Any, CellFormat]:
 
 
 def multiplied(values: Any, count: int, form: CellFormat, most: int = _MOST) -> Any:
-    """Whole numbers of a unit of `count` days or microseconds in those.  FileTrouble E706: beyond `most`."""
+    """Integers in a unit of `count` days or microseconds, as days or microseconds.  Raises FileTrouble E706 beyond `most`."""
     low, high = -((most + 1) // count), most // count
     if len(values) and not low <= int(values.min()) <= int(values.max()) <= high:
         at = int(((values < low) | (values > high)).argmax())
@@ -462,21 +464,21 @@ def multiplied(values: Any, count: int, form: CellFormat, most: int = _MOST) -> 
 
 # ---------------------------------------------------------------------------------------------------- numbers in text
 #
-# What a row of text says: a number or a day (`⎕number ⎕date`), by the rules of cells of tables.
+# `⎕number` and `⎕date`: rows of text as numbers and days, by the rules of cells of tables.
 
 def number_in(text: str) -> float:
-    """The number that a text says, blanks around it left out; NaN if it says none (`⎕number`)."""
+    """The number that a text, stripped of blanks, represents; NaN if it is none (`⎕number`)."""
     try:
         number = item_of(text.strip(), Kind.F64)
-    except Unsuitable:
+    except CellError:
         return math.nan
     assert isinstance(number, float)
     return number
 
 
 def date_in(text: str) -> int:
-    """The day that a text says, since 1970 (`⎕date`).  CheckFailed: E705, it says none."""
+    """The day since 1970 that a text represents (`⎕date`).  Raises CheckFailed E705 if it is no date."""
     try:
         return number_of(text.strip(), ColumnFormat(form=CellFormat.DATE))
-    except Unsuitable as error:
+    except CellError as error:
         raise CheckFailed(Code.E705, error.message) from None

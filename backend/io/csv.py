@@ -1,11 +1,11 @@
-"""Tables that are text: all columns (`sales.csv`), one by its header (`sales.csv:price`) or by its place (`sales.csv:#2`).
+"""Text tables: all columns (`sales.csv`), one by its header (`sales.csv:price`) or by its number (`sales.csv:#2`).
 
 A cell is a number, bool, date, time or text, padded with blanks or not; an empty one is an error, not NaN, unless `missing` says
 what stands for it.  Of a column that is named the first record is the header; otherwise it is one, and skipped, if none of its
 cells is a number, a date or what the column is declared as.  A whole table has the shape [records, columns]; declared with one
 axis it may be one column or one record, declared as a scalar it is one cell.
 
-A table is measured once (`records.measured`) and read once, for all the columns that were asked for (`Table.shape`).
+A table is measured once (`measured`) and read once, for all requested columns together (`Table.shape`).
 
 Note [Fast and exact].  NumPy's C reader is tried first on a block's numbers; wherever it hesitates (any error or warning)
 the cells are converted together by Python, and where that fails one by one, which either succeeds or names the line and
@@ -40,27 +40,27 @@ from .cells import (
     DATE_PATTERNS,
     MISSING,
     QUOTED,
+    CellError,
     Column,
-    NotAtOnce,
-    Unsuitable,
+    NeedsItemwise,
     changed,
     converter,
-    filled,
     for_line,
     item_of,
+    item_or_missing,
     number_of,
     put,
     require_shape,
 )
 from .errors import FileTrouble, damaged, disagrees, listed, system_errors
-from .row_sinks import OrderedSink
+from .row_sinks import AppendSink
 
 # ---------------------------------------------------------------------------------------------------- detection of headers
 #
-# Whether the first record of a table is a header, told by its cells.
+# Whether the first record of a table is a header.
 #
-# It is data if a cell is a number (also with a comma, groups of digits or a currency), a date or a time as tables have them;
-# `2-9`, `20+` and `1st` are none.
+# It is data if a cell is a number (also with a decimal comma, groups of digits or a currency), a date or a time in a frequent
+# format; `2-9`, `20+` and `1st` are none.
 
 _WITH_SIGNS: Final = re.compile(
     r"[-+¯−]?[$€£¥]? ?(?:[0-9]+[.,]?[0-9]*(?:[eE][-+]?[0-9]+)?"
@@ -95,7 +95,7 @@ def _is_value(cell: str) -> bool:
 def _is_number(cell: str) -> bool:
     try:
         item_of(cell, Kind.C128)
-    except Unsuitable:
+    except CellError:
         return _WITH_SIGNS.fullmatch(cell) is not None
     return True
 
@@ -103,13 +103,13 @@ def _is_number(cell: str) -> bool:
 def _reads(cell: str, reading: ColumnFormat) -> bool:
     try:
         number_of(cell, reading)
-    except Unsuitable:
+    except CellError:
         return False
     return True
 
 
 def may_be_years(cells: Sequence[str]) -> bool:
-    """Could a record that is data for its numbers be a header, because those are years beside texts?"""
+    """Could a record that counts as data be a header after all, because its numbers are years and all other cells text?"""
     filled = [cell for cell in map(str.strip, cells) if cell not in MISSING]
     numbers = [cell for cell in filled if _is_value(cell)]
     return 0 < len(numbers) < len(filled) and all(map(_YEAR.fullmatch, numbers))
@@ -117,19 +117,19 @@ def may_be_years(cells: Sequence[str]) -> bool:
 
 # ---------------------------------------------------------------------------------------------------- CSV tokenizer
 #
-# A table that is text as blocks of whole records, which end where no quote is open.
+# A text table as blocks of complete records.
 #
 # UTF-8, with or without a byte order mark; lines end in LF or CRLF; blank lines are no records, but `""` is one of an empty cell.
-# Quotes are those of RFC 4180: a quoted cell may hold separators, quotes (doubled) and line ends.  A line without quotes may be
-# of any length: it comes in parts of whole cells, so that what is in memory does not depend on how a table is laid out.
+# Quotes are those of RFC 4180: a quoted cell may contain separators, quotes (doubled) and line ends.  A line without quotes may
+# have any length: it is read in parts of complete cells, so that memory does not depend on the layout of a table.
 #
-# Note [Quoted cells].  The csv module does not tell `""` from an empty cell, nor `"NA"` from `NA`.  Cells that are text only
-# because they are quoted come with a mark, a character that no table holds.
+# Note [Quoted cells].  The csv module does not distinguish `""` from an empty cell, nor `"NA"` from `NA`.  Cells that are text
+# only because they are quoted get a prefix, a character that no table contains.
 
 _TOGETHER: Final = 1 << 17
-"""Bytes of lines that are looked at together, about."""
+"""Bytes of a block of lines, approximately."""
 _PIECE: Final = 1 << 18
-"""Bytes of a line that are looked at together, and at most of a line in a cell and of a line with quotes."""
+"""Bytes of a part of a long line; also the limit for a line within a cell and for a line with quotes."""
 _MARK: Final = "\ufeff"
 _LINE_END, _RETURN = 10, 13
 _MOST_PLACES: Final = 2048
@@ -140,15 +140,15 @@ _LONE_RETURN: Final = (
 _MISSING_IF_BARE: Final = re.compile(r"\s*(?:NA)?\s*")
 _MAY_HAVE_ONE: Final = re.compile(r'"\s*(?:NA)?\s*(?:"|$)')
 
-Place: TypeAlias = tuple[int, int, int]
-"""Where a record begins, outside all quotes: how many records are before it, its byte, and its line (from 1)."""
-START: Final[Place] = (0, 0, 1)
+RecordOffset: TypeAlias = tuple[int, int, int]
+"""The start of a record: how many records are before it, its byte offset, and its line (from 1)."""
+START: Final[RecordOffset] = (0, 0, 1)
 
 
 @dataclass(slots=True)
 class RecordBlock:
-    """Whole records, or a part of a long one: which line (from 1) and column (from 0) the text begins with, and whether its last
-    record ends here.  `byte`: of the file, with which its first line begins."""
+    """Complete records, or a part of a long one: the line (from 1) and column (from 0) at which the text begins, and whether its
+    last record ends here.  `byte`: the offset of its first line in the file."""
 
     line: int
     text: str
@@ -168,13 +168,13 @@ class RecordBlock:
 
     @property
     def records(self) -> tuple[list[int], list[list[str]]]:
-        """The records that are not blank: on which lines they begin, and their cells."""
+        """The line at which each non-blank record begins, and its cells."""
         if self._records is None:
             self._records = self.read()
         return self._records
 
     def read(self, following: Iterable[str] = ()) -> tuple[list[int], list[list[str]]]:
-        """The records; lines are taken from those that follow while a quote is open."""
+        """The records; while a quote is open, lines are taken from `following`."""
         lines, rows = list[int](), list[list[str]]()
         count, begins = self.text.count("\n") + (not self.text.endswith("\n")), 0
         source = chain(io.StringIO(self.text, newline="\n"), following)
@@ -187,7 +187,7 @@ class RecordBlock:
                     rows.append(row)
                 begins = reader.line_num
         except csv.Error as error:
-            message, *notes = _told(error)
+            message, *notes = _csv_problem(error)
             raise damaged(f"line {self.line + begins}: {message}", *notes) from None
         return lines, rows
 
@@ -197,8 +197,8 @@ class RecordBlock:
         return [[cell.removeprefix(QUOTED) for cell in row] for row in rows] if self.quoted else rows
 
 
-def blocks(content: Content, separator: str, start: Place = START) -> Iterator[RecordBlock]:
-    """The text of a table from a place on."""
+def blocks(content: Content, separator: str, start: RecordOffset = START) -> Iterator[RecordBlock]:
+    """The blocks of a table from the start of a record on."""
     with system_errors(), content.open() as file:
         _, byte, line = start
         file.seek(byte)
@@ -225,7 +225,7 @@ def blocks(content: Content, separator: str, start: Place = START) -> Iterator[R
 
 
 def _with_marks(lines: Iterable[str], separator: str) -> Iterator[str]:
-    """Lines outside all quotes, and marks in them.  See Note [Quoted cells]."""
+    """The lines with prefixes for quoted cells.  See Note [Quoted cells]."""
     inside = False
     for line in lines:
         quotes = line.count('"')
@@ -245,7 +245,7 @@ def _with_mark(line: str, separator: str, inside: bool) -> str:
 
 
 def _parts(file: BinaryIO, data: bytes, byte: int, line: int, separator: str) -> Iterator[RecordBlock]:
-    """A long line, whose beginning has been read."""
+    """The parts of a long line, whose beginning has been read."""
     column, ends = 0, False
     while not ends:
         more = file.readline(_PIECE)
@@ -264,7 +264,7 @@ def _parts(file: BinaryIO, data: bytes, byte: int, line: int, separator: str) ->
 
 
 def _following(file: BinaryIO, line: int, lines: list[str]) -> Iterator[str]:
-    """The lines that follow, which are kept as they are taken."""
+    """The lines that follow, which are appended to `lines` as they are consumed."""
     while data := file.readline(_PIECE):
         if len(data) == _PIECE and not data.endswith(b"\n"):
             raise damaged(f"line {line} has quotes and more than {_PIECE} bytes")
@@ -290,8 +290,8 @@ def _undecodable(data: bytes, at: int, line: int) -> FileTrouble:
     return damaged(message, "save it as UTF-8: `iconv -f latin1 -t utf-8`")
 
 
-def _told(error: csv.Error) -> tuple[str, ...]:
-    """What is wrong, and notes."""
+def _csv_problem(error: csv.Error) -> tuple[str, ...]:
+    """The message and notes for an error of the csv module."""
     text = str(error)
     if "new-line character" in text:
         return _LONE_RETURN
@@ -309,24 +309,24 @@ def _told(error: csv.Error) -> tuple[str, ...]:
 
 @dataclass
 class RecordMeasure:
-    """What a table has: the text of its first record, how many columns, and places from which it can be read; the last is its
-    end."""
+    """The measurements of a table: the text of its first record, the number of columns, and record starts from which reading can
+    begin; the last one is the table's end."""
 
     first: list[RecordBlock]
     columns: int
-    places: tuple[Place, ...]
+    places: tuple[RecordOffset, ...]
 
     @property
     def records(self) -> int:
         return self.places[-1][0]
 
-    def place_of(self, record: int) -> Place:
-        """The nearest place that is not behind a record."""
+    def place_of(self, record: int) -> RecordOffset:
+        """The last known start at or before a record."""
         return self.places[bisect_right(self.places[:-1], record, key=itemgetter(0)) - 1]
 
     @property
     def headed(self) -> bool:
-        """Is the first record a header by its looks?"""
+        """Does the first record look like a header?"""
         return is_header(self._cells())
 
     def _cells(self) -> Iterator[str]:
@@ -339,11 +339,13 @@ class RecordMeasure:
         return [cell.strip() for cell in self._cells()]
 
 
-def measured(content: Content, separator: str, known: tuple[Place, ...] = ()) -> RecordMeasure:
-    """Places and columns; all records have as many cells as the first.  `known`: the places, if they were found
-    before; then only the first record is read.  FileTrouble E705: it has none, or one has others."""
+def measured(content: Content, separator: str, known: tuple[RecordOffset, ...] = ()) -> RecordMeasure:
+    """Measure a table, whose records must all have as many cells as the first.
+
+    `known`: record starts from an earlier measurement; then only the first record is read.  Raises FileTrouble E705 if there is
+    no record, or one with another number of cells."""
     first: list[RecordBlock] = []
-    places: list[Place] = [START]
+    places: list[RecordOffset] = [START]
     begins = columns = records = cells = apart = 0
     for block in blocks(content, separator):
         if known and columns:
@@ -362,7 +364,7 @@ def measured(content: Content, separator: str, known: tuple[Place, ...] = ()) ->
         for line, length in zip(lines, lengths, strict=True):
             cells += length
             if not records and not columns:
-                first.append(_alone(block, lines) if block.is_complete else replace(block, _records=None))
+                first.append(_first_record(block, lines) if block.is_complete else replace(block, _records=None))
                 begins = line
             if block.ends:
                 columns = columns or cells
@@ -375,7 +377,7 @@ def measured(content: Content, separator: str, known: tuple[Place, ...] = ()) ->
     return RecordMeasure(first, columns, known or (*places, (records, content.size(), block.line)))
 
 
-def _alone(block: RecordBlock, lines: list[int]) -> RecordBlock:
+def _first_record(block: RecordBlock, lines: list[int]) -> RecordBlock:
     """The first record of a block."""
     texts = block.text.split("\n")
     start = lines[0] - block.line
@@ -384,7 +386,7 @@ def _alone(block: RecordBlock, lines: list[int]) -> RecordBlock:
 
 
 def _uniform(block: RecordBlock, columns: int) -> int | None:
-    """How many records there are of whole lines that are surely neither blank nor quoted; None: they have to be looked at."""
+    """The number of records in a block of complete lines without quotes or blank lines; None if they have to be parsed."""
     import numpy
 
     data = block.text.encode()
@@ -408,13 +410,13 @@ WORKING_MEMORY: Final = 6 << 20
 """Bytes that a block takes while its cells become items."""
 _SHOWN: Final = 4
 _MOST_TOLD: Final = 1_000
-_ONCE: Final = {Kind.I64: "int64", Kind.F64: "float64", Kind.F32: "float64"}
-"""The kinds that NumPy reads, and as what."""
+_NUMPY_READS: Final = {Kind.I64: "int64", Kind.F64: "float64", Kind.F32: "float64"}
+"""The kinds that NumPy's reader reads, and the dtype."""
 
 
 @dataclass(frozen=True, slots=True)
 class _ParseTask:
-    """Items to be read: the array, which column of the table (None: all), and whether the first record is a header."""
+    """Items to read: the target array, the column of the table (None: all), and whether the first record is a header."""
 
     wanted: Column
     array: Any
@@ -424,9 +426,9 @@ class _ParseTask:
 
 
 class Table:
-    """One file with one separator.  `places`: of its records, where it was measured before."""
+    """One file with one separator.  `places`: record starts, if it was measured before."""
 
-    def __init__(self, content: Content, separator: str, places: tuple[Place, ...] = ()) -> None:
+    def __init__(self, content: Content, separator: str, places: tuple[RecordOffset, ...] = ()) -> None:
         self._content, self._separator, self._known = content, separator, places
         self._wanted: dict[Column, tuple[int, ...]] = {}
         self._read: dict[Column, Any] = {}
@@ -436,8 +438,8 @@ class Table:
         return measured(self._content, self._separator, self._known)
 
     @property
-    def places(self) -> tuple[Place, ...]:
-        """From which its records can be read, as who measures it again is told."""
+    def places(self) -> tuple[RecordOffset, ...]:
+        """The record starts of its measurement, for whoever opens it again."""
         return self._measure.places
 
     @cached_property
@@ -464,7 +466,7 @@ class Table:
                 yield block.plain(), lines
 
     def shape(self, wanted: Column) -> tuple[int, ...]:
-        """The shape that the file gives it; from here on it is read with the others."""
+        """The shape of a requested column, which is then read together with the others."""
         if not wanted.member and wanted.kind is Kind.CHAR:
             raise disagrees("is a table of numbers, its declared type is char", "name a column, or a txt file for text")
         column, headed = self._place(wanted)
@@ -484,19 +486,19 @@ class Table:
         return shape
 
     def values(self, wanted: Column, shape: tuple[int, ...]) -> Any:
-        """The items as a NumPy array of the kind; the file is read when the first of its columns is asked for."""
+        """The items as a NumPy array of the kind; the first call reads all requested columns."""
         require_shape(self.shape(wanted), shape)
         if wanted not in self._read:
             self._read = self._read_all()
         return self._read.pop(wanted)
 
     def items(self, wanted: Column, first: int) -> tuple[int, Iterator[Any]]:
-        """A row that is not behind row `first`, and the items from there on, some at a time, as vectors."""
+        """A row at or before `first`, and the items from there on as vectors, block by block."""
         task = _ParseTask(wanted, None, *self._place(wanted), converter(wanted))
         start = self._measure.place_of(first + task.headed) if self._measure.records > 1 else START
         return max(0, start[0] - task.headed), self._items(task, start)
 
-    def _items(self, task: _ParseTask, start: Place) -> Iterator[Any]:
+    def _items(self, task: _ParseTask, start: RecordOffset) -> Iterator[Any]:
         arrays: list[Any] = []
 
         def room(task: _ParseTask, done: int, column: int, count: int) -> Any:
@@ -511,7 +513,7 @@ class Table:
 
     @property
     def doubt(self) -> str:
-        """Why the first record may be a header although it was read as data; nothing if it was not, or surely is none."""
+        """Why the first record, which was read as data, may be a header; empty if there is no doubt."""
         if self._headed or self._measure.columns > _MOST_TOLD or not any(not self._place(wanted)[1] for wanted in self._wanted):
             return ""
         names = self._measure.names
@@ -529,7 +531,7 @@ class Table:
         return self._measure.names, columns, self._headed
 
     def _place(self, wanted: Column) -> tuple[int | None, bool]:
-        """Which column it is (from 0; None: all), and whether the first record is a header."""
+        """The number of the column (from 0; None: all), and whether the first record is a header."""
         if not wanted.member:
             return None, self._is_header(None, wanted)
         names = self._measure.names
@@ -552,19 +554,19 @@ class Table:
         return places[0], True
 
     def _is_header(self, column: int | None, wanted: Column) -> bool:
-        """Is the first record a header for who wants the column at a place (None: all)?"""
+        """Is the first record a header, if the given column (None: all) is read?"""
         if not self._headed or wanted.kind is Kind.CHAR or wanted.reading.form is CellFormat.PRESENT:
             return self._headed
         cells = self._measure.names if column is None else [self._measure.names[column]]
         try:
-            return any(cell in MISSING or filled(cell, wanted) is None for cell in cells)
-        except Unsuitable:
+            return any(cell in MISSING or item_or_missing(cell, wanted) is None for cell in cells)
+        except CellError:
             return True
 
     # ------------------------------------------------------------------------------------- the cells
 
     def _read_all(self) -> dict[Column, Any]:
-        """Every column that was asked for."""
+        """All requested columns."""
         tasks = []
         for wanted, shape in self._wanted.items():
             array = new_array(shape, wanted.kind)
@@ -577,12 +579,14 @@ class Table:
         require_shape((done,), (self._measure.records,))
         return {task.wanted: task.array for task in tasks}
 
-    def _fill(self, block: RecordBlock, tasks: list[_ParseTask], done: int, room_of: Callable[[_ParseTask, int, int, int],
-        Any]) -> int:
-        """Put a block's items where `room_of` says, `done` records having been read; how many records end with it."""
+    def _fill(
+        self, block: RecordBlock, tasks: list[_ParseTask], done: int, room_of: Callable[[_ParseTask, int, int, int], Any]
+    ) -> int:
+        """Convert a block's items into the parts of arrays that `room_of` returns, after `done` records; returns the number of
+        records read so far."""
         count: int | None = None
         for task in tasks:
-            items = _at_once(block, task, self._measure.columns) if done else None
+            items = _parsed_by_numpy(block, task, self._measure.columns) if done else None
             if items is not None:
                 count = len(items)
                 room_of(task, done, block.column, items.size)[...] = items.reshape(-1)
@@ -604,12 +608,12 @@ class Table:
             room = room_of(task, done + skip, block.column, len(cells))
             try:
                 task.convert(cells, room)
-            except NotAtOnce:
+            except NeedsItemwise:
                 self._one_by_one(task, cells, lines[skip:], block.column, room)
         return (len(block.records[1]) if count is None else count) if block.ends else 0
 
     def _room(self, task: _ParseTask, done: int, column: int, count: int) -> Any:
-        """Where the items of a block go."""
+        """The part of the array for the items of a block."""
         start = done - task.headed
         array = task.array
         if task.column is None:
@@ -625,8 +629,8 @@ class Table:
             index += column * (task.column is None)
             where = f"line {lines[record]}, column {index + 1}" + (f" ({names[index]})" if names and names[index] else "")
             try:
-                put(room, at, filled(cell, wanted))
-            except Unsuitable as trouble:
+                put(room, at, item_or_missing(cell, wanted))
+            except CellError as trouble:
                 first = lines[record] == self._measure.first[0].line and bool(self.doubt)
                 notes = ["a first line with numbers is no header; read columns by name: `file.csv:name`"] if first else []
                 raise damaged(f"{where}{trouble.message}", *trouble.notes, *notes) from None
@@ -645,11 +649,11 @@ def _as_rank(lines: int, columns: int, rank: int) -> tuple[int, ...]:
     raise disagrees(f"is {shape}, its declared type has {axes} ({wanted})")
 
 
-def _at_once(block: RecordBlock, task: _ParseTask, columns: int) -> Any:
-    """The numbers by NumPy's reader, or None where it hesitates.  See Note [Fast and exact]."""
+def _parsed_by_numpy(block: RecordBlock, task: _ParseTask, columns: int) -> Any:
+    """The numbers by NumPy's reader; None if it reports any error or warning.  See Note [Fast and exact]."""
     import numpy
 
-    kind = _ONCE.get(task.wanted.kind) if replace(task.wanted.reading, separator="") == AS_WRITTEN else None
+    kind = _NUMPY_READS.get(task.wanted.kind) if replace(task.wanted.reading, separator="") == AS_WRITTEN else None
     column = task.column if block.is_complete else None
     if kind is None or block.quoted or column != task.column:
         return None
@@ -667,10 +671,10 @@ def _at_once(block: RecordBlock, task: _ParseTask, columns: int) -> Any:
 
 # ---------------------------------------------------------------------------------------------------- writing CSV
 #
-# Tables of numbers as text, the other way: `.csv` and `.tsv` that read back to the same values.
+# Writing of `.csv` and `.tsv` files that read back to the same values.
 #
-# A vector is one column; without rows, a header names the columns.  Several outputs beside each other, and rows of text, have
-# a header.
+# A vector is one column; without rows, a header names the columns.  Several outputs in one table, and rows of text, have a
+# header.
 
 DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
 """By suffix."""
@@ -684,14 +688,14 @@ class CsvColumn:
     values: Any
     kind: Kind
     form: CellFormat = CellFormat.ITEM
-    """Dates and times as numbers are for formats that know them."""
+    """DATE and TIME: the values are numbers of days or microseconds, for formats with such types."""
 
 
-class TextSink(OrderedSink):
+class TextSink(AppendSink):
     """Rows of a new csv or tsv file of numbers."""
 
     working_memory: ClassVar[int] = ITEMS * 288
-    """A block of items as numbers, as texts, as lines and as bytes."""
+    """Bytes: a block of items as numbers, as texts, as lines and as bytes."""
 
     def require(self) -> None:
         require_table(self.kind, self.shape)
@@ -703,13 +707,13 @@ class TextSink(OrderedSink):
 
     def finish(self) -> None:
         assert self.file is not None, "it has begun"
-        if not self.came:  # a header tells how many columns have no rows
+        if not self.came:  # without rows, the header determines the number of columns
             self.append(new_array(self.shape, self.kind))
         self.file.close()
 
 
 def require_table(kind: Kind, shape: tuple[int, ...]) -> None:
-    """E708: what a table cannot hold."""
+    """E708 for values that a table cannot contain."""
     if kind is Kind.CHAR:
         raise FileTrouble(Code.E708, f"is text of {len(shape)} axes, a column of a table is rows of text `char[n w]`")
     if len(shape) > 2:
@@ -752,7 +756,7 @@ def require_columns(columns: Sequence[CsvColumn]) -> None:
 
 
 def column_texts(delimiter: str, columns: Sequence[CsvColumn]) -> Iterator[str]:
-    """A header and the columns beside each other, block by block."""
+    """The text of a header and the columns, block by block."""
     yield delimiter.join(_quoted(column.name, delimiter) for column in columns) + "\n"
     for start in range(0, len(columns[0].values), ITEMS):
         written = [_cells(column, start, delimiter) for column in columns]
@@ -774,7 +778,7 @@ def _quoted(text: str, delimiter: str) -> str:
 
 
 def _all_written(items: list[Any], kind: Kind) -> list[str]:
-    if kind is Kind.F64 and all(map(math.isfinite, items)):  # JSON's floats are Python's, and it is quick
+    if kind is Kind.F64 and all(map(math.isfinite, items)):  # JSON writes floats as Python does, and faster
         return (json.dumps(items, separators=(",", ":"))[1:-1] + ",").replace(".0,", ",")[:-1].split(",")
     return [_written(item, kind) for item in items]
 

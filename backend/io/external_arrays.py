@@ -1,8 +1,8 @@
-"""Inputs that stay in their files until a device needs a part of them, on any machine.
+"""Inputs and outputs that stay in their files until a device reads or writes a part of them, on any machine.
 
-The reader must see the same file as home.  A file is identified by its *mark*: its size, its time of writing and a digest of its
-first bytes (of a folder: the sizes and times of all files in it).  Links are not followed: a path that leads through a link
-counts as a missing file.
+The process that reads must see the same file as the client.  A file is identified by its *fingerprint*: its size, its time of
+modification and a digest of its first bytes (for a folder: the sizes and times of all files in it).  Links are not followed: a
+path through a link counts as a missing file.
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ from ..cpu.backend import CpuBackend
 from ..schedule.plan.plan import Box
 from ..vm.backend_interface import Index
 from .byte_source import bytes_of, new_array
-from .csv import Place
+from .csv import RecordOffset
 from .errors import FileTrouble, damaged, system_errors
-from .reading import RowSource, Wanted, located, places_of, row_source, split_member
-from .row_sinks import PlacedSink
+from .reading import InputSpec, RowSource, located, places_of, row_source, split_member
+from .row_sinks import RandomAccessSink
 from .writing import sink_type, system_trouble
 
-Mark: TypeAlias = tuple[int, int, str]
+Fingerprint: TypeAlias = tuple[int, int, str]
 _HEADER: Final = 1 << 16
 MOST_FILES: Final = 10_000
-"""In a folder that has a mark."""
+"""Files of a folder beyond which it has no fingerprint."""
 _BLOCK: Final = 1 << 20
-"""Bytes of whole rows that are read at a time where a box has parts of rows."""
+"""Bytes of full rows that are read at a time if a box has parts of rows."""
 
 
-def mark_of(path: str) -> Mark | None:
-    """None: there is no such file, the path leads elsewhere, or the folder has too many files."""
+def fingerprint_of(path: str) -> Fingerprint | None:
+    """The fingerprint of a file or folder; None if it does not exist, is reached through a link, or has too many files."""
     try:
         if is_url(path):
-            from .remote import known
+            from .remote import current_version
 
-            version = known(path)
+            version = current_version(path)
             return version.size, 0, version.digest
         if os.path.realpath(path) != path:
             return None
         if os.path.isdir(path):
-            return _mark_of_folder(path)
+            return _fingerprint_of_folder(path)
         with open_regular(path) as file:
             status = os.fstat(file.fileno())
             return status.st_size, status.st_mtime_ns, sha256(file.read(_HEADER)).hexdigest()
@@ -58,7 +58,7 @@ def mark_of(path: str) -> Mark | None:
         return None
 
 
-def _mark_of_folder(path: str) -> Mark | None:
+def _fingerprint_of_folder(path: str) -> Fingerprint | None:
     sizes, times, digest, count = 0, 0, sha256(), 0
     for folder, inner, names in os.walk(path):
         inner.sort()
@@ -73,17 +73,19 @@ def _mark_of_folder(path: str) -> Mark | None:
 
 @dataclass(frozen=True)
 class StoredInput:
-    """A box of an input in a file; None is all of it.  `path` may name a member, `shown` is how messages name it.
-    `places`: of its records, if it is a table that is text, so that nobody measures it again."""
+    """A box of an input in a file (`box` None: all of it).
+
+    `path` may name a member; `shown` is its name in messages.  `places`: the record starts of a text table, which need not be
+    measured again."""
 
     path: str
     kind: Kind
     shape: tuple[int, ...]
     shown: str
     span: Span
-    mark: Mark
+    fingerprint: Fingerprint
     reading: ColumnFormat = AS_WRITTEN
-    places: tuple[Place, ...] = ()
+    places: tuple[RecordOffset, ...] = ()
     box: Box | None = None
 
     @property
@@ -92,11 +94,11 @@ class StoredInput:
 
     @cached_property
     def source(self) -> RowSource:
-        """What reads it, if this is the file that home has seen.  RunFailed."""
+        """The reader of the file.  Raises RunFailed if it is not the file that the client has seen."""
         with located(self.shown, self.span), system_errors():
-            if mark_of(self.file) != self.mark:
+            if fingerprint_of(self.file) != self.fingerprint:
                 raise damaged("changed while it was read, or is another file for a worker")
-            wanted = Wanted(self.kind, len(self.shape), self.span, self.reading, self.shown)
+            wanted = InputSpec(self.kind, len(self.shape), self.span, self.reading, self.shown)
             source = row_source(self.path, wanted, self.shape, self.places)
         assert source is not None, "stored inputs can be read in rows"
         return source
@@ -107,7 +109,7 @@ class StoredInput:
         return window
 
     def read(self) -> Any:
-        """The box as an array.  RunFailed."""
+        """The box as an array.  Raises RunFailed."""
         source, box = self.source, self.box or tuple((0, size) for size in self.shape)
         try:
             with located(self.shown, self.span), system_errors():
@@ -117,7 +119,7 @@ class StoredInput:
                     source.require_same(handle)
                 finally:
                     source.close(handle)
-        except Refused as refused:  # while the program runs all is a failure of it
+        except Refused as refused:  # a failure of the run, since the program runs already
             raise RunFailed(refused.diagnostics) from None
         return result
 
@@ -136,19 +138,19 @@ class StoredInput:
         return result
 
     def facts(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Its fields as JSON."""
         return {
             "path": self.path, "kind": self.kind.value, "shape": self.shape, "shown": self.shown,
-            "span": [self.span.file, self.span.start, self.span.end], "mark": self.mark, "places": self.places,
+            "span": [self.span.file, self.span.start, self.span.end], "mark": self.fingerprint, "places": self.places,
             "reading": [self.reading.form.name, *astuple(self.reading)[1:]],
         }  # fmt: skip
 
 
 @dataclass(eq=False)
 class StoredOutput:
-    """An output's file, into which whoever makes a part of the value writes it.  `path`: of the temporary, once it is begun."""
+    """The file of an output, into which each device writes its part.  `path`: of the temporary file, once it exists."""
 
-    sink: PlacedSink
+    sink: RandomAccessSink
     span: Span
     path: str = ""
 
@@ -157,7 +159,7 @@ class StoredOutput:
         return os.path.realpath(self.sink.path)
 
     def anew(self) -> StoredOutput:
-        """For a run of its own."""
+        """A copy for another run."""
         sink = self.sink
         return StoredOutput(type(sink)(sink.path, sink.kind, sink.shape, sink.name), self.span)
 
@@ -168,12 +170,12 @@ class StoredOutput:
             self.path = self.sink.temporary
 
     def end(self) -> None:
-        """All of it is written.  RunFailed E708."""
+        """Complete the file.  Raises RunFailed E708."""
         with self.writing():
             self.sink.end()
 
     def write(self, box: Box | None, array: Any) -> None:
-        """What is in a box, which is cut along one axis.  RunFailed E708."""
+        """Write a box, which is cut along at most one axis.  Raises RunFailed E708."""
         cut = [(axis, part[0]) for axis, part in enumerate(box or ()) if part != (0, self.sink.shape[axis])]
         require_invariant(len(cut) < 2, "plans cut one axis")
         with self.writing(), self.opened():
@@ -181,7 +183,7 @@ class StoredOutput:
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Where the file was not begun in this process, it is open while the block lasts.  OSError."""
+        """Keeps the file open for the block, if another process created it.  Raises OSError."""
         if self.sink.handle >= 0:
             yield
             return
@@ -198,7 +200,7 @@ class StoredOutput:
             yield
 
     def facts(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Its fields as JSON."""
         return {
             "path": self.path, "kind": self.sink.kind.value, "shape": self.sink.shape, "shown": self.sink.path,
             "span": [self.span.file, self.span.start, self.span.end],
@@ -222,24 +224,24 @@ def from_facts(facts: Mapping[str, Any]) -> StoredInput | StoredOutput:
 def stored_output(
     path: str, kind: Kind, shape: tuple[int, ...], name: str, reading: ColumnFormat, span: Span
 ) -> StoredOutput | None:  # fmt: skip
-    """An output of numbers whose file has places for them that are known; None: it has not."""
+    """An output whose file can be written in any order; None if its format does not allow that."""
     sink = sink_type(path, kind, reading) if kind is not Kind.CHAR else None
-    return StoredOutput(sink(path, kind, shape, name), span) if sink is not None and issubclass(sink, PlacedSink) else None
+    return StoredOutput(sink(path, kind, shape, name), span) if sink is not None and issubclass(sink, RandomAccessSink) else None
 
 
 def read_back(value: Any) -> Any:
-    """What has been written in place, as its file has it; all else is what it is.  RunFailed."""
-    if not isinstance(value, PlacedSink):
+    """The array of an output that was written to its file; other values as they are.  Raises RunFailed."""
+    if not isinstance(value, RandomAccessSink):
         return value
     with located(value.path, Span("", 0, 0)), system_errors():
         return value.values()
 
 
-def stored_input(path: str, wanted: Wanted, shape: tuple[int, ...]) -> StoredInput | None:
-    """An input that can be read in boxes, without beginning at the start of its file for each; None: it cannot."""
+def stored_input(path: str, wanted: InputSpec, shape: tuple[int, ...]) -> StoredInput | None:
+    """An input that can be read in boxes at random; None if each would be read from the start of the file."""
     file, _ = split_member(path)
     real = file if is_url(file) else os.path.realpath(file)
-    mark = mark_of(real) if wanted.held is None and 0 not in shape else None
+    mark = fingerprint_of(real) if wanted.held is None and 0 not in shape else None
     if mark is None:
         return None
     path = real + path[len(file) :]
@@ -252,7 +254,7 @@ def stored_input(path: str, wanted: Wanted, shape: tuple[int, ...]) -> StoredInp
 
 
 class StoreBackend(CpuBackend):
-    """Values are stored inputs, which are read when a device takes them, and stored outputs, which are written into."""
+    """The back end of a store: its values are stored inputs, read when a device takes them, and stored outputs."""
 
     def bring(self, value: Any, kind: Kind) -> Any:
         return value

@@ -24,7 +24,7 @@ from ...typechecker.elements import Kind
 from .byte_source import BLOCK, Content, blocks_of, fill_with_items, is_direct, length_of, member, new_array, opened, stored_at
 from .cells import Column, require_accepted, require_shape
 from .errors import FileTrouble, damaged, disagrees, listed, system_errors
-from .row_sinks import Piece, PlacedSink, write_at
+from .row_sinks import Piece, RandomAccessSink, write_at
 
 # ---------------------------------------------------------------------------------------------------- reading .npy
 
@@ -272,7 +272,7 @@ def npy_source(content: Content, kind: Kind, shape: tuple[int, ...], at: int = 0
 
 
 @dataclass(slots=True)
-class NpySink(PlacedSink):
+class NpySink(RandomAccessSink):
     """A new npy file, in which the items lie as in the array."""
 
     def prepare(self) -> None:

@@ -30,18 +30,18 @@ from .cells import (
     DAY,
     MICROSECONDS,
     PARTS,
+    CellError,
     Column,
-    Unsuitable,
     changed,
+    converted_integers,
     multiplied,
     number_of,
     require_accepted,
     require_shape,
-    within,
 )
 from .csv import CsvColumn, require_columns
 from .errors import FileTrouble, damaged, disagrees, first_line, listed, missing_package, system_errors
-from .row_sinks import OrderedSink, Outlet
+from .row_sinks import AppendSink, Outlet
 
 # ---------------------------------------------------------------------------------------------------- Arrow columns
 #
@@ -164,7 +164,7 @@ def _dates_of(column: ArrowColumn, reading: ColumnFormat) -> Any:
         if there:
             try:
                 numbers[at] = number_of(text, reading)
-            except Unsuitable as trouble:
+            except CellError as trouble:
                 of = f" of column `{column.name}`" if column.name else ""
                 raise damaged(f"item {at}{of}: {trouble.message}") from None
     return numbers
@@ -265,15 +265,15 @@ def _groups(file: Any, name: str) -> list[list[Any]]:
 
 def working_memory(content: Content, wanted: Column) -> int:
     """What reading may take beside the array: the pages of a column of one group of rows, stored and decoded, and a batch."""
-    return _beside(content, "", lambda group: max(group, default=0))
+    return _extra_bytes(content, "", lambda group: max(group, default=0))
 
 
 def largest_group(content: Content, wanted: Column) -> int:
     """What reading in rows may take: the pages of all columns asked for of one group of rows, stored and decoded, and a batch."""
-    return _beside(content, wanted.member, sum)
+    return _extra_bytes(content, wanted.member, sum)
 
 
-def _beside(content: Content, name: str, of_group: Callable[[list[int]], int]) -> int:
+def _extra_bytes(content: Content, name: str, of_group: Callable[[list[int]], int]) -> int:
     with _opened(content) as file:
         sizes = [[max(0, int(one.total_uncompressed_size)) for one in group] for group in _groups(file, name)]
         most = max(map(of_group, sizes), default=0)
@@ -356,7 +356,7 @@ def _batches(file: Any, columns: list[str], wanted: Column, groups: list[int] | 
             items = batch.column(batch.schema.get_field_index(column))
             if items.null_count:
                 raise disagrees(f"has missing values in column `{column}`", "say what stands for them: `missing 0`")
-            table[:, number] = within(items.to_numpy(zero_copy_only=False), table.dtype)
+            table[:, number] = converted_integers(items.to_numpy(zero_copy_only=False), table.dtype)
         yield table
 
 
@@ -457,7 +457,7 @@ def _items(part: Any, type: Any) -> Any:
 
 
 @dataclass(slots=True)
-class ParquetSink(OrderedSink):
+class ParquetSink(AppendSink):
     """Rows of a new parquet file, which wait until a group is full."""
 
     working_memory: ClassVar[int] = WORKING_MEMORY
@@ -472,7 +472,7 @@ class ParquetSink(OrderedSink):
     def prepare(self) -> None:
         import numpy
 
-        OrderedSink.prepare(self)
+        AppendSink.prepare(self)
         names = [self.name] if len(self.shape) == 1 else [f"column{number}" for number in range(self.shape[1])]
         self._groups = _RowGroups(self.file, [(column, self.kind, CellFormat.ITEM) for column in names])
         self._waiting = numpy.empty((self._groups.rows, len(names)), NUMPY_NAMES[self.kind])

@@ -36,7 +36,7 @@ from ..vm.backend_interface import shown as number_in_text
 from . import csv
 from .byte_source import Content, bytes_of, new_array, suffix_of
 from .cells import Column, changed, require_shape
-from .csv import DELIMITERS, Place, Table
+from .csv import DELIMITERS, RecordOffset, Table
 from .errors import FileTrouble, damaged, disagrees, system_errors
 
 # ---------------------------------------------------------------------------------------------------- text files
@@ -94,7 +94,7 @@ def _codes(content: Content) -> Iterator[Any]:
 
 
 def header(content: Content, wanted: Column) -> tuple[int, ...]:
-    """Characters, or lines and the characters of the longest."""
+    """The shape: the number of characters, or of lines and of the characters of the longest."""
     import numpy
 
     _require_text(wanted)
@@ -112,7 +112,7 @@ def header(content: Content, wanted: Column) -> tuple[int, ...]:
 
 
 def working_memory(content: Content, wanted: Column) -> int:
-    """What reading takes beside the array: blocks as bytes, as text, and as code points with their places."""
+    """Bytes that reading takes besides the array: blocks as bytes, as text, and as code points with their positions."""
     return min(64 * content.size(), 64 * _TEXT_BLOCK)
 
 
@@ -141,7 +141,7 @@ def read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
 
 
 def _place_lines(items: Any, shape: tuple[int, ...], codes: Any, line: int, column: int) -> tuple[int, int]:
-    """Put a block that begins at a line and a column where it belongs; where the next one begins."""
+    """Store a block that begins at a line and a column; returns the line and column of the next one."""
     import numpy
 
     ends = codes == _LINE_END
@@ -164,26 +164,26 @@ _WITH_CLAUSES: Final = (".csv", ".tsv", ".parquet")
 
 
 class _FileFormat(NamedTuple):
-    """What reads a format.  FileTrouble."""
+    """The functions that read a format; they raise FileTrouble."""
 
     header: Callable[[Content, Column], tuple[int, ...]]
-    """The shape, after checking all that can be checked without the data."""
+    """The shape, after all checks that need no data."""
     read: Callable[[Content, Column, tuple[int, ...]], Any]
     """The data as a NumPy array of the kind (text: dtype U1)."""
     working_memory: Callable[[Content, Column], int]
-    """What reading takes beside the array, at most."""
+    """An upper bound of the bytes that reading takes besides the array."""
 
 
 _CODECS: Final[Mapping[str, tuple[str, str]]] = {
     ".npy": ("npy", ""), ".npz": ("npy", "npz_"), ".parquet": ("parquet", ""), ".zarr": ("zarr", ""), ".png": ("png", ""),
     ".txt": ("reading", ""),
 }  # fmt: skip
-"""The module of a format and what its functions' names begin with: all formats but tables that are text (`table_of`)."""
+"""By suffix: the module of a format and the prefix of its functions; text tables are read by `table_of` instead."""
 
 
 @cache
 def format_of(suffix: str) -> _FileFormat | None:
-    """The codec of a suffix, imported when a file of that format is read; None for tables that are text and for other files."""
+    """The codec of a suffix, imported on first use; None for text tables and for unknown suffixes."""
     if suffix not in _CODECS:
         return None
     name, prefix = _CODECS[suffix]
@@ -199,11 +199,11 @@ def split_member(path: str) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """An input: the declared kind and rank, what its clauses say, and which line of the program asks for it.
+class InputSpec:
+    """The declaration of an input: its kind and rank, its clauses, and its line in the program.
 
-    `shown` is how messages name the file (as the program wrote it) when its path was resolved; `held` its bytes where they could
-    be read only once.  `tables`: those that other inputs take columns of, so that each is read once."""
+    `shown`: the file's name in messages, as the program wrote it, if the path was resolved.  `held`: its bytes if they could be
+    read only once.  `tables`: the tables that several inputs take columns of, each of which is read once."""
 
     kind: Kind
     rank: int
@@ -214,7 +214,7 @@ class Wanted:
     tables: dict[tuple[str, str], Table] = field(default_factory=dict)
 
 
-def read_shape(path: str, wanted: Wanted) -> tuple[int, ...]:
+def read_shape(path: str, wanted: InputSpec) -> tuple[int, ...]:
     """The shape that the file gives an input."""
     rank = wanted.rank
     with located(wanted.shown or path, wanted.span), system_errors():
@@ -226,7 +226,7 @@ def read_shape(path: str, wanted: Wanted) -> tuple[int, ...]:
         return shape
 
 
-def read_values(path: str, wanted: Wanted, shape: tuple[int, ...]) -> Any:
+def read_values(path: str, wanted: InputSpec, shape: tuple[int, ...]) -> Any:
     """The data as a NumPy array of the kind (text: dtype U1) and of the shape that `read_shape` gave."""
     with located(wanted.shown or path, wanted.span), system_errors():
         file, member = split_member(path)
@@ -244,7 +244,7 @@ def read_values(path: str, wanted: Wanted, shape: tuple[int, ...]) -> Any:
 
 
 def identity_of(content: Content, suffix: str, column: Column) -> tuple[int | str, ...]:
-    """The same while nobody has written what an input is read from."""
+    """A value that changes when the file of an input is written."""
     if suffix != ".zarr":
         return content.identity()
     from . import zarr
@@ -252,14 +252,14 @@ def identity_of(content: Content, suffix: str, column: Column) -> tuple[int | st
     return zarr.identity(content, column)
 
 
-def table_of(content: Content, suffix: str, wanted: Wanted, places: tuple[Place, ...] = ()) -> Table:
-    """The table that an input takes a column of, or all.  `places`: of its records, if they are known."""
+def table_of(content: Content, suffix: str, wanted: InputSpec, places: tuple[RecordOffset, ...] = ()) -> Table:
+    """The table that an input takes one or all columns of.  `places`: its record starts, if they are known."""
     separator = wanted.reading.separator or DELIMITERS[suffix]
     return wanted.tables.setdefault((content.path, separator), Table(content, separator, places))
 
 
-def column_of(member: str, wanted: Wanted) -> Column:
-    """What an input takes of a table."""
+def column_of(member: str, wanted: InputSpec) -> Column:
+    """The column of a table that an input takes."""
     return Column(member, wanted.kind, wanted.rank, wanted.reading)
 
 
@@ -303,7 +303,7 @@ def check_permutation(values: Any, path: str, span: Span) -> None:
             raise disagrees(f"is declared a permutation, but does not hold {missing} (each of 0 to {values.size - 1} once)")
 
 
-def _header(path: str, wanted: Wanted) -> tuple[int, ...]:
+def _header(path: str, wanted: InputSpec) -> tuple[int, ...]:
     file, member = split_member(path)
     content, suffix = content_of(file, wanted.held)
     column = column_of(member, wanted)
@@ -335,7 +335,7 @@ def _axes(rank: int) -> str:
 
 @contextmanager
 def located(path: str, span: Span) -> Iterator[None]:
-    """Turn a codec's trouble into the diagnostic of one input or output."""
+    """Turns a codec's `FileTrouble` into the diagnostic of one input or output."""
     try:
         yield
     except FileTrouble as trouble:
@@ -349,18 +349,19 @@ def _error(trouble: FileTrouble, path: str, span: Span) -> RhoError:
 
 # ---------------------------------------------------------------------------------------------------- sequential sources
 #
-# Ranges of rows of a file that is read in order: text, row groups, chunks.
+# Ranges of rows of a file that is read sequentially: text, row groups, chunks.
 #
-# Rows that have been read and are still needed are kept.  Rows before these are read again, from their chunk if the format has
-# chunks, else from the start of the file.
+# Rows that have been read and are still needed stay in memory.  Rows before these are read again, from their chunk if the format
+# has chunks, else from the start of the file.
 
 Blocks: TypeAlias = Callable[[int], tuple[int, Iterator[Any]]]
-"""From a row: which row it begins with (no later one), and the items from there on as vectors."""
+"""From a row to a row at or before it, and the items from there on as vectors."""
 
 
 @dataclass(slots=True)
 class _Cursor:
-    """How far a file has been read: the items that are kept, the first of which is item `at`; None: not at all."""
+    """The state of reading: the blocks in memory, whose first item is number `at`, and the iterator of further ones (None: not
+    open)."""
 
     at: int = 0
     blocks: list[Any] = field(default_factory=list)
@@ -372,9 +373,11 @@ class _Cursor:
 
 
 @dataclass(frozen=True, slots=True)
-class InOrder:
-    """See the module.  `size` bytes are read for all of it, which takes `working_memory` bytes of memory; `identify` tells what
-    is there now, which was `identity`."""
+class SequentialSource:
+    """Rows of a file that is read sequentially.
+
+    `bytes`: the stored bytes of all rows; `working_memory`: the memory that reading takes; `identify`: the current identity of
+    the file, which was `identity` when the run was planned."""
 
     content: Content
     kind: Kind
@@ -394,13 +397,13 @@ class InOrder:
         return prod(self.shape[1:])
 
     def open(self) -> _Cursor:
-        """What reads it, after asking whether the file is still the one that was planned for.  FileTrouble."""
+        """A cursor.  Raises FileTrouble if the file has changed since planning."""
         cursor = _Cursor()
         self.require_same(cursor)
         return cursor
 
     def close(self, cursor: _Cursor) -> None:
-        """Nothing more is read."""
+        """Release the blocks in memory."""
         close = getattr(cursor.more, "close", None)
         if close is not None:
             close()
@@ -431,7 +434,7 @@ class InOrder:
                 index -= 1
 
     def _begin(self, cursor: _Cursor, first: int) -> Iterator[Any]:
-        """What goes on to row `first`, without what lies between where that can be left out."""
+        """The iterator that reads row `first` next or later, skipping chunks before it if the format has chunks."""
         before, beyond = first * self._width < cursor.at, first * self._width > cursor.end
         if cursor.more is None or before or beyond:
             row, more = self.blocks(first)
@@ -450,7 +453,7 @@ _BLOCK: Final = 1 << 20
 
 
 class RowSource(Protocol):
-    """An input of `bytes` stored bytes whose rows are read as they are wanted, with `working_memory` bytes of memory for it."""
+    """An input whose rows can be read in ranges; `bytes`: its stored bytes; `working_memory`: bytes that reading takes."""
 
     @property
     def path(self) -> str: ...
@@ -464,7 +467,7 @@ class RowSource(Protocol):
     def working_memory(self) -> int: ...
 
     def open(self) -> Any:
-        """A handle, if the file is still the one that was planned for.  FileTrouble."""
+        """A handle.  Raises FileTrouble if the file has changed since planning."""
         ...
 
     def read(self, handle: Any, first: int, into: Any, keep: int) -> None:
@@ -472,15 +475,16 @@ class RowSource(Protocol):
         ...
 
     def require_same(self, handle: Any) -> None:
-        """FileTrouble: it has been written meanwhile."""
+        """Raise FileTrouble if the file has been written meanwhile."""
         ...
 
     def close(self, handle: Any) -> None: ...
 
 
-def row_source(path: str, wanted: Wanted, shape: tuple[int, ...], places: tuple[Place, ...] = ()) -> RowSource | None:
-    """The rows of a file whose header was read, which gave it this shape; None where they cannot be read some at a time.
-    `places`: those of a table, if it was measured elsewhere."""
+def row_source(path: str, wanted: InputSpec, shape: tuple[int, ...], places: tuple[RecordOffset, ...] = ()) -> RowSource | None:
+    """The rows of a file with this shape, from its header; None if the format cannot be read in ranges.
+
+    `places`: the record starts of a table, if it was measured elsewhere."""
     from . import npy, parquet, zarr
     from .npy import npy_source
 
@@ -509,27 +513,26 @@ def row_source(path: str, wanted: Wanted, shape: tuple[int, ...], places: tuple[
             blocks = lambda first: table.items(column, first)  # noqa: E731
         case _:
             return None
-    return InOrder(content, kind, shape, size, content.cached_bytes + working_memory, blocks, identify, identify())
+    return SequentialSource(content, kind, shape, size, content.cached_bytes + working_memory, blocks, identify, identify())
 
 
-def places_of(path: str, wanted: Wanted) -> tuple[Place, ...]:
-    """From which the records of a table that is text can be read; none in other formats."""
+def places_of(path: str, wanted: InputSpec) -> tuple[RecordOffset, ...]:
+    """The record starts of a text table; empty for other formats."""
     file, suffix = content_of(split_member(path)[0], wanted.held)
     return table_of(file, suffix, wanted).places if suffix in DELIMITERS else ()
 
 
 # ---------------------------------------------------------------------------------------------------- memory of reading
 #
-# The bytes that reading and writing a file take in addition to its array, known beforehand: part of the planned peak.
+# The bytes that reading and writing a file take in addition to its array, as part of the planned peak.
 #
-# Every figure is a bound: some blocks, or less where the data are less.  `tests/soak/test_files_memory.py` compares them with
-# what processes take.
+# Every figure is an upper bound.  `tests/soak/test_files_memory.py` compares them with the memory of processes.
 
 _MB: Final = 1 << 20
 
 
 def reading_bytes(path: str, kind: Kind, shape: tuple[int, ...], span: Span, *, held: bytes | None = None) -> int:
-    """Beside the array, of an input whose header was read.  `held`: what came through a pipe, which is kept."""
+    """Bytes besides the array of an input whose header was read.  `held`: the bytes of a pipe, which stay in memory."""
     with located(path, span), system_errors():
         file, member = split_member(path)
         content, suffix = content_of(file, held)
@@ -540,7 +543,7 @@ def reading_bytes(path: str, kind: Kind, shape: tuple[int, ...], span: Span, *, 
 
 
 def writing_bytes(path: str, kind: Kind, shape: tuple[int, ...]) -> int:
-    """Beside the array, of an output."""
+    """Bytes besides the array of an output."""
     from . import parquet, zarr
 
     items, most = math.prod(shape), bytes_of(kind, shape)

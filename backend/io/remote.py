@@ -1,10 +1,9 @@
 """Inputs at URLs: `http://…` and other URLs that fsspec reads, fetched by byte ranges.
 
-Ranges grow while a file is read in order, and the latest are kept for all readers of the process.  Servers are asked not to
-compress, redirections are not followed, and a server may be silent for `PATIENCE` seconds.  A file is identified by what its
-server reports: size, `ETag` and `Last-Modified`.  It is asked once for each `Content`; later answers are compared with that.
-
-The one module that knows fsspec and aiohttp.
+Ranges grow while a file is read sequentially, and the latest are cached for all readers of the process.  Requests forbid
+compression, redirections are not followed, and a server times out after `PATIENCE` seconds.  A file is identified by the size,
+`ETag` and `Last-Modified` that its server reports once for each `Content`; later responses are compared with these.  The only
+module that imports fsspec and aiohttp.
 """
 
 from __future__ import annotations
@@ -26,17 +25,17 @@ from ...lang.support.records import dataclass
 from .errors import FileTrouble, damaged, first_line, missing_package
 
 PATIENCE: Final = 20.0
-"""Seconds in which a server has to answer, and between two parts of an answer."""
+"""Timeout in seconds, for a response and between two parts of it."""
 _LEAST: Final = 1 << 14
 _MOST: Final = 1 << 20
-"""Bytes that are fetched at a time where less is asked for."""
+"""Bytes of a fetched range, at least and at most, if less is requested."""
 CACHE_BYTES: Final = 4 << 20
-"""Bytes that are kept of what was fetched."""
+"""Bytes of the cache of fetched ranges."""
 _NAMES: Final = ("ETag", "Last-Modified")
 
 
 class _HttpResponse(Exception):
-    """What a server says instead of the file."""
+    """A response that is not the file."""
 
     def __init__(self, status: int, reason: str, location: str) -> None:
         super().__init__(f"{status} {reason}".strip())
@@ -44,7 +43,7 @@ class _HttpResponse(Exception):
 
 
 async def _require_the_file(response: Any) -> None:
-    """It is, and what it tells of its version is kept."""
+    """Check that a response is the file, and record its validators."""
     if response.status < 300:
         _LATEST_VALIDATORS[str(response.url)] = tuple([response.headers.get(name) for name in _NAMES])
     else:
@@ -53,7 +52,7 @@ async def _require_the_file(response: Any) -> None:
 
 
 def _system_of(url: str) -> tuple[Any, str]:
-    """The file system of a URL, and what it calls it."""
+    """The fsspec file system of a URL, and the path in it."""
     url = normalize_url(url)
     scheme = url.partition("://")[0]
     options: dict[str, Any] = {}
@@ -80,7 +79,7 @@ def _system_of(url: str) -> tuple[Any, str]:
 
 @contextmanager
 def _as_file_trouble() -> Iterator[None]:
-    """What file systems of fsspec raise, of which there is no one family, as trouble with a file."""
+    """Turns the exceptions of fsspec's file systems, which have no common base class, into FileTrouble."""
     try:
         yield
     except (FileTrouble, MemoryError):
@@ -117,8 +116,8 @@ def _trouble(error: BaseException | None) -> FileTrouble:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """The size of a file, and what tells it from another.  `validators`: `ETag` and `Last-Modified`, where every answer tells
-    them; `location`: whose answers these are."""
+    """The version of a file: its size and a digest.  `validators`: `ETag` and `Last-Modified`, if every response has them;
+    `location`: the URL of these responses."""
 
     size: int
     digest: str
@@ -126,18 +125,18 @@ class Version:
     location: str
 
     def require_same(self) -> None:
-        """FileTrouble: the latest answer told another one."""
+        """Raise FileTrouble if the latest response had other validators."""
         if any(one and other and one != other for one, other in zip(self.validators, _LATEST_VALIDATORS.get(self.location, ()),
             strict=False)):
             raise damaged("changed while it was read")
 
 
 _LATEST_VALIDATORS: Final[dict[str, tuple[str | None, ...]]] = {}
-"""What the latest answer of a URL told of its version."""
+"""The validators of the latest response, by URL."""
 
 
-def known(url: str) -> Version:
-    """What its server says now.  FileTrouble."""
+def current_version(url: str) -> Version:
+    """The version that the server reports now.  Raises FileTrouble."""
     system, path = _system_of(url)
     with _as_file_trouble():
         system.invalidate_cache()
@@ -152,31 +151,31 @@ def known(url: str) -> Version:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ByteRange:
-    """Bytes of a file that were fetched, or that somebody is fetching."""
+    """A range of bytes of a file that has been fetched or is being fetched."""
 
     first: int
     stop: int
     bytes: Future[bytes] = field(default_factory=Future)
 
 
-class _Parts:
-    """The parts that were used last, of all readers of this process: `CACHE_BYTES` bytes.
+class _RangeCache:
+    """An LRU cache of byte ranges for all readers of this process, of `CACHE_BYTES` bytes.
 
-    A part that goes on where another one ends is twice as long, so that whoever reads in order asks seldom, also where several
-    do, each its own part.  With many parts each is shorter: none goes before it is used."""
+    A range that continues another one is twice as long, so that sequential readers make few requests, also several of them in
+    different parts of a file.  With many ranges each is shorter, so that none is evicted before it is used."""
 
     def __init__(self) -> None:
         self._lock = processes.lock()
         self._parts: list[tuple[tuple[str, str], _ByteRange]] = []
-        """The latest last, and of which version of which URL."""
+        """The ranges, latest last, by URL and version."""
         processes.in_children(self._forget_unfetched)
 
     def _forget_unfetched(self) -> None:
-        """Who fetches them is a thread of the parent."""
+        """After a fork: forget the ranges that a thread of the parent is fetching."""
         self._parts = [(of, part) for of, part in self._parts if part.bytes.done()]
 
     def at(self, key: tuple[str, str], at: int, count: int, size: int) -> tuple[_ByteRange, bool]:
-        """The part that has a byte, and whether the caller has to fetch it; `count` bytes are asked for."""
+        """The range with a byte, and whether the caller has to fetch it; `count` bytes are requested."""
         with self._lock:
             same = [part for of, part in self._parts if of == key]
             cached = next((part for part in same if part.first <= at < part.stop), None)
@@ -195,17 +194,17 @@ class _Parts:
             return part, cached is None
 
     def drop(self, key: tuple[str, str], part: _ByteRange) -> None:
-        """It could not be fetched."""
+        """Forget a range that could not be fetched."""
         with self._lock:
             self._parts = [(of, one) for of, one in self._parts if of != key or one is not part]
 
 
-_PARTS: Final = _Parts()
+_CACHE: Final = _RangeCache()
 _NOTHING: Final = _ByteRange(0, 0)
 
 
 class Remote(io.RawIOBase):
-    """A file that lies elsewhere.  FileTrouble, also when it is read."""
+    """A file at a URL; its methods raise FileTrouble."""
 
     def __init__(self, url: str, version: Version) -> None:
         self._version, self._size, self._at, self._part = version, version.size, 0, _NOTHING
@@ -236,15 +235,15 @@ class Remote(io.RawIOBase):
 
     def _fetched(self, count: int) -> _ByteRange:
         while True:
-            part, is_mine = _PARTS.at(self._key, self._at, count, self._size)
+            part, is_mine = _CACHE.at(self._key, self._at, count, self._size)
             if is_mine:
                 try:
                     part.bytes.set_result(self._fetch(part.first, part.stop))
                 except BaseException as error:
-                    _PARTS.drop(self._key, part)
+                    _CACHE.drop(self._key, part)
                     part.bytes.set_exception(error)
                     raise
-            if wait_for(part.bytes).exception() is None:  # where somebody else failed this one tries
+            if wait_for(part.bytes).exception() is None:  # if another reader failed, this one tries
                 return part
 
     def _fetch(self, first: int, stop: int) -> bytes:

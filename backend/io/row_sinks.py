@@ -1,7 +1,7 @@
-"""New files of numbers that are written a slab at a time.
+"""Sinks: new files of numbers that are written a slab at a time.
 
-A sink is a temporary beside its target until the outputs of a run are renamed together (`writing.write_together`).  It has what a
-value has to be spoken of, and no data.
+A sink writes a temporary file next to its target, until the outputs of a run are renamed together (`writing.write_together`).  It
+has the kind and shape of a value, but no data.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ from .errors import FileTrouble
 
 @dataclass(slots=True)
 class RowSink(ABC):
-    """`working_memory`: bytes of memory that writing takes; `any_axis`: may slabs be along any axis in any order, or are they
-    rows in order?  `name`: of the output; `came`: bytes of items that have been put."""
+    """A file that receives an output in slabs.
+
+    `working_memory`: bytes that writing takes; `any_axis`: may slabs be along any axis in any order, rather than rows in order?
+    `name`: of the output; `came`: bytes of items written so far."""
 
     working_memory: ClassVar[int] = 0
     any_axis: ClassVar[bool] = False
@@ -46,42 +48,42 @@ class RowSink(ABC):
 
     @abstractmethod
     def prepare(self) -> None:
-        """All but the items.  FileTrouble: what the format does not hold.  OSError."""
+        """Write all but the items.  Raises FileTrouble for values that the format cannot contain, and OSError."""
 
     @abstractmethod
     def put(self, slab: Any, axis: int, first: int) -> None:
-        """Items from `first` on along an axis, all of the others'.  OSError."""
+        """Write a slab: items from `first` on along an axis, and all along the others.  Raises OSError."""
 
     @abstractmethod
     def finish(self) -> None:
-        """All items have come.  OSError."""
+        """Write what follows the items.  Raises OSError."""
 
     def begin(self) -> None:
-        """FileTrouble, OSError: as `prepare`."""
+        """Create the temporary file.  Raises FileTrouble and OSError, as `prepare`."""
         self.handle = self.written.begin(self.path)
         self.prepare()
 
     def end(self) -> None:
-        """That was all.  OSError."""
+        """Complete and close the temporary file.  Raises OSError."""
         if self.came != bytes_of(self.kind, self.shape):
             raise FileTrouble(Code.E708, "was not written whole")
         self.finish()
         self.written.end(self.handle)
 
     def discard(self) -> None:
-        """Nothing of it stays, unless it has been renamed."""
+        """Delete the temporary file, unless it has been renamed."""
         self.written.__exit__(None, None, None)
 
 
 # ---------------------------------------------------------------------------------------------------- append targets
 #
-# Where libraries and buffers write until it is shut, and nowhere then.
+# A file wrapper that discards writes after it is shut.
 #
-# Writers of libraries write what is missing when they are freed, buffers what they hold: after an interrupt, into a file that is
-# closed, or into another one that got its handle.
+# Writers of libraries flush when they are freed: after an interrupt that would be to a closed file, or to another one that got
+# its handle.
 
 class Outlet(io.RawIOBase):
-    """Hands on what is written; as a context, it is shut at the end."""
+    """Forwards writes to a file until it is shut; a context manager that shuts it at the end."""
 
     def __init__(self, file: BinaryIO | io.FileIO) -> None:
         self._file: BinaryIO | io.FileIO | None = file
@@ -97,7 +99,7 @@ class Outlet(io.RawIOBase):
         view = memoryview(data).cast("B")
         done = 0
         while self._file is not None and done < len(view):
-            done += some(self._file.write(view[done:]))
+            done += checked_count(self._file.write(view[done:]))
         self._count += len(view)
         return len(view)
 
@@ -114,10 +116,10 @@ class Outlet(io.RawIOBase):
 
 # ---------------------------------------------------------------------------------------------------- append sinks
 #
-# Outputs whose rows are written in order, as they come: the bytes that the whole value gives.
+# Outputs whose rows are appended in order, giving the same bytes as writing the full value.
 
 @dataclass(slots=True)
-class OrderedSink(RowSink):
+class AppendSink(RowSink):
     """`finish` closes its file."""
 
     file: BinaryIO | None = None
@@ -150,28 +152,28 @@ class OrderedSink(RowSink):
 
 # ---------------------------------------------------------------------------------------------------- random-access sinks
 #
-# Outputs whose items have places in their file that are known before any of them is: written in any order, by several processes.
+# Outputs whose items have known offsets in their file, so that several processes can write them in any order.
 #
-# Another process has a sink without `begin`: it opens the same temporary (`stored`), and says afterwards how much it has written
-# (`came`).
+# Another process uses the sink without `begin`: it opens the same temporary file (`external_arrays.StoredOutput`), and reports
+# how much it has written (`came`).
 
 Piece: TypeAlias = tuple[int, int, int, int]
-"""A chunk, a place in it, and which bytes lie there: from one to before another."""
+"""A chunk, an offset in it, and the range of bytes of the array that are there (start, stop)."""
 
 
 @dataclass(slots=True)
-class PlacedSink(RowSink):
-    """Its file has room for all items from the start (`prepare`)."""
+class RandomAccessSink(RowSink):
+    """A sink whose file has its full size from the start (`prepare`)."""
 
     any_axis: ClassVar[bool] = True
 
     @abstractmethod
     def pieces(self, at: int, count: int) -> Iterator[Piece]:
-        """Where so many bytes of the array lie, from one on in the order of its rows."""
+        """The pieces of the file for `count` bytes of the array, in row-major order, from byte `at` on."""
 
     @abstractmethod
     def start_of(self, chunk: int) -> int:
-        """In the file."""
+        """The offset of a chunk in the file."""
 
     def put(self, slab: Any, axis: int, first: int) -> None:
         import numpy
@@ -184,7 +186,7 @@ class PlacedSink(RowSink):
                 self.came += stop - start
 
     def values(self) -> Any:
-        """All items, as the file has them.  OSError."""
+        """All items, read from the file.  Raises OSError."""
         import numpy
 
         result = numpy.empty(self.shape, self.dtype)
@@ -197,11 +199,11 @@ class PlacedSink(RowSink):
 
     @property
     def temporary(self) -> str:
-        """Where it is written."""
+        """The path of the temporary file."""
         return self.written.temporaries[0]
 
     def reserve(self, size: int) -> None:
-        """Room for the whole file, which is zeros until something is written there.  OSError."""
+        """Allocate the full file, of zeros.  Raises OSError."""
         try:
             if size and hasattr(os, "posix_fallocate"):
                 os.posix_fallocate(self.handle, 0, size)
@@ -213,7 +215,7 @@ class PlacedSink(RowSink):
 
 
 _NOT_RESERVED: Final = frozenset({errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP})
-"""What file systems say that have no such call."""
+"""The errors of file systems that cannot reserve space."""
 
 
 def write_at(handle: int, data: Sequence[int], at: int) -> None:
@@ -221,11 +223,11 @@ def write_at(handle: int, data: Sequence[int], at: int) -> None:
     os.lseek(handle, at, os.SEEK_SET)
     done = 0
     while done < len(data):
-        done += some(os.write(handle, data[done:]))  # type: ignore[arg-type]
+        done += checked_count(os.write(handle, data[done:]))  # type: ignore[arg-type]
 
 
-def some(count: int | None) -> int:
-    """How many bytes the system has taken.  OSError: none, and it says no more."""
+def checked_count(count: int | None) -> int:
+    """The number of bytes that the system wrote; raises OSError if it wrote none without an error."""
     if not count:
         raise OSError(errno.ENOSPC, "the system takes no more bytes")
     return count

@@ -29,7 +29,7 @@ from ...typechecker.elements import Kind
 from ..vm.values import DIGITS, Array, needs_exponent, number_text, split_at_point, to_numpy, widened
 from . import csv
 from .byte_source import ITEMS, blocks_of, characters_of, require_utf8, suffix_of
-from .cells import Unsuitable, texts_of
+from .cells import CellError, texts_of
 from .csv import CsvColumn, TextSink
 from .errors import FileTrouble
 from .reading import located
@@ -221,7 +221,7 @@ class PendingWrite:
     fill: Callable[[BinaryIO], object]
     span: Span
     written: FileReplacement | None = None
-    """What has it already, beside the target, where the run has written it."""
+    """The temporary file next to the target, if the run has written it already."""
 
 
 def write_values(path: str, values: Any, kind: Kind, span: Span) -> None:
@@ -233,9 +233,9 @@ def prepare_values(
     path: str, values: Any, kind: Kind, span: Span, *, shown: str | None = None, name: str = "values",
     reading: ColumnFormat = AS_WRITTEN,
 ) -> PendingWrite:  # fmt: skip
-    """What fills the file.  All that its format can refuse is refused here, so several outputs are refused together.
+    """A write of one output.  Refuses here all that the format cannot contain, so that several outputs are refused together.
 
-    `shown` is how messages name it where it is not a file and `path` tells only the format; `name` is the header of a text."""
+    `shown`: its name in messages if it is not a file, so that `path` only determines the format; `name`: the header of a text."""
     from . import parquet
 
     with located(shown or path, span):
@@ -252,7 +252,7 @@ def prepare_values(
 def prepare_table(
     path: str, outputs: Sequence[tuple[str, Any, Kind, ColumnFormat]], span: Span, *, shown: str | None = None
 ) -> PendingWrite:
-    """What fills a file of several outputs beside each other, each a column under its name."""
+    """A write of several outputs to one table, each a column under its name."""
     with located(shown or path, span):
         if _suffix(path) not in (*csv.DELIMITERS, ".parquet"):
             raise FileTrouble(Code.E708, "cannot hold several outputs", "a table is a csv, a tsv or a parquet file")
@@ -260,7 +260,7 @@ def prepare_table(
 
 
 def _column(path: str, name: str, values: Any, kind: Kind, reading: ColumnFormat) -> CsvColumn:
-    """The array, dates and times as text where the format knows only text."""
+    """The column of an output; dates and times as text if the format has no such types."""
     array = to_numpy(values) if isinstance(values, Array) else values
     if reading.form is CellFormat.ITEM:
         return CsvColumn(name, array, kind)
@@ -269,7 +269,7 @@ def _column(path: str, name: str, values: Any, kind: Kind, reading: ColumnFormat
     known = _suffix(path) == ".parquet" and not reading.pattern
     try:
         texts = texts_of(numpy.array([array.min(), array.max()]) if known and array.size else array, reading)
-    except Unsuitable as trouble:
+    except CellError as trouble:
         raise FileTrouble(Code.E708, trouble.message) from None
     if known:
         return CsvColumn(name, array, kind, reading.form)
@@ -340,7 +340,7 @@ def _suffix(path: str) -> str:
 
 
 def _writer(path: str, values: Any, kind: Kind) -> Callable[[BinaryIO], None]:
-    """What fills the file, block by block; everything that can be refused is refused here, before a file exists."""
+    """The function that writes the file, block by block; refuses here, before a file exists, all that can be refused."""
     from . import npy, png, zarr
 
     suffix = _suffix(path)
@@ -397,10 +397,10 @@ def system_trouble() -> Iterator[None]:
 
 # ---------------------------------------------------------------------------------------------------- sinks of streamed outputs
 #
-# Which outputs can be written a slab at a time: the sink of each format.
+# The sink of each format that can be written a slab at a time.
 
 def sink_type(path: str, kind: Kind, reading: ColumnFormat) -> type[RowSink] | None:
-    """What takes the rows of an output to a file of this name; None where its format takes it only as a whole."""
+    """The sink for an output to a file of this name; None if its format needs the full value."""
     from .npy import NpySink
     from .parquet import ParquetSink
     from .zarr import ZarrSink
@@ -420,7 +420,7 @@ def sink_type(path: str, kind: Kind, reading: ColumnFormat) -> type[RowSink] | N
 
 
 def endings_in_order(kind: Kind, rank: int) -> tuple[str, ...]:
-    """How the names of files end that take rows of numbers in order: of one axis or two those of tables too."""
+    """The suffixes of formats that accept rows of numbers in order; tables accept values of one or two axes."""
     if kind is Kind.CHAR:
         return ()
     tables = () if rank > 2 else (".csv", ".tsv") if kind.is_complex else (".csv", ".tsv", ".parquet")

@@ -37,9 +37,9 @@ from ...typechecker.elements import Kind
 from ..vm.values import NUMPY_NAMES
 from . import byte_source, zarr_codecs
 from .byte_source import BLOCK, Content, new_array
-from .cells import Column, require_accepted, require_shape, within
+from .cells import Column, converted_integers, require_accepted, require_shape
 from .errors import FileTrouble, damaged, listed, system_errors
-from .row_sinks import Piece, PlacedSink, write_at
+from .row_sinks import Piece, RandomAccessSink, write_at
 from .zarr_codecs import MOST_BYTES, ZarrArray, decoded
 
 # ---------------------------------------------------------------------------------------------------- files of a store
@@ -166,7 +166,7 @@ def opened(content: Content) -> Iterator[ZarrStore]:
 _MOST_SHOWN: Final = 200
 _NUMBER: Final = re.compile("0|[1-9][0-9]{0,17}")
 _PLACE_BYTES: Final = 24
-"""That finding a chunk takes while the others are looked for."""
+"""Bytes for each chunk that is present, while chunks are listed."""
 
 
 def _metadata(store: ZarrStore, parts: tuple[str, ...]) -> tuple[str, dict[str, Any]] | None:
@@ -235,14 +235,14 @@ def header(content: Content, wanted: Column) -> tuple[int, ...]:
 
 
 def working_memory(content: Content, wanted: Column) -> int:
-    """What reading takes beside the array: one chunk as it is stored, decoded step by step, and in its place."""
+    """Bytes that reading takes besides the array: one chunk as stored, in each step of decoding, and decoded."""
     with opened(content) as store:
         parts, array = _array(store, wanted.member)
         return 4 * array.chunk_bytes + (1 << 16) + _PLACE_BYTES * len(_present(store, parts, array))
 
 
 def identity(content: Content, wanted: Column) -> tuple[int | str, ...]:
-    """The same while nobody has written the metadata of the array, or a chunk of it."""
+    """A value that changes when the metadata of the array or one of its chunks is written."""
     with opened(content) as store:
         parts, array = _array(store, wanted.member)
         return store.identity(parts, _depth(array))
@@ -295,7 +295,7 @@ def _depth(array: ZarrArray) -> int:
 
 
 def _present(store: ZarrStore, parts: tuple[str, ...], array: ZarrArray) -> Any:
-    """Numbers of the chunks that are there, in the order of the array; all others are of fill values."""
+    """The numbers of the chunks that are present, in row-major order; all others have only fill values."""
     counts, present = _counts(array), Numbers("q")
     for key in store.below(parts, _depth(array)):
         indices = _place(array, key)
@@ -309,7 +309,7 @@ def _present(store: ZarrStore, parts: tuple[str, ...], array: ZarrArray) -> Any:
 
 def _fill(store: ZarrStore, parts: tuple[str, ...], array: ZarrArray, room: Any, present: Any, start: int = 0) -> None:
     """The items of some rows, from `start` on, where chunks begin; those of chunks that are not there too."""
-    room[...] = within(np.asarray(array.fill), room.dtype)
+    room[...] = converted_integers(np.asarray(array.fill), room.dtype)
     origin = [start, *[0] * (room.ndim - 1)][: room.ndim]
     counts = _counts(array)
     if room.ndim:
@@ -348,12 +348,12 @@ def _place(array: ZarrArray, key: tuple[str, ...]) -> tuple[int, ...] | None:
 
 
 def _put(room: Any, first: tuple[int, ...], items: Any) -> None:
-    """Items where they belong, without those beyond the edge."""
+    """Store the items of a chunk, without those beyond the array's edge."""
     if any(at >= size for at, size in zip(first, room.shape, strict=True)):
         return
     where = tuple(slice(at, at + size) for at, size in zip(first, items.shape, strict=True))
     inside = tuple(slice(0, size - at) for at, size in zip(first, room.shape, strict=True))
-    room[where] = within(items[inside], room.dtype)
+    room[where] = converted_integers(items[inside], room.dtype)
 
 
 # ---------------------------------------------------------------------------------------------------- uncompressed ZIP members
@@ -392,7 +392,7 @@ def members_of(sizes: Iterable[tuple[str, int]]) -> Iterator[ZarrMember]:
 
 
 class _WrittenChunks(io.FileIO):
-    """A file in which members lie already: while one of them `comes`, it is read, and written nowhere."""
+    """A file that has its members' data already: while zipfile writes one of them (`comes`), the write is skipped."""
 
     comes = False
 
@@ -465,8 +465,8 @@ def chunks_of(shape: Sequence[int], item: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _ShardLayout:
-    """Where everything lies.  A *line* is the items along the axis that chunks cut, with those of the axes behind it: a chunk is
-    some of a line, one behind the other, and what lies beyond the array is 0."""
+    """The layout of the file.  A *line* is the items along the axis that chunks cut, with all axes behind it: a chunk is a
+    contiguous part of a line, padded with 0 beyond the array."""
 
     members: tuple[ZarrMember, ...]
     """`zarr.json`, and the chunks."""
@@ -503,13 +503,13 @@ def _metadata_document(kind: Kind, shape: tuple[int, ...]) -> bytes:
 
 
 def writing_bytes(kind: Kind, shape: tuple[int, ...]) -> int:
-    """Beside the array: a chunk, if its rows lie apart, and its bytes."""
+    """Bytes besides the array: a chunk if its rows are not contiguous, and its bytes."""
     return 4 * math.prod(chunks_of(shape, kind.bytes)) * kind.bytes
 
 
 @dataclass(slots=True)
-class ZarrSink(PlacedSink):
-    """A new zarr file.  Chunks are written into by whoever has a part of one, so checksums are of what is there at the end."""
+class ZarrSink(RandomAccessSink):
+    """A new zarr file.  Several processes may write parts of one chunk, so checksums are computed at the end."""
 
     @property
     def dtype(self) -> Any:

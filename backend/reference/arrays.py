@@ -20,7 +20,7 @@ from ..vm.values import Array, fill_of
 
 # ---------------------------------------------------------------------------------------------------- indexing
 #
-# Positions of row-major arrays: the one idea that every structural operation of the reference is written with.
+# Positions of row-major arrays, on which every structural operation of the reference is based.
 
 Position: TypeAlias = tuple[int, ...]
 
@@ -31,7 +31,7 @@ def positions(shape: Sequence[int]) -> Iterator[Position]:
 
 
 def offset(position: Sequence[int], shape: Sequence[int]) -> int:
-    """The row-major place of a position."""
+    """The row-major offset of a position."""
     result = 0
     for coordinate, size in zip(position, shape, strict=True):
         result = result * size + coordinate
@@ -178,8 +178,7 @@ class InternalError(AssertionError):
 #
 # Selection and update by indices and masks.
 #
-# An index outside its axis is E310 in every case: an op whose indices were proved in range (`checked` false) and still
-# meets one outside is a broken invariant instead.
+# An index out of range is E310; if it was proved to be in range (`checked` false) it is an `InternalError` instead.
 
 def check_index(index: int, size: int, checked: bool, shift: Kind | None = None,
                 indexing: Indexing | None = None, fixed: Mapping[int, int] = NOTHING) -> None:  # fmt: skip
@@ -195,7 +194,7 @@ def gather(
     value: Array, indices: Array, axis: int, checked: bool, fills: bool, shift: Kind | None = None,
     indexing: Indexing | None = None, fixed: Mapping[int, int] = NOTHING,
 ) -> Array:  # fmt: skip
-    """result[a… i… b…] = value[a… indices[i…] b…]; `beside`: the indices of other axes that are numbers."""
+    """result[a… i… b…] = value[a… indices[i…] b…]; `fixed`: scalar indices of other axes, for the message of a failure."""
     chosen = integers(indices)
     if chosen and checked and indexing is not None and indexing.axis == axis:
         every = {**fixed, axis: chosen[0]}
@@ -245,7 +244,7 @@ def update(
 
 
 def mask_update(value: Array, mask: Array, replacement: Array) -> Array:
-    """The cells (of the mask's rank) where the mask holds, replaced in order; a scalar replacement serves every one."""
+    """The cells (of the mask's rank) where the mask holds, replaced in order; a scalar replacement replaces each."""
     parts = cells(value, mask.rank)
     places, cell_shape = sum(map(bool, mask.data)), value.shape[mask.rank :]
     if replacement.rank == 0:
@@ -333,7 +332,7 @@ def grade(value: Array, descending: bool) -> Array:
 
 
 def grade_by(order: Array, value: Array, descending: bool) -> Array:
-    """Grade of text by the place of each character in `order`, absent ones last."""
+    """Grade of text by the position of each character in `order`, absent ones last."""
     rank_of = {character: i for i, character in reversed(list(enumerate(order.data)))}
     return _grade([tuple(rank_of.get(c, len(order.data)) for c in cell.data) for cell in cells(value, 1)], descending)
 

@@ -1,6 +1,6 @@
 """The reference interpreter: the core, executed op by op on plain Python values.  It is the oracle of every back end.
 
-Every value is verified against its declared type when it is made: kind, shape under the bound sizes, integer range,
+Every value is verified against its declared type when it is computed: kind, shape under the bound sizes, integer range,
 `idx` bound.  A mismatch is an `InternalError` (a bug in the elaborator); a failed run-time check is `RunFailed` with
 the span of the op.
 
@@ -33,10 +33,9 @@ from .scalars import meaning
 
 # ---------------------------------------------------------------------------------------------------- operations
 #
-# What each pure op of the core does: values in, values out.
+# The pure ops of the core, one case each; `Evaluator` has control flow (lift, loop, fold, branch).
 #
-# One case an op; control flow (lift, loop, fold, branch) is in `interpret`.
-# `View` is how an op sees the running program: its operands, the declared types, the sizes that are bound.
+# `ArrayView` is an op's interface to the running program: its operands, the declared types, the bound sizes.
 
 class ArrayView(Protocol):
     def value(self, which: ValueId) -> Array: ...
@@ -47,7 +46,7 @@ class ArrayView(Protocol):
 
 def compute(op: blocks.Op, view: ArrayView) -> tuple[Array, ...]:
     """The results of a pure op, in the order of its result ids."""
-    if isinstance(op, c.Library) and op.name not in _WHOLE and op.name != "random":
+    if isinstance(op, c.Library) and op.name not in _ARRAY_FUNCTIONS and op.name != "random":
         kinds, shapes = [view.kind(r) for r in op.results], [view.shape(r) for r in op.results]
         return linear.library(op.name, [view.value(a) for a in op.args], kinds, shapes)
     return (_computed(op, view),)
@@ -65,7 +64,7 @@ def _computed(op: blocks.Op, view: ArrayView) -> Array:
         case c.Library(name="random", args=(key,), results=(result,)):
             return uniform(view.value(key), view.shape(result))
         case c.Library():
-            return _WHOLE[op.name](*[view.value(arg) for arg in op.args], **dict(op.attributes))
+            return _ARRAY_FUNCTIONS[op.name](*[view.value(arg) for arg in op.args], **dict(op.attributes))
         case c.Format():
             arg = view.value(op.arg)
             if op.digits is None:
@@ -156,7 +155,7 @@ def _match(left: Array, right: Array) -> Array:
 
 
 def _reader(kind: Kind, read: Callable[[str], Payload]) -> Callable[[Array], Array]:
-    """What each row of text says."""
+    """A function of rows of text that reads each as an item of `kind`."""
 
     def function(rows: Array) -> Array:
         width, count = rows.shape[-1], math.prod(rows.shape[:-1])
@@ -166,13 +165,13 @@ def _reader(kind: Kind, read: Callable[[str], Payload]) -> Callable[[Array], Arr
     return function
 
 
-_WHOLE: Mapping[str, Callable[..., Array]] = {
+_ARRAY_FUNCTIONS: Mapping[str, Callable[..., Array]] = {
     "first_occurrence": arrays.first_occurrence, "grade": arrays.grade, "grade_by": arrays.grade_by,
     "index_of": arrays.index_of, "member_of": arrays.member_of, "find": arrays.find,
     "number": _reader(Kind.F64, cells_of.number_in), "date": _reader(Kind.I64, cells_of.date_in),
     "interval_index": arrays.interval_index, "match": _match, "decode": reductions.decode, "encode": reductions.encode,
 }  # fmt: skip
-"""Library functions that need no more than the values."""
+"""Library functions that depend only on the values of their operands."""
 
 
 # ---------------------------------------------------------------------------------------------------- interpret
@@ -183,14 +182,14 @@ _FRAMES_A_BLOCK: Final = 8
 def interpret(core: Core, inputs: Mapping[str, Array], params: Mapping[str, int]) -> Results:
     """Run a checked program on in-memory inputs.
 
-    Refused: sizes or guards (see `vm.size_binding`).  RunFailed: a run-time check."""
+    Raises `Refused` for sizes that disagree or a guard that fails (`vm.input_sizes`), and `RunFailed` for a run-time check."""
     return execute_program(Evaluator, core, inputs, params)[1]
 
 
 def execute_program(
     make: Callable[[Core, dict[SizeVariable, int]], Evaluator], core: Core, inputs: Mapping[str, Array], params: Mapping[str, int]
 ) -> tuple[Evaluator, Results]:  # fmt: skip
-    """Bind the sizes, make a machine, run the program on it."""
+    """Bind the sizes, make an evaluator, and run the program on it."""
     sizes = bind_sizes(core, {name: value.shape for name, value in inputs.items()}, params)
     machine = make(core, sizes)
     for entry in core.inputs:
@@ -247,11 +246,11 @@ class Evaluator:
     # ------------------------------------------------------------------- storing
 
     def start(self, which: ValueId, value: Array) -> None:
-        """Keep the value of an input."""
+        """Store the value of an input."""
         self.store(which, value)
 
     def store(self, which: ValueId, value: Array) -> None:
-        """Keep a value after checking that it is what its type says."""
+        """Store a value after verifying it against its type."""
         self.verify(which, value)
         self.values[which] = value
 
@@ -364,7 +363,7 @@ class Evaluator:
         return tuple(self._collect(which, frame, parts) for which, parts in zip(op.results, collected, strict=True))
 
     def _collect(self, which: ValueId, frame: tuple[int, ...], parts: Sequence[Array]) -> Array:
-        """Cells put together over a frame; of an empty frame the type alone tells the cell's shape."""
+        """Cells assembled over a frame; for an empty frame the declared type gives the cell's shape."""
         cell_shape = parts[0].shape if parts else self.shape(which)[len(frame) :]
         if any(part.shape != cell_shape for part in parts):
             raise InternalError("the cells of a lift have different shapes")
@@ -395,23 +394,23 @@ class Evaluator:
         columns = [cells(self.value(v), 1) for v in op.cells]
         known = frozenset(self.sizes)
         for i in range(self.size(op.trip)):
-            self.enter_turn(op, i, known)
+            self.enter_iteration(op, i, known)
             new = self.call(op.body, [*(column[i] for column in columns), *state])
             stop = op.until is not None and bool(self.call(op.until, [*new, *state])[0].item)
             state = new
             states.append(state)
             if stop:
                 break
-        self.forget_but(known)
+        self.keep_only_sizes(known)
         return tuple(stack([s[j] for s in states], 0) for j in range(len(state))) if op.keep else state
 
-    def enter_turn(self, op: blocks.CoreLoop, iteration: int, known: frozenset[SizeVariable]) -> None:
-        """The index is known, and the sizes that the turn before found are not."""
-        self.forget_but(known)
+    def enter_iteration(self, op: blocks.CoreLoop, iteration: int, known: frozenset[SizeVariable]) -> None:
+        """Bind the index of an iteration, and unbind the run-time sizes of the one before."""
+        self.keep_only_sizes(known)
         if op.index is not None:
             self.define(op.index, iteration)
 
-    def forget_but(self, known: frozenset[SizeVariable]) -> None:
+    def keep_only_sizes(self, known: frozenset[SizeVariable]) -> None:
         for size in self.sizes.keys() - known:
             del self.sizes[size]
 

@@ -107,7 +107,7 @@ def solve(a: Matrix, b: Matrix, columns: int) -> Matrix:
 
 
 def _check_rank(r: Matrix, trouble: str = "the matrix has not full rank") -> None:
-    """E703 if a column of the factored matrix depends on those before it: its pivot is rounding beside its items."""
+    """E703 if a column of the factored matrix depends on those before it: its pivot is within rounding of 0."""
     for i in range(len(r)):
         scale = max(abs(r[k][i]) for k in range(len(r)))
         if abs(r[i][i]) <= scale * EPSILON * len(r):
@@ -133,7 +133,7 @@ def determinant(a: Matrix) -> Number:
 
 
 def sign_and_log(a: Matrix) -> tuple[Number, float]:
-    """The determinant as a number of size 1 (0 of a singular matrix) and the logarithm of its size."""
+    """The determinant as its sign (of magnitude 1, or 0 for a singular matrix) and the logarithm of its magnitude."""
     upper, _, sign = eliminate(a, [[] for _ in a])
     unit: Number = sign
     log = 0.0
@@ -221,7 +221,7 @@ def _tall_svd(a: Matrix, n: int) -> tuple[Matrix, list[float], Matrix]:
 
 
 def _orthogonalise(work: Matrix, right: Matrix, p: int, q: int) -> bool:
-    """Turn columns p and q so that they become orthogonal; False if they are."""
+    """Rotate columns p and q so that they become orthogonal; False if they already are."""
     inner = sum((x.conjugate() * y for x, y in zip(work[p], work[q], strict=True)), 0.0)
     a, b = norm(work[p]), norm(work[q])
     if abs(inner) <= EPSILON * a * b or inner == 0:
@@ -289,7 +289,7 @@ def eigh(a: Matrix) -> tuple[list[float], Matrix]:
 
 
 def _rotate(work: Matrix, vectors: Matrix, p: int, q: int) -> None:
-    """Make work[p][q] zero by a unitary turn of rows and columns p and q."""
+    """Make work[p][q] zero by a unitary rotation of rows and columns p and q."""
     inner = work[p][q]
     if inner == 0:
         return

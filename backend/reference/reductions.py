@@ -1,11 +1,11 @@
 """Reductions, scans and what is built from them: contraction, keyed reduction, decode, encode.
 
-Order (core.py, phases.md): float and complex `add` and `mul` follow `sums`; every other function goes right to
-left, which for the associative ones is as good as any.  Scans of float `add` and `mul` follow `scans`; those of the
-other associative functions run left to right; `sub` and `div` alternate; the rest reduce each prefix from the right, which is
-their definition.
+Order (phases.md): float and complex `add` and `mul` follow the order of sums (`combine`); every other function is a right fold,
+which for associative ones gives the same as any order.  Scans of float `add` and `mul` follow the order of scans (`running`);
+those of other associative functions run left to right; `sub` and `div` alternate; all others reduce each prefix by a right fold,
+which is their definition.
 
-Comparisons on numbers give 0 and 1 of the operand's kind here, so that a reduction keeps its kind.
+Comparisons of numbers give 0 and 1 of the operand's kind here, so that a reduction keeps its kind.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def combiner(function: str, kind: Kind) -> Combine:
 
 
 def identity(function: str, kind: Kind) -> Payload:
-    """What an empty reduction gives; E204 where there is none."""
+    """The result of an empty reduction; E204 if the function has no identity."""
     value = identity_of(function, kind)
     if value is None:
         raise CheckFailed(Code.E204, f"{function} of no items has no value")
@@ -148,17 +148,17 @@ def reduce_line(function: str, kind: Kind, items: Sequence[Payload]) -> Payload:
     apply = combiner(function, kind)
     if is_ordered(function, kind):
         return _of_finite(function, kind, items, combine(items, apply))
-    total = from_the_right(items, apply)
-    return total + 0.0 if function in SELECTIVE and isinstance(total, float) else total  # a zero has no sign
+    total = right_fold(items, apply)
+    return total + 0.0 if function in SELECTIVE and isinstance(total, float) else total  # -0.0 becomes 0.0
 
 
 def _of_finite(function: str, kind: Kind, items: Sequence[Payload], value: Payload) -> Payload:
-    """A product of finite floats is a number: 0 where its order met ∞ × 0."""
+    """The product, but 0 instead of a NaN if all items are finite: the order of sums then computed ∞ × 0."""
     is_lost = function == "mul" and isinstance(value, float) and isnan(value)
     return normalise(kind, 0.0) if is_lost and all(isinstance(x, float) and isfinite(x) for x in items) else value
 
 
-def from_the_right(items: Sequence[Payload], apply: Combine) -> Payload:
+def right_fold(items: Sequence[Payload], apply: Combine) -> Payload:
     accumulated = items[-1]
     for item in reversed(items[:-1]):
         accumulated = apply(item, accumulated)
@@ -175,7 +175,7 @@ def scan_line(function: str, kind: Kind, items: Sequence[Payload]) -> list[Paylo
         return [_of_finite(function, kind, items[: i + 1], item) for i, item in enumerate(running(items, apply))]
     if FUNCTIONS[function].associative:
         return _running(items, lambda i: apply)
-    return [from_the_right(items[: i + 1], apply) for i in range(len(items))]
+    return [right_fold(items[: i + 1], apply) for i in range(len(items))]
 
 
 def _running(items: Sequence[Payload], step: Callable[[int], Combine]) -> list[Payload]:
@@ -282,5 +282,5 @@ def key_reduce(function: str, indices: Array, value: Array, bins: int, checked: 
                 _of_finite(function, value.kind, c, _running(c, lambda i: apply)[-1]) for c in columns
             )))  # fmt: skip
         else:
-            parts.append(Array(value.kind, cell_shape, tuple(from_the_right(c, apply) for c in columns)))
+            parts.append(Array(value.kind, cell_shape, tuple(right_fold(c, apply) for c in columns)))
     return assemble(value.kind, (bins,), cell_shape, parts)

@@ -1,6 +1,6 @@
 """One application of a scalar function to Python values, dispatched by compute kind.
 
-`evaluate` follows `typechecker.scalars` row by row; the tables of meanings are in `reals` and `complexes`.
+`evaluate` follows `typechecker.scalars` row by row; the tables below have a Python function for each row and kind.
 Results are normalised to the result kind: integers wrap, f32 and c64 round once after each operation.
 """
 
@@ -45,7 +45,7 @@ from .arrays import InternalError
 
 # ---------------------------------------------------------------------------------------------------- reals
 #
-# Integer and float meanings of the scalar functions, one small function a row of `typechecker.scalars`.
+# Integer and float definitions of the scalar functions, one small function a row of `typechecker.scalars`.
 #
 # Integer functions return exact results (the caller wraps them); float functions compute in binary64 (the caller rounds
 # to f32).  None raises: IEEE specials replace Python's exceptions.
@@ -102,7 +102,7 @@ INTEGER_DYADIC: Final[dict[str, Callable[[int, int], int]]] = {
 
 
 def shifted(function: str, width: int, x: int, y: int) -> int:
-    """y shifted by x bits modulo the width, as digits of a number without a sign where the sign does not come in."""
+    """y shifted by x bits modulo the width; as an unsigned number for a logical shift."""
     count = x % width
     if function == "shl":
         return y << count
@@ -241,7 +241,7 @@ FLOAT_CIRCULAR: Final[dict[int, Callable[[float], float]]] = {
 
 # ---------------------------------------------------------------------------------------------------- complexes
 #
-# Complex meanings of the scalar functions (c128, c64), principal values as `cmath` and Dyalog have them.
+# Complex definitions of the scalar functions (c128, c64), with the principal values of `cmath` and Dyalog.
 #
 # Addition, multiplication and division are those of `scalar.special`.  Transcendental functions compute in binary64 and are
 # rounded once by the caller.
@@ -299,7 +299,7 @@ def complex_root(x: complex, y: complex) -> complex:
     return complex_total(cmath.sqrt)(y) if x == 2 else complex_power(y, divide(complex(1), x))
 
 
-def turned(z: complex) -> complex:
+def times_i(z: complex) -> complex:
     """z × 0J1."""
     return complex(-z.imag, z.real)
 
@@ -310,7 +310,7 @@ def hyperbolic_companion(z: complex) -> complex:
 
 
 def root_of_square(constant: int, factor: int, z: complex) -> complex:
-    """√constant+factor×z²; where z² might overflow the constant is nothing beside it."""
+    """√constant+factor×z²; where z² might overflow the constant is negligible."""
     if 2.0**500 < max(abs(z.real), abs(z.imag)) < math.inf:
         z = complex(math.ldexp(z.real, -762), math.ldexp(z.imag, -762))
         root = cmath.sqrt(factor * multiply(z, z))
@@ -365,8 +365,8 @@ COMPLEX_CIRCULAR: Final[dict[int, Callable[[complex], complex]]] = {
     -8: lambda z: -root_of_square(-1, -1, z),
     -9: lambda z: z,
     -10: lambda z: complex(z.real, -z.imag),
-    -11: turned,
-    -12: lambda z: exponential(turned(z)),
+    -11: times_i,
+    -12: lambda z: exponential(times_i(z)),
 }
 
 COMPLEX_TO_REAL: Final[dict[int, Callable[[complex], float]]] = {
@@ -405,7 +405,7 @@ def evaluate(function: str, kind: Kind, args: Sequence[Payload], result_kind: Ki
 
 @functools.lru_cache(maxsize=1024)
 def meaning(function: str, kind: Kind, arity: int, result_kind: Kind, parameter: int = 0) -> Callable[..., Payload]:
-    """What `function` is on items of `kind`, its result normalised to `result_kind`."""
+    """The Python function that computes `function` on items of `kind`, with its result normalised to `result_kind`."""
     row = FUNCTIONS.get(function)
     if row is None or row.arity != arity or kind not in row.kinds:
         raise InternalError(f"no scalar function {function} of {arity} × {kind.value}")
@@ -482,7 +482,7 @@ def integer_to_f32(value: int) -> float:
 
 
 def convert(kind: Kind, value: Any, target: Kind) -> Payload:
-    """A conversion that loses nothing but by rounding."""
+    """A conversion that is exact up to rounding."""
     if kind is Kind.CHAR or target is Kind.CHAR:
         if kind is not target:
             raise InternalError(f"convert from {kind.value} to {target.value}")

@@ -1,2 +1,2 @@
-"""What back ends know of scalar functions: `table` has a row each, joined by name with `typechecker.scalars`; the other modules
-are their meanings, written once for the abstract machine of `machine`."""
+"""Scalar functions for back ends: `function_table` has a row for each function, joined by name with `typechecker.scalars`; the
+other modules have their definitions, written once for an abstract machine (`function_table.ScalarMachine`)."""

@@ -1,8 +1,8 @@
-"""Functions of binary32 in binary32: the definitions of `table` for the narrow kind, twice as many to a vector.
+"""Definitions of functions of binary32 that compute in binary32, with twice as many lanes as binary64.
 
-They are Python over the same values; a constant is rounded to binary32 where it meets one, once, so that every tier has the same
-bits.  exp, ln, tanh and erf compute in binary32; sine and cosine in binary64 with polynomials that are as long as binary32 needs.
-Largest errors found against binary64 are asserted in tests/kernels/test_mathematics.py: 1.5 ulp.
+They are written for the abstract machine; a constant is rounded to binary32 once, where it meets a binary32 value, so that every
+tier has the same bits.  exp, ln, tanh and erf compute in binary32; sine and cosine in binary64 with polynomials that are as long
+as binary32 needs. Largest errors found against binary64 are asserted in tests/kernels/test_mathematics.py: 1.5 ulp.
 
 Polynomials of least relative error (Remez's exchange), of tanh and erf around sixteen multiples of a step (some improved by
 trying neighbouring numbers); those of sine and cosine are FreeBSD's msun.
@@ -16,7 +16,7 @@ from .elementary import by_quarter
 from .function_table import ScalarMachine
 
 _SHIFT: Final = 12582912.0
-"""1.5 × 2²³: added to a float below 2²² in magnitude, it leaves the nearest whole number in the low bits."""
+"""1.5 × 2²³: added to a float below 2²² in magnitude, it leaves the nearest integer in the low bits."""
 _BIAS: Final = 127
 _MANTISSA: Final = (1 << 23) - 1
 _LOG2_E: Final = 1.44269504088896341
@@ -41,13 +41,13 @@ _STEP_LOW: Final = _STEP - _STEP_HIGH
 
 
 def _power_parts(x: Any, bias: int, m: ScalarMachine) -> tuple[Any, Any]:
-    """exp(x) less a power of two, and a word of 16 times its exponent plus `bias`, above four bits that matter no more."""
+    """exp(x) divided by a power of two, and an integer whose bits above the low four are that power's exponent plus `bias`."""
     shifted = m.fma(x, 16 * _LOG2_E, _SHIFT + 16 * bias)
     rounded = shifted - (_SHIFT + 16 * bias)
     r = m.fma(rounded, -_STEP_LOW, m.fma(rounded, -_STEP_HIGH, x))
     series = m.fma(r * r, m.fma(r, 0.16667057664698254, 0.5000161864519915), r)
     exponent_bits = m.bits(shifted)
-    root = m.pick(_ROOTS, exponent_bits)
+    root = m.lookup16(_ROOTS, exponent_bits)
     return m.fma(root, series, root), exponent_bits
 
 
@@ -62,13 +62,13 @@ def exp(x: Any, m: ScalarMachine) -> Any:
         half = exponent_bits >> 5
         return value * m.float_of(half << 23) * m.float_of(((exponent_bits >> 4) - half) << 23)
 
-    return m.usually(m.magnitude(x) < 87.0, value * m.float_of((exponent_bits >> 4) << 23), other)
+    return m.select_rare(m.magnitude(x) < 87.0, value * m.float_of((exponent_bits >> 4) << 23), other)
 
 
 def _ln(x: Any, less: float, m: ScalarMachine) -> Any:
-    """Of a normal positive number, less a multiple of ln 2: x = 2ᵏ (1 + f) with 1 + f between √½ and √2.
+    """ln x for a normal positive x, minus `less` times ln 2: x = 2ᵏ (1 + f) with 1 + f between √½ and √2.
 
-    ln 2 in binary32 is wrong by a thirtieth of a unit: it needs no second part."""
+    The error of ln 2 in binary32 is a thirtieth of an ulp, so it needs no second part."""
     exponent = (m.bits(x) - _ROOT_HALF_BITS) & ~_MANTISSA
     k = m.number(exponent) - less * 2.0**23 if less else m.number(exponent)
     f = m.float_of(m.bits(x) - exponent) - 1.0
@@ -87,7 +87,7 @@ def ln(x: Any, m: ScalarMachine) -> Any:
         value = m.choose(x < 0.0, NAN, value)
         return m.choose(m.magnitude(x) < _INFINITY, value, m.choose(x < 0.0, NAN, x))
 
-    return m.usually((x >= _LEAST_NORMAL) & (x < _INFINITY), _ln(x, 0.0, m), other)
+    return m.select_rare((x >= _LEAST_NORMAL) & (x < _INFINITY), _ln(x, 0.0, m), other)
 
 
 _ERROR_STEP, _TANGENT_STEP = 8682 / 2**15, 9627 / 2**14
@@ -133,30 +133,30 @@ _TANGENT: Final = (
 )  # fmt: skip
 
 
-def _by_pieces(x: Any, most: float, step: float, rows: tuple[tuple[float, ...], ...], m: ScalarMachine) -> Any:
+def _by_segments(x: Any, most: float, step: float, rows: tuple[tuple[float, ...], ...], m: ScalarMachine) -> Any:
     """An odd function that is 1 from `most` on: a polynomial around the nearest of sixteen multiples of a step.
 
-    Around 0 it is d + d × …, rounded once: there, and only there, d is more than the first coefficient."""
+    Around 0 it is d + d × …, rounded once; there, and only there, d is larger than the first coefficient."""
     size = m.magnitude(x)
     size = m.choose(size > most, most, size)
     shifted = m.fma(size, 1.0 / step, _SHIFT)
     d = m.fma(shifted - _SHIFT, -step, size)
     piece = m.bits(shifted)
-    value = m.pick(rows[-1], piece)
+    value = m.lookup16(rows[-1], piece)
     for entries in reversed(rows[1:-1]):
-        value = m.fma(value, d, m.pick(entries, piece))
-    at = m.pick(rows[0], piece)
+        value = m.fma(value, d, m.lookup16(entries, piece))
+    at = m.lookup16(rows[0], piece)
     return m.signed(m.fma(value, d, m.choose(d > at, d, at)), x)
 
 
 def tanh(x: Any, m: ScalarMachine) -> Any:
     """The hyperbolic tangent."""
-    return _by_pieces(x, 9.1, _TANGENT_STEP, _TANGENT, m)
+    return _by_segments(x, 9.1, _TANGENT_STEP, _TANGENT, m)
 
 
 def erf(x: Any, m: ScalarMachine) -> Any:
     """The error function."""
-    return _by_pieces(x, 4.0, _ERROR_STEP, _ERROR, m)
+    return _by_segments(x, 4.0, _ERROR_STEP, _ERROR, m)
 
 
 def _sine_part(y: Any, z: Any, m: ScalarMachine) -> Any:
@@ -175,7 +175,7 @@ _WIDE_SHIFT: Final = 6755399441055744.0
 
 
 def _circular(x: Any, m: ScalarMachine, name: str, quarter: int) -> Any:
-    """Of a binary32 number widened to binary64."""
+    """The sine or cosine of a binary32 number, computed in binary64."""
     far = m.magnitude(x) > _FAR
     near = m.choose(far, 0.0, x)
     shifted = m.fma(near, 6.36619772367581382433e-01, _WIDE_SHIFT + quarter)
@@ -186,7 +186,7 @@ def _circular(x: Any, m: ScalarMachine, name: str, quarter: int) -> Any:
     value = by_quarter(_sine_part(y, z, m), _cosine_part(z, m), k, m)
     if not quarter:
         value = m.choose(x == 0.0, x, value)
-    return m.patch(name, far, x, value)
+    return m.scalar_fallback(name, far, x, value)
 
 
 def sin(x: Any, m: ScalarMachine) -> Any:

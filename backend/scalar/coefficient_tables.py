@@ -1,4 +1,4 @@
-"""Tables that definitions look things up in, in base 64 of little-endian binary64.
+"""Lookup tables of definitions, in base 64 of little-endian binary64.
 
 `erf`, `erf_slope`: the error function and its derivative at multiples of 1/256 from 0 to 6.  `inverse`: multiples of 1/128 near
 the reciprocals of 128 intervals that begin at `INTERVALS`, as wide as 2⁴⁵ in bits; `log_high`, `log_low`: minus their logarithms,
@@ -344,12 +344,12 @@ TABLES: Final = tuple(_STORED)
 
 
 def stored(table: str) -> bytes:
-    """A table as it lies in memory."""
+    """The bytes of a table in memory."""
     return a2b_base64(_STORED[table])
 
 
 @cache
 def entries(table: str) -> tuple[float, ...]:
-    """The same as numbers."""
+    """The numbers of a table."""
     data = stored(table)
     return struct.unpack(f"<{len(data) // 8}d", data)

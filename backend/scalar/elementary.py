@@ -18,7 +18,7 @@ from .function_table import ScalarMachine
 # ---------------------------------------------------------------------------------------------------- elementary
 
 SHIFT: Final = 6755399441055744.0
-"""1.5 × 2⁵²: added to a float below 2⁵¹ in magnitude, it leaves the nearest whole number in the low bits."""
+"""1.5 × 2⁵²: added to a float below 2⁵¹ in magnitude, it leaves the nearest integer in the low bits."""
 SHIFT_BITS: Final = struct.unpack("<q", struct.pack("<d", SHIFT))[0]
 BIAS: Final = 1023
 INFINITY: Final = float("inf")
@@ -35,16 +35,16 @@ def polynomial(m: ScalarMachine, x: Any, *coefficients: float) -> Any:
     return value
 
 
-def halves(m: ScalarMachine, x: Any, square: Any, *coefficients: float) -> Any:
-    """The same by the even and the odd powers, which are independent of each other."""
+def polynomial_by_halves(m: ScalarMachine, x: Any, square: Any, *coefficients: float) -> Any:
+    """A polynomial as its even and odd parts, which are independent and so halve the latency (Estrin's scheme)."""
     return m.fma(polynomial(m, square, *coefficients[1::2]), x, polynomial(m, square, *coefficients[::2]))
 
 
-def quarters(m: ScalarMachine, x: Any, square: Any, *coefficients: float) -> Any:
-    """The same in four: two more multiplications, and half the waiting."""
+def polynomial_by_quarters(m: ScalarMachine, x: Any, square: Any, *coefficients: float) -> Any:
+    """A polynomial in four independent parts: two more multiplications, and half the latency again."""
     even, odd = coefficients[::2], coefficients[1::2]
     fourth = square * square
-    return m.fma(halves(m, square, fourth, *odd), x, halves(m, square, fourth, *even))
+    return m.fma(polynomial_by_halves(m, square, fourth, *odd), x, polynomial_by_halves(m, square, fourth, *even))
 
 
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
@@ -63,30 +63,30 @@ ABOVE = (0.5000000000000004, 0.16666666666666052, 0.04166666666656552, 0.0083333
 
 
 def power_series(x: Any, exponent: Any, coefficients: tuple[float, ...], m: ScalarMachine) -> Any:
-    """exp(r) - 1 with r = x - whole × ln 2."""
+    """exp(r) - 1 with r = x - exponent × ln 2."""
     high = m.fma(exponent, -LN2_HIGH, x)
     low = exponent * LN2_LOW
     r = high - low
     t = r * r
-    return m.fma(t, halves(m, r, t, *coefficients), -low) + high
+    return m.fma(t, polynomial_by_halves(m, r, t, *coefficients), -low) + high
 
 
 def exp(x: Any, m: ScalarMachine) -> Any:
-    """e to the x: x = k ln 2 + r, times 2ᵏ.
+    """e to the x as exp(r) × 2ᵏ, with x = k ln 2 + r.
 
-    Adding more than the shift leaves exponents with their bias in the low bits, which a shift to the left makes floats."""
+    A larger constant than `SHIFT` leaves k plus the exponent bias in the low bits; a left shift turns these into the float 2ᵏ."""
     shifted = m.fma(x, LOG2_E, SHIFT + BIAS)
     y = power_series(x, shifted - (SHIFT + BIAS), BELOW, m) + 1.0
 
     def other() -> Any:
-        """Near the ends of the range: times 2 to about half of k, times 2 to the rest of it."""
+        """Near the ends of the range: scaled by 2 to about k÷2 twice, so that no factor overflows."""
         near = m.choose(x < -746.0, -746.0, m.choose(x > 710.0, 710.0, x))
         shifted = m.fma(near, LOG2_E, SHIFT + 2 * BIAS)
         half = m.bits(m.fma(near, LOG2_E / 2, SHIFT + BIAS))
         y = power_series(near, shifted - (SHIFT + 2 * BIAS), BELOW, m) + 1.0
         return y * m.float_of(half << 52) * m.float_of((m.bits(shifted) - half) << 52)
 
-    return m.usually(m.magnitude(x) < 708.0, y * m.float_of(m.bits(shifted) << 52), other)
+    return m.select_rare(m.magnitude(x) < 708.0, y * m.float_of(m.bits(shifted) << 52), other)
 
 
 _ONE_BITS: Final = BIAS << 52
@@ -98,7 +98,7 @@ LEAST_NORMAL: Final = 2.0**-1022
 
 
 def parts_of_normal(x: Any, less: float, m: ScalarMachine) -> tuple[Any, Any]:
-    """k - less and f of x = 2ᵏ (1 + f) with 1 + f between √½ and √2."""
+    """k - less and f, where x = 2ᵏ (1 + f) with 1 + f between √½ and √2."""
     above = m.bits(x) + (_ONE_BITS - _ROOT_HALF_BITS)
     k = m.float_of((above >> 52) + WHOLE_BITS) - (WHOLE + BIAS + less)
     return k, m.float_of((above & MANTISSA) + _ROOT_HALF_BITS) - 1.0
@@ -106,15 +106,16 @@ def parts_of_normal(x: Any, less: float, m: ScalarMachine) -> tuple[Any, Any]:
 
 def log_series(f: Any, square: Any, m: ScalarMachine) -> Any:
     """(ln(1 + f) - f + f²÷2) ÷ f³."""
-    return quarters(m, f, square, 0.3333333333333314, -0.24999999999987976, 0.20000000000066617, -0.1666666666982584,
-                    0.14285714280092862, -0.12499999691446956, 0.11111111147477944, -0.10000015206101559, 0.09090923931530051,
+    return polynomial_by_quarters(m, f, square, 0.3333333333333314, -0.24999999999987976, 0.20000000000066617,
+                    -0.1666666666982584, 0.14285714280092862, -0.12499999691446956, 0.11111111147477944, -0.10000015206101559,
+                    0.09090923931530051,
                     -0.08332913543675086, 0.0769152982538771, -0.07149439486001148, 0.06684589052366535, -0.061966784765715814,
                     0.056683779334960674, -0.05677784603507098, 0.06503491066056542, -0.059817016352003295,
                     0.026150922143760847)  # fmt: skip
 
 
 def log_of_normal(x: Any, less: float, m: ScalarMachine, correction: Any = None) -> Any:
-    """ln of a normal positive number, less a multiple of ln 2; `beside`: something small to add before the last rounding."""
+    """ln of a normal positive number, minus `less` times ln 2; `correction`: a small term to add before the last rounding."""
     k, f = parts_of_normal(x, less, m)
     high = k * LN2_HIGH
     total = high + f
@@ -134,13 +135,13 @@ def ln(x: Any, m: ScalarMachine) -> Any:
         value = m.choose(x < 0.0, NAN, value)
         return m.choose(m.magnitude(x) < INFINITY, value, m.choose(x < 0.0, NAN, x))
 
-    return m.usually((x >= LEAST_NORMAL) & (x < INFINITY), log_of_normal(x, 0.0, m), other)
+    return m.select_rare((x >= LEAST_NORMAL) & (x < INFINITY), log_of_normal(x, 0.0, m), other)
 
 
 def tanh(x: Any, m: ScalarMachine) -> Any:
     """The hyperbolic tangent: e ÷ (e + 2) with e = exp(2|x|) - 1, corrected for the rounding of e + 2.
 
-    Where e would be less than its parts, no power of two is taken out."""
+    For small |x| the exponential is not reduced by a power of two, which would cancel."""
     size = m.magnitude(x)
     size = m.choose(size > 20.0, 20.0, size)
     double = size + size
@@ -172,19 +173,19 @@ def erf(x: Any, m: ScalarMachine) -> Any:
 
 # ---------------------------------------------------------------------------------------------------- powers
 #
-# x to the power y: the exponential of y times a logarithm that has half as many digits again.
+# x to the power y: the exponential of y times a logarithm of 1.5 times the precision.
 #
-# The logarithm is in two parts, `high + low`: of x = 2ᵏ z with z near 1/c, c of few bits from a table, z c - 1 = r is exact, and
-# ln x = k ln 2 - ln c + ln(1 + r), of which everything but r³ and beyond is kept with what was rounded away.  The exponential
-# keeps what its sum rounds away.  What is wrong before the last rounding is less than a third of a unit: exact powers are found.
+# The logarithm is a double-double `high + low`: for x = 2ᵏ z with z near 1/c, and c of few bits from a table, r = z c - 1 is
+# exact, and ln x = k ln 2 - ln c + ln(1 + r), whose terms below r³ keep their rounding errors.  So does the sum of the
+# exponential.  The error before the last rounding is less than a third of an ulp, so exact powers are exact.
 
 _LEAST_NORMAL: Final = 2.0**-1022
 _FAR: Final = 2.0**64
-"""Exponents beyond this are as good as this: any base but 1 overflows or vanishes."""
+"""Exponents are clamped to this: any base but 1 overflows or underflows there."""
 
 
 def _logarithm(x: Any, m: ScalarMachine, less: Any = None) -> tuple[Any, Any]:
-    """ln of a normal positive number, less a multiple of ln 2, in two parts."""
+    """ln of a normal positive number, minus `less` times ln 2, in two parts."""
     above = m.bits(x) + (_ONE_BITS - INTERVALS)
     k = m.float_of((above >> 52) + WHOLE_BITS) - (WHOLE + BIAS)
     k = k if less is None else k - less
@@ -199,8 +200,8 @@ def _logarithm(x: Any, m: ScalarMachine, less: Any = None) -> tuple[Any, Any]:
     high = total + square
     low = low + ((total - high) + square) + m.fma(half, r, -square)
     t = r * r
-    p = halves(m, r, t, 0.3333333333333333, -0.2500000000000102, 0.20000000000003595, -0.16666666598813784, 0.14285714165330746,
-               -0.1250144944124101, 0.1111284407235116)  # fmt: skip
+    p = polynomial_by_halves(m, r, t, 0.3333333333333333, -0.2500000000000102, 0.20000000000003595, -0.16666666598813784,
+               0.14285714165330746, -0.1250144944124101, 0.1111284407235116)  # fmt: skip
     low = m.fma(t * r, p, low)
     value = high + low
     return value, (high - value) + low
@@ -213,13 +214,13 @@ def _times(y: Any, parts: tuple[Any, Any], m: ScalarMachine) -> tuple[Any, Any]:
 
 
 def _exponential(high: Any, low: Any, m: ScalarMachine) -> tuple[Any, Any]:
-    """exp(high + low) less a power of two, and its exponent."""
+    """exp(high + low) divided by a power of two, and that power's exponent."""
     exponent = m.fma(high, LOG2_E, SHIFT) - SHIFT
     near = m.fma(exponent, -LN2_HIGH, high)
     away = m.fma(exponent, LN2_LOW, -low)
     r = near - away
     t = r * r
-    series = m.fma(t, halves(m, r, t, *BELOW), -away)
+    series = m.fma(t, polynomial_by_halves(m, r, t, *BELOW), -away)
     one = near + 1.0
     return one + ((near - (one - 1.0)) + series), exponent
 
@@ -239,28 +240,29 @@ def power(x: Any, y: Any, m: ScalarMachine) -> Any:
         value, exponent = _exponential(product, low, m)
         half = m.bits(m.fma(exponent, 0.5, SHIFT + BIAS))
         value = value * m.float_of(half << 52) * m.float_of((m.bits(exponent + (SHIFT + 2 * BIAS)) - half) << 52)
-        return _beside(x, y, value, m)
+        return _with_special_cases(x, y, value, m)
 
     usual = (x >= _LEAST_NORMAL) & (x < INFINITY) & (m.magnitude(product) < 708.0)
-    return m.usually(usual, value * m.float_of(m.bits(exponent + (SHIFT + BIAS)) << 52), other)
+    return m.select_rare(usual, value * m.float_of(m.bits(exponent + (SHIFT + BIAS)) << 52), other)
 
 
 def narrow_power(x: Any, y: Any, m: ScalarMachine) -> Any:
-    """The same of numbers of binary32, none of which is too small or large for binary64, with as many digits as they need."""
+    """x to the y for numbers of binary32, whose results fit binary64, with the precision that binary32 needs."""
 
     def other() -> Any:
         value = _narrow(m.choose(y > _FAR, _FAR, m.choose(y < -_FAR, -_FAR, y)), m.magnitude(x), m)
-        return _beside(x, y, value, m)
+        return _with_special_cases(x, y, value, m)
 
     usual = (x > 0.0) & (x < INFINITY) & (m.magnitude(y) < _FAR)
-    return m.usually(usual, _narrow(y, x, m), other)
+    return m.select_rare(usual, _narrow(y, x, m), other)
 
 
 def _narrow(y: Any, x: Any, m: ScalarMachine) -> Any:
     """2 to the y log₂x."""
     k, f = parts_of_normal(x, 0.0, m)
-    p = halves(m, f, f * f, 1.4426950408893544, -0.721347520424968, 0.4808983465855136, -0.3606737658999583, 0.2885390706811076,
-               -0.24044872728079578, 0.20609526645751006, -0.1803504037487445, 0.16042523553567473, -0.14412618369012728,
+    p = polynomial_by_halves(m, f, f * f, 1.4426950408893544, -0.721347520424968, 0.4808983465855136, -0.3606737658999583,
+               0.2885390706811076, -0.24044872728079578, 0.20609526645751006, -0.1803504037487445, 0.16042523553567473,
+               -0.14412618369012728,
                0.1291440880123326, -0.1196255760838126, 0.12612357581947362, -0.12352078815220414,
                0.06318188034523238)  # fmt: skip
     product = y * m.fma(f, p, k)
@@ -272,8 +274,8 @@ def _narrow(y: Any, x: Any, m: ScalarMachine) -> Any:
     return value * m.float_of(m.bits(shifted) << 52)
 
 
-def _beside(x: Any, y: Any, value: Any, m: ScalarMachine) -> Any:
-    """With `value` that of |x|, where that is finite and no zero: as IEEE has the rest."""
+def _with_special_cases(x: Any, y: Any, value: Any, m: ScalarMachine) -> Any:
+    """x to the y, where `value` is |x| to the y: adds the sign and the special cases of IEEE 754."""
     size, exponent = m.magnitude(x), m.magnitude(y)
     value = m.choose(size == 0.0, m.choose(y < 0.0, INFINITY, 0.0), value)
     value = m.choose(size == INFINITY, m.choose(y < 0.0, 0.0, INFINITY), value)
@@ -290,16 +292,16 @@ def _beside(x: Any, y: Any, value: Any, m: ScalarMachine) -> Any:
 def root(degree: Any, x: Any, m: ScalarMachine) -> Any:
     """x to the power 1÷degree; the square root is exact."""
     value = power(x, 1.0 / degree, m)
-    return m.usually(m.magnitude(degree - 2.0) > 0.0, value, lambda: m.choose(degree == 2.0, m.root(x), value))
+    return m.select_rare(m.magnitude(degree - 2.0) > 0.0, value, lambda: m.choose(degree == 2.0, m.root(x), value))
 
 
 # --------------------------------------------------------------------------------------------------- inverse circular functions
 #
-# The inverses of the circular functions, of binary64: what is left of a value that is large is added rounded once.
+# The inverses of the circular functions of binary64: a small remainder is added to a large value with one rounding.
 #
-# asin, acos: a polynomial of least error in z = x², or in z = (1-|x|)÷2 beyond a half, where the root's rounding is kept.  atan:
-# the nearest of five angles whose tangents are simple, and the rest by the polynomial of FreeBSD's msun (Sun Microsystems, 1993;
-# freely usable with notice).
+# asin, acos: a minimax polynomial in z = x², or in z = (1-|x|)÷2 for |x| above a half, where the rounding error of the root is
+# kept.  atan: the nearest of five angles with simple tangents, and the remainder by the polynomial of FreeBSD's msun (Sun
+# Microsystems, 1993; freely usable with notice).
 #
 # Largest errors found against mpmath are asserted in tests/kernels/test_mathematics.py: 1 ulp.
 
@@ -318,24 +320,24 @@ _ANGLES: Final = (
     (11 / 16, 1.0, 0.7853981633974483, 3.061616997868383e-17),
     (19 / 16, 1.5, 0.982793723247329, 1.3903311031230998e-17),
 )
-"""From which size on: a tangent, and its angle in two parts."""
+"""Rows: the lower bound of |x|, a tangent, and its angle in two parts."""
 
 
 def _sine_parts(x: Any, m: ScalarMachine) -> tuple[Any, Any, Any]:
-    """Is |x| below a half; and asin|x|, or (beyond) acos|x|, in two parts."""
+    """Whether |x| is below a half; and asin|x| or, if it is not, acos|x|, in two parts."""
     size = m.magnitude(x)
     small = size < 0.5
     away = m.fma(size, -0.5, 0.5)
     root = m.root(away)
     rest = m.fma(-root, root, away) / m.choose(root > 0.0, root + root, 1.0)
     z, first = m.choose(small, size * size, away), m.choose(small, size, root)
-    series = first * z * halves(m, z, z * z, *_SINE)
+    series = first * z * polynomial_by_halves(m, z, z * z, *_SINE)
     beyond = series + rest
     return small, m.choose(small, size, root + root), m.choose(small, series, beyond + beyond)
 
 
-def _less(high: Any, low: Any, first: Any, second: Any) -> Any:
-    """high + low - first - second, where high is no less than first, or 0."""
+def _minus(high: Any, low: Any, first: Any, second: Any) -> Any:
+    """high + low - first - second, where high is at least first, or 0."""
     difference = -first + high
     return difference + (((-difference + high) - first) - (second - low))
 
@@ -343,18 +345,18 @@ def _less(high: Any, low: Any, first: Any, second: Any) -> Any:
 def asin(x: Any, m: ScalarMachine) -> Any:
     """The angle whose sine is x."""
     small, first, second = _sine_parts(x, m)
-    value = _less(_QUARTER, _QUARTER_LOW, first, second)
+    value = _minus(_QUARTER, _QUARTER_LOW, first, second)
     return m.signed(m.choose(small, first + second, value), x)
 
 
 def acos(x: Any, m: ScalarMachine) -> Any:
-    """The angle whose cosine is x: of a small x π÷2 less asin, of 0.5 and more the parts, of the rest π less them."""
+    """The angle whose cosine is x: π÷2 - asin x for small x, `_sine_parts` from 0.5 on, and π minus these below -0.5."""
     small, first, second = _sine_parts(x, m)
     positive = x > 0.0
     high = m.choose(small, _QUARTER, m.choose(positive, 0.0, 2 * _QUARTER))
     low = m.choose(small, _QUARTER_LOW, m.choose(positive, 0.0, 2 * _QUARTER_LOW))
     sign = m.choose(small, m.choose(positive, 1.0, -1.0), m.choose(positive, -1.0, 1.0))
-    return _less(high, low, first * sign, second * sign)
+    return _minus(high, low, first * sign, second * sign)
 
 
 def atan(x: Any, m: ScalarMachine) -> Any:
@@ -363,7 +365,7 @@ def atan(x: Any, m: ScalarMachine) -> Any:
 
 
 def atan2(y: Any, x: Any, m: ScalarMachine) -> Any:
-    """The angle of the point (x, y): of the smaller part ÷ the larger one, taken from π÷2 or from π."""
+    """The angle of the point (x, y): that of the quotient of the smaller and the larger part, subtracted from π÷2 or π."""
     up, along = m.magnitude(y), m.magnitude(x)
     steep = up > along
     larger, less = m.choose(steep, up, along), m.choose(steep, along, up)
@@ -376,7 +378,7 @@ def atan2(y: Any, x: Any, m: ScalarMachine) -> Any:
 
 
 def _angle(size: Any, m: ScalarMachine) -> Any:
-    """The angle whose tangent is x ≥ 0: that of c and of (x-c) ÷ (1+cx), or π÷2 and that of -1÷x."""
+    """The angle whose tangent is x ≥ 0: the sum of those of c and of (x-c) ÷ (1+cx), or of π÷2 and that of -1÷x."""
     over, under, high, low = size, 1.0, 0.0, 0.0
     for least, tangent, angle, rest in _ANGLES:
         beyond = size >= least
@@ -388,21 +390,21 @@ def _angle(size: Any, m: ScalarMachine) -> Any:
     high, low = m.choose(far, _QUARTER, high), m.choose(far, _QUARTER_LOW, low)
     t = over / under
     z = t * t
-    series = z * halves(m, z, z * z, *_TANGENT)
+    series = z * polynomial_by_halves(m, z, z * z, *_TANGENT)
     return high - (m.fma(t, series, -low) - t)
 
 
 # ---------------------------------------------------------------------------------------------------- hyperbolic functions
 #
-# The hyperbolic functions and their inverses, and logarithms beside the natural one, of binary64.
+# The hyperbolic functions and their inverses, and the other logarithms, of binary64.
 #
-# sinh and expm1 are of exp(|x|) - 1, which loses nothing near 0.  The inverses are logarithms of 1 + a, where a is in two
-# parts.  Logarithms to the bases 2 and 10 add exact multiples of the exponent: powers of the base have exact ones.
+# sinh and expm1 use exp(|x|) - 1, which is accurate near 0.  The inverses are logarithms of 1 + a, where a is in two parts.
+# Logarithms to the bases 2 and 10 add exact multiples of the exponent, so that those of powers of the base are exact.
 #
 # Largest errors found against mpmath are asserted in tests/kernels/test_mathematics.py: 2 ulp.
 
 _HYPERBOLIC_FAR: Final = 2.0**28
-"""Beside numbers beyond this 1 is nothing, after a square root."""
+"""For |x| beyond this, x²+1 rounds to x²."""
 
 
 # ------------------------------------------------------------------------------------- exponentials
@@ -431,7 +433,7 @@ def expm1(x: Any, m: ScalarMachine) -> Any:
         return m.choose(x < 0.0, -1.0, exp(x, m))
 
     size = m.magnitude(x)
-    value = m.usually(size < 700.0, _power_less_one(m.choose(x < -700.0, -700.0, x), m), other)
+    value = m.select_rare(size < 700.0, _power_less_one(m.choose(x < -700.0, -700.0, x), m), other)
     return m.choose(x == 0.0, x, value)
 
 
@@ -439,7 +441,7 @@ def sinh(x: Any, m: ScalarMachine) -> Any:
     """The hyperbolic sine: (e + e÷(e+1)) ÷ 2 with e = exp(|x|) - 1."""
     size = m.magnitude(x)
     e = _power_less_one(size, m)
-    value = m.usually(size < 700.0, (e / (e + 1.0) + e) * 0.5, lambda: _half_power(size, m))
+    value = m.select_rare(size < 700.0, (e / (e + 1.0) + e) * 0.5, lambda: _half_power(size, m))
     return m.signed(value, x)
 
 
@@ -448,14 +450,14 @@ def cosh(x: Any, m: ScalarMachine) -> Any:
     size = m.magnitude(x)
     shifted = m.fma(size, LOG2_E, SHIFT + BIAS)
     y = (power_series(size, shifted - (SHIFT + BIAS), BELOW, m) + 1.0) * m.float_of(m.bits(shifted) << 52)
-    return m.usually(size < 700.0, m.fma(y, 0.5, 0.5 / y), lambda: _half_power(size, m))
+    return m.select_rare(size < 700.0, m.fma(y, 0.5, 0.5 / y), lambda: _half_power(size, m))
 
 
 # --------------------------------------------------------------------------------------- logarithms
 
 
-def _log_beside_one(x: Any, rest: Any, m: ScalarMachine) -> Any:
-    """ln(1 + x + rest) for x above -1 and not infinite; the rest is what rounding x left."""
+def _log_near_one(x: Any, rest: Any, m: ScalarMachine) -> Any:
+    """ln(1 + x + rest) for finite x above -1; `rest`: the rounding error of x."""
     total = x + 1.0
     larger = m.choose(x > 1.0, x, 1.0)
     smaller = m.choose(x > 1.0, 1.0, x)
@@ -468,7 +470,7 @@ def log1p(x: Any, m: ScalarMachine) -> Any:
     def other() -> Any:
         return m.choose(x == -1.0, -INFINITY, m.choose(x < -1.0, NAN, x))
 
-    value = m.usually((x > -1.0) & (x < INFINITY), _log_beside_one(x, 0.0, m), other)
+    value = m.select_rare((x > -1.0) & (x < INFINITY), _log_near_one(x, 0.0, m), other)
     return m.choose(x == 0.0, x, value)
 
 
@@ -477,7 +479,7 @@ def asinh(x: Any, m: ScalarMachine) -> Any:
     size = m.magnitude(x)
     more = size * size / (m.root(m.fma(size, size, 1.0)) + 1.0)
     a = size + more
-    value = m.usually(size < _HYPERBOLIC_FAR, _log_beside_one(a, more - (a - size), m), lambda: _log_of_double(size, m))
+    value = m.select_rare(size < _HYPERBOLIC_FAR, _log_near_one(a, more - (a - size), m), lambda: _log_of_double(size, m))
     return m.signed(value, x)
 
 
@@ -493,7 +495,7 @@ def acosh(x: Any, m: ScalarMachine) -> Any:
     root = m.root(square)
     a = root + t
     rest = t - (a - root)
-    value = m.usually(x < _HYPERBOLIC_FAR, _log_beside_one(a, rest, m), lambda: _log_of_double(x, m))
+    value = m.select_rare(x < _HYPERBOLIC_FAR, _log_near_one(a, rest, m), lambda: _log_of_double(x, m))
     return m.choose(x < 1.0, NAN, value)
 
 
@@ -510,12 +512,12 @@ def atanh(x: Any, m: ScalarMachine) -> Any:
     def other() -> Any:
         return m.choose(size == 1.0, INFINITY, m.choose(size > 1.0, NAN, x))
 
-    return m.signed(m.usually(size < 1.0, _log_beside_one(a, rest, m) * 0.5, other), x)
+    return m.signed(m.select_rare(size < 1.0, _log_near_one(a, rest, m) * 0.5, other), x)
 
 
 _TWO: Final = (1.4426950408889634, 2.0355273740931033e-17, 1.0, 0.0)
 _TEN: Final = (0.4342944819032518, 1.098319650216765e-17, 0.301029995663157, 8.241712586023572e-13)
-"""The logarithm of e in two parts, and that of 2, the first of few digits."""
+"""The logarithms of e and of 2, each in two parts; the first part of that of 2 has few digits."""
 
 
 def _to_base(x: Any, base: tuple[float, float, float, float], m: ScalarMachine) -> Any:
@@ -534,7 +536,7 @@ def _to_base(x: Any, base: tuple[float, float, float, float], m: ScalarMachine) 
 
 
 def _with_ends(x: Any, of_normal: Callable[[Any, float], Any], m: ScalarMachine) -> Any:
-    """A logarithm of any number by that of a normal one less a number of times that of 2."""
+    """A logarithm of any number from `of_normal(x, k)`, the logarithm of a normal number minus k times that of 2."""
 
     def other() -> Any:
         value = of_normal(m.choose(x < LEAST_NORMAL, x * 2.0**54, x), 54.0)
@@ -542,7 +544,7 @@ def _with_ends(x: Any, of_normal: Callable[[Any, float], Any], m: ScalarMachine)
         value = m.choose(x < 0.0, NAN, value)
         return m.choose(m.magnitude(x) < INFINITY, value, m.choose(x < 0.0, NAN, x))
 
-    return m.usually((x >= LEAST_NORMAL) & (x < INFINITY), of_normal(x, 0.0), other)
+    return m.select_rare((x >= LEAST_NORMAL) & (x < INFINITY), of_normal(x, 0.0), other)
 
 
 def log2(x: Any, m: ScalarMachine) -> Any:
@@ -563,7 +565,7 @@ def log(base: Any, x: Any, m: ScalarMachine) -> Any:
     def other() -> Any:
         return m.choose(base == 2.0, log2(x, m), m.choose(base == 10.0, log10(x, m), quotient))
 
-    return m.usually(m.magnitude(has_own) > 0.0, quotient, other)
+    return m.select_rare(m.magnitude(has_own) > 0.0, quotient, other)
 
 
 # ---------------------------------------------------------------------------------------------------- circular functions
@@ -571,14 +573,14 @@ def log(base: Any, x: Any, m: ScalarMachine) -> Any:
 # The circular functions of binary64, with coefficients of FreeBSD's msun (Sun Microsystems, 1993; freely usable with notice).
 
 _CIRCULAR_FAR: Final = 1.0e6
-"""Angles beyond this need more digits of π than are here."""
+"""Angles beyond this need more digits of π, and go to the C library."""
 
 
 def _quarter_turns(x: Any, quarter: int, m: ScalarMachine) -> tuple[Any, Any, Any]:
-    """x less a multiple of π÷2, in two parts, and the multiple plus `turn` in the low bits of a word.
+    """x minus a multiple of π÷2, in two parts, and the multiple plus `quarter` in the low bits of an integer.
 
-    π÷2 is taken away in three parts.  The second has so few digits that its multiples are exact, and what the second step rounds
-    away is found by the third: an angle that is nearly a multiple keeps all its digits."""
+    π÷2 is subtracted in three parts (Cody and Waite).  The second has so few digits that its multiples are exact, and the third
+    step recovers the rounding error of the second, so that angles close to a multiple keep full precision."""
     shifted = m.fma(x, 6.36619772367581382433e-01, SHIFT + quarter)
     quarters = shifted - (SHIFT + quarter)
     t = m.fma(quarters, -1.5707963267948966, x)
@@ -608,11 +610,11 @@ def _circular(x: Any, m: ScalarMachine, name: str, quarter: int) -> Any:
     value = by_quarter(_sine_part(y, rest, z, m), _cosine_part(y, rest, z, m), k, m)
     if not quarter:
         value = m.choose(x == 0.0, x, value)
-    return m.patch(name, far, x, value)
+    return m.scalar_fallback(name, far, x, value)
 
 
 def by_quarter(sine: Any, cosine: Any, k: Any, m: ScalarMachine) -> Any:
-    """Which of the two a k-th quarter turn leaves, and its sign."""
+    """The sine or the cosine of the reduced angle, with the sign that k quarter turns require."""
     value = m.choose((k & 1) == 0, sine, cosine)
     return m.choose((k & 2) == 0, value, -value)
 
@@ -635,17 +637,17 @@ def tan(x: Any, m: ScalarMachine) -> Any:
     sine, cosine = _sine_part(y, rest, z, m), _cosine_part(y, rest, z, m)
     even = (k & 1) == 0
     value = m.choose(even, sine, -cosine) / m.choose(even, cosine, sine)
-    return m.patch("tan", far, x, m.choose(x == 0.0, x, value))
+    return m.scalar_fallback("tan", far, x, m.choose(x == 0.0, x, value))
 
 
 # ---------------------------------------------------------------------------------------------------- basic
 #
-# The meanings that are an instruction or few, of every kind they have.
+# Definitions that are one or a few instructions, for every kind.
 #
-# Comparisons and arithmetic are those of the kind: whole numbers wrap, floats follow IEEE 754.
+# Comparisons and arithmetic are those of the kind: integers wrap, floats follow IEEE 754.
 
 def _python(operation: Callable[..., Any]) -> Callable[..., Any]:
-    """An operator of Python's, which values of every machine have."""
+    """The definition by an operator of Python, which the values of every machine have."""
     return lambda *values: operation(*values[:-1])
 
 
@@ -655,9 +657,9 @@ mul = _python(operator.mul)
 div = _python(operator.truediv)
 neg = _python(operator.neg)
 complement = _python(operator.invert)
-both = _python(operator.and_)
-either = _python(operator.or_)
-differing = _python(operator.xor)
+bit_and = _python(operator.and_)
+bit_or = _python(operator.or_)
+bit_xor = _python(operator.xor)
 lt = _python(operator.lt)
 le = _python(operator.le)
 eq = _python(operator.eq)
@@ -683,7 +685,7 @@ def sqrt(x: Any, m: ScalarMachine) -> Any:
 
 
 def half_power(x: Any, m: ScalarMachine) -> Any:
-    """x*0.5: as the square root, but 0 of -0.0 and ∞ of -∞."""
+    """x*0.5: the square root, except that -0.0 gives 0 and -∞ gives ∞."""
     root = m.root(x) + 0.0
     return m.choose(x == -math.inf, math.inf, root)
 
@@ -694,7 +696,7 @@ def same(x: Any, y: Any, m: ScalarMachine) -> Any:
 
 
 def outside(x: Any, y: Any, m: ScalarMachine) -> Any:
-    """Is x no index of so many (y ≥ 0) items?"""
+    """Is x out of range as an index of y ≥ 0 items?"""
     return (x < 0) | (x >= y)
 
 
@@ -703,22 +705,22 @@ def abs(x: Any, m: ScalarMachine) -> Any:
 
 
 def sign(x: Any, m: ScalarMachine) -> Any:
-    """Of a NaN the NaN itself; 0 of -0.0."""
+    """The sign of x; NaN for NaN, 0 for -0.0."""
     zero = m.like(x, 0)
     below = m.choose(x < 0, m.like(x, -1), zero) if m.is_signed(x) else zero
     result = m.choose(x > 0, m.like(x, 1), below)
     return m.choose(x != x, x, result) if m.is_float(x) else result
 
 
-def least(x: Any, y: Any, m: ScalarMachine) -> Any:
-    """NaN if either is NaN; of equal ones the second."""
+def minimum(x: Any, y: Any, m: ScalarMachine) -> Any:
+    """The minimum; NaN if either is NaN, the second operand if both are equal."""
     if not m.is_float(x):
         return m.smaller(x, y)
     chosen = m.choose(x < y, x, y)
     return m.choose(x != x, x, chosen)
 
 
-def greatest(x: Any, y: Any, m: ScalarMachine) -> Any:
+def maximum(x: Any, y: Any, m: ScalarMachine) -> Any:
     if not m.is_float(x):
         return m.larger(x, y)
     chosen = m.choose(x > y, x, y)
@@ -777,7 +779,7 @@ def convert_checked(x: Any, m: ScalarMachine) -> Any:
 
 # -------------------------------------------------------------------------------------------------- functions of operands alone
 #
-# The circular functions that are roots or less, of either kind: what NumPy computes for them, step by step.
+# The circular functions that are roots or simpler: the same steps as NumPy.
 
 _LARGE: Final = 2.0**27
 
@@ -799,7 +801,7 @@ def root_less_one(x: Any, m: ScalarMachine) -> Any:
 
 
 def _beyond_one(x: Any, root: Any, m: ScalarMachine) -> Any:
-    """`root`, which is √x²±1: |x| where the 1 is below the rounding of x², which might overflow."""
+    """`root`, which is √x²±1, or |x| where the 1 is below the rounding of x² (which might overflow)."""
     size = m.magnitude(x)
     return m.choose(size > _LARGE, size, root)
 
@@ -809,13 +811,13 @@ def zero(x: Any, m: ScalarMachine) -> Any:
     return m.float_of(m.bits(x) & 0)
 
 
-def nothing(x: Any, m: ScalarMachine) -> Any:
+def nan(x: Any, m: ScalarMachine) -> Any:
     """NaN."""
     nought = zero(x, m)
     return m.choose(nought == 0.0, NAN, nought)
 
 
-def itself(x: Any, m: ScalarMachine) -> Any:
+def identity(x: Any, m: ScalarMachine) -> Any:
     """x."""
     return x
 
@@ -826,5 +828,5 @@ def size(x: Any, m: ScalarMachine) -> Any:
 
 
 def angle(x: Any, m: ScalarMachine) -> Any:
-    """0 or π; NaN of NaN."""
+    """0 for x ≥ 0 and π for x < 0; NaN for NaN."""
     return m.choose(x < 0.0, math.pi, m.choose(x == x, zero(x, m), x))

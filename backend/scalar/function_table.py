@@ -1,12 +1,11 @@
-"""What back ends know of each scalar function: a row each, joined by name with `typechecker.scalars`.
+"""The table of scalar functions for back ends: one row for each, joined by name with `typechecker.scalars`.
 
-There are its kinds, identity and laws; here are the class that it is counted as, its weight in a kernel, how NumPy spells it,
-what it holds there meanwhile, what a calibration measures of it, and its meaning.  A meaning is named as `module.function` of
-this package and read when it is first asked for: most runs ask for few.  It is Python over values that know operators and over
-a `machine.Machine`.  A multiplication is fused with an addition only where the meaning says so, so all machines give the same
-bits.
+`typechecker.scalars` has its kinds, identity and laws; a row here has its cost class, its weight in a kernel, its NumPy ufunc,
+the memory that takes, what a calibration measures of it, and its definition.  A definition is named as `module.function` of this
+package and imported on first use, since most runs use few.  It is Python code over values with operators and a `ScalarMachine`.
+A multiplication is fused with an addition only where the definition says so, so all machines give the same bits.
 
-Sets of functions (`LIGHT`, `TRANSCENDENTAL`, `REDUCTIONS`, …) are derived from the rows; nobody lists names elsewhere.
+Sets of functions (`LIGHT`, `TRANSCENDENTAL`, `REDUCTIONS`, …) are derived from the rows; no other module lists names.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from ...typechecker.scalars import FUNCTIONS, Law
 # ---------------------------------------------------------------------------------------------------- table
 
 Compute: TypeAlias = Callable[..., Any]
-"""Of the operands and the machine."""
+"""A definition: called with the operands and the machine."""
 
 
 class CostClass(Enum):
-    """The class of a profile that an application counts as, if the profile has no entry of its own."""
+    """The class of a device profile that predicts a function's time, if the profile has no entry for the function."""
 
     ADD = "add"
     MULTIPLY = "multiply"
@@ -42,7 +41,7 @@ class CostClass(Enum):
 
 
 class Probe(Enum):
-    """How a calibration measures a function."""
+    """How a calibration measures a function; the values are for people."""
 
     CHAINED = "many in a row, of every kind: each takes less than a load"
     EVERYWHERE = "of every kind"
@@ -53,9 +52,11 @@ class Probe(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """Where a meaning is.  A `series` is of binary64, and binary32 goes through it and is rounded once, but where `single` is its
-    own, computed in `single_kind`; other meanings are of every kind.  `within`: the units in the last place that the result may
-    be away from the exact one."""
+    """A reference to a definition, `module.function` in `text`.
+
+    A `series` computes in binary64, and binary32 operands are widened and the result is rounded once, unless `single` names a
+    definition for them, which computes in `single_kind`; other definitions work for every kind.  `within`: the error bound in
+    ulp."""
 
     text: str
     series: bool = False
@@ -66,7 +67,8 @@ class Meaning:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """`compute` on values of `kind`, to which the operands are converted and from which the result is."""
+    """A definition for one kind: `compute` works on values of `kind`, to which operands are converted and from which the result
+    is converted back."""
 
     compute: Compute
     kind: Kind
@@ -74,9 +76,11 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class ScalarRow:
-    """`weight`: in additions of a kernel.  `numpy`: the ufunc that is the function of every kind but char, as NumPy calls it.
-    `held`: words an item that it holds inside on NumPy besides its result, and `held_complex` of complex numbers (16 bytes each).
-    `meanings`: by `parameter`, which only `circular` has; empty: no kernel has it."""
+    """A row of the table.
+
+    `weight`: its time in a kernel, in additions.  `numpy`: the name of the ufunc that computes it for every kind but char.
+    `held`: 8-byte words an item that NumPy needs for temporaries, and `held_complex` for complex numbers (16 bytes each).
+    `meanings`: its definitions by `parameter`, which only `circular` has; empty if kernels lack the function."""
 
     name: str
     cost: CostClass = CostClass.ADD
@@ -113,10 +117,10 @@ _CIRCULAR: Final[dict[int, Meaning]] = {
     -3: Meaning("elementary.atan", True, within=1.0), -5: Meaning("elementary.asinh", True, within=2.0),
     -6: Meaning("elementary.acosh", True, within=2.0), -7: Meaning("elementary.atanh", True, within=2.0),
     0: Meaning("elementary.root_less"), 4: Meaning("elementary.root_more"), -4: Meaning("elementary.root_less_one"),
-    8: Meaning("elementary.nothing"), -8: Meaning("elementary.nothing"), 9: Meaning("elementary.itself"),
+    8: Meaning("elementary.nan"), -8: Meaning("elementary.nan"), 9: Meaning("elementary.identity"),
     10: Meaning("elementary.size"),
-    11: Meaning("elementary.zero"), 12: Meaning("elementary.angle"), -9: Meaning("elementary.itself"),
-    -10: Meaning("elementary.itself"),
+    11: Meaning("elementary.zero"), 12: Meaning("elementary.angle"), -9: Meaning("elementary.identity"),
+    -10: Meaning("elementary.identity"),
 }  # fmt: skip
 
 _C = CostClass
@@ -155,20 +159,20 @@ _VOCABULARY = (
     _series("log", "elementary.log", 2.0, probe=Probe.NEVER),
     _series("root", "elementary.root", 2.0, probe=Probe.NEVER),
     _series("atan2", "elementary.atan2", 2.0, numpy="arctan2", held=0, probe=Probe.NEVER),
-    _basic("min", numpy="minimum", probe=Probe.CHAINED, text="least"),
-    _basic("max", numpy="maximum", probe=Probe.CHAINED, text="greatest"),
+    _basic("min", numpy="minimum", probe=Probe.CHAINED, text="minimum"),
+    _basic("max", numpy="maximum", probe=Probe.CHAINED, text="maximum"),
     _basic("residue", _C.DIVIDE, weight=8, held=3, probe=Probe.EVERYWHERE),
     _without_kernel("binomial", _C.TRANSCENDENTAL, 15),
     _without_kernel("gcd", _C.DIVIDE, 14),
     _without_kernel("lcm", _C.DIVIDE, 16),
-    _basic("band", _C.LOGIC, "bitwise_and", probe=Probe.NEVER, text="both"),
-    _basic("bor", _C.LOGIC, "bitwise_or", probe=Probe.NEVER, text="either"),
-    _basic("bxor", _C.LOGIC, "bitwise_xor", probe=Probe.NEVER, text="differing"),
+    _basic("band", _C.LOGIC, "bitwise_and", probe=Probe.NEVER, text="bit_and"),
+    _basic("bor", _C.LOGIC, "bitwise_or", probe=Probe.NEVER, text="bit_or"),
+    _basic("bxor", _C.LOGIC, "bitwise_xor", probe=Probe.NEVER, text="bit_xor"),
     _basic("shl", _C.LOGIC, held=3, probe=Probe.NEVER),
     _basic("shr", _C.LOGIC, held=3, probe=Probe.NEVER),
     _basic("shru", _C.LOGIC, held=3, probe=Probe.NEVER),
-    _basic("and", _C.LOGIC, "logical_and", probe=Probe.CHAINED, text="both"),
-    _basic("or", _C.LOGIC, "logical_or", probe=Probe.CHAINED, text="either"),
+    _basic("and", _C.LOGIC, "logical_and", probe=Probe.CHAINED, text="bit_and"),
+    _basic("or", _C.LOGIC, "logical_or", probe=Probe.CHAINED, text="bit_or"),
     _basic("nand", _C.LOGIC, held=3, probe=Probe.NEVER),
     _basic("nor", _C.LOGIC, held=3, probe=Probe.NEVER),
     _basic("lt", _C.COMPARE, "less", probe=Probe.EVERYWHERE),
@@ -188,23 +192,24 @@ _OF_KERNELS = (
     _series("log2", "elementary.log2", 1.0),
     _series("log10", "elementary.log10", 1.0),
 )
-"""What kernels write for powers and logarithms always the same (`lower.body`), where a loop is fixed, of an index."""
+"""Functions that only kernels use: for constant powers and logarithms (`lower.body`), for fixed points of loops, and for checks
+of indices."""
 
 ROWS: Final[dict[str, ScalarRow]] = {row.name: row for row in (*_VOCABULARY, *_OF_KERNELS)}
 VOCABULARY: Final = frozenset(row.name for row in _VOCABULARY)
 
 TRANSCENDENTAL: Final = frozenset(name for name, row in ROWS.items() if any(m.series for m in row.meanings.values()))
-"""Those that are many operations: polynomials and tables."""
+"""Functions that take many operations: polynomials and tables."""
 LIGHT: Final = frozenset(name for name in VOCABULARY if ROWS[name].weight == 1 and not FUNCTIONS[name].partial)
-"""An instruction or few, of which none can fail: sooner made again than read."""
+"""Functions of one or a few instructions that cannot fail: cheaper to recompute than to load."""
 MODERATE: Final = frozenset(name for name in VOCABULARY if ROWS[name].weight <= 4 and not FUNCTIONS[name].partial)
 REDUCTIONS: Final = frozenset(name for name in LIGHT if {Law.ASSOCIATIVE, Law.COMMUTATIVE} <= FUNCTIONS[name].laws)
-"""What kernels reduce with: light, and partial results may be joined in any grouping."""
+"""Functions that kernels reduce with: light, associative and commutative."""
 UFUNCS: Final = {name: row.numpy for name, row in ROWS.items() if row.numpy}
 
 
 def weight_of(function: str) -> int:
-    """In additions; functions that only graphs or kernels name move items, or are reductions that were made before."""
+    """The weight in additions; names that are not in the table (of graphs and kernels) count as 1."""
     return ROWS[function].weight if function in ROWS else 1
 
 
@@ -213,8 +218,8 @@ def class_of(function: str) -> str:
     return (ROWS[function].cost if function in ROWS else CostClass.ADD).value
 
 
-def is_plain(function: str, parameter: int) -> bool:
-    """Has the meaning of this one the bits that NumPy's function has?"""
+def matches_numpy(function: str, parameter: int) -> bool:
+    """Does the definition give the same bits as NumPy's function?"""
     meaning = _meaning(function, parameter)
     return meaning is not None and not meaning.series
 
@@ -226,7 +231,7 @@ def has_meaning(function: str, parameter: int, kind: Kind) -> bool:
 
 
 def definition(function: str, parameter: int, kind: Kind) -> Definition | None:
-    """What a scalar function is on a kind; None: kernels do not have it."""
+    """The definition of a scalar function on a kind; None if kernels lack it."""
     meaning = _meaning(function, parameter)
     if meaning is None or (meaning.series and not kind.is_float):
         return None
@@ -251,16 +256,16 @@ def _compute(text: str) -> Compute:
 
 # ---------------------------------------------------------------------------------------------------- machine
 #
-# The abstract machine that meanings are written for.
+# The abstract machine that definitions are written for.
 #
-# Machines are LLVM vectors (`codegen.llvm_scalars`), CUDA variables (`codegen.cuda_scalars`) and NumPy's arrays
-# (`cpu.numpy_scalars`).  What a machine has an instruction or a method of its own for is a word here (`residue`, the checked
+# Machines are LLVM vectors (`codegen.llvm_scalars`), CUDA variables (`codegen.cuda_scalars`) and NumPy arrays
+# (`cpu.numpy_scalars`).  Operations for which machines have separate instructions are methods (`residue`, the checked
 # conversions); everything else is written in terms of these.
 
 class ScalarMachine(Protocol):
-    """What meanings need beside operators.  Values are opaque: floats, whole numbers, and truths.
+    """The operations of definitions besides Python's operators.  Values are opaque: floats, integers, and bools.
 
-    `>>` of the bits of floats brings in zeros.  Operands may be Python numbers where at least one is a value."""
+    `>>` on the bits of floats shifts in zeros.  Operands may be Python numbers if at least one is a value."""
 
     def like(self, x: Any, number: float) -> Any:
         """A number as a value of the kind of x."""
@@ -268,23 +273,23 @@ class ScalarMachine(Protocol):
 
     def is_float(self, x: Any) -> bool: ...
     def is_signed(self, x: Any) -> bool:
-        """May a value of its kind be below 0?"""
+        """Is it of a signed integer kind?"""
         ...
 
     def width(self, x: Any) -> int:
-        """Bits of a whole number."""
+        """The width of an integer in bits."""
         ...
 
     def shifted_right(self, y: Any, count: Any) -> Any:
-        """A whole number less so many bits, its sign coming in if the kind has one."""
+        """An integer shifted right: arithmetically for signed kinds, logically for others."""
         ...
 
     def shifted_right_unsigned(self, y: Any, count: Any) -> Any:
-        """The same with zeros coming in."""
+        """An integer shifted right logically."""
         ...
 
     def smaller(self, x: Any, y: Any) -> Any:
-        """Of whole numbers."""
+        """The minimum of integers."""
         ...
 
     def larger(self, x: Any, y: Any) -> Any: ...
@@ -293,16 +298,16 @@ class ScalarMachine(Protocol):
         ...
 
     def rounded_down(self, x: Any) -> Any:
-        """The whole number below a float, as an i64 that is checked."""
+        """The floor of a float as an i64, with a check that it fits."""
         ...
 
     def rounded_up(self, x: Any) -> Any: ...
     def converted(self, x: Any) -> Any:
-        """To the kind of the result, which is known to hold it."""
+        """The value converted to the kind of the result, which holds it."""
         ...
 
     def checked(self, x: Any) -> Any:
-        """To the kind of the result, with a check that it holds it."""
+        """The value converted to the kind of the result, with a check that it fits."""
         ...
 
     def fma(self, x: Any, y: Any, z: Any) -> Any:
@@ -314,7 +319,7 @@ class ScalarMachine(Protocol):
         ...
 
     def magnitude(self, x: Any) -> Any:
-        """Of floats and whole numbers; the least whole number stays as it is."""
+        """The absolute value of a float or integer; the least integer stays as it is."""
         ...
 
     def root(self, x: Any) -> Any:
@@ -326,26 +331,26 @@ class ScalarMachine(Protocol):
         ...
 
     def bits(self, x: Any) -> Any:
-        """The bits of a float as a whole number of its width."""
+        """The bits of a float as an integer of its width."""
         ...
 
     def float_of(self, bits: Any) -> Any: ...
     def number(self, word: Any) -> Any:
-        """A whole number as a float of its width, rounded."""
+        """An integer as a float of its width, rounded."""
         ...
 
     def lookup(self, table: str, index: Any, start: int) -> Any:
-        """The entries of a table of `tables` at `index - start`, which is in range."""
+        """The entries of a table of `coefficient_tables` at `index - start`, which is in range."""
         ...
 
-    def pick(self, entries: tuple[float, ...], index: Any) -> Any:
-        """Of sixteen entries of binary32 those that the low four bits of `index` name."""
+    def lookup16(self, entries: tuple[float, ...], index: Any) -> Any:
+        """The entry, of sixteen binary32 ones, at the low four bits of `index`."""
         ...
 
-    def patch(self, name: str, where: Any, x: Any, value: Any) -> Any:
-        """`value`, but the C library's function `name` of x where `where` holds (rarely)."""
+    def scalar_fallback(self, name: str, where: Any, x: Any, value: Any) -> Any:
+        """`value` or, where `where` holds (rarely), the C library's function `name` of x."""
         ...
 
-    def usually(self, where: Any, value: Any, other: Callable[[], Any]) -> Any:
-        """`value` where `where` holds, else `other()`, which is computed only if it is wanted somewhere."""
+    def select_rare(self, where: Any, value: Any, other: Callable[[], Any]) -> Any:
+        """`value` where `where` holds (nearly always), else `other()`, which is computed only if some item needs it."""
         ...

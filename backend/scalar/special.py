@@ -27,7 +27,7 @@ def is_whole(value: float) -> bool:
 
 
 def float_of(value: int) -> float:
-    """The nearest float of an integer of any size; an infinity beyond the range."""
+    """The float nearest to an integer of any size; an infinity beyond the range."""
     try:
         return float(value)
     except OverflowError:
@@ -76,7 +76,7 @@ _NEAR_TWO: Final = (
 
 
 def lgamma(x: float) -> float:
-    """ln |gamma(x)|; near its zeros at 1 and 2 by the series there, of which nothing cancels."""
+    """ln |gamma(x)|; near its zeros at 1 and 2 by a series without cancellation."""
     if 0.5 <= x <= 3.5:
         if x > 2.5:
             return math.log(x - 1) + _near_two(x - 3)
@@ -219,13 +219,14 @@ def complex_binomial(x: complex, y: complex) -> complex:
 
 
 def gcd_tolerance(x: float, y: float) -> float:
-    """What Euclid leaves as rounding: beside the smaller operand, of which a larger one's rounding error may be a multiple."""
+    """The remainder up to which Euclid's algorithm stops: relative to the smaller operand, but at least the rounding error of the
+    larger one."""
     smaller, larger = min(x, y), max(x, y)
     return min(max(GCD_TOLERANCE * smaller, 8 * sys.float_info.epsilon * larger), smaller / 4)
 
 
 def float_gcd(x: float, y: float) -> float:
-    """Euclid on magnitudes, until the remainder is negligible; whole numbers divide without remainder or not at all."""
+    """Euclid's algorithm on magnitudes, until the remainder is negligible; for integers, until it is 0."""
     if not (math.isfinite(x) and math.isfinite(y)):
         return NAN
     x, y = abs(x), abs(y)

@@ -18,7 +18,7 @@ from ...typechecker.elements import Kind
 from ..cpu.numpy_reductions import order_columns
 from ..io.byte_source import Content, fill, new_array
 from ..io.errors import FileTrouble
-from ..io.reading import InOrder
+from ..io.reading import SequentialSource
 from ..io.row_sinks import write_at
 from ..library.hash import stable_order
 from ..library.sort import sorted_items
@@ -129,7 +129,7 @@ class SelectedRows(Temporary):
 _PLACES: Final = np.dtype(np.int64)
 
 
-class _Merged(InOrder):
+class _Merged(SequentialSource):
     """What nobody else can write."""
 
     __slots__ = ()

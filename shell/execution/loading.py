@@ -15,9 +15,9 @@ from functools import partial
 from typing import Any, Final, TextIO
 
 from ...backend.io.byte_source import Content
-from ...backend.io.cells import DATE_PATTERNS, MISSING, SEPARATORS, Unsuitable, item_of, number_of, separator_clause
+from ...backend.io.cells import DATE_PATTERNS, MISSING, SEPARATORS, CellError, item_of, number_of, separator_clause
 from ...backend.io.csv import Table, may_be_years
-from ...backend.io.reading import Wanted, check_declared, read_shape, read_values, reading_bytes, split_member
+from ...backend.io.reading import InputSpec, check_declared, read_shape, read_values, reading_bytes, split_member
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, RunFailed
 from ...lang.support.bounded_parsing import file_of, is_file_url, is_url, url_error
 from ...lang.support.files import Pipes, TooLarge, is_pipe, read_bytes
@@ -37,7 +37,7 @@ class InputFile:
 
     entry: CoreInput
     path: str
-    wanted: Wanted
+    wanted: InputSpec
     stored: tuple[int, ...]
     shape: tuple[int, ...]
     working_memory: int = 0
@@ -81,7 +81,7 @@ def find_inputs(
                 if file not in pipes:
                     pipes[file] = _read_pipe(partial(read_bytes, file, pipes=Pipes.READ), shown, limit, entry)
                 held = pipes[file]
-            wanted = Wanted(type.element.kind, type.rank, entry.span, entry.reading, shown, held, tables)
+            wanted = InputSpec(type.element.kind, type.rank, entry.span, entry.reading, shown, held, tables)
             shape = read_shape(path, wanted)
             reading_memory = reading_bytes(path, type.element.kind, shape, entry.span, held=held)
         except RhoError as error:
@@ -245,14 +245,14 @@ def _infer_column(cells: Sequence[str], name: str, separator: str) -> tuple[str,
 def _all_are(cells: Sequence[str], kind: Kind) -> bool:
     try:
         return bool(cells) and all(item_of(cell, kind) is not None for cell in cells)
-    except Unsuitable:
+    except CellError:
         return False
 
 
 def _all_read_as(cells: Sequence[str], reading: ColumnFormat) -> bool:
     try:
         return bool(cells) and all(number_of(cell, reading) is not None for cell in dict.fromkeys(cells))
-    except Unsuitable:
+    except CellError:
         return False
 
 

@@ -59,7 +59,7 @@ def _param_array(core: Core, entry: CoreInput, text: str | None) -> Any:
     if text is None:
         known = tuple([size.constant for size in type.shape if size.constant is not None])
         return as_items(default, type.element.kind, known if len(known) == type.rank else (len(default),))
-    from ...backend.io.cells import Unsuitable, item_of
+    from ...backend.io.cells import CellError, item_of
 
     kind, shown = type.element.kind, f"--set {entry.name}={text}"
     if kind is Kind.CHAR and type.rank == 1:
@@ -68,7 +68,7 @@ def _param_array(core: Core, entry: CoreInput, text: str | None) -> Any:
     sizes = tuple([size.constant or 0 for size in type.shape])
     try:
         items = tuple([item_of(word, kind) for word in words])
-    except Unsuitable as trouble:
+    except CellError as trouble:
         raise UsageError(f"{shown}: {trouble.message}", f"`{entry.name}` is {show_type(type)}") from None
     if len(items) != math.prod(sizes):
         wanted = "1 item" if math.prod(sizes) == 1 else f"{math.prod(sizes)} items"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.io.reading import Wanted, read_shape, read_values
+from rho.backend.io.reading import InputSpec, read_shape, read_values
 from rho.lang.diagnostics.model import Refused, RhoError, RunFailed
 from rho.lang.syntax.source import Span
 from rho.typechecker.elements import Kind
@@ -21,8 +21,8 @@ Write = Callable[..., str]
 
 
 def load(path: str, kind: Kind, rank: int) -> Any:
-    shape = read_shape(path, Wanted(kind, rank, SPAN))
-    values = read_values(path, Wanted(kind, len(shape), SPAN), shape)
+    shape = read_shape(path, InputSpec(kind, rank, SPAN))
+    values = read_values(path, InputSpec(kind, len(shape), SPAN), shape)
     assert values.shape == shape
     return values
 

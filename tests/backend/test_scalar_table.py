@@ -83,7 +83,7 @@ HARD: dict[Kind, list[Any]] = {
 }
 IN_PLACE = [
     (name, kind) for name, row in sorted(FUNCTIONS.items()) for kind in HARD
-    if kind in row.kinds and not row.partial and name != "convert" and function_table.is_plain(name, 0) and name != "circular"
+    if kind in row.kinds and not row.partial and name not in ("convert", "circular") and function_table.matches_numpy(name, 0)
 ]  # fmt: skip
 
 

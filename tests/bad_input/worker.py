@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rho.backend.io.reading import Wanted, read_shape, read_values
+from rho.backend.io.reading import InputSpec, read_shape, read_values
 from rho.lang.diagnostics.model import RhoError
 from rho.lang.syntax.source import Span
 from rho.typechecker.elements import Kind
@@ -33,7 +33,7 @@ def data(name: str) -> Callable[[str], object]:
     kind, rank = Kind(DATA[name][0]), DATA[name][1]
 
     def read(path: str) -> object:
-        shape = read_shape(path, Wanted(kind, rank, SPAN))
+        shape = read_shape(path, InputSpec(kind, rank, SPAN))
         if len(shape) != rank or any(size < 0 for size in shape):
             raise AssertionError(f"a shape of another rank: {shape}")
         most = 1
@@ -41,7 +41,7 @@ def data(name: str) -> Callable[[str], object]:
             most *= max(1, size)
         if most > 50_000_000:  # what `--max-memory` is for
             return None
-        values = read_values(path, Wanted(kind, len(shape), SPAN), shape)
+        values = read_values(path, InputSpec(kind, len(shape), SPAN), shape)
         if values.shape != shape:
             raise AssertionError(f"read {values.shape}, bound {shape}")
         return values

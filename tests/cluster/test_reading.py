@@ -11,7 +11,7 @@ import pytest
 
 import rho
 from rho.backend.cluster import worker
-from rho.backend.io.external_arrays import StoredInput, mark_of
+from rho.backend.io.external_arrays import StoredInput, fingerprint_of
 from rho.tests.cluster.stored import SHARED, by_name, cluster_plan, failure, loaded, readers, zarr_folder
 
 PROGRAMS = {
@@ -113,19 +113,19 @@ def test_marks(tmp_path: Path) -> None:
     """Another size, time or beginning is another file; a link is not a file."""
     path = tmp_path.resolve() / "x.npy"
     np.save(path, np.arange(3.0))
-    mark = mark_of(str(path))
-    assert mark is not None and mark == mark_of(str(path))
+    mark = fingerprint_of(str(path))
+    assert mark is not None and mark == fingerprint_of(str(path))
     (path.parent / "link.npy").symlink_to(path)
-    assert mark_of(str(path.parent / "link.npy")) is None
-    assert mark_of(str(path.parent / "none.npy")) is None
+    assert fingerprint_of(str(path.parent / "link.npy")) is None
+    assert fingerprint_of(str(path.parent / "none.npy")) is None
     time = path.stat().st_mtime_ns
     np.save(path, np.arange(3.0) + 1)
     os.utime(path, ns=(time, time))
-    assert mark_of(str(path)) != mark
+    assert fingerprint_of(str(path)) != mark
     zarr_folder(path.parent / "m.zarr", np.ones((1_000, 2)))
-    folder = mark_of(str(path.parent / "m.zarr"))
+    folder = fingerprint_of(str(path.parent / "m.zarr"))
     (path.parent / "m.zarr" / "1.0").write_bytes(b"")
-    assert folder is not None and mark_of(str(path.parent / "m.zarr")) != folder
+    assert folder is not None and fingerprint_of(str(path.parent / "m.zarr")) != folder
 
 
 def test_a_value_from_a_file_may_stay_on_a_worker(cluster: rho.Cluster, files: Path) -> None:

@@ -18,7 +18,7 @@ from rho.backend.cluster.cluster_transport import Process
 from rho.backend.cluster.wire import Lost, shipment
 from rho.backend.devices.profile import STORE, BackendKind, DeviceProfile, LinkProfile, Profile
 from rho.backend.io.external_arrays import StoredInput, stored_input
-from rho.backend.io.reading import Wanted
+from rho.backend.io.reading import InputSpec
 from rho.backend.reference.interpreter import interpret
 from rho.backend.schedule.plan.plan import PlannedFile
 from rho.backend.schedule.program.plan_from_schedule import plan_of
@@ -51,7 +51,7 @@ def saved(folder: Path, data: dict[str, Any], kinds: dict[str, Kind]) -> dict[st
         path = str(folder / f"{name}.npy")
         if array.dtype.kind != "U":
             np.save(path, np.asfortranarray(array) if place % 2 else array)
-            made = stored_input(path, Wanted(kinds[name], array.ndim, NOWHERE), array.shape)
+            made = stored_input(path, InputSpec(kinds[name], array.ndim, NOWHERE), array.shape)
             if made is not None:
                 found[name] = made
     return found

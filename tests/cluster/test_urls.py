@@ -13,7 +13,7 @@ import rho
 from rho.backend.cluster.worker import HERE, sight
 from rho.backend.devices.profile import CostTable
 from rho.backend.io.external_arrays import stored_input
-from rho.backend.io.reading import Wanted
+from rho.backend.io.reading import InputSpec
 from rho.lang.syntax.source import Span
 from rho.typechecker.elements import Kind
 
@@ -65,7 +65,7 @@ def test_what_is_read_to_see_how_quick_that_is_is_a_part_of_the_file(served: Ser
     """Each process does it.  The text of an item is longer than the item, and the file is larger than what a process keeps."""
     (served.folder / "w.csv").write_text("name,price\n" + f"{'a' * 100},1.5\n" * 120_000)
     url = served.url("w.csv")
-    one = stored_input(url + ":price", Wanted(Kind.F64, 1, Span("", 0, 0)), (120_000,))
+    one = stored_input(url + ":price", InputSpec(Kind.F64, 1, Span("", 0, 0)), (120_000,))
     assert one is not None
     served.sent.clear()
     seen = sight([one], probe=True)

@@ -203,8 +203,8 @@ def test_who_waits_for_what_another_fetches_hears_an_interrupt(tmp_path: Path) -
     """The signal goes to another thread, so that nothing wakes the one that waits."""
     np.save(tmp_path / "x.npy", np.arange(30_000.0))
     url = (tmp_path / "x.npy").as_uri()
-    waiting, version = threading.main_thread().ident, remote.known(url)
-    part, is_mine = remote._PARTS.at((url, version.digest), 0, 100, version.size)
+    waiting, version = threading.main_thread().ident, remote.current_version(url)
+    part, is_mine = remote._CACHE.at((url, version.digest), 0, 100, version.size)
     assert is_mine and waiting is not None
 
     def is_waiting() -> bool:
@@ -230,7 +230,7 @@ def test_who_waits_for_what_another_fetches_hears_an_interrupt(tmp_path: Path) -
         if not part.bytes.done():
             part.bytes.set_result(b"")
         other.join()
-        remote._PARTS.drop((url, version.digest), part)
+        remote._CACHE.drop((url, version.digest), part)
     assert part.bytes.result() == b"", "the interrupt was heard when the wait was over"
 
 

@@ -13,7 +13,7 @@ import pytest
 from rho.backend.io import reading
 from rho.backend.io.external_arrays import stored_input
 from rho.backend.io.npy import NpySource
-from rho.backend.io.reading import InOrder, Wanted, read_shape, read_values
+from rho.backend.io.reading import InputSpec, SequentialSource, read_shape, read_values
 from rho.lang.diagnostics.model import RhoError
 from rho.lang.syntax.source import Span
 from rho.typechecker.elements import Kind
@@ -24,7 +24,7 @@ COUNT = 300_000
 LIMITS = {".npy": 3_500_000, ".npz": 3_500_000, ".parquet": 20_000_000}
 CENTRED = "input x : f64[n] where n ≥ 8\ny ← x-(+/x)÷≢x\noutput y\n"
 ITEMS = np.arange(COUNT, dtype="f8")
-WANTED = Wanted(Kind.F64, 1, Span("p.rho", 0, 0))
+WANTED = InputSpec(Kind.F64, 1, Span("p.rho", 0, 0))
 
 
 def _zarr(folder: Path, version: int) -> tuple[str, str]:
@@ -112,7 +112,7 @@ def test_a_stream_of_a_file_that_changes(
     if changed.suffix == ".zip":
         pytest.skip("is one chunk")
     files, limit = {"x": name}, LIMITS.get(changed.suffix, 7_000_000)
-    owner = NpySource if changed.suffix in (".npy", ".npz") else InOrder
+    owner = NpySource if changed.suffix in (".npy", ".npz") else SequentialSource
     with monkeypatch.context() as counting:
         calls = _on_call(counting, owner, "read", 0, lambda: None)
         (found,) = results(loaded(CENTRED, tmp_path, limit, files=files))
@@ -143,7 +143,7 @@ def test_a_box_of_a_file_that_changes(stored: tuple[str, Path], monkeypatch: pyt
         pytest.skip("is not read by boxes")
     box = part.window(((0, COUNT // 2),))
     assert box.read().tolist() == ITEMS[: COUNT // 2].tolist()
-    owner = NpySource if changed.suffix in (".npy", ".npz") else InOrder
+    owner = NpySource if changed.suffix in (".npy", ".npz") else SequentialSource
     _on_call(monkeypatch, owner, "read", 1, lambda: _overwrite(changed))
     with pytest.raises(RhoError, match=r"changed while it was read|damaged member"):
         box.read()
@@ -188,7 +188,7 @@ def test_chunks_that_are_not_there_cost_nothing(tmp_path: Path, separator: str) 
     last = folder / separator.join(["999999999", "1"])
     last.parent.mkdir(exist_ok=True)
     last.write_bytes(b"\1\2")
-    source = stored_input(str(folder), Wanted(Kind.I64, 2, Span("p", 0, 0)), (10**9, 3))
+    source = stored_input(str(folder), InputSpec(Kind.I64, 2, Span("p", 0, 0)), (10**9, 3))
     assert source is not None
     assert source.window(((10**9 - 2, 10**9), (0, 3))).read().tolist() == [[7, 7, 7], [7, 7, 1]]
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rho.backend.io.errors import FileTrouble
-from rho.backend.io.reading import Wanted, row_source
+from rho.backend.io.reading import InputSpec, row_source
 from rho.lang.diagnostics.model import Refused, RhoError
 from rho.lang.syntax.source import Span
 from rho.typechecker.elements import Kind
@@ -138,8 +138,8 @@ def test_a_cell_that_is_wrong_in_a_late_tile_is_said(tmp_path: Path) -> None:
 def test_all_columns_of_a_group_of_rows_are_in_the_plan(tmp_path: Path) -> None:
     _parquet(tmp_path, np.random.default_rng(1).standard_normal((170_000, 6)))
     path, span = str(tmp_path / "m.parquet"), Span("p.rho", 0, 0)
-    every = row_source(path, Wanted(Kind.F64, 2, span), (170_000, 6))
-    single = row_source(f"{path}:c0", Wanted(Kind.F64, 1, span), (170_000,))
+    every = row_source(path, InputSpec(Kind.F64, 2, span), (170_000, 6))
+    single = row_source(f"{path}:c0", InputSpec(Kind.F64, 1, span), (170_000,))
     assert every is not None
     assert single is not None
     assert every.working_memory - single.working_memory >= 2 * 5 * 17_000 * 8
@@ -160,7 +160,7 @@ def test_a_group_of_rows_that_does_not_fit_is_said(tmp_path: Path) -> None:
 
 
 def test_members_of_archives_have_rows_if_they_are_not_compressed(tmp_path: Path) -> None:
-    wanted, x = Wanted(Kind.F64, 1, Span("p.rho", 0, 0)), np.arange(1_000.0)
+    wanted, x = InputSpec(Kind.F64, 1, Span("p.rho", 0, 0)), np.arange(1_000.0)
     np.savez_compressed(tmp_path / "c.npz", x=x)
     assert row_source(str(tmp_path / "c.npz"), wanted, x.shape) is None
     np.savez(tmp_path / "x.npz", x=x)
@@ -180,4 +180,4 @@ def test_a_member_that_does_not_begin_as_it_should(tmp_path: Path) -> None:
     np.savez(path, x=np.arange(9.0))
     path.write_bytes(b"no" + path.read_bytes()[2:])
     with pytest.raises(FileTrouble, match="damaged member"):
-        row_source(str(path), Wanted(Kind.F64, 1, Span("p.rho", 0, 0)), (9,))
+        row_source(str(path), InputSpec(Kind.F64, 1, Span("p.rho", 0, 0)), (9,))

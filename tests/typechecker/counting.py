@@ -278,7 +278,7 @@ class CountingMachine(Evaluator):
         columns, marked = [cells(self.value(v), 1) for v in op.cells], [cells(self.label(v), 1) for v in op.cells]
         known = frozenset(self.sizes)
         for i in range(trips):
-            self.enter_turn(op, i, known)
+            self.enter_iteration(op, i, known)
             own = [column[i] for column in columns], [column[i] for column in marked]
             new, made = self.enter(op.body, [*own[0], *state], [*own[1], *labels])
             copied = [self.copy(one) for one in made]
@@ -291,7 +291,7 @@ class CountingMachine(Evaluator):
             states.append(state)
             if stop:
                 break
-        self.forget_but(known)
+        self.keep_only_sizes(known)
         return tuple(arrays.stack([s[j] for s in states], 0) for j in range(len(state))) if op.keep else tuple(state)
 
     def _branch(self, op: blocks.CoreBranch) -> tuple[Array, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rho.backend.io.reading import Wanted, read_shape, read_values
+from rho.backend.io.reading import InputSpec, read_shape, read_values
 from rho.backend.vm.values import Array, from_numpy
 from rho.lang.syntax.source import Span
 from rho.lang.tree.program import AS_WRITTEN, ColumnFormat
@@ -21,8 +21,8 @@ ROUNDS = 150
 
 
 def load(path: Path | str, kind: Kind, rank: int, *, reading: ColumnFormat = AS_WRITTEN) -> Array:
-    shape = read_shape(str(path), Wanted(kind, rank, SPAN, reading))
-    values = read_values(str(path), Wanted(kind, len(shape), SPAN, reading), shape)
+    shape = read_shape(str(path), InputSpec(kind, rank, SPAN, reading))
+    values = read_values(str(path), InputSpec(kind, len(shape), SPAN, reading), shape)
     assert values.shape == shape
     return from_numpy(values)
 

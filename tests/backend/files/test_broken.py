@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from share import drawing
 
-from rho.backend.io.reading import READABLE, Wanted, check_range, read_shape, read_values
+from rho.backend.io.reading import READABLE, InputSpec, check_range, read_shape, read_values
 from rho.backend.io.writing import write_values
 from rho.lang.diagnostics.model import Refused, RhoError, RunFailed
 from rho.tests.backend.files.loading import BOOL, CHAR, F32, F64, I64, ROUNDS, SPAN, U8, chunk, grey, load, np, png_file
@@ -204,10 +204,10 @@ def test_a_file_that_changes_after_its_header_is_refused(tmp_path: Path) -> None
     ):  # fmt: skip
         path = tmp_path / name
         path.write_bytes(before)
-        shape = read_shape(str(path), Wanted(kind, rank, SPAN))
+        shape = read_shape(str(path), InputSpec(kind, rank, SPAN))
         path.write_bytes(after)
         with pytest.raises(RunFailed, match="changed"):
-            read_values(str(path), Wanted(kind, len(shape), SPAN), shape)
+            read_values(str(path), InputSpec(kind, len(shape), SPAN), shape)
 
 
 def test_declared_ranges_are_checked() -> None:
@@ -258,5 +258,5 @@ def test_a_table_without_rows_comes_back(suffix: str, tmp_path: Path) -> None:
     for shape in ((0, 3), (0, 1), (0,)):
         path = str(tmp_path / f"empty{suffix}")
         write_values(path, np.zeros(shape), Kind.F64, SPAN)
-        assert read_shape(path, Wanted(Kind.F64, len(shape), SPAN)) == shape
-        assert read_values(path, Wanted(Kind.F64, len(shape), SPAN), shape).shape == shape
+        assert read_shape(path, InputSpec(Kind.F64, len(shape), SPAN)) == shape
+        assert read_values(path, InputSpec(Kind.F64, len(shape), SPAN), shape).shape == shape

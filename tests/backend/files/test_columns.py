@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from share import seeds
 
-from rho.backend.io.reading import Wanted, read_shape, read_values
+from rho.backend.io.reading import InputSpec, read_shape, read_values
 from rho.backend.io.writing import prepare_table, write_together
 from rho.lang.diagnostics.model import RhoError
 from rho.lang.syntax.source import Span
@@ -29,7 +29,7 @@ SALES = (
 
 def column(path: Path, member: str, kind: Kind, reading: ColumnFormat = AS_WRITTEN, tables: Any = None) -> Any:
     rank = 2 if kind is Kind.CHAR else 1
-    wanted = Wanted(kind, rank, SPAN, reading, f"{path.name}:{member}", None, {} if tables is None else tables)
+    wanted = InputSpec(kind, rank, SPAN, reading, f"{path.name}:{member}", None, {} if tables is None else tables)
     name = f"{path}:{member}" if member else str(path)
     return read_values(name, wanted, read_shape(name, wanted))
 
@@ -76,7 +76,7 @@ def test_a_header_longer_than_a_piece(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     names = [f"c{at}" for at in range(100_000)]
     path.write_text(",".join(names) + "\n", encoding="utf-8")
-    wanted = Wanted(Kind.F64, 2, SPAN)
+    wanted = InputSpec(Kind.F64, 2, SPAN)
     assert read_values(str(path), wanted, read_shape(str(path), wanted)).shape == (0, 100_000)
     path.write_text(",".join(names) + "\n" + ",".join(map(str, range(100_000))) + "\n", encoding="utf-8")
     assert column(path, "c98765", Kind.I64).tolist() == [98765]
@@ -99,7 +99,7 @@ def test_other_signs(tmp_path: Path) -> None:
     assert column(path, "tag", Kind.I64, replace(reading, form=CellFormat.DATE, pattern="%d.%m.%Y")).tolist() == [20088, 20120]
     assert "line 2, column 2 (preis): “1,5” is not a number" in refusal(path, "preis", Kind.F64, ColumnFormat(separator=";"))
     path.write_text("a;b\n1;2,5\n", encoding="utf-8")
-    wanted = Wanted(Kind.F64, 2, SPAN, replace(reading, pattern=""))
+    wanted = InputSpec(Kind.F64, 2, SPAN, replace(reading, pattern=""))
     assert read_values(str(path), wanted, read_shape(str(path), wanted)).tolist() == [[1.0, 2.5]]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.io.reading import Wanted, read_shape, read_values
+from rho.backend.io.reading import InputSpec, read_shape, read_values
 from rho.backend.io.writing import write_values
 from rho.lang.syntax.source import Span
 from rho.typechecker.elements import Kind
@@ -48,7 +48,7 @@ def made(path: Path) -> str:
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".npy", ".npz", ".parquet", ".zarr"])
 def test_read(tmp_path: Path, suffix: str) -> None:
     name = made(tmp_path / f"x{suffix}")
-    wanted = Wanted(Kind.I64, 1, SPAN)
+    wanted = InputSpec(Kind.I64, 1, SPAN)
     assert read_values(name, wanted, read_shape(name, wanted)).tolist() == NUMBERS
 
 

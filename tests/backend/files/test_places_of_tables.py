@@ -15,7 +15,7 @@ from rho.backend.io import csv
 from rho.backend.io.byte_source import Content
 from rho.backend.io.errors import FileTrouble
 from rho.backend.io.external_arrays import StoredInput, from_facts, stored_input
-from rho.backend.io.reading import Wanted, read_shape, read_values, row_source
+from rho.backend.io.reading import InputSpec, read_shape, read_values, row_source
 from rho.lang.diagnostics.model import RhoError
 from rho.lang.syntax.source import Span
 from rho.lang.tree.program import ColumnFormat
@@ -50,7 +50,7 @@ def test_every_row_from_its_place(narrow: None, tmp_path: Path, seed: int) -> No
     path = str(tmp_path / "t.csv")
     Path(path).write_text(text, encoding="utf-8", newline="")
     member, rank = (f":#{chance.randint(1, columns)}", 1) if chance.random() < 0.5 else ("", 2)
-    wanted = Wanted(Kind.F64, rank, NOWHERE)
+    wanted = InputSpec(Kind.F64, rank, NOWHERE)
     shape = read_shape(path + member, wanted)
     whole = read_values(path + member, wanted, shape)
     source = row_source(path + member, wanted, shape)
@@ -70,7 +70,7 @@ def test_a_place_is_the_start_of_a_record(narrow: None, tmp_path: Path, seed: in
     content = Content(str(path))
     found = csv.measured(content, ",")
 
-    def rows(place: csv.Place) -> list[list[str]]:
+    def rows(place: csv.RecordOffset) -> list[list[str]]:
         return [*chain.from_iterable(block.records[1] for block in csv.blocks(content, ",", place))]
 
     every = rows(csv.START)
@@ -92,7 +92,7 @@ def test_places_become_no_more_with_the_file(narrow: None, monkeypatch: pytest.M
 
 
 def stored(path: str, rank: int, reading: ColumnFormat = ColumnFormat()) -> StoredInput:  # noqa: B008 - it is frozen
-    wanted = Wanted(Kind.F64, rank, NOWHERE, reading)
+    wanted = InputSpec(Kind.F64, rank, NOWHERE, reading)
     made = stored_input(path, wanted, read_shape(path, wanted))
     assert made is not None
     return made
@@ -146,7 +146,7 @@ def test_what_is_empty_has_no_places(content: bytes, tmp_path: Path) -> None:
 def test_a_wrong_cell_has_the_same_line_from_a_place(narrow: None, tmp_path: Path) -> None:
     path = str(tmp_path.resolve() / "t.csv")
     Path(path).write_text("a,b\n" + "".join(f'{at},"{"x" if at == 700 else at}\n"\n' for at in range(1_000)))
-    wanted = Wanted(Kind.F64, 1, NOWHERE)
+    wanted = InputSpec(Kind.F64, 1, NOWHERE)
     with pytest.raises(RhoError) as whole:
         read_values(f"{path}:b", wanted, read_shape(f"{path}:b", wanted))
     with pytest.raises(RhoError) as part:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from share import half
 
-from rho.backend.io.reading import Wanted, read_shape, read_values
+from rho.backend.io.reading import InputSpec, read_shape, read_values
 from rho.backend.io.writing import prepare_table, write_together, write_values
 from rho.lang.diagnostics.model import RhoError
 from rho.lang.syntax.source import Span
@@ -72,7 +72,7 @@ def _written(path: Path, values: Any, kind: Kind) -> bool:
 
 
 def _read(path: str, kind: Kind, rank: int, reading: ColumnFormat = AS_WRITTEN) -> Any:
-    wanted = Wanted(kind, rank, SPAN, reading)
+    wanted = InputSpec(kind, rank, SPAN, reading)
     return read_values(path, wanted, read_shape(path, wanted))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.io.reading import Wanted, read_shape, read_values
+from rho.backend.io.reading import InputSpec, read_shape, read_values
 from rho.lang.diagnostics.model import RhoError
 from rho.lang.syntax.source import Span
 from rho.typechecker.elements import Kind
@@ -35,7 +35,7 @@ def _stored(folder: Path, format: str, items: Any) -> str:
 
 
 def _read(path: str, kind: Kind) -> Any:
-    wanted = Wanted(kind, 1, SPAN)
+    wanted = InputSpec(kind, 1, SPAN)
     return read_values(path, wanted, read_shape(path, wanted))
 
 

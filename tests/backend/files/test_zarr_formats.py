@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from share import share
 
-from rho.backend.io.reading import Wanted, read_shape, read_values
+from rho.backend.io.reading import InputSpec, read_shape, read_values
 from rho.tests.backend.files.loading import BOOL, C64, CHAR, F32, F64, I32, I64, SPAN, U8, np
 from rho.typechecker.elements import Kind
 
@@ -27,8 +27,8 @@ NEW = list(itertools.product((None, (10, 14), (20, 28)), INNER, (False, True), "
 
 
 def same(path: Path, wanted: Any, kind: Kind) -> None:
-    shape = read_shape(str(path), Wanted(kind, wanted.ndim, SPAN))
-    found = read_values(str(path), Wanted(kind, len(shape), SPAN), shape)
+    shape = read_shape(str(path), InputSpec(kind, wanted.ndim, SPAN))
+    found = read_values(str(path), InputSpec(kind, len(shape), SPAN), shape)
     np.testing.assert_array_equal(found, wanted.astype(found.dtype))
 
 
