@@ -23,7 +23,7 @@ from prompt_toolkit.output import DummyOutput
 from rho.shell.console.standard_streams import Console
 from rho.shell.execution.params import Permissions
 from rho.shell.pipeline import Session
-from rho.shell.repl.commands import Desk
+from rho.shell.repl.commands import CommandContext
 from rho.shell.repl.status_line import ReplSettings
 from rho.shell.repl.terminal import Terminal
 from rho.shell.workspace.workspace import Workspace
@@ -93,7 +93,7 @@ def main() -> None:
     print(f"{len(state.log)} lines entered in {spent_entering:.1f} s, {len(state.items)} items, {state.bytes} bytes")
     with tempfile.TemporaryDirectory() as state, create_pipe_input() as pipe:
         console = Console(io.StringIO(), io.StringIO(), io.StringIO(), {"XDG_STATE_HOME": state})
-        terminal = Terminal(Desk(workspace, console, ReplSettings()), pipe, DummyOutput())
+        terminal = Terminal(CommandContext(workspace, console, ReplSettings()), pipe, DummyOutput())
         spent = sorted(asyncio.run(keystrokes(terminal, pipe)))
         terminal.close()
     print(f"keystroke: median {statistics.median(spent) * 1000:.1f} ms, p95 {spent[int(len(spent) * 0.95)] * 1000:.1f} ms, "

@@ -18,7 +18,7 @@ from IPython.display import display
 from ..console.process_exit import Exit
 from ..console.usage_errors import UsageError, did_you_mean
 from ..repl.loop import interruptible
-from ..workspace.exchange import bind, fetch, result_of
+from ..workspace.exchange import bind_value, fetch_value, result_of
 from .notebook import CellFailure, CellText, Notebook
 
 _HELP = "%%rho [-i NAME]… [-o NAME]… [--new]"
@@ -75,7 +75,7 @@ class RhoMagics(Magics):
             if name not in self.python.user_ns:
                 guess = did_you_mean(name, [key for key in self.python.user_ns if not key.startswith("_")])
                 raise UsageError(f"-i {name}: Python has no `{name}`{guess}")
-            bind(self.notebook.workspace, name, self.python.user_ns[name])
+            bind_value(self.notebook.workspace, name, self.python.user_ns[name])
         show: Any = display  # IPython says no types
         done = self.notebook.execute(cell)
         for output in done.outputs:
@@ -87,7 +87,7 @@ class RhoMagics(Magics):
             if done.failure.name == "KeyboardInterrupt":
                 raise KeyboardInterrupt
             raise RhoFailed(done.failure)
-        self.python.user_ns.update({name: fetch(self.notebook.workspace, name) for name in wanted})
+        self.python.user_ns.update({name: fetch_value(self.notebook.workspace, name) for name in wanted})
 
 
 def _options(line: str) -> tuple[list[str], list[str], bool]:

@@ -33,12 +33,12 @@ from ..lsp.hover import code as block, glyph_page, library_page
 from ..pipeline import Session
 from ..plotting import figures
 from ..plotting.charts import HEIGHT, Picture, picture_lines
-from ..repl.commands import COMMANDS, Desk, answered, perform, pictured
+from ..repl.commands import COMMANDS, CommandContext, picture_of, reporting_errors, run_command
 from ..repl.loop import interruptible
 from ..repl.status_line import ReplSettings, concrete_type
-from ..repl.terminal import offers
-from ..workspace.exchange import typed
-from ..workspace.workspace import Entered, Workspace
+from ..repl.terminal import session_completions
+from ..workspace.exchange import statements_of_transcript
+from ..workspace.workspace import EntryResult, Workspace
 
 # ---------------------------------------------------------------------------------------------------- rendering
 #
@@ -152,7 +152,7 @@ class Notebook:
         cell = Cell()
         source = name or f"<cell {self._count}>"
         try:
-            self._run(list(_pieces(typed(code))), source, cell)
+            self._run(list(_pieces(statements_of_transcript(code))), source, cell)
         except KeyboardInterrupt:
             self.workspace.abandon()
             cell.failure = _failure("KeyboardInterrupt", "interrupted; the session is as it was before")
@@ -190,7 +190,7 @@ class Notebook:
         for number, shown in enumerate(entered.printed, 1):
             cell.outputs.append(CellValue(bundle(shown, self.settings), has_result and number == len(entered.printed)))
 
-    def failed(self, entered: Entered) -> CellFailure:
+    def failed(self, entered: EntryResult) -> CellFailure:
         """What an entry that was refused says."""
         diagnostics = [one for one in entered.diagnostics if one.is_error] or list(entered.diagnostics)
         coloured = messages_text(entered.diagnostics, self.workspace.sources)
@@ -199,15 +199,16 @@ class Notebook:
 
     def _command(self, line: str, cell: Cell) -> None:
         out, err = io.StringIO(), io.StringIO()
-        desk = Desk(self.workspace, Console(out, err, io.StringIO(), self._environment), self.settings)
+        context = CommandContext(self.workspace, Console(out, err, io.StringIO(), self._environment), self.settings)
         if line.split()[0] in (")quit", ")exit", ")off"):
             cell.failure = _failure("command", "a notebook is closed where it was opened")
             return
         if line.startswith(")plot"):
-            code = interruptible(lambda: answered(lambda: self._plot(line.removeprefix(")plot").strip(), desk, cell), desk))
+            expression = line.removeprefix(")plot").strip()
+            code = interruptible(lambda: reporting_errors(lambda: self._plot(expression, context, cell), context))
         else:
-            code = interruptible(lambda: perform(line, desk)[1])
-        self.settings = desk.settings
+            code = interruptible(lambda: run_command(line, context)[1])
+        self.settings = context.settings
         if out.getvalue():
             cell.outputs.append(CellText("stdout", out.getvalue()))
         if err.getvalue() and code is Exit.OK:
@@ -215,8 +216,8 @@ class Notebook:
         elif code is not Exit.OK:
             cell.failure = _failure("command", err.getvalue().rstrip("\n") or f"{line.split()[0]} failed")
 
-    def _plot(self, rest: str, desk: Desk, cell: Cell) -> Exit:
-        cell.outputs.append(CellValue(picture_bundle(pictured(rest, desk))))
+    def _plot(self, rest: str, context: CommandContext, cell: Cell) -> Exit:
+        cell.outputs.append(CellValue(picture_bundle(picture_of(rest, context))))
         return Exit.OK
 
     # ------------------------------------------------------------------------------------- asking
@@ -228,7 +229,7 @@ class Notebook:
         row = by_key(keyed[1]) if keyed and not keyed[1].isalpha() else None
         if row is not None:
             return Completion(((row.glyph, row.title),), cursor - 2, cursor)
-        completions = offers(before, self.workspace, self.settings.prefix, COMMANDS)
+        completions = session_completions(before, self.workspace, self.settings.prefix, COMMANDS)
         longest = max((offer.length for offer in completions), default=0)
         matches = {before[len(before) - longest : len(before) - offer.length] + offer.text: offer.about for offer in completions}
         return Completion(tuple(matches.items()), cursor - longest, cursor)

@@ -13,8 +13,8 @@ from ...lang.syntax.lexer import in_prose
 from ...lang.syntax.parser import parse
 from ...lang.tree.expressions import SymbolKind
 from ..display.documentation import LibraryEntry
-from ..repl.terminal import replacement
-from ..searching.results import CompletionKind, NameCompletion, Named, candidates
+from ..repl.terminal import glyph_replacement
+from ..searching.results import CompletionKind, NameCompletion, Named, name_completions
 from .documents import Document, Range, TextEdit, TextPosition
 from .hover import entries, library_page, module_source, primitive_page, types_of
 
@@ -81,7 +81,7 @@ def completion(document: Document, position: TextPosition) -> list[CompletionEnt
     offset = document.lines.offset(position)
     before = document.text[document.lines.start(document.lines.position(offset).line) : offset]
     scope = _DocumentScope(document, offset, before)
-    return [_entry_of(document, scope, one, offset) for one in candidates(before, scope)]
+    return [_entry_of(document, scope, one, offset) for one in name_completions(before, scope)]
 
 
 def _entry_of(document: Document, scope: _DocumentScope, one: NameCompletion, offset: int) -> CompletionEntry:
@@ -132,7 +132,7 @@ def on_type(document: Document, position: TextPosition, typed: str) -> list[Text
     end = offset - start
     if end < 1 or line[end - 1] != typed:
         return []
-    replaced = replacement(line[:end], "`")
+    replaced = glyph_replacement(line[:end], "`")
     return [] if replaced is None else [_edit(document, offset - replaced.length, offset, replaced.text)]
 
 

@@ -1,5 +1,4 @@
-"""The interactive session: `loop` for plain streams, `terminal` for prompt_toolkit, `commands` for both.
+"""The interactive session: `loop` for plain streams, `terminal` for terminals, `commands` and `status_line` for both.
 
-Everything that decides something is without a terminal: `glyphs` (typing), `completing`, `colours`, `preview` (the bottom
-line).  `terminal` alone imports prompt_toolkit, when someone types.
+Only `terminal` imports prompt_toolkit, and only when someone types at a terminal.
 """

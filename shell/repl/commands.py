@@ -1,7 +1,4 @@
-"""The `)` commands of a session.
-
-Each takes the rest of its line and writes to the console; what goes wrong is a message, never the end of the session.
-"""
+"""The `)` commands of a session: each gets the rest of its line and writes to the console; errors never end the session."""
 
 from __future__ import annotations
 
@@ -21,42 +18,46 @@ from ..console.standard_streams import Console
 from ..console.usage_errors import UsageError, nearest
 from ..display.estimates import duration, predicted_ns, uncalibrated_note
 from . import status_line as setting
-from .status_line import ReplSettings, show
+from .status_line import ReplSettings, show_value
 
 if TYPE_CHECKING:
     from ..pipeline_types import LoadedProgram
     from ..plotting.charts import Picture
-    from ..workspace.workspace import EvaluationRequest, Workspace
+    from ..workspace.workspace import CheckedEntry, Workspace
 
 
 class CommandResult(Enum):
-    GO_ON = "the session goes on"
-    LEAVE = "the session ends"
+    """Whether a session goes on after a command."""
+
+    CONTINUE = "the session goes on"
+    QUIT = "the session ends"
 
 
-class Desk:
-    """What commands work on.  A workspace given as a function is made when it is first needed, so that a prompt comes first."""
+class CommandContext:
+    """The workspace, console and settings that commands work on.
+
+    A workspace that is given as a function is made when it is first used, so that the prompt appears at once."""
 
     def __init__(self, workspace: Workspace | Callable[[], Workspace], console: Console, settings: ReplSettings) -> None:
-        self._given = workspace
+        self._source = workspace
         self._lock = Lock()
         self.console, self.settings = console, settings
 
     @property
     def workspace(self) -> Workspace:
         with self._lock:
-            if callable(self._given):
-                self._given = self._given()
-            return self._given
+            if callable(self._source):
+                self._source = self._source()
+            return self._source
 
     @workspace.setter
     def workspace(self, workspace: Workspace) -> None:
-        self._given = workspace
+        self._source = workspace
 
     @property
     def types(self) -> Mapping[str, str]:
-        """The types of the names; none while there is no workspace yet.  Never waits."""
-        given = self._given
+        """The types of the session's names; empty while there is no workspace yet.  Never waits."""
+        given = self._source
         return {} if callable(given) else given.state.types
 
 
@@ -81,124 +82,124 @@ HELP = """\
       `iota or `i      types ⍳; a pause after ` shows all keys; Tab completes"""
 
 
-def perform(line: str, desk: Desk) -> tuple[CommandResult, Exit]:
-    """Do what a line that starts with `)` says."""
+def run_command(line: str, context: CommandContext) -> tuple[CommandResult, Exit]:
+    """Run the command in a line that starts with `)`; returns whether the session goes on, and the exit code."""
     word, _, rest = line.strip().partition(" ")
     if word in (")quit", ")exit", ")off"):
-        return CommandResult.LEAVE, Exit.OK
+        return CommandResult.QUIT, Exit.OK
     action = _ACTIONS.get(word)
     if action is None:
         guess = nearest(word, [name for name, _ in COMMANDS])
-        desk.console.note(f"unknown command {word}; " + (f"did you mean {guess}?" if guess else ")help lists them"))
-        return CommandResult.GO_ON, Exit.USAGE
-    return CommandResult.GO_ON, answered(lambda: action(rest.strip(), desk), desk)
+        context.console.note(f"unknown command {word}; " + (f"did you mean {guess}?" if guess else ")help lists them"))
+        return CommandResult.CONTINUE, Exit.USAGE
+    return CommandResult.CONTINUE, reporting_errors(lambda: action(rest.strip(), context), context)
 
 
-def answered(action: Callable[[], Exit], desk: Desk) -> Exit:
-    """What a command does; what is wrong with what it is asked is shown."""
+def reporting_errors(action: Callable[[], Exit], context: CommandContext) -> Exit:
+    """`action()`, with its usage errors and diagnostics shown; returns the exit code."""
     try:
         return action()
     except UsageError as error:
-        desk.console.note(f"{error.message}" + (f"\n  {error.hint}" if error.hint else ""))
+        context.console.note(f"{error.message}" + (f"\n  {error.hint}" if error.hint else ""))
         return error.exit
     except RhoError as error:
-        messages.show_diagnostics(desk.console, error.diagnostics, error.sources)
+        messages.show_diagnostics(context.console, error.diagnostics, error.sources)
         return messages.exit_of(error)
 
 
-def _asked(rest: str, desk: Desk) -> EvaluationRequest:
-    """An expression checked.  UsageError: there is none.  Rejected."""
+def _checked_expression(rest: str, context: CommandContext) -> CheckedEntry:
+    """Check an expression in the session.  UsageError: it is empty; Rejected: it has errors."""
     if not rest:
         raise UsageError("an expression is needed", "for example: )type 1 2+3 4")
-    asked = desk.workspace.ask(rest)
-    if not asked.checked.accepted:
-        raise Rejected(asked.diagnostics, asked.sources)
-    messages.show_diagnostics(desk.console, asked.diagnostics, asked.sources)
-    return asked
+    entry = context.workspace.check(rest)
+    if not entry.checked.accepted:
+        raise Rejected(entry.diagnostics, entry.sources)
+    messages.show_diagnostics(context.console, entry.diagnostics, entry.sources)
+    return entry
 
 
-def _type(rest: str, desk: Desk) -> Exit:
-    if desk.workspace.state.types.get(rest) in ("function", "operator", "module"):
-        for line in desk.workspace.describe(rest):
-            desk.console.print(line)
+def _type(rest: str, context: CommandContext) -> Exit:
+    if context.workspace.state.types.get(rest) in ("function", "operator", "module"):
+        for line in context.workspace.describe(rest):
+            context.console.print(line)
         return Exit.OK
-    asked = _asked(rest, desk)
-    checked = asked.checked
-    desk.console.print(checked.last or "nothing")
-    if desk.console.interactive and checked.result is not None:
+    entry = _checked_expression(rest, context)
+    checked = entry.checked
+    context.console.print(checked.last or "nothing")
+    if context.console.interactive and checked.result is not None:
         from ...lang.bind.statement_dependencies import words
 
         mentioned = words(rest)
         for quantity in checked.result.quantities():
             if quantity.name in mentioned:
-                desk.console.print(f"  {quantity.line()}")
+                context.console.print(f"  {quantity.line()}")
     return Exit.OK
 
 
-def _plan(rest: str, desk: Desk) -> Exit:
-    asked = _asked(rest, desk)
+def _plan(rest: str, context: CommandContext) -> Exit:
+    entry = _checked_expression(rest, context)
     from ...backend.schedule.plan.plan_text import plan_text
     from ..display.analysis import regrouped_graph, rewritten_lines
     from ..display.costs import cost_of_program
     from ..pipeline_types import PlanDetail
 
-    prepared = desk.workspace.prepare(asked, PlanDetail.FULL)
+    prepared = context.workspace.prepare(entry, PlanDetail.FULL)
     peak = max(prepared.plan.peak.values(), default=0)
     costs = cost_of_program(prepared.core).lines(prepared.bound.sizes, peak, regrouped_graph(prepared.bound.graph))
-    desk.console.print("\n".join([plan_text(prepared.plan), *rewritten_lines(prepared.bound.graph, {}), *costs]))
+    context.console.print("\n".join([plan_text(prepared.plan), *rewritten_lines(prepared.bound.graph, {}), *costs]))
     estimate = predicted_ns(prepared.bound)
     if estimate:
-        desk.console.print(f"time    ~{duration(estimate)}{uncalibrated_note()}")
+        context.console.print(f"time    ~{duration(estimate)}{uncalibrated_note()}")
     return Exit.OK
 
 
-RUNS, MOST_SECONDS = 20, 2.0
+RUNS, MAXIMUM_TIMING_SECONDS = 20, 2.0
 
 
-def _time(rest: str, desk: Desk) -> Exit:
-    asked = _asked(rest, desk)
+def _time(rest: str, context: CommandContext) -> Exit:
+    entry = _checked_expression(rest, context)
     from statistics import median
 
     from ...backend.schedule.plan.plan_text import bytes_text
 
-    prepared = desk.workspace.prepare(asked)
-    first, times = _spent(prepared, desk), list[int]()
-    while len(times) < RUNS and first + sum(times) < MOST_SECONDS * 1e9:
-        times.append(_spent(prepared, desk))
+    prepared = context.workspace.prepare(entry)
+    first, times = _run_ns(prepared, context), list[int]()
+    while len(times) < RUNS and first + sum(times) < MAXIMUM_TIMING_SECONDS * 1e9:
+        times.append(_run_ns(prepared, context))
     times = times or [first]
     estimate = predicted_ns(prepared.bound)
     parts = [duration(median(times)), f"first {duration(first)}", f"{len(times)} run{'s' * (len(times) != 1)}"]
     parts += [f"estimate ~{duration(estimate)}{uncalibrated_note()}"] if estimate else []
-    desk.console.print(" · ".join([*parts, bytes_text(sum(prepared.plan.peak.values()))]))
+    context.console.print(" · ".join([*parts, bytes_text(sum(prepared.plan.peak.values()))]))
     return Exit.OK
 
 
-def _spent(prepared: LoadedProgram, desk: Desk) -> int:
-    """Nanoseconds of a run."""
+def _run_ns(prepared: LoadedProgram, context: CommandContext) -> int:
+    """Run a program; returns the nanoseconds that it took."""
     start = time.perf_counter_ns()
-    desk.workspace.session.run(prepared)
+    context.workspace.session.run(prepared)
     return time.perf_counter_ns() - start
 
 
-def _plot(rest: str, desk: Desk) -> Exit:
-    picture = pictured(rest, desk)
+def _plot(rest: str, context: CommandContext) -> Exit:
+    picture = picture_of(rest, context)
     from ..plotting.charts import draw
 
-    for line in draw(picture, desk.console):
-        desk.console.print(line)
+    for line in draw(picture, context.console):
+        context.console.print(line)
     return Exit.OK
 
 
-def pictured(rest: str, desk: Desk) -> Picture:
-    """The value of an expression made ready to be drawn.  UsageError: it cannot be.  RhoError: it has none."""
+def picture_of(rest: str, context: CommandContext) -> Picture:
+    """Run `[KIND] EXPR` and make the picture of its values.  UsageError: they cannot be drawn; RhoError: the run fails."""
     from ..plotting.charts import Chart, NotDrawable, chart_of
 
     word, _, expression = rest.partition(" ")
     kinds = {kind.value: kind for kind in Chart if kind is not Chart.PLAIN}
-    chart = kinds.get(word, Chart.PLAIN) if word not in desk.types else Chart.PLAIN
-    asked = _asked(rest if chart is Chart.PLAIN else expression.strip(), desk)
-    with pointing_into(asked.sources):
-        outcome = desk.workspace.session.run(desk.workspace.prepare(asked))
+    chart = kinds.get(word, Chart.PLAIN) if word not in context.types else Chart.PLAIN
+    entry = _checked_expression(rest if chart is Chart.PLAIN else expression.strip(), context)
+    with pointing_into(entry.sources):
+        outcome = context.workspace.session.run(context.workspace.prepare(entry))
     if not outcome.printed:
         raise UsageError("this has no value to draw", "for example: )plot 1○(⍳100)÷10")
     if len(outcome.printed) > 1 and chart is Chart.PLAIN:
@@ -209,17 +210,17 @@ def pictured(rest: str, desk: Desk) -> Picture:
         raise UsageError(str(error), error.hint) from None
 
 
-def _explain(rest: str, desk: Desk) -> Exit:
+def _explain(rest: str, context: CommandContext) -> Exit:
     text = explain(rest)
     if text is None:
         raise UsageError(f"`{rest}` is neither a code nor a glyph{did_you_mean(suggested_word(rest) if rest else None)}")
-    desk.console.print(text.rstrip("\n"))
+    context.console.print(text.rstrip("\n"))
     return Exit.OK
 
 
-def _help(rest: str, desk: Desk) -> Exit:
+def _help(rest: str, context: CommandContext) -> Exit:
     if not rest:
-        desk.console.print("\n".join([HELP, *(f"{name:<9} {about}" for name, about in COMMANDS)]))
+        context.console.print("\n".join([HELP, *(f"{name:<9} {about}" for name, about in COMMANDS)]))
         return Exit.OK
     text = explain(rest)
     if text is None:
@@ -229,107 +230,107 @@ def _help(rest: str, desk: Desk) -> Exit:
         if not entries:
             raise UsageError(f"`{rest}` means nothing here{did_you_mean(suggested_word(rest))}", ")search looks in descriptions")
         text = "\n\n".join(documentation.entry_text(entry) for entry in entries)
-    desk.console.print(text.rstrip("\n"))
+    context.console.print(text.rstrip("\n"))
     return Exit.OK
 
 
-def _search(rest: str, desk: Desk) -> Exit:
+def _search(rest: str, context: CommandContext) -> Exit:
     if not rest:
         raise UsageError("words or a type are needed", "for example: )search running sum")
     from ..searching.results import search
 
     answer = search(rest.split())
     for line in answer.lines():
-        desk.console.print(line)
+        context.console.print(line)
     for note in answer.notes:
-        desk.console.note(note.replace("rho search", ")search").replace("'", ""))
+        context.console.note(note.replace("rho search", ")search").replace("'", ""))
     return Exit.OK if answer.hits else Exit.FAILED
 
 
-def _names(rest: str, desk: Desk) -> Exit:
-    for name, type in desk.workspace.state.types.items():
+def _names(rest: str, context: CommandContext) -> Exit:
+    for name, type in context.workspace.state.types.items():
         if name.startswith(rest):
-            desk.console.print(f"{name} : {type}")
+            context.console.print(f"{name} : {type}")
     return Exit.OK
 
 
-def _forget(rest: str, desk: Desk) -> Exit:
-    unknown = [name for name in rest.split() if name not in desk.workspace.state.types]
+def _forget(rest: str, context: CommandContext) -> Exit:
+    unknown = [name for name in rest.split() if name not in context.workspace.state.types]
     if unknown or not rest:
         raise UsageError(f"there is no name `{unknown[0]}`" if unknown else "names are needed")
-    desk.workspace.forget(*rest.split())
+    context.workspace.forget(*rest.split())
     return Exit.OK
 
 
-def _undo(rest: str, desk: Desk) -> Exit:
-    undone = desk.workspace.undo()
+def _undo(rest: str, context: CommandContext) -> Exit:
+    undone = context.workspace.undo()
     if undone is None:
         raise UsageError("there is nothing to take back")
-    desk.console.note(f"taken back: {undone}")
+    context.console.note(f"taken back: {undone}")
     return Exit.OK
 
 
-def _load(rest: str, desk: Desk) -> Exit:
+def _load(rest: str, context: CommandContext) -> Exit:
     if not rest:
         raise UsageError("a file is needed", "for example: )load session.md")
-    return load(rest, desk, show_values=True)
+    return load_file(rest, context, show_values=True)
 
 
-def load(path: str, desk: Desk, *, show_values: bool) -> Exit:
-    """Enter a file as one: if something in it fails the session stays as it was."""
+def load_file(path: str, context: CommandContext, *, show_values: bool) -> Exit:
+    """Enter a file (a program, or a saved session in Markdown) as one entry: if it fails the session stays as it was."""
     source = read_source(path)
-    from ..workspace.exchange import title_of, typed
+    from ..workspace.exchange import statements_of_transcript, title_of
 
-    workspace = desk.workspace
-    text = typed(source.text) if path.endswith(".md") else source.text
+    workspace = context.workspace
+    text = statements_of_transcript(source.text) if path.endswith(".md") else source.text
     state = workspace.state
     entered = workspace.enter(text, source.name if text == source.text else f"<{title_of(path)}>")
-    messages.show_diagnostics(desk.console, entered.diagnostics, workspace.sources)
+    messages.show_diagnostics(context.console, entered.diagnostics, workspace.sources)
     for note in entered.notes:
-        desk.console.note(note)
+        context.console.note(note)
     if entered.exit is not Exit.OK:
         workspace.state = state
         return entered.exit
     for shown in entered.printed if show_values else ():
-        show(shown, desk.console, desk.settings)
+        show_value(shown, context.console, context.settings)
     return Exit.OK
 
 
-def _save(rest: str, desk: Desk) -> Exit:
+def _save(rest: str, context: CommandContext) -> Exit:
     if not rest:
         raise UsageError("a file is needed", "for example: )save session.md")
-    from ..workspace.exchange import markdown, problems, title_of
+    from ..workspace.exchange import doctest_problems, session_markdown, title_of
 
     path = rest if rest.endswith(".md") else rest + ".md"
-    text = markdown(desk.workspace.state, title_of(path))
-    if not desk.workspace.session.permissions.may_write(path):
+    text = session_markdown(context.workspace.state, title_of(path))
+    if not context.workspace.session.permissions.may_write(path):
         raise UsageError(f"`{path}` may not be written")
     write_text(path, text)
-    wrong = problems(text, path)
-    count = len(desk.workspace.state.log)
-    desk.console.note(f"{count} entr{'y' if count == 1 else 'ies'} saved in {path}")
+    wrong = doctest_problems(text, path)
+    count = len(context.workspace.state.log)
+    context.console.note(f"{count} entr{'y' if count == 1 else 'ies'} saved in {path}")
     for problem in wrong:
-        desk.console.note(f"as a program it does not hold ({problem})")
+        context.console.note(f"as a program it does not hold ({problem})")
     return Exit.OK
 
 
-def _set(rest: str, desk: Desk) -> Exit:
+def _set(rest: str, context: CommandContext) -> Exit:
     name, _, value = rest.partition(" ")
     if not value.strip():
-        for line in setting.shown(desk.settings):
+        for line in setting.settings_lines(context.settings):
             if line.split()[0] == name or not name:
-                desk.console.print(line)
+                context.console.print(line)
         return Exit.OK
-    settings = setting.changed(desk.settings, name, value.strip())
+    settings = setting.with_setting(context.settings, name, value.strip())
     if isinstance(settings, str):
         raise UsageError(settings)
-    desk.settings = settings
-    if desk.console.interactive:
-        setting.save(settings, desk.console.environment)
+    context.settings = settings
+    if context.console.interactive:
+        setting.save_settings(settings, context.console.environment)
     return Exit.OK
 
 
-_ACTIONS: dict[str, Callable[[str, Desk], Exit]] = {
+_ACTIONS: dict[str, Callable[[str, CommandContext], Exit]] = {
     ")type": _type, ")explain": _explain, ")plan": _plan, ")time": _time, ")plot": _plot, ")help": _help, ")search": _search,
     ")names": _names, ")forget": _forget, ")undo": _undo, ")load": _load, ")save": _save, ")set": _set,
 }  # fmt: skip

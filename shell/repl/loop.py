@@ -17,32 +17,32 @@ from ...lang.support.records import dataclass
 from ..console import messages
 from ..console.process_exit import Exit
 from ..console.standard_streams import Console
-from ..workspace.exchange import CONTINUED
-from .commands import CommandResult, Desk, perform
-from .status_line import folder
+from ..workspace.exchange import CONTINUATION
+from .commands import CommandContext, CommandResult, run_command
+from .status_line import repl_folder
 
-# ---------------------------------------------------------------------------------------------------- interrupting
+# ---------------------------------------------------------------------------------------------------- interruptible work
 #
-# Work that Ctrl-C gets away from at once, even while compiled code runs that no signal reaches.
+# Ctrl-C returns to the prompt at once, even while compiled code runs that no signal reaches.
 #
-# The work is done in a thread of its own while the main thread waits, where interrupts arrive.  After one the thread is told to
-# stop at its next Python instruction and is not waited for; what it would have answered is dropped.
+# The work runs in a thread while the main thread, where interrupts arrive, waits.  After an interrupt KeyboardInterrupt is
+# raised in the thread at its next Python instruction; the main thread does not wait for it and drops its result.
 #
-# It is told when it imports nothing: compiled modules (NumPy's) that are interrupted in the middle of that cannot be imported
-# again as long as the process lives.
+# The exception is raised only when the thread imports nothing: a compiled module (NumPy's) whose import is interrupted cannot be
+# imported again in the same process.
 
 _T = TypeVar("_T")
 
 
 @dataclass(slots=True)
-class _EvaluatedInput(Generic[_T]):
+class _ThreadResult(Generic[_T]):
     value: _T | None = None
     error: BaseException | None = None
 
 
 def interruptible(work: Callable[[], _T]) -> _T:
-    """What `work` returns or raises; KeyboardInterrupt as soon as there is one.  `work` must change nothing that is kept."""
-    answer: _EvaluatedInput[_T] = _EvaluatedInput()
+    """`work()` in a thread; raises KeyboardInterrupt at once when it comes.  `work` must not change any lasting state."""
+    answer: _ThreadResult[_T] = _ThreadResult()
     done = Event()
 
     def run() -> None:
@@ -56,36 +56,36 @@ def interruptible(work: Callable[[], _T]) -> _T:
     thread = Thread(target=run, name="rho entry", daemon=True)
     try:
         thread.start()
-    except RuntimeError:  # there are no more threads: compiled code holds up an interrupt then
+    except RuntimeError:  # no thread can be started: compiled code delays an interrupt then
         return work()
     try:
         while not done.wait(POLL_SECONDS):
             pass
     except KeyboardInterrupt:
         try:
-            Thread(target=_tell, args=(thread,), name="rho interrupt", daemon=True).start()
+            Thread(target=_interrupt_thread, args=(thread,), name="rho interrupt", daemon=True).start()
         except RuntimeError:
-            _tell(thread)
+            _interrupt_thread(thread)
         raise
     if answer.error is not None:
         raise answer.error
     return answer.value  # type: ignore[return-value]
 
 
-_AGAIN: Final = 0.01
-"""Seconds until a thread that imports is looked at again."""
+_RETRY_SECONDS: Final = 0.01
+"""Seconds between two looks at whether a thread still imports."""
 
 
-def _tell(thread: Thread) -> None:
+def _interrupt_thread(thread: Thread) -> None:
     """Raise KeyboardInterrupt in a thread, once it imports nothing."""
     while thread.is_alive() and thread.ident is not None:
-        if not _imports(thread.ident):
+        if not _is_importing(thread.ident):
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(KeyboardInterrupt))
             return
-        time.sleep(_AGAIN)
+        time.sleep(_RETRY_SECONDS)
 
 
-def _imports(thread: int) -> bool:
+def _is_importing(thread: int) -> bool:
     frame = sys._current_frames().get(thread)
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
@@ -97,20 +97,20 @@ def _imports(thread: int) -> bool:
 # ---------------------------------------------------------------------------------------------------- loop
 
 PROMPT = "      "
-_PLAIN = {"help": ")help", "?": ")help", "help()": ")help", "exit": ")quit", "quit": ")quit", "exit()": ")quit",
+_NEWCOMER_COMMANDS = {"help": ")help", "?": ")help", "help()": ")help", "exit": ")quit", "quit": ")quit", "exit()": ")quit",
           "quit()": ")quit"}  # fmt: skip
-"""What people type who do not know the commands, unless it is a name of theirs."""
+"""What newcomers type for a command; not replaced where it is a name of the session."""
 
 
-class PlainEntries:
-    """Statements line by line; an open bracket continues on the next line, and Ctrl-C drops what has been typed of one.
+class PlainEntryReader:
+    """Reads entries line by line; an open bracket continues on the next line, and Ctrl-C drops an unfinished entry.
 
-    Not a generator, which an interrupt at the wrong moment would end."""
+    An iterator class, since an interrupt would end a generator."""
 
     def __init__(self, console: Console, *, edited: bool = False) -> None:
-        """`edited`: by Python's own line editor, if it has one."""
+        """`edited`: with Python's own line editor (readline), if there is one."""
         self._console = console
-        self._edited = edited and edit_lines(console.environment)
+        self._edited = edited and enable_line_editing(console.environment)
 
     def __iter__(self) -> Iterator[str]:
         return self
@@ -129,7 +129,7 @@ class PlainEntries:
             return entry
 
     def _line(self, prompt: str) -> str:
-        """The next line with its end; nothing at the end of all."""
+        """The next line with its line end; empty at the end of input."""
         console = self._console
         if self._edited:
             try:
@@ -142,12 +142,12 @@ class PlainEntries:
         return console.input.readline()
 
     def _entry(self) -> str | None:
-        """The next one; None at the end."""
+        """The next entry; None at the end of input."""
         from ...lang.bind.statement_dependencies import unfinished
 
         pending = ""
         while True:
-            line = self._line(CONTINUED if pending else PROMPT)
+            line = self._line(CONTINUATION if pending else PROMPT)
             if not line:
                 return pending if pending.strip() else None
             pending += line.rstrip("\r\n")
@@ -159,22 +159,22 @@ class PlainEntries:
                 pending = ""
 
 
-def edit_lines(environment: Mapping[str, str]) -> bool:
-    """Make `input` an editor of lines with a history; False where Python has none."""
+def enable_line_editing(environment: Mapping[str, str]) -> bool:
+    """Give Python's `input` a line editor with a history; False if Python has no readline."""
     try:
         import readline
     except ImportError:
         return False
-    directory = folder(environment)
-    readline.set_history_length(MOST_LINES)
+    directory = repl_folder(environment)
+    readline.set_history_length(MOST_HISTORY_LINES)
     if directory is not None:
         with suppress(OSError):
             readline.read_history_file(directory / "lines")
-        atexit.register(_keep_lines, directory)
+        atexit.register(_write_history, directory)
     return True
 
 
-def _keep_lines(directory: Path) -> None:
+def _write_history(directory: Path) -> None:
     import readline
 
     with suppress(OSError):
@@ -182,37 +182,37 @@ def _keep_lines(directory: Path) -> None:
         readline.write_history_file(directory / "lines")
 
 
-MOST_LINES = 1_000
+MOST_HISTORY_LINES = 1_000
 
 
-def serve(entries: Iterator[str], desk: Desk) -> Exit:
-    """Until the entries end, `)quit`, or, if nobody is typing, the first error, whose code it gives."""
+def run_session(entries: Iterator[str], context: CommandContext) -> Exit:
+    """Handle entries until they end, `)quit`, or (if nobody is typing) the first error; returns the exit code."""
     while True:
         try:
-            return _serve(entries, desk)
+            return _run_until_interrupt(entries, context)
         except KeyboardInterrupt:
-            if not desk.console.interactive:
+            if not context.console.interactive:
                 raise
-            desk.console.note("interrupted; the session is as it was before")
+            context.console.note("interrupted; the session is as it was before")
 
 
-def _serve(entries: Iterator[str], desk: Desk) -> Exit:
-    """Until then, or an interrupt."""
+def _run_until_interrupt(entries: Iterator[str], context: CommandContext) -> Exit:
+    """As `run_session`, but an interrupt is raised."""
     for entry in entries:
-        after, code = handle(entry, desk)
-        if after is CommandResult.LEAVE:
+        after, code = handle_entry(entry, context)
+        if after is CommandResult.QUIT:
             break
-        if code is not Exit.OK and not desk.console.interactive:
+        if code is not Exit.OK and not context.console.interactive:
             return code
     return Exit.OK
 
 
-def handle(entry: str, desk: Desk) -> tuple[CommandResult, Exit]:
-    """One entry or command."""
-    entry = _PLAIN.get(entry.strip(), entry) if entry.strip() not in desk.types else entry
+def handle_entry(entry: str, context: CommandContext) -> tuple[CommandResult, Exit]:
+    """Run one entry or command; returns whether the session goes on, and the exit code."""
+    entry = _NEWCOMER_COMMANDS.get(entry.strip(), entry) if entry.strip() not in context.types else entry
     if entry.lstrip().startswith(")"):
-        return perform(entry, desk)
-    workspace, console = desk.workspace, desk.console
+        return run_command(entry, context)
+    workspace, console = context.workspace, context.console
     if console.interactive:
         try:
             entered, state = interruptible(lambda: workspace.evaluate(entry))
@@ -225,8 +225,8 @@ def handle(entry: str, desk: Desk) -> tuple[CommandResult, Exit]:
     for note in entered.notes:
         console.note(note)
     if entered.printed:
-        from .status_line import show
+        from .status_line import show_value
     for shown in entered.printed:
-        show(shown, console, desk.settings)
-    workspace.state = state  # in the end: whatever is interrupted before this leaves the session as it was
-    return CommandResult.GO_ON, entered.exit
+        show_value(shown, console, context.settings)
+    workspace.state = state  # last, so that an interrupt before leaves the session as it was
+    return CommandResult.CONTINUE, entered.exit

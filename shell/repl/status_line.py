@@ -1,9 +1,7 @@
-"""The status line: type, reads, memory, time and device of the text being typed, computed in a background thread.
+"""The status line: type, reads, memory, time and device of the text being typed, computed in a background thread; settings.
 
-`describe` is the answer for one text.  `Watcher` runs it in a thread of its own, always for the latest text, after a moment
-without keystrokes; it never waits and never starts the solver (a text with sizes of its own, a signature or an `input`, is
-checked when it is entered).
-"""
+`preview_of` computes the line of one text.  `PreviewThread` calls it for the latest text after a pause in typing.  A text with
+sizes of its own (a signature or an `input`) has no line, since checking it might start the solver. """
 
 from __future__ import annotations
 
@@ -30,49 +28,49 @@ from ..execution.outcome import PIPE_LIMIT, WHOLE_TEXT_LIMIT, DisplayedValue
 
 if TYPE_CHECKING:
     from ...typechecker.check import Checker
-    from ..workspace.workspace import EvaluationRequest, Workspace
+    from ..workspace.workspace import CheckedEntry, Workspace
 
 
 # ---------------------------------------------------------------------------------------------------- preview
 
-PAUSE: Final = 0.05
+TYPING_PAUSE: Final = 0.05
 MOST_CHARACTERS: Final = 4_000
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """Of a text: the line below it, and whether it is a message about an error."""
+    """The status line of a text, and whether it is an error message."""
 
     text: str
     line: str
-    wrong: bool = False
+    is_error: bool = False
 
 
-def describe(workspace: Workspace, text: str, checker: Checker) -> Preview:
-    """The line for a text; empty where there is nothing to say."""
+def preview_of(workspace: Workspace, text: str, checker: Checker) -> Preview:
+    """The status line of a text; empty for commands, unfinished or long texts, and texts with sizes of their own."""
     from ...lang.bind.statement_dependencies import StatementKind, statements_of, unfinished
 
     if not text.strip() or text.lstrip().startswith(")") or len(text) > MOST_CHARACTERS or unfinished(text):
         return Preview(text, "")
-    if "→" in text or any(statement.kind not in (StatementKind.EXPRESSION,
-        StatementKind.BINDING) for statement in statements_of(text)):
+    kinds = (StatementKind.EXPRESSION, StatementKind.BINDING)
+    if "→" in text or any(statement.kind not in kinds for statement in statements_of(text)):
         return Preview(text, "")
-    asked = workspace.ask(text, checker)
-    if asked.checked.core is None:
-        first = next((one for one in asked.diagnostics if one.is_error), None)
+    entry = workspace.check(text, checker)
+    if entry.checked.core is None:
+        first = next((one for one in entry.diagnostics if one.is_error), None)
         return Preview(text, "" if first is None else f"{first.code} {first.message}", True)
-    return Preview(text, " · ".join([part for part in _parts(workspace, asked) if part]))
+    return Preview(text, " · ".join([part for part in _preview_parts(workspace, entry) if part]))
 
 
-def _parts(workspace: Workspace, asked: EvaluationRequest) -> list[str]:
-    checked = asked.checked
-    parts = [checked.last or "", reads(asked)]
+def _preview_parts(workspace: Workspace, entry: CheckedEntry) -> list[str]:
+    checked = entry.checked
+    parts = [checked.last or "", reads_text(entry)]
     if checked.core is None or not checked.core.block.ops:
         return parts
     from ...backend.schedule.plan.plan_text import bytes_text
 
     try:
-        prepared = workspace.prepare(asked)
+        prepared = workspace.prepare(entry)
     except RhoError as error:
         return [*parts, f"{error.diagnostics[0].code} {error.diagnostics[0].message}"]
     parts.append(bytes_text(sum(prepared.plan.peak.values())))
@@ -82,15 +80,15 @@ def _parts(workspace: Workspace, asked: EvaluationRequest) -> list[str]:
     return [*parts, str(prepared.plan.devices[0].id)]
 
 
-def reads(asked: EvaluationRequest) -> str:
+def reads_text(entry: CheckedEntry) -> str:
     """How often the elements of the session's values are read: `reads each element once`, or by name."""
-    if asked.checked.result is None:
+    if entry.checked.result is None:
         return ""
     from ...typechecker.usage.check_moves import grade_text
 
     counts: dict[str, str] = {}
-    for quantity in asked.checked.result.quantities():
-        if quantity.name in asked.layout.arrays and not quantity.name.startswith("∆∆"):
+    for quantity in entry.checked.result.quantities():
+        if quantity.name in entry.layout.arrays and not quantity.name.startswith("∆∆"):
             counts[quantity.name] = grade_text(quantity.grade)
     read = {name: count for name, count in counts.items() if count != "0"}
     if not read:
@@ -100,8 +98,8 @@ def reads(asked: EvaluationRequest) -> str:
     return "reads " + ", ".join(f"{name} {'once' if count == '1' else count + '×'}" for name, count in read.items())
 
 
-def _warm() -> None:
-    """Import what computing needs, so that the first entry does not wait for it."""
+def _import_backend() -> None:
+    """Import the back end, so that the first entry does not wait for it."""
     from ... import backend
     from ...backend.cpu import backend as cpu
     from ...backend.vm import executor
@@ -109,41 +107,41 @@ def _warm() -> None:
     assert backend and cpu and executor
 
 
-class Watcher:
-    """Keeps the line of the latest text; `changed` is called (in its thread) when there is a new one."""
+class PreviewThread:
+    """Computes the status line of the latest text in a thread, which calls `changed` when there is a new line."""
 
     def __init__(self, workspace: Callable[[], Workspace], changed: Callable[[], None]) -> None:
         self._workspace, self._changed = workspace, changed
         self._condition = Condition()
-        self._wanted: str | None = None
+        self._requested: str | None = None
         self._stopped = False
         self._busy = False
         self.latest = Preview("", "")
         self._thread = Thread(target=self._work, name="rho preview", daemon=True)
 
     def start(self) -> None:
-        """Begin, once there is a prompt."""
+        """Start the thread; called once the prompt is shown."""
         if not self._thread.is_alive() and not self._stopped:
-            with suppress(RuntimeError):  # there are no more threads: no line, until there are
+            with suppress(RuntimeError):  # no thread can be started now
                 self._thread.start()
 
-    def want(self, text: str) -> None:
-        """Returns at once."""
+    def request(self, text: str) -> None:
+        """Ask for the line of a text; returns at once."""
         with self._condition:
-            self._wanted = text
+            self._requested = text
             self._condition.notify()
 
-    def pause(self) -> None:
-        """Forget what was wanted, and wait for the line being worked out: the session is about to change."""
+    def cancel(self) -> None:
+        """Drop the request and wait until no line is being computed, since the session is about to change."""
         with self._condition:
-            self._wanted = None
+            self._requested = None
             while self._busy:
                 self._condition.wait(1)
 
-    def finish(self) -> None:
-        """Wait until the line of the latest text is there."""
+    def wait(self) -> None:
+        """Wait until the line of the latest text is computed."""
         with self._condition:
-            while self._wanted is not None or self._busy:
+            while self._requested is not None or self._busy:
                 self._condition.wait(1)
 
     def stop(self) -> None:
@@ -154,46 +152,46 @@ class Watcher:
     def _work(self) -> None:
         workspace = self._workspace()
         checker = workspace.session.checker()
-        _warm()
+        _import_backend()
         while True:
             text = self._next()
             if text is None:
                 return
             try:
-                preview = describe(workspace, text, checker)
+                preview = preview_of(workspace, text, checker)
             except (RhoError, RecursionError, MemoryError, OSError, ValueError, KeyError, AssertionError):
-                preview = Preview(text, "")  # a line that cannot be worked out is none; entering says why
+                preview = Preview(text, "")  # entering the text will report the error
             with self._condition:
                 self.latest, self._busy = preview, False
                 self._condition.notify_all()
             self._changed()
 
     def _next(self) -> str | None:
-        """The latest text, once nothing was typed for a moment."""
+        """The latest text, after a pause in typing; None once the thread is stopped."""
         with self._condition:
             while not self._stopped:
-                if self._wanted is None:
+                if self._requested is None:
                     self._condition.wait()
                     continue
-                text = self._wanted
-                self._condition.wait(PAUSE)
-                if self._wanted == text:
-                    self._wanted, self._busy = None, True
+                text = self._requested
+                self._condition.wait(TYPING_PAUSE)
+                if self._requested == text:
+                    self._requested, self._busy = None, True
                     return text
             return None
 
 
 # ---------------------------------------------------------------------------------------------------- settings
 #
-# What a user can set in a session: `)set` shows and changes it; kept in `repl.json` beside the history.
+# Settings that `)set` shows and changes; stored in `repl.json` next to the history.
 
 _MOST_BYTES = 65_536
 
 
 @dataclass(frozen=True, slots=True)
 class ReplSettings:
-    """`prefix` starts a spelling beside the backtick; `pause` (milliseconds) shows the language bar; `digits` printed;
-    `types` above values; `preview` below what is typed."""
+    """`prefix`: a character that starts glyph names besides the backtick; `pause`: milliseconds until the language bar appears;
+    `digits`: significant digits of printed numbers; `types`: print types above values; `preview`: show the status line."""
 
     prefix: str = "`"
     pause: int = 500
@@ -202,8 +200,8 @@ class ReplSettings:
     preview: bool = True
 
 
-def changed(settings: ReplSettings, name: str, text: str) -> ReplSettings | str:
-    """The settings with one of them changed, or what is wrong."""
+def with_setting(settings: ReplSettings, name: str, text: str) -> ReplSettings | str:
+    """The settings with one of them changed, or the message why it cannot be."""
     current = {field.name: getattr(settings, field.name) for field in fields(ReplSettings)}
     if name not in current:
         return f"there is no setting `{name}`; they are {', '.join(current)}"
@@ -227,21 +225,21 @@ def _with(settings: ReplSettings, name: str, value: Any) -> ReplSettings:
     return replace(settings, **{name: value})
 
 
-def shown(settings: ReplSettings) -> list[str]:
+def settings_lines(settings: ReplSettings) -> list[str]:
     def word(value: object) -> str:
         return ("on" if value else "off") if isinstance(value, bool) else str(value)
 
     return [f"{name:<8} {word(value)}" for name, value in asdict(settings).items()]
 
 
-def folder(environment: Mapping[str, str]) -> Path | None:
-    """Where history and settings are kept; None for a user without a home."""
+def repl_folder(environment: Mapping[str, str]) -> Path | None:
+    """The folder of history and settings; None for a user without a home."""
     return state_folder(environment)
 
 
-def load(environment: Mapping[str, str]) -> ReplSettings:
-    """As last set; what cannot be read is as if it were not there."""
-    directory = folder(environment)
+def load_settings(environment: Mapping[str, str]) -> ReplSettings:
+    """The stored settings; defaults for what cannot be read."""
+    directory = repl_folder(environment)
     if directory is None:
         return ReplSettings()
     try:
@@ -251,14 +249,14 @@ def load(environment: Mapping[str, str]) -> ReplSettings:
     settings = ReplSettings()
     for name, value in stored.items() if isinstance(stored, dict) else ():
         text = ("on" if value else "off") if isinstance(value, bool) else str(value)
-        new = changed(settings, str(name), text)
+        new = with_setting(settings, str(name), text)
         settings = settings if isinstance(new, str) else new
     return settings
 
 
-def save(settings: ReplSettings, environment: Mapping[str, str]) -> None:
-    """Best effort: a home that cannot be written keeps nothing."""
-    directory = folder(environment)
+def save_settings(settings: ReplSettings, environment: Mapping[str, str]) -> None:
+    """Store the settings, if the home can be written."""
+    directory = repl_folder(environment)
     if directory is None:
         return
     with suppress(OSError):
@@ -266,14 +264,14 @@ def save(settings: ReplSettings, environment: Mapping[str, str]) -> None:
         write_atomically(directory / "repl.json", json.dumps(asdict(settings), ensure_ascii=False) + "\n")
 
 
-# ---------------------------------------------------------------------------------------------------- showing
+# ---------------------------------------------------------------------------------------------------- values
 #
-# Values in a session: a header with the type where the value is not a scalar, then as many lines as the window has.
+# A session prints a value as a header with its type, unless it is a scalar, and as many lines as the window has.
 
 DIM, PLAIN = "\x1b[2m", "\x1b[0m"
 
 
-def show(shown: DisplayedValue, console: Console, settings: ReplSettings) -> None:
+def show_value(shown: DisplayedValue, console: Console, settings: ReplSettings) -> None:
     """Print a value."""
     if not console.out.isatty():
         console.print("\n".join(display(shown.value, kind=shown.kind, digits=settings.digits, limit=PIPE_LIMIT)))
@@ -283,18 +281,18 @@ def show(shown: DisplayedValue, console: Console, settings: ReplSettings) -> Non
         console.print(f"{DIM}{header}{PLAIN}" if console.colours_results else header)
     limit = WHOLE_TEXT_LIMIT if shown.kind is Kind.CHAR else LIMIT
     lines = display(shown.value, kind=shown.kind, digits=settings.digits, limit=limit, width=console.width)
-    console.print("\n".join(cut(lines, max(8, shutil.get_terminal_size().lines - 4))))
+    console.print("\n".join(cut_lines(lines, max(8, shutil.get_terminal_size().lines - 4))))
 
 
 def concrete_type(shown: DisplayedValue) -> str:
-    """The type with the sizes that the value has."""
+    """The type with numbers for sizes: `f64[3 4]`."""
     element = shown.type.partition("[")[0]
     if element.startswith("perm<"):
         return shown.type
     return f"{element}[{' '.join(map(str, shown.shape))}]"
 
 
-def cut(lines: list[str], most: int) -> list[str]:
+def cut_lines(lines: list[str], most: int) -> list[str]:
     """The first and last lines of a value that is higher than the window."""
     if len(lines) <= most:
         return lines

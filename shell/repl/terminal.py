@@ -1,8 +1,4 @@
-"""The session in a terminal: prompt_toolkit's editor with Rho's keys, colours, completion, language bar and bottom line.
-
-`input` and `output` are
-prompt_toolkit's and are given by tests.
-"""
+"""The session in a terminal: prompt_toolkit's editor with Rho's keys, colours, completion, language bar and status line."""
 
 from __future__ import annotations
 
@@ -39,11 +35,11 @@ from ...lang.syntax.lexer import in_prose
 from ...lang.syntax.source import Source
 from ...lang.tree.expressions import SymbolKind
 from ..display.documentation import LibraryEntry
-from ..searching.results import NameCompletion, Named, candidates as completing_candidates, entries, pending
-from ..workspace.exchange import CONTINUED, typed
-from .commands import COMMANDS, Desk
+from ..searching.results import NameCompletion, Named, entries, name_completions, pending
+from ..workspace.exchange import CONTINUATION, statements_of_transcript
+from .commands import COMMANDS, CommandContext
 from .loop import PROMPT
-from .status_line import Watcher, folder
+from .status_line import PreviewThread, repl_folder
 
 if TYPE_CHECKING:
     from ..workspace.workspace import Workspace
@@ -51,30 +47,31 @@ if TYPE_CHECKING:
 
 # ---------------------------------------------------------------------------------------------------- glyphs
 #
-# Typing glyphs: a prefix and a name or key becomes a glyph as soon as no longer name can be meant.
+# A prefix with a name or key becomes a glyph as soon as it cannot be the beginning of a longer name.
 #
-# `` `rho `` and a blank gives `⍴` (the blank is used up), `` `rho( `` gives `⍴(`, and `` `ix `` begins no name, so it is `⍳x`.
-# Twice the prefix is `⋄` for the backtick and the prefix itself for another one.
-# Nothing is replaced in comments and texts.
+# `` `rho `` and a blank gives `⍴` (without the blank), `` `rho( `` gives `⍴(`, and `` `ix `` begins no name, so it is `⍳x`.
+# The prefix twice is `⋄` for the backtick and the prefix itself for another one.  Nothing is replaced in comments and texts.
 
 _NAMES = tuple(sorted({name for row in PRIMITIVES for name in row.names}))
 
 
 @dataclass(frozen=True, slots=True)
 class GlyphReplacement:
-    """The last `length` characters become `text`."""
+    """Replaces the last `length` characters by `text`."""
 
     length: int
     text: str
 
 
-def replacement(before: str, prefix: str, after: int = 0) -> GlyphReplacement | None:
-    """What the text before the cursor turns into after its last character was typed."""
+def glyph_replacement(before: str, prefix: str, after: int = 0) -> GlyphReplacement | None:
+    """The replacement at the end of the text `before` the cursor, after its last character was typed; None if there is none.
+
+    `after`: prefixes before this offset are not replaced."""
     if not before or ("`" not in before and prefix not in before):
         return None
     letters = pending(before, prefix, after)
     if letters:
-        return _letters(letters)
+        return _letters_replacement(letters)
     typed = before[-1]
     minus = re.search(rf"[`{re.escape(prefix)}]-(.)$", before, re.DOTALL)
     if minus is not None and minus.start() >= after and not in_prose(before, minus.start()):
@@ -97,8 +94,8 @@ def replacement(before: str, prefix: str, after: int = 0) -> GlyphReplacement | 
     return None if row is None else GlyphReplacement(2, row.glyph)
 
 
-def _letters(letters: str) -> GlyphReplacement | None:
-    """Letters after a prefix that no name begins with: the longest name or key that they begin with, then the rest."""
+def _letters_replacement(letters: str) -> GlyphReplacement | None:
+    """The replacement for letters that begin no name: the glyph of their longest prefix that is a name or key, then the rest."""
     longer = [name for name in _NAMES if name.startswith(letters) and name != letters]
     if longer:
         return None
@@ -112,8 +109,8 @@ def _letters(letters: str) -> GlyphReplacement | None:
     return None
 
 
-def finished(text: str, prefix: str) -> str:
-    """A whole entry with the spellings that are left in it; a prefix of the user's own becomes the backtick."""
+def with_backticks(text: str, prefix: str) -> str:
+    """An entry with the user's own prefix replaced by the backtick where it starts a name."""
     if prefix == "`" or prefix not in text:
         return text
     lines = []
@@ -126,17 +123,19 @@ def finished(text: str, prefix: str) -> str:
 # ------------------------------------------------------------------------------------------ language bar
 
 
-def candidates(letters: str) -> list[Primitive]:
-    """The rows that letters after the prefix may come to mean: all for none."""
+def matching_primitives(letters: str) -> list[Primitive]:
+    """The primitives with a name that begins with `letters` or that have them as key; all with a key if there are no letters."""
     rows = [row for row in PRIMITIVES if row.names or row.key]
     if not letters:
         return [row for row in rows if row.key]
     return [row for row in rows if row.key == letters or any(name.startswith(letters) for name in row.names)]
 
 
-def bar(letters: str, width: int, most: int = 8) -> list[str]:
-    """The language bar: keys and glyphs, with names once letters have been typed, and one line of help when few are left."""
-    rows = candidates(letters)
+def language_bar(letters: str, width: int, most: int = 8) -> list[str]:
+    """The lines of the language bar: keys and glyphs, or after letters glyphs, names and the help of the first match.
+
+    `most`: lines at most."""
+    rows = matching_primitives(letters)
     if not rows:
         return [f"`{letters} begins no name"]
     if not letters:
@@ -168,7 +167,7 @@ def _columns(cells: list[str], width: int, most: int) -> list[str]:
 
 # ---------------------------------------------------------------------------------------------------- colours
 #
-# Every word of a line with its class, for colours.
+# Classes of words, by which they are coloured.
 
 _STYLES = {
     WordClass.COMMENT: "comment", WordClass.NUMBER: "number", WordClass.TEXT: "text", WordClass.UNENDED: "text",
@@ -178,8 +177,8 @@ _STYLES = {
 }  # fmt: skip
 
 
-def coloured(line: str, types: Mapping[str, str]) -> list[tuple[str, str]]:
-    """(style or "", characters) of a line, from left to right and nothing left out; `types` are the session's names."""
+def coloured_fragments(line: str, types: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The fragments (style or "", text) that make up a line; `types`: of the session's names."""
     if line.lstrip().startswith(")"):
         return [("command", line)]
     fragments: list[tuple[str, str]] = []
@@ -201,19 +200,19 @@ def _style(word: formatter.FormattedWord, types: Mapping[str, str]) -> str:
     return known if known in ("function", "operator", "module") else "defined"
 
 
-# ---------------------------------------------------------------------------------------------------- completing
+# ---------------------------------------------------------------------------------------------------- completion
 #
-# What Tab offers: what could be typed in the session, commands, files.
+# Tab completes names, commands and files.
 
 _FILE = re.compile(r"^\s*\)(?:load|save)\s+(.*)$|[\"']([^\"']*)$")
 _COMMAND = re.compile(r"^\s*(\)\w*)$")
-_STARTS = re.compile(r"(?:^|⋄)\s*\w*$")
-MOST = 200
+_STATEMENT_START = re.compile(r"(?:^|⋄)\s*\w*$")
+MOST_COMPLETIONS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """`text` replaces the last `length` characters; `label` and `about` are shown."""
+class SessionCompletion:
+    """A completion: `text` replaces the last `length` characters; the menu shows `label` and `about`."""
 
     text: str
     length: int
@@ -221,14 +220,14 @@ class Offer:
     about: str
 
 
-class _InSession:
+class _SessionScope:
     """The names of a session."""
 
     brings_in = False
 
     def __init__(self, line: str, workspace: Workspace) -> None:
         self._types, self._kinds = workspace.state.types, workspace.state.kinds
-        self.starts = _STARTS.search(line) is not None
+        self.starts = _STATEMENT_START.search(line) is not None
         self.declares = ":" in line and not self.starts
 
     def names(self) -> Iterable[Named]:
@@ -244,31 +243,34 @@ class _InSession:
         return [((entry.name.partition(".")[2], SymbolKind.FUNCTION, entry.doc), entry) for entry in members]
 
 
-def offers(before: str, workspace: Workspace, prefix: str, commands: tuple[tuple[str, str], ...]) -> list[Offer]:
-    """For the text before the cursor (its last line counts, except for what is in scope)."""
+def session_completions(
+    before: str, workspace: Workspace, prefix: str, commands: tuple[tuple[str, str], ...]
+) -> list[SessionCompletion]:  # fmt: skip
+    """The completions of the text before the cursor (its last line), in the session's scope."""
     line = before.rpartition("\n")[2]
     command = _COMMAND.match(line)
     if command is not None:
         typed = command.group(1)
-        return [Offer(name, len(typed), name, about) for name, about in commands if name.startswith(typed)]
+        return [SessionCompletion(name, len(typed), name, about) for name, about in commands if name.startswith(typed)]
     file = _FILE.search(line)
     if file is not None and (line.lstrip().startswith(")") or in_prose(line, len(line))):
         return list(_files(file.group(1) if file.group(1) is not None else file.group(2)))
-    return [_offer(one) for one in completing_candidates(line, _InSession(line, workspace), prefix) if _fits(one, line)][:MOST]
+    names = name_completions(line, _SessionScope(line, workspace), prefix)
+    return [_completion_of(one) for one in names if _matches(one, line)][:MOST_COMPLETIONS]
 
 
-def _fits(one: NameCompletion, line: str) -> bool:
-    """Does what is typed of a word begin it?  Where nothing is typed of a name, nothing is offered."""
+def _matches(one: NameCompletion, line: str) -> bool:
+    """Does a completion begin with the letters typed so far?  Without letters only members, modules and glyph names do."""
     typed = line[len(line) - one.length + one.spelt :] if one.length else ""
     return one.name.startswith(typed) and (bool(typed) or one.spelt or line.endswith(".") or line.lstrip().startswith("use"))
 
 
-def _offer(one: NameCompletion) -> Offer:
+def _completion_of(one: NameCompletion) -> SessionCompletion:
     label = f"{one.text} {one.name}" if one.row is not None and one.text != one.name else one.text
-    return Offer(one.text, one.length, label, one.about)
+    return SessionCompletion(one.text, one.length, label, one.about)
 
 
-def _files(typed: str) -> Iterator[Offer]:
+def _files(typed: str) -> Iterator[SessionCompletion]:
     folder, _, start = typed.rpartition("/")
     where = os.path.expanduser(folder) if folder else ("/" if typed.startswith("/") else ".")
     try:
@@ -278,12 +280,12 @@ def _files(typed: str) -> Iterator[Offer]:
     for name in names:
         if name.startswith(start) and (start.startswith(".") or not name.startswith(".")):
             shown = name + "/" if os.path.isdir(os.path.join(where, name)) else name
-            yield Offer(shown, len(start), shown, "")
+            yield SessionCompletion(shown, len(start), shown, "")
 
 
 # ---------------------------------------------------------------------------------------------------- terminal
 
-_LARGEST_HISTORY = 16 << 20
+_MOST_HISTORY_BYTES = 16 << 20
 
 STYLE = Style.from_dict({
     "rho.function": "ansiblue", "rho.operator": "ansimagenta", "rho.defined": "bold", "rho.module": "ansicyan",
@@ -295,65 +297,67 @@ STYLE = Style.from_dict({
 
 
 class _Colours(Lexer):
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, context: CommandContext) -> None:
+        self._context = context
 
     def lex_document(self, document: Document) -> Callable[[int], StyleAndTextTuples]:
-        lines, types = document.lines, self._desk.types
+        lines, types = document.lines, self._context.types
 
         def line(number: int) -> StyleAndTextTuples:
             if number >= len(lines):
                 return []
-            return [(f"class:rho.{kind}" if kind else "", text) for kind, text in coloured(lines[number], types)]
+            return [(f"class:rho.{kind}" if kind else "", text) for kind, text in coloured_fragments(lines[number], types)]
 
         return line
 
 
 class _Completer(Completer):
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, context: CommandContext) -> None:
+        self._context = context
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        for offer in offers(document.text_before_cursor, self._desk.workspace, self._desk.settings.prefix, COMMANDS):
+        context = self._context
+        for offer in session_completions(document.text_before_cursor, context.workspace, context.settings.prefix, COMMANDS):
             yield Completion(offer.text, -offer.length, display=offer.label, display_meta=offer.about)
 
 
 class Terminal:
-    """Reads entries from a terminal until Ctrl-D."""
+    """Reads entries from a terminal until Ctrl-D; `input` and `output` are prompt_toolkit's, for tests.
 
-    def __init__(self, desk: Desk, input: Input | None = None, output: Output | None = None) -> None:
-        self._desk = desk
+    An iterator class, since an interrupt would end a generator."""
+
+    def __init__(self, context: CommandContext, input: Input | None = None, output: Output | None = None) -> None:
+        self._context = context
         self._last_key = 0.0
         self._pasting = False
         self._after = 0
         self.editor: PromptSession[str] = PromptSession(
-            lexer=_Colours(desk), completer=_Completer(desk), complete_while_typing=False, history=_history(desk),
-            auto_suggest=AutoSuggestFromHistory(), key_bindings=self._keys(), bottom_toolbar=self.bottom, style=STYLE,
+            lexer=_Colours(context), completer=_Completer(context), complete_while_typing=False, history=_history(context),
+            auto_suggest=AutoSuggestFromHistory(), key_bindings=self._keys(), bottom_toolbar=self.bottom_line, style=STYLE,
             multiline=True, enable_history_search=True, input_processors=[HighlightMatchingBracketProcessor()],
-            prompt_continuation=lambda *_: CONTINUED, input=input, output=output, include_default_pygments_style=False,
+            prompt_continuation=lambda *_: CONTINUATION, input=input, output=output, include_default_pygments_style=False,
             reserve_space_for_menu=6,
-            color_depth=None if desk.console.colours_results else ColorDepth.DEPTH_1_BIT,
+            color_depth=None if context.console.colours_results else ColorDepth.DEPTH_1_BIT,
         )  # fmt: skip
         self.editor.default_buffer.on_text_insert += self._inserted
         self.editor.default_buffer.on_text_changed += self._changed
-        self.watcher = Watcher(lambda: desk.workspace, self.editor.app.invalidate)
-        self.editor.app.after_render += lambda _: self.watcher.start()
+        self.preview = PreviewThread(lambda: context.workspace, self.editor.app.invalidate)
+        self.editor.app.after_render += lambda _: self.preview.start()
 
     def entries(self) -> Iterator[str]:
-        """Entries as finished with Enter; Ctrl-C clears the line, Ctrl-D on an empty one ends."""
+        """The entries, each finished by Enter; Ctrl-C clears the line, Ctrl-D on an empty line ends."""
         return self
 
     def __iter__(self) -> Iterator[str]:
         return self
 
     def __next__(self) -> str:
-        """Not a generator, which an interrupt at the wrong moment would end."""
         while True:
             self._after = 0
             try:
-                text = finished(self.editor.prompt(PROMPT), self._desk.settings.prefix)
+                text = with_backticks(self.editor.prompt(PROMPT), self._context.settings.prefix)
                 if text.strip():
-                    self.watcher.pause()
+                    self.preview.cancel()
                     return text
             except KeyboardInterrupt:
                 continue
@@ -361,17 +365,17 @@ class Terminal:
                 raise StopIteration from None
 
     def close(self) -> None:
-        self.watcher.stop()
+        self.preview.stop()
 
     # ------------------------------------------------------------------------------------------ typing
 
     def _inserted(self, buffer: Buffer) -> None:
-        """After a character was typed: a finished spelling becomes its glyph."""
+        """Called after a character was typed: replaces a finished glyph name."""
         if self._pasting:
             return
-        before, prefix = buffer.document.text_before_cursor, self._desk.settings.prefix
+        before, prefix = buffer.document.text_before_cursor, self._context.settings.prefix
         self._after = min(self._after, len(before))
-        replaced = replacement(before, prefix, self._after)
+        replaced = glyph_replacement(before, prefix, self._after)
         if replaced is None:
             return
         if replaced.text == prefix:
@@ -385,14 +389,14 @@ class Terminal:
 
     def _changed(self, buffer: Buffer) -> None:
         self._last_key = time.monotonic()
-        if self._desk.settings.preview:
-            self.watcher.want(buffer.text)
-        if pending(buffer.document.text_before_cursor, self._desk.settings.prefix, self._after) is not None:
+        if self._context.settings.preview:
+            self.preview.request(buffer.text)
+        if pending(buffer.document.text_before_cursor, self._context.settings.prefix, self._after) is not None:
             try:
                 loop = asyncio.get_running_loop()
             except RuntimeError:
                 return
-            loop.call_later(self._desk.settings.pause / 1000 + 0.01, self.editor.app.invalidate)
+            loop.call_later(self._context.settings.pause / 1000 + 0.01, self.editor.app.invalidate)
 
     def _keys(self) -> KeyBindings:
         keys = KeyBindings()
@@ -429,7 +433,7 @@ class Terminal:
 
         @keys.add(Keys.BracketedPaste, filter=buffered)
         def _(event: KeyPressEvent) -> None:
-            text = typed(event.data.replace("\r\n", "\n").replace("\r", "\n"))
+            text = statements_of_transcript(event.data.replace("\r\n", "\n").replace("\r", "\n"))
             self._pasting = True
             try:
                 event.current_buffer.insert_text(text)
@@ -439,11 +443,14 @@ class Terminal:
         return keys
 
     def _complete(self, buffer: Buffer) -> None:
-        """What all offers begin with is put in at once; of several a menu opens."""
-        completions = offers(buffer.document.text_before_cursor, self._desk.workspace, self._desk.settings.prefix, COMMANDS)
+        """Insert the common prefix of all completions; open a menu if it adds nothing."""
+        context = self._context
+        completions = session_completions(
+            buffer.document.text_before_cursor, context.workspace, context.settings.prefix, COMMANDS
+        )  # fmt: skip
         if not completions:
             return
-        common = _common([offer.text for offer in completions])
+        common = _common_prefix([offer.text for offer in completions])
         if len({offer.text for offer in completions}) == 1 or len(common) > max(offer.length for offer in completions):
             buffer.delete_before_cursor(completions[0].length)
             buffer.insert_text(common, fire_event=False)
@@ -452,45 +459,46 @@ class Terminal:
 
     # ------------------------------------------------------------------------------------------ below
 
-    def bottom(self) -> StyleAndTextTuples:
-        """The language bar after a prefix and a pause, else the line about what is typed."""
+    def bottom_line(self) -> StyleAndTextTuples:
+        """The language bar after a prefix and a pause, else the status line."""
         buffer = self.editor.default_buffer
         width = self.editor.app.output.get_size().columns
-        prefix = self._desk.settings.prefix
+        prefix = self._context.settings.prefix
         letters = pending(buffer.document.text_before_cursor, prefix, self._after)
-        if letters is not None and time.monotonic() - self._last_key >= self._desk.settings.pause / 1000:
-            return [("class:rho.bar", "\n".join(bar(letters, width)))]
-        latest = self.watcher.latest
-        if not self._desk.settings.preview or not latest.line or not buffer.text.strip():
+        if letters is not None and time.monotonic() - self._last_key >= self._context.settings.pause / 1000:
+            return [("class:rho.bar", "\n".join(language_bar(letters, width)))]
+        latest = self.preview.latest
+        if not self._context.settings.preview or not latest.line or not buffer.text.strip():
             return [("class:rho.line", "")]
         line = latest.line.splitlines()[0]
-        return [("class:rho.wrong" if latest.wrong else "class:rho.line", line if len(line) < width else line[: width - 2] + "…")]
+        style = "class:rho.wrong" if latest.is_error else "class:rho.line"
+        return [(style, line if len(line) < width else line[: width - 2] + "…")]
 
 
-def _common(texts: Sequence[str]) -> str:
-    """What all of them begin with."""
+def _common_prefix(texts: Sequence[str]) -> str:
+    """The longest common prefix."""
     first, last = min(texts), max(texts)
     length = next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
     return first[:length]
 
 
 def _indent(document: Document) -> str:
-    """Blanks of the line, and two more after an opening bracket."""
+    """The indentation of the line, and two more blanks after an opening bracket."""
     line = document.current_line
     blanks = line[: len(line) - len(line.lstrip())]
     return blanks + ("  " if line.rstrip()[-1:] in ("{", "(", "[") else "")
 
 
-def _history(desk: Desk) -> History:
-    """On disk; in memory where the home cannot be written."""
-    directory = folder(desk.console.environment)
+def _history(context: CommandContext) -> History:
+    """The history, on disk; in memory if the home cannot be written."""
+    directory = repl_folder(context.console.environment)
     if directory is None:
         return InMemoryHistory()
     try:
         directory.mkdir(parents=True, exist_ok=True)
         directory.joinpath("history").touch()
         with open_regular(directory / "history") as file:
-            is_small = file.seek(0, os.SEEK_END) <= _LARGEST_HISTORY
+            is_small = file.seek(0, os.SEEK_END) <= _MOST_HISTORY_BYTES
     except OSError:
         return InMemoryHistory()
     return FileHistory(str(directory / "history")) if is_small else InMemoryHistory()

@@ -174,7 +174,7 @@ _USE = re.compile(r"^\s*use\s+(\w*)$")
 _WORD = re.compile(rf"(?:{NAME})?$")
 
 
-def candidates(line: str, scope: SearchScope, prefix: str = "`", after: int = 0) -> list[NameCompletion]:
+def name_completions(line: str, scope: SearchScope, prefix: str = "`", after: int = 0) -> list[NameCompletion]:
     """For a line up to the cursor, whatever is typed of the word: who shows them leaves out what does not fit."""
     letters = pending(line, prefix, after)
     if letters is not None:

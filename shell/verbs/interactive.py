@@ -22,8 +22,8 @@ from ..console.standard_streams import Console
 from ..console.usage_errors import NotWritten, UsageError, did_you_mean
 from ..execution.params import Permissions
 from ..repl import status_line
-from ..repl.commands import Desk, load
-from ..repl.loop import PlainEntries, serve
+from ..repl.commands import CommandContext, load_file
+from ..repl.loop import PlainEntryReader, run_session
 from ..repl.status_line import ReplSettings
 
 if TYPE_CHECKING:
@@ -41,25 +41,25 @@ def repl_command(arguments: Arguments, console: Console) -> Exit:
         permissions = Permissions.of([".", *arguments.values("--allow-read")], arguments.positional)
         return Workspace(Session("", permissions, strictness))
 
-    chosen = status_line.load(console.environment) if console.interactive else ReplSettings()
-    desk = Desk(workspace, console, chosen)
+    chosen = status_line.load_settings(console.environment) if console.interactive else ReplSettings()
+    context = CommandContext(workspace, console, chosen)
     if arguments.positional:
-        code = load(arguments.positional[0], desk, show_values=True)
+        code = load_file(arguments.positional[0], context, show_values=True)
         if code is not Exit.OK:
             return code
     if not console.interactive:
-        return serve(PlainEntries(console), desk)
+        return run_session(PlainEntryReader(console), context)
     release_interrupts()
     if console.environment.get("TERM") == "dumb" or find_spec("prompt_toolkit") is None:
         hint = "" if find_spec("prompt_toolkit") else "  (pip install 'rho-lang[repl]' adds colours, completion and history)"
         console.note(f"Rho: type statements; )help for help, )quit to leave.{hint}")
-        return serve(PlainEntries(console, edited=bool(hint)), desk)
+        return run_session(PlainEntryReader(console, edited=bool(hint)), context)
     from ..repl.terminal import Terminal
 
     console.note("Rho: type statements; )help for help, )quit to leave.")
-    terminal = Terminal(desk)
+    terminal = Terminal(context)
     try:
-        return serve(terminal.entries(), desk)
+        return run_session(terminal.entries(), context)
     finally:
         terminal.close()
 

@@ -1,5 +1,5 @@
-"""What a session has: names with values already computed, functions as text, and what was entered so far.
+"""The state of an interactive session: names with computed values, functions as text, and the entries so far.
 
-`workspace` enters text and answers questions, `items` is what is kept of a statement, `program` writes the program that an
-entry stands in and leads spans back to what was typed, `transcripts` saves.
+`workspace` runs entries, `entry_program` has the state and builds the program of an entry, `exchange` passes values to and from
+Python and saves sessions.
 """

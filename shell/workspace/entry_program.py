@@ -1,11 +1,11 @@
 """Builds the program of an entry (the definitions that it needs, then the entry) and maps diagnostics back to the entry.
 
-Only the items that the entry mentions, and what these mention, are put before it, in their order, so that each sees what it
-saw when it was entered.  A value comes back as an input of its type.  Where a name occurs twice, the inputs have hidden
-names and the name is given to each in its place.
+The program has only the items that the entry mentions, directly or indirectly, in the order in which they were entered, so that
+each has its old meaning.  A value becomes an input of its type.  Where a name occurs twice, the inputs have hidden names, and the
+name is bound to each of them in its turn.
 
-Note [Places].  `Layout` remembers which characters of the program are whose; a diagnostic is led back to the entry it is
-about, whatever was written around it.
+Note [Spans].  `EntryLayout` records which typed text each part of the program comes from, so that diagnostics point into what was
+typed.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from ...lang.syntax.source import Source, Span
 from ...lang.tree.expressions import SymbolKind
 from ...typechecker.elements import Kind
 
-# ---------------------------------------------------------------------------------------------------- items
+# ---------------------------------------------------------------------------------------------------- state
 #
-# What a session keeps of the statements it has accepted, in their order.
+# The items that a session has from the statements it accepted, in their order.
 #
-# A value that took computing is kept as an array (`ValueItem`), everything else as text (`TextItem`): functions, modules, and
-# values that the checker knows (sizes, literals), which must stay known.  A later item for a name shadows an earlier one, which
-# lives on in the items that need it: each holds those that its words stood for when it was entered.  What nothing needs any more
-# is gone, so that a statement costs what it needs, whatever was entered before.
+# A value that was computed is an array (`ValueItem`), everything else is text (`TextItem`): functions, modules, and values that
+# the checker knows (sizes, literals), which must stay known.  A later item for a name shadows an earlier one, which lives on in
+# the items that need it: each refers to the items that its words stood for when it was entered.  Items that nothing needs any
+# more are freed.
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One array of a value: the name of the hidden input it comes back as, its type there, and the data."""
+    """One array of a value: the name and the type of the input that it becomes, and the data."""
 
     name: str
     type: str
@@ -47,31 +47,31 @@ class Leaf:
 class ValueTree:
     """A tuple of values."""
 
-    items: tuple[Kept, ...]
+    items: tuple[SessionValue, ...]
 
 
-Kept: TypeAlias = Leaf | ValueTree
+SessionValue: TypeAlias = Leaf | ValueTree
 
 
 @dataclass(frozen=True, slots=True)
 class TextItem:
-    """Statements as they were typed.  `names` are what they bind, `mentions` the words in them that they do not bind themselves,
-    `needs` the items that these stand for, `number` their place among all that was entered."""
+    """Statements as text.  `names`: the names they bind; `mentions`: their free words; `needs`: the items that these refer to;
+    `number`: the position among all items that were entered."""
 
     names: tuple[str, ...]
     text: str
     mentions: frozenset[str]
     origin: Span
     number: int = 0
-    needs: tuple[Item, ...] = field(default=(), compare=False, repr=False)
+    needs: tuple[SessionItem, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ValueItem:
-    """A name for a value that has been computed; `origin` is the statement that did."""
+    """A name with its computed value; `origin`: the span of the statement that computed it."""
 
     name: str
-    value: Kept
+    value: SessionValue
     origin: Span
     number: int = 0
 
@@ -80,32 +80,32 @@ class ValueItem:
         return (self.name,)
 
     @property
-    def needs(self) -> tuple[Item, ...]:
+    def needs(self) -> tuple[SessionItem, ...]:
         return ()
 
 
-Item: TypeAlias = TextItem | ValueItem
+SessionItem: TypeAlias = TextItem | ValueItem
 
 
-def leaves(value: Kept) -> list[Leaf]:
+def leaves(value: SessionValue) -> list[Leaf]:
     """The arrays of a value."""
     return [value] if isinstance(value, Leaf) else [leaf for item in value.items for leaf in leaves(item)]
 
 
-def written(value: Kept) -> str:
+def value_expression(value: SessionValue) -> str:
     """An expression for the value: names of inputs, `(a ⋄ b)` for a tuple."""
-    return value.name if isinstance(value, Leaf) else "(" + " ⋄ ".join(written(item) for item in value.items) + ")"
+    return value.name if isinstance(value, Leaf) else "(" + " ⋄ ".join(value_expression(item) for item in value.items) + ")"
 
 
 _KINDS = {"function": SymbolKind.FUNCTION, "operator": SymbolKind.OPERATOR, "module": SymbolKind.MODULE}
-MOST_BACK: Final = 20
-MOST_BYTES_BACK: Final = 64 << 20
-"""Entries that can be taken back, and the bytes of values that one of them may keep alive."""
+MOST_UNDO: Final = 20
+MOST_UNDO_BYTES: Final = 64 << 20
+"""How many entries can be taken back, and the bytes of values that a state before may keep alive."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionEntry:
-    """Something that was entered and accepted, and what it printed: a text, or only its number of lines where it was long."""
+    """An accepted entry, and what it printed: texts, or numbers of lines for long ones."""
 
     text: str
     printed: tuple[str | int, ...]
@@ -113,13 +113,13 @@ class SessionEntry:
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """All of a session, immutable: an entry that fails leaves the state there was.
+    """The immutable state of a session.
 
-    `latest`: the item that each name stands for; `types` are the names' types as shown; `sizes` numbers for the sizes of inputs
-    and params, `params` which are the latter's; `entered`: how many items there have been; `earlier`: the states before it.
+    `latest`: the item that each name refers to; `types`: the types of the names as text; `sizes`: numbers of the sizes of inputs
+    and params; `params`: the names of the latter; `entered`: how many items were entered; `earlier`: the states before, for undo.
     """
 
-    latest: Mapping[str, Item] = field(default_factory=dict)
+    latest: Mapping[str, SessionItem] = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     params: frozenset[str] = frozenset()
@@ -129,14 +129,14 @@ class SessionState:
     entered: int = 0
     earlier: tuple[SessionState, ...] = ()
 
-    def following(self, before: SessionState) -> SessionState:
-        """This state, from which there is a way back to the one before it, unless that would hold much memory."""
-        if before.bytes > MOST_BYTES_BACK:
+    def with_history(self, before: SessionState) -> SessionState:
+        """This state with `before` in its history for undo, unless that would keep too much memory alive."""
+        if before.bytes > MOST_UNDO_BYTES:
             return replace(self, earlier=())
-        return replace(self, earlier=(*before.earlier, replace(before, earlier=()))[-MOST_BACK:])
+        return replace(self, earlier=(*before.earlier, replace(before, earlier=()))[-MOST_UNDO:])
 
-    def entering(self, items: Iterable[Item], types: dict[str, str]) -> SessionState:
-        """The state after these items, each of which sees those before it; `types`: what all names are now shown as."""
+    def with_items(self, items: Iterable[SessionItem], types: dict[str, str]) -> SessionState:
+        """The state after more items, each of which refers to the ones before it; `types`: of all names now."""
         latest, count = dict(self.latest), self.entered
         for item in items:
             count += 1
@@ -150,24 +150,24 @@ class SessionState:
 
     @property
     def kinds(self) -> dict[str, SymbolKind]:
-        """What the names are."""
+        """The kinds of the names."""
         kinds = {name: _KINDS.get(type_, SymbolKind.ARRAY) for name, type_ in self.types.items()}
         return kinds | dict.fromkeys(self.params, SymbolKind.PARAM)
 
     @property
-    def items(self) -> list[Item]:
-        """All that lives, in its order."""
-        return closure(self.latest.values())
+    def items(self) -> list[SessionItem]:
+        """All items that names refer to, directly or indirectly, in order."""
+        return dependency_closure(self.latest.values())
 
     @property
     def bytes(self) -> int:
-        """Of all arrays that are kept."""
+        """The bytes of all arrays of the session."""
         return sum(leaf.array.nbytes for item in self.items if isinstance(item, ValueItem) for leaf in leaves(item.value))
 
 
-def closure(items: Iterable[Item]) -> list[Item]:
+def dependency_closure(items: Iterable[SessionItem]) -> list[SessionItem]:
     """These items and all that they need, in the order in which they were entered."""
-    reached: dict[int, Item] = {}
+    reached: dict[int, SessionItem] = {}
     pending = list(items)
     while pending:
         item = pending.pop()
@@ -186,7 +186,8 @@ _WORD = re.compile(NAME)
 
 @dataclass(frozen=True, slots=True)
 class _EntryPart:
-    """Characters `start` to `end` of the program: those of a spelled text from `base` on, or all for the span `origin`."""
+    """The origin of the characters `start` to `end` of the program: the typed text `glyphs` from offset `base` on, or, without
+    it, the span `origin` as a whole."""
 
     start: int
     end: int
@@ -197,14 +198,14 @@ class _EntryPart:
 
 @dataclass(slots=True)
 class EntryLayout:
-    """A program as it is put together.  `arrays` are the values of its hidden inputs by name."""
+    """A program under construction.  `arrays`: the values of its inputs, by name."""
 
     text: str = ""
     arrays: dict[str, Any] = field(default_factory=dict)
     _parts: list[_EntryPart] = field(default_factory=list)
 
     def line(self, text: str, origin: Span, glyphs: GlyphText | None = None, base: int = 0) -> None:
-        """One more line (or several)."""
+        """Add a line (or several)."""
         self.add(text, origin, glyphs, base)
         self.text += "\n"
 
@@ -216,16 +217,16 @@ class EntryLayout:
     def source(self) -> Source:
         return Source(SESSION, self.text)
 
-    # ------------------------------------------------------------------------------------- Note [Places]
+    # ------------------------------------------------------------------------------------- Note [Spans]
 
     def typed_span(self, span: Span) -> Span:
-        """Where what stands here was typed; places in other files stay."""
+        """The span in the typed text that a span of the program comes from; spans of other files stay."""
         if span.file != SESSION:
             return span
         first, last = self._part(span.start), self._part(max(span.start, span.end - 1))
         if first is None or last is None:
             return Span("<repl>", 0, 0) if not self._parts else self._parts[-1].origin
-        start, end = _back(first, span.start, False), _back(last, span.end, True)
+        start, end = _typed_offset(first, span.start, False), _typed_offset(last, span.end, True)
         if first.origin.file != last.origin.file:
             return first.origin
         return Span(first.origin.file, min(start, end), max(start, end))
@@ -238,16 +239,15 @@ class EntryLayout:
         return nearest
 
     def diagnostic(self, diagnostic: Diagnostic) -> Diagnostic:
-        """A diagnostic of the program as one of what was typed."""
+        """A diagnostic of the program with spans in the typed text."""
         labels = tuple([Label(self.typed_span(label.span), label.message) for label in diagnostic.labels])
-        fixes = tuple(
-            [Fix(fix.title, tuple([Edit(self.typed_span(edit.span),
-            edit.text) for edit in fix.edits])) for fix in diagnostic.fixes]
-        )
+        fixes = tuple([
+            Fix(fix.title, tuple([Edit(self.typed_span(edit.span), edit.text) for edit in fix.edits])) for fix in diagnostic.fixes
+        ])  # fmt: skip
         return replace(diagnostic, span=self.typed_span(diagnostic.span), labels=labels, fixes=fixes)
 
 
-def _back(part: _EntryPart, offset: int, end: bool) -> int:
+def _typed_offset(part: _EntryPart, offset: int, end: bool) -> int:
     if part.glyphs is None:
         return part.origin.end if end else part.origin.start
     inside = part.base + min(max(offset, part.start), part.end) - part.start
@@ -257,27 +257,28 @@ def _back(part: _EntryPart, offset: int, end: bool) -> int:
     return span.start
 
 
-def needed(state: SessionState, mentions: Collection[str]) -> list[Item]:
-    """The items that words stand for, and those that these items need, in their order."""
-    return closure([item for word in mentions if (item := state.latest.get(word)) is not None])
+def needed_items(state: SessionState, mentions: Collection[str]) -> list[SessionItem]:
+    """The items that words refer to, directly or indirectly, in order."""
+    return dependency_closure([item for word in mentions if (item := state.latest.get(word)) is not None])
 
 
-def before(state: SessionState, mentions: Collection[str], hidden: bool = False) -> EntryLayout:
-    """A program of what an entry that mentions these words needs; `hidden`: it declares inputs of its own."""
+def program_before(state: SessionState, mentions: Collection[str], hidden: bool = False) -> EntryLayout:
+    """The program before an entry that mentions these words; `hidden`: all inputs get hidden names, since the entry declares
+    one."""
     layout = EntryLayout()
     if state.origin:
         layout.line("⎕IO←1", Span("<repl>", 0, 0))
-    items = needed(state, mentions)
+    items = needed_items(state, mentions)
     names = [name for item in items for name in item.names]
     for item in items:
         if isinstance(item, TextItem):
             layout.line(item.text, item.origin)
         else:
-            _give(layout, item, hidden or names.count(item.name) > 1)
+            _define_value(layout, item, hidden or names.count(item.name) > 1)
     return layout
 
 
-def _give(layout: EntryLayout, item: ValueItem, hidden: bool) -> None:
+def _define_value(layout: EntryLayout, item: ValueItem, hidden: bool) -> None:
     value = item.value
     if isinstance(value, Leaf) and not hidden:
         layout.arrays[item.name] = value.array
@@ -286,17 +287,19 @@ def _give(layout: EntryLayout, item: ValueItem, hidden: bool) -> None:
     for leaf in leaves(value):
         layout.arrays[leaf.name] = leaf.array
         layout.line(f"input {leaf.name} : {leaf.type}", item.origin)
-    layout.line(f"{item.name} ← {written(value)}", item.origin)
+    layout.line(f"{item.name} ← {value_expression(value)}", item.origin)
 
 
-def put(layout: EntryLayout, state: SessionState, statement: Statement, glyphs: GlyphText, text: str | None = None) -> None:
-    """A statement of an entry, or `text` in its place; sizes of the session become numbers in its types."""
+def add_statement(
+    layout: EntryLayout, state: SessionState, statement: Statement, glyphs: GlyphText, text: str | None = None
+) -> None:  # fmt: skip
+    """Add a statement of an entry, or `text` in its place; in its types, numbers replace the sizes of the session."""
     statement_span = glyphs.span(statement.start, statement.end)
     if text is not None:
         layout.line(text, statement_span)
         return
     at = 0
-    for match in _sizes(state, statement):
+    for match in _size_words(state, statement):
         name = match.group()
         layout.add(statement.text[at : match.start()], statement_span, glyphs, statement.start + at)
         layout.add(str(state.sizes[name]), glyphs.span(statement.start + match.start(), statement.start + match.end()))
@@ -304,14 +307,14 @@ def put(layout: EntryLayout, state: SessionState, statement: Statement, glyphs: 
     layout.line(statement.text[at:], statement_span, glyphs, statement.start + at)
 
 
-def with_sizes(state: SessionState, statement: Statement, glyphs: GlyphText) -> str:
+def text_with_sizes(state: SessionState, statement: Statement, glyphs: GlyphText) -> str:
     """The text of a statement with numbers for the sizes of the session in its types."""
     layout = EntryLayout()
-    put(layout, state, statement, glyphs)
+    add_statement(layout, state, statement, glyphs)
     return layout.text.removesuffix("\n")
 
 
-def _sizes(state: SessionState, statement: Statement) -> list[re.Match[str]]:
+def _size_words(state: SessionState, statement: Statement) -> list[re.Match[str]]:
     """The words of a statement's type that are sizes of the session."""
     head, colon, rest = statement.text.partition(":")
     if not colon or not state.sizes or statement.kind not in (StatementKind.BINDING, StatementKind.INPUT) or not _declares(head):

@@ -1,6 +1,6 @@
-"""Exchanges values of a session with Python (`%%rho -i xs -o labels`); writes sessions as scripts and Markdown.
+"""Exchanges values of a session with Python (`%%rho -i xs -o labels`), saves sessions as Markdown, and reads transcripts.
 
-Both ways are copies, so that nothing outside changes a value that the session keeps.
+Values are copied in both directions, so that Python cannot change a value of the session.
 """
 
 from __future__ import annotations
@@ -25,16 +25,14 @@ from ..embedding.evaluating import as_array
 from ..execution.doctest import check_case
 from ..execution.doctest_parser import FENCE, SESSION_INDENT, fences, lines_claim, markdown_cases
 from ..execution.outcome import as_numpy
-from .entry_program import ANSWER, Kept, Leaf, SessionEntry, SessionState, ValueItem, ValueTree
-from .workspace import Entered, Workspace
-
-# ---------------------------------------------------------------------------------------------------- exchange
+from .entry_program import ANSWER, Leaf, SessionEntry, SessionState, SessionValue, ValueItem, ValueTree
+from .workspace import EntryResult, Workspace
 
 PYTHON = "<python>"
 
 
-def bind(workspace: Workspace, name: str, value: object) -> None:
-    """Name a Python value in the session.  UsageError: the name is none, or the value is not an array."""
+def bind_value(workspace: Workspace, name: str, value: object) -> None:
+    """Bind a name of the session to a copy of a Python value.  UsageError: not a name, or not an array."""
     if re.fullmatch(NAME, name) is None or name in RESERVED_WORDS | ELEMENT_NAMES:
         raise UsageError(f"`{name}` cannot be a name in Rho")
     try:
@@ -49,14 +47,15 @@ def bind(workspace: Workspace, name: str, value: object) -> None:
     type_ = f"{kind.value}[{shape}]" if array.ndim else kind.value
     leaf = Leaf(f"∆∆{state.counter + 1}", type_, array, kind)
     workspace.state = replace(
-        state.entering([ValueItem(name, leaf, Span(PYTHON, 0, 0))], {**state.types, name: type_}),
+        state.with_items([ValueItem(name, leaf, Span(PYTHON, 0, 0))], {**state.types, name: type_}),
         sizes={size: number for size, number in state.sizes.items() if size != name}, params=state.params - {name},
         counter=state.counter + 1,
     )  # fmt: skip
 
 
-def fetch(workspace: Workspace, name: str) -> Any:
-    """The value of a name for Python: an array, a number, text as `str`, a tuple.  UsageError: there is none of it."""
+def fetch_value(workspace: Workspace, name: str) -> Any:
+    """The value of a name as Python has it: an array, a number, text as `str`, a tuple.  UsageError: no such name, or no
+    value."""
     type_ = workspace.state.types.get(name)
     if type_ is None:
         raise UsageError(f"there is no name `{name}` in the session{did_you_mean(name, list(workspace.state.types))}")
@@ -64,48 +63,46 @@ def fetch(workspace: Workspace, name: str) -> Any:
         raise UsageError(f"`{name}` is a {type_}: only values go to Python", "rho.compile makes a Python function of Rho text")
     item = workspace.state.latest.get(name)
     if isinstance(item, ValueItem):
-        return _of_kept(item.value)
+        return _python_tree(item.value)
     entered, _ = workspace.evaluate(name)
     return result_of(entered)
 
 
-def result_of(entered: Entered) -> Any:
+def result_of(entered: EntryResult) -> Any:
     """The value that was printed last; None if nothing was."""
     return python_value(entered.printed[-1].value) if entered.exit is Exit.OK and entered.printed else None
 
 
-def _of_kept(value: Kept) -> Any:
+def _python_tree(value: SessionValue) -> Any:
     if isinstance(value, ValueTree):
-        return tuple(_of_kept(item) for item in value.items)
+        return tuple(_python_tree(item) for item in value.items)
     return python_value(value.array)
 
 
 def python_value(value: Any) -> Any:
-    """A copy as Python has it: scalars as scalars, a vector of characters as text."""
+    """A copy of a value for Python: scalars as scalars, a vector of characters as `str`."""
     array = np.asarray(as_numpy(value))
     if array.dtype.kind == "U" and array.ndim <= 1:
         return "".join(character or "\0" for character in array.reshape(-1).tolist())
     return array.copy() if array.ndim else array[()].item()
 
 
-# ---------------------------------------------------------------------------------------------------- transcripts
+# ---------------------------------------------------------------------------------------------------- saved sessions
 #
-# Sessions as Markdown that `rho test` accepts.
-#
-# Saved entries stand at the margin, what they printed behind `⍝ →`; of long output only the number of lines is kept, in
-# the session too.  A program has no `ans`, so where a later entry mentions it the expression that it stands for is named.
+# Sessions as Markdown that `rho test` accepts: entries at the margin, printed lines after `⍝ →`, long output as its number of
+# lines. A program has no `ans`, so an expression whose value a later entry mentions as `ans` is bound to that name.
 
-def markdown(state: SessionState, title: str) -> str:
-    """The entries with what they printed."""
+def session_markdown(state: SessionState, title: str) -> str:
+    """The Markdown of a session: its entries and what they printed."""
     lines = [f"# {title}", "", "```rho"]
     if state.origin:
         lines.append("⎕IO←1")
     for index, entry in enumerate(state.log):
-        lines += _entry(entry, _answer_wanted(state.log[index + 1 :]))
+        lines += _entry_lines(entry, _answer_is_used(state.log[index + 1 :]))
     return "\n".join([*lines, "```", ""])
 
 
-def _answer_wanted(later: Sequence[SessionEntry]) -> bool:
+def _answer_is_used(later: Sequence[SessionEntry]) -> bool:
     """Does an entry mention `ans` before another expression gives it a value?"""
     for entry in later:
         if ANSWER in words(entry.text):
@@ -115,7 +112,7 @@ def _answer_wanted(later: Sequence[SessionEntry]) -> bool:
     return False
 
 
-def _entry(entry: SessionEntry, answered: bool) -> list[str]:
+def _entry_lines(entry: SessionEntry, answered: bool) -> list[str]:
     statements = statements_of(entry.text)
     expressions = [statement for statement in statements if statement.kind is StatementKind.EXPRESSION]
     lines: list[str] = []
@@ -132,8 +129,8 @@ def _entry(entry: SessionEntry, answered: bool) -> list[str]:
     return lines
 
 
-def problems(text: str, path: str) -> list[str]:
-    """What `rho test` would say about a saved session."""
+def doctest_problems(text: str, path: str) -> list[str]:
+    """The failures that `rho test` would report for a saved session."""
     messages = []
     for case in markdown_cases(text):
         messages += [f"line {failure.line}: {failure.message}" for failure in check_case(case, path, text)]
@@ -144,32 +141,32 @@ def title_of(path: str) -> str:
     return os.path.splitext(os.path.basename(path))[0]
 
 
-# ---------------------------------------------------------------------------------------------------- pasting
+# ---------------------------------------------------------------------------------------------------- transcripts
 #
-# Text that was copied from a session or saved from one, without prompts and output.
+# The statements in text that was copied from a session or saved by one, without prompts and output.
 
-CONTINUED = "    … "
+CONTINUATION = "    … "
 
 
-def typed(text: str) -> str:
+def statements_of_transcript(text: str) -> str:
     """The statements of a transcript: Markdown, or what a terminal showed; other text as it is."""
     lines = text.splitlines()
     if any(FENCE.match(line) for line in lines):
-        return "\n".join(typed("\n".join(fence.lines)) for fence, _ in fences(text))
+        return "\n".join(statements_of_transcript("\n".join(fence.lines)) for fence, _ in fences(text))
     if not is_transcript(lines):
         return text
     typed_lines = []
     for line in lines:
-        if line.startswith(CONTINUED):
-            typed_lines.append(line.removeprefix(CONTINUED))
+        if line.startswith(CONTINUATION):
+            typed_lines.append(line.removeprefix(CONTINUATION))
         elif line.startswith(SESSION_INDENT) and line.strip():
             typed_lines.append(line.removeprefix(SESSION_INDENT))
     return "\n".join(typed_lines)
 
 
 def is_transcript(lines: Sequence[str]) -> bool:
-    """Does the first line carry the prompt, and some line none?  (Text that is only indented is not a transcript.)"""
+    """Does the first line start with the prompt, and some line without it?  (A text that is only indented is no transcript.)"""
     written = [line for line in lines if line.strip()]
     if not written or not written[0].startswith(SESSION_INDENT):
         return False
-    return len(written) == 1 or not all(line.startswith((SESSION_INDENT, CONTINUED)) for line in written) or len(lines) > 1
+    return len(written) == 1 or not all(line.startswith((SESSION_INDENT, CONTINUATION)) for line in written) or len(lines) > 1

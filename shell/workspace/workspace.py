@@ -1,10 +1,10 @@
-"""A session: entries are checked, run and remembered one after the other; one that fails leaves no trace.
+"""Runs the entries of a session one after the other; one that fails changes nothing.
 
-An entry is checked as a whole before anything of it runs; then its statements run one by one.  Values are kept as arrays of
-concrete sizes, so nothing is computed twice and no size is symbolic; `entry_program` defines what stays text.  `ans` is the
-value of the last bare expression.
+An entry is checked as a whole before any of it runs; then its statements run one by one.  Values are stored as arrays with
+numbers for sizes, so that nothing is computed twice; `entry_program` says which values stay text.  `ans` is the value of the last
+expression.
 
-The state is replaced only when an entry has succeeded, so an interrupt at any time leaves the session as it was.
+The state is replaced only when an entry has succeeded, so that an interrupt at any time leaves the session as it was.
 """
 
 from __future__ import annotations
@@ -37,30 +37,28 @@ from ..pipeline_types import Checked, LoadedProgram, PlanDetail
 from .entry_program import (
     ANSWER,
     EntryLayout,
-    Item,
-    Kept,
     Leaf,
     SessionEntry,
+    SessionItem,
     SessionState,
+    SessionValue,
     TextItem,
     ValueItem,
     ValueTree,
-    before,
+    add_statement,
     leaves,
-    put,
-    with_sizes,
+    program_before,
+    text_with_sizes,
 )
 
-# ---------------------------------------------------------------------------------------------------- printed
-#
-# What a session remembers of the values that it printed: short texts, of long ones only how many lines they took.
+# ---------------------------------------------------------------------------------------------------- printed values
 
 MOST_ITEMS, MOST_CHARACTERS, MOST_LINES = 2_000, 4_000, 200
-"""Of a printed value that is saved as it is; of a longer one its number of lines is."""
+"""The largest printed value whose text is recorded; of a larger one only the number of lines is."""
 
 
-def remembered(shown: DisplayedValue) -> str | int:
-    """What a session keeps of a value that was printed: its text, or how many lines it took."""
+def printed_record(shown: DisplayedValue) -> str | int:
+    """The record of a printed value in the session: its text, or the number of its lines if it is long."""
     if shown.kind is not Kind.CHAR and math.prod(shown.shape) > MOST_ITEMS:
         return line_count(shown.shape)
     text = shown.text()
@@ -70,12 +68,12 @@ def remembered(shown: DisplayedValue) -> str | int:
 
 # ---------------------------------------------------------------------------------------------------- workspace
 
-_SOURCES: Final = 512
+_MOST_SOURCES: Final = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Entered:
-    """What an entry did: `printed` in order, messages about what was typed, notes of the session's own."""
+class EntryResult:
+    """The result of an entry: the values `printed`, diagnostics of the typed text, and notes of the session."""
 
     exit: Exit
     printed: tuple[DisplayedValue, ...] = ()
@@ -84,8 +82,8 @@ class Entered:
 
 
 @dataclass(frozen=True, slots=True)
-class EvaluationRequest:
-    """An expression checked in the session but not entered."""
+class CheckedEntry:
+    """A text that was checked in the session but not entered: its program, the result, diagnostics of the typed text."""
 
     layout: EntryLayout
     checked: Checked
@@ -93,7 +91,7 @@ class EvaluationRequest:
     sources: Mapping[str, Source]
 
 
-class _Stopped(Exception):
+class _EntryFailed(Exception):
     """An entry fails."""
 
     def __init__(self, exit: Exit, diagnostics: Sequence[Diagnostic]) -> None:
@@ -103,7 +101,7 @@ class _Stopped(Exception):
 
 @dataclass(slots=True)
 class _EvaluationProgress:
-    """An entry on its way: the state so far, what was printed."""
+    """An entry that is being run: the state after the statements so far, and what they printed."""
 
     state: SessionState
     glyphs: GlyphText
@@ -112,7 +110,7 @@ class _EvaluationProgress:
 
 
 class Workspace:
-    """Not for several threads, except that `ask` with a checker of its own may be called beside `enter`."""
+    """A session.  Not thread-safe, but another thread may call `check` with a checker of its own during `enter`."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -122,13 +120,13 @@ class Workspace:
 
     # ------------------------------------------------------------------------------------- entering
 
-    def enter(self, text: str, name: str | None = None) -> Entered:
-        """Check and run statements; `name` is what messages call the text."""
+    def enter(self, text: str, name: str | None = None) -> EntryResult:
+        """Check and run statements; messages call the text `name`."""
         entered, self.state = self.evaluate(text, name)
         return entered
 
     def undo(self) -> str | None:
-        """Take back the last entry; its text, None if there is none to be taken back."""
+        """Take back the last entry; returns its text, or None if there is none."""
         if not self.state.earlier:
             return None
         *earlier, last = self.state.earlier
@@ -137,11 +135,11 @@ class Workspace:
         return text
 
     def abandon(self) -> None:
-        """An `evaluate` in another thread was interrupted and may still be going on: share nothing with it."""
+        """Share nothing with an interrupted `evaluate` that may still run in another thread."""
         self._checker = self.session.checker()
 
-    def evaluate(self, text: str, name: str | None = None) -> tuple[Entered, SessionState]:
-        """What entering would do, and the state afterwards; the session stays as it is."""
+    def evaluate(self, text: str, name: str | None = None) -> tuple[EntryResult, SessionState]:
+        """Check and run statements; returns the result and the state after them, and leaves the session's state as it is."""
         source = Source(name or f"<entry {len(self.state.log) + 1}>", text)
         self._remember(source)
         glyphs = to_glyphs(source)
@@ -151,49 +149,50 @@ class Workspace:
             progress = _EvaluationProgress(self.state, glyphs)
             for statement in statements_of(text, self.state.kinds):
                 self._step(progress, statement)
-        except _Stopped as stopped:
-            return Entered(stopped.exit, (), stopped.diagnostics), self.state
+        except _EntryFailed as stopped:
+            return EntryResult(stopped.exit, (), stopped.diagnostics), self.state
         printed = tuple(progress.printed)
-        entry = SessionEntry(text.rstrip("\n"), tuple([remembered(shown) for shown in printed]))
-        state = replace(progress.state, log=(*progress.state.log, entry)).following(self.state)
-        return Entered(Exit.OK, printed, (*warnings, *hints.lint_foreign_syntax(source, warnings)), tuple(progress.notes)), state
+        entry = SessionEntry(text.rstrip("\n"), tuple([printed_record(shown) for shown in printed]))
+        state = replace(progress.state, log=(*progress.state.log, entry)).with_history(self.state)
+        diagnostics = (*warnings, *hints.lint_foreign_syntax(source, warnings))
+        return EntryResult(Exit.OK, printed, diagnostics, tuple(progress.notes)), state
 
     def _remember(self, source: Source) -> None:
-        """Keep a text that messages may point into: the latest, and those that what lives was typed in."""
-        if len(self.sources) > _SOURCES + 2 * len(self.state.latest):
+        """Keep a text that messages may point into; drop old texts that no item of the session comes from."""
+        if len(self.sources) > _MOST_SOURCES + 2 * len(self.state.latest):
             living = {item.origin.file for item in self.state.items}
-            latest = list(self.sources)[-_SOURCES // 2 :]
+            latest = list(self.sources)[-_MOST_SOURCES // 2 :]
             self.sources = {name: text for name, text in self.sources.items() if name in living or name in latest}
         self.sources[source.name] = source
 
     def _check_whole(self, glyphs: GlyphText) -> tuple[Checked, EntryLayout]:
-        """All of an entry at once, so that nothing runs if something is wrong with it."""
+        """Check all statements of an entry at once, so that nothing runs if one has an error."""
         layout = self._layout(self.state, glyphs)
         checked = self.session.check(layout.source, self._checker)
         self.sources |= {name: source for name, source in checked.sources.items() if name != layout.source.name}
         if checked.core is None:
             refused = any(one.code == Code.E707 for one in checked.diagnostics)
-            diagnostics = _about(checked.diagnostics, layout)
-            raise _Stopped(Exit.REFUSED if refused else Exit.REJECTED, diagnostics)
+            diagnostics = _in_typed_text(checked.diagnostics, layout)
+            raise _EntryFailed(Exit.REFUSED if refused else Exit.REJECTED, diagnostics)
         return checked, layout
 
     def _layout(self, state: SessionState, glyphs: GlyphText) -> EntryLayout:
         statements = statements_of(glyphs.text)
         origin = [s for s in statements if s.kind is StatementKind.ORIGIN]
         broken = any(piece.error is not None for piece in split_statements(glyphs)) or glyphs.diagnostics
-        layout = before(state, words(glyphs.text), any(s.kind is StatementKind.INPUT for s in statements))
+        layout = program_before(state, words(glyphs.text), any(s.kind is StatementKind.INPUT for s in statements))
         if origin and state.latest:
             message = "`⎕IO` is set, to 0 or 1, before anything else of a session"
-            raise _Stopped(Exit.REJECTED, [Diagnostic(Code.E018, message, glyphs.span(origin[0].start, origin[0].end))])
+            raise _EntryFailed(Exit.REJECTED, [Diagnostic(Code.E018, message, glyphs.span(origin[0].start, origin[0].end))])
         if origin and not broken:
             layout = EntryLayout()
         if broken:
             layout.line(glyphs.text, Span(glyphs.file, 0, len(glyphs.text)), glyphs)
             for diagnostic in glyphs.diagnostics:
-                raise _Stopped(Exit.REJECTED, [diagnostic])
+                raise _EntryFailed(Exit.REJECTED, [diagnostic])
         else:
             for statement in statements:
-                put(layout, state, statement, glyphs)
+                add_statement(layout, state, statement, glyphs)
         return layout
 
     # ------------------------------------------------------------------------------- one statement
@@ -206,58 +205,60 @@ class Workspace:
         if statement.kind is StatementKind.SCHEDULE:
             progress.notes.append("a schedule holds for programs; here it is only checked")
             return
-        layout = before(state, words(statement.text), statement.kind is StatementKind.INPUT)
-        put(layout, state, statement, glyphs)
-        checked = self._accepted(layout)
+        layout = program_before(state, words(statement.text), statement.kind is StatementKind.INPUT)
+        add_statement(layout, state, statement, glyphs)
+        checked = self._require_accepted(layout)
         assert checked.result is not None
         elaborated = checked.result.elaborated
-        values = {name: entry for name in statement.names if isinstance(entry := elaborated.names.get(name), (Operand,
-            TupleOperand))}
+        bound = {name: elaborated.names.get(name) for name in statement.names}
+        values = {name: value for name, value in bound.items() if isinstance(value, (Operand, TupleOperand))}
         functions = [name for name in statement.names if name in elaborated.names and name not in values]
         answers = statement.kind is StatementKind.EXPRESSION and elaborated.last is not None and not statement.changes
-        heavy = {name: value for name, value in values.items() if statement.kind is StatementKind.INPUT or not _known(value)}
+        is_input = statement.kind is StatementKind.INPUT
+        computed = {name: value for name, value in values.items() if is_input or not _stays_text(value)}
         if answers and elaborated.last is not None:
             values[ANSWER] = elaborated.last
-            if not _known(elaborated.last):
-                heavy[ANSWER] = elaborated.last
-        hidden: dict[str, Kept] = {}
+            if not _stays_text(elaborated.last):
+                computed[ANSWER] = elaborated.last
+        hidden: dict[str, SessionValue] = {}
         shown_types = {name: show_value_type(value) for name, value in values.items()}
         origin = glyphs.span(statement.start, statement.end)
-        if heavy or answers or statement.prints or statement.kind is StatementKind.INPUT:
-            hidden = self._run(progress, statement, layout, checked, heavy, answers)
-        items: list[Item] = []
-        light = [name for name in values if name not in hidden]
-        if functions or light:
-            items += _texts(statement, with_sizes(state, statement, glyphs), functions, light, values, origin, answers)
+        if computed or answers or statement.prints or statement.kind is StatementKind.INPUT:
+            hidden = self._run(progress, statement, layout, checked, computed, answers)
+        items: list[SessionItem] = []
+        textual = [name for name in values if name not in hidden]
+        if functions or textual:
+            text = text_with_sizes(state, statement, glyphs)
+            items += _text_items(statement, text, functions, textual, values, origin, answers)
         items += [ValueItem(name, value, origin) for name, value in hidden.items()]
         types = state.types | shown_types | {name: checked.types.get(name, "function") for name in functions}
         types |= {name: _type_of(value) for name, value in hidden.items()}
-        progress.state = _with_sizes(
-            progress.state.entering(items, types), checked, layout, statement, hidden
+        progress.state = _with_size_numbers(
+            progress.state.with_items(items, types), checked, layout, statement, hidden
         )
 
-    def _accepted(self, layout: EntryLayout) -> Checked:
+    def _require_accepted(self, layout: EntryLayout) -> Checked:
         checked = self.session.check(layout.source, self._checker)
         if checked.core is None:
-            raise _Stopped(Exit.REJECTED, _about(checked.diagnostics, layout))
+            raise _EntryFailed(Exit.REJECTED, _in_typed_text(checked.diagnostics, layout))
         return checked
 
     def _run(
-        self, progress: _EvaluationProgress, statement: Statement, plain: EntryLayout, checked: Checked, heavy: Mapping[str,
-        Value],
-        answers: bool,
-    ) -> dict[str, Kept]:  # fmt: skip
-        """Run a statement; the values to keep.  What cannot be named (formatted text) is only shown."""
+        self, progress: _EvaluationProgress, statement: Statement, plain: EntryLayout, checked: Checked,
+        computed: Mapping[str, Value], answers: bool,
+    ) -> dict[str, SessionValue]:  # fmt: skip
+        """Run a statement; returns the values to store by name.  A value that cannot be named (formatted text) is only
+        printed."""
         state = progress.state
-        layout = before(state, words(statement.text), statement.kind is StatementKind.INPUT)
-        put(layout, state, statement, progress.glyphs, f"{ANSWER} ← {statement.text}" if answers else None)
-        if answers and _prints(self.session.check(layout.source, self._checker)) < _prints(checked):
+        layout = program_before(state, words(statement.text), statement.kind is StatementKind.INPUT)
+        add_statement(layout, state, statement, progress.glyphs, f"{ANSWER} ← {statement.text}" if answers else None)
+        if answers and _print_count(self.session.check(layout.source, self._checker)) < _print_count(checked):
             layout.line(ANSWER, progress.glyphs.span(statement.start, statement.end))
         counter = state.counter
-        hidden: dict[str, Kept] = {}
-        for name, value in heavy.items():
+        hidden: dict[str, SessionValue] = {}
+        for name, value in computed.items():
             counter += 1
-            hidden[name] = _hidden(value, f"∆∆{counter}")
+            hidden[name] = _placeholder(value, f"∆∆{counter}")
             statement_span = progress.glyphs.span(statement.start, statement.end)
             if isinstance(hidden[name], ValueTree):
                 layout.line(f"{_target(hidden[name])} ← {name}", statement_span)
@@ -272,34 +273,34 @@ class Workspace:
             loaded = self._loaded(layout, again)
             outcome = self.session.run(loaded)
         except RhoError as error:
-            raise _Stopped(exit_of(error), _about(error.diagnostics, layout)) from None
+            raise _EntryFailed(exit_of(error), _in_typed_text(error.diagnostics, layout)) from None
         progress.printed += outcome.printed
         progress.state = replace(state, counter=counter)
         from ..execution.outcome import as_numpy
 
         arrays = {name: as_numpy(shown.value) for name, shown in outcome.outputs.items()}
-        return {name: _filled(value, arrays, loaded, state.origin) for name, value in hidden.items()}
+        return {name: _with_arrays(value, arrays, loaded, state.origin) for name, value in hidden.items()}
 
     # ------------------------------------------------------------------------------------- asking
 
-    def ask(self, text: str, checker: Checker | None = None) -> EvaluationRequest:
+    def check(self, text: str, checker: Checker | None = None) -> CheckedEntry:
         """Check a text in the session without entering it."""
         source = Source("<asked>", text)
         glyphs, sources = to_glyphs(source), self.sources | {source.name: source}
         try:
             layout = self._layout(self.state, glyphs)
-        except _Stopped as stopped:
-            return EvaluationRequest(EntryLayout(), Checked(source, None, stopped.diagnostics, {}), stopped.diagnostics, sources)
+        except _EntryFailed as stopped:
+            return CheckedEntry(EntryLayout(), Checked(source, None, stopped.diagnostics, {}), stopped.diagnostics, sources)
         checked = self.session.check(layout.source, checker or self._checker)
-        return EvaluationRequest(layout, checked, tuple(_about(checked.diagnostics, layout)), sources)
+        return CheckedEntry(layout, checked, tuple(_in_typed_text(checked.diagnostics, layout)), sources)
 
     def describe(self, name: str) -> tuple[str, ...]:
         """A name with its type, a function with its signatures."""
-        result = self.session.check(before(self.state, {name}).source, self._checker).result
+        result = self.session.check(program_before(self.state, {name}).source, self._checker).result
         return () if result is None else result.describe(name)
 
     def _loaded(self, layout: EntryLayout, checked: Checked, detail: PlanDetail = PlanDetail.STEPS) -> LoadedProgram:
-        """Bind the sizes and plan.  Refused: files, permissions, guards, memory."""
+        """Load a program of the session.  Refused: files, permissions, guards, memory."""
         assert checked.core is not None
         for entry in checked.core.data:
             if entry.path is None and entry.name not in layout.arrays:
@@ -307,12 +308,12 @@ class Workspace:
                 raise Refused([Diagnostic(Code.E704, f"the input `{entry.name}` names no file", entry.span, notes=notes)])
         return self.session.load(checked, RunRequest(arrays=layout.arrays), detail)
 
-    def prepare(self, asked: EvaluationRequest, detail: PlanDetail = PlanDetail.STEPS) -> LoadedProgram:
-        """Bind and plan what was asked about.  RhoError where running would be refused."""
+    def prepare(self, entry: CheckedEntry, detail: PlanDetail = PlanDetail.STEPS) -> LoadedProgram:
+        """Load a checked entry.  Raises the RhoError of loading with spans in the typed text."""
         try:
-            return self._loaded(asked.layout, asked.checked, detail)
+            return self._loaded(entry.layout, entry.checked, detail)
         except RhoError as error:
-            raise type(error)(_about(error.diagnostics, asked.layout), asked.sources) from None
+            raise type(error)(_in_typed_text(error.diagnostics, entry.layout), entry.sources) from None
 
     def value(self, name: str) -> Any:
         """The array of a name; None if it is text or a tuple."""
@@ -320,19 +321,19 @@ class Workspace:
         return item.value.array if isinstance(item, ValueItem) and isinstance(item.value, Leaf) else None
 
     def forget(self, *names: str) -> None:
-        """Take names away (of functions that mention them nothing changes)."""
+        """Remove names; functions that mention them keep their meaning."""
         state = self.state
         latest = {name: item for name, item in state.latest.items() if name not in names}
         self.state = replace(state, latest=latest, types={n: t for n, t in state.types.items() if n not in names})
 
 
-def _texts(
-    statement: Statement, text: str, functions: Sequence[str], light: Sequence[str], values: Mapping[str, Value], origin: Span,
+def _text_items(
+    statement: Statement, text: str, functions: Sequence[str], textual: Sequence[str], values: Mapping[str, Value], origin: Span,
     answers: bool,
-) -> Iterator[Item]:  # fmt: skip
-    """What stays text: numbers as such, so that chains of `ans` do not grow."""
-    literals = {name: literal for name in light if (literal := _literal(values[name])) is not None}
-    rest = [name for name in light if name not in literals]
+) -> Iterator[SessionItem]:  # fmt: skip
+    """The items of a statement that stay text; a known scalar becomes a literal, so that chains of `ans` do not grow."""
+    literals = {name: literal for name in textual if (literal := _literal(values[name])) is not None}
+    rest = [name for name in textual if name not in literals]
     text = text if functions else without_printing(text)
     if statement.kind is StatementKind.OUTPUT:
         text = text.removeprefix("output").strip()
@@ -344,57 +345,57 @@ def _texts(
         yield TextItem((name,), f"{name} ← {literal}", frozenset(), origin)
 
 
-def _prints(checked: Checked) -> int:
-    """How many values a program prints."""
+def _print_count(checked: Checked) -> int:
+    """The number of values that a program prints."""
     return 0 if checked.core is None else sum(isinstance(op, CorePrint) for op in checked.core.block.ops)
 
 
-def _about(diagnostics: Sequence[Diagnostic], layout: EntryLayout) -> list[Diagnostic]:
+def _in_typed_text(diagnostics: Sequence[Diagnostic], layout: EntryLayout) -> list[Diagnostic]:
     return [layout.diagnostic(one) for one in diagnostics]
 
 
-def _known(value: Value) -> bool:
-    """Does the checker know the value, or that it gives way to other types?  Then it stays text."""
+def _stays_text(value: Value) -> bool:
+    """Does a value stay text: a constant of the checker, or a literal whose type adapts to its operands?"""
     if isinstance(value, TupleOperand):
-        return bool(value.items) and all(_known(item) for item in value.items)
+        return bool(value.items) and all(_stays_text(item) for item in value.items)
     return value.static is not None or value.constant is not None or value.type.element.weak
 
 
 def _literal(value: Value) -> str | None:
-    """A scalar whole number that the checker knows."""
+    """The literal of an integer scalar that the checker knows; else None."""
     if not isinstance(value, Operand) or value.type.rank or isinstance(value.static, tuple) or value.static is None:
         return None
     number = value.static.constant
     return None if number is None or not value.type.element.weak else str(number).replace("-", "¯")
 
 
-def _hidden(value: Value, name: str) -> Kept:
+def _placeholder(value: Value, name: str) -> SessionValue:
     if isinstance(value, TupleOperand):
-        return ValueTree(tuple([_hidden(item, f"{name}_{index}") for index, item in enumerate(value.items)]))
+        return ValueTree(tuple([_placeholder(item, f"{name}_{index}") for index, item in enumerate(value.items)]))
     return Leaf(name, "", None)
 
 
-def _target(value: Kept) -> str:
+def _target(value: SessionValue) -> str:
     return value.name if isinstance(value, Leaf) else "(" + " ".join(_target(item) for item in value.items) + ")"
 
 
-def _filled(value: Kept, arrays: Mapping[str, Any], loaded: LoadedProgram, origin: int) -> Kept:
+def _with_arrays(value: SessionValue, arrays: Mapping[str, Any], loaded: LoadedProgram, origin: int) -> SessionValue:
     if isinstance(value, ValueTree):
-        return ValueTree(tuple([_filled(item, arrays, loaded, origin) for item in value.items]))
+        return ValueTree(tuple([_with_arrays(item, arrays, loaded, origin) for item in value.items]))
 
     entry = next(entry for entry in loaded.core.outputs if entry.name == value.name)
-    return concrete(value.name, arrays[value.name], loaded.core.types[entry.value], loaded.bound.sizes, origin)
+    return concrete_leaf(value.name, arrays[value.name], loaded.core.types[entry.value], loaded.bound.sizes, origin)
 
 
-def _type_of(value: Kept) -> str:
+def _type_of(value: SessionValue) -> str:
     if isinstance(value, Leaf):
         return value.type
     return "(" + " ⋄ ".join(_type_of(item) for item in value.items) + ")"
 
 
-def _with_sizes(state: SessionState, checked: Checked, layout: EntryLayout, statement: Statement, hidden: Mapping[str,
-    Kept]) -> SessionState:
-    """The numbers of the sizes that an `input` or a `param` brings in."""
+def _with_size_numbers(state: SessionState, checked: Checked, layout: EntryLayout, statement: Statement, hidden: Mapping[str,
+    SessionValue]) -> SessionState:
+    """The state with numbers for the sizes that an `input` or a `param` declares."""
     if statement.kind not in (StatementKind.INPUT, StatementKind.PARAM) or checked.core is None:
         gone = set(statement.names)  # the name stands for a value now
         sizes = {name: size for name, size in state.sizes.items() if name not in gone}
@@ -406,7 +407,7 @@ def _with_sizes(state: SessionState, checked: Checked, layout: EntryLayout, stat
         written = statement.text.partition("←")[2].strip() if default is None else str(default)
         text = TextItem((name,), f"{name} ← {written}", frozenset(), layout.typed_span(declared[name]))
         latest = {known: item for known, item in state.latest.items() if item.origin != text.origin}
-        state = replace(state, latest=latest).entering([text], state.types)
+        state = replace(state, latest=latest).with_items([text], state.types)
         if default is None:
             return replace(state, sizes={n: s for n, s in state.sizes.items() if n != name}, params=state.params - {name})
         return replace(state, sizes=state.sizes | {name: default}, params=state.params | {name})
@@ -422,15 +423,16 @@ def _with_sizes(state: SessionState, checked: Checked, layout: EntryLayout, stat
     return replace(state, sizes=sizes, params=state.params)
 
 
-# ---------------------------------------------------------------------------------------------------- concrete
+# ---------------------------------------------------------------------------------------------------- types of computed values
 #
-# The type of a computed value with every size a number, as an `input` declares it.
+# The type of a computed value with a number for every size, as an `input` declares it.
 
-_WHOLE = (Kind.I64,)
+_RANGED_KINDS = (Kind.I64,)
 
 
-def concrete(name: str, array: Any, type: ArrayType, sizes: Mapping[SizeVariable, int], origin: int) -> Leaf:
-    """A value with the shape that it has, and what of its type's bounds is a number now."""
+def concrete_leaf(name: str, array: Any, type: ArrayType, sizes: Mapping[SizeVariable, int], origin: int) -> Leaf:
+    """A computed array as an item of the session; its type has numbers for sizes, and for bounds of elements if `sizes` has
+    them."""
     shape = tuple(int(size) for size in array.shape)
     known = dict(sizes)
     for size, length in zip(type.shape, shape, strict=True):
@@ -458,7 +460,7 @@ def _element(element: Element, kind: Kind, sizes: Mapping[SizeVariable, int], or
 
 
 def _range(low: int, high: int, kind: Kind) -> str:
-    return f"int<{low}..{high}>".replace("-", "¯") if kind in _WHOLE and low <= high else str(kind.value)
+    return f"int<{low}..{high}>".replace("-", "¯") if kind in _RANGED_KINDS and low <= high else str(kind.value)
 
 
 def _number(size: Size, sizes: Mapping[SizeVariable, int]) -> int | None:

@@ -189,5 +189,5 @@ def test_caches_and_settings_that_are_pipes_or_devices_are_as_good_as_absent(
     for name in (kept, state / "repl.json", solver.CACHE.file("question")):
         os.mkfifo(name)
     assert machine_profile(facts, "numpy", np.__version__, tmp_path).calibration.calibrated is None
-    assert status_line.load({"XDG_STATE_HOME": str(tmp_path)}) == status_line.ReplSettings()
+    assert status_line.load_settings({"XDG_STATE_HOME": str(tmp_path)}) == status_line.ReplSettings()
     assert solver.read("question") is None

@@ -91,17 +91,17 @@ def devices(path: str) -> object:
 def session(path: str) -> object:
     from rho.shell.console.messages import read_source
     from rho.shell.console.usage_errors import UsageError
-    from rho.shell.workspace.exchange import problems, typed
+    from rho.shell.workspace.exchange import doctest_problems, statements_of_transcript
 
     with contextlib.suppress(UsageError):
-        return problems(typed(read_source(path).text), path)
+        return doctest_problems(statements_of_transcript(read_source(path).text), path)
     return None
 
 
 def settings(path: str) -> object:
     from rho.shell.repl import status_line as kept
 
-    return kept.load({"XDG_STATE_HOME": str(Path(path).parent.parent)})
+    return kept.load_settings({"XDG_STATE_HOME": str(Path(path).parent.parent)})
 
 
 def verdict(path: str) -> object:

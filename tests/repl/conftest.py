@@ -1,4 +1,4 @@
-"""Sessions for tests: a workspace, and a desk with a console that looks like a terminal and keeps what it is told."""
+"""Sessions for tests: a workspace, and a context with a console that looks like a terminal and keeps what it is told."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rho.shell.console.process_exit import Exit
 from rho.shell.console.standard_streams import Console
 from rho.shell.execution.params import Permissions
 from rho.shell.pipeline import Session
-from rho.shell.repl.commands import Desk
+from rho.shell.repl.commands import CommandContext
 from rho.shell.repl.status_line import ReplSettings
-from rho.shell.workspace.workspace import Entered, Workspace
+from rho.shell.workspace.workspace import EntryResult, Workspace
 
 
 class Tty(io.StringIO):
@@ -25,15 +25,15 @@ class Tty(io.StringIO):
 
 @dataclass
 class Table:
-    """A desk and what was written."""
+    """A context and what was written."""
 
-    desk: Desk
+    context: CommandContext
     out: Tty
     err: Tty
     workspace: Workspace = field(init=False)
 
     def __post_init__(self) -> None:
-        self.workspace = self.desk.workspace
+        self.workspace = self.context.workspace
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
 def table(workspace: Workspace, tmp_path: Path) -> Table:
     out, err = Tty(), Tty()
     environment = {"NO_COLOR": "1", "XDG_STATE_HOME": str(tmp_path / "state"), "COLUMNS": "80"}
-    return Table(Desk(workspace, Console(out, err, Tty(), environment), ReplSettings()), out, err)
+    return Table(CommandContext(workspace, Console(out, err, Tty(), environment), ReplSettings()), out, err)
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def enter(workspace: Workspace) -> Callable[..., list[str]]:
     """Enter texts that must be accepted; the texts printed by the last one."""
 
     def entered(*texts: str) -> list[str]:
-        found: Entered | None = None
+        found: EntryResult | None = None
         for text in texts:
             found = workspace.enter(text)
             assert found.exit is Exit.OK, (text, found.diagnostics)

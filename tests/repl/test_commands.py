@@ -10,9 +10,9 @@ import pytest
 from rho.shell.console.process_exit import Exit
 from rho.shell.execution import stored_plans
 from rho.shell.repl import status_line
-from rho.shell.repl.commands import COMMANDS, CommandResult, perform
-from rho.shell.repl.loop import handle
-from rho.shell.repl.status_line import ReplSettings, changed, cut
+from rho.shell.repl.commands import COMMANDS, CommandResult, run_command
+from rho.shell.repl.loop import handle_entry
+from rho.shell.repl.status_line import ReplSettings, cut_lines, with_setting
 
 from .conftest import Table
 
@@ -43,7 +43,7 @@ Enter = Callable[..., list[str]]
 def test_commands_answer(table: Table, enter: Enter, command: str, said: str) -> None:
     enter("x ← 5000⍴1.5", "mean : f64[n] → f64\nmean ← {(+/⍵)÷≢⍵}")
     before = table.workspace.state
-    assert perform(command, table.desk) == (CommandResult.GO_ON, Exit.OK)
+    assert run_command(command, table.context) == (CommandResult.CONTINUE, Exit.OK)
     assert said in table.out.getvalue()
     assert table.workspace.state is before
 
@@ -56,7 +56,7 @@ def test_estimates_by_default_tables_are_marked(
     machine = replace(known, calibration=replace(known.calibration, calibrated=None))
     monkeypatch.setattr(stored_plans, "this_machine", lambda: machine)
     enter("x ← 5000⍴1.5")
-    perform(command, table.desk)
+    run_command(command, table.context)
     assert "(uncalibrated)" in table.out.getvalue()
 
 
@@ -67,38 +67,38 @@ def test_estimates_by_default_tables_are_marked(
      ")plot 'abc'", ")time u8 300+⍳2"],
 )  # fmt: skip
 def test_commands_refuse(table: Table, command: str) -> None:
-    after, code = perform(command, table.desk)
-    assert after is CommandResult.GO_ON and code is not Exit.OK and table.err.getvalue()
+    after, code = run_command(command, table.context)
+    assert after is CommandResult.CONTINUE and code is not Exit.OK and table.err.getvalue()
 
 
 def test_quit(table: Table) -> None:
-    assert perform(")quit", table.desk)[0] is CommandResult.LEAVE
+    assert run_command(")quit", table.context)[0] is CommandResult.QUIT
 
 
 def test_every_command_is_there(table: Table) -> None:
     for name, _ in COMMANDS:
-        perform(name, table.desk)
+        run_command(name, table.context)
     assert "unknown command" not in table.err.getvalue()
 
 
 def test_settings_are_kept(table: Table) -> None:
-    perform(")set prefix ;", table.desk)
-    perform(")set types off", table.desk)
-    assert status_line.load(table.desk.console.environment) == ReplSettings(prefix=";", types=False)
-    assert changed(ReplSettings(), "pause", "250") == ReplSettings(pause=250)
+    run_command(")set prefix ;", table.context)
+    run_command(")set types off", table.context)
+    assert status_line.load_settings(table.context.console.environment) == ReplSettings(prefix=";", types=False)
+    assert with_setting(ReplSettings(), "pause", "250") == ReplSettings(pause=250)
 
 
 def test_values_have_a_header_and_are_cut(table: Table) -> None:
-    handle("2 3⍴⍳6", table.desk)
-    handle("7", table.desk)
+    handle_entry("2 3⍴⍳6", table.context)
+    handle_entry("7", table.context)
     assert table.out.getvalue() == "idx<6>[2 3]\n0 1 2\n3 4 5\n7\n" or table.out.getvalue() == "i64[2 3]\n0 1 2\n3 4 5\n7\n"
-    perform(")set types off", table.desk)
-    handle("⍳200 1", table.desk)
+    run_command(")set types off", table.context)
+    handle_entry("⍳200 1", table.context)
     assert "⋮" in table.out.getvalue()
-    assert cut(["a"] * 20, 8) == ["a"] * 4 + ["⋮  (13 more lines)"] + ["a"] * 3
+    assert cut_lines(["a"] * 20, 8) == ["a"] * 4 + ["⋮  (13 more lines)"] + ["a"] * 3
 
 
 def test_digits(table: Table) -> None:
-    perform(")set digits 3", table.desk)
-    handle("÷3", table.desk)
+    run_command(")set digits 3", table.context)
+    handle_entry("÷3", table.context)
     assert table.out.getvalue() == "0.333\n"

@@ -12,10 +12,10 @@ import pytest
 from rho.shell.console.process_exit import drop_lost_interrupts
 from rho.shell.console.standard_streams import Console
 from rho.shell.pipeline import Session
-from rho.shell.repl.commands import Desk
-from rho.shell.repl.loop import PlainEntries, interruptible, serve
+from rho.shell.repl.commands import CommandContext
+from rho.shell.repl.loop import PlainEntryReader, interruptible, run_session
 from rho.shell.repl.status_line import ReplSettings
-from rho.shell.workspace.exchange import CONTINUED
+from rho.shell.workspace.exchange import CONTINUATION
 from rho.shell.workspace.workspace import Workspace
 
 from .conftest import Tty
@@ -38,15 +38,15 @@ class Interrupted(Tty):
 def test_a_session_is_as_it_was_before() -> None:
     out, err = Interrupted("17"), Tty()
     console = Console(out, err, Tty("x ← 7\nx ← x+10 ⋄ x\n2×x\n"), {"TERM": "dumb"})
-    assert serve(PlainEntries(console), Desk(Workspace(Session()), console, ReplSettings())) == 0
+    assert run_session(PlainEntryReader(console), CommandContext(Workspace(Session()), console, ReplSettings())) == 0
     assert "interrupted; the session is as it was before" in err.getvalue()
     assert "14" in out.getvalue() and "34" not in out.getvalue()
 
 
 def test_an_interrupt_at_the_prompt_drops_what_was_typed_of_an_entry() -> None:
-    out = Interrupted(CONTINUED)
+    out = Interrupted(CONTINUATION)
     console = Console(out, Tty(), Tty("{1+\n+/2 3\n"), {"TERM": "dumb"})
-    assert serve(PlainEntries(console), Desk(Workspace(Session()), console, ReplSettings())) == 0
+    assert run_session(PlainEntryReader(console), CommandContext(Workspace(Session()), console, ReplSettings())) == 0
     assert "5" in out.getvalue()
 
 

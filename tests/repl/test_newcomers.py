@@ -10,17 +10,17 @@ import pytest
 
 from rho.shell.console.standard_streams import Console
 from rho.shell.pipeline import Session
-from rho.shell.repl.commands import Desk
-from rho.shell.repl.loop import PlainEntries, serve
+from rho.shell.repl.commands import CommandContext
+from rho.shell.repl.loop import PlainEntryReader, run_session
 from rho.shell.repl.status_line import ReplSettings
-from rho.shell.workspace.entry_program import MOST_BACK
+from rho.shell.workspace.entry_program import MOST_UNDO
 from rho.shell.workspace.workspace import Workspace
 
 
 def session(lines: str) -> tuple[int, str, str, Workspace]:
     out, err, workspace = io.StringIO(), io.StringIO(), Workspace(Session())
     console = Console(out, err, io.StringIO(lines), {})
-    code = serve(PlainEntries(console), Desk(workspace, console, ReplSettings()))
+    code = run_session(PlainEntryReader(console), CommandContext(workspace, console, ReplSettings()))
     return int(code), out.getvalue(), err.getvalue(), workspace
 
 
@@ -54,9 +54,9 @@ def test_a_failed_entry_is_nothing_to_take_back() -> None:
 
 def test_only_so_much_is_kept() -> None:
     workspace = Workspace(Session())
-    for number in range(MOST_BACK + 5):
+    for number in range(MOST_UNDO + 5):
         workspace.enter(f"x ← {number}")
-    assert len(workspace.state.earlier) == MOST_BACK
+    assert len(workspace.state.earlier) == MOST_UNDO
     assert all(not state.earlier for state in workspace.state.earlier)
     workspace.enter("big ← 9000000⍴0.5")
     workspace.enter("x ← 1")
@@ -70,6 +70,6 @@ def test_lines_are_edited_by_python_where_nothing_else_is_there(tmp_path: Path, 
     lines = iter(["x ← 2 +", "", "3"])
     monkeypatch.setattr("builtins.input", lambda prompt: next(lines))
     console = Console(io.StringIO(), io.StringIO(), sys.stdin, {"XDG_STATE_HOME": str(tmp_path)})
-    entries = PlainEntries(console, edited=True)
+    entries = PlainEntryReader(console, edited=True)
     assert [next(entries), next(entries)] == ["x ← 2 +", "3"]
     assert read == [str(tmp_path / "rho" / "lines")]

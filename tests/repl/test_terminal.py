@@ -17,7 +17,7 @@ from prompt_toolkit.output import DummyOutput
 from rho.shell.console.process_exit import Exit
 from rho.shell.pipeline import Session
 from rho.shell.pipeline_types import LoadedProgram
-from rho.shell.repl.loop import serve
+from rho.shell.repl.loop import run_session
 from rho.shell.repl.status_line import ReplSettings
 from rho.shell.repl.terminal import Terminal
 
@@ -30,7 +30,7 @@ ENTER, CONTROL_C, CONTROL_D, TAB = "\r", "\x03", "\x04", "\t"
 def typing(table: Table, keys: str) -> Iterator[Terminal]:
     """A terminal in which someone has typed."""
     with create_pipe_input() as pipe:
-        terminal = Terminal(table.desk, pipe, DummyOutput())
+        terminal = Terminal(table.context, pipe, DummyOutput())
         try:
             pipe.send_text(keys)
             yield terminal
@@ -41,7 +41,7 @@ def typing(table: Table, keys: str) -> Iterator[Terminal]:
 def session(table: Table, keys: str) -> str:
     """What is printed when someone types this and then Ctrl-D."""
     with typing(table, keys + CONTROL_D) as terminal:
-        assert serve(terminal.entries(), table.desk) is Exit.OK
+        assert run_session(terminal.entries(), table.context) is Exit.OK
     return table.out.getvalue()
 
 
@@ -112,19 +112,19 @@ def test_the_bar_and_the_line(table: Table) -> None:
 
     async def typed() -> None:
         with typing(table, "") as terminal:
-            table.desk.settings = ReplSettings(pause=3600)
+            table.context.settings = ReplSettings(pause=3600)
             buffer = terminal.editor.default_buffer
             for character in "x + `io":
                 buffer.insert_text(character)
-            assert terminal.bottom() == [("class:rho.line", "")], "the bar waits for a pause"
-            table.desk.settings = ReplSettings(pause=0)
-            ((kind, text),) = [part[:2] for part in terminal.bottom()]
+            assert terminal.bottom_line() == [("class:rho.line", "")], "the bar waits for a pause"
+            table.context.settings = ReplSettings(pause=0)
+            ((kind, text),) = [part[:2] for part in terminal.bottom_line()]
             assert kind == "class:rho.bar" and "⍳ iota" in text
             buffer.reset()
             buffer.insert_text("x+1")
-            terminal.watcher.start()
-            terminal.watcher.finish()
-            ((kind, text),) = [part[:2] for part in terminal.bottom()]
+            terminal.preview.start()
+            terminal.preview.wait()
+            ((kind, text),) = [part[:2] for part in terminal.bottom_line()]
             assert kind == "class:rho.line" and text.startswith("f64[5000] · reads each element once")
 
     asyncio.run(typed())

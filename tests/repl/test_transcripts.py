@@ -15,8 +15,8 @@ from rho.shell.console.process_exit import Exit
 from rho.shell.display.values import display, line_count
 from rho.shell.execution.doctest import check_case
 from rho.shell.execution.doctest_parser import markdown_cases
-from rho.shell.repl.commands import perform
-from rho.shell.workspace.exchange import markdown, problems, typed
+from rho.shell.repl.commands import run_command
+from rho.shell.workspace.exchange import doctest_problems, session_markdown, statements_of_transcript
 from rho.shell.workspace.workspace import Workspace
 from rho.typechecker.elements import Kind
 
@@ -31,20 +31,20 @@ ENTRIES = (
 
 def test_a_saved_session_is_a_test(enter: Enter, workspace: Workspace) -> None:
     enter(*ENTRIES)
-    text = markdown(workspace.state, "session")
+    text = session_markdown(workspace.state, "session")
     cases = list(markdown_cases(text))
     assert len(cases) == 1 and [failure for case in cases for failure in check_case(case, "session.md", text)] == []
     wrong = text.replace("⍝ → 1 3  5", "⍝ → 1 3  6")
-    assert wrong != text and problems(wrong, "session.md")
+    assert wrong != text and doctest_problems(wrong, "session.md")
 
 
 def test_a_saved_session_loads_again(table: Table, enter: Enter, tmp_path: Path) -> None:
     enter(*ENTRIES)
-    assert perform(")save s", table.desk)[1] is Exit.OK
+    assert run_command(")save s", table.context)[1] is Exit.OK
     assert "11 entries saved in s.md" in table.err.getvalue() and "does not hold" not in table.err.getvalue()
     again = Workspace(table.workspace.session)
-    table.desk.workspace = again
-    assert perform(")load s.md", table.desk)[1] is Exit.OK
+    table.context.workspace = again
+    assert run_command(")load s.md", table.context)[1] is Exit.OK
     assert again.state.types == table.workspace.state.types
     assert [shown.text() for shown in again.enter("f x").printed] == ["1 3  5\n7 9 11"]
 
@@ -56,21 +56,21 @@ def test_what_cannot_be_loaded_leaves_the_session(table: Table, enter: Enter, tm
     (tmp_path / "bad.rho").write_text("a ← 2\na +\n", encoding="utf-8")
     (tmp_path / "bytes.rho").write_bytes(b"a \xff")
     for name in ("bad.md", "bad.rho", "bytes.rho"):
-        assert perform(f")load {name}", table.desk)[1] is Exit.REJECTED
-    assert perform(")load no.md", table.desk)[1] is Exit.USAGE
+        assert run_command(f")load {name}", table.context)[1] is Exit.REJECTED
+    assert run_command(")load no.md", table.context)[1] is Exit.USAGE
     assert table.workspace.state is before and "Traceback" not in table.err.getvalue()
 
 
 def test_a_session_that_is_no_program_says_so(table: Table, enter: Enter) -> None:
     enter("x ← 5000⍴1.5", "y ← (x>⍳5000)/x", "y+1 2")
-    perform(")save s.md", table.desk)
+    run_command(")save s.md", table.context)
     assert "as a program it does not hold" in table.err.getvalue()
 
 
 def test_long_output_is_left_out(enter: Enter, workspace: Workspace) -> None:
     enter("x ← 300 1⍴⍳300", "x", "≢x")
-    text = markdown(workspace.state, "s")
-    assert "⍝ → 300" in text and "⍝ → 299" not in text and not problems(text, "s.md")
+    text = session_markdown(workspace.state, "s")
+    assert "⍝ → 300" in text and "⍝ → 299" not in text and not doctest_problems(text, "s.md")
 
 
 LONG = (
@@ -82,15 +82,15 @@ LONG = (
 
 def test_every_entry_is_saved_and_comes_back(table: Table, enter: Enter, tmp_path: Path) -> None:
     enter(*LONG)
-    assert perform(")save s", table.desk)[1] is Exit.OK
+    assert run_command(")save s", table.context)[1] is Exit.OK
     assert f"{len(LONG)} entries saved" in table.err.getvalue() and "does not hold" not in table.err.getvalue()
     saved = (tmp_path / "s.md").read_text(encoding="utf-8")
     assert len(saved.encode()) < 20_000
     statements = [line for line in saved.split("```")[1].split("\n")[1:] if line and not line.startswith("⍝ →")]
     assert sum(line != "ans" for line in statements) == len(LONG)
     again = Workspace(table.workspace.session)
-    table.desk.workspace = again
-    assert perform(")load s.md", table.desk)[1] is Exit.OK
+    table.context.workspace = again
+    assert run_command(")load s.md", table.context)[1] is Exit.OK
     assert again.state.types == table.workspace.state.types
     (loaded,), every = again.state.log, [text for entry in table.workspace.state.log for text in entry.printed]
     assert [text for text in loaded.printed if text != ""] == [text for text in every if text != ""]
@@ -105,23 +105,23 @@ def test_how_many_lines_a_value_takes() -> None:
 
 def test_a_claim_of_how_many_lines_are_printed_is_checked(enter: Enter, workspace: Workspace) -> None:
     enter("500 1⍴1", "3", "500 1⍴2")
-    text = markdown(workspace.state, "s")
-    assert text.count("⍝ → ⋮ 500 lines") == 2 and not problems(text, "s.md")
+    text = session_markdown(workspace.state, "s")
+    assert text.count("⍝ → ⋮ 500 lines") == 2 and not doctest_problems(text, "s.md")
     for wrong in ("⋮ 499 lines", "⋮ 501 lines", "⋮ 5000 lines"):
-        assert problems(text.replace("⋮ 500 lines", wrong, 1), "s.md"), wrong
-        assert problems(text[::-1].replace("⋮ 500 lines"[::-1], wrong[::-1], 1)[::-1], "s.md"), wrong
+        assert doctest_problems(text.replace("⋮ 500 lines", wrong, 1), "s.md"), wrong
+        assert doctest_problems(text[::-1].replace("⋮ 500 lines"[::-1], wrong[::-1], 1)[::-1], "s.md"), wrong
 
 
 def test_a_full_disk_leaves_the_saved_session(table: Table, enter: Enter, tmp_path: Path) -> None:
     enter("1+1")
-    assert perform(")save s", table.desk)[1] is Exit.OK
+    assert run_command(")save s", table.context)[1] is Exit.OK
     before = (tmp_path / "s.md").read_bytes()
     enter("x ← 3")
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, limit[1]))  # as a disk with that much room
     try:
-        assert perform(")save s", table.desk)[1] is Exit.FAILED
+        assert run_command(")save s", table.context)[1] is Exit.FAILED
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
         signal.signal(signal.SIGXFSZ, handler)
@@ -142,4 +142,4 @@ def test_a_full_disk_leaves_the_saved_session(table: Table, enter: Enter, tmp_pa
     ],
 )
 def test_paste(pasted: str, statements: str) -> None:
-    assert typed(pasted) == statements
+    assert statements_of_transcript(pasted) == statements

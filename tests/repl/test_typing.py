@@ -10,8 +10,8 @@ import pytest
 from rho.lang.primitives.table import PRIMITIVES, glyph_of
 from rho.shell.repl import terminal
 from rho.shell.repl.commands import COMMANDS
-from rho.shell.repl.status_line import describe
-from rho.shell.repl.terminal import coloured, offers
+from rho.shell.repl.status_line import preview_of
+from rho.shell.repl.terminal import coloured_fragments, session_completions
 from rho.shell.workspace.workspace import Workspace
 
 Enter = Callable[..., list[str]]
@@ -22,7 +22,7 @@ def keys(text: str, prefix: str = "`") -> str:
     line, after = "", 0
     for character in text:
         line += character
-        found = terminal.replacement(line, prefix, after)
+        found = terminal.glyph_replacement(line, prefix, after)
         if found is not None:
             after = len(line) - 1 if found.text == prefix else after
             line = line[: len(line) - found.length] + found.text
@@ -55,20 +55,20 @@ def test_another_prefix() -> None:
     assert keys("x;[;iota 3", ";") == "x←⍳3"
     assert keys("x[1;;2]", ";") == "x[1;2]", "twice the prefix is the prefix"
     assert keys("`iota ", ";").strip() == "⍳", "the backtick always works"
-    assert terminal.finished("x ;iota", ";") == "x `iota"
-    assert terminal.finished("';iota'", ";") == "';iota'"
+    assert terminal.with_backticks("x ;iota", ";") == "x `iota"
+    assert terminal.with_backticks("';iota'", ";") == "';iota'"
 
 
 def test_the_bar() -> None:
-    lines = terminal.bar("", 100)
+    lines = terminal.language_bar("", 100)
     assert any("i ⍳" in line for line in lines) and all(len(line) <= 102 for line in lines)
-    narrowed = terminal.bar("iot", 60)
+    narrowed = terminal.language_bar("iot", 60)
     assert "⍳ iota" in narrowed[0] and "⍳" in narrowed[-1] and len(narrowed[-1]) <= 60
-    assert terminal.bar("zzz", 60) == ["`zzz begins no name"]
+    assert terminal.language_bar("zzz", 60) == ["`zzz begins no name"]
 
 
 def offered(workspace: Workspace, before: str) -> list[str]:
-    return [offer.text for offer in offers(before, workspace, "`", COMMANDS)]
+    return [offer.text for offer in session_completions(before, workspace, "`", COMMANDS)]
 
 
 def test_completion(enter: Enter, workspace: Workspace, tmp_path: Path) -> None:
@@ -90,19 +90,19 @@ def test_completion(enter: Enter, workspace: Workspace, tmp_path: Path) -> None:
 def test_colours_lose_nothing(workspace: Workspace, enter: Enter) -> None:
     enter("f ← {⍵}", "x ← 1")
     for line in ("y ← f¨x + 1.5 ⍝ note", "'open", "((", ")type x", "{⍺ ⍵}⎕fft \x00"):
-        assert "".join(text for _, text in coloured(line, workspace.state.types)) == line
-    classes = {text: kind for kind, text in coloured("f¨x", workspace.state.types)}
+        assert "".join(text for _, text in coloured_fragments(line, workspace.state.types)) == line
+    classes = {text: kind for kind, text in coloured_fragments("f¨x", workspace.state.types)}
     assert classes == {"f": "function", "¨": "operator", "x": "defined"}
 
 
 def test_the_bottom_line(enter: Enter, workspace: Workspace) -> None:
     enter("x ← 5000⍴1.5")
     checker = workspace.session.checker()
-    line = describe(workspace, "x×2", checker).line
+    line = preview_of(workspace, "x×2", checker).line
     assert line.startswith("f64[5000] · reads each element once · ") and line.endswith("cpu0") and "kB" in line
-    assert "reads x 2×" in describe(workspace, "x×⌽x", checker).line
-    wrong = describe(workspace, "x + 1 2", checker)
-    assert wrong.wrong and wrong.line.startswith("E101")
+    assert "reads x 2×" in preview_of(workspace, "x×⌽x", checker).line
+    wrong = preview_of(workspace, "x + 1 2", checker)
+    assert wrong.is_error and wrong.line.startswith("E101")
     for text in ("", ")help", "{", "f : f64[n] → f64[n]\nf ← {⍵}", "input q : f64[n m]"):
-        assert describe(workspace, text, checker).line == ""
+        assert preview_of(workspace, text, checker).line == ""
     assert workspace.state.log[-1].text == "x ← 5000⍴1.5", "looking enters nothing"

@@ -85,7 +85,7 @@ def test_chains_of_ans_do_not_grow(enter: Enter, workspace: Workspace) -> None:
     enter("1")
     for _ in range(30):
         enter("ans+1")
-    layout = workspace.ask("ans").layout
+    layout = workspace.check("ans").layout
     assert layout.text.count("\n") == 2
 
 
