@@ -1,6 +1,6 @@
-"""`rho.eval`: runs a text as a program and returns the value that it shows last.
+"""`rho.eval`: runs a text as a program and returns the last value that it prints; conversion of Python values to arrays.
 
-A text without inputs and modules always means the same: it is checked and planned once, and run each time it is asked for.
+A text without inputs and modules has the same meaning at every call: it is checked and planned once, and then only run.
 """
 
 from __future__ import annotations
@@ -32,122 +32,122 @@ from ..execution.run_request import RunRequest
 from ..pipeline import Session
 from ..pipeline_types import Checked, LoadedProgram
 
-# ---------------------------------------------------------------------------------------------------- showing
+# ---------------------------------------------------------------------------------------------------- errors
 #
-# Errors that Python shows as the command line does, with the program's lines.
+# Errors with the text that the command line shows, with lines of the program.
 
 E = TypeVar("E", bound=RhoError)
 
 
 @contextmanager
-def shown(sources: Mapping[str, Source]) -> Iterator[None]:
-    """Errors inside the block say where in these texts they are."""
+def locating_errors(sources: Mapping[str, Source]) -> Iterator[None]:
+    """Errors of the block get a text with the lines of these sources."""
     try:
         yield
     except RhoError as error:
-        raise showing(error, sources) from None
+        raise with_source_lines(error, sources) from None
 
 
 def require_accepted(checked: Checked) -> Core:
-    """The typed core.  Rejected: there is none, with the errors alone."""
+    """The typed core of an accepted program.  Rejected: with its errors, without warnings."""
     if checked.core is None:
         errors = [one for one in checked.diagnostics if one.is_error]
-        raise showing(Rejected(errors or checked.diagnostics), checked.sources)
+        raise with_source_lines(Rejected(errors or checked.diagnostics), checked.sources)
     return checked.core
 
 
-def showing(error: E, sources: Mapping[str, Source]) -> E:
-    """The error, which now says where in these texts it is."""
+def with_source_lines(error: E, sources: Mapping[str, Source]) -> E:
+    """The error, with a text that shows lines of these sources."""
     error.text = error.text or render_text(error.diagnostics, sources).rstrip("\n")
     return error
 
 
-# ---------------------------------------------------------------------------------------------------- evaluating
+# ---------------------------------------------------------------------------------------------------- evaluation
 
-MOST_KEPT: Final = 256
-"""Texts that are kept; the oldest goes first."""
+MOST_CACHED: Final = 256
+"""How many texts are cached; the oldest is dropped first."""
 
 
 class _ConstantResult:
-    """A text whose value is known; every caller has a copy."""
+    """A text with a constant value; every caller gets a copy."""
 
     def __init__(self, values: Sequence[NumArray]) -> None:
         self._values = values
 
     def value(self) -> Any:
-        return _as_one([value.copy() for value in self._values])
+        return _single_or_tuple([value.copy() for value in self._values])
 
 
 class _PreparedText:
-    """A text that is run; prepared for one run at a time."""
+    """A text with a plan that is prepared once and run at each call."""
 
     def __init__(self, loaded: LoadedProgram) -> None:
-        self._runs, self._several = Runs(loaded.plan, loaded.bound), _several(loaded.core)
+        self._runs, self._several = Runs(loaded.plan, loaded.bound), _result_count(loaded.core)
 
     def value(self) -> Any:
         printed = self._runs.use(lambda prepared: prepared.run({})).printed
-        return _as_one([shown.value for shown in printed[-self._several :]])
+        return _single_or_tuple([shown.value for shown in printed[-self._several :]])
 
 
-_Kept: TypeAlias = "_ConstantResult | _PreparedText"
-_kept: dict[tuple[Session, str], _Kept] = {}
+_Evaluator: TypeAlias = "_ConstantResult | _PreparedText"
+_evaluators: dict[tuple[Session, str], _Evaluator] = {}
 _lock = processes.lock()
 _SESSION: Final = Session()
 
 
 def evaluate(text: str, session: Session | None = None) -> Any:
-    """The value that a program's text shows last, as an array; several that are one result (`⎕qr A`) as a tuple, as from a
-    compiled function; None if it shows nothing.
+    """The last value that a program prints, as an array; several values of one result (`⎕qr A`) as a tuple, as from a compiled
+    function; None if it prints nothing.
 
-    Rejected, Refused, RunFailed: as for any program.  The array is the caller's own."""
+    Raises Rejected, Refused and RunFailed as for any program, and TypeError for an input without a file.  The array is a copy."""
     session = session or _SESSION
-    cached = _kept.get((session, text))
+    cached = _evaluators.get((session, text))
     if cached is not None:
         try:
             return cached.value()
         except RhoError as error:
-            raise showing(error, {EVAL: Source(EVAL, text)}) from None
+            raise with_source_lines(error, {EVAL: Source(EVAL, text)}) from None
     checked = session.check(Source(EVAL, text))
     core = require_accepted(checked)
     pathless = [entry.name for entry in core.data if entry.path is None]
     if pathless:
         raise TypeError(f"no value for {', '.join(pathless)}, which the text names no file for")
-    with shown(checked.sources):
+    with locating_errors(checked.sources):
         loaded = session.load(checked, RunRequest())
         if core.inputs or core.schedules or len(checked.sources) > 1:
             printed = session.run(loaded).printed
-            return _as_one([as_numpy(one.value) for one in printed[-_several(core) :]])
+            return _single_or_tuple([as_numpy(one.value) for one in printed[-_result_count(core) :]])
         with _lock:
-            evaluator = _kept[session, text] = _made(loaded)
-            while len(_kept) > MOST_KEPT:
-                del _kept[next(iter(_kept))]
+            evaluator = _evaluators[session, text] = _evaluator_of(loaded)
+            while len(_evaluators) > MOST_CACHED:
+                del _evaluators[next(iter(_evaluators))]
         return evaluator.value()
 
 
-def _made(loaded: LoadedProgram) -> _Kept:
+def _evaluator_of(loaded: LoadedProgram) -> _Evaluator:
     folded = constant_results(loaded.bound)
     if folded is None:
         return _PreparedText(loaded)
-    return _ConstantResult([as_numpy(value) for value in folded[0][-_several(loaded.core) :]])
+    return _ConstantResult([as_numpy(value) for value in folded[0][-_result_count(loaded.core) :]])
 
 
-def _several(core: Core) -> int:
-    """How many of the printed values are the last one."""
+def _result_count(core: Core) -> int:
+    """How many printed values belong to the last result: 1, or the length of a tuple."""
     printed = [op for op in core.block.ops if isinstance(op, CorePrint)]
     return 1 + len([*takewhile(lambda shown: shown.goes_on, reversed(printed))])
 
 
-def _as_one(values: Sequence[Any]) -> Any:
+def _single_or_tuple(values: Sequence[Any]) -> Any:
     return tuple(values) if len(values) > 1 else values[0] if values else None
 
 
 # ---------------------------------------------------------------------------------------------------- arrays
 #
-# Python values as arrays that Rho can take, without copying where the memory can be shared.
+# Python values as arrays, without copying where the memory can be shared.
 #
-# Taken: anything with the array interface, the buffer protocol, DLPack (on the CPU) or the Arrow interface (columns and tables of
-# pandas, polars and pyarrow, which are copied), numbers, text, and nested lists.  Rows of text are padded with blanks, dates are
-# days and times microseconds since 1970.
+# Accepted are values with the array interface, the buffer protocol, DLPack (on the CPU) or the Arrow interface (columns and
+# tables of pandas, polars and pyarrow, which are copied), numbers, text, and nested lists.  Rows of text are padded with
+# blanks; dates become days, times microseconds since 1970.
 
 def as_array(value: object, what: str, reading: ColumnFormat = AS_WRITTEN) -> tuple[np.ndarray[Any, Any], Kind]:
     """The array and its element kind; `what` names the argument in messages, `reading` are the clauses of its declaration.
@@ -157,18 +157,18 @@ def as_array(value: object, what: str, reading: ColumnFormat = AS_WRITTEN) -> tu
     if isinstance(value, str):
         array = np.array(list(value), dtype="U1")
     elif isinstance(value, np.ndarray):
-        array = _filled(value, what, reading) if isinstance(value, np.ma.MaskedArray) else value
+        array = _fill_masked(value, what, reading) if isinstance(value, np.ma.MaskedArray) else value
     elif offers_arrow(value) and not isinstance(getattr(value, "dtype", None), np.dtype):
         array = _from_arrow(value, what, reading)
     elif hasattr(value, "__array__") or hasattr(value, "__array_interface__") or isinstance(value, (int, float, complex, bool)):
-        array = _as_numpy_takes_it(value, what)
+        array = _by_numpy(value, what)
     elif hasattr(value, "__dlpack__"):
         array = _from_dlpack(value, what)
     else:
         array = _from_items(value, what)
     kind = kind_of_dtype(array.dtype)
     if kind is None:
-        array = _widened(array, what) if array.dtype.name in _WIDER else _of_rows(array, what, reading)
+        array = _widened(array, what) if array.dtype.name in _WIDER else _rows_or_numbers(array, what, reading)
         kind = kind_of_dtype(array.dtype)
     if kind is None:
         raise TypeError(f"{what} has elements of type {array.dtype}, which no Rho element type stores; {_ADVICE}")
@@ -176,7 +176,7 @@ def as_array(value: object, what: str, reading: ColumnFormat = AS_WRITTEN) -> tu
 
 
 _WIDER = {"int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64", "uint64": "int64", "float16": "float32"}
-"""Element types that no kind stores, and the narrowest that holds what they hold (but for the upper half of uint64)."""
+"""NumPy types without an element type of Rho, and the narrowest type that stores their values (but the upper half of uint64)."""
 
 
 def _widened(array: np.ndarray[Any, Any], what: str) -> np.ndarray[Any, Any]:
@@ -185,8 +185,8 @@ def _widened(array: np.ndarray[Any, Any], what: str) -> np.ndarray[Any, Any]:
     return array.astype(_WIDER[array.dtype.name])
 
 
-def _filled(array: np.ma.MaskedArray[Any, Any], what: str, reading: ColumnFormat) -> np.ndarray[Any, Any]:
-    """With what stands for its masked items."""
+def _fill_masked(array: np.ma.MaskedArray[Any, Any], what: str, reading: ColumnFormat) -> np.ndarray[Any, Any]:
+    """A masked array with its masked items filled as `reading` says."""
     if not np.ma.is_masked(array):
         return np.asarray(array.data)
     if array.ndim != 1:
@@ -199,13 +199,13 @@ _ADVICE = "convert it to bool, uint8, int32, int64, float32, float64, complex64,
 
 
 def _from_arrow(value: object, what: str, reading: ColumnFormat) -> np.ndarray[Any, Any]:
-    """A column as a vector (of text as rows), a table of numbers as a matrix; without pyarrow as NumPy takes it, if it does."""
+    """A column as a vector (text as rows), a table of numbers as a matrix; without pyarrow converted by NumPy, if possible."""
     try:
         columns, is_table = columns_of_arrow(value)
     except ImportError:
         if not hasattr(value, "__array__"):
             raise missing_package("parquet", "pyarrow") from None
-        return _as_numpy_takes_it(value, what)
+        return _by_numpy(value, what)
     items: list[np.ndarray[Any, Any]] = [items_of(column, reading) for column in columns]
     if not is_table:
         return items[0]
@@ -215,16 +215,16 @@ def _from_arrow(value: object, what: str, reading: ColumnFormat) -> np.ndarray[A
     return np.stack(items, axis=1) if items else np.zeros((0, 0))
 
 
-def _as_numpy_takes_it(value: Any, what: str) -> np.ndarray[Any, Any]:
-    """The array; TypeError where missing items, which are no NaN of a NumPy dtype, would become one."""
+def _by_numpy(value: Any, what: str) -> np.ndarray[Any, Any]:
+    """The value as NumPy converts it.  TypeError: it has missing items, which would become NaN."""
     of_numpy = isinstance(getattr(value, "dtype", np.dtype(float)), np.dtype)
     if not of_numpy and hasattr(value, "isna") and np.asarray(value.isna()).any():
         raise TypeError(f"{what} has missing items; fill them before (pandas `fillna`)")
     return np.asarray(value)
 
 
-def _of_rows(array: np.ndarray[Any, Any], what: str, reading: ColumnFormat) -> np.ndarray[Any, Any]:
-    """Texts as rows of characters; dates and times as numbers.  Others stay."""
+def _rows_or_numbers(array: np.ndarray[Any, Any], what: str, reading: ColumnFormat) -> np.ndarray[Any, Any]:
+    """Texts as rows of characters, dates and times as numbers; other arrays as they are."""
     if array.dtype.kind == "M":
         counts: np.ndarray[Any, Any] = items_of(ArrowColumn("", *from_numpy(array.reshape(-1))), reading)
         return counts.reshape(array.shape)
@@ -261,5 +261,5 @@ def _from_items(value: object, what: str) -> np.ndarray[Any, Any]:
 
 
 def _may_have_rounded(array: np.ndarray[Any, Any]) -> bool:
-    """Are there floats which NumPy may have rounded integers to?"""
+    """Does the array have floats that may be integers rounded by NumPy (2**53 or larger)?"""
     return array.dtype.kind in "fc" and bool((np.abs(array) >= 2**53).any())

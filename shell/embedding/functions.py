@@ -1,7 +1,7 @@
 """`rho.compile`: a Rho function as a Python function of arrays.
 
-For each new combination of element types and shapes the function is checked, planned and prepared once; calls of the same
-types then only run.  Several threads may call one function: each call has a prepared plan of its own while it runs.
+For each combination of element types and shapes the function is checked, planned and prepared once; further calls only run it.
+Several threads may call one function: each call has a prepared plan of its own while it runs.
 """
 
 from __future__ import annotations
@@ -28,51 +28,51 @@ from ...typechecker.elements import Kind
 from ..execution.stored_plans import cores
 from ..pipeline import Session
 from ..pipeline_types import Checked
-from .evaluating import E, as_array, showing
+from .evaluating import E, as_array, with_source_lines
 
-# ---------------------------------------------------------------------------------------------------- own_text
+# ---------------------------------------------------------------------------------------------------- errors
 #
-# Errors of a compiled function in the caller's own text: the lines that apply it to its arguments are nobody's.
+# Diagnostics of a compiled function refer to the caller's text, without the lines that are generated around it.
 #
-# `functions` names the last statement of a text, `∆function ← …`, and applies it to inputs.  What a diagnostic says of these
-# lines is left out or said of the last statement, and positions in that statement count from its own start.
+# The generated program names the last statement of the text, `∆function ← …`, and applies it to inputs.  A diagnostic of
+# generated lines moves to the last statement, and offsets in that statement count from its start in the caller's text.
 
 FUNCTION, LEFT, RIGHT, RESULT = "∆function", "∆left", "∆right", "∆result"
-NAMED: Final = f"{FUNCTION} ← "
-_SAID: Final = {FUNCTION: "the function", LEFT: "⍺", RIGHT: "⍵", RESULT: "the result"}
+DEFINITION: Final = f"{FUNCTION} ← "
+_CALLER_WORDS: Final = {FUNCTION: "the function", LEFT: "⍺", RIGHT: "⍵", RESULT: "the result"}
 
 
-class OwnText(NamedTuple):
-    """A text's statements as its caller wrote them, for a program that goes on behind them."""
+class CallerText(NamedTuple):
+    """The statements that a caller wrote, for a program with generated lines after them."""
 
     source: Source
     last: int
-    """Where the last statement starts."""
+    """The offset of the last statement."""
 
     @classmethod
-    def of(cls, name: str, statements: Sequence[str]) -> OwnText:
+    def of(cls, name: str, statements: Sequence[str]) -> CallerText:
         text = "\n".join(statements) + "\n"
         return cls(Source(name, text), len(text) - len(statements[-1]) - 1)
 
-    def among(self, sources: Mapping[str, Source]) -> dict[str, Source]:
-        """The sources, this one in the place of the program's."""
+    def with_this_text(self, sources: Mapping[str, Source]) -> dict[str, Source]:
+        """The sources with this text in place of the generated program."""
         return {**sources, self.source.name: self.source}
 
-    def relocated(self, diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
-        """The diagnostics in this text."""
+    def relocate(self, diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+        """The diagnostics with spans in this text."""
         return [self._relocated(one) for one in diagnostics]
 
     def _relocated(self, diagnostic: Diagnostic) -> Diagnostic:
         last_statement = Span(self.source.name, self.last, len(self.source.text) - 1)
-        labels = [Label(span,
-            _said(label.message)) for label in diagnostic.labels if (span := self._caller_span(label.span)) is not None]
+        located = [(self._caller_span(label.span), label.message) for label in diagnostic.labels]
+        labels = [Label(span, _in_caller_words(message)) for span, message in located if span is not None]
         fixes = [fix for one in diagnostic.fixes if (fix := self._fix(one)) is not None]
         caller_span = self._caller_span(diagnostic.span)
         return replace(
-            diagnostic, message=_said(diagnostic.message), span=caller_span or last_statement,
+            diagnostic, message=_in_caller_words(diagnostic.message), span=caller_span or last_statement,
             label=diagnostic.label if caller_span else "",
             labels=tuple(labels),
-            notes=tuple(map(_said, diagnostic.notes)), fixes=tuple(fixes),
+            notes=tuple(map(_in_caller_words, diagnostic.notes)), fixes=tuple(fixes),
         )  # fmt: skip
 
     def _fix(self, fix: Fix) -> Fix | None:
@@ -80,42 +80,42 @@ class OwnText(NamedTuple):
         return Fix(fix.title, tuple(edits)) if len(edits) == len(fix.edits) else None
 
     def _caller_span(self, span: Span) -> Span | None:
-        """The place in this text; None if it is in lines that the caller did not write."""
+        """The span in this text; None for generated lines."""
         if span.file != self.source.name or span.end <= self.last:
             return span
-        start, end = span.start - len(NAMED), span.end - len(NAMED)
+        start, end = span.start - len(DEFINITION), span.end - len(DEFINITION)
         return Span(span.file, start, end) if self.last <= start and end < len(self.source.text) else None
 
 
-def _said(text: str) -> str:
-    for name, said in _SAID.items():
+def _in_caller_words(text: str) -> str:
+    for name, said in _CALLER_WORDS.items():
         text = text.replace(f"`{name}`", said).replace(name, said)
     return text
 
 
 # ---------------------------------------------------------------------------------------------------- functions
 
-MOST_KEPT: Final = 256
-_PREPARED: Final = processes.lock()
-"""Combinations of argument types that one function keeps prepared; the oldest goes first."""
+MOST_PREPARED: Final = 256
+"""How many combinations of argument types one function keeps prepared; the oldest is dropped first."""
+_LOCK: Final = processes.lock()
 _NAME: Final = "<rho.compile>"
 _ENDING: Final = (
     "Python is ending and loads no more modules: a compiled function takes no arguments of new types or shapes now; "
     "call it before the end, or in a function given to atexit.register"
 )
-_CALLED: Final = ("the argument", "the left argument", "the right argument")
+_ARGUMENT_NAMES: Final = ("the argument", "the left argument", "the right argument")
 
-_STORED: Final = frozenset(np.dtype(NUMPY_NAMES[kind]) for kind in Kind if kind is not Kind.CHAR)
-"""Arrays of these are taken as they are; all others are converted at every call, for their values may be refused."""
-_NAMES: Final = ((), (RIGHT,), (LEFT, RIGHT))
+_DIRECT_DTYPES: Final = frozenset(np.dtype(NUMPY_NAMES[kind]) for kind in Kind if kind is not Kind.CHAR)
+"""Arrays of these dtypes are used as they are; others are converted at every call, since their values may be refused."""
+_INPUT_NAMES: Final = ((), (RIGHT,), (LEFT, RIGHT))
 
-Type: TypeAlias = tuple[Kind, tuple[int, ...]]
-Key: TypeAlias = tuple[tuple[Any, tuple[int, ...]], ...]
+ArgumentType: TypeAlias = tuple[Kind, tuple[int, ...]]
+ArgumentKey: TypeAlias = tuple[tuple[Any, tuple[int, ...]], ...]
 """The dtype and shape of each argument."""
 
 
 class _PreparedCall(Runs):
-    """The function for one combination of types."""
+    """The prepared plan of a function for one combination of argument types."""
 
     def __init__(self, plan: Any, bound: Any, links: Links, *, is_tuple: bool) -> None:
         super().__init__(plan, bound, links)
@@ -141,16 +141,16 @@ class Function:
         self.text = text
         self._session = session
         self._drops_left = drops_left
-        self._ready: dict[Key, _PreparedCall] = {}
+        self._prepared_calls: dict[ArgumentKey, _PreparedCall] = {}
         self._latest: Callable[..., Any] = no_call
         self._sources: Mapping[str, Source] = {}
-        self._own = OwnText.of(_NAME, _statements(text))
+        self._caller_text = CallerText.of(_NAME, _statements(text))
 
     def __repr__(self) -> str:
         return f"rho.compile({self.text!r})"
 
     def __reduce__(self) -> tuple[Callable[[str, Session], Function], tuple[str, Session]]:
-        """Pickled and copied as its text and session; what has been prepared is prepared again."""
+        """A function is pickled and copied as its text and session, without its prepared plans."""
         return compile_text, (self.text, self._session)
 
     def __call__(self, *arguments: object) -> Any:
@@ -158,25 +158,25 @@ class Function:
             result = self._latest(*arguments)
             return result if result is not OTHER else self._call(arguments)
         except RhoError as error:
-            raise _shown(error, self._own, self._sources) from None
+            raise _in_caller_text(error, self._caller_text, self._sources) from None
         except ImportError:
             if sys.meta_path is not None:
                 raise
             raise RuntimeError(_ENDING) from None
 
     def _call(self, arguments: tuple[object, ...]) -> Any:
-        """A call that is not like the one before it."""
+        """A call with other types or shapes than the one before it."""
         if not 1 <= len(arguments) <= 2:
             raise TypeError(f"a Rho function takes one argument or two, not {len(arguments)}")
         self._require_left(len(arguments))
         arrays = [
             argument
-            if type(argument) is np.ndarray and argument.dtype in _STORED
-            else _given(argument, _CALLED[len(arguments) - 1 + position])
+            if type(argument) is np.ndarray and argument.dtype in _DIRECT_DTYPES
+            else _array_of_argument(argument, _ARGUMENT_NAMES[len(arguments) - 1 + position])
             for position, argument in enumerate(arguments)
         ]
         key = tuple([(array.dtype, array.shape) for array in arrays])
-        ready = self._ready.get(key) or self._prepared(key, arrays)
+        ready = self._prepared_calls.get(key) or self._prepare_shared(key, arrays)
         result = ready.use(lambda prepared: ready.run(prepared, arguments, arrays))
         self._latest = ready.links.latest
         return result
@@ -191,45 +191,45 @@ class Function:
         if not 1 <= len(types) <= 2:
             raise TypeError(f"a Rho function takes one argument or two: give the type of each, not {len(types)} types")
         self._require_left(len(types))
-        checked = _accepted(self._session, self._own, self._program(types, None))
+        checked = _require_accepted(self._session, self._caller_text, self._program(types, None))
         return checked.types[RESULT]
 
-    def _prepared(self, key: Key, arrays: list[np.ndarray[Any, Any]]) -> _PreparedCall:
-        types = tuple((as_array(array, _CALLED[len(arrays) - 1 + position])[1], array.shape) for position,
-            array in enumerate(arrays))
+    def _prepare_shared(self, key: ArgumentKey, arrays: list[np.ndarray[Any, Any]]) -> _PreparedCall:
+        names = _ARGUMENT_NAMES[len(arrays) - 1 :]
+        types = tuple((as_array(array, names[position])[1], array.shape) for position, array in enumerate(arrays))
         ready = self._prepare(types)
-        with _PREPARED:
-            shared = self._ready.setdefault(key, ready)
-            while len(self._ready) > MOST_KEPT:
-                del self._ready[next(iter(self._ready))]
+        with _LOCK:
+            shared = self._prepared_calls.setdefault(key, ready)
+            while len(self._prepared_calls) > MOST_PREPARED:
+                del self._prepared_calls[next(iter(self._prepared_calls))]
         return shared
 
-    def _prepare(self, types: tuple[Type, ...]) -> _PreparedCall:
+    def _prepare(self, types: tuple[ArgumentType, ...]) -> _PreparedCall:
         texts = tuple(_type_text(kind, shape) for kind, shape in types)
         outputs: tuple[str, ...] = (RESULT,)
         items = 0
         checked = self._session.check(self._program(texts, outputs))
         if checked.core is None:  # a tuple, or wrong: then it is said without an output that nobody wrote
-            items = _tuple_items(_accepted(self._session, self._own, self._program(texts, None)))
+            items = _tuple_items(_require_accepted(self._session, self._caller_text, self._program(texts, None)))
             outputs = tuple(f"{RESULT}{position}" for position in range(items)) if items else outputs
-            checked = _accepted(self._session, self._own, self._program(texts, outputs))
+            checked = _require_accepted(self._session, self._caller_text, self._program(texts, outputs))
         core, self._sources = checked.core, checked.sources
         assert core is not None
-        shapes = dict(zip(_NAMES[len(types)], [shape for _, shape in types], strict=True))
+        shapes = dict(zip(_INPUT_NAMES[len(types)], [shape for _, shape in types], strict=True))
         bound = bind_shapes(core, shapes, {})
         cpu_plan = plan(bound, Device(HOME, "cpu", cores()), detail=Detail.STEPS)
-        return _PreparedCall(cpu_plan, bound, Links(_NAMES[len(types)], outputs), is_tuple=items > 0)
+        return _PreparedCall(cpu_plan, bound, Links(_INPUT_NAMES[len(types)], outputs), is_tuple=items > 0)
 
     def _program(self, types: tuple[str, ...], outputs: tuple[str, ...] | None) -> Source:
-        """The text's statements, the last one named; the application to inputs of these types."""
+        """The generated program: the text's statements, the last one named, and its application to inputs of these types."""
         *before, last = _statements(self.text)
-        names = _NAMES[len(types)]
+        names = _INPUT_NAMES[len(types)]
         applied = f"{FUNCTION} {RIGHT}" if len(types) == 1 else f"{LEFT} {FUNCTION} {RIGHT}"
         bound = outputs or (RESULT,)
         target = bound[0] if len(bound) == 1 else f"({' '.join(bound)})"
         lines = [
             *before,
-            f"{NAMED}{last}",
+            f"{DEFINITION}{last}",
             *(f"input {name} : {type}" for name, type in zip(names, types, strict=True)),
             f"{target} ← {applied}",
             *(f"output {name}" for name in outputs or ()),
@@ -237,7 +237,7 @@ class Function:
         return Source(_NAME, "\n".join(lines) + "\n")
 
 
-def _given(argument: object, called: str) -> NumArray:
+def _array_of_argument(argument: object, called: str) -> NumArray:
     try:
         return as_array(argument, called)[0]
     except FileTrouble as trouble:
@@ -250,8 +250,8 @@ def compile_text(text: str, session: Session | None = None) -> Function:
     Rejected: the text is not a function, or does not parse."""
     session = session or Session()
     *before, last = _statements(text)
-    caller_text = OwnText.of(_NAME, [*before, last])
-    checked = _accepted(session, caller_text, Source(_NAME, "\n".join([*before, f"{NAMED}{last}"]) + "\n"))
+    caller_text = CallerText.of(_NAME, [*before, last])
+    checked = _require_accepted(session, caller_text, Source(_NAME, "\n".join([*before, f"{DEFINITION}{last}"]) + "\n"))
     if checked.types.get(FUNCTION) != "function":
         type_ = checked.types.get(FUNCTION, "nothing")
         hint = "put braces around it and use ⍵: {…⍵…}"
@@ -270,19 +270,19 @@ def _statements(text: str) -> list[str]:
     return statements
 
 
-def _accepted(session: Session, caller_text: OwnText, source: Source) -> Checked:
+def _require_accepted(session: Session, caller_text: CallerText, source: Source) -> Checked:
     checked = session.check(source)
     errors = [d for d in checked.diagnostics if d.is_error]
     if errors or checked.core is None:
-        raise _shown(Rejected(errors or list(checked.diagnostics)), caller_text, checked.sources)
+        raise _in_caller_text(Rejected(errors or list(checked.diagnostics)), caller_text, checked.sources)
     return checked
 
 
-def _shown(error: E, caller_text: OwnText, sources: Mapping[str, Source]) -> E:
-    """The error in the caller's text."""
+def _in_caller_text(error: E, caller_text: CallerText, sources: Mapping[str, Source]) -> E:
+    """The error with spans in the caller's text."""
     if error.text:
         return error
-    return showing(type(error)(caller_text.relocated(error.diagnostics)), caller_text.among(sources))
+    return with_source_lines(type(error)(caller_text.relocate(error.diagnostics)), caller_text.with_this_text(sources))
 
 
 def _type_text(kind: Kind, shape: tuple[int, ...]) -> str:

@@ -1,4 +1,4 @@
-"""`rho.load`: a script as a Python object with its type, its bounds and a way to run it on arrays."""
+"""`rho.load`: a script as a Python object that is planned and run on arrays; `rho.Plan` and `rho.Cluster`."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ from ..execution.scheduling import PlanningEffort, PlanPurpose, Scheduling
 from ..execution.stored_plans import cores, read_plan
 from ..pipeline import Session
 from ..pipeline_types import Checked
-from .evaluating import as_array, require_accepted, shown
+from .evaluating import as_array, locating_errors, require_accepted
 
 # ---------------------------------------------------------------------------------------------------- clusters
 #
-# `rho.Cluster`: workers for `Program.run(cluster=…)`, attached to once and used for many runs.
+# `rho.Cluster`: workers for `Program.run(cluster=…)`, connected once and used for many runs.
 
 _PACKAGE: Final = __name__.removesuffix(".shell.embedding.programs")
 _ROOMS: Final = (f"{_PACKAGE}.shell.", f"{_PACKAGE}.backend.")
 
 
 def _warn(words: str) -> None:
-    """Of the line that called Rho."""
+    """Warn at the caller's line that called Rho."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(_ROOMS):
         frame, level = frame.f_back, level + 1
@@ -63,27 +63,27 @@ class Cluster:
     def __init__(self, where: str | os.PathLike[str] | object, *, restarts: int = RESTARTS) -> None:
         if isinstance(restarts, bool) or not isinstance(restarts, int) or restarts < 0:
             raise ValueError(f"restarts is a natural number, not {restarts!r}")
-        self.attachment = ClusterConnection(where, restarts)
-        self.attachment.report = _warn
+        self.connection = ClusterConnection(where, restarts)
+        self.connection.report = _warn
         try:
-            with shown({}):
-                self.attachment.cluster  # noqa: B018  connect now
+            with locating_errors({}):
+                self.connection.cluster  # noqa: B018  connect now
         except UsageError as error:
             raise ValueError(error.message.removeprefix("--cluster: ")) from None
 
     @property
     def workers(self) -> tuple[str, ...]:
         """The addresses of the workers that are left."""
-        return tuple(member.address for member in self.attachment.cluster.members)
+        return tuple(member.address for member in self.connection.cluster.members)
 
     @property
     def dashboard(self) -> str:
         """The address of Dask's dashboard, empty if there is none."""
-        return self.attachment.cluster.membership.dashboard
+        return self.connection.cluster.membership.dashboard
 
     def close(self) -> None:
         """Let the workers go; those of `local:N` end."""
-        self.attachment.close()
+        self.connection.close()
 
     def __enter__(self) -> Cluster:
         return self
@@ -97,7 +97,7 @@ class Cluster:
 
 # ---------------------------------------------------------------------------------------------------- plans
 #
-# `rho.Plan`: a schedule as a Python object, made by `Program.plan`, stored, loaded and run again.
+# `rho.Plan`: a plan as a Python object, made by `Program.plan`, stored, loaded and run.
 
 PICTURES = ("svg", "html", "dot", "trace", "gantt")
 
@@ -113,7 +113,7 @@ class Plan:
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Plan:
         """A plan that `save` or `rho plan -o` stored.  Refused: E704, it cannot be read; E705, it is not a plan."""
-        with shown({}):
+        with locating_errors({}):
             return Plan(read_plan(os.fspath(path)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -205,7 +205,7 @@ class Plan:
 def scheduling_for(
     devices: str | os.PathLike[str] | None, objective: str | Sequence[str], budget: float | str | None
 ) -> Scheduling:  # fmt: skip
-    """What the arguments of `Program.plan` ask.  ValueError: they mean nothing."""
+    """How the arguments of `Program.plan` ask to plan.  ValueError: an unknown objective or budget."""
     objectives = (objective,) if isinstance(objective, str) else tuple(objective)
     for name in objectives:
         if name not in OBJECTIVES:
@@ -224,7 +224,7 @@ def scheduling_for(
 # ---------------------------------------------------------------------------------------------------- programs
 
 MOST_PLANS: Final = 64
-"""Combinations of shapes and params whose plans a program keeps."""
+"""How many combinations of shapes and params a program keeps plans for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +266,7 @@ class Program:
         assert checked.core is not None
         self._checked, self._session, self._core = checked, session, checked.core
         self._plans: dict[Any, tuple[Any, Any]] = {}
-        self._fit: tuple[Any, Any] | None = None  # the plan that was last found to fit, and the sizes it fits
+        self._last_fit: tuple[Any, Any] | None = None  # the stored plan last checked, and the program it is of
 
     def __repr__(self) -> str:
         return f"<rho program {self._checked.source.name}: {self.type}>"
@@ -320,11 +320,11 @@ class Program:
         from ..execution.scheduling import plan_on, profile_of
 
         scheduling = scheduling_for(devices, objective, budget)
-        with shown(self._checked.sources):
-            bound = self._sized(values)
+        with locating_errors(self._checked.sources):
+            bound = self._bind_sizes(values)
             return Plan(plan_on(self._core, bound, profile_of(scheduling), scheduling).plan)
 
-    def _sized(self, values: Mapping[str, object]) -> Any:
+    def _bind_sizes(self, values: Mapping[str, object]) -> Any:
         names = {variable.name for variable in self._variables} - {entry.name for entry in self._core.inputs}
         arrays = self._arrays(values)
         numbers = self._numbers({name: value for name, value in values.items() if name not in arrays}, names, "size or param")
@@ -350,18 +350,18 @@ class Program:
         TypeError: an unknown name, or a value that is not an array.  Refused: sizes or element types that do not fit, guards,
         bounds.  RunFailed: a run-time check.  Inputs are not written to, results share no memory with them."""
         if plan is not None and not isinstance(plan, Plan):
-            self._require_own("plan", plan, "a rho.Plan (`program.plan(…)`, `rho.Plan.load(FILE)`)")
+            self._require_entry_named("plan", plan, "a rho.Plan (`program.plan(…)`, `rho.Plan.load(FILE)`)")
             plan, values = None, {**values, "plan": plan}
         if cluster is not None and not isinstance(cluster, Cluster):
-            self._require_own("cluster", cluster, "a rho.Cluster (`rho.Cluster(WHERE)`)")
+            self._require_entry_named("cluster", cluster, "a rho.Cluster (`rho.Cluster(WHERE)`)")
             cluster, values = None, {**values, "cluster": cluster}
         if plan is not None and cluster is not None:
             raise TypeError("a cluster has plans of its own: give a plan or a cluster")
-        with shown(self._checked.sources):
+        with locating_errors(self._checked.sources):
             return self._run(values, plan, cluster)
 
-    def _require_own(self, option: str, value: object, wanted: str) -> None:
-        """TypeError unless an input or param of the program has the name of an option that takes something else."""
+    def _require_entry_named(self, option: str, value: object, wanted: str) -> None:
+        """Raise TypeError unless the program has an input or param with the name of this option."""
         names = {entry.name for entry in self._core.inputs} | {param.name for param in self._core.params}
         if option not in names:
             raise TypeError(f"{option} is {wanted}, not {type(value).__name__}")
@@ -380,9 +380,9 @@ class Program:
         shapes = {name: array.shape for name, array in arrays.items()} | {name: file.shape for name, file in files.items()}
         shapes = common_widths(core, shapes)
         files = {name: replace(file, shape=shapes[name]) for name, file in files.items()}
-        bound, cpu_plan = self._planned(shapes, params)
+        bound, cpu_plan = self._cached_plan(shapes, params)
         if given is not None:
-            cpu_plan = self._fitting(given, bound)
+            cpu_plan = self._checked_plan(given, bound)
         if absent and cluster is None:
             arrays |= read_inputs(with_only_inputs(core, absent), files, bound.sizes)
         arrays = {name: pad_text_rows(array, shapes[name]) for name, array in arrays.items()}
@@ -390,7 +390,7 @@ class Program:
             if entry.name in arrays:
                 self._check_values(entry, arrays[entry.name], bound.sizes)
         if cluster is not None:
-            results = self._run_on(cluster.attachment, bound, arrays, files)
+            results = self._run_on_cluster(cluster.connection, bound, arrays, files)
         else:
             results = execute(cpu_plan, bound, arrays, simulated=given is not None and given.simulate)
         outputs = {name: shown.value for name, shown in results.outputs.items()}
@@ -401,8 +401,8 @@ class Program:
 
     # ------------------------------------------------------------------------------------------------
 
-    def _planned(self, shapes: Mapping[str, tuple[int, ...]], params: Mapping[str, int]) -> tuple[Any, Any]:
-        """The program with its sizes bound, guards checked, and its plan; kept, so that `execute` knows them again."""
+    def _cached_plan(self, shapes: Mapping[str, tuple[int, ...]], params: Mapping[str, int]) -> tuple[Any, Any]:
+        """The program with its sizes bound and guards checked, and its plan; cached, since `execute` prepares each once."""
         key = (tuple(sorted(shapes.items())), tuple(sorted(params.items())))
         planned = self._plans.get(key)
         if planned is None:
@@ -413,32 +413,32 @@ class Program:
             self._plans[key] = planned
         return planned
 
-    def _run_on(
-        self, attachment: ClusterConnection, bound: Any, arrays: Mapping[str, Any], files: Mapping[str, InputFile]
+    def _run_on_cluster(
+        self, connection: ClusterConnection, bound: Any, arrays: Mapping[str, Any], files: Mapping[str, InputFile]
     ) -> Any:  # fmt: skip
-        """On the workers of a cluster, by a plan that is kept for the workers there are and the files that they see."""
+        """Run on the workers of a cluster; the plan is cached for the present workers and the files that they can read."""
         from ...backend.io.external_arrays import StoredInput
         from ..execution.clusters import run_with_files
         from ..execution.scheduling import PlanPurpose, Scheduling, place_stored_files, plan_on, remote_runner
 
-        core, scheduling = self._core, Scheduling(PlanPurpose.RUN, cluster=attachment)
+        core, scheduling = self._core, Scheduling(PlanPurpose.RUN, cluster=connection)
         profile, stored, there = place_stored_files(core, bound, files, scheduling)
-        key = id(bound), tuple(attachment.cluster.members), tuple(there.stores)
+        key = id(bound), tuple(connection.cluster.members), tuple(there.stores)
         planned = self._plans.get(key)
         if planned is None:
             planned = self._plans[key] = bound, plan_on(core, there, profile, scheduling).plan
-        run = remote_runner(attachment, core, there, scheduling)
+        run = remote_runner(connection, core, there, scheduling)
         entries = with_only_inputs(core, [entry for entry in core.data if entry.name in files])
         inputs = {name: one for name, one in stored.items() if isinstance(one, StoredInput)}
         return run_with_files(entries, files, bound.sizes, inputs, lambda read: run(planned[1], {**arrays, **read}, None))
 
-    def _fitting(self, given: Plan, bound: Any) -> Any:
-        """The stored plan, if it is right and can run here.  Refused."""
+    def _checked_plan(self, given: Plan, bound: Any) -> Any:
+        """The stored plan, checked against the program.  Refused: it is invalid, or cannot run here."""
         from ..execution.scheduling import profile_of_plan, require_fitting, require_local_devices
 
-        if self._fit is None or self._fit[0] is not given.stored or self._fit[1] is not bound:
+        if self._last_fit is None or self._last_fit[0] is not given.stored or self._last_fit[1] is not bound:
             require_fitting(given.stored, self._core, bound, profile_of_plan(given.stored), "the plan")
-            self._fit = given.stored, bound
+            self._last_fit = given.stored, bound
         if not given.simulate:
             require_local_devices(given.stored, self._checked.source.name)
         return given.stored
@@ -451,7 +451,7 @@ class Program:
 
     @property
     def _default_sizes(self) -> dict[SizeVariable, int]:
-        """Of params: those that are sizes, and the lengths of texts."""
+        """The default sizes of params: the numbers of those that are sizes, and the lengths of texts."""
         sizes = {param.variable: param.default for param in self._core.params}
         for entry in self._core.settings:
             for size, length in zip(self._core.types[entry.value].shape, self._defaults[entry.name].shape, strict=True):
@@ -489,14 +489,14 @@ class Program:
                 with located(f"the input {entry.name}", entry.span):
                     array, kind = as_array(values[entry.name], f"the input {entry.name}", entry.reading)
                 wanted = self._core.types[entry.value].element.kind
-                if not _fits(kind, wanted):
+                if not _accepts(kind, wanted):
                     message = f"the input {entry.name} has elements of type {kind.value}, not {wanted.value}"
                     raise Refused([Diagnostic(Code.E706, message, entry.span)])
                 arrays[entry.name] = array
         return arrays
 
     def _check_values(self, entry: CoreInput, array: Any, sizes: Mapping[SizeVariable, int]) -> None:
-        """An input declared with a range, or as a permutation, is checked to be one."""
+        """Check an input that is declared with a range or as a permutation.  Raises RunFailed."""
         check_declared(array, self._core.types[entry.value], sizes, f"the input {entry.name}", entry.span)
 
 
@@ -523,6 +523,6 @@ _WIDER: Mapping[Kind, tuple[Kind, ...]] = {
 }
 
 
-def _fits(kind: Kind, wanted: Kind) -> bool:
-    """Is a value of that kind taken for the wanted one, as files of it are?"""
+def _accepts(kind: Kind, wanted: Kind) -> bool:
+    """Is a value of one kind accepted for an input of another, as in files?"""
     return kind is wanted or kind in _WIDER.get(wanted, ())

@@ -39,7 +39,7 @@ class CompletionEntry:
 class _DocumentScope:
     """The names in scope at an offset."""
 
-    brings_in = True
+    offers_unused_modules = True
 
     def __init__(self, document: Document, offset: int, before: str) -> None:
         self._document = document
@@ -47,8 +47,8 @@ class _DocumentScope:
         statement = document.index.statement_at(offset)
         start = offset if statement is None else statement.start
         written = document.text[start:offset]
-        self.starts = not written.strip() or written.strip().isidentifier()
-        self.declares = statement is not None and is_declaration(document.text[statement.start : statement.end])
+        self.is_statement_start = not written.strip() or written.strip().isidentifier()
+        self.is_declaration = statement is not None and is_declaration(document.text[statement.start : statement.end])
 
     def names(self) -> Iterable[Named]:
         known = "checked" in vars(self._document)
@@ -87,7 +87,7 @@ def completion(document: Document, position: TextPosition) -> list[CompletionEnt
 def _entry_of(document: Document, scope: _DocumentScope, one: NameCompletion, offset: int) -> CompletionEntry:
     page = primitive_page(one.row) if one.row is not None else "" if one.entry is None else library_page(one.entry)
     edit = TextEdit(document.lines.range(offset - one.length, offset), one.text)
-    if one.row is not None and one.spelt:
+    if one.row is not None and one.is_glyph_name:
         typed, key = f"`{one.name}", f"  `{one.row.key}" if one.row.key else ""
         detail = f"{one.row.glyph}  {one.about}{key}"
         return CompletionEntry(typed, one.kind, detail, edit, typed, one.order, documentation=page)

@@ -35,7 +35,7 @@ from ...lang.syntax.lexer import in_prose
 from ...lang.syntax.source import Source
 from ...lang.tree.expressions import SymbolKind
 from ..display.documentation import LibraryEntry
-from ..searching.results import NameCompletion, Named, entries, name_completions, pending
+from ..searching.results import NameCompletion, Named, library_entries, name_completions, pending_glyph_name
 from ..workspace.exchange import CONTINUATION, statements_of_transcript
 from .commands import COMMANDS, CommandContext
 from .loop import PROMPT
@@ -69,7 +69,7 @@ def glyph_replacement(before: str, prefix: str, after: int = 0) -> GlyphReplacem
     `after`: prefixes before this offset are not replaced."""
     if not before or ("`" not in before and prefix not in before):
         return None
-    letters = pending(before, prefix, after)
+    letters = pending_glyph_name(before, prefix, after)
     if letters:
         return _letters_replacement(letters)
     typed = before[-1]
@@ -223,12 +223,12 @@ class SessionCompletion:
 class _SessionScope:
     """The names of a session."""
 
-    brings_in = False
+    offers_unused_modules = False
 
     def __init__(self, line: str, workspace: Workspace) -> None:
         self._types, self._kinds = workspace.state.types, workspace.state.kinds
-        self.starts = _STATEMENT_START.search(line) is not None
-        self.declares = ":" in line and not self.starts
+        self.is_statement_start = _STATEMENT_START.search(line) is not None
+        self.is_declaration = ":" in line and not self.is_statement_start
 
     def names(self) -> Iterable[Named]:
         return [(name, self._kinds[name], type_) for name, type_ in self._types.items()]
@@ -239,7 +239,7 @@ class _SessionScope:
     def members(self, module: str) -> Iterable[tuple[Named, LibraryEntry | None]] | None:
         if self._kinds.get(module) is not SymbolKind.MODULE:
             return None
-        members = [entry for entry in entries() if entry.name.startswith(f"{module}.")]
+        members = [entry for entry in library_entries() if entry.name.startswith(f"{module}.")]
         return [((entry.name.partition(".")[2], SymbolKind.FUNCTION, entry.doc), entry) for entry in members]
 
 
@@ -261,8 +261,9 @@ def session_completions(
 
 def _matches(one: NameCompletion, line: str) -> bool:
     """Does a completion begin with the letters typed so far?  Without letters only members, modules and glyph names do."""
-    typed = line[len(line) - one.length + one.spelt :] if one.length else ""
-    return one.name.startswith(typed) and (bool(typed) or one.spelt or line.endswith(".") or line.lstrip().startswith("use"))
+    typed = line[len(line) - one.length + one.is_glyph_name :] if one.length else ""
+    needs_letters = not (one.is_glyph_name or line.endswith(".") or line.lstrip().startswith("use"))
+    return one.name.startswith(typed) and (bool(typed) or not needs_letters)
 
 
 def _completion_of(one: NameCompletion) -> SessionCompletion:
@@ -391,7 +392,7 @@ class Terminal:
         self._last_key = time.monotonic()
         if self._context.settings.preview:
             self.preview.request(buffer.text)
-        if pending(buffer.document.text_before_cursor, self._context.settings.prefix, self._after) is not None:
+        if pending_glyph_name(buffer.document.text_before_cursor, self._context.settings.prefix, self._after) is not None:
             try:
                 loop = asyncio.get_running_loop()
             except RuntimeError:
@@ -464,7 +465,7 @@ class Terminal:
         buffer = self.editor.default_buffer
         width = self.editor.app.output.get_size().columns
         prefix = self._context.settings.prefix
-        letters = pending(buffer.document.text_before_cursor, prefix, self._after)
+        letters = pending_glyph_name(buffer.document.text_before_cursor, prefix, self._after)
         if letters is not None and time.monotonic() - self._last_key >= self._context.settings.pause / 1000:
             return [("class:rho.bar", "\n".join(language_bar(letters, width)))]
         latest = self.preview.latest

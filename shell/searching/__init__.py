@@ -1,5 +1,4 @@
-"""Finding functions by words and by type: `rho search`, `)search`.
+"""Search for functions by words and by type (`rho search`, `)search`), and completion of names.
 
-`catalogue` has everything that can be found; `words` ranks it for words, `types` reads types and `matching` compares them.
-`elsewhere` and `idioms` are tables: what people call things in NumPy, JAX, Futhark and other APLs, and what Rho writes for them.
-"""
+`catalogue` has the entries, with names from NumPy, JAX, Futhark and other APLs, and ranks them for words; `type_match` ranks
+them for a type; `results` has the answers and the completions. """

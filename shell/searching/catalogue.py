@@ -1,6 +1,6 @@
-"""Everything that a search can find, with its names, its description and its types.
+"""The entries of a search with their names, descriptions and types, and search by words.
 
-Primitives, operators, short expressions (`idioms`), the library, and the definitions of a file that is given.
+Entries are primitives, operators, idioms (short expressions), the library, and the definitions of a file.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from ..pipeline_types import Checked
 
 
-# ---------------------------------------------------------------------------------------------------- elsewhere
+# ---------------------------------------------------------------------------------------------------- foreign names
 #
-# What people call things: names of primitives and library functions in other systems, and words that mean the same.
+# Names of primitives and library functions in other systems, and synonyms.
 #
-# Data only.  NumPy and JAX names are written with and without their module; Futhark, Haskell and APL words as they are said.
+# NumPy and JAX names are with or without their module; the others are words of Futhark, Haskell and APL.
 
 FUNCTIONS: Final[dict[str, str]] = {
     "+": "np.add plus sum conj", "-": "np.subtract negative difference", "×": "np.multiply product np.sign",
@@ -67,7 +67,7 @@ FUNCTIONS: Final[dict[str, str]] = {
     "⎕erf": "scipy.special.erf gaussian normal", "⎕lgamma": "scipy.special.gammaln", "⎕log1p": "np.log1p", "⎕expm1": "np.expm1",
     "⎕atan2": "np.arctan2 math.atan2 np.angle phase polar azimuth",
 }  # fmt: skip
-"""By the glyph of a function."""
+"""Foreign names by the glyph of a function."""
 
 OPERATORS: Final[dict[str, str]] = {
     "/": "np.add.reduce fold foldl foldr aggregate sum total insert accumulate",
@@ -87,7 +87,7 @@ OPERATORS: Final[dict[str, str]] = {
     "⌺": "convolution convolve filter scipy.ndimage neighbourhood kernel blur",
     "∂": "jax.grad derivative differentiate autodiff jacobian",
 }  # fmt: skip
-"""By the glyph of an operator."""
+"""Foreign names by the glyph of an operator."""
 
 LIBRARY: Final[dict[str, str]] = {
     "stats.mean": "np.mean np.average", "stats.variance": "np.var", "stats.deviation": "np.std standard",
@@ -114,7 +114,7 @@ LIBRARY: Final[dict[str, str]] = {
     "text.ends": "str.endswith suffix", "text.count": "str.count occurrences",
     "text.words": "str.split count", "text.digits": "str.isdigit", "text.letters": "str.isalpha",
 }  # fmt: skip
-"""By the name of a library function."""
+"""Foreign names by the name of a library function."""
 
 SYNONYMS: Final[tuple[frozenset[str], ...]] = tuple(
     frozenset(line.split())
@@ -139,29 +139,30 @@ SYNONYMS: Final[tuple[frozenset[str], ...]] = tuple(
         "any some",
     )
 )  # fmt: skip
-"""Words that stand for each other in a search."""
+"""Sets of words that match each other in a search."""
 
 
 # ---------------------------------------------------------------------------------------------------- idioms
 #
-# Short expressions that have a name everywhere else: what is written for `cumsum`, `argmax`, `np.where` and the like.
+# Short expressions for functions that have a name in other systems: `cumsum`, `argmax`, `np.where`.
 #
-# Every row is tested: its example gives its value, and the checker accepts its function with its signature.
+# A test checks that the example of each row gives its value, and that its function has its signature.
 
 @dataclass(frozen=True, slots=True)
 class Idiom:
-    """`code` as it is written of x and y, what it is, its signature and function, and its names `elsewhere`."""
+    """An expression `code` of x and y, with its description, the signature of the same as a `function`, its names in other
+    systems, and an example (expression, value)."""
 
     code: str
     title: str
     type: str
     function: str
-    elsewhere: str
+    foreign_names: str
     example: tuple[str, str]
 
 
-def _row(code: str, title: str, type: str, function: str, elsewhere: str, expression: str, value: str) -> Idiom:
-    return Idiom(code, title, type, function, elsewhere, (expression, value))
+def _row(code: str, title: str, type: str, function: str, foreign_names: str, expression: str, value: str) -> Idiom:
+    return Idiom(code, title, type, function, foreign_names, (expression, value))
 
 
 IDIOMS: tuple[Idiom, ...] = (
@@ -271,7 +272,7 @@ IDIOMS: tuple[Idiom, ...] = (
 # ---------------------------------------------------------------------------------------------------- catalogue
 
 class Origin(IntEnum):
-    """Where something comes from; of equal results the first comes first."""
+    """Where an entry comes from; equal results are in this order."""
 
     YOURS = 0
     LIBRARY = 1
@@ -281,8 +282,8 @@ class Origin(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class CatalogueEntry:
-    """`name` is what to type and `title` what it is called; `types` are signatures without the name; `elsewhere` are other
-    systems' words for it."""
+    """An entry: `name` is what to type, `title` what it is called, `names` further names; `types`: signatures without the name;
+    `foreign_names`: its names in other systems."""
 
     name: str
     title: str
@@ -290,7 +291,7 @@ class CatalogueEntry:
     origin: Origin
     names: str
     types: tuple[str, ...] = ()
-    elsewhere: str = ""
+    foreign_names: str = ""
 
     @property
     def heading(self) -> str:
@@ -298,8 +299,8 @@ class CatalogueEntry:
 
 
 @lru_cache(maxsize=1)
-def shipped() -> tuple[CatalogueEntry, ...]:
-    """What comes with Rho."""
+def shipped_entries() -> tuple[CatalogueEntry, ...]:
+    """The entries of everything that comes with Rho."""
     return (*_library(), *_idioms(), *_primitives())
 
 
@@ -307,37 +308,38 @@ def _library() -> Iterator[CatalogueEntry]:
     for entry in documentation.entries():
         type_ = entry.source.partition("←")[0].partition(" : ")[2]
         types = (type_,) if "→" in type_ else ()
-        yield CatalogueEntry(entry.name, "", entry.doc, Origin.LIBRARY, entry.name.replace(".", " "), types,
-            LIBRARY.get(entry.name, ""))
+        names, foreign_names = entry.name.replace(".", " "), LIBRARY.get(entry.name, "")
+        yield CatalogueEntry(entry.name, "", entry.doc, Origin.LIBRARY, names, types, foreign_names)
 
 
 def _idioms() -> Iterator[CatalogueEntry]:
     for row in IDIOMS:
         expression, value = row.example
         shown = f"{expression} is {' ⋄ '.join(value.splitlines())}"
-        yield CatalogueEntry(row.code, row.title, shown, Origin.IDIOM, row.title, (row.type,), row.elsewhere)
+        yield CatalogueEntry(row.code, row.title, shown, Origin.IDIOM, row.title, (row.type,), row.foreign_names)
 
 
 def _primitives() -> Iterator[CatalogueEntry]:
     for row in PRIMITIVES:
         uses = [use for use in (row.monadic, row.dyadic) if use is not None]
         operator = row.role in (GlyphRole.MONADIC_OPERATOR, GlyphRole.DYADIC_OPERATOR)
-        elsewhere = (OPERATORS if operator else FUNCTIONS).get(row.glyph, "")
+        foreign_names = (OPERATORS if operator else FUNCTIONS).get(row.glyph, "")
         names = " ".join([*row.names, *(use.name for use in uses)])
         summary = "; ".join(dict.fromkeys(use.doc for use in uses)) or row.doc
         types = () if operator else tuple(_types(row))
-        yield CatalogueEntry(row.glyph, row.title, summary, Origin.PRIMITIVE, names, types, elsewhere)
+        yield CatalogueEntry(row.glyph, row.title, summary, Origin.PRIMITIVE, names, types, foreign_names)
 
 
 def _types(row: Primitive) -> Iterator[str]:
     for use, dyadic in ((row.monadic, False), (row.dyadic, True)):
         if use is not None:
-            signature = _pervasive(use, dyadic) if Trait.SCALAR in use.traits and not use.type else signature_of(row.glyph, use)
+            is_scalar = Trait.SCALAR in use.traits and not use.type
+            signature = _scalar_signature(use, dyadic) if is_scalar else signature_of(row.glyph, use)
             if signature:
                 yield signature
 
 
-def _pervasive(use: PrimitiveUse, dyadic: bool) -> str:
+def _scalar_signature(use: PrimitiveUse, dyadic: bool) -> str:
     result = "T"
     if Trait.COMPARISON in use.traits:
         result = "bool"
@@ -356,18 +358,18 @@ _REST: Final = ("s", "u", "s′")
 
 
 def signature_of(glyph: str, use: PrimitiveUse) -> str:
-    """`T[s n] , T[s m] : T[s n+m]` as a signature; empty where the line is not a type."""
+    """The signature of a use with a type such as `T[s n] , T[s m] : T[s n+m]`; empty if the text is no type."""
     form, colon, result = use.type.partition(" : ")
     if not colon:
         return ""
     left, operator, right = form.partition(f" {glyph} ")
     sides = [left, right] if operator else [form.removeprefix(glyph).strip()]
-    parts = [_part(side.strip()) for side in sides] + [_result(result)]
+    parts = [_side_type(side.strip()) for side in sides] + [_result_type(result)]
     return " → ".join(parts) if all(parts) else ""
 
 
-def _part(text: str) -> str:
-    """A side of such a line as a type."""
+def _side_type(text: str) -> str:
+    """One side of such a text as a type."""
     if text == "any":
         return "_"
     if text in _SCALARS:
@@ -392,22 +394,22 @@ def _part(text: str) -> str:
 
 
 def _item(word: str) -> str:
-    """A word between brackets: `s` is any axes there."""
+    """A word of a shape; `s` stands for any axes."""
     if word in _REST:
         return f"..{word.replace('s′', 't')}"
     return "_" if word == "×/s" else word
 
 
-def _result(text: str) -> str:
+def _result_type(text: str) -> str:
     if text in ("n", "0 or 1"):
         return "i64"
     if text == "s as a vector":
         return "i64[_]"
-    return "char[_]" if text == "text" else _part(text)
+    return "char[_]" if text == "text" else _side_type(text)
 
 
-def yours(checked: Checked) -> tuple[CatalogueEntry, ...]:
-    """The definitions of a checked file, described by the comments above them."""
+def entries_of_file(checked: Checked) -> tuple[CatalogueEntry, ...]:
+    """The entries of a checked file's definitions, described by the comments above them."""
     if checked.result is None:
         return ()
     docs = {entry.name[2:]: entry.doc for entry in documentation.entries_of("_", checked.source.text)}
@@ -420,21 +422,21 @@ def yours(checked: Checked) -> tuple[CatalogueEntry, ...]:
     return tuple(defined)
 
 
-# ---------------------------------------------------------------------------------------------------- words
+# ---------------------------------------------------------------------------------------------------- search by words
 #
-# Search by words: what holds most of them, in its name, in its names elsewhere, in its description, comes first.
+# Entries are ranked by how many words they contain, then by where: in the name, a foreign name, or the description.
 #
-# Endings and words that mean the same (`SYNONYMS`) count too, a little less.
+# Words are compared without their endings; synonyms (`SYNONYMS`) score less.
 
 _WORD: Final = re.compile(r"[^\W_]+|[^\w\s]", re.UNICODE)
-_PLAIN: Final = frozenset(
+_STOP_WORDS: Final = frozenset(
     {"a", "an", "the", "of", "to", "in", "by", "for", "how", "do", "i", "is", "it", "with", "and", "on", "from", "at",
      "np", "jnp", "lax", "jax", "numpy", "each"}
 )  # fmt: skip
-NAME, ELSEWHERE, SAME_NAME, SAME_ELSEWHERE, PROSE, SAME_PROSE, START, OWN_NAME, TITLE = 12, 10, 7, 5, 3, 2, 3, 5, 4
+NAME, FOREIGN, SAME_NAME, SAME_FOREIGN, PROSE, SAME_PROSE, START, NUMPY_NAME, TITLE = 12, 10, 7, 5, 3, 2, 3, 5, 4
 COVERED = 30
-ENOUGH: Final = 0.25
-"""Of the best score: what has less is not shown."""
+SHOWN_FRACTION: Final = 0.25
+"""The fraction of the best score below which an entry is not shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -443,23 +445,23 @@ class CatalogueMatch:
     entry: CatalogueEntry
 
 
-def search(words: Sequence[str], entries: Iterable[CatalogueEntry]) -> list[CatalogueMatch]:
-    """Best first; without those that hold fewer of the words than the best does."""
-    wanted = _wanted(words)
-    if not wanted:
+def search_words(words: Sequence[str], entries: Iterable[CatalogueEntry]) -> list[CatalogueMatch]:
+    """The entries that contain as many of the words as the best one, best first."""
+    query_words = _query_words(words)
+    if not query_words:
         return []
     phrase = " ".join(words).lower()
-    scored = [(covered, CatalogueMatch(score + _phrase(phrase, entry), entry)) for entry in entries
-              for covered, score in [_score(wanted, phrase, entry)] if covered]  # fmt: skip
+    scored = [(covered, CatalogueMatch(score + _phrase_score(phrase, entry), entry)) for entry in entries
+              for covered, score in [_score(query_words, phrase, entry)] if covered]  # fmt: skip
     most = max((covered for covered, _ in scored), default=0)
     best = max((one.score for covered, one in scored if covered == most), default=0) - most * COVERED
-    best_hits = [one for covered, one in scored if covered == most and one.score - most * COVERED >= best * ENOUGH]
+    best_hits = [one for covered, one in scored if covered == most and one.score - most * COVERED >= best * SHOWN_FRACTION]
     return sorted(best_hits, key=lambda one: (-one.score, one.entry.origin, one.entry.name))
 
 
 def nearest_word(words: Sequence[str], entries: Iterable[CatalogueEntry]) -> str | None:
-    """A word that is known, near one that is not."""
-    known = sorted({word for entry in entries for word in _tokens(f"{entry.names} {entry.elsewhere}") if len(word) > 3})
+    """A word of the catalogue near an unknown one; None if there is none."""
+    known = sorted({word for entry in entries for word in _tokens(f"{entry.names} {entry.foreign_names}") if len(word) > 3})
     for word in words:
         guess = nearest(word.lower(), known) if len(word) > 3 else None
         if guess is not None and guess != word.lower():
@@ -467,39 +469,39 @@ def nearest_word(words: Sequence[str], entries: Iterable[CatalogueEntry]) -> str
     return None
 
 
-def _wanted(words: Sequence[str]) -> list[str]:
+def _query_words(words: Sequence[str]) -> list[str]:
     tokens = [token for word in words for token in _tokens(word)]
-    return [word for word in tokens if word not in _PLAIN] or tokens
+    return [word for word in tokens if word not in _STOP_WORDS] or tokens
 
 
-def _score(wanted: Sequence[str], phrase: str, entry: CatalogueEntry) -> tuple[int, int]:
-    """How many of the words it holds, and how well."""
-    names, elsewhere, prose = _stems(f"{entry.name} {entry.names}"), _stems(entry.elsewhere), _stems(entry.summary)
-    if len(wanted) > 1 and entry.name.replace("x", "").replace("y", "") == phrase.replace(" ", ""):
-        return len(wanted), NAME * 10
-    covered, total = 0, TITLE * (entry.title.lower() in wanted)
-    for word in wanted:
+def _score(query_words: Sequence[str], phrase: str, entry: CatalogueEntry) -> tuple[int, int]:
+    """How many of the words an entry contains, and the sum of their scores."""
+    names, foreign_names, prose = _stems(f"{entry.name} {entry.names}"), _stems(entry.foreign_names), _stems(entry.summary)
+    if len(query_words) > 1 and entry.name.replace("x", "").replace("y", "") == phrase.replace(" ", ""):
+        return len(query_words), NAME * 10
+    covered, total = 0, TITLE * (entry.title.lower() in query_words)
+    for word in query_words:
         stem = _stem(word)
-        same = _SAME.get(stem, frozenset())
+        same = _STEM_SYNONYMS.get(stem, frozenset())
         score = (
-            NAME if stem in names else ELSEWHERE if stem in elsewhere else SAME_NAME if same & names
-            else SAME_ELSEWHERE if same & elsewhere else 0
+            NAME if stem in names else FOREIGN if stem in foreign_names else SAME_NAME if same & names
+            else SAME_FOREIGN if same & foreign_names else 0
         )  # fmt: skip
-        score += OWN_NAME * (stem in {_stem(name[3:]) for name in entry.elsewhere.split() if name.startswith("np.")})
+        score += NUMPY_NAME * (stem in {_stem(name[3:]) for name in entry.foreign_names.split() if name.startswith("np.")})
         score += PROSE if stem in prose else SAME_PROSE if same & prose else 0
         if not score and len(word) > 2:
-            begun = any(one.startswith(stem) for one in (*names, *elsewhere))
+            begun = any(one.startswith(stem) for one in (*names, *foreign_names))
             score = START if begun else int(any(one.startswith(stem) for one in prose))
         covered += score > 0
         total += score + COVERED * (score > 0)
     return covered, total
 
 
-def _phrase(phrase: str, entry: CatalogueEntry) -> int:
-    """The words next to each other, as they were typed."""
+def _phrase_score(phrase: str, entry: CatalogueEntry) -> int:
+    """The extra score of an entry that contains the words as a phrase."""
     if entry.names.lower() == phrase or entry.title.lower() == phrase:
         return 25
-    return 10 * (" " in phrase and phrase in f"{entry.names} · {entry.elsewhere} · {entry.summary}".lower())
+    return 10 * (" " in phrase and phrase in f"{entry.names} · {entry.foreign_names} · {entry.summary}".lower())
 
 
 def _tokens(text: str) -> list[str]:
@@ -512,14 +514,14 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def _stem(word: str) -> str:
-    """A word without its ending: sorting, sorted and sorts are one."""
+    """A word without its ending: `sort` for sorting, sorted and sorts."""
     for ending in ("ing", "ed", "es", "s", "e", "ly"):
         if word.endswith(ending) and len(word) - len(ending) > 2 and not word.endswith("ss"):
             return word[: -len(ending)]
     return word
 
 
-def _same() -> dict[str, frozenset[str]]:
+def _synonyms_of_stems() -> dict[str, frozenset[str]]:
     stems_of: dict[str, frozenset[str]] = {}
     for group in SYNONYMS:
         stems = frozenset(_stem(word) for word in group)
@@ -528,4 +530,4 @@ def _same() -> dict[str, frozenset[str]]:
     return stems_of
 
 
-_SAME: Final = _same()
+_STEM_SYNONYMS: Final = _synonyms_of_stems()

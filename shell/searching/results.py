@@ -1,4 +1,4 @@
-"""Results of a search as the lines of `rho search` and `)search` and as JSON, and completion of names."""
+"""Results of a search as lines of text and JSON, and completion of names for editors and sessions."""
 
 from __future__ import annotations
 
@@ -19,16 +19,14 @@ from ..console.usage_errors import UsageError
 from ..display import documentation
 from ..display.documentation import LibraryEntry
 from . import catalogue, type_match
-from .catalogue import CatalogueEntry, Origin, shipped
+from .catalogue import CatalogueEntry, Origin, shipped_entries
 
-# ---------------------------------------------------------------------------------------------------- answers
-
-MOST: Final = 20
+MOST_HITS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One result: what to type, what it is, the type that fits, and what has to be done for that."""
+    """One result: what to type, its description, the type that fits, and how the function is applied to fit it."""
 
     name: str
     title: str
@@ -53,9 +51,9 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class QueryResult:
-    """`asked` is the text; `notes` say what else could be tried where nothing, or only little, was found."""
+    """The results of a query; `notes`: what else to try if there are none or too many."""
 
-    asked: str
+    query: str
     hits: tuple[Hit, ...]
     notes: tuple[str, ...]
 
@@ -64,32 +62,32 @@ class QueryResult:
 
 
 def search(given: Sequence[str], session_entries: Sequence[CatalogueEntry] = ()) -> QueryResult:
-    """Look for words, or for a type if there is an arrow in them.  UsageError where the type cannot be read."""
+    """Search for words, or for a type if they contain an arrow.  UsageError: the type is malformed."""
     text = " ".join(given)
-    entries = (*session_entries, *shipped())
+    entries = (*session_entries, *shipped_entries())
     if type_match.is_type(text):
-        return _by_type(text, entries)
-    scored = catalogue.search(given, entries)
+        return _search_by_type(text, entries)
+    scored = catalogue.search_words(given, entries)
     hits = [_hit(one.entry, _only_type(one.entry), "") for one in scored]
-    notes = _more(len(hits))
+    notes = _more_note(len(hits))
     if not hits:
         guess = did_you_mean(catalogue.nearest_word(text.split(), entries))
         notes = (f"nothing is described by `{text}`{guess}", "  try other or fewer words, or a type: rho search 'f64[n] → f64'")
     elif "[" in text and "]" in text:
         notes = (*notes, f"for functions of this type write an arrow: rho search '{text} → _'")
-    return QueryResult(text, tuple(hits[:MOST]), notes)
+    return QueryResult(text, tuple(hits[:MOST_HITS]), notes)
 
 
-def _by_type(text: str, entries: tuple[CatalogueEntry, ...]) -> QueryResult:
+def _search_by_type(text: str, entries: tuple[CatalogueEntry, ...]) -> QueryResult:
     try:
-        asked = type_match.read(text)
-    except type_match.NoType as error:
+        query = type_match.parse_type(text)
+    except type_match.InvalidType as error:
         raise UsageError(error.message, error.hint) from None
-    fits = type_match.search(asked, entries)
+    fits = type_match.search_types(query, entries)
     hits = [_hit(fit.entry, fit.type, fit.how) for fit in fits]
     if hits:
-        return QueryResult(text, tuple(hits[:MOST]), _more(len(hits)))
-    near = tuple([f"  {line}" for line in type_match.wider(asked, text.replace("->", "→"), entries)])
+        return QueryResult(text, tuple(hits[:MOST_HITS]), _more_note(len(hits)))
+    near = tuple([f"  {line}" for line in type_match.wider_searches(query, text.replace("->", "→"), entries)])
     return QueryResult(text, (), (f"nothing has the type `{text}`", *(near or ("  `_` stands for any size, element or type",))))
 
 
@@ -98,20 +96,19 @@ def _hit(entry: CatalogueEntry, type: str, how: str) -> Hit:
 
 
 def _only_type(entry: CatalogueEntry) -> str:
-    """What a search by words shows of types: those of library functions and of definitions."""
+    """The type that a search by words shows: of library functions and of definitions only."""
     return entry.types[0] if entry.types and entry.origin <= Origin.LIBRARY else ""
 
 
-def _more(count: int) -> tuple[str, ...]:
-    return (f"{count - MOST} more; a closer description finds fewer",) if count > MOST else ()
+def _more_note(count: int) -> tuple[str, ...]:
+    return (f"{count - MOST_HITS} more; a closer description finds fewer",) if count > MOST_HITS else ()
 
 
-# ---------------------------------------------------------------------------------------------------- completing
+# ---------------------------------------------------------------------------------------------------- completion
 #
-# What could be typed at a place: glyphs by their names, system names, modules, members, names in scope, words of types.
+# What can be typed next: glyph names, system names, modules, members, names in scope, words of types.
 #
-# One engine for whoever types: an editor and a session say what is in scope (`Scope`) and how they show a candidate.
-# Neighbours: `shell.lsp.completion`, `shell.repl.terminal`.
+# Editors (`shell.lsp.completion`) and sessions (`shell.repl.terminal`) share it; each has a `CompletionScope`.
 
 class CompletionKind(Enum):
     ARRAY = "array"
@@ -135,8 +132,9 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class NameCompletion:
-    """`text` replaces the last `length` characters and `name` is compared with them; lower `order` comes first.  `row`,
-    `entry` document it; `spelt`: it is typed after the prefix."""
+    """A completion: `text` replaces the last `length` characters, `name` is compared with them; lower `order` comes first.
+
+    `row`, `entry`: its documentation; `is_glyph_name`: it is typed after a prefix and replaced by its glyph."""
 
     text: str
     length: int
@@ -146,20 +144,22 @@ class NameCompletion:
     order: int
     row: Primitive | None = None
     entry: LibraryEntry | None = None
-    spelt: bool = False
+    is_glyph_name: bool = False
 
 
 Named = tuple[str, SymbolKind, str]
-"""A name, what it is, and what is said about it."""
+"""A name, its kind, and a line about it."""
 
 
-class SearchScope(Protocol):
-    """What is known at a place.  `starts`: the word is the first of its statement; `declares`: the statement is a declaration;
-    `brings_in`: modules that are not in use are offered too."""
+class CompletionScope(Protocol):
+    """The names that are visible at a position.
 
-    starts: bool
-    declares: bool
-    brings_in: bool
+    `is_statement_start`: the word is the first of its statement; `is_declaration`: the statement is a declaration;
+    `offers_unused_modules`: members of modules that are not in use are offered too."""
+
+    is_statement_start: bool
+    is_declaration: bool
+    offers_unused_modules: bool
 
     def names(self) -> Iterable[Named]: ...
 
@@ -174,11 +174,11 @@ _USE = re.compile(r"^\s*use\s+(\w*)$")
 _WORD = re.compile(rf"(?:{NAME})?$")
 
 
-def name_completions(line: str, scope: SearchScope, prefix: str = "`", after: int = 0) -> list[NameCompletion]:
-    """For a line up to the cursor, whatever is typed of the word: who shows them leaves out what does not fit."""
-    letters = pending(line, prefix, after)
+def name_completions(line: str, scope: CompletionScope, prefix: str = "`", after: int = 0) -> list[NameCompletion]:
+    """The completions for a line up to the cursor; the caller drops those that do not match the letters typed so far."""
+    letters = pending_glyph_name(line, prefix, after)
     if letters is not None:
-        return list(_spellings(len(letters)))
+        return list(_glyph_name_completions(len(letters)))
     if in_prose(line, len(line)):
         return []
     system = _SYSTEM.search(line)
@@ -188,8 +188,8 @@ def name_completions(line: str, scope: SearchScope, prefix: str = "`", after: in
         return [NameCompletion(row.glyph, length, row.glyph, CompletionKind.FUNCTION, row.title, 0, row) for row in rows]
     use = _USE.match(line)
     if use is not None:
-        return [NameCompletion(name, len(use[1]), name, CompletionKind.MODULE, "standard library",
-            0) for name in documentation.modules()]
+        modules = documentation.modules()
+        return [NameCompletion(name, len(use[1]), name, CompletionKind.MODULE, "standard library", 0) for name in modules]
     member = _MEMBER.search(line)
     members = None if member is None else scope.members(member[1])
     if member is not None and members is not None:
@@ -200,12 +200,12 @@ def name_completions(line: str, scope: SearchScope, prefix: str = "`", after: in
     clauses = clause_words(line[: len(line) - len(word)])
     return [
         *[NameCompletion(one, len(word), one, CompletionKind.KEYWORD, says, -1) for one, says in clauses.items()],
-        *(_words(word, scope) if "as" in clauses or not clauses else ()),
+        *(_word_completions(word, scope) if "as" in clauses or not clauses else ()),
     ]
 
 
-def pending(before: str, prefix: str, after: int = 0) -> str | None:
-    """The letters typed after a prefix so far; None if no spelling is being typed.  No prefix stands before `after`."""
+def pending_glyph_name(before: str, prefix: str, after: int = 0) -> str | None:
+    """The letters typed after a prefix so far; None if no glyph name is being typed.  Prefixes before `after` do not count."""
     match = re.search(rf"[`{re.escape(prefix)}]([A-Za-z]*)$", before)
     if match is None or match.start() < after:
         return None
@@ -213,50 +213,51 @@ def pending(before: str, prefix: str, after: int = 0) -> str | None:
 
 
 def _kind_of(row: Primitive) -> CompletionKind:
-    return CompletionKind.OPERATOR if row.role in (GlyphRole.MONADIC_OPERATOR,
-        GlyphRole.DYADIC_OPERATOR) else CompletionKind.GLYPH
+    is_operator = row.role in (GlyphRole.MONADIC_OPERATOR, GlyphRole.DYADIC_OPERATOR)
+    return CompletionKind.OPERATOR if is_operator else CompletionKind.GLYPH
 
 
-def _spellings(typed: int) -> Iterator[NameCompletion]:
-    """After the prefix: every key and name; what is chosen becomes the glyph."""
+def _glyph_name_completions(typed: int) -> Iterator[NameCompletion]:
+    """Every key and name that can follow a prefix; the choice is replaced by its glyph."""
     for row in PRIMITIVES:
         for name in (*([row.key] if row.key else []), *row.names):
-            yield NameCompletion(row.glyph, typed + 1, name, _kind_of(row), row.title, 0, row, spelt=True)
+            yield NameCompletion(row.glyph, typed + 1, name, _kind_of(row), row.title, 0, row, is_glyph_name=True)
 
 
-def _words(typed: str, scope: SearchScope) -> Iterator[NameCompletion]:
+def _word_completions(typed: str, scope: CompletionScope) -> Iterator[NameCompletion]:
     length = len(typed)
     known = list(scope.names())
     in_scope = {name: kind for name, kind, _ in known}
     for name, kind, about in known:
         yield NameCompletion(name, length, name, KINDS[kind], about, 0)
-    for name, kind, about in scope.sizes() if scope.declares else ():
+    for name, kind, about in scope.sizes() if scope.is_declaration else ():
         if name not in in_scope and name != typed:
             yield NameCompletion(name, length, name, KINDS[kind], about, 1)
-    words = sorted(RESERVED_WORDS - {"where"}) if scope.starts else ["where"] if scope.declares else []
+    words = sorted(RESERVED_WORDS - {"where"}) if scope.is_statement_start else ["where"] if scope.is_declaration else []
     for word in words:
         yield NameCompletion(word, length, word, CompletionKind.KEYWORD, "", 2)
     for name in sorted(ELEMENT_NAMES):
         yield NameCompletion(name, length, name, CompletionKind.TYPE, "element type", 3)
     if length > 1:
-        yield from _library(typed, in_scope, scope.brings_in)
+        yield from _library_completions(typed, in_scope, scope.offers_unused_modules)
         for row in PRIMITIVES:
             for name in row.names:
                 if name.startswith(typed) and not row.glyph.isalnum():
                     yield NameCompletion(row.glyph, length, name, _kind_of(row), row.title, 5, row)
 
 
-def _library(typed: str, in_scope: dict[str, SymbolKind], brings_in: bool) -> Iterator[NameCompletion]:
-    """`mean` offers `stats.mean`."""
-    for entry in entries():
+def _library_completions(typed: str, in_scope: dict[str, SymbolKind], offers_unused_modules: bool) -> Iterator[NameCompletion]:
+    """Library functions whose name or module begins with the typed letters: `mean` offers `stats.mean`."""
+    for entry in library_entries():
         module, _, name = entry.name.partition(".")
         known = in_scope.get(module)
-        if (name.startswith(typed) or module.startswith(typed)) and (known is SymbolKind.MODULE or (brings_in and known is None)):
+        is_offered = known is SymbolKind.MODULE or (offers_unused_modules and known is None)
+        if (name.startswith(typed) or module.startswith(typed)) and is_offered:
             compared = name if name.startswith(typed) else entry.name
             yield NameCompletion(entry.name, len(typed), compared, CompletionKind.FUNCTION, entry.doc, 4, entry=entry)
 
 
 @lru_cache(maxsize=1)
-def entries() -> tuple[LibraryEntry, ...]:
-    """What is documented in the standard library, read once."""
+def library_entries() -> tuple[LibraryEntry, ...]:
+    """The documented names of the standard library, read once."""
     return tuple(documentation.entries())

@@ -1,8 +1,8 @@
-"""Search by type: the cost of matching a function with a type, 0 if they are equal up to names, None if they differ.
+"""Search by type: unification of a query with the types of functions, by the cost of the difference.
 
-Names on both sides may be bound.  What a function demands less costs little (`T[..s]` where `f64[n]` is asked), what is asked and
-not given in general costs more (`f64[n n]` where `f64[n m]` is asked); so do widened elements, arguments the other way round, and
-a function that fits the cells of an array, which lifting takes to the whole.
+Variables on both sides may be bound; a match up to renaming costs nothing.  A candidate that is more general than the query costs
+little (`T[..s]` for `f64[n]`), one that is more special costs more (`f64[n n]` for `f64[n m]`); so do widened elements, exchanged
+arguments, and a function that has to be applied to cells.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from .catalogue import CatalogueEntry
 
 # ---------------------------------------------------------------------------------------------------- types
 #
-# Types as they are searched for and compared: read from what people type and from the signatures of the catalogue.
+# Function types, parsed from the query and from the signatures of the catalogue.
 #
-# They are read as signatures of the language, and are its trees of types.  The name `_` stands for anything.  `perm<n>` is a
-# vector of `perm<n>` elements here, so that it can be compared with `i64[n]`.
+# They are the type trees of the language, with `_` as a wildcard.  `perm<n>` is a vector of `perm<n>` elements here, so that it
+# can be compared with `i64[n]`.
 
 ELEMENTS: Final = ("bool", "u8", "i32", "i64", "f32", "f64", "c64", "c128", "char")
-_OTHER_NAMES: Final = {
+_FOREIGN_NAMES: Final = {
     "float": "f64", "double": "f64", "real": "f64", "number": "f64", "num": "f64", "int": "i64", "integer": "i64",
     "string": "char[n]",
     "str": "char[n]", "text": "char[n]", "boolean": "bool", "complex": "c128", "byte": "u8", "array": "T[..s]", "vector": "T[n]",
@@ -51,24 +51,24 @@ _OTHER_NAMES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class TuplePattern:
-    items: tuple[Type, ...]
+    items: tuple[SearchType, ...]
 
 
-Type: TypeAlias = ArrayTypeExpression | TuplePattern | ElementName
-"""An element type by itself is `_`, any type."""
+SearchType: TypeAlias = ArrayTypeExpression | TuplePattern | ElementName
+"""An element type by itself is the wildcard `_`."""
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionType:
-    """`classes`: what `where` says of element variables (`num`, `ord` …)."""
+    """The type of a function; `classes`: by element variable, the class that `where` requires (`num`, `ord` …)."""
 
-    arguments: tuple[Type, ...]
-    result: Type
+    arguments: tuple[SearchType, ...]
+    result: SearchType
     classes: Mapping[str, str]
 
 
-class NoType(Exception):
-    """A text that is not a type; `hint` may say what was meant."""
+class InvalidType(Exception):
+    """A text is not a function type; `hint` says what may be meant."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         self.message, self.hint = message, hint
@@ -76,60 +76,60 @@ class NoType(Exception):
 
 
 def is_type(text: str) -> bool:
-    """Is a search for a type meant?"""
+    """Does a query ask for a type (it has an arrow)?"""
     return "→" in text or "->" in text
 
 
-def read(text: str) -> FunctionType:
-    """A function type.  NoType where it is none."""
+def parse_type(text: str) -> FunctionType:
+    """Parse a function type.  InvalidType: malformed, or with an unknown element type."""
     text = text.replace("->", "→")
     parts = [part.strip() for part in text.partition(" where ")[0].split("→")]
     if len(parts) > 3:
-        raise NoType("a function has one or two arguments", "for example: f64[n] → f64[n] → f64")
+        raise InvalidType("a function has one or two arguments", "for example: f64[n] → f64[n] → f64")
     if not all(parts):
-        raise NoType("a type is missing beside the arrow; `_` stands for any type", "for example: f64[n] → _")
+        raise InvalidType("a type is missing beside the arrow; `_` stands for any type", "for example: f64[n] → _")
     program, diagnostics = parse_program(Source("<type>", f"f : {text.strip()}"))
     match program.statements:
         case (program_tree.Signature(left=left, right=right, result=result, where=facts),) if not diagnostics:
-            arguments = [_type(one.type) for one in (left, right) if one is not None]
+            arguments = [_search_type(one.type) for one in (left, right) if one is not None]
             lone = [(one.left, one.relation) for one in facts if one.right is None]
             classes = {size.name: relation for size, relation in lone if isinstance(size, SizeName)}
-            return FunctionType(tuple(arguments), _type(result), classes)
+            return FunctionType(tuple(arguments), _search_type(result), classes)
     why = diagnostics[0].message if diagnostics else "it goes on after its end"
-    raise NoType(f"`{text}` is not a type: {why}", "for example: f64[n m] → f64[n]")
+    raise InvalidType(f"`{text}` is not a type: {why}", "for example: f64[n m] → f64[n]")
 
 
-def _type(written: TypeExpression) -> Type:
+def _search_type(written: TypeExpression) -> SearchType:
     if isinstance(written, TupleTypeExpression):
-        items = tuple([_type(item) for item in written.items])
+        items = tuple([_search_type(item) for item in written.items])
         return items[0] if len(items) == 1 else TuplePattern(items)
     element = _element(written.element)
-    if is_hole(element) and not written.shape:
+    if is_wildcard(element) and not written.shape:
         return element
     shape = (*written.shape, element.args[0]) if element.name == "perm" else written.shape
     return replace(written, element=element, shape=shape)
 
 
 def _element(written: ElementName) -> ElementName:
-    """NoType: there is none of this name."""
+    """An element type with the bounds of its arguments.  InvalidType: there is none of this name."""
     word = written.name
     if written.args:
         return replace(written, args=tuple([size.bound if isinstance(size, BoundedSize) else size for size in written.args]))
     if word in ("idx", "perm"):
         return replace(written, args=(SizeName(written.span, "_"),))
-    if word in ELEMENTS or is_hole(written) or is_variable(written):
+    if word in ELEMENTS or is_wildcard(written) or is_variable(written):
         return written
-    meant = _OTHER_NAMES.get(word.lower()) or nearest(word, ELEMENTS)
-    raise NoType(f"there is no element type `{word}`", f"did you mean `{meant}`?" if meant else "T stands for any: T[n] → T")
+    meant = _FOREIGN_NAMES.get(word.lower()) or nearest(word, ELEMENTS)
+    raise InvalidType(f"there is no element type `{word}`", f"did you mean `{meant}`?" if meant else "T stands for any: T[n] → T")
 
 
-def is_hole(term: object) -> bool:
-    """Is it `_`: any size, element or type?"""
+def is_wildcard(term: object) -> bool:
+    """Is a size, element or type the wildcard `_`?"""
     return isinstance(term, SizeName | ElementName) and term.name == "_"
 
 
 def is_variable(term: object) -> TypeGuard[SizeName | ElementName]:
-    """Is it `n` in a shape, or `T` before one?"""
+    """Is a term a size variable such as `n` or an element variable such as `T`?"""
     if isinstance(term, ElementName):
         return term.name[0].isupper() and len(term.name) <= 2
     return isinstance(term, SizeName) and term.name != "_"
@@ -149,12 +149,12 @@ _CLASSES: Final = {
 _Size: TypeAlias = SizeExpression | BoundedSize
 _Term: TypeAlias = _Size | ElementName
 Key: TypeAlias = tuple[str, str]
-"""A side (`asked` or `given`) and a name; sizes, elements and rests have sides of their own."""
+"""A variable: its sort (`n` size, `T` element, `S` shape) with its side (`query` or `candidate`), and its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoundVariable:
-    """A term and the side whose names it has."""
+    """What a variable is bound to: a term, and the side whose variables the term contains."""
 
     term: _Term | tuple[ShapeItem, ...]
     side: str
@@ -168,40 +168,41 @@ class MatchState:
 
 @dataclass(frozen=True, slots=True)
 class TypeMatch:
-    """`how` says what has to be done: nothing, arguments exchanged, a frame."""
+    """The cost of a match, and how the function is applied: as it is (empty), with exchanged arguments, or over a frame."""
 
     cost: int
     how: str = ""
 
 
-def match(asked: FunctionType, given: FunctionType) -> TypeMatch | None:
-    """The best way in which a function fits."""
-    if len(asked.arguments) != len(given.arguments):
+def match(query: FunctionType, candidate: FunctionType) -> TypeMatch | None:
+    """The cheapest match of a candidate with the query; None if it does not fit."""
+    if len(query.arguments) != len(candidate.arguments):
         return None
-    matches = [TypeMatch(cost) for cost in _costs(asked, given)]
-    if len(given.arguments) == 2:
-        turned = replace(given, arguments=given.arguments[::-1])
-        matches += [TypeMatch(cost + SWAPPED, "with the arguments exchanged (f⍨)") for cost in _costs(asked, turned)]
+    matches = [TypeMatch(cost) for cost in _costs(query, candidate)]
+    if len(candidate.arguments) == 2:
+        swapped = replace(candidate, arguments=candidate.arguments[::-1])
+        matches += [TypeMatch(cost + SWAPPED, "with the arguments exchanged (f⍨)") for cost in _costs(query, swapped)]
     if not matches:
-        matches = list(_lifted(asked, given))
+        matches = list(_with_frame(query, candidate))
     return min(matches, key=lambda one: one.cost, default=None)
 
 
-def _costs(asked: FunctionType, given: FunctionType) -> Iterator[int]:
+def _costs(query: FunctionType, candidate: FunctionType) -> Iterator[int]:
     states = [MatchState({})]
-    for one, other in zip(asked.arguments, given.arguments, strict=True):
-        states = [after for state in states for after in _types(one, other, state, argument=True)]
+    for one, other in zip(query.arguments, candidate.arguments, strict=True):
+        states = [after for state in states for after in _match_types(one, other, state, argument=True)]
     for state in states:
-        for after in _types(asked.result, given.result, state, argument=False):
-            if _fits_classes(after, given):
-                yield after.cost + _loss(after)
+        for after in _match_types(query.result, candidate.result, state, argument=False):
+            if _satisfies_classes(after, candidate):
+                yield after.cost + _binding_cost(after)
 
 
-def _lifted(asked: FunctionType, given: FunctionType) -> Iterator[TypeMatch]:
-    """The leading axes taken away as a frame, from every argument that has them, and from the result."""
-    result = asked.result
-    arguments = [one for one in asked.arguments if isinstance(one, ArrayTypeExpression)]
-    if not isinstance(result, ArrayTypeExpression) or len(arguments) != len(asked.arguments) or _has_rest_or_bound(given):
+def _with_frame(query: FunctionType, candidate: FunctionType) -> Iterator[TypeMatch]:
+    """Matches of a candidate that is applied to cells: leading axes of the result are removed, also from arguments that have
+    them."""
+    result = query.result
+    arguments = [one for one in query.arguments if isinstance(one, ArrayTypeExpression)]
+    if not isinstance(result, ArrayTypeExpression) or len(arguments) != len(query.arguments) or _has_rest_or_bound(candidate):
         return
     for length in range(1, min(len(result.shape), max((len(one.shape) for one in arguments), default=0)) + 1):
         frame = result.shape[:length]
@@ -212,43 +213,43 @@ def _lifted(asked: FunctionType, given: FunctionType) -> Iterator[TypeMatch]:
         if not any(framed):
             continue
         cells = [replace(one, shape=one.shape[length:]) if has else one for one, has in zip(arguments, framed, strict=True)]
-        inner = FunctionType(tuple(cells), replace(result, shape=result.shape[length:]), asked.classes)
-        for cost in _costs(inner, given):
+        inner = FunctionType(tuple(cells), replace(result, shape=result.shape[length:]), query.classes)
+        for cost in _costs(inner, candidate):
             yield TypeMatch(cost + LIFTED * length, f"for each cell of the frame [{' '.join(shown)}]")
 
 
-def _has_rest_or_bound(given: FunctionType) -> bool:
-    arrays = [one for one in (*given.arguments, given.result) if isinstance(one, ArrayTypeExpression)]
+def _has_rest_or_bound(candidate: FunctionType) -> bool:
+    arrays = [one for one in (*candidate.arguments, candidate.result) if isinstance(one, ArrayTypeExpression)]
     return any(isinstance(item, ShapeVariable | BoundedSize) for one in arrays for item in one.shape)
 
 
 # ------------------------------------------------------------------------------------------ terms
 
 
-def _types(asked: Type, given: Type, state: MatchState, *, argument: bool) -> Iterator[MatchState]:
-    match asked, given:
-        case _ if is_hole(asked):
+def _match_types(query: SearchType, candidate: SearchType, state: MatchState, *, argument: bool) -> Iterator[MatchState]:
+    match query, candidate:
+        case _ if is_wildcard(query):
             yield state
-        case _ if is_hole(given):
+        case _ if is_wildcard(candidate):
             yield replace(state, cost=state.cost + SPECIAL)
         case TuplePattern(items), TuplePattern(others) if len(items) == len(others):
             states = [state]
             for one, other in zip(items, others, strict=True):
-                states = [after for before in states for after in _types(one, other, before, argument=argument)]
+                states = [after for before in states for after in _match_types(one, other, before, argument=argument)]
             yield from states
         case ArrayTypeExpression(), ArrayTypeExpression():
-            for after in _elements(asked.element, given.element, state, argument=argument):
-                yield from _shapes(asked.shape, given.shape, after)
+            for after in _match_elements(query.element, candidate.element, state, argument=argument):
+                yield from _match_shapes(query.shape, candidate.shape, after)
         case _:
             return
 
 
-def _elements(asked: ElementName, given: ElementName, state: MatchState, *, argument: bool) -> Iterator[MatchState]:
-    if is_hole(asked) or is_hole(given):
+def _match_elements(query: ElementName, candidate: ElementName, state: MatchState, *, argument: bool) -> Iterator[MatchState]:
+    if is_wildcard(query) or is_wildcard(candidate):
         yield state
         return
-    one, side = _walk(asked, "asked", "T", state)
-    other, far = _walk(given, "given", "T", state)
+    one, side = _resolve(query, "query", "T", state)
+    other, far = _resolve(candidate, "candidate", "T", state)
     if is_variable(one):
         if is_variable(other) and (one.name, side) == (other.name, far):
             yield state
@@ -260,14 +261,14 @@ def _elements(asked: ElementName, given: ElementName, state: MatchState, *, argu
         if one.name == other.name and len(one.args) == len(other.args):
             states = [state]
             for a, b in zip(one.args, other.args, strict=True):
-                states = [after for before in states for after in _sizes(a, b, side, far, before)]
+                states = [after for before in states for after in _match_sizes(a, b, side, far, before)]
             yield from states
-        elif _below(one.name, other.name) if argument else _below(other.name, one.name):
+        elif _is_narrower(one.name, other.name) if argument else _is_narrower(other.name, one.name):
             yield replace(state, cost=state.cost + (WIDENED if argument else NARROWED))
 
 
-def _below(narrow: str, wide: str) -> bool:
-    """May an element of the one be used as one of the other?"""
+def _is_narrower(narrow: str, wide: str) -> bool:
+    """Can an element of the `narrow` type be converted to the `wide` one without loss?"""
     order = {**_ORDER, "f32": 4, "c64": 6, "perm": 2.3, "idx": 2.5, "int": 2.7}
     if "char" in (narrow, wide):
         return False
@@ -276,27 +277,27 @@ def _below(narrow: str, wide: str) -> bool:
     return order[narrow] < order[wide]
 
 
-def _shapes(asked: tuple[ShapeItem, ...], given: tuple[ShapeItem, ...], state: MatchState) -> Iterator[MatchState]:
-    """The items of both in order; a rest may stand for any number of the other's."""
-    if not asked and not given:
+def _match_shapes(query: tuple[ShapeItem, ...], candidate: tuple[ShapeItem, ...], state: MatchState) -> Iterator[MatchState]:
+    """Match two shapes item by item; a shape variable matches any number of items."""
+    if not query and not candidate:
         yield state
         return
-    if given and isinstance(given[0], ShapeVariable):
-        yield from _rest(given[0], "given", given[1:], asked, state)
+    if candidate and isinstance(candidate[0], ShapeVariable):
+        yield from _match_shape_variable(candidate[0], "candidate", candidate[1:], query, state)
         return
-    if asked and isinstance(asked[0], ShapeVariable):
-        yield from _rest(asked[0], "asked", asked[1:], given, state)
+    if query and isinstance(query[0], ShapeVariable):
+        yield from _match_shape_variable(query[0], "query", query[1:], candidate, state)
         return
-    if not asked or not given:
+    if not query or not candidate:
         return
-    for after in _items(asked[0], given[0], state):
-        yield from _shapes(asked[1:], given[1:], after)
+    for after in _match_items(query[0], candidate[0], state):
+        yield from _match_shapes(query[1:], candidate[1:], after)
 
 
-def _rest(
+def _match_shape_variable(
     rest: ShapeVariable, side: str, after: tuple[ShapeItem, ...], others: tuple[ShapeItem, ...], state: MatchState
 ) -> Iterator[MatchState]:
-    far = "asked" if side == "given" else "given"
+    far = "query" if side == "candidate" else "candidate"
     known = state.bindings.get((f"S {side}", rest.name))
     for length in range(len(others) + 1):
         taken, left = others[:length], others[length:]
@@ -306,49 +307,49 @@ def _rest(
         elif known.side == far and isinstance(known.term, tuple) and _alike(known.term, taken):
             states = (state,)
         for one in states:
-            yield from _shapes(left, after, one) if side == "given" else _shapes(after, left, one)
+            yield from _match_shapes(left, after, one) if side == "candidate" else _match_shapes(after, left, one)
 
 
 def _alike(items: tuple[ShapeItem, ...], others: tuple[ShapeItem, ...]) -> bool:
-    """Are these the same items, but for holes?"""
+    """Are these the same items, up to wildcards?"""
     return len(items) == len(others) and all(
-        is_hole(a) or is_hole(b) or show_size(a) == show_size(b) for a, b in zip(items, others, strict=True)
+        is_wildcard(a) or is_wildcard(b) or show_size(a) == show_size(b) for a, b in zip(items, others, strict=True)
     )
 
 
-def _items(asked: ShapeItem, given: ShapeItem, state: MatchState) -> Iterator[MatchState]:
-    if isinstance(asked, ShapeVariable) or isinstance(given, ShapeVariable):
+def _match_items(query: ShapeItem, candidate: ShapeItem, state: MatchState) -> Iterator[MatchState]:
+    if isinstance(query, ShapeVariable) or isinstance(candidate, ShapeVariable):
         return
-    match asked, given:
+    match query, candidate:
         case BoundedSize(), BoundedSize():
-            for after in _sizes(asked.bound, given.bound, "asked", "given", state):
-                yield from _sizes(_name(asked), _name(given), "asked", "given", after)
+            for after in _match_sizes(query.bound, candidate.bound, "query", "candidate", state):
+                yield from _match_sizes(_name(query), _name(candidate), "query", "candidate", after)
         case BoundedSize(), _:
-            yield from _sizes(_name(asked), given, "asked", "given", state)
+            yield from _match_sizes(_name(query), candidate, "query", "candidate", state)
         case _, BoundedSize():
             dearer = replace(state, cost=state.cost + RUN_TIME)
-            one, _side = _walk(asked, "asked", "n", state)
+            one, _side = _resolve(query, "query", "n", state)
             if isinstance(one, SizeName):
-                yield from _sizes(asked, _name(given), "asked", "given", dearer)
+                yield from _match_sizes(query, _name(candidate), "query", "candidate", dearer)
         case _:
-            yield from _sizes(asked, given, "asked", "given", state)
+            yield from _match_sizes(query, candidate, "query", "candidate", state)
 
 
 def _name(size: BoundedSize) -> SizeName:
     return SizeName(size.span, size.name)
 
 
-def _sizes(asked: _Size, given: _Size, near: str, far: str, state: MatchState) -> Iterator[MatchState]:
-    one, side = _walk(asked, near, "n", state)
-    other, beyond = _walk(given, far, "n", state)
+def _match_sizes(query: _Size, candidate: _Size, near: str, far: str, state: MatchState) -> Iterator[MatchState]:
+    one, side = _resolve(query, near, "n", state)
+    other, beyond = _resolve(candidate, far, "n", state)
     match one, other:
-        case _ if is_hole(one):
+        case _ if is_wildcard(one):
             yield state
-        case _ if is_hole(other):
+        case _ if is_wildcard(other):
             yield replace(state, cost=state.cost + SPECIAL)
         case SizeName(name=name), SizeName(name=same) if name == same and side == beyond:
             yield state
-        case SizeName(name=name), SizeNumber() | SizeCall() if side == "asked" and beyond == "given":
+        case SizeName(name=name), SizeNumber() | SizeCall() if side == "query" and beyond == "candidate":
             yield from _bind((f"n {side}", name), BoundVariable(other, beyond), state)
         case _, SizeName(name=name):
             yield from _bind((f"n {beyond}", name), BoundVariable(one, side), state)
@@ -364,7 +365,7 @@ def _sizes(asked: _Size, given: _Size, near: str, far: str, state: MatchState) -
             for order in orders:
                 states = [state]
                 for a, b in zip(arguments, order, strict=True):
-                    states = [after for before in states for after in _sizes(a, b, side, beyond, before)]
+                    states = [after for before in states for after in _match_sizes(a, b, side, beyond, before)]
                 yield from states
         case _:
             return
@@ -373,8 +374,8 @@ def _sizes(asked: _Size, given: _Size, near: str, far: str, state: MatchState) -
 # --------------------------------------------------------------------------------------- bindings
 
 
-def _walk(term: _Term, side: str, sort: str, state: MatchState) -> tuple[_Term, str]:
-    """What a term stands for by now, and whose names that has."""
+def _resolve(term: _Term, side: str, sort: str, state: MatchState) -> tuple[_Term, str]:
+    """Follow bindings from a variable to its term, and the side of the term's variables."""
     while is_variable(term):
         bound = state.bindings.get((f"{sort} {side}", term.name))
         if bound is None or isinstance(bound.term, tuple):
@@ -384,24 +385,24 @@ def _walk(term: _Term, side: str, sort: str, state: MatchState) -> tuple[_Term, 
 
 
 def _bind(key: Key, bound: BoundVariable, state: MatchState) -> Iterator[MatchState]:
-    """No state where the term mentions the name: it would have no end."""
-    if not _mentions(key, bound, state):
+    """The state with one more binding; none if the variable occurs in the term (occurs check)."""
+    if not _occurs(key, bound, state):
         yield MatchState({**state.bindings, key: bound}, state.cost)
 
 
-def _mentions(key: Key, bound: BoundVariable, state: MatchState) -> bool:
-    """Does a size mention a name, through what names in it stand for?"""
+def _occurs(key: Key, bound: BoundVariable, state: MatchState) -> bool:
+    """Does a variable occur in a size, also through bindings?"""
     if isinstance(bound.term, SizeCall):
-        return any(_mentions(key, BoundVariable(part, bound.side), state) for part in bound.term.args)
+        return any(_occurs(key, BoundVariable(part, bound.side), state) for part in bound.term.args)
     if not isinstance(bound.term, SizeName):
         return False
     name = f"n {bound.side}", bound.term.name
     further = state.bindings.get(name)
-    return name == key or (further is not None and _mentions(key, further, state))
+    return name == key or (further is not None and _occurs(key, further, state))
 
 
-def _loss(state: MatchState) -> int:
-    """What the names had to stand for: a name of one side for one of the other costs nothing, the first time."""
+def _binding_cost(state: MatchState) -> int:
+    """The cost of the bindings: renaming a variable costs nothing the first time, any other binding costs."""
     cost = 0
     met: dict[tuple[str, str, str], str] = {}
     for (kind, name), bound in state.bindings.items():
@@ -409,39 +410,37 @@ def _loss(state: MatchState) -> int:
         if isinstance(bound.term, tuple):
             only = bound.term[0] if len(bound.term) == 1 else None
             is_shape = isinstance(only, ShapeVariable)
-            cost += 0 if is_shape else (GENERAL - 1 if side == "given" else SPECIAL)
+            cost += 0 if is_shape else (GENERAL - 1 if side == "candidate" else SPECIAL)
             continue
-        term, owner = _walk(bound.term, bound.side, sort, state)
-        if is_hole(term):
+        term, owner = _resolve(bound.term, bound.side, sort, state)
+        if is_wildcard(term):
             continue
         if not is_variable(term):
-            cost += GENERAL if side == "given" else SPECIAL
+            cost += GENERAL if side == "candidate" else SPECIAL
             continue
         first = met.setdefault((sort, owner, term.name), name)
         if first != name or owner == side:
-            cost += GENERAL if side == "given" else SPECIAL
+            cost += GENERAL if side == "candidate" else SPECIAL
     return cost
 
 
-def _fits_classes(state: MatchState, given: FunctionType) -> bool:
-    """Does every element variable stand for something that `where` allows?"""
-    for name, kind in given.classes.items():
-        bound = state.bindings.get(("T given", name))
+def _satisfies_classes(state: MatchState, candidate: FunctionType) -> bool:
+    """Is every element variable bound to a type of the class that `where` requires?"""
+    for name, kind in candidate.classes.items():
+        bound = state.bindings.get(("T candidate", name))
         if bound is None or isinstance(bound.term, tuple):
             continue
-        term, _ = _walk(bound.term, bound.side, "T", state)
+        term, _ = _resolve(bound.term, bound.side, "T", state)
         if not is_variable(term) and isinstance(term, ElementName) and term.name not in _CLASSES[kind]:
             return False
     return True
 
 
-# ---------------------------------------------------------------------------------------------------- by_type
-#
-# Search by type: every function that fits, the nearest first; and what may be meant if none does.
+# ---------------------------------------------------------------------------------------------------- search by type
 
 @dataclass(frozen=True, slots=True)
 class TypeFit:
-    """`how` is empty where the function is applied as it is."""
+    """An entry that fits, with its cost, the type that fits, and how it is applied (empty: as it is)."""
 
     cost: int
     entry: CatalogueEntry
@@ -449,17 +448,17 @@ class TypeFit:
     how: str
 
 
-def search(asked: FunctionType, entries: Iterable[CatalogueEntry]) -> list[TypeFit]:
-    """Best first, each function once."""
+def search_types(query: FunctionType, entries: Iterable[CatalogueEntry]) -> list[TypeFit]:
+    """The entries that fit a type, cheapest first, each once."""
     hits: list[TypeFit] = []
     for entry in entries:
         fits: list[TypeFit] = []
         for written in entry.types:
             try:
-                given = read(written)
-            except NoType:
+                candidate = parse_type(written)
+            except InvalidType:
                 continue  # a signature beyond what can be searched for
-            fit = match(asked, given)
+            fit = match(query, candidate)
             if fit is not None:
                 fits.append(TypeFit(fit.cost, entry, written, fit.how))
         if fits:
@@ -467,13 +466,13 @@ def search(asked: FunctionType, entries: Iterable[CatalogueEntry]) -> list[TypeF
     return sorted(hits, key=lambda fit: (fit.cost, fit.entry.origin, fit.entry.name))
 
 
-def wider(asked: FunctionType, text: str, entries: tuple[CatalogueEntry, ...]) -> list[str]:
-    """Searches near one that found nothing which do find something, with how much."""
+def wider_searches(query: FunctionType, text: str, entries: tuple[CatalogueEntry, ...]) -> list[str]:
+    """Wider searches that have results, for a search without: with `_` for the result, or for the arguments."""
     arguments, _, result = text.rpartition("→")
-    holes = " → ".join(["_"] * len(asked.arguments))
+    holes = " → ".join(["_"] * len(query.arguments))
     suggestions = []
     for written in (f"{arguments.strip()} → _", f"{holes} → {result.strip()}"):
-        count = len(search(read(written), entries))
+        count = len(search_types(parse_type(written), entries))
         if count:
             suggestions.append(f"rho search '{written}' finds {count}")
     return suggestions

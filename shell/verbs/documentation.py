@@ -90,7 +90,7 @@ def _own(file: str, console: Console) -> tuple[CatalogueEntry, ...]:
     from ..console import messages
     from ..console.messages import read_source
     from ..pipeline import Session
-    from ..searching.catalogue import yours
+    from ..searching.catalogue import entries_of_file
 
     try:
         checked = Session().check(read_source(file))
@@ -99,7 +99,7 @@ def _own(file: str, console: Console) -> tuple[CatalogueEntry, ...]:
         return ()
     if not checked.accepted:
         console.note(f"{file} is rejected: `rho check {file}` says why; searching what could be checked")
-    return yours(checked)
+    return entries_of_file(checked)
 
 
 # ---------------------------------------------------------------------------------------------------- info

@@ -24,7 +24,7 @@ def threads() -> Iterator[Threads]:
 def cluster(threads: Threads) -> Iterator[rho.Cluster]:
     made = cluster_of(threads, 2)
     yield made
-    made.attachment.cluster.close()
+    made.connection.cluster.close()
 
 
 @pytest.fixture(scope="module")

@@ -122,6 +122,6 @@ class Spawned(Unseen):
 def cluster_of(others: Membership, count: int) -> rho.Cluster:
     """So many of them, as `rho.Cluster` has them."""
     made = rho.Cluster.__new__(rho.Cluster)
-    made.attachment = ClusterConnection("residents of this process")
-    made.attachment.__dict__["cluster"] = ClusterClient(Some(others, count), this_machine())
+    made.connection = ClusterConnection("residents of this process")
+    made.connection.__dict__["cluster"] = ClusterClient(Some(others, count), this_machine())
     return made

@@ -34,7 +34,7 @@ def test_from_python(cluster: rho.Cluster, tmp_path: Path) -> None:
     plain, program = loaded(tmp_path, TEXT), loaded(tmp_path, ON_A_WORKER)
     x = np.linspace(-1, 1, 3_000_001)
     alone = plain.run(x=x)
-    client = cluster.attachment.cluster.membership.client  # type: ignore[attr-defined]
+    client = cluster.connection.cluster.membership.client  # type: ignore[attr-defined]
     for _ in range(2):
         apart = program.run(x=x, cluster=cluster)
         assert apart["y"].tobytes() == alone["y"].tobytes() and apart.printed == alone.printed

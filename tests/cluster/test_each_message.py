@@ -79,8 +79,8 @@ class Given(Unseen):
 def counted(threads: Threads, last: int, restarts: int) -> tuple[rho.Cluster, Counting]:
     made, home = rho.Cluster.__new__(rho.Cluster), ClusterClient(Some(threads, WORKERS), this_machine(), restarts)
     home.workers = Counting(last)
-    made.attachment = ClusterConnection("residents of this process")
-    made.attachment.__dict__["cluster"] = home
+    made.connection = ClusterConnection("residents of this process")
+    made.connection.__dict__["cluster"] = home
     return made, home.workers
 
 
@@ -97,7 +97,7 @@ def test_a_worker_is_lost_at_a_message(threads: Threads, small: Path, tmp_path: 
     target = tmp_path / f"y.{suffix}"
     cluster, all_of_them = counted(threads, -1, restarts)
     assert writers(saved_by(cluster, small, TEXT, target))
-    cluster.attachment.close()
+    cluster.connection.close()
     right, ended = target.read_bytes(), set[str]()
     assert all_of_them.count > 10
     for last in share(range(1, all_of_them.count + 1), seed=71):
@@ -111,13 +111,13 @@ def test_a_worker_is_lost_at_a_message(threads: Threads, small: Path, tmp_path: 
             assert "127.0.0.1" in error.diagnostics[0].message
             ended.add("refused")
         finally:
-            cluster.attachment.close()
+            cluster.connection.close()
         expected = b"old" if ended == {"refused"} else right
         assert target.read_bytes() == expected and [path.name for path in tmp_path.iterdir()] == [target.name], (SEED, last)
         ended.clear()
     cluster, _ = counted(threads, -1, 0)  # the residents are free for the next home
     saved_by(cluster, small, TEXT, target)
-    cluster.attachment.close()
+    cluster.connection.close()
     assert target.read_bytes() == right
 
 
@@ -127,7 +127,7 @@ def test_homes_with_wrong_tokens(threads: Threads, small: Path, tmp_path: Path, 
     """Those that know one of two tokens go on with one worker; those that know none are refused; both are told of it."""
     members = [replace(one, token=token) if at in wrong else one for at, one in enumerate(threads.members()[:WORKERS])]
     cluster, words = cluster_of(Given(members), WORKERS), list[str]()
-    home, target = cluster.attachment.cluster, tmp_path / "y.npy"
+    home, target = cluster.connection.cluster, tmp_path / "y.npy"
     home.tell = words.append
     cure = "before its first answer (a worker that was restarted has another token: attach again)"
     if len(wrong) < WORKERS:
@@ -140,9 +140,9 @@ def test_homes_with_wrong_tokens(threads: Threads, small: Path, tmp_path: Path, 
         (one,) = refused.value.diagnostics
         words += [one.message, *one.notes]
         assert one.code == "E710" and not target.exists()
-    cluster.attachment.close()
+    cluster.connection.close()
     for at in wrong:
         assert any(members[at].address in one and cure in one for one in words), words
     cluster = cluster_of(threads, WORKERS)  # the residents serve those that know them
     saved_by(cluster, small, TEXT, target)
-    cluster.attachment.close()
+    cluster.connection.close()

@@ -151,7 +151,7 @@ def test_a_call_of_the_system_fails(
             assert disk.struck != {"look"} and bool(on_workers(one)) == ("worker" in disk.struck), about
     saved_by(cluster, small, TEXT, target)
     assert target.read_bytes() == right
-    cluster.attachment.cluster.close()
+    cluster.connection.cluster.close()
 
 
 def folder_removed(folder: Path) -> None:
@@ -208,7 +208,7 @@ def test_the_folder_or_the_temporary_vanishes(
         else:
             assert one.code == "E708" and one.message == f"`{target}` cannot be written: {EVENTS[event]}", about
             assert left == ({target.name: b"old"} if event is temporaries_removed else {}), about
-    cluster.attachment.cluster.close()
+    cluster.connection.cluster.close()
 
 
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="limits of other processes are of Linux")
@@ -228,4 +228,4 @@ def test_a_worker_may_not_write_as_much(small: Path, tmp_path: Path, suffix: str
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         assert writers(saved_by(cluster, small, TEXT, target)) == {"w0", "w1"}
         assert len(target.read_bytes()) > 40 * 6 * 8
-        cluster.attachment.cluster.close()
+        cluster.connection.cluster.close()

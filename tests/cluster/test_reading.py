@@ -67,7 +67,7 @@ def test_a_file_that_changes_after_it_was_seen_is_told(cluster: rho.Cluster, tmp
     np.save(tmp_path / "x.npy", np.arange(50_000.0))
     program = loaded(tmp_path, SHARED)
     program.run(cluster=cluster)
-    home = cluster.attachment.cluster
+    home = cluster.connection.cluster
     attempt = home.attempt
 
     def late(*given: Any) -> Any:

@@ -104,7 +104,7 @@ def test_workers_who_are_left_keep_their_names_and_read_files(files: Path) -> No
     spawned = Spawned(2)
     try:
         lossy = cluster_of(spawned, 2)
-        home, told = lossy.attachment.cluster, list[str]()
+        home, told = lossy.connection.cluster, list[str]()
         attempt, home.tell = home.attempt, told.append
 
         def killed(*given: Any) -> Any:
@@ -125,7 +125,7 @@ def test_workers_who_are_left_keep_their_names_and_read_files(files: Path) -> No
 
 
 def test_a_block_that_names_a_lost_worker_says_that_it_was_lost(cluster: rho.Cluster, files: Path) -> None:
-    home = cluster.attachment.cluster
+    home = cluster.connection.cluster
     attempt = home.attempt
 
     def lost(*given: Any) -> Any:

@@ -29,10 +29,10 @@ SHARED = "input x : f64[n] ← \"{}\"\noutput y ← √1+x×x\nschedule {{\n  sp
 @pytest.fixture
 def cluster(threads: Threads) -> Iterator[rho.Cluster]:
     made = cluster_of(threads, 2)
-    own = made.attachment.cluster
+    own = made.connection.cluster
     own.reading = dict.fromkeys((HERE, *(one.address for one in own.members)), QUICK)  # nothing is read to see how quick that is
     yield made
-    made.attachment.cluster.close()
+    made.connection.cluster.close()
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_a_server_that_answers_otherwise_than_before(cluster: rho.Cluster, serve
     np.save(served.folder / "x.npy", np.arange(50_000.0))
     program = loaded(tmp_path, SHARED.format(served.url("x.npy")))
     program.run(cluster=cluster)
-    home = cluster.attachment.cluster
+    home = cluster.connection.cluster
     attempt = home.attempt
 
     def late(*given: object) -> object:

@@ -28,7 +28,7 @@ def saved_by(cluster: rho.Cluster, folder: Path, text: str, target: Path, in_pla
     session = Session()
     (folder / "p.rho").write_text(text, encoding="utf-8")
     request = RunRequest({}, {}, {"y": str(target)})
-    scheduling = Scheduling(PlanPurpose.RUN, cluster=cluster.attachment, in_place=in_place, effort=PlanningEffort.FAST)
+    scheduling = Scheduling(PlanPurpose.RUN, cluster=cluster.connection, in_place=in_place, effort=PlanningEffort.FAST)
     ready = session.load(session.check(Source(str(folder / "p.rho"), text)), request, scheduling=scheduling)
     outcome = session.run(ready)
     with outcome.discarding_unsaved():
@@ -89,7 +89,7 @@ def test_outputs_in_a_folder_that_a_worker_does_not_see_are_written_at_home(
 
 @pytest.mark.parametrize("suffix", ["npy", "zarr.zip"])
 def test_outputs_are_written_anew_by_those_who_are_left(cluster: rho.Cluster, files: Path, tmp_path: Path, suffix: str) -> None:
-    home, told = cluster.attachment.cluster, list[str]()
+    home, told = cluster.connection.cluster, list[str]()
     attempt, home.tell = home.attempt, told.append
 
     def lost(*given: Any) -> Any:

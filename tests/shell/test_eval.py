@@ -68,9 +68,9 @@ def test_modules_are_read_each_time(tmp_path: Path) -> None:
 
 
 def test_texts_are_forgotten() -> None:
-    for number in range(evaluating.MOST_KEPT + 20):
+    for number in range(evaluating.MOST_CACHED + 20):
         assert rho.eval(f"{number}+0") == number
-    assert len(evaluating._kept) <= evaluating.MOST_KEPT
+    assert len(evaluating._evaluators) <= evaluating.MOST_CACHED
 
 
 def test_many_threads() -> None:

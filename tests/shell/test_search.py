@@ -13,7 +13,7 @@ from rho.shell.display import documentation
 from rho.shell.pipeline import Session
 from rho.shell.searching import catalogue, catalogue as words, type_match
 from rho.shell.searching.catalogue import FUNCTIONS, IDIOMS, LIBRARY, OPERATORS, Idiom
-from rho.shell.searching.type_match import NoType, match, read
+from rho.shell.searching.type_match import InvalidType, match, parse_type
 
 from .conftest import Rho
 
@@ -21,11 +21,11 @@ EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
 
 def first(query: str, count: int = 3) -> list[str]:
-    return [found.entry.name for found in words.search(query.split(), catalogue.shipped())][:count]
+    return [found.entry.name for found in words.search_words(query.split(), catalogue.shipped_entries())][:count]
 
 
 def fitting(query: str, count: int = 4) -> list[str]:
-    return [fit.entry.name for fit in type_match.search(read(query), catalogue.shipped())][:count]
+    return [fit.entry.name for fit in type_match.search_types(parse_type(query), catalogue.shipped_entries())][:count]
 
 
 @pytest.mark.parametrize(
@@ -82,33 +82,33 @@ def test_types_find(query: str, wanted: str) -> None:
     ],
 )  # fmt: skip
 def test_fits(asked: str, given: str, fits: bool) -> None:
-    assert (match(read(asked), read(given)) is not None) is fits
+    assert (match(parse_type(asked), parse_type(given)) is not None) is fits
 
 
 def test_the_same_up_to_names_costs_nothing_and_more_general_a_little() -> None:
-    asked = read("f64[n] → f64")
-    costs = [match(asked, read(text)) for text in ("f64[m] → f64", "f64[m ..s] → f64[..s]", "T[n] → T", "f64[4] → f64")]
+    asked = parse_type("f64[n] → f64")
+    costs = [match(asked, parse_type(text)) for text in ("f64[m] → f64", "f64[m ..s] → f64[..s]", "T[n] → T", "f64[4] → f64")]
     found = [one.cost for one in costs if one is not None]
     assert found[0] == 0 and found == sorted(found) and len(set(found)) == 4
 
 
 def test_exchanged_and_lifted_say_so() -> None:
-    turned = match(read("i64[n] → char[m] → f64"), read("char[a] → i64[b] → f64"))
-    lifted = match(read("f64[n m] → f64[n]"), read("f64[k] → f64"))
+    turned = match(parse_type("i64[n] → char[m] → f64"), parse_type("char[a] → i64[b] → f64"))
+    lifted = match(parse_type("f64[n m] → f64[n]"), parse_type("f64[k] → f64"))
     assert turned is not None and "exchanged" in turned.how
     assert lifted is not None and "frame [n]" in lifted.how
 
 
 @pytest.mark.parametrize("text", ["f64[n+m] → idx<n>[n]", "f64[n+m] → perm<n>", "f64[n] → f64[n+1]"])
 def test_no_size_stands_for_one_that_it_is_part_of(text: str) -> None:
-    assert [match(read(text), given) for entry in catalogue.shipped() for given in map(read, entry.types)]
-    assert match(read("f64[n] → f64[n]"), read("T[n] → T[n-1]")) is None
+    assert [match(parse_type(text), given) for entry in catalogue.shipped_entries() for given in map(parse_type, entry.types)]
+    assert match(parse_type("f64[n] → f64[n]"), parse_type("T[n] → T[n-1]")) is None
 
 
 @pytest.mark.parametrize("text", ["f64[n → f64", "float[n] → f64", "f64[n] →", "a → b → c → d", "f64[n] → f64]", "f64[n!] → f64"])
 def test_what_is_no_type(text: str, rho: Rho) -> None:
-    with pytest.raises(NoType):
-        read(text)
+    with pytest.raises(InvalidType):
+        parse_type(text)
     ran = rho("search", text)
     assert ran.code == 2 and ran.err and "Traceback" not in ran.err
 
@@ -119,7 +119,7 @@ def test_idioms_are_true(row: Idiom, rho: Rho) -> None:
     assert (ran.code, ran.out.rstrip("\n")) == (0, row.example[1])
     checked = Session().check(Source("<idiom>", f"f : {row.type}\nf ← {row.function}\n"))
     assert checked.accepted, checked.diagnostics
-    read(row.type)
+    parse_type(row.type)
 
 
 def test_the_tables_name_what_exists() -> None:
@@ -131,10 +131,10 @@ def test_the_tables_name_what_exists() -> None:
 
 
 def test_every_signature_can_be_read() -> None:
-    entries = catalogue.shipped()
+    entries = catalogue.shipped_entries()
     for entry in entries:
         for type_ in entry.types:
-            read(type_)
+            parse_type(type_)
     typed = {entry.name for entry in entries if entry.types}
     assert {row.glyph for row in PRIMITIVES if row.role is GlyphRole.FUNCTION} - typed == {"⊂"}
     assert {entry.name for entry in documentation.entries()} - typed == {"text.small"}  # letters, no function
