@@ -1,4 +1,4 @@
-"""The checker's front door: source text → typed core and diagnostics.  Executes nothing, reads no data."""
+"""The entry points of the type checker: from source text to typed core and diagnostics.  Executes nothing, reads no data."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ LoadModule = Callable[[str, str | None], Source | None]
 
 @dataclass(frozen=True)
 class CheckResult:
-    """`core` is None if there is an error.  Types as text and quantities are worked out when asked for."""
+    """The result of checking a program; `core` is None if there is an error.  Types as text and quantities are computed on
+    demand."""
 
     core: Core | None
     diagnostics: tuple[Diagnostic, ...]
@@ -44,7 +45,7 @@ class CheckResult:
 
     @cached_property
     def types(self) -> Mapping[str, str]:
-        """The top-level names' types."""
+        """The types of the top-level names, as text."""
         shown: dict[str, str] = {}
         for name, entry in self.elaborated.names.items():
             if isinstance(entry, (Operand, TupleOperand)):
@@ -58,7 +59,7 @@ class CheckResult:
         return shown
 
     def drops_left(self, name: str) -> bool:
-        """Is it a top-level function that drops a left argument?"""
+        """Does a name stand for a top-level function that ignores its left argument?"""
         return drops_left(self.elaborated.names.get(name))
 
     @property
@@ -67,14 +68,14 @@ class CheckResult:
         return None if self.elaborated.last is None else show_value_type(self.elaborated.last)
 
     def quantities(self) -> tuple[NamedQuantity, ...]:
-        """How often the elements of inputs and named values are read; none if there is an error."""
+        """How often the elements of inputs and named values are read; empty if there is an error."""
         from .usage.check_moves import named_quantities
 
         return () if self.core is None else named_quantities(self.core)
 
     def signatures(self) -> Mapping[str, tuple[str, ...]]:
-        """What every function of the program takes and gives for symbolic sizes, with quantities: a line for each way to
-        apply it, none for a generic one."""
+        """The inferred signatures of every function of the program, with quantities: one for each way to apply it, none for a
+        generic one."""
         return {
             name: self._signatures_of(name, entry)
             for name, entry in self.elaborated.names.items()
@@ -82,7 +83,7 @@ class CheckResult:
         }
 
     def instances(self) -> Mapping[str, tuple[tuple[str, Instance], ...]]:
-        """The ways to apply each function, with their signatures; see `signatures`."""
+        """The ways to apply each function, each with its signature as text."""
         from .elaborate.infer_signature import instances
         from .usage.check_moves import show_instance
 
@@ -94,8 +95,8 @@ class CheckResult:
         return shown
 
     def describe(self, name: str) -> tuple[str, ...]:
-        """What an editor shows on a top-level name: type and reads of a value; each way to apply a function, with what it
-        needs of the sizes as `where`.  Nothing for an unknown name."""
+        """The lines that an editor shows for a top-level name: the type and the reads of a value; the signatures of a function,
+        with what it requires of sizes as `where`.  Empty for an unknown name."""
         entry = self.elaborated.names.get(name)
         if entry is None:
             return ()
@@ -121,7 +122,7 @@ class CheckResult:
 
 
 def no_modules(name: str, importer: str | None) -> Source | None:
-    """A loader that finds nothing."""
+    """A loader of no modules."""
     return None
 
 
@@ -129,8 +130,8 @@ def check(
     source: Source, *, load_module: LoadModule = no_modules, strict: bool = False, index_origin: int | None = None,
     check_cache: CheckCache | None = None,
 ) -> CheckResult:  # fmt: skip
-    """Check a program.  `index_origin` overrides what the file says (for `eval --lines` and corpora); `memory` is what a
-    `Checker` keeps from earlier versions."""
+    """Check a program.  `index_origin` overrides the file's `⎕IO` (for `eval --lines` and corpora); `strict` makes errors of
+    checks that are left to loading or running; `check_cache` is what a `Checker` keeps of earlier versions."""
     done = elaborate(source, load_module, strict=strict, index_origin=index_origin, check_cache=check_cache)
     return CheckResult(done.core, done.diagnostics, done)
 
@@ -143,18 +144,17 @@ def show_value_type(value: Value) -> str:
     return "(" + " ⋄ ".join(items) + ")"
 
 
-# ---------------------------------------------------------------------------------------------------- incremental
+# ---------------------------------------------------------------------------------------------------- incremental checking
 #
-# Checking one version of a program after another, paying for what changed: for editors, sessions and `check --watch`.
+# Checks the versions of a program one after another, at the cost of what changed: for editors, sessions and `check --watch`.
 #
-# A `Checker` keeps bound statements by their texts and the outcomes of definitions by all that they mean
-# (`elaborate.context`), and gives for every version exactly what `check` gives for it alone: diagnostics, core, types,
-# quantities and signatures.  Whatever is not certain to be the same is done again.
+# A `Checker` caches bound statements by their texts and the outcomes of definitions by all that they depend on
+# (`elaborate.context`).  For every version it gives exactly what `check` gives: diagnostics, core, types, quantities, signatures.
 #
-# One checker serves one loader of modules and one strictness; it is not to be used by two threads at once.
+# A checker is for one loader of modules and one strictness, and for one thread at a time.
 
 class Checker:
-    """Checks versions of programs; `index_origin` overrides what files say."""
+    """Checks versions of programs; `index_origin` overrides the `⎕IO` of files."""
 
     def __init__(self, load_module: LoadModule = no_modules, *, strict: bool = False, index_origin: int | None = None) -> None:
         self._load_module = load_module
@@ -164,15 +164,15 @@ class Checker:
 
     @cached_property
     def sibling(self) -> Checker:
-        """A checker of other texts by the same rules, so that this one's memory stays with its program."""
+        """A checker with the same settings for other texts, which would displace this program in the cache."""
         return Checker(self._load_module, strict=self._strict, index_origin=self._index_origin)
 
     def read(self, source: Source, load_module: LoadModule | None = None) -> Parsed:
-        """This version with what its names stand for, without checking it."""
+        """Parse and bind this version without checking it."""
         return programs.read(source, self._load_module if load_module is None else load_module, {}, self._check_cache)
 
     def check(self, source: Source, load_module: LoadModule | None = None) -> CheckResult:
-        """The result of checking this version; `load_module` may read the modules anew."""
+        """Check this version; `load_module` replaces the checker's loader."""
         load = self._load_module if load_module is None else load_module
         try:
             return check(source, load_module=load, strict=self._strict, index_origin=self._index_origin,
@@ -181,23 +181,23 @@ class Checker:
             self._check_cache.end_generation()
 
 
-# ---------------------------------------------------------------------------------------------------- judging
+# ---------------------------------------------------------------------------------------------------- facts about expressions
 #
-# What is known of expressions at a place of a program, beside what checking the program finds: ranks, element kinds, ranges.
+# Ranks, element kinds and ranges of expressions at a position of a program, for the translation of foreign syntax.
 
 _LETTERS: Final = {Kind.BOOL: "b", Kind.I64: "i", Kind.F64: "f", Kind.CHAR: "c"}
 _LIBRARIES: Final = re.compile(r"(?<![\w.])(stats|sort|text|linalg)\.")
 
 
 class ExpressionFacts:
-    """Facts of expressions after the first statements of one file; expensive ones are worked out once."""
+    """Facts about the values of expressions after a prefix of one file (a `FactQuery` of `lang.foreign`), cached."""
 
     def __init__(self, checker: Checker, load: LoadModule, file: str) -> None:
         self._checker, self._load, self._file = checker, load, file
         self._known: dict[tuple[str, str], ArgumentFact | None] = {}
 
     def __call__(self, before: str, texts: Sequence[str]) -> list[ArgumentFact | None]:
-        """The facts of some expressions after a text; None for what has an error or is no array."""
+        """The facts about some expressions after a text; None for one that has an error or is no array."""
         from ..lang.foreign.equivalence_domains import literal_fact
 
         asked = [text for text in dict.fromkeys(texts) if (before, text) not in self._known]

@@ -1,4 +1,4 @@
-"""The sink of diagnostics: records each once, with the calls being expanded; names of values and sizes for messages."""
+"""The sink of diagnostics, the program's names of values for messages, and types as text."""
 
 from __future__ import annotations
 
@@ -13,27 +13,28 @@ from .elements import ArrayType, show_element
 from .sizes.polynomials import Size, show, show_short, variable
 from .sizes.size import upper_bound
 
-# ---------------------------------------------------------------------------------------------------- reports
+# ---------------------------------------------------------------------------------------------------- sink
 
 @dataclass(slots=True)
 class DiagnosticSink:
-    """`calls` are being expanded, the outermost first; `warnings`: where an index was warned of."""
+    """The diagnostics so far, each reported once.  `calls` are the calls being inlined, outermost first; `warnings` are the spans
+    of warnings about indices."""
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
     calls: list[Span] = field(default_factory=list)
     warnings: dict[tuple[ValueId, str], Span] = field(default_factory=dict)
 
     def trial(self) -> DiagnosticSink:
-        """For work whose reports are apart from what was reported before."""
+        """An empty sink for speculative work."""
         return DiagnosticSink([], list(self.calls), self.warnings)
 
     def add(self, diagnostic: Diagnostic) -> None:
-        """Collect a diagnostic; the same one at the same place only once."""
+        """Collect a diagnostic, once for each span."""
         same = (diagnostic.code, diagnostic.message, diagnostic.span)
         if any((d.code, d.message, d.span) == same for d in self.diagnostics[-50:]):
             return
         if diagnostic.code == Code.W310 and any(d.code == Code.W310 and d.span == diagnostic.span for d in self.diagnostics):
-            return  # one check in the text, however often it is expanded
+            return  # the same check of a function that is inlined several times
         if self.calls and diagnostic.code[:2] not in ("E0", "E6"):
             labelled = {label.span for label in diagnostic.labels}
             places = [span for span in dict.fromkeys((self.calls[0], self.calls[-1])) if span not in labelled]
@@ -41,7 +42,7 @@ class DiagnosticSink:
         self.diagnostics.append(diagnostic)
 
     def warned(self, index: ValueId, message: str, span: Span) -> bool:
-        """Was this said of the same index elsewhere?  Of several checks that fail a program meets the first."""
+        """Was the same warning given about this index elsewhere?  If several checks would fail, a run meets the first."""
         before = self.warnings.get((index, message))
         if before is not None and any(d.code == Code.W310 and d.span == before for d in self.diagnostics):
             return True
@@ -49,13 +50,12 @@ class DiagnosticSink:
         return False
 
 
-# ---------------------------------------------------------------------------------------------------- wording
-#
-# How the program writes its values: their names and where it mentions them, for messages.
+# ---------------------------------------------------------------------------------------------------- names of values
 
 @dataclass(slots=True)
 class SourceNames:
-    """`names`: the first name of a value; `uses`: where it was mentioned last; `said`: what this statement added to either."""
+    """The first name of each value and the span of its last use, for messages; `said`: what the current statement added to
+    either."""
 
     names: dict[ValueId, str] = field(default_factory=dict)
     uses: dict[ValueId, Span] = field(default_factory=dict)
@@ -63,11 +63,11 @@ class SourceNames:
     said: list[tuple[ValueId, str | Span]] = field(default_factory=list)
 
     def trial(self) -> SourceNames:
-        """For work that is to leave no trace."""
+        """A copy for speculative work."""
         return SourceNames(dict(self.names), dict(self.uses), self.sources)
 
     def add(self, value: ValueId, word: str | Span) -> None:
-        """A name, which counts if it is the first, or a mention."""
+        """Record a name (the first one counts) or a use of a value."""
         if isinstance(word, Span):
             self.uses[value] = word
         elif self.names.setdefault(value, word) is not word:
@@ -75,16 +75,16 @@ class SourceNames:
         self.said.append((value, word))
 
     def text(self, span: Span) -> str:
-        """The program's text there; empty if its source is not at hand."""
+        """The program's text at a span; empty if its source is unknown."""
         return next((source.text[span.start : span.end] for source in self.sources if source.name == span.file), "")
 
 
-# ---------------------------------------------------------------------------------------------------- display
+# ---------------------------------------------------------------------------------------------------- types as text
 #
-# How types are written: `f64[n 3]`, `idx<n>[n]`, `perm<n>`, `f64[k≤n 2]`; a scalar is its element.
+# `f64[n 3]`, `idx<n>[n]`, `perm<n>`, `f64[k≤n 2]`; the type of a scalar is its element.
 
 def show_type(type: ArrayType) -> str:
-    """A type in the notation of types.md."""
+    """A type as text (docs/types.md)."""
     if type.permutation:
         return f"perm<{show_short(type.shape[0])}>"
     if not type.shape:
@@ -93,7 +93,7 @@ def show_type(type: ArrayType) -> str:
 
 
 def show_shape(shape: Sequence[Size]) -> str:
-    """`[n 3]`; a size known only at run time shows its cap: `[k≤n]`, `[k+k2≤2·n]`."""
+    """A shape as text, `[n 3]`; run-time sizes are shown with their caps: `[k≤n]`, `[k+k2≤2·n]`."""
     return f"[{' '.join(_show_size(s) for s in shape)}]"
 
 
@@ -105,7 +105,7 @@ def _show_size(size: Size) -> str:
 
 
 def names_of_sizes(arguments: Sequence[ArrayType], results: Sequence[ArrayType]) -> dict[Size, str]:
-    """What a signature calls the sizes of its results that are known only when run: `k` of `k≤n`; a sum has a name of its own."""
+    """The names of the run-time sizes in the results of a signature, such as k in `k≤n`; a sum of sizes gets a new name."""
     open_sizes = {size: None for type_ in results for size in _sizes(type_) if size.is_runtime()}
     used = {v.name for type_ in (*arguments, *results) for size in _sizes(type_) for v in size.variables()}
     names: dict[Size, str] = {}
@@ -126,7 +126,7 @@ def _sizes(type_: ArrayType) -> list[Size]:
 
 
 def show_signature_type(type: ArrayType, names: Mapping[Size, str]) -> str:
-    """A type as a signature states it, whole and readable: `names` are those of sizes known only when run."""
+    """A type as a signature states it, never cut; `names` are those of run-time sizes."""
 
     def open_size(size: Size) -> str:
         return f"{names[size]}≤{show(upper_bound(size))}" if size in names else show(size)

@@ -1,8 +1,8 @@
-"""Element types: kinds, ranges, index types, weak literals, promotion.
+"""Element types (kinds, ranges, index types, weak literals), their promotion, and array types.
 
-An `Element` is a storage kind with what else is known statically: an integer range, the size an
-index stays below, and whether it is weak (a literal, a `param` or a known size, which never widens
-an array's element type).  Rules: language.md, Numbers.
+An `Element` is a storage kind with what is known statically: an integer range, the size that an index stays below, and whether it
+is weak (a literal, a `param` or a known size, which never widens an array's element type).  The rules are in docs/language.md,
+Numbers.
 """
 
 from __future__ import annotations
@@ -59,9 +59,8 @@ _BYTES = {
 class Element:
     """An element type.
 
-    `low`, `high`: inclusive integer range when known (bool and integer kinds; Python ints, never
-    sizes).  `most`: an inclusive upper bound that is a size.  `below`: the
-    element is `idx<below>`, stored from 0 as i64.  `weak`: see above.
+    `low`, `high`: the inclusive range of integers and bools if known (Python ints).  `symbolic_max`: an inclusive upper bound
+    that is a size.  `index_bound`: the element is `idx<index_bound>`, stored from 0 as i64.  `weak`: see the module's docstring.
     """
 
     kind: Kind
@@ -78,12 +77,12 @@ _LIMITS = {
 
 
 def limits(kind: Kind) -> tuple[int, int] | None:
-    """The least and greatest value of bool and the integer kinds."""
+    """The least and greatest value of bool or an integer kind; None for other kinds."""
     return _LIMITS.get(kind)
 
 
 def integer_range(element: Element) -> tuple[int | None, int | None]:
-    """Inclusive bounds that are known; the limits of bool, u8 and i32 count, those of i64 do not."""
+    """The known inclusive bounds; the limits of bool, u8 and i32 count as known, those of i64 do not."""
     low, high = element.low, element.high
     if element.index_bound is not None:
         top = element.index_bound.bounds()[1]
@@ -112,17 +111,17 @@ def fits(element: Element, kind: Kind) -> bool:
 
 
 def plain(element: Element) -> Element:
-    """The element without ranges and weakness; positions stay positions."""
+    """The element without ranges and weakness; an index type stays one."""
     return Element(element.kind, index_bound=element.index_bound)
 
 
 def without_size_bounds(element: Element) -> Element:
-    """The element of an array whose items come from several places: constant bounds stay, bounds that are sizes do not."""
+    """The element with its constant bounds only, for an array whose items come from several values."""
     return Element(element.kind, element.low, element.high, element.index_bound)
 
 
 def strong(element: Element) -> Element:
-    """The element without weakness: what an array computed from literals has."""
+    """The element without weakness."""
     return replace(element, weak=False) if element.weak else element
 
 
@@ -130,7 +129,7 @@ _ORDER = (Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F64, Kind.C128)
 
 
 def promote_kinds(a: Kind, b: Kind) -> Kind | None:
-    """The common kind of two strong kinds; None if text meets numbers."""
+    """The common kind of two strong kinds; None for text with numbers."""
     if a is b:
         return a
     if Kind.CHAR in (a, b):
@@ -145,7 +144,7 @@ def promote_kinds(a: Kind, b: Kind) -> Kind | None:
 
 
 def promote_all(given: Sequence[Element]) -> Element | None:
-    """The element type that holds values of all; None if text meets numbers."""
+    """The element type to which all promote; None for text with numbers."""
     common: Element | None = given[0]
     for element in given[1:]:
         common = None if common is None else promote(common, element)
@@ -153,10 +152,10 @@ def promote_all(given: Sequence[Element]) -> Element | None:
 
 
 def promote(a: Element, b: Element) -> Element | None:
-    """The element type that holds values of both (join, strand, select, arms); None if text meets numbers.
+    """The element type to which both promote (join, strand, select, arms of a branch); None for text with numbers.
 
-    Weak integers never widen, a weak float makes integers f64 and leaves f32.  Two positions stay a
-    position; one position makes an integer (the caller adds the origin first).
+    Weak integers never widen, a weak float makes integers f64 and leaves f32.  Two index types give an index type; one of them
+    gives an integer, to which the caller has added the origin.
     """
     kind = _promoted_kind(a, b)
     if kind is None:
@@ -197,13 +196,13 @@ def _promoted_kind(a: Element, b: Element) -> Kind | None:
 
 
 def arithmetic(a: Element, b: Element) -> Kind | None:
-    """The compute kind of `+ - × ⌊ ⌈ |`: as `promote`, with bools as i64."""
+    """The compute kind of `+ - × ⌊ ⌈ |`: as for `promote`, with bools as i64."""
     kind = _promoted_kind(a, b)
     return Kind.I64 if kind is Kind.BOOL else kind
 
 
 def comparison(a: Element, b: Element) -> Kind | None:
-    """The compute kind of a comparison: as `promote`, but wide enough that a weak integer compares exactly."""
+    """The compute kind of a comparison: as for `promote`, but wide enough to represent weak integers exactly."""
     kind = _promoted_kind(a, b)
     if kind in (Kind.BOOL, Kind.U8, Kind.I32) and not (fits(a, kind) and fits(b, kind)):
         return Kind.I64
@@ -213,7 +212,7 @@ def comparison(a: Element, b: Element) -> Kind | None:
 
 
 def _exact_in_single(element: Element) -> bool:
-    """Is each value, if an integer, one that f32 holds?"""
+    """Can f32 represent every integer value of the element?"""
     low, high = integer_range(element) if element.kind in _LIMITS else (0, 0)
     return low is not None and high is not None and low >= -(2**24) and high <= 2**24
 
@@ -224,7 +223,7 @@ def floating(kind: Kind) -> Kind:
 
 
 def _without_idle_range(element: Element) -> Element:
-    """Forget a range that says no more than the kind."""
+    """The element without a range that is that of its kind."""
     if element.kind not in _LIMITS:
         return Element(element.kind, weak=element.weak)
     low, high = element.low, element.high
@@ -238,7 +237,7 @@ def _without_idle_range(element: Element) -> Element:
 
 
 def ranged(kind: Kind, low: int | None, high: int | None, *, weak: bool = False, symbolic_max: Size | None = None) -> Element:
-    """An integer element with a range; a range that leaves the kind's limits may wrap, so it is forgotten."""
+    """An integer element with a range; without one if the range exceeds the kind's limits, where values wrap."""
     bottom, top = _LIMITS[kind]
     if (low is not None and low < bottom) or (high is not None and high > top):
         return Element(kind, weak=weak)
@@ -248,7 +247,7 @@ def ranged(kind: Kind, low: int | None, high: int | None, *, weak: bool = False,
 
 
 def widens(given: Element, expected: Element) -> bool:
-    """May an argument of element `given` be passed where `wanted` is declared (language.md, Numbers)?  Ranges aside."""
+    """May an argument of element `given` be passed where `expected` is declared, ranges apart (docs/language.md, Numbers)?"""
     a, b = given.kind, expected.kind
     if a is b:
         return True
@@ -262,7 +261,7 @@ def widens(given: Element, expected: Element) -> bool:
 
 
 def show_element(element: Element) -> str:
-    """`f64`, `idx<n>`, `int<0..n>`; literals and plain ranges show their kind."""
+    """An element as text: `f64`, `idx<n>`, `int<0..n>`; literals and constant ranges show their kind."""
     if element.index_bound is not None:
         return f"idx<{show_short(element.index_bound)}>"
     if element.symbolic_max is not None and element.low is not None and not element.weak:
@@ -270,13 +269,13 @@ def show_element(element: Element) -> str:
     return element.kind.value
 
 
-# ---------------------------------------------------------------------------------------------------- types
+# ---------------------------------------------------------------------------------------------------- array types
 #
-# Types of core values: `elem[shape]`.  Tuples exist only in the elaborator, never in the core.
+# Types of core values.  Tuples exist only in the elaborator, not in the core.
 
 @dataclass(frozen=True, slots=True)
 class ArrayType:
-    """`element[shape]`; `permutation` marks `perm<n>` (then shape is `[n]` and element `idx<n>`)."""
+    """`element[shape]`; `permutation` marks `perm<n>`, of shape `[n]` and element `idx<n>`."""
 
     element: Element
     shape: tuple[Size, ...]

@@ -1,8 +1,7 @@
-"""Prefix agreement: frames line up from the left, missing axes replicate whole cells.
+"""Prefix agreement: frames line up from the left, and missing axes replicate whole cells.
 
-The longest frame is the principal frame; every other must be a prefix of it.  Each pair of sizes
-that meet is an obligation E101, whose message says which axes, offers the row-wise or transposed
-form where that would line up, and gives a counterexample.
+The longest frame is the principal frame; every other one must be a prefix of it.  Each pair of sizes that meet is an obligation
+E101, whose message names the axes, gives a counterexample, and offers the row-wise or transposed form where that would line up.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from .values.facts import Operand
 
 
 class FrameContext(Protocol):
-    """What agreeing asks of a builder."""
+    """What `agree` needs of a builder."""
 
     glyph: str
     source_names: SourceNames
@@ -37,12 +36,12 @@ _MOST_CHARACTERS = 24  # of the program's text within a message
 
 
 def principal_frame(b: FrameContext, args: Sequence[Operand], span: Span) -> tuple[Size, ...] | None:
-    """The result shape of an element-wise application, None after an error."""
+    """The result shape of an elementwise application; None after an error."""
     return agree(b, args, [a.type.shape for a in args], span)
 
 
 def agree(b: FrameContext, args: Sequence[Operand], frames: Sequence[tuple[Size, ...]], span: Span) -> tuple[Size, ...] | None:
-    """The principal frame of `args` whose frames are given; None after E101 (or E140)."""
+    """The principal frame of arguments with these frames; None after E101 or E140."""
     principal = max(range(len(frames)), key=lambda i: (len(frames[i]), -i))
     frame = frames[principal]
     good = True
@@ -59,7 +58,7 @@ def agree(b: FrameContext, args: Sequence[Operand], frames: Sequence[tuple[Size,
 
 
 def _most_precise(frames: Sequence[tuple[Size, ...]], principal: int) -> tuple[Size, ...]:
-    """The principal frame, with a number wherever another frame has one (they are equal)."""
+    """The principal frame, with a number for each size that another frame proves to be that number."""
     frame = list(frames[principal])
     for other in frames:
         for axis, size in enumerate(other):
@@ -99,7 +98,7 @@ def _obligation(
 def hints(
     b: FrameContext, long: Operand, long_frame: tuple[Size, ...], short: Operand, short_frame: tuple[Size, ...], span: Span
 ) -> tuple[tuple[str, ...], tuple[Fix, ...]]:  # fmt: skip
-    """(notes, repairs): forms that would line up.  A repair needs the function's own text at `span`."""
+    """(notes, fixes): forms that would line up.  A fix needs the text of the function at `span`."""
     rank = len(short_frame)
     if rank and rank < len(long_frame) and short_frame == long_frame[len(long_frame) - rank :]:
         cells = "row" if rank == 1 else f"cell of rank {rank}"
@@ -109,7 +108,7 @@ def hints(
             return (f"frames match from the left; to pair one argument with every {cells} of the other use `⍤{rank}`",), ()
         rewritten = f"`{texts[0]} {b.glyph}⍤{rank} ⊢ {texts[1]}`"
         said = f"frames match from the left; to use {texts[2]} with every {cells} write {rewritten}"
-        if b.text(span) not in ("", b.glyph):  # a derived function: what it does with `⍤` is its own affair
+        if b.text(span) not in ("", b.glyph):  # not for derived functions
             return ("frames match from the left; here one has the other's last axes (rows: `⍤1`)",), ()
         if _is_adjacent(b, left, span) and _is_adjacent(b, right, span):
             return (), (Fix(said, (Edit(Span(span.file, span.end, span.end), f"⍤{rank} ⊢"),)),)
@@ -124,7 +123,7 @@ def hints(
 
 
 def transpose_hint(b: FrameContext, x: Operand, span: Span) -> tuple[tuple[str, ...], tuple[Fix, ...]]:
-    """The suggestion to transpose an argument of the function at `span`."""
+    """(notes, fixes): the suggestion to transpose an argument of the function at `span`."""
     operand = b.span_of(x)
     if not _is_adjacent(b, x, span):
         return ("the axes of one in reverse order (`⍉`) line up with the other's",), ()
@@ -134,7 +133,7 @@ def transpose_hint(b: FrameContext, x: Operand, span: Span) -> tuple[tuple[str, 
 
 
 def _is_adjacent(b: FrameContext, x: Operand, span: Span) -> bool:
-    """Is a value written right beside the function, as its argument?"""
+    """Is the value written right beside the function, as its argument?"""
     operand = b.span_of(x)
     if operand.file != span.file or not b.text(operand):
         return False
@@ -144,7 +143,7 @@ def _is_adjacent(b: FrameContext, x: Operand, span: Span) -> bool:
 
 
 def _short_text(b: FrameContext, x: Operand, *, left: bool = False) -> str:
-    """A value as a message writes it: the short text that the program mentions it by, or its name; empty if it has neither."""
+    """A value for a message: its text in the program if that is short, else its name, else empty."""
     text = b.text(b.span_of(x))
     if text.isidentifier() or text in ("⍺", "⍵"):
         return text

@@ -1,7 +1,7 @@
-"""The vocabulary of `Scalar.function`: every element-wise function of the core, with its exact meaning.
+"""The elementwise functions of the core (`Scalar.function`), each with its exact definition.
 
-The checker emits these names, the reference interpreter and the back ends implement them; nobody
-else names one.  Each row's `doc` is the definition that all implementations follow.
+The checker emits them; the reference interpreter and the back ends implement them.  Each row's `doc` is the definition that all
+implementations follow.
 
 Conventions
   * Operands of one application have one kind (the *compute kind*), except `select` (first operand bool);
@@ -10,7 +10,7 @@ Conventions
   * Integers (u8, i32, i64) wrap as two's complement of their width; u8 is modulo 256.
   * Floats follow IEEE 754 and raise nothing: x÷0 is ±∞, 0÷0 and functions outside their domain give NaN.
     f32 computes in f32 (transcendental functions may compute in f64 and round once).
-  * `identity` is what an empty reduction gives, None when there is none; `neutral` is what changes nothing.
+  * `identity` is the value of an empty reduction, None if that is an error; see also `neutral_element`.
   * `laws` hold for all values of all kinds of the row (tests/typechecker/test_scalar_laws.py tries them on hard ones).
   * `Reduce`, `Scan` and `KeyReduce` may use a comparison on numbers: its truth values then are 0 and 1 of the operand's kind.
 """
@@ -29,7 +29,7 @@ class Law(Enum):
     ASSOCIATIVE = "partial reductions may be combined in any grouping (floats: up to rounding; lcm: while nothing wraps)"
     COMMUTATIVE = "the operands may change places (of zeros of both signs either may be given)"
     SELECTIVE = "the result is one of the operands, so nothing is rounded"
-    SUMMED = "reductions of floats and complex numbers, and scans of floats, follow the order of sums (phases.md)"
+    SUMMED = "reductions of floats and complex numbers, and scans of floats, follow the order of sums (docs/kernels.md)"
 
 
 class ResultKind(Enum):
@@ -51,7 +51,7 @@ ORDERED = INTEGERS | FLOATS | BOOLS | {Kind.CHAR}
 
 @dataclass(frozen=True, slots=True)
 class ScalarFunction:
-    """One row.  `partial`: it may fail with E703 (`floor` and `ceil` only where they give integers)."""
+    """An elementwise function.  `partial`: it may fail with E703 (`floor` and `ceil` only where they give integers)."""
 
     name: str
     arity: int
@@ -84,13 +84,13 @@ class ScalarFunction:
 
 
 def identity_of(function: str, kind: Kind) -> int | None:
-    """What an empty reduction in a kind gives: of u8, every bit is 255."""
+    """The value of an empty reduction in a kind; for u8 the all-ones value is 255."""
     value = FUNCTIONS[function].identity
     return 255 if value == -1 and kind is Kind.U8 else value
 
 
 def neutral_element(function: str, kind: Kind) -> int | float:
-    """What changes nothing, not even the sign of a zero, when an associative function combines it with an item of a kind."""
+    """The neutral element of an associative function on items of a kind, which preserves even the sign of a zero."""
     if FUNCTIONS[function].identity is None:
         least, greatest = limits(kind) or (-math.inf, math.inf)
         return greatest if function == "min" else least
@@ -98,30 +98,30 @@ def neutral_element(function: str, kind: Kind) -> int | float:
 
 
 def is_ordered(function: str, kind: Kind) -> bool:
-    """Does a reduction by this function, of items of this kind, follow the order of sums?"""
+    """Does a reduction of items of this kind follow the order of sums (docs/kernels.md)?"""
     return (kind.is_float or kind.is_complex) and function in SUMMED
 
 
 def is_sequential(function: str) -> bool:
-    """Does a reduction by this function take the items one after the other, from the right?"""
+    """Is a reduction by this function evaluated strictly from the right, item by item?"""
     return function in FUNCTIONS and not FUNCTIONS[function].associative
 
 
 def is_exact_in_any_order(function: str, kind: Kind) -> bool:
-    """May reductions by this function, of items of this kind, take the items in any order and grouping, with the same bits?"""
+    """Do reductions of items of this kind give the same bits in every order and grouping?"""
     laws = FUNCTIONS[function].laws if function in FUNCTIONS else frozenset()
     inexact = kind.is_float or kind.is_complex
     return {Law.ASSOCIATIVE, Law.COMMUTATIVE} <= laws and (Law.SELECTIVE in laws or not inexact)
 
 
 def may_fail(function: str, result: Kind) -> bool:
-    """May this function, with a result of this kind, fail when run (E703)?"""
+    """May this function, with a result of this kind, fail at run time (E703)?"""
     row = FUNCTIONS.get(function)
     return row is not None and row.partial and (row.result is not ResultKind.WHOLE or result is Kind.I64)
 
 
 def real_kind(kind: Kind) -> Kind:
-    """The kind of a complex number's parts; other kinds are their own."""
+    """The kind of the parts of a complex kind; any other kind itself."""
     return {Kind.C64: Kind.F32, Kind.C128: Kind.F64}.get(kind, kind)
 
 
@@ -239,7 +239,7 @@ FUNCTIONS: dict[str, ScalarFunction] = {row.name: row for row in _ROWS}
 
 
 def with_law(law: Law) -> frozenset[str]:
-    """The functions that a law holds for."""
+    """The functions that satisfy a law."""
     return frozenset(row.name for row in _ROWS if law in row.laws)
 
 

@@ -32,7 +32,7 @@ from ..bind.scopes import (
 from ..diagnostics.model import Code, Diagnostic
 from ..support.caches import GenerationalCache
 from ..support.records import cached_property, dataclass
-from ..tree import expressions, program, program as program_tree
+from ..tree import expressions, program as program_tree
 from ..tree.expressions import KINDS, NameClass, Symbol
 from .glyph_input import GlyphText, to_glyphs
 from .lex_errors import read_statement
@@ -66,7 +66,7 @@ class _CachedStatement:
     """A bound statement with its position; what its words stood for before it (`before`), and which of them stand for something
     else after it (`after`); the exports of the modules among them; what it added to the index."""
 
-    statement: program.Statement
+    statement: program_tree.Statement
     anchor: StatementPosition
     words: tuple[str, ...]
     before: list[_NameBinding]
@@ -124,8 +124,8 @@ class StatementCache:
 
     def bind(
         self, context: BindContext, raw: RawStatement,
-        read: Callable[[BindContext, RawStatement, ReusableSymbols], program.Statement | None],
-    ) -> program.Statement | None:  # fmt: skip
+        read: Callable[[BindContext, RawStatement, ReusableSymbols], program_tree.Statement | None],
+    ) -> program_tree.Statement | None:  # fmt: skip
         """The bound statement from the cache, else from `read`, which gives None for a failing one."""
         file, resolution = self._files[context.glyphs.file], context.resolution
         start, cached = _typed_position(context, raw), file.cached.get(raw)

@@ -1,1 +1,1 @@
-"""core."""
+"""The typed core: its ops, blocks and programs, and the builder that makes them."""

@@ -1,14 +1,13 @@
-"""The typed core: flat, single-assignment, first-order.  These are its ops on arrays.
+"""The array operations of the typed core, a flat, first-order program in single assignment.
 
-Value ids are unique in the whole program.  No function value, tuple, operator, index origin or surface sugar is left: functions
-are inlined, tuples are several values, positions are stored from 0 and converted where they become numbers.  What a failed check
-of an index says is in the program's words (`Indexing`).
+Value ids are unique in the whole program.  Functions are inlined, tuples are several values, and positions are stored from 0 and
+converted where they become numbers, so no function value, tuple, operator or index origin is left.
 
-Conventions every op obeys:
-  * Operands already have the kind the op computes in (the elaborator inserts `convert`).
-  * Shapes are in `Core.types`; sizes are polynomials over size variables, bound at load; a run-time
-    size variable is *defined* by exactly one op (`Compress.size`, …) and is at most its cap.
-  * Axes are 0-based ints.  A `Fill` is the prototype of the kind: 0, False, blank.
+Conventions of every op:
+  * Operands have the kind that the op computes in (the elaborator inserts `convert`).
+  * Shapes are in `Core.types`; sizes are polynomials over size variables, which loading binds.  A run-time size variable is
+    *defined* by exactly one op (`Compress.size`, …) and is at most its cap.
+  * Axes are 0-based ints.  A fill is the prototype of the kind: 0, False, blank.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class SizeVector:
-    """Sizes as an i64 value: a scalar when `scalar` (one size), else a vector.  May be negative."""
+    """Sizes as an i64 value: a scalar if `scalar` (one size), else a vector.  They may be negative."""
 
     result: ValueId
     sizes: tuple[Size, ...]
@@ -44,7 +43,7 @@ class SizeVector:
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """Element-wise work: `function` of `backend`-independent name, see `typechecker.scalars`.
+    """An elementwise function, named as in `typechecker.scalars`.
 
     Operand shapes are prefixes of the result's shape (the principal frame); missing trailing axes
     replicate.  `parameter` is the circular function's number or unused.
@@ -155,7 +154,8 @@ class SlidingWindows:
 
 @dataclass(frozen=True, slots=True)
 class Indexing:
-    """How the program writes an index: on `axis` of `rank`, counted from `origin`; `spans`: where the indices are, by axis."""
+    """How the program writes an index, for the message of a failed check: on `axis` of `rank`, counted from `origin`, with the
+    spans of the indices by axis."""
 
     axis: int
     rank: int
@@ -163,7 +163,7 @@ class Indexing:
     spans: tuple[Span | None, ...] = field(default=(), compare=False)
 
     def on(self, axis: int) -> Indexing:
-        """The same of another axis."""
+        """The index of another axis of the same brackets."""
         return replace(self, axis=axis)
 
     @property
@@ -175,10 +175,10 @@ class Indexing:
 class Gather:
     """result[a… i… b…] = arg[a… indices[i…] b…]: select along `axis`.
 
-    `checked`: indices are not proved in range, so a run checks every one (E310).  `fills`: index -1 gives a fill.
-    `shift`: the indices are counts of bits, checked for a shift of this kind.  `indexing`: how the program
-    writes the index; `other_indices`: the indices of other axes of those that are numbers, at `axes`, which a
-    failure tells; those before it that arg still has are checked first.
+    `checked`: indices are not proved in range, so a run checks each of them (E310).  `fills`: index -1 gives a fill.
+    `shift`: the indices are counts of bits, checked for a shift of this kind.  `indexing`: how the program writes the index.
+    `other_indices` are the scalar indices of the other axes `axes`, for the message of a failure; axes of arg before `axis` are
+    checked first.
     """
 
     result: ValueId
@@ -285,7 +285,7 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class BindSize:
-    """Define `size` as the value of a scalar integer known to lie in 0..cap (clamped check E403 when run)."""
+    """Define `size` as the value of a scalar integer, checked to be in 0..cap (E403)."""
 
     value: ValueId
     size: SizeVariable
@@ -307,7 +307,7 @@ class KeyReduce:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A function on whole arrays or cells by its name, which is also that of its phase in the registry of `backend.graph`.
+    """A function on whole arrays or cells, by the name of its phase in the registry of `backend.graph`.
 
     first_occurrence(x): bool[n], is this major cell the first equal to it?
     grade(x), descending: the stable permutation that sorts the major cells, lexicographic, NaN last.
@@ -336,8 +336,8 @@ def library_op(result: ValueId, name: str, *args: ValueId, **attributes: bool) -
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """⍕: text of a value as it would print; with `digits` a row for each item, with so many after the point.  Defines `size`, the
-    result's last axis."""
+    """⍕: the text of a value as it would print; with `digits`, a row for each item with that many digits after the point.
+    Defines `size`, the result's last axis."""
 
     result: ValueId
     arg: ValueId
@@ -347,7 +347,8 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class CorePrint:
-    """Print a value; effects keep the order of the block.  `goes_on`: is it one of several with the value printed before it?"""
+    """Print a value; effects keep the order of the block.  `goes_on`: it is an item of the tuple whose item was printed
+    before."""
 
     arg: ValueId
     goes_on: bool = False

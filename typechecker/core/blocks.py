@@ -1,6 +1,6 @@
-"""The typed core: blocks, the ops that hold them, and whole programs.
+"""The typed core: blocks, the ops that contain blocks, and whole programs.
 
-A `Block` is a list of ops over value ids, so a nested block refers to an outer value simply by its id.
+A `Block` is a list of ops over value ids, so a nested block refers to an outer value by its id.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from .arrays import (
     Where,
 )
 
-# ---------------------------------------------------------------------------------------------------- core_blocks
+# ---------------------------------------------------------------------------------------------------- ops with blocks
 
 @dataclass(frozen=True, slots=True)
 class CoreFold:
@@ -86,14 +86,14 @@ class MapCells:
 
 @dataclass(frozen=True, slots=True)
 class CoreLoop:
-    """Iterate `body` on the state `trip` times (a trip count known only when run is a size that `RuntimeSize` defined).
+    """Iterate `body` on the state `trip` times (a trip count known only at run time is a size that `BindSize` defined).
 
-    The body's parameters are the major cells of `cells` for the turn, first to last, and then the state.  `index`: a size that is
-    the number of the turn, from 0, in the body; with `premised` what was proved of the body needed that it runs, so that
-    nothing of it may be done before the loop unless `trip` is at least 1.
+    The body's parameters are the major cells of `cells` for the iteration, first to last, and then the state.  `index` is a size
+    variable: the number of the iteration, from 0.  `needs_iteration`: facts about the body were proved from the existence of an
+    iteration, so nothing may be hoisted out of the loop unless `trip` is at least 1.
 
-    `until`: a block over (new state…, old state…) giving a scalar bool, tested after each step; the loop
-    stops once it holds (never with `keep`).  `keep`: each result has one more leading axis of trip+1 states, the initial first.
+    `until` is a block from (new state…, old state…) to a scalar bool, tested after each iteration; the loop stops once it holds
+    (never with `keep`).  `keep`: each result has one more leading axis of trip+1 states, the initial one first.
     """
 
     results: tuple[ValueId, ...]
@@ -109,8 +109,8 @@ class CoreLoop:
 
 @dataclass(frozen=True, slots=True)
 class CoreBranch:
-    """Scalar bool `condition` picks a block of no parameters.  A size that differs between the arms is
-    defined here: `sizes` pairs each such run-time variable with (then, else) sizes."""
+    """The scalar bool `condition` selects one of two blocks without parameters.  A size that differs between the arms is defined
+    here: `sizes` has each such run-time variable with its sizes (then, otherwise)."""
 
     results: tuple[ValueId, ...]
     condition: ValueId
@@ -137,9 +137,9 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class CoreInput:
-    """`input name : type ← path`: the size variables in its type bind from the file's header.
+    """`input name : type ← path`: the size variables in its type are bound from the file's header.
 
-    `default`: it is a param, whose items these are unless others are set."""
+    `default`: the items of a param, used unless others are set."""
 
     name: str
     value: ValueId
@@ -151,7 +151,7 @@ class CoreInput:
 
 @dataclass(frozen=True, slots=True)
 class CoreParam:
-    """`param name ← default` of a natural number, which is a size."""
+    """`param name ← default` of a natural number, which may stand in types as a size."""
 
     name: str
     variable: SizeVariable
@@ -163,7 +163,8 @@ class CoreParam:
 class CoreGuard:
     """A fact that loading must check (E701), and the obligation it came from.
 
-    `index`: it is checked in each turn of the loop with this index.  `runs`: it matters only where this size is at least 1."""
+    `index`: it is checked in each iteration of the loop with this index instead.  `runs`: it is required only where this size is
+    at least 1."""
 
     fact: SizeFact
     obligation: Obligation
@@ -171,14 +172,14 @@ class CoreGuard:
     runs: Size | None = None
 
     def variables(self) -> frozenset[SizeVariable]:
-        """The sizes that must be known before it can be checked."""
+        """The size variables that must be bound before it can be checked."""
         variables = self.fact.left.variables() | self.fact.right.variables()
         if self.runs is not None:
             variables |= self.runs.variables()
         return variables if self.index is None else variables | {self.index}
 
     def holds(self, sizes: Mapping[SizeVariable, int]) -> bool:
-        """Is it true, or of no account, for these sizes?"""
+        """Is it true, or not required, for these sizes?"""
         return (self.runs is not None and self.runs.evaluate(sizes) < 1) or self.fact.holds(sizes)
 
 
@@ -192,10 +193,10 @@ class CoreOutput:
 
 @dataclass(frozen=True, slots=True)
 class CoreCall:
-    """A call, expanded in place, of a function whose signature states quantities: what it promises about its arguments.
+    """An inlined call of a function whose signature states quantities, which are the reads of its arguments.
 
-    The ops of its body are those that make values `first` to `last` (exclusive).  `reads` has every argument whose
-    quantity is stated, with its bounds; an upper bound of None is ω.
+    The ops of its body define the values from `first` up to, not including, `last`.  `reads` has every argument whose quantity is
+    stated, with its lower and upper bound (None is ω).
     """
 
     span: Span
@@ -209,10 +210,9 @@ class CoreCall:
 class Core:
     """A checked program.
 
-    `types`, `spans`, `names` describe values; every op's results are in `types` and `spans`, `names` has those bound at
-    top level.  `shown` lists what the program shows in order: (name or "", value) of every top-level print.  `solved` are facts
-    that a solver proved: loading evaluates them as it does the guards, for nothing that others proved is believed where memory
-    depends on it.
+    `types`, `spans` and `names` describe values; every op's results are in `types` and `spans`, `names` has the values bound at
+    top level.  `solver_assumptions` are facts that the solver proved: loading evaluates them like guards, so that memory safety
+    does not depend on the solver.
     """
 
     block: Block
@@ -235,17 +235,17 @@ class Core:
 
     @property
     def settings(self) -> tuple[CoreInput, ...]:
-        """The params that are no sizes."""
+        """The params that are not sizes."""
         return tuple([entry for entry in self.inputs if entry.default is not None])
 
     def facts(self) -> list[SizeFact]:
-        """What holds wherever the program runs, because loading checks it."""
+        """The facts that hold whenever the program runs, because loading checks them."""
         return [guard.fact for guard in self.guards if guard.index is None and guard.runs is None]
 
 
-# ---------------------------------------------------------------------------------------------------- core_walk
+# ---------------------------------------------------------------------------------------------------- traversal
 #
-# What an op of the core mentions: its results, its operands, its blocks, and what those read from outside.
+# The results, operands and blocks of an op, and the outer values that its blocks read.
 
 OPERANDS = frozenset({
     "arg", "args", "left", "right", "mask", "indices", "value", "amount", "initial",
@@ -276,12 +276,12 @@ def _values(op: Op, names: tuple[str, ...]) -> tuple[ValueId, ...]:
 
 
 def operands_of(op: Op) -> tuple[ValueId, ...]:
-    """The values an op names as operands."""
+    """The operands of an op."""
     return _values(op, _fields(op)[0])
 
 
 def results_of(op: Op) -> tuple[ValueId, ...]:
-    """The values an op makes."""
+    """The values an op defines."""
     return _values(op, _fields(op)[1])
 
 
@@ -308,7 +308,7 @@ def all_ops(ops: Sequence[Op]) -> Iterator[Op]:
 
 
 def defined_sizes(op: Op) -> tuple[SizeVariable, ...]:
-    """The run-time sizes an op itself defines; those of blocks in it are theirs."""
+    """The run-time sizes an op itself defines, without those of its blocks."""
     match op:
         case arrays.Compress() | arrays.Where() | arrays.BindSize() | arrays.Format():
             return (op.size,)
@@ -325,7 +325,7 @@ def captured(block: Block) -> frozenset[ValueId]:
 
 
 def defined_and_read(block: Block) -> tuple[set[ValueId], set[ValueId]]:
-    """The values that a block makes, and those that it reads, with the blocks in it."""
+    """The values that a block, with its nested blocks, defines, and those that it reads."""
     defined: set[ValueId] = set()
     read: set[ValueId] = set()
     pending = [block]

@@ -1,11 +1,11 @@
-"""The builder: the one place that appends core ops, records types and spans, and collects obligations and diagnostics.
+"""The builder: appends core ops, records types and spans, and collects obligations and diagnostics.
 
-Elaboration rules never construct a `Core` themselves; they call `emit` (or a named helper) on a builder.
-Blocks nest: the root block is open from the start, `open_block` starts one inside, `close_block` ends it.
+Elaboration rules never construct a `Core`; they call `emit`, or a named helper, on a builder.  Blocks nest: the root block is
+open from the start, `open_block` starts one inside, `close_block` ends it.
 
-What a builder remembers beside the ops is in records: `facts` of each value, `sizes` and what names them, the `ledger` of
-facts in scope and to be checked, `reports` of what is wrong, the `wording` of values in messages; `glyph` is the function being
-applied; `root` are the ops of the program's own block, `next_id` is the id that the next value gets.
+Besides the ops a builder has the `facts` about each value, the size variables (`sizes`), the `constraints` that are in scope or
+to be checked, the `sink` of diagnostics, and the `source_names` of values for messages.  `glyph` is the function being applied,
+`root` the ops of the outermost block, `next_id` the next value id.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from .blocks import Block, Op
 
 # ---------------------------------------------------------------------------------------------------- builder
 
-MOST_AXES = 15  # as in other APLs; libraries stop at 32 or 64, and a window doubles the axes
-MOST_SIZES = 256  # longest literal that is also kept as sizes
+MOST_AXES = 15  # as in other APLs; libraries stop at 32 or 64, and windows double the number of axes
+MOST_SIZES = 256  # the longest literal whose items are also sizes
 
 
 class BuilderState(NamedTuple):
-    """What a builder remembers beside ops, as it was."""
+    """The state of a builder without its ops, for `restore`."""
 
     next: int
     mark: tuple[int, ...]
@@ -50,7 +50,7 @@ class BuilderState(NamedTuple):
 
 
 class Builder(Conversions):
-    """See the module's docstring.  `index_origin` is that of the file being elaborated; callers set it."""
+    """See the module's docstring.  Callers set `index_origin` to that of the file being elaborated."""
 
     def __init__(self, index_origin: int = 0) -> None:
         self.index_origin = index_origin
@@ -82,14 +82,14 @@ class Builder(Conversions):
 
     @property
     def next_value(self) -> ValueId:
-        """The id that the next value gets."""
+        """The next value id."""
         return ValueId(self.next_id)
 
     def emit(
         self, make: Callable[[ValueId], Op], type: ArrayType, span: Span, *, static: Size | tuple[Size, ...] | None = None,
         constant: tuple[Payload, ...] | None = None,
     ) -> Operand:  # fmt: skip
-        """Append the op that defines one new value."""
+        """Append the op that `make` gives for a new value id of this type.  `static` and `constant`: see `Operand`."""
         if type.rank > MOST_AXES:
             return self.error(Code.E620, f"this array would have {type.rank} axes; at most {MOST_AXES} are supported", span)
         if self._intricate((type,), span):
@@ -110,7 +110,7 @@ class Builder(Conversions):
         return tuple(Operand(v, t) for v, t in zip(values, types, strict=True))
 
     def _intricate(self, types: Sequence[ArrayType], span: Span) -> bool:
-        """E610 for a size that no reader and no proof can follow; every rule adds little, so this bounds them all."""
+        """E610 for a size formula beyond the limits; each rule adds little, so a check here bounds all formulas."""
         if all(size.is_simple() for type in types for size in type.shape):
             return False
         self.error(Code.E610, "the formula for the length of an axis is too long here", span,
@@ -118,7 +118,7 @@ class Builder(Conversions):
         return True
 
     def effect(self, op: Op) -> None:
-        """Append an op without results (`Print`, `RuntimeSize`)."""
+        """Append an op without results (`CorePrint`, `BindSize`)."""
         self._blocks[-1][1].append(op)
 
     def latest(self) -> Op | None:
@@ -137,7 +137,7 @@ class Builder(Conversions):
         return self.emit(lambda r: Literal(r, payload), type, span, static=static, constant=constant)
 
     def size_value(self, size: Size, span: Span) -> Operand:
-        """A size (or a difference of sizes) as a weak scalar i64."""
+        """A size, or a difference of sizes, as a weak scalar i64."""
         low, high = size.bounds()
         type = ArrayType(ranged(Kind.I64, low, high, weak=True), ())
         if size.constant is not None:
@@ -159,16 +159,16 @@ class Builder(Conversions):
         return self.emit(lambda r: SizeVector(r, given, False), type, span, static=given)
 
     def poison(self, span: Span) -> Operand:
-        """A value that stands for an error already reported."""
+        """A poisoned operand, for an error that has been reported."""
         type = ArrayType(Element(Kind.F64), ())
         return Operand(self.fresh(type, span), type, poisoned=True)
 
     def name(self, x: Operand, name: str) -> None:
-        """Remember what the program calls a value (the first name stays)."""
+        """Record the program's name of a value; the first one counts."""
         self.source_names.add(x.value, name)
 
     def scalar(self, function: str, args: Sequence[Operand], element: Element, span: Span, parameter: int = 0) -> Operand:
-        """Element-wise work with prefix agreement (E101); operands already have the compute kind."""
+        """An elementwise function with prefix agreement (E101); the operands have the compute kind."""
         poisoned = next((a for a in args if a.poisoned), None)
         if poisoned is not None:
             return poisoned
@@ -192,7 +192,7 @@ class Builder(Conversions):
         return self.emit(lambda r: Scalar(r, function, values, parameter), ArrayType(element, shape), span, constant=constant)
 
     def copy_value(self, x: Operand, span: Span) -> Operand:
-        """The same array as a value of its own, of which everything is known that is known of `x`."""
+        """A new value with the content of `x` and all that is known of it."""
         copy = self.emit(lambda r: Reshape(r, x.value), x.type, span, static=x.static, constant=x.constant)
         self.sizes.share(copy.value, x.value)
         if x.value in self.facts:
@@ -205,21 +205,21 @@ class Builder(Conversions):
         self, name: str, cap: Size, span: Span, why: str = "known only when it runs", least: int = 0,
         origin: SizeOrigin = SizeOrigin.RUNTIME,
     ) -> SizeVariable:  # fmt: skip
-        """A size from `least` to `cap` that an op emitted next will define; its printed name is made unique."""
+        """A size variable from `least` to `cap`, which the next op emitted will define; its printed name is made unique."""
         return self.sizes.at_run_time(name, cap, span, why, least, origin)
 
     def mask_size(self, mask: Operand, cap: Size, span: Span) -> SizeVariable:
-        """The number of true elements of a mask: masks computed alike name one size, however often they are used."""
+        """The size variable for the number of true elements of a mask; structurally equal masks share one."""
         known, learnt = self.sizes.of_mask(mask.value, cap, span, self._masks, self.types)
         self.constraints.premises += learnt
         return known
 
     def is_same_value(self, x: Operand, y: Operand) -> bool:
-        """Are these the same value, made once or twice?"""
+        """Are two values equal because the same ops computed them from the same values?"""
         return self._masks.is_same(x.value, y.value)
 
     def selection(self, x: Operand) -> Span | None:
-        """The mask of known data that says how many elements x has."""
+        """The span of the mask that selected the elements of x, if its data are known while checking."""
         value, op = x.value, self.definitions.get(x.value)
         while self.facts.get(value, NO_FACTS).selected is None and isinstance(op, Scalar):
             value = max(op.args, key=lambda arg: len(self.types[arg].shape))
@@ -227,24 +227,24 @@ class Builder(Conversions):
         return self.facts.get(value, NO_FACTS).selected
 
     def facts_of(self, x: Operand) -> ValueFacts:
-        """What is known of a value beside its type."""
+        """The facts about a value besides its type."""
         return self.facts.get(x.value, NO_FACTS)
 
     def add_facts(self, x: Operand, **facts: Any) -> None:
-        """Remember more of a value: fields of `ValueFacts`."""
+        """Add facts about a value: fields of `ValueFacts`."""
         self.facts[x.value] = replace(self.facts_of(x), **facts)
 
     # -- facts
 
     def equal(self, left: Size, right: Size) -> bool | None:
-        """Decided equality of two sizes; None if it depends or is unknown."""
+        """Are two sizes equal?  None if that depends on data or is unknown."""
         return self.constraints.decided(SizeFact(Relation.EQUAL, left, right))
 
     def at_most(self, left: Size, right: Size) -> bool | None:
         return self.constraints.decided(SizeFact(Relation.AT_MOST, left, right))
 
     def require(self, obligation: Obligation) -> bool:
-        """Discharge an obligation: report what can never hold or cannot be checked at load, guard what depends on inputs.
+        """Discharge an obligation: prove it, or make it a guard if it depends on inputs only; else report an error.
 
         Returns False only if an error was reported.
         """
@@ -274,14 +274,14 @@ class Builder(Conversions):
         """How many blocks are open; 1 at the top of the program."""
         return len(self._blocks)
 
-    # -- trials
+    # -- speculation
 
     def mark(self) -> tuple[int, ...]:
-        """Where a trial starts, for `rollback`."""
+        """The lengths of all lists, for `rollback`."""
         return (len(self.sink.diagnostics), *self.constraints.mark(), *[len(ops) for _, ops in self._blocks])
 
     def rollback(self, mark: tuple[int, ...]) -> None:
-        """Undo what was emitted, reported and required since `mark`; blocks opened since then are dropped."""
+        """Undo what was emitted, reported and required since `mark`; drop the blocks opened since then."""
         diagnostics, premises, guards, solved, *lengths = mark
         del self.sink.diagnostics[diagnostics:]
         self.constraints.rollback((premises, guards, solved))
@@ -290,14 +290,14 @@ class Builder(Conversions):
             del ops[length:]
 
     def snapshot(self, fresh_names: bool) -> BuilderState:
-        """Where work starts that is to leave no trace: what it reports is apart from what was reported before."""
+        """The state before speculative work, which then reports into an empty sink; `restore` undoes all of it."""
         before = BuilderState(self.next_id, self.mark(), self.sink, self.source_names, self.sizes, self.constraints.clause_site)
         self.sink, self.source_names, self.sizes = self.sink.trial(), self.source_names.trial(), self.sizes.trial(fresh_names)
         self.next_id = max(self.next_id, self._next_aside)
         return before
 
     def restore(self, before: BuilderState) -> None:
-        """Undo everything since `snapshot`; only ids of work aside stay used up."""
+        """Undo everything since `snapshot`, except that ids of speculative values are not reused."""
         self._next_aside = self.next_id
         self.next_id = before.next if before.next < SPECULATIVE_IDS else self.next_id
         self.sink, self.source_names, self.sizes = before.sink, before.source_names, before.sizes
@@ -307,11 +307,11 @@ class Builder(Conversions):
     # -- diagnostics
 
     def report(self, diagnostic: Diagnostic) -> None:
-        """Collect a diagnostic; the same one at the same place only once."""
+        """Collect a diagnostic, once for each span."""
         self.sink.add(diagnostic)
 
     def warned(self, index: Operand, message: str, span: Span) -> bool:
-        """Was this said of the same index elsewhere?  Of several checks that fail a program meets the first."""
+        """Was the same warning given about this index elsewhere?  If several checks would fail, a run meets the first."""
         return self.sink.warned(index.value, message, span)
 
     def error(
@@ -323,24 +323,24 @@ class Builder(Conversions):
         return self.poison(span)
 
     def text(self, span: Span) -> str:
-        """The program's text there; empty if its source is not at hand."""
+        """The program's text at a span; empty if its source is unknown."""
         return self.source_names.text(span)
 
     def span_of(self, x: Operand) -> Span:
-        """Where the program mentions a value: its last use if recorded, else where it was made."""
+        """Where the program refers to a value: its last use if recorded, else its definition."""
         return self.source_names.uses.get(x.value, self.spans[x.value])
 
     def with_type(self, x: Operand, type: ArrayType) -> Operand:
-        """The same value under a type that says more or less (never another kind or shape)."""
+        """The same value with more or less precise element bounds (never another kind or shape)."""
         return replace(x, type=type)
 
 
-# ---------------------------------------------------------------------------------------------------- emitted
+# ---------------------------------------------------------------------------------------------------- replay
 #
-# What a statement left in a builder, to be left there again for the next version of the program.
+# The effect of one statement on a builder, recorded to be replayed for the next version of the program.
 
 class EmittedOps(NamedTuple):
-    """Ops in the root block, and what is known and said of their values; `next` is the id after them."""
+    """The ops that a statement appended to the root block, with the data about their values; `next` is the id after them."""
 
     next: int
     ops: tuple[Op, ...]
@@ -352,14 +352,15 @@ class EmittedOps(NamedTuple):
 
 
 def statement_mark(b: Builder) -> tuple[int, ...]:
-    """Where a statement starts: what is reported, its first value and op, and what there is besides."""
+    """The state before a statement: its first value id and op index, and the lengths of all other lists."""
     constraints, sink = b.constraints, b.sink
     more = (len(constraints.declared_usages), len(constraints.input_sites), len(sink.warnings))
     return (len(sink.diagnostics), b.next_id, len(b.root), *constraints.mark(), *more, *b.sizes.counts())
 
 
 def statement_effect(b: Builder, start: tuple[int, ...]) -> EmittedOps | None:
-    """What a statement emitted; None if it did more: reported, required or named a size, or has spans that do not move."""
+    """The ops of a statement since `start`; None if it also reported, required, or named a size, or has spans that do not
+    move."""
     said = tuple(b.source_names.said)
     reported, first, ops, *more = start
     now = statement_mark(b)
@@ -378,7 +379,7 @@ def statement_effect(b: Builder, start: tuple[int, ...]) -> EmittedOps | None:
 
 
 def replay_ops(b: Builder, done: EmittedOps) -> None:
-    """The same values and ops, after the same ones before."""
+    """Append recorded ops after the same predecessors that they had."""
     b.next_id = done.next
     b.root.extend(done.ops)
     b.types.update(done.types)

@@ -1,7 +1,6 @@
-"""Elaboration: the bound tree → the typed core.
+"""Elaboration: from the bound tree to the typed core.
 
-`programs` walks the statements; `expressions` and `literals` give values; `resolve` gives function values,
-which `applications` applies: primitives through `typechecker.rules.table`, dfns by expansion (`dfns`,
-`branches`), annotated functions through `signatures`, and every operator in the module of its family.
-Everything is emitted through the `Builder`; nothing here runs the program.
+`programs` walks the statements; `expressions` gives values and `names` function values, which `applications` applies: primitives
+through `typechecker.rules.table`, dfns by inlining (`functions`, `branches`), annotated functions through
+`typechecker.signatures`, and each operator in the module of its family.  Everything is emitted through the `Builder`.
 """

@@ -1,4 +1,4 @@
-"""Elaborates applications of primitives, dfns and trains, and bindings; operators have modules of their own."""
+"""Elaborates applications of primitives, dfns, trains and operators (dispatched to their modules), and bindings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import assert_never
 
 from ...lang.diagnostics.model import Code
 from ...lang.syntax.source import Span
-from ...lang.tree import expressions as tree, expressions as type_tree, program
+from ...lang.tree import expressions as tree, program
 from ..elements import ArrayType, strong
 from ..proof.obligations import Obligation
 from ..rules import table
@@ -38,7 +38,7 @@ _Operator = Callable[[Context, DerivedFunction, "Value | None", Value, Span], Va
 
 
 def apply(ctx: Context, function: FunctionValue, left: Value | None, right: Value, span: Span) -> Value:
-    """`left function right`, or `function right`.  Poisoned arguments give poison quietly."""
+    """The value of `left function right`, or of `function right`.  Poisoned arguments give poison without another error."""
     ctx.spend(span)
     if is_poisoned(right) or is_poisoned(left) or isinstance(function, BrokenFunction):
         return ctx.builder.poison(span)
@@ -69,7 +69,7 @@ def apply(ctx: Context, function: FunctionValue, left: Value | None, right: Valu
 
 @contextmanager
 def _origin(ctx: Context, origin: int | None) -> Iterator[None]:
-    """Positions become numbers, and numbers positions, by the origin of the file the function is written in."""
+    """The scope of an application: positions and numbers convert by the index origin of the file of the function."""
     before = ctx.builder.index_origin
     ctx.builder.index_origin = before if origin is None else origin
     try:
@@ -100,7 +100,7 @@ def primitive(ctx: Context, function: PrimitiveFunction, left: Value | None, rig
 
 
 def _cells(ctx: Context, left: EnclosedOperand) -> Value:
-    """The array in `(⊂I)⌷`; it asks for cells in so many words, so it is not taken for a literal slip (W320)."""
+    """The array in `(⊂I)⌷`, which states that cells are selected, so there is no W320."""
     (x,) = left.items
     return ctx.builder.with_type(x, replace(x.type, element=strong(x.type.element))) if isinstance(x, Operand) else x
 
@@ -144,17 +144,17 @@ _OPERATORS: dict[str, _Operator] = {
 
 # ---------------------------------------------------------------------------------------------------- bindings
 #
-# Statements that bind a name: to an array of the type declared for it, to a function with the signature before it.
+# Statements that bind a name: to an array of its declared type, or to a function with the signature before it.
 
 def bind_array(
     run: declarations.Elaboration, statement: tree.BindArray, frame: Frame,
     declared: dict[str, program.StatedType],
 ) -> Value:  # fmt: skip
-    """The value of `name ← e` or `(a b) ← e`, conformed to the type in front of it or in `declared`, which it leaves."""
+    """The value of `name ← e` or `(a b) ← e`, conformed to its annotation, or to that in `declared`, which is removed."""
     ctx = run.ctx
     annotation = statement.annotation
     target = statement.target
-    where: tuple[type_tree.Fact, ...] = ()
+    where: tuple[tree.Fact, ...] = ()
     if isinstance(target, tree.NameTarget) and target.name in declared:
         given = declared.pop(target.name)
         if isinstance(given, program.Signature):
@@ -191,7 +191,7 @@ def _empty(ctx: Context, expected: ArrayType, span: Span) -> Operand:
 def bind_function(
     ctx: Context, statement: tree.BindFunction, frame: Frame, declared: dict[str, program.StatedType]
 ) -> None:
-    """`name ← f`; a signature in `declared`, which it leaves, is checked against the function."""
+    """Bind `name ← f`; a signature in `declared`, which is removed, is checked against the function."""
     name = statement.target.name
     signature = declared.pop(name, None)
     function = names.function(ctx, statement.value, frame, name)

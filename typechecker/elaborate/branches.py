@@ -1,7 +1,7 @@
 """Branches: two arms elaborated in blocks and brought to one type.
 
-Exits have equal ranks; element types promote; a size that differs, or is not proved equal, becomes a
-run-time size bounded by the larger arm's.
+The arms have equal ranks; their element types promote; a size that differs, or is not proved equal, becomes a run-time size
+bounded by the larger one.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _elements(ctx: Context, first: Value, second: Value, then_span: Span, rest: 
 def _joint_size(
     ctx: Context, a: Size, b: Size, local: frozenset[SizeVariable], sizes: list[tuple[SizeVariable, Size, Size]], span: Span
 ) -> Size:
-    """One size for both arms: theirs if equal and visible outside, else a run-time size."""
+    """One size for both arms: theirs, if equal and visible outside the branch, else a run-time size."""
     if not (local & (a.variables() | b.variables())) and ctx.builder.equal(a, b):
         return a
     for known, x, y in sizes:
@@ -118,9 +118,7 @@ def _joint_size(
     return variable(size)
 
 
-# ---------------------------------------------------------------------------------------------------- combine
-#
-# Bringing several values to one type: promotion, equal cells, arms with one result.
+# ---------------------------------------------------------------------------------------------------- several values of one type
 
 def same_cells(ctx: Context, left: Operand, left_span: Span, right: Operand, right_span: Span) -> bool:
     """E110 unless two items of array notation have one shape."""

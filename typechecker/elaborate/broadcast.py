@@ -1,8 +1,7 @@
-"""Functions that are a scalar primitive under rank operators: elaborated as plain agreement.
+"""Scalar primitives under rank operators, elaborated as broadcasts without a loop over cells.
 
-`-⍤1⍤1 2`, `+¨`, `∘.×`, `×˘⍨` only say which axes of the arguments meet.  `plan` works that out as an
-axis map, and `apply_map` spreads each argument along the axes it lacks and applies the primitive
-once, without a loop over cells.
+`-⍤1⍤1 2`, `+¨`, `∘.×` and `×˘⍨` only determine which axes of the arguments meet.  `broadcast_map` computes that, and `apply_map`
+broadcasts each argument along the axes it lacks and applies the primitive once.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from ..sizes.polynomials import Size
 from ..values.facts import Operand, TupleOperand, Value
 from .context import Context, DerivedFunction, FunctionValue, PrimitiveFunction, static_vector
 
-# ---------------------------------------------------------------------------------------------------- pervasive
+# ---------------------------------------------------------------------------------------------------- broadcast maps
 
 @dataclass(frozen=True, slots=True)
 class BroadcastMap:
-    """Axis i of the left argument is axis `left[i]` of a result of rank `rank`; likewise `right`.  `swapped`: the
-    primitive's left argument is our right one."""
+    """Axis i of the left argument is axis `left[i]` of the result, which has rank `rank`; likewise `right`.  `swapped`: the
+    primitive takes the arguments in the opposite order."""
 
     primitive: PrimitiveFunction
     left: tuple[int, ...]
@@ -36,7 +35,7 @@ class BroadcastMap:
 
 
 def is_scalar_primitive(function: FunctionValue, *, dyadic: bool) -> bool:
-    """Does it pervade in this valence?"""
+    """Is it a primitive that is elementwise in this valence?"""
     if not isinstance(function, PrimitiveFunction):
         return False
     row = by_glyph(function.glyph, GlyphRole.FUNCTION)
@@ -59,7 +58,7 @@ def is_elementwise(function: FunctionValue) -> bool:
 
 
 def innermost(function: FunctionValue) -> FunctionValue:
-    """The function below every `¨ ˘ ⍤r`."""
+    """The function under all `¨ ˘ ⍤r`."""
     while isinstance(function, DerivedFunction):
         inner = function.operands[0]
         if isinstance(inner, (Operand, TupleOperand)):
@@ -92,12 +91,12 @@ def ranks_of(function: DerivedFunction) -> tuple[int, int, int] | None:
 
 
 def cell_rank(asked: int, rank: int) -> int:
-    """`⍤r` clips r to the argument's rank; a negative r counts from the frame."""
+    """The cell rank of `⍤r` on an argument: r clipped to the argument's rank; a negative r is the rank of the frame."""
     return min(asked, rank) if asked >= 0 else max(0, rank + asked)
 
 
 def broadcast_map(function: FunctionValue, left: int, right: int) -> BroadcastMap | None:
-    """How the axes of arguments of these ranks meet, if the function is a dyadic scalar primitive under operators."""
+    """The map for arguments of these ranks, if the function is a dyadic scalar primitive under rank operators; else None."""
     if isinstance(function, PrimitiveFunction):
         if not is_scalar_primitive(function, dyadic=True):
             return None
@@ -142,7 +141,7 @@ def broadcast_map(function: FunctionValue, left: int, right: int) -> BroadcastMa
 
 
 def apply_map(ctx: Context, map_: BroadcastMap, left: Operand, right: Operand, span: Span) -> Value:
-    """Spread both arguments as the map says and apply the primitive."""
+    """Broadcast both arguments by the map and apply the primitive."""
     if _is_prefix(map_.left) and _is_prefix(map_.right):
         first, second = (right, left) if map_.swapped else (left, right)
         return ctx.call(map_.primitive, first, second, span)
@@ -176,7 +175,7 @@ def _lines_up(axis: int, first: Size, second: Size, x: Operand, y: Operand, span
 
 
 def broadcast_to(ctx: Context, x: Operand, axes: tuple[int, ...], shape: tuple[Size, ...], span: Span) -> Operand:
-    """x along `axes` of `shape`; unchanged where plain prefix agreement says the same."""
+    """x broadcast along `axes` of `shape`; unchanged where prefix agreement does the same."""
     if _is_prefix(axes):
         return x
     type_ = ArrayType(x.type.element, shape)
@@ -185,7 +184,7 @@ def broadcast_to(ctx: Context, x: Operand, axes: tuple[int, ...], shape: tuple[S
 
 # ---------------------------------------------------------------------------------------------------- axes
 #
-# Bracket axes, and moving axes to the front and back.
+# Bracket axes, and moving an axis to the front or back.
 
 def axis_number(ctx: Context, axis: Operand | None, default: int, rank: int, span: Span) -> int | None:
     """The 0-based axis of `f[axis]`, or the default; None after E132."""
@@ -199,12 +198,12 @@ def axis_number(ctx: Context, axis: Operand | None, default: int, rank: int, spa
 
 
 def to_front(ctx: Context, x: Operand, axis: int, span: Span) -> Operand:
-    """`axis` first, the others in order."""
+    """x with `axis` first and the other axes in order."""
     axes = tuple([0 if a == axis else a + 1 if a < axis else a for a in range(x.type.rank)])
     return transposed(ctx.builder, x, axes, span)
 
 
 def from_front(ctx: Context, x: Operand, axis: int, span: Span) -> Operand:
-    """The first axis becomes axis number `axis`, the others in order."""
+    """x with its first axis as axis `axis` and the other axes in order."""
     axes = tuple([axis if a == 0 else a - 1 if a <= axis else a for a in range(x.type.rank)])
     return transposed(ctx.builder, x, axes, span)

@@ -1,7 +1,7 @@
-"""What every elaboration module shares: the builder, the budgets, and the two mutually recursive entries.
+"""The context of elaboration: builder, budgets, environments, function values, and the cache for incremental checking.
 
-`apply` and `expression` are installed by `programs` when it makes the context, so that operator
-modules need not import the modules that call them.
+`programs` puts the mutually recursive entries `apply` and `expression` into the context, so that the modules of operators need
+not import the modules that call them.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from ..proof.obligations import Proof
 from ..sizes.polynomials import Size, SizeOrigin, SizeVariable
 from ..values.facts import Operand, TupleOperand, Value, leaves
 
-# ---------------------------------------------------------------------------------------------------- sites
+# ---------------------------------------------------------------------------------------------------- definition keys
 #
-# What a top-level statement means, as a number: so that a definition whose meaning has not changed is not checked again.
+# The meaning of a top-level statement as a number, so that a definition whose meaning has not changed is not checked again.
 #
-# A `Site` is a statement of this version of the program.  Its `key` stands for its text, the index origin, the signature
-# before it and the keys of all that its names stand for; two sites with one key mean the same, wherever they stand.  What
-# was found out about a definition is kept under its key (`Memory`), with spans relative to the sites it depends on, and is
-# anchored again to where these stand now.
+# A `DefinitionKey` is a statement of this version of the program.  Its `key` stands for its text, the index origin, the signature
+# before it, and the keys of all that its names stand for; statements with one key mean the same.  The outcome of checking a
+# definition is cached under its key (`CheckCache`), with spans relative to the statements it depends on, and is anchored again at
+# their current positions.
 #
-# What a definition reads from around it decides whether its outcome may be kept (`Reach`): values whose sizes are symbolic
-# bring in facts that other statements state, so a definition that captures them is always checked.
+# What a definition captures decides whether its outcome may be cached (`DependencyLevel`): values with symbolic sizes depend on
+# facts that other statements state, so a definition that captures them is always checked.
 
 class DependencyLevel(IntEnum):
-    """What the meaning of a site depends on besides texts, from least to most."""
+    """What the meaning of a definition depends on besides texts; each level includes those before it."""
 
     NOTHING = 0
     CONSTANTS = 1
@@ -50,7 +50,7 @@ class DependencyLevel(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DefinitionKey:
-    """A statement where it stands now, and the sites of what it mentions."""
+    """A statement at its current span, with the key of its meaning and the definitions that it uses."""
 
     key: int
     span: Span
@@ -58,7 +58,7 @@ class DefinitionKey:
     dependency: DependencyLevel
 
     def closure(self) -> list[DefinitionKey]:
-        """The site and all it depends on, in an order that the key alone determines."""
+        """The definition and all that it depends on, in an order that the key determines."""
         reached: dict[int, DefinitionKey] = {}
         pending = [self]
         while pending:
@@ -71,7 +71,7 @@ class DefinitionKey:
 
 @dataclass(slots=True, eq=False)
 class DefinitionKeys:
-    """The sites of one file: of what is bound so far and of signatures whose binding is still to come."""
+    """The definitions of one file: those bound so far, the pending signatures, and the current statement."""
 
     bound: dict[Symbol, DefinitionKey] = field(default_factory=dict)
     declared: dict[str, DefinitionKey] = field(default_factory=dict)
@@ -80,7 +80,8 @@ class DefinitionKeys:
 
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:
-    """What checking a definition found: diagnostics relative to the sites of its closure, and how it went."""
+    """The outcome of checking a definition: diagnostics relative to its `closure`, whether it was accepted, how its facts were
+    proved, and the nodes that it took."""
 
     diagnostics: tuple[Diagnostic, ...]
     accepted: bool
@@ -89,26 +90,26 @@ class CheckOutcome:
 
 
 class CheckCache:
-    """What is kept from one version of a program to the next; for one strictness and one loader of modules."""
+    """The results kept from one version of a program to the next; for one strictness and one loader of modules."""
 
     def __init__(self) -> None:
         self.statements = StatementCache()
-        self.read: tuple[Source, Parsed] | None = None  # what has been read last
+        self.read: tuple[Source, Parsed] | None = None  # the last text that was parsed
         self.outcomes: GenerationalCache[object, CheckOutcome] = GenerationalCache()
         self.signatures: GenerationalCache[object, tuple[str, ...]] = GenerationalCache()
         self.well_formed: GenerationalCache[tuple[int, frozenset[str]], bool] = GenerationalCache()
-        self.records: GenerationalCache[int, object] = GenerationalCache()  # what `replaying` knows of a statement
+        self.records: GenerationalCache[int, object] = GenerationalCache()  # statement identity → `StatementRecord`
         self._keys: GenerationalCache[tuple[object, ...], int] = GenerationalCache()
         self._next = 0
 
     def end_generation(self) -> None:
-        """A version has been checked: what none of the last ones asked for is forgotten."""
+        """Mark the end of one version: entries that no recent version used are dropped."""
         self.statements.end_generation()
         for table in (self.outcomes, self.signatures, self.well_formed, self.records, self._keys):
             table.end_generation()
 
     def key(self, meaning: tuple[object, ...]) -> int:
-        """The number of a meaning: the same for the same, never one that has stood for another."""
+        """The number of a meaning: equal for equal meanings, and never reused for another one."""
         number = self._keys.get(meaning)
         if number is None:
             number = self._next
@@ -120,7 +121,7 @@ class CheckCache:
         self, uses: Sequence[tuple[Symbol, DefinitionKey | None]], text: str, span: Span, origin: int, declared: DefinitionKey
         | None
     ) -> DefinitionKey:  # fmt: skip
-        """The site of a statement before it is elaborated, `uses` being the sites of what it mentions."""
+        """The definition key of a statement before it is elaborated; `uses` are the symbols in it with their definitions."""
         used = [(symbol.name, definition) for symbol, definition in uses if definition is not None]
         needed = tuple(definition for _, definition in used) if declared is None else (declared, *[definition for _,
             definition in used])
@@ -131,8 +132,8 @@ class CheckCache:
 
     def with_texts(self, definition: DefinitionKey, texts: Sequence[str], dependency: DependencyLevel, known: DefinitionKey
         | None) -> DefinitionKey:
-        """The site as names bound by the statement have it: with the texts of the files it brings in, and what they reach; the
-        one that is known from the version before if it is the same."""
+        """The key for the names that a statement binds, which also depends on the texts of imported files and their dependency
+        level; that of the previous version (`known`) if it is equal."""
         if not texts and dependency <= definition.dependency:
             return definition
         new = DefinitionKey(self.key((definition.key, *texts)) if texts else definition.key, definition.span, definition.uses,
@@ -140,18 +141,18 @@ class CheckCache:
         return known if known is not None and (known.key, known.dependency) == (new.key, new.dependency) else new
 
 
-# ------------------------------------------------------------------------------------ moving diagnostics
+# ------------------------------------------------------------------------------------ diagnostics at relative positions
 
 _ANCHOR = "\0"
 
 
 def detached(diagnostic: Diagnostic) -> Diagnostic:
-    """The diagnostic where it is now, for good."""
+    """The diagnostic with spans that do not move."""
     return _with_spans(diagnostic, lambda span: span.detached())
 
 
 def relative(diagnostics: Sequence[Diagnostic], definition: DefinitionKey) -> tuple[Diagnostic, ...] | None:
-    """The diagnostics with spans counted from the sites they lie in; None if one lies in none of them."""
+    """The diagnostics with spans relative to the definitions that contain them; None if a span is in none."""
     places = [(f"{_ANCHOR}{index}", part.span) for index, part in enumerate(definition.closure())]
 
     def anchored(span: Span) -> Span:
@@ -169,7 +170,7 @@ def relative(diagnostics: Sequence[Diagnostic], definition: DefinitionKey) -> tu
 
 
 def absolute(diagnostics: Sequence[Diagnostic], definition: DefinitionKey) -> list[Diagnostic]:
-    """The diagnostics where the sites stand now."""
+    """The diagnostics at the current positions of the definitions."""
     if not diagnostics:
         return []
     places: Mapping[str, Span] = {f"{_ANCHOR}{index}": part.span for index, part in enumerate(definition.closure())}
@@ -191,17 +192,15 @@ def _with_spans(diagnostic: Diagnostic, move: Callable[[Span], Span]) -> Diagnos
 
 # ---------------------------------------------------------------------------------------------------- environment
 #
-# What names stand for: a flat map from definitions to values, and the functions closed over it.
+# Environments are flat maps from definitions to values.  Which definition a name has is resolved before (`lang.bind.resolver`).
+# A function captures the values of the definitions it uses when it is created, so that later bindings do not change it.
 #
-# Which definition a name has is settled before (`lang.resolution`).  A function is closed over what the definitions that it
-# mentions stand for when it is made, so that what changes later does not change what an older function means.
-#
-# Functions are second class, so their values exist only while elaborating.  Array operands are evaluated
-# when the function is derived, once, outside any operator body.  Applying one is `applications`.
+# Functions are second class, so function values exist only while elaborating.  Array operands of operators are evaluated once,
+# when the function is derived.
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Module:
-    """A used file: what its top-level names stand for."""
+    """An imported file, with the values of its top-level names."""
 
     name: str
     entries: Mapping[str, Entry]
@@ -212,8 +211,8 @@ Entry: TypeAlias = "Operand | TupleOperand | FunctionValue | OperatorValue | Mod
 
 @dataclass(slots=True, eq=False)
 class FileContext:
-    """What is the same throughout one file: its source, index origin and the program's size names; `sites` by which an outcome
-    is kept for the next version of the program."""
+    """What is constant throughout one file: source, index origin, the size names of inputs and params, and the definition
+    keys."""
 
     source: Source
     index_origin: int
@@ -224,8 +223,7 @@ class FileContext:
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """What definitions stand for now, in a file or in a call of a dfn (`called` is where); `bound` is all that was bound here, in
-    order."""
+    """The environment of a file or of a call of a dfn (at `call_span`); `bound` is everything bound in it, in order."""
 
     file: FileContext
     call_span: Span | None = None
@@ -233,7 +231,7 @@ class Frame:
     bound: list[tuple[Definition, Entry]] = field(default_factory=list)
 
     def bind(self, definition: Definition, entry: Entry) -> None:
-        """Bind from now on."""
+        """Bind a definition to a value."""
         self.entries[definition] = entry
         self.bound.append((definition, entry))
 
@@ -241,16 +239,16 @@ class Frame:
         return self.entries.get(definition)
 
     def capture(self, captures: Iterable[Symbol]) -> Frame:
-        """What a function takes along."""
+        """The environment that a function captures."""
         entries = self.entries
         return Frame(self.file, None, {symbol: entries[symbol] for symbol in captures if symbol in entries})
 
     def inner(self, call_span: Span | None = None) -> Frame:
-        """The frame of a call, or of a part of one whose bindings are its own."""
+        """A frame for a call, or for a part of one with local bindings."""
         return Frame(self.file, call_span or self.call_span, dict(self.entries))
 
     def by_name(self) -> dict[str, Entry]:
-        """What the names of a file stand for."""
+        """The values of a file's names."""
         return {symbol.name: entry for symbol, entry in self.entries.items() if isinstance(symbol, Symbol)}
 
 
@@ -259,9 +257,9 @@ class Frame:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PrimitiveFunction:
-    """A primitive, a conversion or a library function; `axis` as written (index origin not yet removed).
+    """A primitive, a conversion or a library function; `axis` is as written, with the index origin.
 
-    `origin` is the index origin of the file it is written in; None for one that the elaborator makes.
+    `origin` is the index origin of its file; None for one that the elaborator creates.
     """
 
     span: Span
@@ -272,7 +270,7 @@ class PrimitiveFunction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DfnFunction:
-    """A dfn with what it captures; `name` is the name it was bound to, if any."""
+    """A dfn with its captured environment; `name` is the name it was bound to, if any."""
 
     span: Span
     node: expressions.Dfn
@@ -282,9 +280,9 @@ class DfnFunction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SignedFunction:
-    """An annotated function: matched against its signature at every call.
+    """An annotated function, whose signature is matched at every call.
 
-    `proof`: by what every fact its body needs follows from the signature, for all sizes, so that calls need not look again.
+    `proof`: how the facts that its body needs were proved from the signature for all sizes; calls do not prove them again.
     """
 
     span: Span
@@ -326,7 +324,7 @@ class DerivedFunction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoundFunction:
-    """A dyadic function with its left argument given."""
+    """A dyadic function with its left argument bound."""
 
     span: Span
     function: FunctionValue
@@ -335,7 +333,7 @@ class BoundFunction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BrokenFunction:
-    """An error was reported while the function was made; applying it gives poison."""
+    """A function with a reported error; applying it gives poison."""
 
     span: Span
 
@@ -353,7 +351,7 @@ FunctionValue: TypeAlias = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OperatorValue:
-    """A user operator with what it captures."""
+    """A user operator with its captured environment."""
 
     span: Span
     node: expressions.OperatorDfn
@@ -370,10 +368,10 @@ Exports = dict[str, Mapping[str, NameClass]]
 
 
 class NamingMode(Enum):
-    """How run-time sizes are called in work done aside."""
+    """How run-time sizes are named in speculative work."""
 
-    FRESH = "as if nothing had been named before"
-    CONTINUE = "not like any of the program so far"
+    FRESH = "as in an empty program"
+    CONTINUE = "unlike those of the program so far"
 
 
 class BudgetExceeded(RhoError):
@@ -382,10 +380,12 @@ class BudgetExceeded(RhoError):
 
 @dataclass(slots=True, eq=False)
 class Context:
-    """`printed_at`: how many nodes were elaborated when a value was last printed; nothing followed while it equals `nodes`.
-    `mentions`: where the program writes a value as an argument, each with the function it is an argument of.
-    `memory`: outcomes of this and, where it is `incremental`, of earlier versions of the program; `state`: a
-    number for what the statements so far left in the builder."""
+    """The state of elaborating a program.
+
+    `printed_at`: the value of `nodes` when a value was last printed; nothing was elaborated since while they are equal.
+    `mentions`: the spans where the program writes a value as an argument, each with the span of the function. `check_cache`:
+    outcomes of this version and, if `incremental`, of earlier ones; `state`: the number of the builder's state after the
+    statements so far."""
 
     builder: Builder
     load: Load
@@ -407,7 +407,7 @@ class Context:
 
     @contextmanager
     def speculate(self, names: NamingMode) -> Iterator[None]:
-        """Work that leaves no trace but the nodes it cost: nothing it emits, reports, requires, names or mentions is kept."""
+        """A block whose ops, diagnostics, constraints and names are undone at its end; only the nodes it took count."""
         builder = self.builder
         before, mentions = builder.snapshot(names is NamingMode.FRESH), self.mentions
         self.mentions = {}
@@ -459,7 +459,7 @@ class Context:
 
     @contextmanager
     def operator_body(self, span: Span) -> Iterator[None]:
-        """Inside a function that an operator applies: printing is E602 there."""
+        """The scope of a function that an operator applies, in which printing is E602."""
         self.loops.append(span)
         try:
             yield
@@ -485,7 +485,7 @@ class Context:
 
 
 def rebuild(pattern: Value, arrays: Sequence[Operand]) -> Value:
-    """A value of `pattern`'s tuple structure with its arrays replaced in order."""
+    """A value of `pattern`'s tuple structure with these arrays in order."""
     value, rest = _rebuild(pattern, arrays, 0)
     assert rest == len(arrays)
     return value
@@ -513,7 +513,7 @@ def same_structure(left: Value, right: Value) -> bool:
 
 # ---------------------------------------------------------------------------------------------------- values
 #
-# Small facts about operands that many rules ask for.
+# Small functions on operands that many modules use.
 
 def static_vector(x: Operand) -> tuple[Size, ...] | None:
     """The sizes of a static scalar or vector."""
@@ -523,7 +523,7 @@ def static_vector(x: Operand) -> tuple[Size, ...] | None:
 
 
 def cast(ctx: Context, x: Operand, element: Element, span: Span) -> Operand:
-    """x with the kind of `element`: positions become numbers unless `element` is one."""
+    """x with the kind of `element`; positions become numbers unless `element` is an index type."""
     if element.index_bound is None:
         x = ctx.builder.to_number(x, span)
     if x.type.element.kind is not element.kind:
@@ -532,23 +532,21 @@ def cast(ctx: Context, x: Operand, element: Element, span: Span) -> Operand:
 
 
 def to_numbers(ctx: Context, value: Value, span: Span) -> Value:
-    """Every position in a value turned into a number."""
+    """The value with every position converted to a number."""
     return rebuild(value, [ctx.builder.to_number(x, span) for x in leaves(value)])
 
 
 def reject_enclosed(ctx: Context, span: Span) -> Operand:
-    """An enclosed array where nothing can take it."""
+    """Report an enclosed array where none is accepted."""
     return ctx.error(
         Code.E620, "`⊂` has a meaning only left of `⌷`, as in `(⊂1 2)⌷x`, and beside `¨`", span, notes=("arrays do not nest",)
     )
 
 
-# ---------------------------------------------------------------------------------------------------- reach
-#
-# What the meaning of whoever mentions a name depends on besides texts.
+# ---------------------------------------------------------------------------------------------------- dependency levels
 
 def dependency_of(entry: Entry) -> DependencyLevel:
-    """What the meaning of whoever mentions this value depends on."""
+    """How far a definition that uses this value depends on its context: on nothing, constants, params or symbolic sizes."""
     if isinstance(entry, Module):
         return max(map(dependency_of, entry.entries.values()), default=DependencyLevel.NOTHING)
     if isinstance(entry, TupleOperand):
@@ -575,12 +573,10 @@ def _sizes_of(x: Operand) -> Iterator[Size]:
 
 
 # ---------------------------------------------------------------------------------------------------- blocks
-#
-# Blocks of the core: extending them.
 
 def extended_block(ctx: Context, block: Block, results: Callable[[], Sequence[Operand]], span: Span) -> tuple[Block,
     tuple[Operand, ...]]:
-    """The block with more ops at its end and other results."""
+    """The block with the ops that `results` emits added at its end, and those results."""
     ctx.builder.open_block((), span)
     values = tuple(results())
     tail = ctx.builder.close_block(values)

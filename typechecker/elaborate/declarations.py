@@ -1,4 +1,4 @@
-"""Declarations of the main program: inputs, params, outputs, and the facts stated about their sizes."""
+"""Elaborates declarations: inputs, params, outputs, the facts stated about their sizes, and the quantities of signatures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 from ...lang.diagnostics.model import Code, Diagnostic, Label
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
-from ...lang.tree import expressions as quantities_expressions, expressions as tree, expressions as type_tree, program
+from ...lang.tree import expressions as tree, program
 from ...lang.tree.program import CellFormat
 from ..core.blocks import Block, CoreCall, CoreGuard, CoreInput, CoreOutput, CoreParam
 from ..diagnostics import show_type
@@ -32,7 +32,7 @@ from .type_expressions import TupleType
 
 @dataclass(slots=True)
 class Elaboration:
-    """A program being elaborated: what its declarations collected."""
+    """The elaboration of a program: its context, and the inputs, params, outputs and schedules collected so far."""
 
     ctx: Context
     inputs: list[CoreInput] = field(default_factory=list)
@@ -42,8 +42,9 @@ class Elaboration:
     scheduled: frozenset[str] = frozenset()
 
 
-def size_name(ctx: Context, frame: Frame, node: type_tree.SizeName | type_tree.BoundedSize) -> Size | None:
-    """A size the program knows: of an input, a param, or an integer whose size is known."""
+def size_name(ctx: Context, frame: Frame, node: tree.SizeName | tree.BoundedSize) -> Size | None:
+    """The size that a name in a type stands for: of an input, a param, or an integer value known as a size; E403 or E001
+    otherwise."""
     known = _known(node, frame)
     if known is not None:
         return known
@@ -57,7 +58,7 @@ def size_name(ctx: Context, frame: Frame, node: type_tree.SizeName | type_tree.B
     return None
 
 
-def _known(node: type_tree.SizeName | type_tree.BoundedSize, frame: Frame) -> Size | None:
+def _known(node: tree.SizeName | tree.BoundedSize, frame: Frame) -> Size | None:
     which = frame.file.sizes.get(node.name) or frame.file.params.get(node.name)
     if which is not None:
         return variable(which)
@@ -65,9 +66,9 @@ def _known(node: type_tree.SizeName | type_tree.BoundedSize, frame: Frame) -> Si
     return entry.static if isinstance(entry, Operand) and isinstance(entry.static, Size) else None
 
 
-def _value(node: type_tree.SizeName | type_tree.BoundedSize, frame: Frame) -> Entry | None:
-    """The value that is a size here."""
-    return frame.find(node.definition) if isinstance(node, type_tree.SizeName) and node.definition is not None else None
+def _value(node: tree.SizeName | tree.BoundedSize, frame: Frame) -> Entry | None:
+    """The value that a name in a type refers to, if any."""
+    return frame.find(node.definition) if isinstance(node, tree.SizeName) and node.definition is not None else None
 
 
 def input(run: Elaboration, statement: program.InputDeclaration, frame: Frame, *, main: bool) -> None:
@@ -84,7 +85,7 @@ def input(run: Elaboration, statement: program.InputDeclaration, frame: Frame, *
         frame.bind(target, ctx.error(Code.E010, f"`{name}` is an input already", statement.target.span, labels=labels))
         return
 
-    def introduce(size: type_tree.SizeName | type_tree.BoundedSize) -> Size | None:
+    def introduce(size: tree.SizeName | tree.BoundedSize) -> Size | None:
         if size.name in frame.file.params:
             return variable(frame.file.params[size.name])
         if size.name not in frame.file.sizes:
@@ -114,16 +115,16 @@ def input(run: Elaboration, statement: program.InputDeclaration, frame: Frame, *
     _assume(ctx, statement.where, frame)
 
 
-def _width(node: type_tree.TypeExpression, type: ArrayType) -> tuple[SizeVariable, Span] | None:
-    """The width of rows of text that loading may pad, and where it is written."""
-    if type.element.kind is not Kind.CHAR or not isinstance(node, type_tree.ArrayTypeExpression) or len(node.shape) != 2:
+def _width(node: tree.TypeExpression, type: ArrayType) -> tuple[SizeVariable, Span] | None:
+    """The width variable of an input of texts, which loading may pad, with its span."""
+    if type.element.kind is not Kind.CHAR or not isinstance(node, tree.ArrayTypeExpression) or len(node.shape) != 2:
         return None
     written, width = node.shape[1], type.shape[1].variables()
-    return (next(iter(width)), written.span) if isinstance(written, type_tree.SizeName) and len(width) == 1 else None
+    return (next(iter(width)), written.span) if isinstance(written, tree.SizeName) and len(width) == 1 else None
 
 
 def _check_column_format(ctx: Context, statement: program.InputDeclaration, type: ArrayType) -> bool:
-    """E300 where the clauses of an input do not suit its type."""
+    """E300 if the clauses of an input do not fit its type."""
     reading, element = statement.reading, type.element
     expected = {CellFormat.DATE: Kind.I64, CellFormat.TIME: Kind.I64, CellFormat.PRESENT: Kind.BOOL}.get(reading.form,
         element.kind)
@@ -151,8 +152,8 @@ def _fits_kind(missing: int | float | str, kind: Kind) -> bool:
     return isinstance(missing, str) is (kind is Kind.CHAR)
 
 
-def _assume(ctx: Context, where: tuple[type_tree.Fact, ...], frame: Frame) -> None:
-    """Facts the program states: checked at load, and known from here on."""
+def _assume(ctx: Context, where: tuple[tree.Fact, ...], frame: Frame) -> None:
+    """Make the facts of a `where` guards, which loading checks, and premises from here on."""
     facts, _ = solve_existentials(where, lambda size: _known(size, frame) is not None)
     for fact, span in type_expressions.facts(ctx, facts, partial(size_name, ctx, frame)):
         _guard(ctx, fact, span)
@@ -164,7 +165,7 @@ def _guard(ctx: Context, fact: SizeFact, span: Span) -> None:
 
 
 def separate_value(run: Elaboration, target: tree.Target, value: Value) -> Value:
-    """A name that a schedule block speaks of is a value of its own: `z←y` makes one where `y` is computed already."""
+    """The value to bind to a name: a copy for `z←y` if a schedule block uses the name, so that it denotes a phase of its own."""
     builder = run.ctx.builder
     match target, value:
         case tree.NameTarget(), Operand() if target.name in run.scheduled and not value.poisoned:
@@ -202,7 +203,7 @@ def param(run: Elaboration, statement: program.Param, frame: Frame) -> None:
 
 
 def _setting(run: Elaboration, statement: program.Param, value: Operand) -> Operand:
-    """A param that is not a size is an input with a default; of text the length is not fixed."""
+    """A param that is not a size, as an input with a default; the length of a text is not fixed."""
     builder, span = run.ctx.builder, statement.target.span
     default, type = value.constant, value.type
     if default is None:
@@ -260,10 +261,10 @@ def output(run: Elaboration, statement: program.OutputDeclaration, frame: Frame,
 
 # ---------------------------------------------------------------------------------------------------- quantities
 #
-# The quantities of a signature, checked where the function is defined (`usage.check_moves` decides).
+# The quantities of a signature, checked where the function is defined, by `usage.check_moves`.
 
 def states_quantities(signature: program.Signature) -> bool:
-    """Does it say more than ω?"""
+    """Does the signature state a quantity other than ω?"""
     given = [p.quantity for p in (signature.left, signature.right) if p is not None and p.quantity is not None]
     return any(quantity.high is not None for quantity in given)
 
@@ -272,7 +273,8 @@ def usage_violations(
     ctx: Context, signature: program.Signature, args: Sequence[Value], block: Block, names: type_expressions.Names,
     known: frozenset[str], calls: Sequence[CoreCall],
 ) -> list[Diagnostic]:  # fmt: skip
-    """What the body, expanded on `args` into `block`, does that its signature does not allow; `calls` are those in it."""
+    """The diagnostics of a body, elaborated on `args` as `block`, whose usage violates its signature; `calls` are the calls in
+    it."""
     builder = ctx.builder
     parameters = [p for p in (signature.left, signature.right) if p is not None]
     letters = ("⍺", "⍵")[2 - len(parameters) :]
@@ -293,8 +295,8 @@ def usage_violations(
     return violated
 
 
-def declared_grade(ctx: Context, quantity: quantities_expressions.Quantity, names: type_expressions.Names) -> Grade | None:
-    """The interval that a signature states, in the sizes that the names stand for."""
+def declared_grade(ctx: Context, quantity: tree.Quantity, names: type_expressions.Names) -> Grade | None:
+    """The interval that a signature states, with `names` resolved."""
     if quantity.low is None or quantity.high is None:
         return ANY
     low = type_expressions.size_expression(ctx, quantity.low, names)

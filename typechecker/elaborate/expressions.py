@@ -1,8 +1,8 @@
-"""Expressions: tree → values.
+"""Elaborates expressions to values.
 
-An expression's right spine (`f g h x`, `a + b × c`, `a ← b ← c`) is walked with an explicit stack, so
-that recursion follows only brackets, whose nesting the parser limits.  Order is right to left:
-right argument, function operands, left argument.
+The right spine of an expression (`f g h x`, `a + b × c`, `a ← b ← c`) is walked with an explicit stack, so that recursion follows
+only brackets, whose nesting the parser limits.  Evaluation is from right to left: right argument, operands of the function, left
+argument.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ from .context import Context, Frame, FunctionValue, PrimitiveFunction, reject_en
 from .names import array_entry
 
 # ---------------------------------------------------------------------------------------------------- literals
-#
-# Literals, strands, text mixes and array notation.
 
 LARGEST = 2**63 - 1
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -34,7 +32,7 @@ DIGITS = "0123456789"
 
 
 def number(ctx: Context, node: expressions.Number) -> Operand:
-    """A number or a strand of numbers, of the widest kind written."""
+    """A number or a strand of numbers, in the widest kind of its items."""
     values: Sequence[int | float | complex] = node.values
     if any(isinstance(v, int) and not -LARGEST - 1 <= v <= LARGEST for v in values):
         return ctx.error(
@@ -106,20 +104,20 @@ def strand(ctx: Context, node: expressions.Strand, frame: Frame) -> Operand:
 
 
 def _texts(items: Sequence[Value]) -> tuple[str, ...]:
-    """What stacks texts of unequal lengths."""
+    """The note on how to stack texts of unequal lengths."""
     texts = all(isinstance(x, Operand) and x.type.element.kind is Kind.CHAR for x in items)
     return ("`↑'ab' 'cde'` pads texts to the rows of a matrix",) if texts else ()
 
 
 def evaluate(ctx: Context, nodes: Sequence[expressions.Expression], frame: Frame) -> list[Value]:
-    """Values of the items, evaluated right to left."""
+    """The values of some items, evaluated from right to left."""
     items = [ctx.expression(ctx, item, frame) for item in reversed(nodes)]
     items.reverse()
     return items
 
 
 def vector_of(ctx: Context, scalars: Sequence[Operand], span: Span) -> Operand:
-    """Scalars as the items of a vector; sizes stay sizes and constants constants."""
+    """The vector of some scalars; static values and constants stay known."""
     return stack(ctx, scalars, span, Code.E111, "a strand needs items of one type, but these mix text and numbers")
 
 
@@ -154,7 +152,7 @@ def stack(ctx: Context, cells: Sequence[Operand], span: Span, code: Code, mixed:
 
 
 def is_mix(node: expressions.Monadic) -> bool:
-    """`↑` of a strand written in place: its items may be vectors of different lengths."""
+    """Is it `↑` of a literal strand, whose items may be vectors of different lengths?"""
     function = node.function
     return isinstance(function, expressions.GlyphFunction) and function.glyph == "↑" and isinstance(node.right,
         expressions.Strand)
@@ -233,7 +231,7 @@ def has_slot(node: expressions.Expression) -> bool:
 
 
 def slot_reshape(ctx: Context, node: expressions.Dyadic, function: FunctionValue, right: Value, frame: Frame) -> Value:
-    """`3 _ ⍴ x`: the slot's size is what is left, and must divide exactly."""
+    """`3 _ ⍴ x`: the slot's size is the number of elements divided by the other sizes, which must divide it."""
     items = node.left.items if isinstance(node.left, expressions.Strand) else (node.left,)
     slots = [item for item in items if isinstance(item, expressions.Slot)]
     if not (isinstance(function, PrimitiveFunction) and function.glyph == "⍴"):
@@ -248,7 +246,7 @@ def slot_reshape(ctx: Context, node: expressions.Dyadic, function: FunctionValue
 
 @dataclass(frozen=True, slots=True)
 class _Indexed:
-    """An index whose entries, being further right, are evaluated before its array."""
+    """An index with its entries, which are evaluated before its array since they are further right."""
 
     span: Span
     node: expressions.IndexExpression
@@ -360,7 +358,7 @@ def _leaf(ctx: Context, node: expressions.Expression, frame: Frame) -> Value:
 
 
 def _step(ctx: Context, node: _Pending, value: Value, frame: Frame) -> Value:
-    """Finish one spine node, given the value of what lies to its right (or of the indexed array)."""
+    """The value of one spine node, given the value to its right (or of the indexed array)."""
     ctx.spend(node.span)
     match node:
         case expressions.Monadic():
@@ -399,7 +397,7 @@ def _step(ctx: Context, node: _Pending, value: Value, frame: Frame) -> Value:
 
 
 def _mention(ctx: Context, value: Value, node: expressions.Expression, function: Span) -> None:
-    """Where a message about this argument should point."""
+    """Record the span of an argument, for messages about it."""
     if isinstance(value, EnclosedOperand):
         value = value.items[0]
     if isinstance(value, Operand):
@@ -430,7 +428,7 @@ def print_value(ctx: Context, value: Value, span: Span) -> Value:
 
 
 def bind_target(ctx: Context, target: expressions.Target, value: Value, frame: Frame) -> None:
-    """Bind a name, or take a tuple (or the major cells of a short array) apart."""
+    """Bind a name, or destructure a tuple or the major cells of an array."""
     match target:
         case expressions.NameTarget():
             bind(ctx, target, value, frame)

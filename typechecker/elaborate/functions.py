@@ -1,6 +1,6 @@
-"""Elaborates dfns (statements in order, guards as branches), compositions and lifted calls.
+"""Elaborates dfns (statements in order, guards as branches), compositions, and functions mapped over cells.
 
-A call is expanded in place with its argument operands, so singletons and constants flow in.
+Calls are inlined with their argument operands, so static values and constants are known in bodies.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from ...lang.diagnostics.model import Code, Label
 from ...lang.syntax.source import Span
-from ...lang.tree import expressions as patterns_expressions, expressions as tree
+from ...lang.tree import expressions as tree
 from ...lang.tree.expressions import Argument
 from ..core.blocks import MapCells, defined_sizes
 from ..elements import ArrayType, Element, Kind, strong, without_size_bounds
@@ -35,7 +35,7 @@ from .context import (
 # ---------------------------------------------------------------------------------------------------- dfns
 
 def call(ctx: Context, function: DfnFunction, left: Value | None, right: Value, span: Span) -> Value:
-    """Expand a dfn on its arguments."""
+    """Inline a dfn on its arguments."""
     frame = function.closure.inner(span)
     frame.bind(Argument.RIGHT, right)
     if left is not None:
@@ -61,7 +61,7 @@ def _within(inner: Span, outer: Span) -> bool:
 
 
 def _statements(ctx: Context, dfn: tree.Dfn, start: int, frame: Frame) -> Value:
-    """Run the statements from `start`; the value is the last expression's."""
+    """Elaborate the statements from `start`; the value is that of the last expression."""
     value: Value | None = None
     for at in range(start, len(dfn.body)):
         statement = dfn.body[at]
@@ -75,7 +75,7 @@ def _statements(ctx: Context, dfn: tree.Dfn, start: int, frame: Frame) -> Value:
 
 
 def _statement(ctx: Context, statement: tree.Statement, frame: Frame) -> Value | None:
-    """Run one statement other than a guard; its value if it has one."""
+    """Elaborate one statement other than a guard; its value, if it has one."""
     match statement:
         case tree.Evaluate():
             return ctx.expression(ctx, statement.value, frame)
@@ -109,7 +109,7 @@ def _is_alpha(target: tree.Target) -> bool:
 
 
 def _guard(ctx: Context, dfn: tree.Dfn, at: int, guard: tree.Guard, frame: Frame) -> Value:
-    """`cond : value`, then the rest: decided while checking if cond is static, else a branch."""
+    """`cond : value`, then the rest: one of the two if cond is known while checking, else a branch."""
     ctx.spend(guard.span)
     condition = condition_operand(ctx, ctx.expression(ctx, guard.condition, frame), guard.condition.span)
     if condition.poisoned:
@@ -137,7 +137,7 @@ def _guard(ctx: Context, dfn: tree.Dfn, at: int, guard: tree.Guard, frame: Frame
 
 
 def condition_operand(ctx: Context, value: Value, span: Span) -> Operand:
-    """A scalar bool (E303); the literals 0 and 1 will do."""
+    """A condition, which is a scalar bool or the literal 0 or 1 (E303)."""
     if is_poisoned(value):
         return ctx.builder.poison(span)
     x = expressions.single(ctx, value, span)
@@ -156,9 +156,9 @@ def condition_operand(ctx: Context, value: Value, span: Span) -> Operand:
     return ctx.error(Code.E303, f"a condition is a bool, but this is {element.kind.value}", span, notes=("compare it: `x≠0`",))
 
 
-# ---------------------------------------------------------------------------------------------------- compose
+# ---------------------------------------------------------------------------------------------------- composition
 #
-# `⍨ ∘ ⍥ ⍛`: commute, beside and bind, over, behind.
+# `⍨ ∘ ⍥ ⍛`: commute, compose and bind, over, behind.
 
 def as_function(ctx: Context, operand: FunctionValue | Value, operator: str, span: Span) -> FunctionValue:
     """An operand that must be a function (E134)."""
@@ -211,16 +211,14 @@ def behind(ctx: Context, derived: DerivedFunction, left: Value | None, right: Va
 
 # ---------------------------------------------------------------------------------------------------- valence
 #
-# Whether a function looks at a left argument, or drops it.
-#
-# A dfn without `⍺` may be called with two arguments, as in APL; from Python, where that is a mistake, it is refused.
+# A dfn without `⍺` may be called with two arguments, as in APL; from Python, where that is likely a mistake, it is refused.
 
 _FIRST = frozenset("¨˘⍤⍨∘⍥⍣")
-"""Operators that give their first operand two arguments where they are given two."""
+"""Operators that apply their first operand dyadically if they are applied dyadically."""
 
 
 def drops_left(function: object) -> bool:
-    """Does a call with two arguments have the same value for every left argument, because none of its dfns has `⍺`?"""
+    """Is the left argument of a dyadic call ignored, because the dfns that get it have no `⍺`?"""
     match function:
         case DfnFunction(node=node):
             return not node.uses_alpha
@@ -237,27 +235,28 @@ def drops_left(function: object) -> bool:
     return False
 
 
-# ---------------------------------------------------------------------------------------------------- patterns
+# ---------------------------------------------------------------------------------------------------- functions equal to
+# primitives
 #
-# Functions that only spell a primitive: `{⍺+⍵}` and `+⍨` are `+`, so that they reduce and pervade as one.
+# `{⍺+⍵}` and `+⍨` are treated as `+`, so that they reduce and broadcast like it.
 
 _COMMUTATIVE = "+×∧∨⌈⌊=≠⍲⍱"
 
 
 def as_primitive(function: FunctionValue) -> FunctionValue:
-    """The primitive that `{⍺ f ⍵}` (or `{⍵ f ⍺}` and `f⍨` for a commutative f) spells, else the function itself."""
+    """The primitive f for `{⍺ f ⍵}` (or `{⍵ f ⍺}` and `f⍨` of a commutative f), else the function itself."""
     commuted = commuted_primitive(function)
     if commuted is not None:
         return commuted if commuted.glyph in _COMMUTATIVE else function
     if not isinstance(function, DfnFunction) or len(function.node.body) != 1:
         return function
     statement = function.node.body[0]
-    if not isinstance(statement, patterns_expressions.Evaluate) or not isinstance(statement.value, patterns_expressions.Dyadic):
+    if not isinstance(statement, tree.Evaluate) or not isinstance(statement.value, tree.Dyadic):
         return function
     call = statement.value
-    if not isinstance(call.function, patterns_expressions.GlyphFunction) or call.function.axis is not None:
+    if not isinstance(call.function, tree.GlyphFunction) or call.function.axis is not None:
         return function
-    if not isinstance(call.left, patterns_expressions.Name) or not isinstance(call.right, patterns_expressions.Name):
+    if not isinstance(call.left, tree.Name) or not isinstance(call.right, tree.Name):
         return function
     names = call.left.name + call.right.name
     if names == "⍺⍵" or (names == "⍵⍺" and call.function.glyph in _COMMUTATIVE):
@@ -273,16 +272,13 @@ def commuted_primitive(function: FunctionValue) -> PrimitiveFunction | None:
     return operand if isinstance(operand, PrimitiveFunction) and operand.axis is None else None
 
 
-# ---------------------------------------------------------------------------------------------------- lifting
+# ---------------------------------------------------------------------------------------------------- mapping over cells
 #
-# Lifting: applying a function to the cells of its arguments over a principal frame.
-#
-# The longest frame is the principal frame (ties: the first) and every other frame must be a prefix of
-# it.  An argument without a frame is not a parameter of the body: the body refers to it directly, so
-# that what is static about it stays static.
+# The longest frame (the first of equals) is the principal frame, of which every other frame must be a prefix.  An argument
+# without a frame is no parameter of the body, which refers to it directly, so that its static value stays known.
 
 def _element(x: Operand, frame: Sequence[Size]) -> Element:
-    """What a cell holds: where there is none, an integer is below 0, and so an index of any axis."""
+    """The element of a cell; if the frame is empty, integers are bounded by 0, and so are valid indices of any axis."""
     element = strong(x.type.element)
     is_bounded = element.kind is Kind.I64 and element.low is not None
     return Element(Kind.I64, index_bound=ZERO) if is_bounded and product(frame) == ZERO else element

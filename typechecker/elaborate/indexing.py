@@ -1,7 +1,7 @@
-"""Bracket indexing, replacement, and picking cells.
+"""Elaborates bracket indexing, replacement, and the selection of cells.
 
-What an index means, and whether a run must check it, is `rules.index`'s business; here the axes of `x[i;;j]`
-are taken one by one, and replacements are checked against the selection.
+`rules.index` checks each index; here the axes of `x[i;;j]` are taken one by one, and replacements are checked against the shape
+of the selection.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from .names import array_entry, function as resolve_function
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """One entry of `x[…]` that is not empty."""
+    """The value and span of one entry of `x[…]` that is not empty."""
 
     value: Value
     span: Span
 
 
 def evaluate_axes(ctx: Context, nodes: Sequence[expressions.Expression | None], frame: Frame) -> list[IndexEntry | None]:
-    """The values of the entries, right to left; None where an axis is taken whole."""
+    """The entries, evaluated from right to left; None for a whole axis."""
     entries: list[IndexEntry | None] = []
     for node in reversed(nodes):
         if node is None:
@@ -84,7 +84,7 @@ def _enough_axes(ctx: Context, x: Operand, axes: Sequence[IndexEntry | None], sp
 
 
 def replace(ctx: Context, node: expressions.Replace, value: Value, frame: Frame) -> Value:
-    """The array `x[i;j]←v` or `x[i;j] f← v` leaves in x."""
+    """The value of x after `x[i;j]←v` or `x[i;j] f← v`."""
     old = array_entry(ctx, node.name, frame)
     axes = evaluate_axes(ctx, node.axes, frame)
     if is_poisoned(old) or is_poisoned(value) or any(entry is not None and is_poisoned(entry.value) for entry in axes):
@@ -134,7 +134,7 @@ def update(ctx: Context, old: Operand, axes: Sequence[IndexEntry | None], new: O
 
 
 def fits_selection(ctx: Context, new: Operand, shape: Sequence[Size], span: Span) -> bool:
-    """The new items have the selection's shape, or are one scalar for all (E101)."""
+    """Require that the new items have the selection's shape or are a scalar (E101)."""
     if new.type.rank == 0:
         return True
     if new.type.rank != len(shape):
@@ -151,7 +151,7 @@ def fits_selection(ctx: Context, new: Operand, shape: Sequence[Size], span: Span
 
 
 def major_cells(ctx: Context, x: Operand, expected: int, span: Span) -> tuple[Value, ...]:
-    """`(a b) ← x`: the major cells of an array whose leading size is the number of names (E105)."""
+    """The major cells for `(a b) ← x`; the leading size must be the number of names (E105)."""
     if x.type.rank == 0:
         poison: Value = ctx.error(Code.E105, f"this takes {expected} names from a scalar", span)
         return (poison,) * expected

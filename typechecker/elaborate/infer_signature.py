@@ -1,8 +1,8 @@
-"""Infers the signature of a function by elaborating it on arguments of symbolic sizes.
+"""Infers the signature of a function by elaborating it speculatively on arguments of symbolic sizes.
 
-An annotated function is tried on what its signature declares.  Any other is a template: it is tried on floats (then
-integers, masks, text) of rank one and two, and what it needs of the sizes becomes its `where`; a function that takes
-none of these is generic, checked at each use.  Nothing that happens here is reported or kept.
+An annotated function is elaborated on arguments of its declared types.  Any other function is tried on floats (then integers,
+bools, text) of rank one and two, and the facts about sizes that it needs become its `where`; a function that accepts none of
+these is generic and is checked at each use.
 """
 
 from __future__ import annotations
@@ -26,12 +26,11 @@ from ..values.facts import Operand, Value, is_poisoned, leaves
 from . import type_expressions
 from .context import BrokenFunction, BudgetExceeded, Context, FunctionValue, NamingMode, SignedFunction
 
-# ---------------------------------------------------------------------------------------------------- sampled
-#
-# A function tried on symbolic arguments as a program of its own: its arguments, and what it captures, are the inputs.
+# ---------------------------------------------------------------------------------------------------- as a program
 
 def program_of(builder: Builder, arguments: Sequence[Operand], block: Block) -> Core:
-    """The block as a program; it stays whole when the builder drops the block."""
+    """A block as a program whose inputs are its arguments and captured values; it stays valid when the builder drops the
+    block."""
     defined, read = defined_and_read(block)
     given = dict.fromkeys([*(x.value for x in arguments), *sorted(read - defined)])
     values = defined | read | set(given)
@@ -42,7 +41,7 @@ def program_of(builder: Builder, arguments: Sequence[Operand], block: Block) -> 
     return Core(Block((), block.ops, ()), inputs, (), outputs, (), types, spans, {}, (), ())
 
 
-# ---------------------------------------------------------------------------------------------------- sampling
+# ---------------------------------------------------------------------------------------------------- instances
 
 _KINDS = (Kind.F64, Kind.I64, Kind.BOOL, Kind.CHAR)
 _NUMBERS = (Kind.F64, Kind.I64)
@@ -57,10 +56,10 @@ _RIGHT_NAMES = ((), ("m",), ("l", "m"))
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """One way to apply a function: the arguments (left first) with how often their elements are read, and the result.
+    """One way to apply a function: the types of the arguments (left first) with the reads of their elements, and of the results.
 
-    `facts` are what the sizes must satisfy.  `program` is the application by itself, in sizes of which `equal` says what some
-    are in terms of the others."""
+    `facts` are the conditions on sizes.  `program` is the application alone; `equal` gives some of its sizes in terms of the
+    others."""
 
     arguments: tuple[tuple[Grade, ArrayType], ...]
     results: tuple[ArrayType, ...]
@@ -70,7 +69,7 @@ class Instance:
 
 
 def instances(ctx: Context, function: FunctionValue) -> list[Instance]:
-    """What a function does; empty if it is generic."""
+    """The instances of a function; empty if it is generic."""
     if isinstance(function, BrokenFunction):
         return []
     if isinstance(function, SignedFunction):
@@ -92,7 +91,7 @@ def _of_ranks(
     ctx: Context, function: FunctionValue, ranks: Sequence[int], names: Sequence[Sequence[Sequence[str]]],
     kinds: Sequence[Kind],
 ) -> Instance | None:  # fmt: skip
-    """The function on arguments of these ranks, of the first kind that it takes."""
+    """The instance for arguments of these ranks and of the first kind that the function accepts; None if there is none."""
     for kind in kinds:
         for suffix in ("", *map(str, range(2, 9))):
 
@@ -109,7 +108,7 @@ def _of_ranks(
 
 
 def _is_ambiguous(instance: Instance) -> bool:
-    """Has a size that the function captures the name of one of its arguments'?"""
+    """Has a size that the function captures the same name as a size of its arguments?"""
     sizes = [size for type_ in (*[t for _, t in instance.arguments], *instance.results) for size in type_.shape]
     sizes += [size for fact in instance.facts for size in (fact.left, fact.right)]
     sizes += [size for grade, _ in instance.arguments for size in (grade.low, grade.high) if size is not None]
@@ -124,7 +123,7 @@ def _argument(ctx: Context, kind: Kind, names: Sequence[str], span: Span) -> Ope
 
 
 def _declared(ctx: Context, function: SignedFunction) -> list[Operand]:
-    """Arguments as the signature declares them; shape variables stand for one axis, element variables for floats."""
+    """Symbolic arguments of the declared types; a shape variable is one axis, an element variable f64."""
     bindings = Bindings(function.file.params)
     types = [p.type for p in (function.signature.left, function.signature.right) if p is not None]
     nodes = [node for node in types if isinstance(node, ArrayTypeExpression)]
@@ -161,7 +160,7 @@ def _sizes(node: ArrayTypeExpression) -> Iterator[ShapeItem]:
 
 
 def _try_on(ctx: Context, function: FunctionValue, arguments: Callable[[], list[Operand]], span: Span) -> Instance | None:
-    """Apply the function inside a block that is thrown away; None if anything is wrong."""
+    """The instance of the function on these arguments, elaborated speculatively; None after an error."""
     builder = ctx.builder
     guards, premises = len(builder.constraints.guards), len(builder.constraints.premises)
     with ctx.speculate(NamingMode.FRESH):
@@ -210,7 +209,7 @@ def _instance(ctx: Context, args: Sequence[Operand], result: Value, block: Block
 
 
 def _solved_for(fact: SizeFact) -> tuple[SizeVariable, Size] | None:
-    """The later of two variables that a fact says are equal, or the variable that it says what it is."""
+    """A fact that equates a variable with a size, solved for that variable (the later one of two); None for other facts."""
     if fact.relation is not Relation.EQUAL:
         return None
     sides = [(_lone_variable(fact.left), fact.right), (_lone_variable(fact.right), fact.left)]

@@ -1,4 +1,5 @@
-r"""`f⍣n`, `f⍣(n ⋄ p)`, `f⍣\n`: loops with a trip count known before the program runs, or bounded."""
+r"""Elaborates loops (`f⍣n`, `f⍣xs`, `f⍣(n ⋄ p)`, `f⍣\n`), whose trip count is static or bounded, and infers the types of
+states."""
 
 from __future__ import annotations
 
@@ -22,19 +23,19 @@ from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from .context import BoundFunction, Context, DerivedFunction, FunctionValue, cast, extended_block, rebuild, same_structure
 from .functions import as_function, condition_operand
 
-# ---------------------------------------------------------------------------------------------------- states
+# ---------------------------------------------------------------------------------------------------- types of states
 #
-# Types that a body must give back: the state of a loop, the accumulator of a fold.
+# The types of the state of a loop, or of the accumulator of a fold, which the body must return.
 #
-# The body is elaborated on trial with the state's types; where it gives a wider element type the state is
-# promoted and the body elaborated again, until the types are stable.  Trials leave no trace.
+# The body is elaborated speculatively with the state's types; if it returns a wider element type, the state is promoted and the
+# body elaborated again, until a fixpoint.
 
 ROUNDS = 8
-_MOST_STEP, _MOST_START = 1 << 16, 1 << 32  # no loop runs so long that a counter within these wraps
+_MOST_STEP, _MOST_START = 1 << 16, 1 << 32  # a counter within these does not wrap in any feasible loop
 
 
 class Mismatch(Enum):
-    """Why a body cannot serve."""
+    """Why a body has no fixpoint."""
 
     POISONED = "an error was reported"
     STRUCTURE = "its result is another tuple structure"
@@ -44,7 +45,7 @@ class Mismatch(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Fixpoint:
-    """A body whose results have the state's types: `types` of the state, and the block over (others, state)."""
+    """A body that returns the state's types: the types, and its block, with parameters (others, state)."""
 
     types: tuple[ArrayType, ...]
     block: Block
@@ -52,7 +53,7 @@ class Fixpoint:
 
 @dataclass(frozen=True, slots=True)
 class NoFixpoint:
-    """The first difference: the state's type and the body's, or nothing when poisoned."""
+    """The first mismatch between the state's type and the body's result; no types if poisoned."""
 
     reason: Mismatch
     state: ArrayType | None = None
@@ -60,12 +61,12 @@ class NoFixpoint:
 
 
 def state_types(value: Value) -> list[ArrayType]:
-    """Types of a state's arrays without singletons or weakness; ranges stay while they can."""
+    """The types of a state's arrays, not weak; their ranges are kept if the body preserves them."""
     return [ArrayType(start_element(x.type.element), x.type.shape) for x in leaves(value)]
 
 
 def start_element(element: Element) -> Element:
-    """The element a state starts from: not weak, with no exact value."""
+    """The element that a state starts from: not weak."""
     if element.index_bound is not None or element.kind in (Kind.BOOL, Kind.CHAR):
         return plain(element)
     return Element(element.kind, 0, 1) if is_boolean(element) else Element(element.kind)
@@ -82,11 +83,11 @@ def infer_fixpoint(
     shared: bool = False,
     trips: Size | None = None,
 ) -> Fixpoint | NoFixpoint:
-    """Elaborate `body(others, state)` until its result has the state's types.
+    """Elaborate `body(others, state)` until its result has the state's types, for at most `ROUNDS` rounds.
 
-    `pattern` is the initial state.  The block's parameters are the others and then the state (`state_first`: the
-    state and then the others).  `shared`: the others follow the state's element types, as items of a fold do.
-    `trips`: how often the body runs, from which the ranges of counters in the state follow.
+    `pattern` is the initial state.  The block's parameters are the others, then the state (in the other order with
+    `state_first`). `shared`: the others get the state's element types, as items of a fold do.  `trips` is the number of
+    iterations, from which the ranges of counters in the state follow.
     """
     builder = ctx.builder
     types = state_types(pattern)
@@ -134,7 +135,7 @@ def _ranged(x: Operand, element: Element | None) -> Operand:
 def _counters(
     ctx: Context, initial: Sequence[Operand], params: Sequence[Operand], results: Sequence[Operand], trips: Size
 ) -> dict[int, Element]:
-    """The ranges of integers of the state that start at a literal and step by one: from the start to the last turn's."""
+    """The ranges of counters: integers of the state that start at a literal and change by a constant in each iteration."""
     ranges: dict[int, Element] = {}
     for i, (first, param, result) in enumerate(zip(initial, params, results, strict=True)):
         start = first.constant[0] if first.constant is not None and first.constant and not first.type.shape else None
@@ -149,7 +150,7 @@ def _counters(
 
 
 def _converted(ctx: Context, block: Block, results: Sequence[Operand], types: Sequence[ArrayType], span: Span) -> Block:
-    """The block with its results in the state's kinds."""
+    """The block with its results converted to the state's kinds."""
     pairs = list(zip(results, types, strict=True))
     return extended_block(ctx, block, lambda: [cast(ctx, x, type_.element, span) for x, type_ in pairs], span)[0]
 
@@ -162,7 +163,7 @@ def _same_shape(ctx: Context, left: ArrayType, right: ArrayType) -> bool:
 
 
 def state_change_error(ctx: Context, unstable: NoFixpoint, what: str, note: str, span: Span) -> Value:
-    """E402 for a state that does not keep its type."""
+    """E402 for a state whose type changes."""
     if unstable.reason is Mismatch.POISONED:
         return ctx.builder.poison(span)
     if unstable.reason is Mismatch.STRUCTURE:
@@ -174,7 +175,7 @@ def state_change_error(ctx: Context, unstable: NoFixpoint, what: str, note: str,
 
 
 def _shape_fixes(ctx: Context, state: ArrayType, result: ArrayType) -> tuple[Fix, ...]:
-    """The `where` by which the state keeps its shape, if one fact about sizes is all that is missing."""
+    """The fix by a `where` under which the state keeps its shape, if one fact about sizes suffices."""
     if state.rank != result.rank:
         return ()
     pairs = zip(state.shape, result.shape, strict=True)
@@ -183,7 +184,7 @@ def _shape_fixes(ctx: Context, state: ArrayType, result: ArrayType) -> tuple[Fix
 
 
 def _wider(old: Element, new: Element) -> Element | None:
-    """The state's element, or a wider one if the body's does not fit."""
+    """The state's element, or a wider one if that of the body's result does not fit."""
     if old.index_bound is not None and new.index_bound == old.index_bound:
         return old
     if old.index_bound is not None or new.index_bound is not None:
@@ -201,14 +202,14 @@ def _weak(element: Element) -> Element:
     return Element(element.kind, element.low, element.high, weak=True)
 
 
-# ---------------------------------------------------------------------------------------------------- power
+# ---------------------------------------------------------------------------------------------------- loops
 
 _FIXED = "a loop needs a fixed shape: sizes inside a loop are those outside it"
 
 
 @dataclass(frozen=True, slots=True)
 class TripCount:
-    """How often the loop runs, when it stops, and the array whose major cells its iterations are for, if it is a fold."""
+    """The trip count of a loop, its stopping condition, and the array over whose major cells it iterates, if any."""
 
     count: Size
     until: FunctionValue | None = None
@@ -244,7 +245,7 @@ def states(ctx: Context, derived: DerivedFunction, left: Value | None, right: Va
 def _function_and_trips(
     ctx: Context, derived: DerivedFunction, glyph: str, left: Value | None, span: Span
 ) -> tuple[FunctionValue, TripCount] | None:
-    """The function of the state, with the left argument of a repetition bound, and how often it runs."""
+    """The function of the state, with a left argument bound, and its trip count; None after an error."""
     function = as_function(ctx, derived.operands[0], glyph, derived.span)
     trips = _trip_count(ctx, derived, span)
     if trips is None or left is None:
@@ -289,7 +290,7 @@ def _trip_count(ctx: Context, derived: DerivedFunction, span: Span) -> TripCount
 
 
 def _warn_of_single_item(ctx: Context, cells: Operand, where: Span) -> None:
-    """W340: a vector of one number was a count once, and may be meant as one."""
+    """W340 for a vector of one number, which may be meant as a trip count."""
     element = cells.type.element
     if cells.type.rank > 1 or cells.type.shape[0] != ONE or element.index_bound is not None or not element.kind.is_integer:
         return
@@ -331,7 +332,7 @@ def _count(ctx: Context, x: Operand, span: Span) -> Size | None:
 
 
 def runtime_count(ctx: Context, x: Operand, cap: Size, span: Span) -> Size:
-    """A run-time size with the value of a bounded scalar integer."""
+    """The run-time size of a bounded scalar integer."""
     x = ctx.builder.convert(x, Kind.I64, span)
     size: SizeVariable = ctx.builder.runtime_size("k", cap, span)
     ctx.builder.effect(BindSize(x.value, size))
@@ -345,7 +346,7 @@ def _loop(ctx: Context, function: FunctionValue, trips: TripCount, initial: Valu
                               trips=trips.count)  # fmt: skip
     if arguments.index is not None:
         ctx.builder.constraints.close_loop()
-    if isinstance(fixpoint, NoFixpoint) and trips.count == ZERO:  # no turn needs what the body does
+    if isinstance(fixpoint, NoFixpoint) and trips.count == ZERO:  # no iteration needs a result of the body
         ctx.builder.rollback(mark)
         arguments = _LoopArgument(ctx, span)
         fixpoint = infer_fixpoint(ctx, (), initial, lambda _, state: state, span)
@@ -371,7 +372,7 @@ def _loop(ctx: Context, function: FunctionValue, trips: TripCount, initial: Valu
 
 @dataclass(frozen=True, slots=True)
 class _LoopArgument:
-    """What `⍺` is in the body: nothing, a size that the turn's number says (`item`), or a cell of an array."""
+    """The `⍺` of the body: absent, an affine function of the loop index (`item`), or a major cell of an array."""
 
     ctx: Context
     span: Span
@@ -403,7 +404,7 @@ class _LoopArgument:
 
 
 def _until(ctx: Context, predicate: FunctionValue, initial: Value, stable: Fixpoint, span: Span) -> Block | None:
-    """The stopping condition: ⍵ is the new state, ⍺ the old one."""
+    """The block of the stopping condition, whose ⍵ is the new state and ⍺ the old one."""
     params: Sequence[Operand] = ctx.builder.open_block([*stable.types, *stable.types], span)
     count = len(stable.types)
     new, old = rebuild(initial, params[:count]), rebuild(initial, params[count:])

@@ -1,4 +1,4 @@
-"""Elaborates names: finds their values and functions, and reports a name of the wrong class."""
+"""Elaborates names to their values, and function expressions to function values."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _entry(ctx: Context, node: _Name | _Member, frame: Frame) -> Entry | None:
 
 
 def _unusable(ctx: Context, node: _Name | _Member, entry: Entry | None) -> Operand:
-    """Poison: quiet where it is known that the binding is wrong."""
+    """Poison for a name without a usable value; E134 unless its binding has failed already."""
     wrong = isinstance(entry, BrokenFunction) or (isinstance(entry, Operand) and entry.poisoned)
     if wrong:
         return ctx.builder.poison(node.span)
@@ -80,12 +80,12 @@ def _unusable(ctx: Context, node: _Name | _Member, entry: Entry | None) -> Opera
     return ctx.error(Code.E134, f"`{name}` cannot be used here: it has no value yet, or one of another class", node.span)
 
 
-# ---------------------------------------------------------------------------------------------------- resolve
+# ---------------------------------------------------------------------------------------------------- function values
 #
-# Function expressions → function values: operands are evaluated here, once.
+# Array operands are evaluated here, once.
 
 def function(ctx: Context, node: expressions.Function, frame: Frame, name: str = "") -> FunctionValue:
-    """The function a function expression denotes."""
+    """The function value of a function expression."""
     ctx.spend(node.span)
     match node:
         case expressions.GlyphFunction():
@@ -108,7 +108,7 @@ def function(ctx: Context, node: expressions.Function, frame: Frame, name: str =
 
 
 def _train(ctx: Context, node: expressions.Fork | expressions.Atop, frame: Frame) -> FunctionValue:
-    """Trains nest to the right: built by a loop, so that long ones need no recursion."""
+    """The value of a train; trains nest to the right and are built in a loop, without recursion."""
     chain: list[expressions.Fork | expressions.Atop] = []
     last: expressions.Function = node
     while isinstance(last, (expressions.Fork, expressions.Atop)):
@@ -127,7 +127,7 @@ def _train(ctx: Context, node: expressions.Fork | expressions.Atop, frame: Frame
 
 
 def _derived(ctx: Context, node: expressions.Derived, frame: Frame) -> FunctionValue:
-    """`f¨⍨/` nests to the left: also a loop.  What stands right is evaluated first."""
+    """The value of a derived function; `f¨⍨/` nests to the left and is built in a loop.  Right operands are evaluated first."""
     chain: list[tuple[expressions.Derived, Operand | None, list[FunctionValue | Value], FunctionValue | None]] = []
     head: expressions.Function | expressions.Expression = node
     while isinstance(head, expressions.Derived):
@@ -155,7 +155,7 @@ def _derived(ctx: Context, node: expressions.Derived, frame: Frame) -> FunctionV
 
 
 def operand(ctx: Context, node: expressions.Function | expressions.Expression, frame: Frame) -> FunctionValue | Value:
-    """An operand of an operator or the left tine of a train."""
+    """The value of an operand of an operator, or of the left tine of a train."""
     if isinstance(node, expressions.Function):
         return function(ctx, node, frame)
     value: Value = ctx.expression(ctx, node, frame)

@@ -1,4 +1,4 @@
-"""Elaborates programs: top-level statements and modules to the finished core; replays statements that did not change."""
+"""Elaborates programs: top-level statements and modules to the finished core; replays statements that have not changed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...lang.diagnostics.model import Code, Diagnostic, Severity
 from ...lang.support.records import dataclass
 from ...lang.syntax import parser
 from ...lang.syntax.source import AnchoredSpan, Source, Span, ensure_recursion_headroom
-from ...lang.tree import expressions as replaying_expressions, expressions as tree, program, program as program_tree
+from ...lang.tree import expressions as tree, program as program_tree
 from ...lang.tree.expressions import NameClass, Symbol
 from ..core.arrays import CorePrint, ValueId
 from ..core.blocks import Block, Core, CoreGuard
@@ -44,29 +44,29 @@ from .context import (
     detached,
 )
 
-# ---------------------------------------------------------------------------------------------------- replaying
+# ---------------------------------------------------------------------------------------------------- replay
 #
-# What elaborating a statement did, to be done again for the next version of the program without elaborating it.
+# A log of the ops, bindings and types that one statement produced, replayed for the next version of the program.
 #
-# A `Done` stands for a statement that is still the same object, whose names still stand for the same sites: it means the same.
-# What it did may be done again where the builder is in the same state.  States have numbers: the one after a statement follows
-# from the one before and from what the statement means.  A definition that reads nothing around it does the same in every state.
+# The `StatementRecord` of a statement applies if the statement is the same object and its names have the same definitions.  Its
+# effect is replayed if the builder is in the same state.  States have numbers: the one after a statement is determined by the one
+# before and by the statement's meaning.  A definition that captures nothing has the same effect in every state.
 #
-# Kept is only what leaves ops and values behind, or binds functions: a statement that reports, requires or names a size is
-# elaborated each time.  Neighbours: `programs` (asks before it elaborates), `sites`, `typechecker.core.builder` (ops and values).
+# Only statements that emit ops or bind functions are replayed; one that reports, requires, or names a size is elaborated each
+# time.
 
 _REPLAYED = (
-    replaying_expressions.Evaluate | replaying_expressions.BindArray | replaying_expressions.BindFunction
-    | program.StatedType
+    tree.Evaluate | tree.BindArray | tree.BindFunction
+    | program_tree.StatedType
 )
-TYPES = program.StatedType
-_DEFINING = replaying_expressions.BindFunction | program.StatedType
+TYPES = program_tree.StatedType
+_DEFINING = tree.BindFunction | program_tree.StatedType
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StatementEffect:
-    """What a statement did: in which state (None: in any), the state after it, what it emitted, bound and mentioned, its value,
-    the nodes it cost and after how many of them it printed."""
+    """The effect of a statement in `state` (None: in every state): the state `after` it, the ops it emitted, the names it bound,
+    the argument spans it recorded, its value, the nodes it took, and the node at which it printed."""
 
     state: int | None
     after: int
@@ -80,10 +80,11 @@ class StatementEffect:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StatementRecord:
-    """A statement, the one name that it binds or states the type of, its site, the site of the signature before it, the sites of
-    what it mentions, and those of what it bound; `free`: the state is after it what it was before, and does not matter to it."""
+    """What is known of a statement: the one name that it binds or declares, its definition key, those of the signature before it,
+    of the names in it and of the names it bound, and its effect.  `free`: it neither depends on the builder's state nor changes
+    it."""
 
-    statement: program.Statement
+    statement: program_tree.Statement
     name: str | None
     definition: DefinitionKey
     declared: DefinitionKey | None
@@ -93,7 +94,7 @@ class StatementRecord:
     free: bool = False
 
     def means_the_same(self, definition_keys: DefinitionKeys) -> bool:
-        """Do all its names stand for what they stood for?"""
+        """Have all its names the same definitions as before?"""
         if self.name is not None and not self.states_type and definition_keys.declared.get(self.name) is not self.declared:
             return False
         bound = definition_keys.bound
@@ -105,7 +106,7 @@ class StatementRecord:
 
 
 class StatementRecorder:
-    """Watches a statement while it is elaborated."""
+    """Records the effect of a statement while it is elaborated."""
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
@@ -114,7 +115,7 @@ class StatementRecorder:
         ctx.builder.source_names.said.clear()
 
     def close(self) -> None:
-        """Mentions of this statement join those of the ones before."""
+        """Add the argument spans of this statement to those of the statements before."""
         self._new, self._ctx.mentions = self._ctx.mentions, self._mentions
         for value, places in self._new.items():
             self._mentions.setdefault(value, []).extend(places)
@@ -122,7 +123,7 @@ class StatementRecorder:
     def records(self, before: StatementRecord, entries: Sequence[tuple[Symbol, Entry]], bound: dict[Symbol, DefinitionKey],
         value: Value
         | None) -> StatementRecord:
-        """What is known now of a statement that has been elaborated."""
+        """The record of the statement, which has been elaborated."""
         defining = isinstance(before.statement, _DEFINING) and before.definition.dependency is DependencyLevel.NOTHING
         free = defining and statement_mark(self._ctx.builder)[1:] == self._counts[1:]
         if not free:
@@ -132,9 +133,9 @@ class StatementRecorder:
             free)
 
     def _effect(
-        self, statement: program.Statement, entries: Sequence[tuple[Symbol, Entry]], value: Value | None, *, free: bool
+        self, statement: program_tree.Statement, entries: Sequence[tuple[Symbol, Entry]], value: Value | None, *, free: bool
     ) -> StatementEffect | None:  # fmt: skip
-        """What it did, if that can be done again."""
+        """The effect of the statement, if it can be replayed."""
         ctx = self._ctx
         if not isinstance(statement, _REPLAYED) or not all(_can_be_rebound(statement, entry) for _, entry in entries):
             return None
@@ -147,8 +148,8 @@ class StatementRecorder:
         return StatementEffect(state, ctx.state, None if free else emitted, tuple(entries), mentions, value, nodes, printed)
 
 
-def replay(ctx: Context, record: StatementRecord, frame: Frame, declared: dict[str, program.StatedType]) -> bool:
-    """Do it again; False where the statement has to be elaborated."""
+def replay(ctx: Context, record: StatementRecord, frame: Frame, declared: dict[str, program_tree.StatedType]) -> bool:
+    """Replay a statement; False if it has to be elaborated."""
     effect, definition_keys, name, statement = record.effect, frame.file.definition_keys, record.name, record.statement
     if effect is None or ctx.nodes + effect.nodes > NODE_BUDGET:
         return False
@@ -175,13 +176,13 @@ def replay(ctx: Context, record: StatementRecord, frame: Frame, declared: dict[s
     return True
 
 
-def _can_be_rebound(statement: program.Statement, entry: Entry) -> bool:
-    """May what a statement bound be bound again: is it a value, or a function that is written in the statement itself?"""
+def _can_be_rebound(statement: program_tree.Statement, entry: Entry) -> bool:
+    """Can an entry that a statement bound be bound again: is it a value, or a function written in the statement itself?"""
     match entry:
         case Operand() | TupleOperand() | PrimitiveFunction():
             return True
         case DfnFunction():
-            return isinstance(statement, replaying_expressions.BindFunction) and entry.node is statement.value
+            return isinstance(statement, tree.BindFunction) and entry.node is statement.value
         case SignedFunction():
             return _can_be_rebound(statement, entry.body)
         case _:
@@ -189,7 +190,7 @@ def _can_be_rebound(statement: program.Statement, entry: Entry) -> bool:
 
 
 def _rebound(entry: Entry, frame: Frame) -> Entry:
-    """What a statement bound, with what it captures now."""
+    """An entry that a statement bound, with its current captures."""
     match entry:
         case DfnFunction():
             return _with_captures(entry, frame)
@@ -208,8 +209,8 @@ def _with_captures(function: DfnFunction, frame: Frame) -> DfnFunction:
 
 @dataclass(frozen=True, slots=True)
 class Elaborated:
-    """The core (None if anything is wrong), what was reported, the top-level names, the context they may be applied in, and
-    the sites they were bound at."""
+    """The core (None after an error), the diagnostics, the values of the top-level names, the last value, the context in which
+    the names may be applied, and the definition keys of the names."""
 
     core: Core | None
     diagnostics: tuple[Diagnostic, ...]
@@ -222,7 +223,7 @@ class Elaborated:
 def elaborate(
     source: Source, load: Load, *, strict: bool = False, index_origin: int | None = None, check_cache: CheckCache | None = None
 ) -> Elaborated:
-    """Parse, bind and elaborate a whole program; `memory` is what earlier versions of it left behind."""
+    """Parse, bind and elaborate a whole program; `check_cache` has the results of its earlier versions."""
     ensure_recursion_headroom()
     ctx = Context(Builder(0), load, strict, apply, expressions.expression, CheckCache() if check_cache is None else check_cache)
     ctx.incremental = check_cache is not None
@@ -269,12 +270,12 @@ def elaborate(
 
 
 def _distinct(guards: Sequence[CoreGuard]) -> tuple[CoreGuard, ...]:
-    """Each fact once, where it came up first."""
+    """The guards without duplicates; the first of each stays."""
     return tuple({(g.fact.relation, g.fact.left.key, g.fact.right.key): g for g in reversed(guards)}.values())[::-1]
 
 
 def _check_schedules(run: declarations.Elaboration, frame: Frame, source: Source, block: Block) -> list[Diagnostic]:
-    """What is wrong with the schedule blocks on any devices (SCH101, SCH107, SCH201)."""
+    """The errors of the schedule blocks that do not depend on devices (SCH101, SCH107, SCH201)."""
     if not run.schedules:
         return []
     spans = run.ctx.builder.spans
@@ -298,13 +299,13 @@ def _check_schedules(run: declarations.Elaboration, frame: Frame, source: Source
     complete = not any(diagnostic.is_error for diagnostic in run.ctx.builder.sink.diagnostics)
     diagnostics: list[Diagnostic] = []
     for schedule in run.schedules:
-        mine = schedule.span.file == source.name  # a module's names are its own
+        mine = schedule.span.file == source.name  # the names in a block of a module are those of the module
         diagnostics += check_directives(schedule.directives, names if mine else {}, printed, complete=mine and complete)
     return diagnostics
 
 
 def _read(ctx: Context, source: Source) -> parser.Parsed:
-    """The bound statements of a file, what is wrong with them reported."""
+    """The bound statements of a file, whose diagnostics are reported."""
     parsed = read(source, ctx.load, ctx.exports, ctx.check_cache if ctx.incremental else None)
     for problem in parsed.diagnostics:
         ctx.builder.report(problem)
@@ -312,7 +313,7 @@ def _read(ctx: Context, source: Source) -> parser.Parsed:
 
 
 def read(source: Source, load: Load, exports: Exports, check_cache: CheckCache | None) -> parser.Parsed:
-    """The bound statements of a file; those that are known if it has just been read."""
+    """The bound statements of a file, from the cache if it was the last text read."""
 
 
     def modules(path: str) -> Mapping[str, NameClass] | None:
@@ -326,7 +327,7 @@ def read(source: Source, load: Load, exports: Exports, check_cache: CheckCache |
 
 
 def _check_moves(core: Core, names: Mapping[str, Entry], ctx: Context) -> list[Diagnostic]:
-    """What the schedule's moves forbid (E502)."""
+    """E502 for values that a schedule moves and the program reads more than once."""
     from ..usage.check_moves import move_violations
 
     def named(name: str) -> ValueId | None:
@@ -340,7 +341,7 @@ _STRICT = {Code.W201: Code.E201, Code.W310: Code.E310}
 
 
 def _as_strict(diagnostic: Diagnostic) -> Diagnostic:
-    """Under --strict what would be checked at load or when run is an error, with the code of where it came from."""
+    """With --strict, a check left to loading or running as an error, with the code of its origin."""
     code = _STRICT.get(diagnostic.code)
     if code is None:
         return diagnostic
@@ -349,7 +350,7 @@ def _as_strict(diagnostic: Diagnostic) -> Diagnostic:
 
 
 def _elaborate_statements(run: declarations.Elaboration, parsed: parser.Parsed, frame: Frame, *, main: bool) -> Value | None:
-    """Elaborate the statements in order; after an error go on with the next one."""
+    """Elaborate the statements in order, continuing after errors; the last value."""
     ctx, program = run.ctx, parsed.program
     before, scheduled = ctx.builder.index_origin, run.scheduled
     ctx.builder.index_origin = frame.file.index_origin
@@ -362,14 +363,14 @@ def _elaborate_statements(run: declarations.Elaboration, parsed: parser.Parsed, 
         last = value if value is not None else last
     for name, leftover in declared.items():
         after = [problem for problem in parsed.diagnostics if problem.span.start > leftover.span.end]
-        if not after:  # what is refused may be the binding
+        if not after:  # the binding may be a statement that failed
             ctx.error(Code.E011, f"`{name}` has a type, but no binding follows it", leftover.span)
     ctx.builder.index_origin, run.scheduled = before, scheduled
     return last
 
 
 def _schedule_words(program: program_tree.ProgramTree) -> frozenset[str]:
-    """The words of a file's schedule blocks, names of values among them."""
+    """The words of a file's schedule blocks, which include names of values."""
     names: set[str] = set()
     pending = [d for block in program.statements if isinstance(block, program_tree.ScheduleBlock) for d in block.directives]
     while pending:
@@ -390,7 +391,7 @@ def _elaborate_or_replay(
     *,
     main: bool,
 ) -> Value | None:
-    """One top-level statement, done again as in the version before if it means the same, else elaborated; its value, if any."""
+    """Replay a top-level statement if it means the same as in the previous version, else elaborate it; its value, if any."""
     ctx, definition_keys, check_cache = run.ctx, frame.file.definition_keys, run.ctx.check_cache
     record = check_cache.records.get(id(statement))
     if not isinstance(record, StatementRecord) or record.statement is not statement or not record.means_the_same(definition_keys):
@@ -425,7 +426,7 @@ def _elaborate_or_replay(
 
 def _new_record(ctx: Context, statement: program_tree.Statement, uses: Collection[Symbol], frame: Frame,
     definition_keys: DefinitionKeys) -> StatementRecord:
-    """The site of a statement that means something else than in the version before, with nothing done yet."""
+    """The record of a statement whose meaning is new, without an effect yet."""
     span, name = statement.span, None
     if isinstance(statement, tree.BindFunction | tree.BindArray | tree.BindOperator | program_tree.StatedType):
         target = statement.target
@@ -438,7 +439,7 @@ def _new_record(ctx: Context, statement: program_tree.Statement, uses: Collectio
 
 
 def _mark_without_blocks(ctx: Context) -> tuple[int, ...]:
-    """A mark that keeps everything but the blocks left open."""
+    """A mark for a rollback that only closes open blocks."""
     mark = ctx.builder.mark()
     return mark[: len(mark) - (ctx.builder.depth - 1)]
 
@@ -451,7 +452,7 @@ def _statement(
     *,
     main: bool,
 ) -> Value | None:
-    """One top-level statement; its value if it has one."""
+    """Elaborate one top-level statement; its value, if it has one."""
     ctx = run.ctx
     match statement:
         case tree.Evaluate():
@@ -488,7 +489,7 @@ def _statement(
 
 
 def _check_form(ctx: Context, signature: program_tree.Signature, frame: Frame) -> None:
-    """Report what is wrong with a signature by itself, unless an earlier version had it and nothing was."""
+    """Report a malformed signature, unless it is known to be well-formed from an earlier version."""
     definition_keys, params = frame.file.definition_keys, frozenset(frame.file.params)
     assert definition_keys.current is not None
     key = (definition_keys.current.key, params)
@@ -497,12 +498,12 @@ def _check_form(ctx: Context, signature: program_tree.Signature, frame: Frame) -
 
 
 def _is_silent(node: tree.Expression) -> bool:
-    """Assignments are silent and `⎕←e` has printed already."""
+    """Is the value of an expression statement not printed: an assignment, or `⎕←e`, which has printed it?"""
     return isinstance(node, (tree.PrintExpression, tree.Replace, tree.Modify))
 
 
 def _has_printed(ctx: Context) -> bool:
-    """Was printing its value the last thing the statement did (`⎕←` at the end of the function it called)?"""
+    """Has the statement printed its value as its last action (`⎕←` at the end of the function it called)?"""
     return ctx.printed_at == ctx.nodes and isinstance(ctx.builder.latest(), CorePrint)
 
 
@@ -543,7 +544,7 @@ def _load(run: declarations.Elaboration, name: str, source: Source) -> Module:
 
 
 def module_names(load: Load, exports: Exports, path: str, importer: str) -> Mapping[str, NameClass] | None:
-    """What a module exports, for the binder; None if there is no such module."""
+    """The names that a module exports, with their classes; None if there is no such module."""
     source = load(path, importer)
     if source is None:
         return None

@@ -1,4 +1,4 @@
-"""`¨ ˘ ⍤`: each element, each major cell, cells of given ranks; `⍤` with a function is atop."""
+"""Elaborates `¨ ˘ ⍤` (each element, each major cell, cells of given ranks; atop), stencils `⌺`, and outer and inner products."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from .expressions import single, stack
 from .functions import as_function, as_primitive, lift
 from .reductions import ScalarFold, reduce_axis, scalar_fold
 
-# ---------------------------------------------------------------------------------------------------- rank_each
+# ---------------------------------------------------------------------------------------------------- each and rank
 
 def each(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
-    """`f¨`: on each element; on a tuple, on each item."""
+    """`f¨`: f of each element, or of each item of a tuple."""
     function = as_function(ctx, derived.operands[0], "¨", derived.span)
     if left is not None and (isinstance(left, EnclosedOperand) or isinstance(right, EnclosedOperand)):
         return _with_enclosed(ctx, function, left, right, span)
@@ -42,13 +42,13 @@ def each(ctx: Context, derived: DerivedFunction, left: Value | None, right: Valu
 
 
 def cells(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
-    """`f˘`: on each major cell."""
+    """`f˘`: f of each major cell."""
     function = as_function(ctx, derived.operands[0], "˘", derived.span)
     return with_ranks(ctx, derived, function, (-1, -1, -1), left, right, span)
 
 
 def rank_or_atop(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
-    """`f⍤r` on cells of rank r; `f⍤g` is `f` of `g`."""
+    """`f⍤r`: f of cells of rank r; `f⍤g`: f of g."""
     function = as_function(ctx, derived.operands[0], "⍤", derived.span)
     operand = derived.operands[1]
     if not isinstance(operand, (Operand, TupleOperand)):
@@ -70,7 +70,7 @@ def with_ranks(
     right: Value,
     span: Span,
 ) -> Value:
-    """Apply to cells of the given (monadic, left, right) ranks, directly where no loop over cells is needed."""
+    """Apply a function to cells of the given (monadic, left, right) ranks, without a loop over cells where none is needed."""
     y = single(ctx, right, span)
     if y.poisoned:
         return y
@@ -93,7 +93,7 @@ def with_ranks(
 
 
 def _with_enclosed(ctx: Context, function: FunctionValue, left: Value, right: Value, span: Span) -> Value:
-    """`(⊂x)f¨y`: the whole of an enclosed argument serves every element of the other."""
+    """`(⊂x)f¨y`: f of the whole array x and each element of y."""
     arrays: list[Operand] = []
     ranks: list[int] = []
     for value in (left, right):
@@ -107,7 +107,7 @@ def _with_enclosed(ctx: Context, function: FunctionValue, left: Value, right: Va
 
 
 def _each_item(ctx: Context, function: FunctionValue, left: Value | None, right: Value, span: Span) -> Value:
-    """Items of tuples pair up; an array on the other side serves every item."""
+    """f of the items of tuples, in pairs; an array on the other side is used with every item."""
     counts = {len(x.items) for x in (left, right) if isinstance(x, TupleOperand)}
     if len(counts) > 1:
         return ctx.error(Code.E105, "these tuples have different numbers of items", span)
@@ -119,11 +119,11 @@ def _each_item(ctx: Context, function: FunctionValue, left: Value | None, right:
     return TupleOperand(tuple(results))
 
 
-# ---------------------------------------------------------------------------------------------------- stencil
+# ---------------------------------------------------------------------------------------------------- stencils
 #
 # `(f⌺w)x`: f of the window of shape w around every position, with fills beyond the edges.
 #
-# An odd window is centred on each item; an even one lies between items, so that axis gets one position fewer (as in Dyalog).
+# An odd window is centred on an item; an even one is between items, so its axis has one position fewer (as in Dyalog APL).
 
 def stencil(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
     """Pad the leading axes with fills, take windows, apply f to each."""
@@ -173,12 +173,10 @@ def _windows(ctx: Context, x: Operand, widths: list[int], span: Span) -> Operand
     return ctx.builder.emit(lambda result: SlidingWindows(result, padded.value, count), type_, span)
 
 
-# ---------------------------------------------------------------------------------------------------- table_inner
-#
-# `∘.f` and `f.g`: every pair of elements; rows against columns.
+# ---------------------------------------------------------------------------------------------------- outer and inner products
 
 def table(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
-    """`x ∘.f y`: shape of x then shape of y (then the cells of f's results)."""
+    """`x ∘.f y`: f of every pair of elements; its shape is `(⍴x),⍴y`, then that of f's results."""
     if left is None:
         return ctx.error(Code.E133, "`∘.f` needs two arguments", span)
     function = as_primitive(as_function(ctx, derived.operands[0], "∘.", derived.span))
@@ -204,7 +202,7 @@ def _along(ctx: Context, y: Operand, offset: int, shape: tuple[Size, ...], span:
 
 
 def _circular(ctx: Context, function: PrimitiveFunction, x: Operand, y: Operand, span: Span) -> Value:
-    """`1 2∘.○y`: the left argument is literal, so one application for each of its items."""
+    """`1 2∘.○y`: one application for each item of the left argument, which is literal."""
     if x.constant is None or x.type.rank != 1:
         return ctx.error(Code.E403, "the left argument of `○` must be literal", span)
     element = x.type.element
@@ -221,7 +219,7 @@ def _circular(ctx: Context, function: PrimitiveFunction, x: Operand, y: Operand,
 
 
 def inner(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
-    """`x f.g y`: f/ of g between the last axis of x and the first of y."""
+    """`x f.g y`: `f/` of g between the last axis of x and the first axis of y."""
     if left is None:
         return ctx.error(Code.E130, "an inner product takes two arguments, got one", span)
     first, second = [as_primitive(as_function(ctx, operand, ".", derived.span)) for operand in derived.operands]
@@ -263,7 +261,7 @@ def _contract(ctx: Context, add: FunctionValue, x: Operand, y: Operand, span: Sp
 
 
 def _general(ctx: Context, first: FunctionValue, second: FunctionValue, x: Operand, y: Operand, span: Span) -> Value:
-    """A scalar g meets all rows and columns at once; else a loop over pairs of a row and a column."""
+    """An inner product in general: a scalar g is broadcast over all rows and columns, another one mapped over pairs of them."""
     if is_scalar_primitive(second, dyadic=True):
         if x.type.rank == 0 or y.type.rank == 0:
             pairs = ctx.call(second, x, y, span)

@@ -1,8 +1,7 @@
-r"""`f/ f⌿ f\ f⍀`: reductions, windowed reductions and scans.
+r"""Elaborates reductions, windowed reductions and scans (`f/ f⌿ f\ f⍀`).
 
-A scalar primitive gives one `Reduce` or `Scan` op; everything else becomes a fold.  Which core function
-a primitive is, and in which kind it computes, is found by elaborating it on two scalars until the
-kind is stable, so that no table is repeated here.
+A scalar primitive becomes one `Reduce` or `Scan` op, any other function a fold.  The core function of a primitive, and its
+compute kind, are found by elaborating it on two scalars until the kind is a fixpoint, so that no table is repeated here.
 """
 
 from __future__ import annotations
@@ -36,9 +35,9 @@ from .loops import Fixpoint, infer_fixpoint, state_change_error
 #
 # Reductions and scans with a function that is not a scalar primitive.
 #
-# The items of an array of rank ≥ 2 are its elements along the axis if the function takes elements to an element (as in APL, where
-# `{≢⍵}⌿` counts one item of each column), else the cells along the axis (leading-axis theory).  A function whose result has
-# another shape than its items is unrolled when the axis's length is a small number.
+# The items of an array of rank ≥ 2 are its elements along the axis if the function maps two elements to an element (as in APL,
+# where `{≢⍵}⌿` counts one item of each column), else its cells along the axis (leading-axis theory).  A function whose result has
+# another shape than its items is unrolled if the length of the axis is a small number.
 
 UNROLL_LIMIT = 64
 _SAME = "the function must give back the type of its items"
@@ -69,20 +68,20 @@ def scan_axis(ctx: Context, function: FunctionValue, x: Operand, axis: int, span
 
 
 def _leading_axis_last(ctx: Context, front: Operand, span: Span) -> Operand:
-    """The leading axis last."""
+    """The array with its leading axis last."""
     return from_front(ctx, front, front.type.rank - 1, span)
 
 
 def _takes_elements(ctx: Context, function: FunctionValue, front: Operand, span: Span) -> bool:
-    """Does the function take two elements to one element?  Not if whole cells give the same: what leaves an element as it is,
-    such as `1⌽`, may yet move the items of a cell."""
+    """Does the function map two elements to an element, and differ on cells?  A function such as `1⌽`, which leaves elements as
+    they are, may move the items of a cell."""
     element = plain(front.type.element)
     rank, of_elements = _trial_result(ctx, function, ArrayType(element, ()), span)
     return rank == 0 and not (of_elements and _trial_result(ctx, function, ArrayType(element, front.type.shape[1:]), span)[1])
 
 
 def _trial_result(ctx: Context, function: FunctionValue, cell: ArrayType, span: Span) -> tuple[int | None, bool]:
-    """The rank of what the function makes of two cells, None if it takes none, and whether scalar functions alone make it."""
+    """(the rank of the result on two cells, None if they are not accepted; is the result computed by scalar functions alone?)."""
     builder = ctx.builder
     mark = builder.mark()
     params = builder.open_block([cell] * 2, span)
@@ -117,7 +116,8 @@ _STARTS = {"`⌈/`": "`⌈/¯∞,x`", "`⌊/`": "`⌊/∞,x`"}
 
 
 def require_items(ctx: Context, what: str, length: Size, span: Span, kind: Kind | None = None) -> bool:
-    """E204 unless the reduced axis has an item.  `kind`: of the items; ∞ would make integers floats."""
+    """E204 unless the reduced axis has an item.  `kind` of the items: no ∞ is suggested for integers, which it would make
+    floats."""
     empty = "is empty" if length.constant is not None else f"of length {length} may be empty"
     start = ""
     if what in _STARTS and kind is not None:
@@ -136,7 +136,7 @@ def require_items(ctx: Context, what: str, length: Size, span: Span, kind: Kind 
 
 
 def fold(ctx: Context, function: FunctionValue, value: Value, span: Span) -> Value:
-    """Put the function between the major cells (of several arrays in step, for a tuple), right to left."""
+    """Fold the function over the major cells from right to left; for a tuple, over those of several arrays in step."""
     length = _leading(ctx, value, span)
     if length is None or not require_items(ctx, "this function", length, span):
         return ctx.builder.poison(span)
@@ -167,7 +167,7 @@ def fold(ctx: Context, function: FunctionValue, value: Value, span: Span) -> Val
 
 
 def fold_scan(ctx: Context, function: FunctionValue, value: Value, span: Span) -> Value:
-    """Left fold over the major cells keeping every accumulator."""
+    """Scan the major cells from left to right, keeping every accumulator."""
     length = _leading(ctx, value, span)
     if length is None:
         return ctx.builder.poison(span)
@@ -189,7 +189,7 @@ def fold_scan(ctx: Context, function: FunctionValue, value: Value, span: Span) -
 
 
 def _item(x: Operand) -> Operand:
-    """A major cell of x, as a pattern only."""
+    """An operand of the type of a major cell of x, as a pattern only."""
     return Operand(x.value, ArrayType(x.type.element, x.type.shape[1:]))
 
 
@@ -197,7 +197,7 @@ def _nth(ctx: Context, value: Value, i: int, span: Span) -> Value:
     return rebuild(value, [item_of(ctx.builder, x, i, span) for x in leaves(value)])
 
 
-# ---------------------------------------------------------------------------------------------------- reduce_scan
+# ---------------------------------------------------------------------------------------------------- scalar primitives
 
 STATIC_LIMIT = 256
 
@@ -206,7 +206,7 @@ _WIDENED = {Kind.BOOL, Kind.U8, Kind.I32}
 
 @dataclass(frozen=True, slots=True)
 class ScalarFold:
-    """A scalar primitive as a reduction: the core's name for it and the element it computes in."""
+    """A scalar primitive as a reduction: its core function and the element it computes in."""
 
     glyph: str
     function: str
@@ -261,7 +261,7 @@ def reduce_axis(ctx: Context, function: FunctionValue, x: Operand, axis: int, sp
 
 
 def _total(ctx: Context, fold: ScalarFold, x: Operand) -> int | None:
-    """The sum or the product of integers that are known."""
+    """The sum or product of integers known while checking; else None."""
     if x.type.rank != 1 or fold.element.kind is not Kind.I64 or fold.function not in ("add", "mul"):
         return None
     items = x.constant
@@ -305,9 +305,8 @@ def _static(ctx: Context, glyph: str, x: Operand, span: Span) -> Operand | None:
 
 
 def scalar_fold(ctx: Context, function: PrimitiveFunction, x: Operand, span: Span) -> ScalarFold | FunctionValue | None:
-    """The core reduction for a scalar primitive on x's items.
-
-    The function itself if it needs a general fold; None after an error.
+    """The core reduction of a scalar primitive on the items of x; the function itself if it needs a general fold; None after an
+    error.
     """
     start = x.type.element
     kind = Kind.I64 if start.kind in _WIDENED and function.glyph in "+×" else start.kind
@@ -359,17 +358,17 @@ def emit_reduce(ctx: Context, fold: ScalarFold, x: Operand, axis: int, span: Spa
 
 
 def _bounded(fold: ScalarFold, items: Element) -> Element | None:
-    """The bounds of the items, where `⌈ ⌊` of them, or `×` of bits, keep these."""
+    """The bounds of the result if they are those of the items (`⌈ ⌊`, or `×` of bits); else None."""
     if items.index_bound is not None or limits(fold.element.kind) is None:
         return None
     low, high = integer_range(items)
     if fold.function == "mul" and is_boolean(items):
-        return ranged(fold.element.kind, low, 1)  # of no items it is 1
+        return ranged(fold.element.kind, low, 1)  # the identity is 1
     return ranged(fold.element.kind, low, high) if fold.function in ("max", "min") else None
 
 
 def _as_truth(ctx: Context, x: Operand, span: Span) -> Operand:
-    """What a comparison of two items or more gave, 0 and 1 of the operand's kind, as bool."""
+    """The result of a reduction by a comparison, 0 or 1 in the operand's kind, as bool."""
     kind = x.type.element.kind
     zero = ctx.builder.literal((0.0 if kind.is_float else 0j if kind.is_complex else 0,), ArrayType(Element(kind), ()), span)
     return ctx.builder.scalar("ne", [x, zero], Element(Kind.BOOL), span)
@@ -436,7 +435,7 @@ def scan(ctx: Context, derived: DerivedFunction, left: Value | None, right: Valu
 
 
 def scan_by_prefixes(ctx: Context, function: FunctionValue, name: str, x: Operand, axis: int, span: Span) -> Value:
-    """A scan with a primitive that has no linear form: the reduction of every prefix, for short axes."""
+    """A scan with a primitive without a running form, as the reduction of every prefix, for short axes."""
     count, most = x.type.shape[axis].constant, UNROLL_LIMIT
     if count is None or count > most or count == 0:
         return ctx.error(

@@ -1,4 +1,4 @@
-"""Type expressions of the program → types, sizes and facts."""
+"""Elaborates type expressions to types, sizes and facts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .context import Context
 KINDS: Mapping[str, Kind] = {kind.value: kind for kind in Kind}
 
 Names = Callable[[SizeName | BoundedSize], Size | None]
-"""What a size name stands for; None after an error was reported."""
+"""The size that a name stands for; None after an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ DeclaredType: TypeAlias = ArrayType | TupleType
 
 
 def size_expression(ctx: Context, node: SizeExpression, names: Names) -> Size | None:
-    """A size; emits `divisor ≥ 1` and `minuend ≥ subtrahend` as it is formed (E203, E202)."""
+    """The size of an expression; requires `divisor ≥ 1` and `minuend ≥ subtrahend` of its parts (E203, E202)."""
     match node:
         case SizeNumber():
             return number(node.value)
@@ -60,7 +60,7 @@ def size_expression(ctx: Context, node: SizeExpression, names: Names) -> Size | 
 
 
 def _truncated_difference(node: SizeCall) -> tuple[SizeExpression, ...]:
-    """The two operands of `0⌈a-b`, which is one operator: it needs no `a ≥ b`."""
+    """The operands a and b of `0⌈a-b`, which needs no `a ≥ b`; else none."""
     match node:
         case SizeCall(function="⌈", args=(SizeNumber(value=0), SizeCall(function="-", args=(_, _) as operands))):
             return operands
@@ -107,7 +107,7 @@ def _divisor(ctx: Context, divisor: Size, span: Span) -> bool:
 
 
 def element_of(ctx: Context, node: ElementName, names: Names, variables: Mapping[str, Element]) -> Element | None:
-    """An element type, `idx<n>`, `int<a..b>`, or an element variable."""
+    """The element of an element type, `idx<n>`, `int<a..b>`, or an element variable."""
     if node.name in KINDS and not node.args:
         return Element(KINDS[node.name])
     if node.name in variables:
@@ -137,7 +137,7 @@ _FOREIGN_NAMES = {
 
 
 def meant_element(name: str) -> str | None:
-    """The element type that a name of another language, or a slip, stands for; None for what may be a variable."""
+    """The element type for a foreign or misspelt name; None for what may be a variable."""
     known = _FOREIGN_NAMES.get(name.lower())
     if known is not None or not (name[0].islower() and any(c.isdigit() for c in name)):
         return known
@@ -145,7 +145,7 @@ def meant_element(name: str) -> str | None:
 
 
 def reject_element(ctx: Context, places: Sequence[ElementName]) -> None:
-    """E011 with the element type that was meant; all places hold the one name."""
+    """E011 with the element type that was meant; `places` are the occurrences of one name."""
     node = places[0]
     meant = meant_element(node.name) or nearest(node.name, KINDS)
     hint = f"; did you mean `{meant}`?" if meant else ""
@@ -158,7 +158,7 @@ def reject_element(ctx: Context, places: Sequence[ElementName]) -> None:
 
 
 def _signed(ctx: Context, node: SizeExpression, names: Names) -> Size | None:
-    """Bounds of `int<…>` may be negative."""
+    """The size of a bound of `int<…>`, which may be negative."""
     if isinstance(node, SizeCall) and node.function == "-" and len(node.args) == 1:
         value = size_expression(ctx, node.args[0], names)
         return None if value is None else -value
@@ -166,7 +166,7 @@ def _signed(ctx: Context, node: SizeExpression, names: Names) -> Size | None:
 
 
 def declared_type(ctx: Context, node: TypeExpression, names: Names) -> DeclaredType | None:
-    """The type an `input` or an annotated binding declares: no shape or element variables."""
+    """The type that an `input` or an annotated binding declares, which has no shape or element variables."""
     if isinstance(node, TupleTypeExpression):
         items: list[DeclaredType] = []
         for item in node.items:
@@ -201,10 +201,10 @@ def declared_type(ctx: Context, node: TypeExpression, names: Names) -> DeclaredT
 
 
 def facts(ctx: Context, nodes: Sequence[Fact], names: Names, *, quietly: bool = False) -> Iterator[tuple[SizeFact, Span]]:
-    """The facts about sizes of a `where` (element classes are not among them), one at a time for the caller to state.
+    """The facts about sizes of a `where`, without element classes, one at a time, so that the caller can make each a premise.
 
-    The order in which they are written means nothing: a fact whose sizes need another one (`2∣k-1` needs `k≥1`) comes after it.
-    `quietly`: what cannot be formed is left out.
+    Their written order is irrelevant: a fact whose sizes need another one (`2∣k-1` needs `k≥1`) comes after it.  `quietly`: a
+    fact that cannot be formed is skipped.
     """
     pending = [node for node in nodes if node.right is not None]
     while pending:
@@ -219,13 +219,13 @@ def facts(ctx: Context, nodes: Sequence[Fact], names: Names, *, quietly: bool = 
             break
         pending = left
     for node in () if quietly else pending:
-        fact = _formed(ctx, node, names)  # with what is wrong
+        fact = _formed(ctx, node, names)  # to report the error
         if fact is not None:
             yield fact, node.span
 
 
 def meaningful_facts(ctx: Context, nodes: Sequence[Fact], names: Names) -> list[SizeFact]:
-    """Those that can be formed from what is known and from one another; they are premises from here on."""
+    """The facts that can be formed, which become premises."""
     constraints: list[SizeFact] = []
     for fact, _ in facts(ctx, nodes, names, quietly=True):
         constraints.append(fact)
@@ -234,7 +234,7 @@ def meaningful_facts(ctx: Context, nodes: Sequence[Fact], names: Names) -> list[
 
 
 def _formed_quietly(ctx: Context, node: Fact, names: Names) -> SizeFact | None:
-    """The fact if nothing is open about its sizes; otherwise nothing is reported and nothing guarded."""
+    """The fact if all its sizes are known to be defined; else None, without errors or guards."""
     builder = ctx.builder
     before = builder.mark()
     fact = _formed(ctx, node, names)

@@ -1,4 +1,4 @@
-"""`f@i` (update at indices or where a mask holds) and `f⌸` (group by key)."""
+"""Elaborates `f@i` (update at indices or where a mask is true) and `f⌸` (group by key)."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from .expressions import single, static_size
 from .functions import as_function, as_primitive
 from .reductions import ScalarFold, scalar_fold
 
-# ---------------------------------------------------------------------------------------------------- at
+# ---------------------------------------------------------------------------------------------------- update
 
 def update_at(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
-    """`f@i x`, `A@i x`, `y f@i x`; i is indices, a mask, or a function of x giving the mask."""
+    """`f@i x`, `A@i x` or `y f@i x`; i is indices, a mask, or a function from x to a mask."""
     change, where = derived.operands
     x = single(ctx, right, span)
     if x.poisoned:
@@ -56,7 +56,7 @@ def update_at(ctx: Context, derived: DerivedFunction, left: Value | None, right:
 
 
 def _indexed(ctx: Context, change: FunctionValue | Operand, places: Operand, x: Operand, span: Span) -> Value:
-    """As `x[i] f← v` does: what is selected is given to the function, and replaced by what it gives."""
+    """Replace the items at indices by f of them, as `x[i] f← v` does."""
     axes = [indexing.IndexEntry(places, span)]
     new = change
     if not isinstance(new, Operand):
@@ -71,7 +71,7 @@ def _promoted(ctx: Context, x: Operand, new: Operand, span: Span) -> tuple[Opera
 
 
 def _masked(ctx: Context, change: FunctionValue | Operand, mask: Operand, x: Operand, span: Span) -> Value:
-    """Replace where the mask (over x's leading axes) holds."""
+    """Replace the items where the mask (over x's leading axes) is true."""
     if mask.type.rank > x.type.rank:
         return ctx.error(Code.E101, f"this mask has rank {mask.type.rank}, but the array only {x.type.rank}", span)
     for axis, (a, b) in enumerate(zip(mask.type.shape, x.type.shape, strict=False)):
@@ -104,19 +104,19 @@ def _masked(ctx: Context, change: FunctionValue | Operand, mask: Operand, x: Ope
     return reshaped(ctx.builder, updated, x.type.shape, span)
 
 
-# ---------------------------------------------------------------------------------------------------- key
+# ---------------------------------------------------------------------------------------------------- group by key
 #
 # `k f⌸ (idx ⋄ values)`: reduce values by key into k bins.
 
 _START: Final = {"⌈": "¯∞", "⌊": "∞"}
-"""What changes no number."""
+"""The neutral elements, as suggested in messages."""
 _ANY_FUNCTION: Final = (
     "with another function `f`, of indices `i` and values `v`, write a loop: `{s ← ⍵ ⋄ s[i[⍺]] ← s[i[⍺]] f v[⍺] ⋄ s}⍣(⍳≢v) ⊢ k⍴0`"
 )
 
 
 def group_by_key(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
-    """Bins 0..k-1 (counted from the index origin); an unused bin holds the function's identity."""
+    """`k f⌸ (idx ⋄ values)`; an unused bin has the function's identity."""
     function = as_primitive(as_function(ctx, derived.operands[0], "⌸", derived.span))
     if left is None:
         return ctx.error(Code.E133, "`f⌸` needs the number of bins on its left: `k f⌸ (idx ⋄ values)`", span,
@@ -178,7 +178,7 @@ def _bins(ctx: Context, function: PrimitiveFunction, bins: Size, indices: Operan
 
 
 def _every_bin_used(b: Builder, indices: Operand, bins: Size) -> bool:
-    """Known of keys written in the program, and of those that all positions of the bins are joined to."""
+    """Is every bin known to be used, by keys written in the program or by all positions joined to the keys?"""
     covers = b.facts_of(indices).covers
     if covers is not None and b.equal(covers, bins):
         return True

@@ -1,4 +1,4 @@
-"""Size constraints: those in scope, those that loading or a loop iteration must check, and facts over loop indices."""
+"""Size constraints: the premises in scope, the guards that loading or a loop iteration must check, facts over loop indices."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from .obligations import Obligation, Proof, Relation, SizeFact
 from .prover import ProofResult, prove, prove_without_examples
 from .report_unproved import ClauseSite, suggest_clause, unproved_diagnostic
 
-# ---------------------------------------------------------------------------------------------------- indices
+# ---------------------------------------------------------------------------------------------------- loop indices
 #
-# Loops that know where they are: what is known of a loop's index in its body, and what becomes of facts that mention it.
-#
-# In the body of a loop of n turns the index i is a size with 0 ≤ i < n.  What is proved from that holds in the body only: with
-# n = 0 nothing of the body runs, so nothing that needed it may be moved out (`LoopIndex.premised`).  A fact that mentions i and
-# is not proved for every i becomes guards at the ends of i where it is affine in i, else it is checked in each turn.
+# In the body of a loop of n iterations the index i is a size with 0 ≤ i < n.  What is proved from that holds in the body only:
+# for n = 0 the body does not run, so ops that depend on such a proof may not be hoisted (`LoopIndex.needs_iteration`).  A fact in
+# which i occurs and which is not proved for every i becomes guards at the ends of the range of i if it is affine in i; else it is
+# checked in each iteration.
 
-_MOST_ENDS = 8  # guards at the ends of loops within loops double with each
+_MOST_ENDS = 8  # the guards at the ends of nested loops double with each loop
 
 
 @dataclass(slots=True, eq=False)
 class LoopIndex:
-    """`trip`: how often the loop runs.  `premised`: something of the body was proved from 0 ≤ i < trip without mentioning i."""
+    """The index of a loop of `trip` iterations.  `needs_iteration`: a fact in which i does not occur was proved from 0 ≤ i <
+    trip."""
 
     variable: SizeVariable
     trip: Size
@@ -43,7 +43,7 @@ def variables_of(fact: SizeFact) -> frozenset[SizeVariable]:
 
 
 def note_premises(fact: SizeFact, verdict: Verdict, premises: Sequence[SizeFact], loops: Sequence[LoopIndex]) -> None:
-    """Mark each loop whose index the fact does not mention but whose premise the verdict needs."""
+    """Mark each loop whose index does not occur in the fact but whose premise its proof needs."""
     for loop in loops:
         if loop.needs_iteration or loop.variable in variables_of(fact):
             continue
@@ -52,14 +52,14 @@ def note_premises(fact: SizeFact, verdict: Verdict, premises: Sequence[SizeFact]
 
 
 def mentions_index(fact: SizeFact, loops: Sequence[LoopIndex]) -> bool:
-    """Does a fact mention an index, and beside indices only sizes that are known when the program is loaded?"""
+    """Do loop indices occur in a fact, and otherwise only sizes that are known when the program is loaded?"""
     indices = {loop.variable for loop in loops}
     variables = variables_of(fact)
     return bool(variables & indices) and all(v in indices or not v.is_runtime for v in variables)
 
 
 def guards_of(obligation: Obligation, loops: Sequence[LoopIndex]) -> tuple[CoreGuard, ...]:
-    """What must be checked of an obligation that mentions indices: its ends when the program is loaded, or every turn."""
+    """The guards of an obligation over loop indices: at the ends of their ranges at load, or in every iteration."""
     fact = obligation.fact
     inner = max((loop for loop in loops if loop.variable in variables_of(fact)), key=lambda loop: loop.variable.id)
     ends = _ends(fact, loops)
@@ -69,13 +69,14 @@ def guards_of(obligation: Obligation, loops: Sequence[LoopIndex]) -> tuple[CoreG
 
 
 def _ends(fact: SizeFact, loops: Sequence[LoopIndex]) -> list[tuple[SizeFact, Size]] | None:
-    """The fact at the least and greatest indices, each with the number of turns that must be one for it to matter.
+    """The fact at the least and greatest indices, each with the trip counts' product that must be at least 1 for it to be
+    required.
 
-    None: it is not affine in some index, or says something that ends do not decide."""
+    None if it is not affine in some index, or of a relation that the ends do not decide."""
     if fact.relation in (Relation.NOT_EQUAL, Relation.DIVIDES):
         return None
     constraints: list[tuple[SizeFact, Size]] = [(fact, ONE)]
-    for loop in reversed(loops):  # inner trips may mention outer indices
+    for loop in reversed(loops):  # outer indices may occur in inner trip counts
         ends: list[tuple[SizeFact, Size]] = []
         for end, runs in constraints:
             if loop.variable not in variables_of(end) | runs.variables():
@@ -95,18 +96,21 @@ def _ends(fact: SizeFact, loops: Sequence[LoopIndex]) -> list[tuple[SizeFact, Si
 
 
 def _affine(size: Size, index: SizeVariable) -> bool:
-    """Is a size c + d·i where neither c nor d mentions i?"""
+    """Is a size c + d·i with c and d free of i?"""
     at_zero, at_one = (size.substitute({index: end}) for end in (ZERO, ONE))
     return size == at_zero + (at_one - at_zero) * variable(index)
 
 
-# ---------------------------------------------------------------------------------------------------- ledger
+# ---------------------------------------------------------------------------------------------------- constraints
 
 @dataclass(slots=True)
 class Constraints:
-    """`premises` are in scope; `guards` loading must check, `solved` too though a solver proved them; `promises` are what calls
-    say about reads.  `clause_site`: the signature being checked, else `input_sites` may say more of sizes; `proof`: by what the
-    body being expanded was proved for all sizes; `loops`: those around here that know their turn."""
+    """The constraints collected while elaborating.
+
+    `premises` are the facts in scope; loading must check `guards`, and also `solver_assumptions`, which the solver proved;
+    `declared_usages` are the quantities that calls state.  `clause_site` is the signature being checked, else the `where` of
+    `input_sites` may state more about sizes.  `proof` says how the body being inlined was proved for all sizes; `loops` are the
+    enclosing loops with an index."""
 
     premises: list[SizeFact] = field(default_factory=list)
     guards: list[CoreGuard] = field(default_factory=list)
@@ -118,16 +122,16 @@ class Constraints:
     proof: Proof = Proof.NONE
 
     def mark(self) -> tuple[int, int, int]:
-        """Where a trial starts, for `rollback`."""
+        """The lengths of the lists, for `rollback`."""
         return len(self.premises), len(self.guards), len(self.solver_assumptions)
 
     def rollback(self, mark: tuple[int, int, int]) -> None:
-        """Forget what was required since."""
+        """Undo what was required since `mark`."""
         premises, guards, solved = mark
         del self.premises[premises:], self.guards[guards:], self.solver_assumptions[solved:]
 
     def decided(self, fact: SizeFact) -> bool | None:
-        """Does a fact hold?  None if it depends or is unknown."""
+        """Does a fact hold?  None if that depends on data or is unknown."""
         if fact.left == fact.right:
             return fact.relation is not Relation.LESS
         verdict = prove_without_examples(fact, self.premises)
@@ -144,7 +148,7 @@ class Constraints:
     def require(
         self, obligation: Obligation, spans: Mapping[SizeVariable, tuple[Span, str]], report: Callable[[Diagnostic], None]
     ) -> bool:  # fmt: skip
-        """See `Builder.require`; `spans`: where sizes came to be."""
+        """See `Builder.require`; `spans` has the origins of run-time sizes."""
         fact = obligation.fact
         decision = prove(fact, self.premises) if self.proof is Proof.NONE else self._trusted(fact)
         if decision.verdict is Verdict.PROVED:
@@ -163,14 +167,14 @@ class Constraints:
             for guard in guards:
                 if all(g.fact != guard.fact or g.obligation.span != obligation.span for g in self.guards):
                     self.guards.append(guard)
-            self.premises.append(fact)  # nothing runs unless it holds
+            self.premises.append(fact)  # loading has checked it before anything runs
             return True
         if self.clause_site is not None and decision.verdict is not Verdict.NEVER:
-            self.premises.append(fact)  # asked for once
+            self.premises.append(fact)  # so that it is reported once
         return False
 
     def sites(self) -> Sequence[ClauseSite]:
-        """The declarations whose `where` may say more: the signature being checked, else the inputs."""
+        """The declarations whose `where` may be extended: the signature being checked, else the inputs."""
         return self.input_sites if self.clause_site is None else (self.clause_site,)
 
     def clause(self, fact: SizeFact) -> tuple[Fix, ...]:
@@ -179,20 +183,22 @@ class Constraints:
             self.premises) is Verdict.UNKNOWN else ()
 
     def _trusted(self, fact: SizeFact) -> ProofResult:
-        """In a body proved for all sizes only what numbers refute would be news (a bug in the proof)."""
+        """The verdict on a fact in a body that was proved for all sizes: only numbers may still refute it, which would be a
+        bug."""
         if fact.left.constant is not None and fact.right.constant is not None:
             return prove(fact)
         return ProofResult(Verdict.PROVED, by_solver=self.proof is Proof.SOLVER)
 
     def _solved(self, guard: CoreGuard) -> None:
-        """Remember a fact to be evaluated when the program is loaded, or in each turn of a loop whose index may have served to
-        prove it, unless other sizes that a run finds are in it: those are checked where they are used."""
+        """Record a fact that the solver proved, to be evaluated at load, or in each iteration of a loop whose index occurs in it.
+
+        Facts with other run-time sizes are not recorded: their ops check them."""
         if self.loops and (mentions_index(guard.fact, self.loops) or not guard.fact.is_runtime()):
             self.guards.append(CoreGuard(guard.fact, guard.obligation, self.loops[-1].variable))
         elif not guard.fact.is_runtime():
             self.solver_assumptions.append(guard)
 
-    # -- loops that know where they are
+    # -- loops with an index
 
     def open_loop(self, loop: LoopIndex) -> LoopIndex:
         """Enter the body of a loop with an index; its facts hold until `close_loop`."""
@@ -201,7 +207,7 @@ class Constraints:
         return loop
 
     def close_loop(self) -> None:
-        """Leave it: of what was learnt inside only what loading checks whatever happens still holds."""
+        """Leave the body: of the premises added inside only those stay that loading checks unconditionally."""
         loop = self.loops.pop()
         start = self.premises.index(loop.premise)
         whatever = [g.fact for g in self.guards if g.index is None and g.runs is None]

@@ -1,8 +1,7 @@
-"""Obligations: facts about sizes that a program needs, as data with their provenance.
+"""Obligations: facts about sizes that a program needs, with their provenance.
 
-The elaborator emits them; `typechecker.proof.prover` answers what the normal form and numbers can
-answer.  What is left becomes a load-time guard of the script (W201) or, in an annotated
-definition, an error.  The full solver plugs in behind `decide` without a change here.
+The elaborator emits them and `typechecker.proof.prover` proves or refutes them.  One that stays open becomes a guard checked at
+load (W201) or, in an annotated definition, an error.
 """
 
 from __future__ import annotations
@@ -26,23 +25,24 @@ class Relation(Enum):
 
 
 class Proof(Enum):
-    """By what every fact that a body needs was proved for all sizes."""
+    """How all facts that a body needs were proved for all sizes."""
 
-    NONE = "it was not"
-    RULES = "normal forms, bounds and premises"
-    SOLVER = "a solver too"
+    NONE = "they were not"
+    RULES = "by normal forms, bounds and premises"
+    SOLVER = "also by the solver"
 
 
 @dataclass(frozen=True, slots=True)
 class SizeFact:
-    """`left relation right`; `DIVIDES`: left divides right; `POWER`: right is a power of left.  ≥ and > are stored swapped."""
+    """`left relation right`.  `DIVIDES`: left divides right; `POWER`: right is a power of left; ≥ and > are stored with sides
+    swapped."""
 
     relation: Relation
     left: Size
     right: Size
 
     def holds(self, sizes: Mapping[SizeVariable, int]) -> bool:
-        """Evaluate the fact on concrete sizes."""
+        """Evaluate the fact for concrete sizes."""
         left, right = self.left.evaluate(sizes), self.right.evaluate(sizes)
         match self.relation:
             case Relation.EQUAL:
@@ -61,7 +61,7 @@ class SizeFact:
                 return right == 1 or (left == right == 0)
 
     def is_runtime(self) -> bool:
-        """Does it mention a size that only a run finds?"""
+        """Does a run-time size occur in it?"""
         return self.left.is_runtime() or self.right.is_runtime()
 
     def __str__(self) -> str:
@@ -70,7 +70,7 @@ class SizeFact:
         return f"{self.left} {self.relation.value} {self.right}"
 
     def describe_failure(self, sizes: Mapping[SizeVariable, int]) -> str:
-        """That it does not hold for these sizes, with the numbers of its sides where they say more than the sizes do."""
+        """The text that it does not hold for these sizes, with the values of its sides where they are more than names."""
         mentioned = sorted(self.left.variables() | self.right.variables(), key=lambda v: v.key)
         shown = ", ".join(f"{v.name}={sizes[v]}" for v in mentioned)
         numbers = [
@@ -84,7 +84,7 @@ class SizeFact:
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """A fact with the code of its origin, where it was needed, and what to say."""
+    """A fact with the span that needs it and the diagnostic (code, message, labels, notes, fixes) if it fails."""
 
     fact: SizeFact
     code: Code

@@ -1,9 +1,9 @@
-"""Verdicts on size facts: normal form, premises, bounds, small numbers, then the solver.
+"""The prover of facts about sizes: normal form, premises, bounds, small examples, then the solver.
 
-`decide` answers PROVED (true for all sizes the premises allow), NEVER (false for all), DEPENDS (with
-a counterexample) or UNKNOWN.  The steps are those of docs/checking.md.  PROVED and NEVER are sound, and every
-counterexample really falsifies the fact.  The solver is asked only about facts that some size of a signature, an
-input or a `param` occurs in, and only when small numbers do not show both that the fact can fail and that it can hold.
+`prove` answers PROVED (true for all sizes that the premises allow), NEVER (false for all), DEPENDS (with a counterexample) or
+UNKNOWN, in the steps of docs/checking.md.  PROVED and NEVER are sound, and every counterexample falsifies the fact.  The solver
+is asked only about facts in which a size of a signature, an input or a `param` occurs, and only if small numbers do not show both
+that the fact can fail and that it can hold.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ if TYPE_CHECKING:
     from .solver import Unproved
 
 
-# ---------------------------------------------------------------------------------------------------- small_models
+# ---------------------------------------------------------------------------------------------------- small examples
 #
-# Small sizes that break a fact, and small sizes that satisfy it: the examples that messages show.
+# Small sizes that falsify a fact, and small sizes that satisfy it, for messages.
 #
-# The search keeps every premise and every variable's own bounds and tries sums in increasing order, so that what it finds is
-# the nicest example there is in its range: numbers from 0, and those next to the constants of the fact.
+# The search respects the premises and the bounds of variables.  It tries numbers from 0, and those next to the constants of the
+# fact, in the order of their sum, so that it finds the smallest example.
 
 _MOST_VARIABLES = 4
-_LARGEST = (0, 24, 9, 4, 4)  # by the number of variables
-_CONSTANTS = (0, 9, 6, 2, 0)  # how many more numbers, next to constants of the fact
+_LARGEST = (0, 24, 9, 4, 4)  # the largest number tried, by the number of variables
+_CONSTANTS = (0, 9, 6, 2, 0)  # how many numbers next to constants are tried too, by the number of variables
 
 
 @dataclass(frozen=True, slots=True)
 class SmallModels:
-    """`satisfiable`: did the search meet sizes that satisfy fact and premises?"""
+    """A counterexample, if one was found; `satisfiable`: sizes that satisfy the fact and the premises were found."""
 
     counterexample: Mapping[SizeVariable, int] | None = None
     satisfiable: bool = False
 
 
 def find_examples(fact: SizeFact, premises: Sequence[SizeFact]) -> SmallModels:
-    """Both kinds of example; give premises that are connected to the fact."""
+    """Search both kinds of example; `premises` are those that are connected to the fact."""
     variables = set(with_caps(fact))
     for premise in premises:
         variables |= with_caps(premise)
@@ -72,7 +72,7 @@ def find_examples(fact: SizeFact, premises: Sequence[SizeFact]) -> SmallModels:
 
 
 def with_caps(fact: SizeFact) -> frozenset[SizeVariable]:
-    """The variables of a fact and of their caps."""
+    """The variables of a fact, and those of their caps."""
     reached = set(fact.left.variables() | fact.right.variables())
     pending = list(reached)
     while pending:
@@ -91,7 +91,7 @@ def _candidates(count: int, extra: tuple[int, ...]) -> tuple[tuple[int, ...], ..
 
 
 def _constants(facts: Sequence[SizeFact]) -> tuple[int, ...]:
-    """Numbers next to the constants that occur, smallest first."""
+    """The numbers next to the constants of some facts, smallest first."""
     constants: set[int] = set()
     for fact in facts:
         _collect(fact.left, constants)
@@ -109,15 +109,15 @@ def _collect(size: Size, constants: set[int]) -> None:
                     _collect(arg, constants)
 
 
-# ---------------------------------------------------------------------------------------------------- decide
+# ---------------------------------------------------------------------------------------------------- verdicts
 
 _PROOF_STEPS = 200  # nodes of the search in `_nonnegative`
 
 
 @dataclass(frozen=True, slots=True)
 class ProofResult:
-    """`counterexample`: sizes that break the fact (DEPENDS).  `unproved`: what the solver did about an UNKNOWN one.  `by_solver`:
-    the verdict is the solver's word, of this run or an earlier one."""
+    """The verdict on a fact.  `counterexample`: sizes that falsify it (DEPENDS).  `unproved`: why the solver left it UNKNOWN.
+    `by_solver`: the verdict rests on the solver, in this run or an earlier one."""
 
     verdict: Verdict
     counterexample: Mapping[SizeVariable, int] | None = None
@@ -126,7 +126,7 @@ class ProofResult:
 
 
 def prove(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> ProofResult:
-    """What is known about `fact` where `premises` hold and every variable is at least its minimum."""
+    """The verdict on `fact` for all sizes that satisfy `premises` and the minima of the variables."""
     verdict = prove_without_examples(fact, premises)
     if verdict is not Verdict.UNKNOWN:
         return ProofResult(verdict)
@@ -147,7 +147,7 @@ def prove(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> ProofResult:
 
 
 def _examples(fact: SizeFact, related: Sequence[SizeFact]) -> SmallModels:
-    """Small examples; with many sizes, of those that equalities leave open."""
+    """Small examples; of many variables, equalities among the premises first eliminate some."""
     examples = find_examples(fact, related)
     if examples != SmallModels():
         return examples
@@ -175,7 +175,7 @@ def _examples(fact: SizeFact, related: Sequence[SizeFact]) -> SmallModels:
 
 
 def prove_without_examples(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Verdict:
-    """PROVED, NEVER or UNKNOWN, without looking for a counterexample."""
+    """PROVED, NEVER or UNKNOWN, by the normal form, premises and bounds alone."""
     if fact.left.constant is not None and fact.right.constant is not None:
         return Verdict.PROVED if fact.holds({}) else Verdict.NEVER
     if fact in premises:
@@ -194,7 +194,7 @@ def prove_without_examples(fact: SizeFact, premises: Sequence[SizeFact] = ()) ->
 
 
 def connected(fact: SizeFact, premises: Sequence[SizeFact]) -> list[SizeFact]:
-    """The premises that share a variable with the fact, directly or through one another or a cap, in order."""
+    """The premises that share a variable with the fact, directly or through other premises or caps, in order."""
     if not premises:
         return []
     mentioned = [with_caps(premise) for premise in premises]
@@ -212,7 +212,8 @@ def connected(fact: SizeFact, premises: Sequence[SizeFact]) -> list[SizeFact]:
 
 
 def _as_rewrites(premises: Sequence[SizeFact]) -> tuple[list[tuple[SizeVariable, Size]], list[SizeFact]]:
-    """Equalities and divisibilities as rewrites `variable ↦ size` that do not mention the variable; the premises they leave."""
+    """Equalities and divisibilities as rewrites `variable ↦ size` (in which the variable does not occur), and the other
+    premises."""
     rewrites: list[tuple[SizeVariable, Size]] = []
     rest: list[SizeFact] = []
     for index, premise in enumerate(premises):
@@ -235,7 +236,7 @@ def _as_rewrites(premises: Sequence[SizeFact]) -> tuple[list[tuple[SizeVariable,
 
 
 def _solve(difference: Size) -> tuple[SizeVariable, Size] | None:
-    """difference = 0 solved for a variable that occurs once, linearly, with coefficient ±1."""
+    """The equation difference = 0 solved for a variable that occurs once, linearly, with coefficient ±1."""
     candidates: list[tuple[int, SizeVariable, Size]] = []
     for monomial, coefficient in difference.terms:
         if abs(coefficient) == 1 and len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], SizeVariable):
@@ -245,7 +246,7 @@ def _solve(difference: Size) -> tuple[SizeVariable, Size] | None:
                 candidates.append((name.id, name, -rest if coefficient == 1 else rest))
     if not candidates:
         return None
-    _, name, value = max(candidates, key=lambda c: c[0])  # the later-introduced variable goes
+    _, name, value = max(candidates, key=lambda c: c[0])  # eliminate the variable introduced last
     return name, value
 
 
@@ -288,7 +289,7 @@ def _inequalities(premises: Sequence[SizeFact]) -> list[Size]:
 
 
 class _ProofContext:
-    """Sizes known to be ≥ 0, and the steps left."""
+    """Sizes known to be ≥ 0, lower bounds of variables, and the remaining search steps."""
 
     def __init__(self, known: list[Size]) -> None:
         self.known = [k for k in known if k != ZERO]
@@ -339,7 +340,7 @@ def _refuted(goal: SizeFact, context: _ProofContext) -> bool:
 
 
 def _unsolvable(difference: Size) -> bool:
-    """2·x + 1 = 0 has no whole solution: the constant is no multiple of the other coefficients' divisor."""
+    """Has difference = 0 no integer solution, because the constant is no multiple of the coefficients' gcd, as in 2·x + 1 = 0?"""
     common, constant = 0, 0
     for monomial, coefficient in difference.terms:
         if monomial:
@@ -355,7 +356,7 @@ def _is_multiple(size: Size, divisor: Size) -> bool:
 
 
 def _nonnegative(size: Size, context: _ProofContext, depth: int = 0) -> bool:
-    """Is size ≥ 0 provable?  Monotone bounds, then one elimination step at a time."""
+    """Is size ≥ 0 provable by monotone bounds and a bounded search over elimination steps?"""
     context.steps -= 1
     if context.steps < 0 or depth > 8:
         return False
@@ -382,7 +383,7 @@ def _nonnegative(size: Size, context: _ProofContext, depth: int = 0) -> bool:
 
 
 def _eliminate_atom(atom: NonlinearAtom, coefficient: int, rest: Size, context: _ProofContext, depth: int) -> bool:
-    """Eliminate c·node from c·node + rest ≥ 0."""
+    """Is c·atom + rest ≥ 0 provable by eliminating the atom?"""
     if atom.kind in (AtomKind.MAXIMUM, AtomKind.MINIMUM):
         outcomes = (_nonnegative(rest + arg * coefficient, context, depth + 1) for arg in atom.args)
         one_suffices = (atom.kind is AtomKind.MAXIMUM) == (coefficient > 0)
@@ -410,14 +411,14 @@ def _eliminate_atom(atom: NonlinearAtom, coefficient: int, rest: Size, context: 
 
 
 def _per_unit(rest: Size, coefficient: int) -> Size | None:
-    """m such that c·x + rest ≥ 0 says x ≥ -m and -c·x + rest ≥ 0 says x ≤ m, for whole x; None if there is no such size."""
+    """The m for which, for integers x, c·x + rest ≥ 0 means x ≥ -m and -c·x + rest ≥ 0 means x ≤ m; None if it is no size."""
     if coefficient == 1:
         return rest
     return None if rest.constant is None else number(rest.constant // coefficient)
 
 
 def _shifted_nonnegative(size: Size, known: Mapping[SizeVariable, int]) -> bool:
-    """With every variable replaced by the least that is known of it plus a natural number, are all coefficients ≥ 0?"""
+    """Are all coefficients ≥ 0 after every variable is written as its lower bound plus a natural number?"""
     least = {v: max(v.minimum, known.get(v, 0)) for v in size.variables()}
     shift = {v: variable(v) + low for v, low in least.items() if low > 0}
     if not shift or any(isinstance(atom, NonlinearAtom) for monomial, _ in size.terms for atom, _ in monomial):
@@ -426,7 +427,7 @@ def _shifted_nonnegative(size: Size, known: Mapping[SizeVariable, int]) -> bool:
 
 
 def _elimination_factor(size: Size, known: Size) -> Size | None:
-    """What to multiply `known` by so that a negative term of `size` cancels: the quotient of a term pair, if not negative."""
+    """The factor of `known` that cancels a negative term of `size`: a quotient of two terms, if not negative."""
     coefficients = dict(size.terms)
     for monomial, coefficient in known.terms:
         if not monomial:

@@ -1,8 +1,8 @@
-"""Reports obligations that are not proved: the code, the severity, the message and a suggested where-clause.
+"""Reports obligations that are not proved: code, severity, message, and a suggested `where` clause.
 
-Never true: an error wherever it is.  Depends on sizes known only when run: an error.  Depends on the sizes of a
-signature: an error with the `where` that would help.  Depends on inputs and params only: a warning, with the `where` of
-an input that would say so, and the caller keeps it as a guard.
+A fact that is never true, or that depends on run-time sizes, is an error.  One that depends on the sizes of a signature is an
+error with the `where` that would state it.  One that depends on inputs and params only is a warning, with the `where` of an
+input, and the caller makes it a guard.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from ..sizes.polynomials import ZERO, AtomKind, NonlinearAtom, Size, SizeOrigin,
 from .obligations import Obligation, Relation, SizeFact
 from .prover import ProofResult, prove_without_examples
 
-# ---------------------------------------------------------------------------------------------------- clauses
+# ---------------------------------------------------------------------------------------------------- where clauses
 #
-# The `where` clause that would make a fact about the sizes of a signature or of inputs hold, as text to insert.
+# The `where` clause that would state a fact about the sizes of a signature or of inputs, as an edit.
 #
-# `h·(d÷h) = d` becomes `h∣d`; other facts are stated as they are, with every term on the side where it is positive, so that
-# the text needs no subtraction.  Only sizes that the signature names (and `param`s) can be written.
+# `h·(d÷h) = d` becomes `h∣d`; other facts are written with every term on the side where it is positive, so that no subtraction is
+# needed.  Only sizes that the declaration names, and `param`s, can be written.
 
 @dataclass(frozen=True, slots=True)
 class ClauseSite:
-    """A declaration that may have a `where`: what it is called, where a clause goes, how it is joined to what is there, and the
-    sizes it may name.  `width`: of an input of texts, their width and where it is written."""
+    """A declaration that may have a `where`: its name in messages (`of`), the span of the insertion, the text `joint` before the
+    new clause, and the sizes that may occur.  `width`: of an input of texts, their width and its span."""
 
     of: str
     at: Span
@@ -41,13 +41,13 @@ def clause_site(
     of: str, declaration: Span, where: Sequence[object], sizes: frozenset[SizeVariable],
     width: tuple[SizeVariable, Span] | None = None,
 ) -> ClauseSite:  # fmt: skip
-    """The end of a declaration that has these facts already."""
+    """The site at the end of a declaration, after the facts it has."""
     end = Span(declaration.file, declaration.end, declaration.end)
     return ClauseSite(of, end, ", " if where else " where ", sizes, width)
 
 
 def suggest_clause(fact: SizeFact, premises: Sequence[SizeFact], sites: Sequence[ClauseSite]) -> tuple[Fix, ...]:
-    """The repair of the first declaration that can say what is missing; for two widths of texts, which data tells, one name."""
+    """The fix of the first declaration that can state a fact; of two widths of texts, one name for both."""
     same = _one_width(fact, premises, [site.width for site in sites if site.width is not None])
     if same is not None:
         return (same,)
@@ -56,8 +56,9 @@ def suggest_clause(fact: SizeFact, premises: Sequence[SizeFact], sites: Sequence
 
 
 def _one_width(fact: SizeFact, premises: Sequence[SizeFact], widths: Sequence[tuple[SizeVariable, Span]]) -> Fix | None:
-    """The repair of a fact that two widths are equal: with one name, loading pads the texts to the widest.  Words alone where
-    something else is said of the other name."""
+    """The fix of a fact that two widths of texts are equal: with one name for both, loading pads the texts to the widest.
+
+    It has no edit if other facts use the name to be replaced."""
     sides = fact.left.variables() | fact.right.variables()
     widths_used = dict.fromkeys(size for size, _ in widths if size in sides)
     if fact.relation is not Relation.EQUAL or len(widths_used) != 2 or {variable(size) for size in widths_used} != {fact.left,
@@ -70,11 +71,11 @@ def _one_width(fact: SizeFact, premises: Sequence[SizeFact], widths: Sequence[tu
 
 
 def clause_fix(fact: SizeFact, premises: Sequence[SizeFact], site: ClauseSite) -> Fix | None:
-    """An applicable repair of the declaration; None if the fact mentions what it cannot name."""
+    """The fix of a declaration; None if sizes occur in the fact that it cannot name."""
     for candidate in _candidates(fact):
         named = candidate.left.variables() | candidate.right.variables() <= site.sizes
         if candidate.relation is Relation.EQUAL and ZERO in (candidate.left, candidate.right):
-            continue  # true for empty arrays only, which nobody means
+            continue  # it would hold for empty arrays only
         if named and prove_without_examples(fact, [*premises, candidate]) is Verdict.PROVED:
             text = write_fact(candidate)
             return Fix(f"add `where {text}` to {site.of}", (Edit(site.at, f"{site.joint}{text}"),))
@@ -82,7 +83,7 @@ def clause_fix(fact: SizeFact, premises: Sequence[SizeFact], site: ClauseSite) -
 
 
 def _candidates(fact: SizeFact) -> Iterator[SizeFact]:
-    """Facts from which this one follows, the most telling first; the last is the fact itself."""
+    """Facts that imply this one, the most readable first; the last is the fact itself."""
     difference = fact.right - fact.left
     if fact.relation is Relation.EQUAL:
         for monomial, _ in difference.terms:
@@ -103,7 +104,7 @@ def _candidates(fact: SizeFact) -> Iterator[SizeFact]:
 
 
 def positive(fact: SizeFact) -> SizeFact:
-    """The same fact with every term on the side where it is positive: it is written without a subtraction."""
+    """The fact with every term on the side where it is positive, so that no subtraction is needed."""
     if fact.relation in (Relation.DIVIDES, Relation.POWER):
         return fact
     difference = fact.right - fact.left
@@ -115,7 +116,7 @@ def positive(fact: SizeFact) -> SizeFact:
 
 
 def _vanishes_when_exact(difference: Size, node: NonlinearAtom) -> bool:
-    """Is the difference 0 once a÷b is taken for an exact division: b·difference with b·(a÷b) replaced by a?"""
+    """Is the difference 0 if the division a÷b is exact: b·difference with b·(a÷b) replaced by a?"""
     dividend, divisor = node.args
     total = ZERO
     for monomial, coefficient in difference.terms:
@@ -139,7 +140,7 @@ def _inside(atom: NonlinearAtom) -> set[NonlinearAtom]:
     return atoms
 
 
-# ----------------------------------------------------------------------------------- as it is written
+# ----------------------------------------------------------------------------------- text of facts
 
 
 def write_fact(fact: SizeFact) -> str:
@@ -154,7 +155,7 @@ def write_fact(fact: SizeFact) -> str:
     return f"{show(left)} {fact.relation.value} {show(right)}"
 
 
-# ---------------------------------------------------------------------------------------------------- undecided
+# ---------------------------------------------------------------------------------------------------- diagnostics
 
 CHECKED_AT_LOAD = "checked when the program is loaded"
 CHECKED_IN_TURN = "checked in each iteration of the loop"
@@ -165,8 +166,9 @@ def unproved_diagnostic(
     obligation: Obligation, decision: ProofResult, premises: Sequence[SizeFact], spans: Mapping[SizeVariable, tuple[Span, str]],
     sites: Sequence[ClauseSite], guards: Sequence[CoreGuard], *, signed: bool,
 ) -> Diagnostic:  # fmt: skip
-    """The diagnostic of an obligation whose verdict is not PROVED; `guards` are what could be checked instead, if no
-    signature is being checked (`signed`)."""
+    """The diagnostic of an obligation whose verdict is not PROVED.
+
+    `guards` are the checks that loading could make instead; `signed`: a signature is being checked, so guards are impossible."""
     fact, verdict = obligation.fact, decision.verdict
     variables = fact.left.variables() | fact.right.variables()
     checked = frozenset[SizeVariable]().union(*[guard.variables() for guard in guards])
@@ -191,7 +193,7 @@ def unproved_diagnostic(
             severity, code, origin = Severity.WARNING, Code.W201, code
             notes = (*notes, *[fix.title for fix in fixes], CHECKED_IN_TURN if indices else CHECKED_AT_LOAD)
             fixes = tuple([fix for guard in guards for fix in suggest_clause(guard.fact, premises, sites)])
-            # the program may be right: its declarations are what is repaired
+            # the program may be right, so the fix is in its declarations
     return Diagnostic(
         code, obligation.message, obligation.span, severity, labels=labels, notes=notes, fixes=fixes, goal=str(fact),
         verdict=verdict, counterexample=shown, origin=origin,

@@ -1,8 +1,8 @@
-"""The last step behind `decide`: questions that normal form, bounds and small numbers leave open go to an SMT solver.
+"""The last step of the prover: facts that normal form, bounds and small examples leave open go to an SMT solver.
 
-The module writes a fact and its premises as SMT-LIB text over integers, sends it to `z3_process` and caches the verdict in
-memory and on disk.  `z3_process` runs `z3_leaf`, which alone imports z3, in a process of its
-own from the first question that no cache answers.  Without z3 every question stays open; nothing else changes.
+The module writes a fact and its premises as SMT-LIB text over integers, sends it to `z3_process` and caches the verdict in memory
+and on disk.  `z3_process` starts `z3_leaf`, the only module that imports z3, in a process of its own for the first query that no
+cache answers.  Without z3 such facts stay unknown.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from . import z3_process
 from .obligations import Relation, SizeFact
 from .z3_process import Satisfiable
 
-# ---------------------------------------------------------------------------------------------------- question
+# ---------------------------------------------------------------------------------------------------- queries
 #
-# A fact and its premises as SMT-LIB text: the same text for the same question, whatever the sizes are called.
+# A fact and its premises as SMT-LIB text.
 #
-# Sizes are α-normalised (`v0`, `v1`, … in order of first occurrence), so the text is also the key under which a verdict
-# is kept.  Opaque nodes are purified: for `p÷q` and `q|p` fresh whole numbers d and r with `p = q·d + r`, `0 ≤ r < q`;
-# for `⌈` and `⌊` one that is among its operands and bounds them.  The solver's own division never appears, and what the
-# fresh numbers are for a divisor that is not positive is what `Size.evaluate` gives, so a model is an example.
+# Sizes are α-normalised (`v0`, `v1`, … in order of first occurrence), so the text is independent of names and is the cache key of
+# the verdict.  Nonlinear atoms are purified: `p÷q` and `q|p` become fresh integers d and r with `p = q·d + r`, `0 ≤ r < q`; `⌈`
+# and `⌊` a fresh integer that equals one operand and bounds all.  For divisors that are not positive the fresh integers are
+# defined as by `Size.evaluate`, so every model is an example.
 
 LINEAR, NONLINEAR = "QF_LIA", "QF_NIA"
 
 
 @dataclass(frozen=True, slots=True)
 class SmtQuery:
-    """Is `goal` true, false or neither where `premises` hold?  `sizes[i]` is what the texts call `v{i}`."""
+    """Whether `goal` is true, false or neither for all sizes that satisfy `premises`; the text calls `sizes[i]` `v{i}`."""
 
     sizes: tuple[SizeVariable, ...]
     premises: str
@@ -44,20 +44,20 @@ class SmtQuery:
 
     @property
     def key(self) -> str:
-        """Everything the verdict depends on but the solver."""
+        """The cache key: everything that the verdict depends on except the solver."""
         return f"{self.logic}\n{self.premises}\n{self.goal}"
 
     def counterexample(self) -> str:
-        """Satisfiable exactly if the goal can be false."""
+        """The text that is satisfiable exactly if the goal can be false."""
         return f"{self.premises}\n(assert (not {self.goal}))"
 
     def example(self) -> str:
-        """Satisfiable exactly if the goal can be true."""
+        """The text that is satisfiable exactly if the goal can be true."""
         return f"{self.premises}\n(assert {self.goal})"
 
 
 def smt_query(fact: SizeFact, premises: Sequence[SizeFact]) -> SmtQuery:
-    """The question in its normal form; give only premises that matter."""
+    """The normalised query; `premises` are those connected to the fact."""
     writer = _QueryWriter()
     goal = writer.fact(fact)
     known = [writer.fact(premise) for premise in premises]
@@ -67,7 +67,7 @@ def smt_query(fact: SizeFact, premises: Sequence[SizeFact]) -> SmtQuery:
 
 
 class _QueryWriter:
-    """Names and definitions collected while writing."""
+    """Writes sizes and facts as SMT-LIB terms, and collects the names and definitions that they need."""
 
     def __init__(self) -> None:
         self.sizes: dict[SizeVariable, str] = {}
@@ -89,9 +89,9 @@ class _QueryWriter:
             case Relation.LESS:
                 return f"(< {left} {right})"
             case Relation.DIVIDES:
-                _, rest = self._division(fact.right, fact.left)  # the remainder by 0 is the number itself
+                _, rest = self._division(fact.right, fact.left)  # the remainder of a division by 0 is the dividend
                 return f"(= {rest} 0)"
-            case Relation.POWER:  # of a premise as much as is linear; nothing of the kind is asked
+            case Relation.POWER:  # of a premise only the linear consequences; it is never a goal
                 return f"(>= {right} 1)"
 
     def size(self, size: Size) -> str:
@@ -172,14 +172,12 @@ def _integer(value: int) -> str:
     return str(value) if value >= 0 else f"(- {-value})"
 
 
-# ---------------------------------------------------------------------------------------------------- cache
+# ---------------------------------------------------------------------------------------------------- verdicts on disk
 #
-# Verdicts on disk, so that a fact proved once is not proved again by the next run.
-#
-# One small JSON file a question in the user's cache folder, named by the digest of the question and the solver's version
-# and steps; the question itself is in the file and compared.  Only entries that this user's runs wrote are read
-# (`lang.support.caches`); one that cannot be read, decoded or believed is as good as absent, and a folder that cannot be
-# written is no error.  `RHO_VERDICTS=off` turns it off.
+# One small JSON file for each query, in the user's cache folder, named by the digest of the query, the solver's version and its
+# step limit; the query is also in the file and compared.  Only entries that this user wrote are read (`lang.support.caches`); one
+# that cannot be read, decoded or validated counts as absent, and a folder that cannot be written is no error.  `RHO_VERDICTS=off`
+# turns the cache off.
 
 SWITCH = "RHO_VERDICTS"
 FORMAT = 2
@@ -187,7 +185,7 @@ CACHE = Cache("verdicts", SWITCH, ".json", 65_536, 10_000)
 
 
 def read(key: str) -> Mapping[str, Any] | None:
-    """What was stored for a question, not yet believed."""
+    """The stored entry of a query, not yet validated; None if there is none."""
     text = CACHE.read(key)
     if text is None:
         return None
@@ -201,16 +199,14 @@ def read(key: str) -> Mapping[str, Any] | None:
 
 
 def write(key: str, verdict: Mapping[str, Any]) -> None:
-    """Store an answer; what goes wrong is nobody's concern."""
+    """Store a verdict, best effort: failures are ignored."""
     CACHE.write(key, json.dumps({"format": FORMAT, "question": key, **verdict}, ensure_ascii=True).encode("ascii"))
 
 
 # ---------------------------------------------------------------------------------------------------- verdicts
 #
-# Asking the solver, and keeping its answers: in memory for this process, on disk for the next.
-#
-# A proof or a refutation is the solver's word; an example is never taken on trust but evaluated, whether it comes from the
-# solver or from the cache.  What is interrupted, or has no answer because the solver's process ended, is not kept.
+# Verdicts are cached in memory for this process and on disk for the next.  Proofs and refutations are trusted; examples, from the
+# solver or the cache, are evaluated.  Interrupted queries, and those during which the solver's process ended, are not cached.
 
 class Unproved(Enum):
     """Why a verdict is UNKNOWN."""
@@ -221,8 +217,8 @@ class Unproved(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class SolverVerdict:
-    """`example`: sizes that break the fact, if the verdict is DEPENDS."""
+class SmtVerdict:
+    """A verdict; `example`: sizes that falsify the fact (DEPENDS)."""
 
     verdict: Verdict
     example: Mapping[SizeVariable, int] | None = None
@@ -233,34 +229,34 @@ _verdicts: dict[str, tuple[Verdict, tuple[int, ...]]] = {}
 _MOST_VERDICTS = 10_000
 
 
-def query_solver(fact: SizeFact, premises: Sequence[SizeFact], known: Mapping[SizeVariable, int] | None = None) -> SolverVerdict:
-    """The solver's verdict; `known` is a counterexample found already, so that only NEVER or DEPENDS remain."""
-    if fact.relation is Relation.POWER:  # a premise says as much of it as is linear, which is not enough of what is asked
-        return SolverVerdict(Verdict.UNKNOWN)
+def query_solver(fact: SizeFact, premises: Sequence[SizeFact], known: Mapping[SizeVariable, int] | None = None) -> SmtVerdict:
+    """The solver's verdict.  With a counterexample (`known`) only NEVER or DEPENDS remain."""
+    if fact.relation is Relation.POWER:  # powers cannot be written, except for linear consequences of premises
+        return SmtVerdict(Verdict.UNKNOWN)
     asked = smt_query(fact, premises)
     version = z3_process.version()
     if version is None:
-        return SolverVerdict(Verdict.UNKNOWN, unproved=Unproved.ABSENT)
+        return SmtVerdict(Verdict.UNKNOWN, unproved=Unproved.ABSENT)
     key = f"z3 {version} {z3_process.STEPS}\n{'may be false' if known is not None else 'open'}\n{asked.key}"
     outcome = _verdicts.get(key) or _read_verdict(key, asked, fact, premises, known)
     if outcome is None:
         solved = _solve(asked, fact, premises, known)
         if isinstance(solved, Unproved):
-            return SolverVerdict(Verdict.UNKNOWN, unproved=solved)
+            return SmtVerdict(Verdict.UNKNOWN, unproved=solved)
         outcome = solved
         write(key, {"verdict": outcome[0].value, "model": list(outcome[1])})
     if len(_verdicts) < _MOST_VERDICTS:
         _verdicts[key] = outcome
     verdict, model = outcome
     if verdict is Verdict.UNKNOWN:
-        return SolverVerdict(verdict, unproved=Unproved.STOPPED)
-    return SolverVerdict(verdict, dict(zip(asked.sizes, model, strict=True)) if model else None)
+        return SmtVerdict(verdict, unproved=Unproved.STOPPED)
+    return SmtVerdict(verdict, dict(zip(asked.sizes, model, strict=True)) if model else None)
 
 
 def _solve(
     asked: SmtQuery, fact: SizeFact, premises: Sequence[SizeFact], known: Mapping[SizeVariable, int] | None
 ) -> tuple[Verdict, tuple[int, ...]] | Unproved:
-    """The verdict and the model that breaks the fact; why there is none without a solver or an answer."""
+    """The verdict with the model that falsifies the fact, or why there is none."""
     names = [f"v{i}" for i in range(len(asked.sizes))]
     model: tuple[int, ...] = ()
     can_fail = Satisfiable.UNKNOWN
@@ -284,7 +280,7 @@ def _solve(
 def _read_verdict(
     key: str, asked: SmtQuery, fact: SizeFact, premises: Sequence[SizeFact], known: Mapping[SizeVariable, int] | None
 ) -> tuple[Verdict, tuple[int, ...]] | None:
-    """What the disk says, if it can be believed."""
+    """The verdict on disk, if it is valid."""
     entry = read(key)
     if entry is None:
         return None
@@ -300,7 +296,7 @@ def _read_verdict(
 
 
 def breaks(fact: SizeFact, premises: Sequence[SizeFact], sizes: Sequence[SizeVariable], model: Sequence[int]) -> bool:
-    """Do these numbers keep every bound and premise and break the fact?"""
+    """Do these numbers satisfy every bound and premise and falsify the fact?"""
     if len(sizes) != len(model):
         return False
     values = dict(zip(sizes, model, strict=True))

@@ -1,11 +1,11 @@
-"""The only module that imports z3, and it runs in a process of its own (`z3_process` starts it as a script).
+"""The z3 process: the only module that imports z3, run as a script by `z3_process`.
 
-One JSON line in is one question, one line out its answer.  Every question gets a context of its own and a fixed number of
-steps, never a time limit, so that an answer does not depend on what was asked before or on how busy the machine is.
-Memory is capped twice: z3 gives up beyond `megabytes`, and the system refuses the process more than `address_megabytes`.
-The limit on processor seconds only stops a question whose steps are not being counted; a process that ends is no answer.
+It reads one query a line as JSON and writes one answer a line.  Every query has its own z3 context and a fixed limit of steps,
+not of time, so that answers do not depend on earlier queries or on the load of the machine.  Memory is limited twice: z3 gives up
+beyond `megabytes`, and the system refuses the process more than `address_megabytes`.  The limit on processor time only stops a
+query in a phase that counts no steps; a process that ends has given no answer.
 
-This file imports nothing of Rho, for it is run without it.
+The script runs without Rho on its path, so it imports nothing of it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 
 def cap(address_megabytes: int) -> None:
-    """Refuse this process more address space, where the system can."""
+    """Limit the address space of this process, where the system can."""
     try:
         import resource
     except ImportError:
@@ -30,7 +30,7 @@ def cap(address_megabytes: int) -> None:
 
 
 def allow(seconds: int) -> None:
-    """So many more seconds of processor time."""
+    """Allow this process so many more seconds of processor time."""
     try:
         import resource
     except ImportError:
@@ -43,7 +43,7 @@ def allow(seconds: int) -> None:
 
 
 def answer(z3: Any, question: dict[str, Any]) -> dict[str, Any]:
-    """What z3 says: `sat` with the whole numbers asked for in order, `unsat`, or `unknown`."""
+    """The answer of z3 to a query: `sat` with the integers asked for in order, `unsat`, or `unknown`."""
     try:
         solver = z3.SolverFor(question["logic"], ctx=z3.Context())
         solver.set("rlimit", question["steps"])
@@ -57,13 +57,13 @@ def answer(z3: Any, question: dict[str, Any]) -> dict[str, Any]:
             return {"found": "sat", "model": [int(values[n].as_long()) if n in values else 0 for n in question["wanted"]]}
         if "interrupt" in solver.reason_unknown():
             return {"found": "interrupted"}
-    except (z3.Z3Exception, ValueError, MemoryError):  # out of memory among them; a number of too many digits
+    except (z3.Z3Exception, ValueError, MemoryError):  # also out of memory, or an integer of too many digits
         pass
     return {"found": "unknown"}
 
 
 def main(folder: str, megabytes: str, address_megabytes: str, seconds: str) -> None:
-    """Answer until there are no more questions."""
+    """Answer queries until the input ends."""
     cap(int(address_megabytes))
     sys.path.insert(0, folder)
     try:

@@ -1,8 +1,8 @@
 """The client of the solver's process: starts it with the first query, exchanges lines with it and restarts it if it dies.
 
-The process runs `z3_leaf` alone, with its memory capped, in a session of its own, so that Ctrl-C reaches only this one.
-If it dies over a question (killed, out of memory, crashed) that question has no answer; the next one starts another
-process, but after `MOST_DEATHS` no more are started.  An interrupt ends the process and goes on as an interrupt.
+The process runs `z3_leaf` with limited memory, in a session of its own, so that Ctrl-C does not reach it.  If it dies during a
+query (killed, out of memory, crashed), that query has no answer; the next one starts another process, up to `MOST_DEATHS` times.
+An interrupt ends the process and is raised again.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 STEPS = 2_000_000
 MEGABYTES = 512
-ADDRESS_MEGABYTES = 3_072  # of the whole process: the library and the interpreter too
-PROCESSOR_SECONDS = 120  # of one question; its steps end it long before
+ADDRESS_MEGABYTES = 3_072  # of the process, with the library and the interpreter
+PROCESSOR_SECONDS = 120  # of one query, which the step limit usually ends long before
 MOST_DEATHS = 3
 LEAF = os.path.join(os.path.dirname(__file__), "z3_leaf.py")
 
@@ -38,7 +38,7 @@ class Satisfiable(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SolverReply:
-    """`model` gives the whole numbers asked for, in order, if there are any."""
+    """The reply; `model` has the integers asked for, in order, if satisfiable."""
 
     satisfiable: Satisfiable
     model: tuple[int, ...] = ()
@@ -46,7 +46,7 @@ class SolverReply:
 
 @lru_cache(maxsize=1)
 def installed() -> tuple[str, str] | None:
-    """(the folder z3 is in, its version), found without importing it; None without z3."""
+    """(the folder of z3, its version), without importing it; None if it is not installed."""
     for folder in sys.path:
         try:
             names = os.listdir(folder or ".")
@@ -66,7 +66,7 @@ def version() -> str | None:
 
 
 class _Process:
-    """The process there is, if any, and how many have died."""
+    """The running process, if any, and the number of those that died."""
 
     def __init__(self) -> None:
         self._running: Popen[str] | None = None
@@ -75,16 +75,16 @@ class _Process:
         in_children(self._forget)
 
     def _forget(self) -> None:
-        """It is the parent's, whose answers a child would take that read from the same pipe."""
+        """In a forked child: drop the parent's process, whose replies the child must not read."""
         running, self._running = self._running, None
         if running is not None:
-            running.returncode = 0  # nor is it the child's to wait for
+            running.returncode = 0  # the child must not wait for it either
             for stream in (running.stdin, running.stdout):
                 if stream is not None:
                     stream.close()
 
     def ask(self, question: dict[str, Any]) -> dict[str, Any] | None:
-        """The answer's line; None if there is none."""
+        """The reply to a query; None if the process ended."""
         with self._lock:
             running = self._start()
             if running is None:
@@ -110,7 +110,7 @@ class _Process:
         return None
 
     def _start(self) -> Popen[str] | None:
-        """The running process, or a new one."""
+        """The running process, or a new one; None after too many deaths."""
         where = installed()
         if self._running is not None or where is None or self.deaths >= MOST_DEATHS:
             return self._running
@@ -127,7 +127,7 @@ class _Process:
         return self._running
 
     def stop(self) -> None:
-        """End the process, if it has not ended itself."""
+        """End the process, if it still runs."""
         running, self._running = self._running, None
         if running is not None:
             running.kill()
@@ -135,7 +135,7 @@ class _Process:
                 if stream is not None:
                     try:
                         stream.close()
-                    except OSError:  # what was still to be written to it
+                    except OSError:  # unwritten output
                         continue
             running.wait()
 
@@ -144,7 +144,7 @@ _process = _Process()
 
 
 def solve(text: str, logic: str, expected: Sequence[str]) -> SolverReply | None:
-    """Ask whether the assertions of an SMT-LIB text can hold; None if z3 cannot be imported."""
+    """Whether the assertions of an SMT-LIB text are satisfiable; None if z3 is not installed."""
     reply = _process.ask({"text": text, "logic": logic, "wanted": list(expected), "steps": STEPS})
     if reply is None:
         return SolverReply(Satisfiable.FAILED)

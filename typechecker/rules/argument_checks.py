@@ -1,6 +1,6 @@
-"""What the rules share: element checks, shapes and cells, filled elements; sizes and axes that are arguments: `static_arguments`.
+"""Checks and conversions that the rules share: elements, shapes, cells, fills, and arguments that are sizes or axes.
 
-Every helper reports its own error on the builder and then returns None; the rule answers with `b.poison(span)`.
+Every helper reports its error on the builder and then returns None (or False); the rule returns `b.poison(span)`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ from ..sizes.polynomials import ONE, ZERO, Size, SizeVariable, number, product, 
 from ..sizes.size import maximum, quotient
 from ..values.facts import Operand, Value
 
-# ---------------------------------------------------------------------------------------------------- common
-
 MonadicRule: TypeAlias = Callable[[Builder, Operand, Operand | None, Span], Value]
 DyadicRule: TypeAlias = Callable[[Builder, Operand, Operand, Operand | None, Span], Value]
 
@@ -38,12 +36,12 @@ def require_numbers(b: Builder, x: Operand, span: Span) -> bool:
 
 
 def label(b: Builder, x: Operand) -> Label:
-    """Where an operand comes from, and its type."""
+    """A label with the type of an operand, at its span."""
     return Label(b.span_of(x), show_type(x.type))
 
 
 def is_boolean(element: Element) -> bool:
-    """bool, or integers known to be 0 or 1."""
+    """Is the element bool, or an integer known to be 0 or 1?"""
     return element.kind is Kind.BOOL or (element.index_bound is None and element.kind.is_integer and fits(element, Kind.BOOL))
 
 
@@ -52,7 +50,7 @@ _COUNTED: Final = {"/": ("quotients are `x÷y`",), "⌿": ()}
 
 
 def as_bool(b: Builder, x: Operand, span: Span) -> Operand | None:
-    """x as bool; E303 unless it is one or its integers are known to be 0 or 1."""
+    """x as bool; E303 unless it is bool or its integers are known to be 0 or 1."""
     y = b.to_number(x, span)
     if is_boolean(y.type.element) or (ZERO in y.type.shape and y.type.element.kind is not Kind.CHAR):
         truth = b.convert(y, Kind.BOOL, span)
@@ -82,7 +80,7 @@ def require_integers(b: Builder, x: Operand, span: Span, what: str) -> bool:
 
 
 def common(b: Builder, items: Sequence[Operand], span: Span, mixed: str) -> tuple[Operand, ...] | None:
-    """Operands converted to their promoted element; positions stay so if all are.  E300 when text meets numbers."""
+    """The operands converted to their promoted element (positions if all are positions); E300 for text with numbers."""
     if not all(x.type.element.index_bound is not None for x in items):
         items = [b.to_number(x, span) for x in items]
     element = promote_all([x.type.element for x in items])
@@ -102,7 +100,7 @@ def joint_element(items: Sequence[Operand]) -> Element:
 
 
 def fit_weak(b: Builder, x: Operand, kind: Kind, span: Span) -> bool:
-    """E302 when a literal is known not to fit the integer kind it meets."""
+    """E302 if a literal does not fit the integer kind of the other operand."""
     element = x.type.element
     if not element.weak or kind not in (Kind.U8, Kind.I32) or element.kind not in (Kind.I64, Kind.BOOL):
         return True
@@ -122,7 +120,7 @@ def show_number(value: int) -> str:
 
 
 def with_static(x: Operand, static: Size | tuple[Size, ...] | None, *sources: Operand) -> Operand:
-    """x known to equal these sizes; weak if all that it was computed from is."""
+    """x with the exact value `static`; weak if all `sources` are."""
     if static is None:
         return x
     weak = all(source.type.element.weak for source in sources)
@@ -133,7 +131,7 @@ def with_static(x: Operand, static: Size | tuple[Size, ...] | None, *sources: Op
 
 
 def reshaped(b: Builder, x: Operand, shape: Sequence[Size], span: Span) -> Operand:
-    """The same elements in another shape of as many (a view)."""
+    """The elements of x in another shape with the same number of elements (a view)."""
     target = tuple(shape)
     if target == x.type.shape:
         return x
@@ -157,7 +155,7 @@ def _small_count(shape: Sequence[Size]) -> int | None:
 
 
 def transposed(b: Builder, x: Operand, axes: Sequence[int], span: Span) -> Operand:
-    """Axis i becomes axis axes[i] (distinct)."""
+    """x with axis i as axis axes[i] (distinct)."""
     order = tuple(axes)
     if order == tuple(range(len(order))):
         return x
@@ -180,7 +178,7 @@ def item_of(b: Builder, x: Operand, index: int, span: Span) -> Operand:
 
 
 def is_one_item(x: Operand) -> bool:
-    """A scalar, or a vector known to have one item (APL accepts it where a scalar is wanted)."""
+    """Is x a scalar, or a vector known to have one item, which APL accepts as a scalar?"""
     return x.type.rank == 0 or (x.type.rank == 1 and x.type.shape[0] == ONE)
 
 
@@ -202,9 +200,7 @@ def to_vector(b: Builder, x: Operand, span: Span) -> Operand:
 
 
 def with_fill(b: Builder, x: Operand, span: Span) -> Operand:
-    """x where a fill may be inserted: positions stay positions only if 0 is one (language.md, Details).
-
-    With index origin 1 they become numbers, because APL's fill is the number 0, which is then no position."""
+    """x as an array that may get fills: with index origin 1, positions become numbers, as the fill 0 is no position then."""
     below = x.type.element.index_bound
     if below is None or (b.index_origin == 0 and b.at_most(ONE, below)):
         return x
@@ -220,13 +216,13 @@ def element_with_fill(element: Element) -> Element:
 
 
 def constant_array(b: Builder, value: Payload, element: Element, shape: Sequence[Size], span: Span) -> Operand:
-    """An array of one value."""
+    """An array whose elements all are one value."""
     one = b.literal((value,), ArrayType(element, ()), span)
     return spread(b, one, (), shape, span) if shape else one
 
 
 def text_and_numbers(x: Operand, y: Operand) -> bool:
-    """Does exactly one of them hold text?"""
+    """Is exactly one of the operands text?"""
     return (x.type.element.kind is Kind.CHAR) != (y.type.element.kind is Kind.CHAR)
 
 
@@ -239,20 +235,18 @@ def require_rank(b: Builder, x: Operand, least: int, span: Span) -> bool:
 
 
 def require_equal(b: Builder, left: Size, right: Size, code: Code, span: Span, message: str, *values: Operand) -> bool:
-    """An equality obligation with the operands' types as labels."""
+    """Require that two sizes are equal; the message has the operands' types as labels."""
     if left == right:
         return True
     return b.require(Obligation(SizeFact(Relation.EQUAL, left, right), code, span, message, tuple(label(b, v) for v in values)))
 
 
-# ---------------------------------------------------------------------------------------------------- static_arguments
+# ---------------------------------------------------------------------------------------------------- static arguments
 #
-# Arguments that a type depends on: sizes and axes, known before the program runs.
-#
-# Every helper reports its own error on the builder and then returns None.  Neighbour: `common`.
+# Arguments on which types depend: sizes and axes, known before the program runs.
 
 def static_sizes(b: Builder, x: Operand) -> tuple[Size, ...] | None:
-    """The sizes of a static scalar (one) or vector; numbers, not positions."""
+    """The exact value of a static scalar or vector, as numbers (not positions)."""
     if x.type.rank > 1:
         return None
     if x.type.rank == 1 and x.type.shape[0] == ZERO:
@@ -270,14 +264,14 @@ def static_sizes(b: Builder, x: Operand) -> tuple[Size, ...] | None:
 
 
 def is_whole_literal(x: Operand) -> bool:
-    """Floats known while checking that are whole numbers, such as `1e6` or `√9`: APL takes them where integers are wanted."""
+    """Is x a constant of floats that are whole numbers, such as `1e6` or `√9`, which APL accepts as integers?"""
     return x.constant is not None and x.type.element.kind is Kind.F64 and all(
         isinstance(c, float) and c.is_integer() and abs(c) < 2**53 for c in x.constant
     )  # fmt: skip
 
 
 def whole_numbers(b: Builder, x: Operand, span: Span) -> Operand:
-    """x, with floats known to be whole numbers as integers."""
+    """x, as integers if it is a constant of whole numbers."""
     if x.constant is None or not x.constant or not is_whole_literal(x):
         return x
     data = [int(c) for c in x.constant if isinstance(c, float)]
@@ -285,13 +279,13 @@ def whole_numbers(b: Builder, x: Operand, span: Span) -> Operand:
 
 
 def static_integer(b: Builder, x: Operand) -> int | None:
-    """The value of a scalar or one-item vector known as a number while checking."""
+    """The value of a scalar or one-item vector, if it is a number known while checking."""
     sizes = static_sizes(b, x)
     return sizes[0].constant if sizes is not None and len(sizes) == 1 else None
 
 
 def static_integers(b: Builder, x: Operand) -> tuple[int, ...] | None:
-    """The values of a scalar or vector, all known as numbers while checking."""
+    """The values of a scalar or vector, if all are numbers known while checking."""
     sizes = static_sizes(b, x)
     if sizes is None:
         return None
@@ -300,7 +294,8 @@ def static_integers(b: Builder, x: Operand) -> tuple[int, ...] | None:
 
 
 def size_arguments(b: Builder, x: Operand, span: Span, what: str) -> tuple[Size, ...] | None:
-    """An argument that gives sizes (possibly negative): static, or integers with a bound, which become run-time sizes (E403)."""
+    """The sizes that an argument gives (possibly negative): static ones, or integers with a bound, which become run-time sizes;
+    E403 without a bound."""
     exact = b.facts_of(x).quotients
     if exact is not None:
         return _exact_quotients(b, exact, span, what)
@@ -336,14 +331,14 @@ def size_arguments(b: Builder, x: Operand, span: Span, what: str) -> tuple[Size,
 
 
 def bounded_fix(b: Builder, x: Operand) -> tuple[Fix, ...]:
-    """The repair of an integer without a bound: limit it where it is written."""
+    """The fix of an integer without a bound: limit it where it is written."""
     operand = b.span_of(x)
     text = b.text(operand) if b.source_names.uses.get(x.value) == operand else ""
     return (Fix(f"limit it, for example to 100: `100⌊0⌈{text}`", (Edit(operand, f"(100⌊0⌈{text})"),)),) if text else ()
 
 
 def _exact_quotients(b: Builder, pairs: tuple[tuple[Size, Size], ...], span: Span, what: str) -> tuple[Size, ...] | None:
-    """`a÷b` of two sizes as a size: b must divide a (E201)."""
+    """The quotients `a÷b` of sizes as sizes; b must divide a (E201)."""
     quotients: list[Size] = []
     for top, bottom in pairs:
         divisor = Obligation(SizeFact(Relation.AT_MOST, ONE, bottom), Code.E203, span, f"the divisor {bottom} may be 0")
@@ -356,7 +351,7 @@ def _exact_quotients(b: Builder, pairs: tuple[tuple[Size, Size], ...], span: Spa
 
 
 def _bounded_size(b: Builder, x: Operand, span: Span) -> Size | None:
-    """A run-time size for a scalar in 0..cap (or, negated, in -cap..0)."""
+    """The run-time size of a scalar in 0..cap (negated, of one in -cap..0)."""
     negated = b.facts_of(x).negated
     if negated is not None:
         size = _bounded_size(b, negated, span)
@@ -411,7 +406,7 @@ def check_axis(b: Builder, axis: int, rank: int, span: Span) -> int | None:
 
 
 def no_axis(b: Builder, axis: Operand | None, span: Span) -> bool:
-    """E132 if an axis was given to a form that has none; the parser refuses one for glyphs of which no form has (E002)."""
+    """E132 for an axis of a form that takes none; the binder has refused glyphs of which no form takes one (E002)."""
     if axis is None:
         return True
     b.error(Code.E132, f"`{b.glyph}` takes no axis", span)

@@ -1,6 +1,7 @@
-"""`+ - × ÷ ⌊ ⌈ | ⍟ √ !`: arithmetic by agreement, with integer ranges and singletons carried through.
+"""Typing rules of arithmetic (`+ - × ÷ ⌊ ⌈ | ⍟ √ ! * ○`), number systems, random numbers, conversions and linear systems.
 
-A result whose operands are both singletons is one (`+ - × ⌊ ⌈ |`, and `⌊a÷b` through its exact quotients).
+Integer ranges and static values are propagated: a result of `+ - × ⌊ ⌈ |` on static operands is static, and so is `⌊a÷b`, by its
+exact quotients.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ def arithmetic_of(b: Builder, function: str, left: Operand, right: Operand, span
 
 
 def static_result(b: Builder, function: str, x: Operand, y: Operand) -> Size | tuple[Size, ...] | None:
-    """The singleton of an arithmetic result on two singletons, scalars extending."""
+    """The static value of an arithmetic function on two static operands; scalars extend."""
     combine = _STATIC[function]
     left, right = _exact_sizes(b, x), _exact_sizes(b, y)
     if left is None or right is None:
@@ -114,14 +115,14 @@ def _exact_sizes(b: Builder, x: Operand) -> Size | tuple[Size, ...] | None:
 
 
 def bounded(size: Size) -> Size | None:
-    """Singletons are formulas within limits and numbers that i64 holds: one beyond would have wrapped."""
+    """The size, if its formula is within the limits and its number fits i64 (another would have wrapped); else None."""
     low, high = limits(Kind.I64) or (0, 0)
     value = size.constant
     return size if size.is_simple() and (value is None or low <= value <= high) else None
 
 
 def _bounded_by_size(b: Builder, function: str, x: Operand) -> Element:
-    """The element of an operand of `⌊ ⌈`, where a size that it is (`¯1+≢x`) bounds it from both sides."""
+    """The element of an operand of `⌊ ⌈`; if its value is a size (`¯1+≢x`), that is both bounds."""
     element = x.type.element
     if function not in ("min", "max") or not isinstance(x.static, Size) or x.static.constant is not None:
         return element
@@ -139,7 +140,7 @@ def _upper(element: Element) -> Size | None:
 def _range(
     b: Builder, function: str, kind: Kind, x: Element, y: Element, static: Size | tuple[Size, ...] | None
 ) -> Element:  # fmt: skip
-    """The result's element with its range; a range that might wrap is dropped."""
+    """The result's element with its range, without one if values might wrap."""
     if limits(kind) is None:
         return Element(kind)
     if isinstance(static, Size):
@@ -183,9 +184,9 @@ def _range(
                 if high1 is None and top1 is not None:
                     most, symbolic = top1 - 1, True
     if function == "mul" and (is_boolean(x) or is_boolean(y)):
-        pass  # an item or 0
+        pass  # the result is an item or 0
     elif function in ("add", "sub", "mul") and (low is None or (high is None and not (symbolic and most is not None))):
-        return Element(kind)  # where one side is open, what is beyond i64 comes back on the other
+        return Element(kind)  # with one side open, values beyond i64 wrap to the other side
     if high is None and low is None and most is not None and not symbolic:
         most = None
     is_exact = symbolic and low is not None and (high is None or function == "min")
@@ -193,7 +194,7 @@ def _range(
 
 
 def _unwrapped(element: Element) -> bool:
-    """Whatever the sizes are, no value has wrapped: what is above all of i64 could be anything, also negative."""
+    """Can no value have wrapped, for all sizes?"""
     return element.symbolic_max is None or surely_fits_i64(element.symbolic_max)
 
 
@@ -259,7 +260,7 @@ def float_dyadic(function: str) -> Callable[[Builder, Operand, Operand, Operand 
 
 
 def divide(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
-    """`÷`: a float; the exact quotient of two singletons is remembered for `⌊ ⌈`."""
+    """`÷`: a float; of two static operands the exact quotient is recorded, for `⌊ ⌈`."""
     result = float_dyadic("div")(b, left, right, axis, span)
     if isinstance(result, Operand) and not result.poisoned:
         x, y = integer_static(b, left), integer_static(b, right)
@@ -292,7 +293,7 @@ def conjugate(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value
 
 
 def _integers_too(function: str) -> Callable[[Builder, Operand, Operand | None, Span], Value]:
-    """A rule for `- × |`: bools as i64, every other kind its own."""
+    """The rule of `- × |`: bools become i64, other kinds stay."""
 
     def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
         if not require_numbers(b, x, span):
@@ -344,7 +345,7 @@ def _monadic_range(function: str, kind: Kind, x: Element) -> Element:
     low, high = integer_range(x)
     match function:
         case "neg":
-            is_open = low is None or kind is Kind.U8  # the least number has no opposite
+            is_open = low is None or kind is Kind.U8  # the least number has no negation
             return Element(kind) if is_open else ranged(kind, _minus(high), _minus(low))
         case "abs":
             if low is not None and low >= 0:
@@ -356,7 +357,7 @@ def _monadic_range(function: str, kind: Kind, x: Element) -> Element:
 
 
 def rounding(function: str) -> Callable[[Builder, Operand, Operand | None, Span], Value]:
-    """`⌊ ⌈`: to i64 (complex stays complex); the quotient of two sizes becomes a size."""
+    """The rule of `⌊ ⌈`: to i64 (complex stays complex); a quotient of two sizes becomes a size."""
 
     def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
         if not require_numbers(b, x, span):
@@ -417,7 +418,7 @@ def float_monadic(function: str) -> Callable[[Builder, Operand, Operand | None, 
 
 
 def reciprocal(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
-    """`÷⍵`, remembering `⌊÷n`."""
+    """`÷⍵`; of a size the exact quotient is recorded, so that `⌊÷n` is a size."""
     result = float_monadic("reciprocal")(b, x, axis, span)
     sizes = integer_static(b, x)
     if isinstance(result, Operand) and not result.poisoned and sizes is not None:
@@ -425,9 +426,9 @@ def reciprocal(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Valu
     return result
 
 
-# ---------------------------------------------------------------------------------------------------- numeric
+# ---------------------------------------------------------------------------------------------------- number systems and more
 #
-# `⊥ ⊤ ? ⌹ ⍕`, conversions and library functions.
+# `⊥ ⊤ ? ⌹` and conversions.
 
 # -------------------------------------------------------------------------- decode, encode
 
@@ -435,7 +436,7 @@ def reciprocal(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Valu
 def _same_kind(
     b: Builder, left: Operand, right: Operand, span: Span, widened: frozenset[Kind] = frozenset()
 ) -> tuple[Operand, Operand] | None:
-    """Both arguments as numbers of their common kind; of a kind in `widened`, as i64."""
+    """Both arguments as numbers of their common kind, or as i64 if that is in `widened`."""
     if not (require_numbers(b, left, span) and require_numbers(b, right, span)):
         return None
     x, y = b.to_number(left, span), b.to_number(right, span)
@@ -466,7 +467,7 @@ def decode(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
 
 
 def _counted(b: Builder, left: Operand, right: Operand) -> Element | None:
-    """`1⊥m` counts the bits of m that hold, `m⊥m` the last ones."""
+    """The element of `1⊥m`, which counts the true bits of m, or of `m⊥m`, which counts the trailing ones; else None."""
     if not right.type.rank or not is_boolean(right.type.element):
         return None
     if left.static != ONE and not (left.type.rank == right.type.rank == 1 and b.is_same_value(left, right)):
@@ -491,7 +492,7 @@ def encode(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
 
 
 def key_pair(b: Builder, pair: TupleOperand, span: Span) -> Operand:
-    """A key written as a tuple of two integers."""
+    """The key of a random generator written as a tuple of two integers, as a vector."""
     items = pair.items
     if len(items) == 2 and isinstance(items[0], Operand) and isinstance(items[1], Operand):
         first, second = items[0], items[1]
@@ -519,7 +520,7 @@ def random(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
 
 
 def conversion(kind: Kind) -> Callable[[Builder, Operand, Operand | None, Span], Value]:
-    """`f64 x` and the like: checked when it runs where the value may not fit."""
+    """The rule of a conversion such as `f64 x`, checked at run time where a value may not fit."""
 
     def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
         y = b.to_number(x, span)
@@ -584,18 +585,17 @@ def solve(b: Builder, left: Operand, right: Operand, axis: Operand | None, span:
     return reshaped(b, solution, shape, span)
 
 
-# ---------------------------------------------------------------------------------------------------- exact
+# ---------------------------------------------------------------------------------------------------- exact comparisons
 #
-# Comparing i64 with floats exactly: the integer is never rounded first, so 9007199254740993=9007199254740992.0 is 0.
+# i64 is compared with floats exactly, without rounding the integer: 9007199254740993=9007199254740992.0 is 0.
 #
-# Against a float written in the program the comparison is made between integers.  Otherwise both ways are computed and one
-# is chosen: below 2^53 in magnitude the float of the integer is exact.  From there on the integer x is H+l with l in
-# 0..2^32-1 and H a multiple of 2^32, whose float is exact, and x is to y as l is to y-H: near H that difference is exact,
-# and far from it its rounding stays on the right side of l.  A complex number equals x if its real part does and its
-# imaginary part is 0.
+# A comparison with a float written in the program becomes one between integers.  Otherwise two comparisons are computed and one
+# is selected.  Below 2^53 in magnitude the float of the integer is exact.  From there on the integer x is H+l with l in 0..2^32-1
+# and H a multiple of 2^32, whose float is exact, and x compares with y as l with y-H: near H that difference is exact, and far
+# from it its rounding stays on the same side of l.  A complex number equals x if its real part does and its imaginary part is 0.
 #
-# Functions that compare cells (`≡ ∊ ⍳ ⍷ ⍸` and sets) see pairs instead of numbers: of an integer its float and what that
-# rounded away, of a float itself and 0.  Pairs are equal, and in lexicographic order, as the numbers are.
+# Functions that compare cells (`≡ ∊ ⍳ ⍷ ⍸` and sets) get pairs instead of numbers: of an integer its float and the rounding
+# error, of a float itself and 0.  Pairs compare, also lexicographically, as the numbers do.
 
 _EXACT = 2**53
 _HALF = 2**32
@@ -605,12 +605,12 @@ _BOOL = Element(Kind.BOOL)
 
 
 def rounds(x: Operand, y: Operand) -> bool:
-    """Is x an integer that its float may misrepresent, and y a float or complex?"""
+    """Is x an integer that a float may not represent exactly, and y a float or complex?"""
     other = y.type.element.kind
     if x.type.element.kind is not Kind.I64 or not (other.is_float or other.is_complex) or x.poisoned or y.poisoned:
         return False
     if x.type.element.symbolic_max is not None or (isinstance(x.static, Size) and x.static.constant is None):
-        return False  # a length, or below one
+        return False  # at most a length, so below 2^53
     low, high = integer_range(x.type.element)
     return low is None or high is None or low < -_EXACT or high > _EXACT
 
@@ -636,8 +636,8 @@ def _with_complex(b: Builder, function: str, x: Operand, y: Operand, span: Span)
 
 
 def comparable(b: Builder, x: Operand, y: Operand, span: Span) -> tuple[Operand, Operand]:
-    """Both in the kind they compare in (positions among themselves stay positions), with an axis of two more where an integer
-    and a float are pairs."""
+    """Both operands in the kind they compare in (two positions stay positions); an integer and a float as pairs, with one more
+    axis of length 2."""
     if x.type.element.index_bound is not None and y.type.element.index_bound is not None:
         return x, y
     x, y = b.to_number(x, span), b.to_number(y, span)
@@ -651,7 +651,7 @@ def comparable(b: Builder, x: Operand, y: Operand, span: Span) -> tuple[Operand,
 
 
 def _of_integers(b: Builder, x: Operand, like: Operand, span: Span) -> Operand:
-    """The pairs of integers, complex ones beside complex numbers: their floats, and what those rounded away, which is exact."""
+    """The pairs of integers (complex if `like` is): their floats, and the rounding errors, which are exact."""
     i64, f64 = Element(Kind.I64), Element(Kind.F64)
     rest = b.scalar("residue", (b.literal((_HALF,), ArrayType(i64, ()), span), x), i64, span)
     high, low = (b.convert(part, Kind.F64, span) for part in (b.scalar("sub", (x, rest), i64, span), rest))
@@ -673,7 +673,7 @@ def _pairs(b: Builder, first: Operand, second: Operand, span: Span) -> Operand:
 
 
 def _with_literal(b: Builder, function: str, x: Operand, y: Operand, span: Span) -> Operand | None:
-    """Against numbers of the program, as integers; None if some have no integer on the right side of them."""
+    """The comparison with constants as one between integers; None if some constant has no equivalent integer."""
     numbers = [value for value in y.constant or () if isinstance(value, int | float)]
     integral = [v for v in numbers if math.isfinite(v) and v == math.floor(v) and -_LIMIT <= v < _LIMIT]
     if len(integral) == len(numbers):
@@ -706,15 +706,13 @@ def _in_parts(b: Builder, function: str, x: Operand, y: Operand, span: Span) -> 
     return b.scalar("select", (b.scalar("or", (above, below), _BOOL, span), far, near), _BOOL, span)
 
 
-# ---------------------------------------------------------------------------------------------------- powers
-#
-# `* ⍟ ○` dyadic: powers that keep integers, numbers of digits, and the circular functions picked by a literal.
+# ---------------------------------------------------------------------------------------------------- powers, logarithms, `○`
 
 MOST_BASE = 2**53
 
 
 def power(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
-    """`*`: integers stay integers when the exponent is static and not negative, anything else is a float."""
+    """`*`: integers with a static exponent that is not negative stay integers; other powers are floats."""
     if not (require_numbers(b, left, span) and require_numbers(b, right, span)):
         return b.poison(span)
     x, y = b.to_number(left, span), b.to_number(right, span)
@@ -744,7 +742,7 @@ def _static_power(b: Builder, x: Operand, y: Operand) -> Size | None:
 
 
 def circular(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
-    """`⍺○⍵`: ⍺ is a literal ¯12…12, or a vector of them whose items meet ⍵'s major cells."""
+    """`⍺○⍵`: ⍺ is a literal ¯12…12, or a vector of them, one for each major cell of ⍵."""
     if not (require_numbers(b, left, span) and require_numbers(b, right, span)):
         return b.poison(span)
     codes = static_sizes(b, left)
@@ -782,7 +780,7 @@ def _circular(b: Builder, code: int, right: Operand, span: Span) -> Operand:
 
 
 def logarithm(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
-    """`b⍟x`, remembering how great `⌊b⍟n` can be for an integer n (a number of digits; of 0 and below there is none)."""
+    """`b⍟x`; for an integer n the largest value of `⌊b⍟n`, a number of digits, is recorded."""
     result = float_dyadic("log")(b, left, right, axis, span)
     element, base = right.type.element, left.constant[0] if left.constant and not left.type.rank else None
     if not isinstance(result, Operand) or not isinstance(base, int | float) or not 2 <= base < MOST_BASE:

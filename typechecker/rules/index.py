@@ -1,4 +1,4 @@
-"""`⊃ ⌷` and the check of every index: in range by type, by size, or when the program runs (E310, W310)."""
+"""Typing rules of `⊃ ⌷`, and the check of every index: in range by its type, by sizes, or at run time (E310, W310)."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from .argument_checks import axis_index, item_of, label, no_axis, require_rank, 
 
 
 class IndexPosition(NamedTuple):
-    """Indices counted from 0; `checked` if a run must check them."""
+    """An index counted from 0, as i64; `checked`: it must be checked at run time."""
 
     operand: Operand
     checked: bool
-"""An index counted from 0 as i64, and whether a run must check it."""
+
+
 NONE: Final[Mapping[int, Operand]] = {}
 
 
 def index_operand(b: Builder, index: Operand, size: Size, span: Span) -> IndexPosition | None:
-    """The index counted from 0 as i64, and whether a run must check it; None after E300, E304 or E310."""
+    """The index counted from 0, and whether it must be checked at run time; None after E300, E304 or E310."""
     if index.poisoned:
         return None
     index = whole_numbers(b, index, span)
@@ -50,7 +51,7 @@ def index_operand(b: Builder, index: Operand, size: Size, span: Span) -> IndexPo
 
 
 def _must_check(b: Builder, given: Operand, position: Operand, size: Size, span: Span) -> bool | None:
-    """False: proved in range; True: W310; None: E310."""
+    """False if the index is proved in range, True after W310, None after E310."""
     if product(map(upper_bound, position.type.shape)) == ZERO:
         return False
     below = position.type.element.index_bound
@@ -101,7 +102,7 @@ def _in_range(b: Builder, index: Size, size: Size) -> bool | None:
 
 
 def is_below_if_any(b: Builder, x: Operand, bound: Size, size: Size) -> bool:
-    """Is the bound of an array's elements at most a size, knowing that there are elements?"""
+    """Is the bound of an array's elements at most a size, given that the array has elements?"""
     lengths = [length for length in x.type.shape if length.constant is None]
     if not lengths:
         return False
@@ -113,13 +114,13 @@ def is_below_if_any(b: Builder, x: Operand, bound: Size, size: Size) -> bool:
 
 
 def _capped(length: Size) -> Sequence[Size]:
-    """What a run-time length is at most, and the factors of that: none of them is 0 where the length is not."""
+    """The upper bound of a run-time length and its factors, which are not 0 if the length is not."""
     cap = upper_bound(length)
     return (cap, *[variable(v) for v in cap.variables() if cap.substitute({v: ZERO}) == ZERO]) if cap != length else ()
 
 
 def _steps_inside(b: Builder, position: Operand, size: Size) -> bool:
-    """Are these evenly stepping positions of which, if there are any, the first and the last are in range?"""
+    """Is it an affine sequence of positions whose first and last item, if it has items, are in range?"""
     steps = b.sequences.of(position.value)
     if steps is None:
         return False
@@ -144,7 +145,7 @@ def _out_of_range(b: Builder, given: Operand, bad: Size, size: Size, span: Span)
 
 
 def _warn(b: Builder, given: Operand, message: str, span: Span, hint: str, size: Size) -> bool:
-    """W310; sizes that only a run knows, whose names are not the program's, are told where they come from."""
+    """W310, with labels at the origins of run-time sizes, whose names are not the program's."""
     if b.warned(given, message, span):
         return True
     b.report(Diagnostic(
@@ -155,7 +156,7 @@ def _warn(b: Builder, given: Operand, message: str, span: Span, hint: str, size:
 
 
 def _in_range_if(b: Builder, index: Size, size: Size) -> str:
-    """The fact, of the two that an index of known size needs, that is missing."""
+    """The missing one of the two facts that an index given by a size needs."""
     if b.at_most(ZERO, index):
         return _stated(index + 1, size)
     taken = Size({(): -index.terms[-1][1]}) if index.terms and not index.terms[-1][0] else ZERO
@@ -163,14 +164,14 @@ def _in_range_if(b: Builder, index: Size, size: Size) -> str:
 
 
 def _run_time(b: Builder, size: Size) -> list[Label]:
-    """What the sizes are that only a run knows."""
+    """Labels at the origins of the run-time sizes in a size."""
     sizes = [variable for variable in size.variables() if variable.origin is SizeOrigin.RUNTIME and variable in b.sizes.spans]
     places = [(variable.name, *b.sizes.spans[variable]) for variable in sizes]
     return [Label(index_span, f"{name} is {why}") for name, index_span, why in places]
 
 
 def _stated(needed: Size, size: Size) -> str:
-    """The fact that would make the index safe."""
+    """The text of the fact that would put the index in range."""
     if size.is_runtime():
         return f"it is in range if {needed} ≤ {size}"
     stated = f"where {needed} ≤ {size}"
@@ -178,7 +179,7 @@ def _stated(needed: Size, size: Size) -> str:
 
 
 def _declared(b: Builder, given: Operand, size: Size) -> str:
-    """How the program may say that an index is in range; empty if it cannot."""
+    """The hint how to declare that an index is in range; empty if that is impossible."""
     if size.is_runtime():
         return ""
     if (size.bounds()[0] or 0) < 1 and b.facts_of(given).modulus == size and not b.at_most(ONE, size):
@@ -195,7 +196,9 @@ def select_along(b: Builder, x: Operand, index: Operand, axis: int, span: Span) 
 
 def select_at(b: Builder, x: Operand, ready: IndexPosition, index: Operand, axis: int, span: Span, indexing: Indexing,
               others: Mapping[int, Operand] = NONE) -> Operand:  # fmt: skip
-    """x along one axis at an index that is `ready`.  `place`: as the program indexes; `others`: the positions on other axes."""
+    """x along one axis at an index that has been checked (`ready`).
+
+    `indexing` is how the program writes the index; `others` are the positions on the other axes, for messages."""
     position, checked = ready
     shape = (*x.type.shape[:axis], *position.type.shape, *x.type.shape[axis + 1 :])
     permuted = x.type.permutation and index.type.permutation

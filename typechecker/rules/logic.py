@@ -1,4 +1,4 @@
-"""`~ ∧ ∨ ⍲ ⍱ < ≤ = ≥ > ≠ ≡ ≢ ¿`: truth values, comparisons, matching and selection."""
+"""Typing rules of truth values, comparisons, matching and selection (`~ ∧ ∨ ⍲ ⍱ < ≤ = ≥ > ≠ ≡ ≢ ¿`), bits and masks."""
 
 from __future__ import annotations
 
@@ -79,12 +79,12 @@ def _number_theory(b: Builder, function: str, x: Operand, y: Operand, span: Span
 
 
 def compare(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
-    """Comparisons: exact, bool; text against numbers is never equal, and has no order (E300)."""
+    """`< ≤ = ≥ > ≠`: exact, giving bool; text and numbers are never equal and have no order (E300)."""
     return compared(b, COMPARISONS[b.glyph], left, right, span)
 
 
 def compared(b: Builder, function: str, left: Operand, right: Operand, span: Span) -> Operand:
-    """One comparison by its core name."""
+    """A comparison by its core name."""
     if text_and_numbers(left, right):
         if function not in ("eq", "ne"):
             return b.error(Code.E300, f"`{b.glyph}` compares text with text or numbers with numbers", span,
@@ -134,7 +134,7 @@ def first_occurrence(b: Builder, x: Operand, axis: Operand | None, span: Span) -
 
 
 def select(b: Builder, left: Operand, right: Value, axis: Operand | None, span: Span) -> Value:
-    """`m ¿ (a ⋄ b)`: a where m holds, else b; each pair of tuple items in turn."""
+    """`m ¿ (a ⋄ b)`: a where m is true, else b; tuples are selected item by item."""
     if not isinstance(right, TupleOperand) or len(right.items) != 2:
         return b.error(Code.E305, "`¿` takes a tuple of two on its right: `m ¿ (a ⋄ b)`", span)
     mask = as_bool(b, left, span)
@@ -156,9 +156,9 @@ def _select(b: Builder, mask: Operand, yes: Value, no: Value, span: Span) -> Val
 
 # ---------------------------------------------------------------------------------------------------- bits
 #
-# `⎕band ⎕bor ⎕bxor ⎕bnot ⎕shl ⎕shr ⎕shru`: the bits of integers in two's complement; bools count as i64.
+# `⎕band ⎕bor ⎕bxor ⎕bnot ⎕shl ⎕shr ⎕shru`: the bits of integers in two's complement; bools are converted to i64.
 #
-# A result of `⎕band` with a number that is not negative is within it, so `255⎕band x` indexes an array of 256 cells.
+# `⎕band` with a number that is not negative is at most that number, so `255⎕band x` indexes an array of 256 cells.
 
 DyadicRule = Callable[[Builder, Operand, Operand, Operand | None, Span], Value]
 
@@ -174,7 +174,7 @@ def _integers(b: Builder, x: Operand, span: Span) -> Operand | None:
 
 
 def complement(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
-    """`⎕bnot`: every bit the other."""
+    """`⎕bnot`: every bit inverted."""
     y = _integers(b, x, span)
     if y is None:
         return b.poison(span)
@@ -186,7 +186,7 @@ def complement(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Valu
 
 
 def both(function: str) -> DyadicRule:
-    """`⎕band ⎕bor ⎕bxor`: bit by bit, of one promoted kind."""
+    """The rule of `⎕band ⎕bor ⎕bxor`: bit by bit, in the promoted kind."""
 
     def rule(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
         x, y = _integers(b, left, span), _integers(b, right, span)
@@ -203,7 +203,7 @@ def both(function: str) -> DyadicRule:
 
 
 def _bounded(function: str, kind: Kind, x: Element, y: Element) -> Element:
-    """The result's element; numbers that are not negative bound it."""
+    """The result's element, bounded by operands that are not negative."""
     (low1, high1), (low2, high2) = integer_range(x), integer_range(y)
     natural = [high for low, high in ((low1, high1), (low2, high2)) if low is not None and low >= 0]
     highs = [high for high in natural if high is not None]
@@ -215,7 +215,8 @@ def _bounded(function: str, kind: Kind, x: Element, y: Element) -> Element:
 
 
 def shift(function: str) -> DyadicRule:
-    """`k⎕shl x`, `k⎕shr x`, `k⎕shru x`: x keeps its kind; a count outside 0..width-1 is E310, when it runs if it must be."""
+    """The rule of `k⎕shl x`, `k⎕shr x`, `k⎕shru x`: x keeps its kind; a count outside 0..width-1 is E310, if need be at run
+    time."""
 
     def rule(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
         count, y = _integers(b, left, span), _integers(b, right, span)
@@ -232,7 +233,7 @@ def shift(function: str) -> DyadicRule:
 
 
 def _in_width(b: Builder, count: Operand, kind: Kind, span: Span) -> Operand | None:
-    """The count, known or checked (E310, W310) to be one of the bits' places."""
+    """The count, proved or checked at run time to be in 0..width-1 (E310, W310)."""
     width = 8 * kind.bytes
     low, high = integer_range(count.type.element)
     bad = next((int(c) for c in count.constant or () if isinstance(c, int) and not 0 <= c < width), None)
@@ -261,7 +262,7 @@ def _in_width(b: Builder, count: Operand, kind: Kind, span: Span) -> Operand | N
 
 
 def _shifted(function: str, kind: Kind, count: Element, y: Element) -> Element:
-    """The result's element; what is not negative stays so to the right."""
+    """The result's element; numbers that are not negative stay so when shifted right."""
     low, high = integer_range(y)
     least, most = count.low or 0, count.high
     if function == "shl":
@@ -279,8 +280,8 @@ def _shifted(function: str, kind: Kind, count: Element, y: Element) -> Element:
 #
 # `/ ⌿ \ ⍀` as functions, and monadic `⍸`: compress, replicate, expand, where.
 #
-# A mask that is not a literal gives a run-time size, one for each mask value.  Literal counts give
-# static sizes: they become a gather with literal indices, -1 standing for a fill.
+# A mask that is not a literal gives a run-time size, the same for equal masks.  Literal counts give static sizes: they become a
+# gather with literal indices, in which -1 stands for a fill.
 
 MOST_COUNTS = 4096
 
@@ -305,7 +306,7 @@ def compress(b: Builder, left: Operand, right: Operand, axis: Operand | None, sp
 def _mask_and_axis(
     b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span
 ) -> tuple[Operand, int, tuple[int, ...] | None] | None:  # fmt: skip
-    """The mask or the counts, the axis, and the counts if they are literal; None after an error."""
+    """The mask or counts, the axis, and the counts if they are literal; None after an error."""
     left, rank = whole_numbers(b, left, span), max(right.type.rank, 1)
     at = axis_index(b, axis, rank - 1 if b.glyph in "/\\" else 0, rank, span)
     if at is None:
@@ -318,7 +319,7 @@ def _mask_and_axis(
 
 
 def _counts(b: Builder, left: Operand) -> tuple[int, ...] | None:
-    """Literal counts: integers (or 0 and 1, of which many are a mask like any other) written in the program."""
+    """The counts, if they are written in the program: integers, or a few 0s and 1s (many are treated as a mask)."""
     kind = left.type.element.kind
     if not (kind.is_integer or kind is Kind.BOOL or left.type.shape == (ZERO,)):
         return None
@@ -344,7 +345,7 @@ def by_mask(b: Builder, mask: Operand, right: Operand, axis: int, span: Span) ->
 
 
 def replicate(b: Builder, left: Operand, counts: tuple[int, ...], right: Operand, axis: int, span: Span) -> Operand:
-    """Each cell along `axis` as often as its literal count says; a negative count inserts fills."""
+    """Each cell along `axis` repeated by its literal count; a negative count inserts fills."""
     x = right
     if left.type.rank == 0 or len(counts) == 1:
         x = to_vector(b, x, span)
@@ -495,7 +496,7 @@ def where(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
 
 
 def add_origin(b: Builder, x: Operand, span: Span) -> Operand:
-    """Positions held as plain i64 made numbers by adding the index origin."""
+    """Positions stored as plain i64, with the index origin added."""
     if b.index_origin == 0:
         return x
     one = b.literal((b.index_origin,), ArrayType(Element(Kind.I64, b.index_origin, b.index_origin, weak=True), ()), span)

@@ -1,4 +1,4 @@
-"""`⍳ ∊ ⍷ ⍸ ⍋ ⍒ ∪ ∩ ~`: positions, membership, order and sets."""
+"""Typing rules of positions, membership, order and sets (`⍳ ∊ ⍷ ⍸ ⍋ ⍒ ∪ ∩ ~`), library functions on cells, and text (`⍕`)."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def member(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
 
 
 def _occurs(b: Builder, table: Operand, cells: Operand, length: Size, shape: tuple[Size, ...], span: Span) -> Operand:
-    """bool for each of the cells: is it among the table's, of which there are so many?"""
+    """bool for each of the cells: does it occur in the table, which has `length` cells?"""
     index = b.emit(lambda r: library_op(r, "index_of", table.value, cells.value), ArrayType(Element(Kind.I64), shape), span)
     return b.scalar("ne", (index, b.size_value(length, span)), BOOL, span)
 
@@ -135,7 +135,7 @@ def find(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: 
     starts = b.emit(lambda r: library_op(r, "find", x.value, y.value), ArrayType(BOOL, y.type.shape), span)
     if y.type.rank == right.type.rank:
         return starts
-    return reshaped(b, pick_cells(b, starts, [0], right.type.rank, span), right.type.shape, span)  # where a pair starts
+    return reshaped(b, pick_cells(b, starts, [0], right.type.rank, span), right.type.shape, span)  # the start of a pair
 
 
 def interval_index(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
@@ -170,7 +170,7 @@ def grade(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
 
 
 def grade_by(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
-    """`order⍋text`: by the place of each character in `order`, unknown ones last."""
+    """`order⍋text`: by the position of each character in `order`, unknown ones last."""
     if not require_rank(b, right, 1, span):
         return b.poison(span)
     for x in (left, right):
@@ -240,12 +240,13 @@ def union(b: Builder, left: Operand, right: Operand, axis: Operand | None, span:
 
 # ---------------------------------------------------------------------------------------------------- library
 #
-# Functions on cells of an array, typed by the signature in their row of the table of primitives: no other place names them.
+# Functions on cells of an array, typed by the signature in their row of the table of primitives:
 #
 #     ⎕qr T[m n] : (T[m m⌊n] ⋄ T[m⌊n n])
 #
-# What is before the cell's axes is a frame.  A size that stands twice has to be one.  `T` are numbers (floats, where the row
-# gives floats from integers), `f64` and `c128` real and complex floats of the argument's width, other elements are what they say.
+# The axes before those of the cell are a frame.  A size that occurs twice must be equal.  `T` stands for numbers (floats, if the
+# row gives floats from integers), `f64` and `c128` for real and complex floats of the argument's width, other elements for
+# themselves.
 
 _SIZES: Final[Mapping[str, Callable[[Size, Size], Size]]] = {
     "+": add, "-": truncated_subtract, "×": mul, "÷": quotient, "⌊": minimum,
@@ -253,12 +254,12 @@ _SIZES: Final[Mapping[str, Callable[[Size, Size], Size]]] = {
 
 
 def has_signature(row: Primitive) -> bool:
-    """Is it such a function?"""
+    """Is it a library function typed by its signature?"""
     return row.monadic is not None and Trait.SCALAR not in row.monadic.traits
 
 
 def by_signature(use: PrimitiveUse) -> argument_checks.MonadicRule:
-    """The rule that follows from its type."""
+    """The rule of a library function, from its signature."""
 
     def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
         signature = _signature(use.type)
@@ -290,7 +291,7 @@ def by_signature(use: PrimitiveUse) -> argument_checks.MonadicRule:
 
 @cache
 def _signature(line: str) -> Signature:
-    """Of `⎕name argument : result`."""
+    """The parsed signature of a line `⎕name argument : result`."""
     program, _ = parse_program(Source("<row>", f"f : {line.partition(' ')[2].replace(' : ', ' → ')}\n"))
     (statement,) = program.statements
     assert isinstance(statement, Signature), line
@@ -307,7 +308,7 @@ def _arrays(type_: TypeExpression) -> list[ArrayTypeExpression]:
 
 
 def _has_elements(b: Builder, x: Operand, element: str, span: Span) -> bool:
-    """E300 unless the argument has such elements, or some that become such ones."""
+    """E300 unless the argument's elements are those of the signature, or convert to them."""
     if element != Kind.CHAR.value:
         if not argument_checks.require_numbers(b, x, span):
             return False
@@ -331,7 +332,7 @@ def _converted(b: Builder, x: Operand, element: str, to_floats: bool, span: Span
 
 
 def _kind(element: str, given: Kind) -> Kind:
-    """The kind that an element of the signature stands for beside an argument of a kind."""
+    """The kind that an element of the signature stands for, given that of the argument."""
     match element:
         case "T":
             return given
@@ -358,7 +359,7 @@ def _size(node: ShapeItem, sizes: Mapping[str, Size]) -> Size:
 
 
 def _holds(b: Builder, fact: Fact, sizes: Mapping[str, Size], x: Operand, span: Span) -> bool:
-    """`where n≥1`: E204 unless it holds, or a guard."""
+    """Require a `where n≥1` of the signature (E204)."""
     assert fact.relation == "≥" and fact.right is not None
     size, least = _size(fact.left, sizes), _size(fact.right, sizes)
     message = f"`{b.glyph}` needs at least {least} item" + (f", but {size} may be less" if size.constant is None else "")
@@ -370,14 +371,14 @@ def _holds(b: Builder, fact: Fact, sizes: Mapping[str, Size], x: Operand, span: 
 #
 # Text from values: `⍕ ⎕text`.
 
-NUMBER_WIDTH = 48  # characters one real number takes at most in an aligned column, with the blank before it
+NUMBER_WIDTH = 48  # the most characters of one real number in an aligned column, with the blank before it
 _WIDTHS = {Kind.BOOL: 2, Kind.U8: 4, Kind.I32: 12, Kind.I64: 21}
 MOST_DIGITS: Final = 30
-_FIXED_WIDTH = 18  # a sign, 16 digits and the point: beyond that magnitude an exponent is written
+_FIXED_WIDTH = 18  # a sign, 16 digits and the point; larger numbers are written with an exponent
 
 
 def format_text(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
-    """`⍕x`: the text that would print; its width is known when it runs."""
+    """`⍕x`: the text that would print; its width is a run-time size."""
     if x.type.element.kind is Kind.CHAR:
         return x
     y = b.to_number(x, span)
@@ -390,7 +391,7 @@ def format_text(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Val
 
 
 def fixed_text(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
-    """`d⎕text x`: a row of text for each item, with d digits after the point; their width is known when it runs."""
+    """`d⎕text x`: a row of text for each item, with d digits after the point; their width is a run-time size."""
     digits = static_integer(b, left)
     if digits is None or not 0 <= digits <= MOST_DIGITS:
         message = f"how many digits `⎕text` writes must be known before the program runs: 0 to {MOST_DIGITS}"

@@ -1,4 +1,4 @@
-"""`⍴ ≢ , ⍪ ⌽ ⊖ ⍉ ⊣ ⊢`: typing rules of shapes, views, join, take and drop."""
+"""Typing rules of shapes, views, joins, take, drop and windows (`⍴ ≢ ≡ , ⍪ ⌽ ⊖ ⍉ ⊣ ⊢ ↑ ↓ ↕`)."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def reshape(b: Builder, left: Operand, right: Operand, axis: Operand | None, spa
 
 
 def reshape_to(b: Builder, x: Operand, shape: tuple[Size, ...], span: Span) -> Operand:
-    """x's elements in another shape, of any number of elements."""
+    """The elements of x in a shape with any number of elements, cycled or truncated."""
     if shape == x.type.shape:
         return x
     actual, want = product(x.type.shape), product(shape)
@@ -116,7 +116,7 @@ def reshape_to(b: Builder, x: Operand, shape: tuple[Size, ...], span: Span) -> O
 
 
 def cycle(items: tuple[_Item, ...], count: int) -> tuple[_Item, ...] | None:
-    """`count` items taken round and round; None if there are none or too many are wanted."""
+    """`count` items, taken cyclically; None if there are none or `count` is too large."""
     if count > 4096 or (not items and count):
         return None
     return tuple(items[i % len(items)] for i in range(count))
@@ -147,7 +147,7 @@ def ravel(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
 
 
 def fractional_axis(b: Builder, axis: Operand, rank: int, span: Span) -> int | None:
-    """Where `[k.5]` puts a new axis; None if the axis is not a fraction (or after E132)."""
+    """The position of the new axis of `[k.5]`; None if the axis is not a fraction, or after E132."""
     if axis.type.element.kind is not Kind.F64 or axis.constant is None or len(axis.constant) != 1:
         return None
     value = axis.constant[0]
@@ -301,7 +301,7 @@ def join(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: 
 
 
 def join_along(b: Builder, left: Operand, right: Operand, axis: int, span: Span) -> Operand:
-    """Join along one axis of the longer rank; a rank-1-lower argument is one cell, a scalar fills one."""
+    """Join along an axis of the higher rank; an argument of one rank less is one cell, a scalar is replicated to one."""
     if text_and_numbers(left, right):
         nothing = next((i for i, x in enumerate((left, right)) if x.type.rank == 1 and x.type.shape[0] == ZERO), None)
         if nothing is not None and max(left.type.rank, right.type.rank) == 1:
@@ -385,17 +385,17 @@ _TakeItem = TypeVar("_TakeItem")
 
 
 def take(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
-    """`k↑x`: the first k cells (the last for negative k), fills beyond the end."""
+    """`k↑x`: the first k cells (the last ones for negative k), with fills beyond the end."""
     return _part(b, left, right, axis, span, _taken)
 
 
 def drop(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
-    """`k↓x`: without the first k cells (the last for negative k); `0⌈n-k` are left."""
+    """`k↓x`: x without the first k cells (the last ones for negative k), which has `0⌈n-k` cells."""
     return _part(b, left, right, axis, span, _dropped)
 
 
 def _taken(b: Builder, size: Size, count: Size, backwards: bool) -> tuple[Size, Size, bool]:
-    """Where on an axis the part starts, how long it is, and whether it may go beyond the end."""
+    """(start, length, may it reach beyond the end?) of a take on one axis."""
     return size - count if backwards else ZERO, count, not b.at_most(count, size)
 
 
@@ -425,7 +425,7 @@ def _part(
 def _plan(
     b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span
 ) -> tuple[Operand, list[Size | None]] | None:  # fmt: skip
-    """The array (a scalar takes the rank of the amounts) and one amount an axis, None where it is taken whole."""
+    """The array (a scalar gets as many axes as there are amounts) and one amount for each axis, None for a whole axis."""
     given = size_arguments(b, left, span, f"the amounts of `{b.glyph}`")
     if given is None:
         return None
@@ -455,7 +455,7 @@ def _plan(
 
 
 def _is_backwards(b: Builder, amount: Size, span: Span) -> bool | None:
-    """Does the amount count from the end?  Its sign must be known; if not, it must not be negative (E202)."""
+    """Does the amount count from the end?  An amount of unknown sign is required not to be negative (E202)."""
     if b.at_most(ZERO, amount):
         return False
     if b.at_most(amount, ZERO):
@@ -487,7 +487,7 @@ def _sliced(items: tuple[_TakeItem, ...] | None, begin: int, count: int, fill: _
 
 
 def windows(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
-    """`k↕x`: every run of k cells, `(n-k)+1` of them; a vector windows the leading axes."""
+    """`k↕x`: the `(n-k)+1` windows of k cells; a vector gives the windows of several leading axes."""
     if not no_axis(b, axis, span):
         return b.poison(span)
     sizes = size_arguments(b, left, span, "the window sizes of `↕`")

@@ -1,8 +1,8 @@
-"""The typing rule of every primitive function: what it needs, what shape it gives, and the core ops it means.
+"""The table of typing rules: for every primitive function what it requires, the shape of its result, and the core ops it emits.
 
-`apply` is the one entry.  A rule gets operands that are not poisoned, reports its own errors on the builder and then
-answers with a poisoned operand.  One primitive is one row of `MONADIC` or `DYADIC`; a function with a name (`⎕erf`) has none if
-its row in the table of primitives says that it gives floats; of one on cells of an array the row's type is the rule (`library`).
+`apply` is the entry.  A rule gets operands that are not poisoned; it reports errors on the builder and then returns a poisoned
+operand.  Each valence of a primitive is a row of `MONADIC` or `DYADIC`, except library functions: elementwise ones that give
+floats (`⎕erf`) share a rule, and those on cells have the rule of their signature in the table of primitives (`rules.search`).
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""signatures."""
+"""Annotated functions: matching a signature at a call, and checking a definition against its signature."""

@@ -1,9 +1,9 @@
-"""Annotated functions: their types are matched at every call, their bodies expanded in place.
+"""Calls of annotated functions: the types are matched at every call, and the body is inlined.
 
-A parameter's shape gives the function's cell ranks; an argument of higher rank is lifted over.  Sizes
-bind as a name, or as `(c×n)+c'` or `(c×n)-c'`; any other size expression is an obligation, and so is every fact of the `where`.
-The body sees its arguments as the signature declares them: what more is known of them at a call stays outside.
-What the body needs was proved where the function was defined (`check_definition`).
+A parameter's shape gives the function's cell ranks; the function is mapped over an argument of higher rank.  A size binds as a
+name, or as `(c×n)+c'` or `(c×n)-c'`; any other size expression is an obligation, and so is every fact of the `where`.  The body
+sees its arguments as the signature declares them; facts that are known only at a call are not used in it.  What the body needs
+was proved at the definition (`check_definition`).
 """
 
 from __future__ import annotations
@@ -44,12 +44,10 @@ from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from . import unify
 from .unify import CLASSES, Bindings, bind, bind_bounds, bind_caps, parameters, undetermined
 
-# ---------------------------------------------------------------------------------------------------- signature_text
-#
-# Signatures as text, for messages.
+# ---------------------------------------------------------------------------------------------------- signatures as text
 
 def show_signature(signature: program.Signature) -> str:
-    """A signature as it could be written."""
+    """A signature in the syntax of declarations."""
     parts = [_show(p.type) for p in (signature.left, signature.right) if p is not None]
     return " → ".join([*parts, _show(signature.result)])
 
@@ -64,7 +62,7 @@ def _show(node: TypeExpression) -> str:
 
 
 def show_size(node: ShapeItem) -> str:
-    """An item of a shape as it could be written."""
+    """An item of a shape in the syntax of declarations."""
     match node:
         case SizeNumber():
             return str(node.value)
@@ -79,10 +77,10 @@ def show_size(node: ShapeItem) -> str:
             return node.function.join(shown) if len(shown) == 2 else node.function + shown[0]
 
 
-# ---------------------------------------------------------------------------------------------------- signatures
+# ---------------------------------------------------------------------------------------------------- calls
 
 def call(ctx: Context, function: SignedFunction, left: Value | None, right: Value, span: Span) -> Value:
-    """Match, lift, expand the body, check the result."""
+    """Match the arguments, map over frames, inline the body, check the result."""
     signature = function.signature
     if (left is None) != (signature.left is None):
         expected, got = (1, 2) if signature.left is None else (2, 1)
@@ -123,7 +121,7 @@ def call(ctx: Context, function: SignedFunction, left: Value | None, right: Valu
 
 
 def _cell_rank(node: TypeExpression) -> int | None:
-    """The rank of a parameter's cells; None if it takes its argument whole."""
+    """The rank of a parameter's cells; None if it takes the whole argument."""
     if isinstance(node, TupleTypeExpression) or any(isinstance(part, ShapeVariable) for part in node.shape):
         return None
     return 1 if node.element.name == "perm" else len(node.shape)
@@ -169,7 +167,7 @@ def _converted(
 ) -> list[Value] | None:  # fmt: skip
     """The arguments as the signature declares them; None after an error.
 
-    What the `where` says of the sizes is taken for granted in the declared types: whether it holds is asked next (`_facts`).
+    The declared types are formed as if the `where` held, which is required next (`_facts`).
     """
     converted: list[Value] = []
     notes = (f"{function.name} : {show_signature(function.signature)}",)
@@ -194,7 +192,7 @@ def _converted(
 def declared_usages(
     ctx: Context, signature: program.Signature, args: Sequence[Value], bindings: Bindings
 ) -> tuple[tuple[ValueId, Size, Size | None], ...]:
-    """How often the elements of the arguments are read, where the signature says so."""
+    """(argument, least, most) reads of each argument whose quantity the signature states."""
     grades: list[tuple[ValueId, Size, Size | None]] = []
     for parameter, arg in zip(parameters(signature), args, strict=True):
         if parameter.quantity is None or parameter.quantity.high is None:
@@ -206,12 +204,12 @@ def declared_usages(
 
 
 def _argument_span(ctx: Context, value: Value, span: Span) -> Span:
-    """Where an argument is written, if that is known."""
+    """The span of an argument's last use, else that of the call."""
     return ctx.builder.source_names.uses.get(value.value, span) if isinstance(value, Operand) else span
 
 
 def _as_declared(value: Value, expected: DeclaredType | None) -> Value:
-    """The argument or result without what is known of it beyond its declared type (a size keeps the form it has)."""
+    """The argument or result without facts beyond its declared type (its sizes keep their form)."""
     if isinstance(value, Operand):
         assert isinstance(expected, ArrayType)
         return Operand(value.value, ArrayType(expected.element, value.type.shape, expected.permutation))
@@ -224,7 +222,8 @@ def _as_declared(value: Value, expected: DeclaredType | None) -> Value:
 
 @contextmanager
 def _body(ctx: Context, function: SignedFunction, stated: list[SizeFact]) -> Iterator[None]:
-    """Inside the body: its `where` is known, nothing proved is proved again, and numbers are positions by its file's origin."""
+    """The scope of a body: the facts of the `where` are premises, the body's proof is reused, and its file's index origin
+    applies."""
     builder = ctx.builder
     before, origin = builder.constraints.proof, builder.index_origin
     builder.index_origin = function.file.index_origin
@@ -239,7 +238,7 @@ def _body(ctx: Context, function: SignedFunction, stated: list[SizeFact]) -> Ite
 
 
 def _facts(ctx: Context, function: SignedFunction, bindings: Bindings, span: Span) -> list[SizeFact] | None:
-    """The `where` at this call: what it says that no premise says; None after an error."""
+    """Require the `where` at this call; its facts that are no premises yet, or None after an error."""
     stated: list[SizeFact] = []
     good = True
     nodes = [node for node in function.signature.where if node.relation not in CLASSES]
@@ -279,7 +278,8 @@ def known_size(ctx: Context, bindings: Bindings, node: SizeName | BoundedSize) -
 
 
 def instantiate(ctx: Context, node: TypeExpression, bindings: Bindings, value: Value | None) -> DeclaredType | None:
-    """The type a parameter or result has at this call.  `value` gives the sizes of `k≤n` items; without it they are bound."""
+    """The type of a parameter or result at this call.  `value` gives the sizes of `k≤n` items; without it they are bound
+    already."""
     if isinstance(node, TupleTypeExpression):
         parts = value.items if isinstance(value, TupleOperand) else ()
         if len(parts) != len(node.items):
@@ -320,7 +320,7 @@ def instantiate(ctx: Context, node: TypeExpression, bindings: Bindings, value: V
 
 
 def _open_shapes(node: TypeExpression, value: Value, bindings: Bindings) -> None:
-    """The k of every `k≤d` among the axes of a result, which its other parts may name: `(idx<k>[n] ⋄ f64[k≤n])`."""
+    """Bind the k of every `k≤d` among the axes of a result, for its other parts: `(idx<k>[n] ⋄ f64[k≤n])`."""
     if isinstance(node, TupleTypeExpression):
         if isinstance(value, TupleOperand):
             for inner, item in zip(node.items, value.items, strict=False):
@@ -332,7 +332,7 @@ def _open_shapes(node: TypeExpression, value: Value, bindings: Bindings) -> None
 
 
 def _open_element(ctx: Context, node: ArrayTypeExpression, bindings: Bindings, value: Operand) -> bool:
-    """The k of `idx<k≤d>` and `perm<k≤d>`."""
+    """Bind the k of `idx<k≤d>` or `perm<k≤d>`."""
     for part in node.element.args:
         size = value.type.shape[0] if node.element.name == "perm" and value.type.rank else value.type.element.index_bound
         if isinstance(part, BoundedSize) and size is not None and _at_most(ctx, part, bindings, size) is None:
@@ -341,7 +341,7 @@ def _open_element(ctx: Context, node: ArrayTypeExpression, bindings: Bindings, v
 
 
 def _bounded(ctx: Context, part: BoundedSize, bindings: Bindings, value: Value | None, axis: int) -> Size | None:
-    """`k≤d` as an axis: whatever the value's size is, if it is at most d."""
+    """The size of an axis declared `k≤d`: that of the value, which must be at most d."""
     if value is None:
         return bindings.sizes.get(part.name)
     if not isinstance(value, Operand) or axis >= value.type.rank:
@@ -350,7 +350,7 @@ def _bounded(ctx: Context, part: BoundedSize, bindings: Bindings, value: Value |
 
 
 def _at_most(ctx: Context, part: BoundedSize, bindings: Bindings, size: Size) -> Size | None:
-    """`k≤d` for a size; one k is one size."""
+    """Require that a size is at most d, and equal to an earlier k."""
     bound = type_expressions.size_expression(ctx, part.bound, partial(known_size, ctx, bindings))
     if bound is None:
         return None

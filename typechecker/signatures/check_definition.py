@@ -1,8 +1,8 @@
-"""Checks the definition of an annotated function: the body is checked once, for every size its signature allows.
+"""Checks the definition of an annotated function once, for all sizes that its signature allows.
 
-The parameters get sizes of their own (rigid ones), about which only the `where` is known; what cannot be proved for them
-is an error here, with the clause that would help, and calls need not look again.  A shape variable is tried with one, two
-and no axes and an element variable with the kinds of its class, and every call is checked again in those respects.
+The parameters have rigid size variables, about which only the `where` is known.  A fact that cannot be proved for them is an
+error here, with the clause that would state it, and calls do not check it again.  A shape variable is sampled with one, two and
+no axes, an element variable with the kinds of its class; every call is checked again in those respects.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ _SHAPE_RANKS = (1, 2, 0)
 
 @dataclass(frozen=True, slots=True)
 class _SampledSignature:
-    """What stands for the variables that are not sizes: axes of a shape variable, and which kind of every class."""
+    """A sample of the variables other than sizes: the number of axes of shape variables, and the index of the kind in every
+    class."""
 
     axes: int
     kind: int
@@ -71,7 +72,7 @@ class _SampledSignature:
 
 
 def define(ctx: Context, signature: program.Signature, body: FunctionValue, file: FileContext) -> FunctionValue:
-    """The annotated function, checked once; a broken one if a size of its signature breaks it."""
+    """Check an annotated function and return it; a broken one after an error."""
     signature = eliminate_existentials(signature, frozenset(file.params))
     function = SignedFunction(signature.span, signature.target.name, signature, body, file)
     outcome = None if isinstance(body, BrokenFunction) else _outcome(ctx, function)
@@ -85,8 +86,8 @@ def define(ctx: Context, signature: program.Signature, body: FunctionValue, file
 
 
 def _outcome(ctx: Context, function: SignedFunction) -> CheckOutcome | None:
-    """What checking the definition finds; the same as in an earlier version of the program if nothing it means has changed.
-    None: the signature is refused by itself."""
+    """The outcome of checking the definition, from the cache if nothing that it depends on has changed; None if the signature is
+    not well-formed."""
     check_cache, definition = ctx.check_cache, function.file.definition_keys.current
     if definition is None or definition.dependency is DependencyLevel.SIZES:
         return _check_samples(ctx, function)
@@ -107,19 +108,19 @@ def _outcome(ctx: Context, function: SignedFunction) -> CheckOutcome | None:
 
 
 def _is_final(outcome: CheckOutcome, definition: DefinitionKey) -> bool:
-    """Would it be refused again in the same words?  Not if a name's value came with other statements, or the solver failed."""
+    """Would the same errors be reported again?  Not if values of other statements are involved, or the solver failed."""
     return definition.dependency is DependencyLevel.NOTHING and all(d.verdict is not Verdict.UNKNOWN for d in outcome.diagnostics)
 
 
 def _params(ctx: Context, function: SignedFunction) -> tuple[object, ...]:
-    """What is known of params, on which a definition that mentions them may rest."""
+    """The facts about params, on which a definition that uses params depends."""
     params = tuple([(name, v.id) for name, v in function.file.params.items()])
     facts = [(f.relation, f.left.key, f.right.key) for f in ctx.builder.constraints.premises]
     return (params, *facts)
 
 
 def _check_samples(ctx: Context, function: SignedFunction) -> CheckOutcome | None:
-    """Check the body for each sample until one is refused."""
+    """Check the body for each sample until one fails."""
     if not well_formed(ctx, function.signature, function.file.params):
         return None
     proofs: set[Proof] = {Proof.NONE} if shape_variables(function.signature) else {Proof.RULES}
@@ -135,7 +136,7 @@ def _check_samples(ctx: Context, function: SignedFunction) -> CheckOutcome | Non
 
 
 def _samples(signature: program.Signature) -> Iterator[_SampledSignature]:
-    """Every number of axes once and every kind once; both vary together."""
+    """Samples that have every number of axes once and every kind once; both vary together."""
     ranks = _SHAPE_RANKS if shape_variables(signature) else (1,)
     classes = element_classes(signature)
     kinds = max([len(_ANY_KIND if c is None else _CLASS_KINDS[c]) for c in classes.values()], default=1)
@@ -144,7 +145,7 @@ def _samples(signature: program.Signature) -> Iterator[_SampledSignature]:
 
 
 def _check(ctx: Context, function: SignedFunction, sample: _SampledSignature) -> tuple[list[Diagnostic], Proof]:
-    """(what is wrong for some size, by what the rest was proved: NONE where loading has to check a fact about params)."""
+    """(the errors, how the facts were proved: NONE if loading has to check a fact about params)."""
     definition = function.file.definition_keys.current
     captures = definition is None or definition.dependency is not DependencyLevel.NOTHING
     with ctx.speculate(NamingMode.CONTINUE if captures else NamingMode.FRESH):
@@ -184,7 +185,7 @@ def _check_speculatively(ctx: Context, function: SignedFunction, sample: _Sample
                 block,
                 partial(known_size, ctx, bindings),
                 sizes,
-                builder.constraints.declared_usages[promises:-1],  # the last is what is being checked
+                builder.constraints.declared_usages[promises:-1],  # without the call being checked, the last one
             )
     diagnostics = [d for d in builder.sink.diagnostics if d.is_error or d.code == Code.W310]
     if len(constraints.guards) > guards:
@@ -199,14 +200,14 @@ def _site(signature: program.Signature, sizes: frozenset[SizeVariable]) -> Claus
 
 
 def _of_rank(diagnostic: Diagnostic, signature: program.Signature, sample: _SampledSignature) -> Diagnostic:
-    """Wrong for a number of axes other than one: say so."""
+    """The diagnostic with a note of the number of axes, if that is not one."""
     if sample.axes == 1 or not shape_variables(signature):
         return diagnostic
     return replace(diagnostic, notes=(*diagnostic.notes, f"a shape variable stands for {sample.axes or 'no'} axes here"))
 
 
 def _of_class(diagnostic: Diagnostic, signature: program.Signature, classes: dict[str, str | None]) -> Diagnostic:
-    """Text among the values of an unrestricted element variable: say which class would exclude it."""
+    """The diagnostic with the fix that restricts an element variable to a class, where text caused the error."""
     free = [name for name, class_ in classes.items() if class_ is None]
     if diagnostic.code not in (Code.E300, Code.E301, Code.E302, Code.E303) or not free or diagnostic.fixes:
         return diagnostic
@@ -216,7 +217,7 @@ def _of_class(diagnostic: Diagnostic, signature: program.Signature, classes: dic
 
 
 def _sample(ctx: Context, node: TypeExpression, bindings: Bindings) -> Value:
-    """An argument of the declared type, whose sizes are bound."""
+    """A symbolic argument of the declared type, whose sizes are bound."""
     if isinstance(node, TupleTypeExpression):
         items: list[Value] = []
         for item in node.items:
@@ -229,7 +230,7 @@ def _sample(ctx: Context, node: TypeExpression, bindings: Bindings) -> Value:
 
 
 def _name_sizes(ctx: Context, node: TypeExpression, bindings: Bindings, sample: _SampledSignature) -> None:
-    """Fresh sizes for the names and shape variables of a parameter."""
+    """Bind the size names and shape variables of a parameter to rigid size variables."""
     builder = ctx.builder
     for array in arrays(node):
         for name in _rigid(array):
@@ -242,7 +243,7 @@ def _name_sizes(ctx: Context, node: TypeExpression, bindings: Bindings, sample: 
 
 
 def _open_sizes(ctx: Context, node: TypeExpression, bindings: Bindings) -> None:
-    """The k of `k≤d` in a parameter: known only when run."""
+    """Bind the k of `k≤d` in a parameter to run-time sizes."""
     for array in arrays(node):
         for part in bounded_sizes(array):
             if part.name not in bindings.sizes:
@@ -252,6 +253,6 @@ def _open_sizes(ctx: Context, node: TypeExpression, bindings: Bindings) -> None:
 
 
 def _rigid(node: ArrayTypeExpression) -> list[str]:
-    """The rigid sizes of a parameter, in order of occurrence."""
+    """The names of the rigid sizes of a parameter, in order of occurrence."""
     parts = [part for part in (*node.element.args, *node.shape) if not isinstance(part, ShapeVariable)]
     return [size.name for part in parts for size in sizes_of(part.bound if isinstance(part, BoundedSize) else part)]

@@ -1,7 +1,8 @@
-"""Unifies a signature with the arguments of a call: binds its size, shape and element variables.
+"""Unifies a signature with the arguments of a call: binds size, shape and element variables, and conforms values to declared
+types.
 
-A size binds where it stands alone, or as `(c×n)+c'` or `(c×n)-c'`; whatever else a parameter says about sizes becomes an
-obligation when the argument is held against the declared type (`calls`).
+A size binds where it stands alone, or as `(c×n)+c'` or `(c×n)-c'`; other size expressions become obligations when the argument is
+conformed to the declared type (`calls`).
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ from ..sizes.polynomials import ZERO, Size, SizeVariable, number as size_number,
 from ..sizes.size import quotient, upper_bound
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned
 
-# ---------------------------------------------------------------------------------------------------- signature_binding
+# ---------------------------------------------------------------------------------------------------- binding
 
 @dataclass(slots=True)
 class Bindings:
-    """What the variables of a signature stand for at one call; `opened`: the lengths that `k≤n` items of it have; `bounds`:
-    what stands for the n of `k≤n` where nothing else does."""
+    """The variables of a signature at one call.  `opened`: the sizes of the k of `k≤n`; `bounds`: size expressions n of `k≤n`,
+    each with the size that it gets if no shape binds it."""
 
     params: Mapping[str, SizeVariable]
     sizes: dict[str, Size] = field(default_factory=dict)
@@ -59,7 +60,7 @@ class Bindings:
 
 
 def bind(ctx: Context, node: TypeExpression, value: Value, bindings: Bindings, name: str, span: Span) -> bool:
-    """Let the sizes, shapes and elements of a parameter stand for the argument's."""
+    """Bind the sizes, shapes and elements of a parameter to those of the argument; False after an error."""
     if isinstance(node, TupleTypeExpression):
         if not isinstance(value, TupleOperand) or len(value.items) != len(node.items):
             ctx.error(Code.E305, f"`{name}` takes a tuple of {len(node.items)} items here", span)
@@ -128,13 +129,13 @@ def _bind_element(ctx: Context, node: ElementName, value: Operand, bindings: Bin
 
 
 def bind_caps(bindings: Bindings) -> None:
-    """The n of `k≤n`, where no shape has bound it."""
+    """Bind the n of `k≤n` that no shape has bound."""
     for bound, size in bindings.bounds:
         _bind_size(bound, size, bindings)
 
 
 def bind_bounds(node: TypeExpression, value: Value, bindings: Bindings) -> None:
-    """The n of `idx<n>`, where no shape has bound it."""
+    """Bind the n of `idx<n>` that no shape has bound."""
     if isinstance(node, TupleTypeExpression):
         if isinstance(value, TupleOperand):
             for part, item in zip(node.items, value.items, strict=True):
@@ -144,7 +145,7 @@ def bind_bounds(node: TypeExpression, value: Value, bindings: Bindings) -> None:
 
 
 def sizes_bound_by(parameters: Sequence[ArrayTypeExpression]) -> frozenset[str]:
-    """The sizes that arguments of these types bind, whatever they are."""
+    """The size names that arguments of these types always bind."""
     bindings = Bindings({})
     for array in parameters:
         for part in (*array.shape, *(array.element.args if array.element.name == "perm" else ())):
@@ -157,7 +158,7 @@ def sizes_bound_by(parameters: Sequence[ArrayTypeExpression]) -> frozenset[str]:
 
 
 def _bind_size(node: ShapeItem, size: Size, bindings: Bindings) -> None:
-    """Bind `n`, `(c×n)+c'`, `(c×n)-c'` (when it divides); leave the rest to obligations."""
+    """Bind `n`, `(c×n)+c'` or `(c×n)-c'` (if c divides); other expressions are left to obligations."""
     match node:
         case SizeName():
             if bindings.size(node.name) is None:
@@ -208,14 +209,14 @@ def _value(node: SizeExpression, bindings: Bindings) -> Size | None:
             return None
 
 
-# ---------------------------------------------------------------------------------------------------- matching
+# ---------------------------------------------------------------------------------------------------- conforming
 #
-# Checking a value against a declared type, and converting it to that type where it widens.
+# Checks a value against a declared type and converts it where it widens.
 
 def conform(
     ctx: Context, value: Value, expected: DeclaredType, span: Span, what: str, notes: tuple[str, ...] = ()
 ) -> Value:  # fmt: skip
-    """`value` as one of the declared type: sizes E200/E201, elements E300/E301/E302."""
+    """`value` as one of the declared type; E200, E201 for sizes, E300, E301, E302 for elements."""
     if is_poisoned(value):
         return ctx.builder.poison(span)
     if isinstance(expected, TupleType):
@@ -244,7 +245,7 @@ def conform(
 
 
 def element_as(ctx: Context, x: Operand, expected: ArrayType, span: Span, what: str) -> Operand:
-    """x with the declared element type, where it widens by itself."""
+    """x with the declared element type, if it widens to it."""
     element = expected.element
     if element.index_bound is not None:
         return _position_as(ctx, x, element, expected.permutation, span, what)
@@ -302,7 +303,7 @@ def _within_range(ctx: Context, x: Operand, element: Element, span: Span, what: 
 
 
 def _conversion(ctx: Context, x: Operand, kind: Kind, span: Span) -> tuple[Fix, ...]:
-    """The repair by an explicit conversion, where the value itself is underlined."""
+    """The fix by an explicit conversion, where the value itself is underlined."""
     text = ctx.builder.text(span)
     if ctx.builder.source_names.uses.get(x.value) != span or not text:
         return ()
@@ -347,9 +348,9 @@ def _is_below(ctx: Context, x: Operand, size: Size) -> bool:
     )
 
 
-# ---------------------------------------------------------------------------------------------------- signature_form
+# ---------------------------------------------------------------------------------------------------- well-formedness
 #
-# What a signature says by itself: its parameters, variables and classes, and whether its arguments determine every size.
+# The parameters, variables and classes of a signature, and whether its arguments determine every size.
 
 CLASSES = frozenset({"num", "real", "int", "ord"})
 _SIZED_ELEMENTS = ("idx", "int", "perm")
@@ -393,7 +394,8 @@ def element_classes(signature: program.Signature) -> dict[str, str | None]:
 
 
 def well_formed(ctx: Context, signature: program.Signature, params: Collection[str]) -> bool:
-    """E011 for what is not an element type, E121 for two shape variables in one shape, E122 for what no argument determines."""
+    """E011 for an unknown element type, E121 for two shape variables in one shape, E122 for a size that no argument
+    determines."""
     elements = [array.element for array in (*parameter_arrays(signature), *arrays(signature.result))]
     mistaken = dict.fromkeys([element.name for element in elements if _is_mistaken(element)])
     for name in mistaken:
@@ -427,7 +429,7 @@ def well_formed(ctx: Context, signature: program.Signature, params: Collection[s
 
 
 def _is_mistaken(element: ElementName) -> bool:
-    """Is this a slip or another language's word rather than a variable?"""
+    """Is this a misspelt or foreign element type rather than an element variable?"""
     return element.name not in KINDS and not element.args and meant_element(element.name) is not None
 
 
@@ -443,12 +445,12 @@ def determined(signature: program.Signature) -> frozenset[str]:
 
 
 def bounded_sizes(array: ArrayTypeExpression) -> list[BoundedSize]:
-    """The `k≤d` of a type: sizes known only when run."""
+    """The `k≤d` of a type, which are run-time sizes."""
     return [part for part in (*array.element.args, *array.shape) if isinstance(part, BoundedSize)]
 
 
 def _sizes(signature: program.Signature) -> Iterator[tuple[SizeExpression, bool]]:
-    """Every size whose names have to be known, in order, and whether it is of the result, which may name the k of its `k≤d`."""
+    """Every size whose names must be determined, in order, and whether it is in the result, which may use the k of its `k≤d`."""
     results = arrays(signature.result)
     for array in (*parameter_arrays(signature), *results):
         for part in (*array.element.args, *array.shape):
@@ -472,20 +474,20 @@ def sizes_of(node: SizeExpression) -> Iterator[SizeName]:
             stack.extend(reversed(part.args))
 
 
-# ---------------------------------------------------------------------------------------------------- unseen
+# ---------------------------------------------------------------------------------------------------- existential sizes
 #
-# Sizes that stand in facts alone: `n = r×k` says that k divides n, `n = 2*p` that n is a power of 2.
+# Sizes that occur in facts alone: `n = r×k` states that k divides n, `n = 2*p` that n is a power of 2.
 #
-# A size that no argument has is written in terms of those that arguments have, before anything else reads the facts: where
-# one unseen name stands once in an equality, the equality says what it is and when there is such a number.  It may stand in
-# other facts and in the result's type too.  Of a product of two names that stand nowhere else nothing is left to say.
+# A size that no argument determines is eliminated before anything else uses the facts: an equality in which one such name occurs
+# once defines it, and states when it exists.  It may also occur in other facts and in the result's type.  A product of two such
+# names that occur nowhere else states nothing.
 
 Known = Callable[[SizeName], bool]
 _Size = SizeExpression
 
 
 def eliminate_existentials(signature: program.Signature, params: frozenset[str]) -> program.Signature:
-    """The signature with facts and result in the sizes of its arguments; what cannot be written so stays."""
+    """The signature with its facts and result in terms of the sizes that its arguments determine, as far as possible."""
     if not signature.where:
         return signature
     known = determined(signature) | params
@@ -497,7 +499,7 @@ def eliminate_existentials(signature: program.Signature, params: frozenset[str])
 
 
 def solve_existentials(where: Sequence[Fact], known: Known) -> tuple[tuple[Fact, ...], list[tuple[str, _Size]]]:
-    """The facts in known sizes, and what the unseen ones stand for."""
+    """The facts in terms of known sizes, and the definitions of the existential ones."""
     facts = list(where)
     meant: list[tuple[str, _Size]] = []
     changed = True
@@ -528,7 +530,7 @@ def solve_existentials(where: Sequence[Fact], known: Known) -> tuple[tuple[Fact,
 def _equality(
     fact: Fact, side: _Size, other: _Size, others: Sequence[Fact], known: Known
 ) -> tuple[tuple[Fact, ...], str | None, _Size | None] | None:
-    """What remains of `side = other`, and the name that it settles; None if it settles nothing."""
+    """The facts that remain of `side = other`, and the name and value that it defines; None if it defines nothing."""
     if not all(known(name) for name in sizes_of(other)):
         return None
     unseen = [name.name for name in sizes_of(side) if not known(name)]
@@ -546,7 +548,7 @@ def _equality(
 
 
 def _powers_of(side: _Size, other: _Size, others: Sequence[Fact]) -> list[Fact]:
-    """The other facts where `side`, if it is a power, is `other`."""
+    """The other facts after an exponent in `side = other` is eliminated."""
     match side:
         case SizeCall(function="*", args=(SizeNumber() as base, SizeName(name=name))):
             return [_of_powers(f, name, base, other) for f in others]
@@ -559,7 +561,7 @@ def _names_in(fact: Fact) -> list[str]:
 
 
 def _is_bound(fact: Fact, name: str) -> bool:
-    """`p ≥ 1`, `2 ≤ p`: an exponent beside a small number."""
+    """Is it a bound of an exponent by a small number, such as `p ≥ 1` or `2 ≤ p`?"""
     for one, other in ((fact.left, fact.right), (fact.right, fact.left)):
         if isinstance(one, SizeName) and one.name == name and isinstance(other, SizeNumber):
             return 0 <= other.value <= 62
@@ -567,7 +569,7 @@ def _is_bound(fact: Fact, name: str) -> bool:
 
 
 def _of_powers(fact: Fact, name: str, base: SizeNumber, power: _Size) -> Fact:
-    """A bound of the exponent as one of the power, which grows with it."""
+    """A bound of an exponent as a bound of the power, which is monotonic in it."""
     if name not in _names_in(fact) or fact.right is None:
         return fact
     sides = [replace(x, value=base.value**x.value) if isinstance(x, SizeNumber) else power for x in (fact.left, fact.right)]
@@ -575,7 +577,7 @@ def _of_powers(fact: Fact, name: str, base: SizeNumber, power: _Size) -> Fact:
 
 
 def _solve_linear(fact: Fact, side: _Size, other: _Size, known: Known) -> tuple[tuple[Fact, ...], str, _Size] | None:
-    """The one unseen name of `side` where it stands in a sum or as a factor."""
+    """Solve `side = other` for the one existential name of `side`, in a sum or as a factor."""
     match side:
         case SizeName():
             return (), side.name, other
@@ -599,7 +601,7 @@ def _is_known(size: _Size, known: Known) -> bool:
     return all(known(name) for name in sizes_of(size))
 
 
-# ------------------------------------------------------------------------------------ replacing names
+# ------------------------------------------------------------------------------------ substitution of names
 
 
 def _in_size(size: ShapeItem, name: str, value: _Size) -> ShapeItem:

@@ -1,1 +1,1 @@
-"""sizes."""
+"""Sizes: integer expressions over size variables in a normal form, their bounds and their text."""

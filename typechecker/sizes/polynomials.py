@@ -1,6 +1,6 @@
-"""The representation of sizes: variables, opaque nodes, and sums of monomials in canonical order, with numeric bounds.
+"""The representation of sizes: variables, nonlinear atoms, sums of monomials in canonical order, numeric bounds, text.
 
-Nothing here simplifies opaque nodes; `size` builds them and is what other modules import.
+`sizes.size` builds and simplifies the nonlinear atoms.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import ClassVar, TypeAlias
 
 from ...lang.support.records import dataclass
 
-# ---------------------------------------------------------------------------------------------------- size_terms
+# ---------------------------------------------------------------------------------------------------- terms
 
 class SizeOrigin(Enum):
     INPUT = "an input's header"
@@ -24,7 +24,8 @@ class SizeOrigin(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SizeVariable:
-    """A natural number.  Identity is `id` alone; `cap` bounds a run-time size, `minimum` is what facts in scope guarantee."""
+    """An unknown natural number, identified by `id` alone.  `cap` is the upper bound of a run-time size, `minimum` a lower
+    bound."""
 
     name: str = field(compare=False)
     id: int
@@ -41,7 +42,7 @@ class SizeVariable:
 
     @property
     def is_runtime(self) -> bool:
-        """Is it known only when run, found by an op or counted by a loop?"""
+        """Is it known only at run time: defined by an op, or the index of a loop?"""
         return self.origin is SizeOrigin.RUNTIME or self.origin is SizeOrigin.LOOP_INDEX
 
     def __str__(self) -> str:
@@ -56,7 +57,7 @@ class AtomKind(Enum):
 
 
 class NonlinearAtom:
-    """A non-polynomial kind on normalised operands, built only by the functions below."""
+    """A non-polynomial operation on normalised sizes, an atom of polynomials; built only by `sizes.size`."""
 
     __slots__ = ("args", "key", "kind")
 
@@ -81,13 +82,13 @@ Interval: TypeAlias = tuple[int | None, int | None]
 
 
 class Size:
-    """A normalised integer expression.  `terms` pairs monomials with non-zero coefficients, constant (empty monomial) last."""
+    """A normalised integer expression: monomials with non-zero coefficients in canonical order, the constant last."""
 
     __slots__ = ("_bounds", "_limits", "key", "terms")
 
     build: ClassVar[Callable[[AtomKind, tuple[Size, ...]], Size]]
     write: ClassVar[Callable[[Size], str]]
-    """How nodes are simplified and sizes are written: `sizes` says so, which everybody imports them from."""
+    """How atoms are simplified and sizes are written; `sizes.size` sets both."""
 
     def __init__(self, terms: Mapping[Monomial, int]) -> None:
         monomials = [(m, c) for m, c in terms.items() if c]
@@ -108,7 +109,7 @@ class Size:
 
     @property
     def constant(self) -> int | None:
-        """The number this is, if it mentions no atom."""
+        """The value of a size without atoms; else None."""
         if not self.terms:
             return 0
         if len(self.terms) == 1 and not self.terms[0][0]:
@@ -136,7 +137,7 @@ class Size:
         return Size(terms)
 
     def variables(self) -> frozenset[SizeVariable]:
-        """Every variable that occurs, also inside opaque nodes."""
+        """Every variable that occurs, also inside nonlinear atoms."""
         variables: set[SizeVariable] = set()
         for monomial, _ in self.terms:
             for atom, _ in monomial:
@@ -181,7 +182,7 @@ class Size:
         return self._bounds
 
     def limit(self, direction: int, find: Callable[[Size, int], Size]) -> Size:
-        """What `find` says of this size and direction, asked once."""
+        """`find(self, direction)`, cached: the symbolic bound from above (1) or below (-1)."""
         if self._limits is None:
             self._limits = {}
         if direction not in self._limits:
@@ -204,11 +205,11 @@ class Size:
         return low, high
 
     def is_simple(self) -> bool:
-        """Is the formula within the limits that the checker sets itself?"""
+        """Is the formula within the checker's limits on length and powers?"""
         return len(self.key) <= MOST_CHARACTERS and all(p <= MOST_POWER for m, _ in self.terms for _, p in m)
 
     def is_runtime(self) -> bool:
-        """Does it mention a size known only when run?"""
+        """Does a run-time size occur in it?"""
         return any(v.is_runtime for v in self.variables())
 
     def __str__(self) -> str:
@@ -228,7 +229,7 @@ def as_size(value: Size | int) -> Size:
 
 
 def product(sizes: Iterable[Size]) -> Size:
-    """Π sizes; 1 of none."""
+    """The product of sizes; 1 for none."""
     total = ONE
     for size in sizes:
         total = total * size
@@ -325,28 +326,28 @@ def _interval_product(a: Interval, b: Interval) -> Interval:
 
 
 def _sign(interval: Interval) -> int:
-    """1: never negative, -1: never positive, 0: either."""
+    """1 if never negative, -1 if never positive, else 0."""
     if interval[0] is not None and interval[0] >= 0:
         return 1
     return -1 if interval[1] is not None and interval[1] <= 0 else 0
 
 
-# ---------------------------------------------------------------------------------------------------- size_text
+# ---------------------------------------------------------------------------------------------------- text
 #
-# How sizes are written: as types have them (`str` of a `Size`), and as formulas of costs.
+# Sizes in the syntax of types (`str` of a `Size`), and as formulas of costs.
 #
-# What `show` writes can be read back: sizes read right to left there, so every compound operand is in parentheses.
+# `show` writes what the parser reads back: sizes are read from the right, so compound operands are in parentheses.
 
 _MOST_CHARACTERS = 100
 
 
 def show_short(size: Size) -> str:
-    """For messages: a long size is cut."""
+    """A size for a message; a long one is cut."""
     return _cut(show(size))
 
 
 def show_short_formula(size: Size) -> str:
-    """For costs: a long formula is cut."""
+    """A formula for a report of costs; a long one is cut."""
     return _cut(show_formula(size))
 
 
@@ -358,7 +359,7 @@ def _cut(text: str) -> str:
 
 
 def show(size: Size) -> str:
-    """`(2×n)+1`, `n÷2`, `0⌈n-1`, `(n+1)-k`: the syntax of types."""
+    """A size in the syntax of types: `(2×n)+1`, `n÷2`, `0⌈n-1`, `(n+1)-k`."""
     plus = [(m, c) for m, c in size.terms if c > 0]
     minus = [(m, -c) for m, c in size.terms if c < 0]
     if not minus:
@@ -418,7 +419,7 @@ def _wrapped(text: str, *, compound: bool) -> str:
 
 
 def show_formula(size: Size) -> str:
-    """As costs are written, products before sums: `2·n+1`, `4·n·n`."""
+    """A size as a formula in which products bind tighter than sums: `2·n+1`, `4·n·n`."""
     if not size.terms:
         return "0"
     parts: list[str] = []

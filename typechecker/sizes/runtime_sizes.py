@@ -1,4 +1,4 @@
-"""The size variables of a program, and run-time sizes: equal masks and integers name one size."""
+"""The size variables of a program.  Structurally equal masks, and equal integers, share one run-time size."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from ..values.facts import MaskFacts
 from .polynomials import Size, SizeOrigin, SizeVariable, product, variable
 
 SPECULATIVE_IDS = 1 << 40
-"""Ids from here on are of work aside: those of the program do not depend on it."""
+"""The first id of size variables of speculative work, which so does not change the ids of the program's."""
 
 
 @dataclass(slots=True)
 class SizeVariables:
-    """`spans` says where and why a size came to be; ids count up in the order of creation, those of work aside on their own."""
+    """The size variables so far.  `spans` has the span and the reason of each run-time size; ids count up in the order of
+    creation, separately for speculative work."""
 
     spans: dict[SizeVariable, tuple[Span, str]] = field(default_factory=dict)
     names: dict[str, int] = field(default_factory=dict)
@@ -30,12 +31,12 @@ class SizeVariables:
     _same: dict[ValueId, ValueId] = field(default_factory=dict)
 
     def trial(self, fresh_names: bool) -> SizeVariables:
-        """For work that is to leave no trace."""
+        """A copy for speculative work; with `fresh_names`, names are chosen as in an empty program."""
         names = {} if fresh_names else dict(self.names)
         return SizeVariables(self.spans, names, self._aside, self._aside, dict(self._masks), dict(self._values), dict(self._same))
 
     def counts(self) -> tuple[int, ...]:
-        """How many sizes there are, and what names them."""
+        """The lengths of all tables, to detect changes."""
         return (self.next[0], len(self._masks), len(self._values), len(self._same))
 
     def create(self, name: str, origin: SizeOrigin, cap: Size | None = None, minimum: int = 0) -> SizeVariable:
@@ -46,7 +47,7 @@ class SizeVariables:
         return size
 
     def at_run_time(self, name: str, cap: Size, span: Span, why: str, least: int, origin: SizeOrigin) -> SizeVariable:
-        """A size from `least` to `cap`; its printed name is made unique."""
+        """A run-time size from `least` to `cap`; its printed name is made unique."""
         count = self.names.get(name, 0)
         while count and f"{name}{count + 1}" in self.names:
             count += 1
@@ -56,14 +57,14 @@ class SizeVariables:
         return size
 
     def share(self, value: ValueId, original: ValueId) -> None:
-        """Both name one size."""
+        """Let both values, if used as sizes, be one size."""
         if value != original:
             self._same[value] = self._same.get(original, original)
 
     def of_mask(
         self, mask: ValueId, cap: Size, span: Span, facts: MaskFacts, types: Mapping[ValueId, ArrayType]
     ) -> tuple[SizeVariable, tuple[SizeFact, ...]]:  # fmt: skip
-        """The number of true elements of a mask, and what holds now of it and of the opposite mask's."""
+        """The size of a mask's true elements, and facts about the sum with that of the opposite mask."""
         value = self._same.get(mask, mask)
         known = self._masks.get(value)
         learnt: tuple[SizeFact, ...] = ()
@@ -80,7 +81,7 @@ class SizeVariables:
         return known, learnt
 
     def of_integer(self, x: ValueId, cap: Size, span: Span, least: int) -> SizeVariable:
-        """The run-time size that an integer value names."""
+        """The run-time size of an integer value."""
         value = self._same.get(x, x)
         known = self._values.get(value)
         if known is None:

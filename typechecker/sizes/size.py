@@ -1,12 +1,11 @@
-"""Sizes: integer expressions over size variables in a normal form, so that equal-looking means equal.
+"""Sizes: integer expressions over size variables in a normal form.
 
-A `Size` is a sum of monomials with Python-int coefficients over *atoms*: a `SizeVariable` (a natural
-number known at load or, for `RUNTIME`, when run) or an opaque node (floor division, remainder, maximum,
-minimum) on normalised operands.  Two sizes with one normal form are equal for all values; the
-converse needs `typechecker.proof.prover`.  Sizes are immutable and hash by a canonical key.
+A `Size` is a sum of monomials with integer coefficients over *atoms*: size variables (natural numbers known at load or at run
+time) and nonlinear atoms (floor division, remainder, maximum, minimum of sizes).  Two sizes with one normal form are equal for
+all values; the converse needs `typechecker.proof.prover`.  Sizes are immutable and hash by a canonical key.
 
-Sizes may be negative (they also carry singletons such as `¯2`); only those used in shapes are not.
-Division by zero never raises: `a÷0` evaluates to 0 and `0|a` to a, and whoever forms a division emits `divisor ≥ 1`.
+Sizes may be negative (constants such as `¯2` are sizes too), except in shapes.  Division by zero does not raise: `a÷0` evaluates
+to 0 and `0|a` to a; the code that forms a division emits the obligation `divisor ≥ 1`.
 """
 
 from __future__ import annotations
@@ -59,11 +58,11 @@ __all__ = [
     "variable",
 ]  # fmt: skip
 
-# ------------------------------------------------------------------------------ opaque nodes
+# ------------------------------------------------------------------------------ nonlinear atoms
 
 
 def quotient(a: Size | int, b: Size | int) -> Size:
-    """⌊a÷b⌋; whoever forms it also requires b ≥ 1."""
+    """⌊a÷b⌋; the caller emits the obligation b ≥ 1."""
     a, b = as_size(a), as_size(b)
     divisor = b.constant
     if divisor == 0 or a == ZERO:
@@ -140,7 +139,7 @@ def minimum(*args: Size | int) -> Size:
 
 
 def truncated_subtract(a: Size | int, b: Size | int) -> Size:
-    """0⌈a-b: equal to a-b when a ≥ b is evident."""
+    """0⌈a-b (monus), which is a-b if a ≥ b is evident."""
     return maximum(ZERO, as_size(a) - b)
 
 
@@ -164,7 +163,7 @@ def _extreme(node: AtomKind, given: Iterable[Size | int]) -> Size:
 
 
 def _flatten(node: AtomKind, size: Size) -> list[Size]:
-    """The alternatives of `max(…)+rest` (coefficient 1) as separate items."""
+    """The operands of an extremum in `max(a, b)+c`, each plus the rest: a+c, b+c."""
     for monomial, coefficient in size.terms:
         if coefficient == 1 and len(monomial) == 1:
             atom, power = monomial[0]
@@ -175,7 +174,7 @@ def _flatten(node: AtomKind, size: Size) -> list[Size]:
 
 
 def _node_args(node: AtomKind, size: Size) -> tuple[Size, ...]:
-    """The operands, when the size is exactly one such node."""
+    """The operands of a size that is exactly one atom of this kind; else none."""
     if len(size.terms) == 1 and size.terms[0][1] == 1 and len(size.terms[0][0]) == 1:
         atom, power = size.terms[0][0][0]
         if power == 1 and isinstance(atom, NonlinearAtom) and atom.kind is node:
@@ -199,7 +198,7 @@ BUILD: dict[AtomKind, Callable[..., Size]] = {
 
 
 def rebuild(node: AtomKind, args: tuple[Size, ...]) -> Size:
-    """The simplified node on new operands."""
+    """The simplified size of an atom with new operands."""
     return BUILD[node](*args)
 
 
@@ -207,7 +206,7 @@ Size.build, Size.write = rebuild, show
 
 
 def _divide(a: Size, b: Size) -> tuple[Size, Size]:
-    """Polynomial division a = b·q + r by b's leading term; exact quotients are found, else (0, a) is allowed."""
+    """(q, r) of the polynomial division a = b·q + r by b's leading term; (0, a) if it is not exact."""
     leading, lead = b.terms[0]
     exact, rest = ZERO, a
     for _ in range(24):
@@ -232,16 +231,16 @@ def _term_quotient(m: Monomial, c: int, by: Monomial, lead: int) -> Size | None:
     return Size({tuple((a, p) for a, p in powers.items() if p): c // lead})
 
 
-# --------------------------------------------------------------------------------- capacities
+# --------------------------------------------------------------------------------- symbolic bounds
 
 
 def upper_bound(size: Size) -> Size:
-    """The least such bound that monotonicity gives: run-time sizes at their caps where that makes the size larger."""
+    """An upper bound without run-time sizes, by monotonicity: each is replaced by its cap or its minimum."""
     return _limit(size, 1)
 
 
 def lower_bound(size: Size) -> Size:
-    """The greatest such lower bound: run-time sizes at their least values where that makes the size smaller."""
+    """A lower bound without run-time sizes, by monotonicity: each is replaced by its minimum or its cap."""
     return _limit(size, -1)
 
 
@@ -279,7 +278,7 @@ def _limit_atom(atom: Atom, side: int) -> Size:
 
 
 def surely_fits_i64(size: Size) -> bool:
-    """Is the value surely an i64?  A length is, and a sum of some; a `param` is; a product, or more than a `param`, may wrap."""
+    """Does the value fit i64 for all sizes?  True of lengths and small sums of them, and of a `param`; products may wrap."""
     top = size.bounds()[1]
     if top is not None:
         return top < 1 << 63
@@ -302,28 +301,28 @@ def _atom_fits_i64(atom: Atom, alone: bool) -> bool:
     return all(held) if atom.kind is AtomKind.MAXIMUM else any(held) if atom.kind is AtomKind.MINIMUM else held[0] or held[-1]
 
 
-# ---------------------------------------------------------------------------------------------------- turn_sums
+# ---------------------------------------------------------------------------------------------------- sums over iterations
 #
-# Sums over the turns of a loop: polynomials in its index exactly, what else mentions it by a bound.
+# Sums of sizes over the iterations of a loop: exact for polynomials in its index, else an upper bound.
 #
-# A stand-in takes the index's place in formulas of work and reads, which otherwise know no size that only a run finds.
+# Cost formulas may not contain run-time sizes, so a placeholder variable stands for the loop index until it is summed out.
 
-_PLACEHOLDER_IDS = 1 << 40  # ids below those of all sizes of programs and of proofs
+_PLACEHOLDER_IDS = 1 << 40  # the ids of placeholders are below -2^40, apart from those of all other size variables
 
 
 def placeholder(index: SizeVariable) -> SizeVariable:
-    """What stands for an index in formulas."""
+    """The placeholder of a loop index in formulas."""
     return SizeVariable(index.name, -_PLACEHOLDER_IDS - index.id, SizeOrigin.RIGID, index.cap, index.minimum)
 
 
 def with_placeholders(size: Size) -> Size:
-    """The size with every index as its stand-in."""
+    """The size with every loop index replaced by its placeholder."""
     indices = [v for v in size.variables() if v.origin is SizeOrigin.LOOP_INDEX]
     return size.substitute({v: variable(placeholder(v)) for v in indices}) if indices else size
 
 
 def without_placeholders(size: Size) -> Size:
-    """The size with every index itself."""
+    """The size with every placeholder replaced by its loop index."""
     taken = [v for v in size.variables() if v.id <= -_PLACEHOLDER_IDS]
     return size.substitute({v: variable(_index(v)) for v in taken}) if taken else size
 
@@ -333,7 +332,7 @@ def _index(name: SizeVariable) -> SizeVariable:
 
 
 def summed(size: Size, index: SizeVariable, trip: Size) -> Size | None:
-    """The sum of a size over 0 ≤ i < trip, where its stand-in is i; None if it is no polynomial of degree ≤ 3."""
+    """The sum of a size over 0 ≤ i < trip, where i is the index's placeholder; None if it is no polynomial of degree ≤ 3 in i."""
     name = placeholder(index)
     total = ZERO
     for monomial, coefficient in size.terms:
@@ -350,7 +349,8 @@ def summed(size: Size, index: SizeVariable, trip: Size) -> Size | None:
 
 
 def _quotient_sum(monomial: Monomial, coefficient: int, name: SizeVariable, index: SizeVariable, trip: Size) -> Size | None:
-    """Of a sum of an inner loop, p(i)÷d where d divides p(i) for every i: the sum of p(i), divided."""
+    """The sum of a term p(i)÷d, where d divides p(i) for every i (as in sums over an inner loop): the sum of p(i), divided by
+    d."""
     for atom, power in monomial:
         if not isinstance(atom, NonlinearAtom) or atom.kind is not AtomKind.QUOTIENT or power != 1:
             continue
@@ -365,7 +365,7 @@ def _quotient_sum(monomial: Monomial, coefficient: int, name: SizeVariable, inde
 
 
 def sum_upper_bound(size: Size, index: SizeVariable, trip: Size) -> Size:
-    """The sum, or as much as the largest turn in each."""
+    """The sum, or `trip` times the largest value."""
     exact = summed(size, index, trip)
     if exact is not None:
         return exact
@@ -373,7 +373,7 @@ def sum_upper_bound(size: Size, index: SizeVariable, trip: Size) -> Size:
 
 
 def _power_sum(degree: int, n: Size) -> Size:
-    """0*degree + 1*degree + … + (n-1)*degree."""
+    """0^degree + 1^degree + … + (n-1)^degree."""
     match degree:
         case 0:
             return n

@@ -1,1 +1,1 @@
-"""usage."""
+"""Usage analysis: how many times each element of every value is read."""

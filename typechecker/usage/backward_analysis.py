@@ -1,10 +1,9 @@
-"""Backward demand: how many times the reference evaluation reads each element of every value.
+"""Backward usage analysis: how many times the reference evaluation reads each element of every value.
 
-The walk goes through a block from its results to its parameters.  When it meets the op that makes a value, all reads of
-that value are known; they are the demand on the op, and the op's operands are read accordingly.  A node that nothing
-demands does not run; one that is demanded runs once each time its block runs, and makes its result, unless it is a
-view, which hands the demand on.  Functions that were called are expanded in the core; a call of one whose signature
-states quantities reads its arguments as stated there, whatever its body does.
+The analysis walks a block from its results to its parameters.  At the op that defines a value all reads of that value are known;
+they are the demand on the op, from which the reads of its operands follow.  An op without demand does not run.  One with a demand
+runs once in each run of its block and stores its result, unless it is a view, which passes the demand on.  Calls are inlined in
+the core; a call of a function whose signature states quantities reads its arguments as stated there, whatever its body does.
 
 Grades of values inside a block count the reads of one run of the block.
 """
@@ -29,11 +28,8 @@ from .grades import NONE, ONCE, Grade, SizeContext, UsageCount, UsageSite, cell_
 
 # ---------------------------------------------------------------------------------------------------- blocks
 #
-# How often the blocks of lifted functions, folds, loops and branches read what is around them: the same rules for the core
-# (`demand`) and for the phase graph (`backend.graph.passes.usage`).
-#
-# A walk goes backwards.  When it meets what makes a value, all reads of that value are known.  Grades of values inside a block
-# count the reads of one run of the block; a value that a block captures is read once each time the block runs.
+# The reads of outer values by the blocks of maps, folds, loops and branches: the same rules for the core (below) and for the
+# phase graph (`backend.graph.passes.usage`).  A value that a block captures is read once in each run of the block.
 
 Value = TypeVar("Value", bound=int)
 Body = TypeVar("Body")
@@ -42,7 +38,7 @@ OuterReads: TypeAlias = dict[Value, UsageCount]
 
 @dataclass(frozen=True, slots=True)
 class IterationUsage(Generic[Value]):
-    """How a loop runs, and what its body's parameters are: a cell of each of `cells`, then the state."""
+    """The iterations of a loop; its body's parameters are a cell of each of `cells`, then the state."""
 
     trip: Size
     index: SizeVariable | None
@@ -52,7 +48,7 @@ class IterationUsage(Generic[Value]):
 
 
 class UsageWalk(ABC, Generic[Value, Body]):
-    """Backwards over blocks whose ops the subclass knows."""
+    """A backward walk over blocks, whose ops the subclass handles."""
 
     def __init__(self, context: SizeContext) -> None:
         self.context = context
@@ -61,7 +57,7 @@ class UsageWalk(ABC, Generic[Value, Body]):
 
     @abstractmethod
     def ops(self, body: Body, usages: OuterReads[Value], *, live: bool) -> None:
-        """The ops of a block, from last to first."""
+        """Walk the ops of a block from last to first."""
 
     @abstractmethod
     def param_values(self, body: Body) -> tuple[Value, ...]:
@@ -69,10 +65,10 @@ class UsageWalk(ABC, Generic[Value, Body]):
 
     @abstractmethod
     def result_uses(self, body: Body, demands: Sequence[Grade]) -> list[tuple[Value, UsageSite]]:
-        """The results of a block, read as often as `demands` say."""
+        """The uses of a block's results, read as often as `demands` say."""
 
     def finish(self, value: Value, usages: OuterReads[Value]) -> Grade:
-        """All reads of a value are known: keep its grade."""
+        """Record the grade of a value whose reads are all known."""
         usage = usages.pop(value, None)
         if usage is None:
             self.grades[value] = NONE
@@ -83,7 +79,7 @@ class UsageWalk(ABC, Generic[Value, Body]):
         return usage.grade
 
     def block(self, body: Body, demands: Sequence[Grade], *, live: bool) -> tuple[list[Grade], OuterReads[Value]]:
-        """The grades of the parameters, and the reads of outer values."""
+        """Walk a block: the grades of its parameters, and its reads of outer values."""
         usages: OuterReads[Value] = {}
         for value, use in self.result_uses(body, demands):
             usages.setdefault(value, UsageCount()).add(use)
@@ -95,7 +91,7 @@ class UsageWalk(ABC, Generic[Value, Body]):
 
     def lift(self, body: Body, args: Sequence[Value], frames: Sequence[int], frame: Sequence[Size], span: Span,
              demands: Sequence[Grade], usages: OuterReads[Value], *, runs: bool) -> None:  # fmt: skip
-        """A function that runs once a point of `frame`."""
+        """A body that runs once for each point of `frame`."""
         params, free = self.block(body, [demand.runs() for demand in demands], live=runs)
         if not runs:
             return
@@ -119,7 +115,7 @@ class UsageWalk(ABC, Generic[Value, Body]):
         single = self.context.proved(Relation.AT_MOST, length, ONE)
         half = len(args)
         for i, arg in enumerate(args):
-            grade = ONCE  # of one item there is only its copy
+            grade = ONCE  # a single item is only copied
             if not scan and not single:
                 grade = params[i].join(params[half + i])
                 grade = grade if several else grade.join(ONCE)
@@ -131,7 +127,7 @@ class UsageWalk(ABC, Generic[Value, Body]):
 
     def loop(self, body: Body, until: Body | None, iterations: IterationUsage[Value], span: Span, usages: OuterReads[Value], *,
         runs: bool) -> None:
-        """A loop, which may end early and whose turns may have a number."""
+        """A loop, which may end early and may have an index."""
         params, free = self.block(body, [ONCE if runs else NONE] * len(iterations.initial), live=runs)
         if until is not None:
             tested, outer = self.block(until, [ONCE if runs else NONE], live=runs)
@@ -164,7 +160,7 @@ class UsageWalk(ABC, Generic[Value, Body]):
     def branch(self, then: Body, otherwise: Body, condition: Value, span: Span, demands: Sequence[Grade],
         usages: OuterReads[Value],
                *, runs: bool) -> None:  # fmt: skip
-        """Two arms of which one runs."""
+        """A branch, one arm of which runs."""
         taken = self.block(then, demands, live=runs)[1]
         other = self.block(otherwise, demands, live=runs)[1]
         if not runs:
@@ -179,19 +175,19 @@ class UsageWalk(ABC, Generic[Value, Body]):
 
 
 def capture(free: OuterReads[Value], times: Grade, why: str, usages: OuterReads[Value]) -> None:
-    """Outer values that a block reads each time it runs."""
+    """Add the reads of outer values by a block that runs `times` times."""
     for value, usage in free.items():
         usages.setdefault(value, UsageCount()).include(usage.times(times, why))
 
 
-# ---------------------------------------------------------------------------------------------------- demand
+# ---------------------------------------------------------------------------------------------------- the core
 
 _Free = OuterReads[ValueId]
 
 
 @dataclass(frozen=True, slots=True)
 class Demands:
-    """The grade of every value, and where each is read (a few places a value)."""
+    """The grade of every value, and a few of the sites that read it."""
 
     grades: Mapping[ValueId, Grade]
     uses: Mapping[ValueId, tuple[UsageSite, ...]]
@@ -244,7 +240,7 @@ class _BlockWalk(UsageWalk[ValueId, Block]):
         self.run(block.ops, self.calls, usages, live=live)
 
     def run(self, ops: Sequence[Op], calls: Sequence[_SignatureCall], usages: _Free, *, live: bool) -> None:
-        """The ops from last to first; those of a call together."""
+        """Walk ops from last to first, those of an inlined call together."""
         end = len(ops)
         while end:
             call = _call_of(ops, end - 1, calls)
@@ -259,16 +255,16 @@ class _BlockWalk(UsageWalk[ValueId, Block]):
                 end = start
 
     def call(self, expanded: _SignatureCall, ops: Sequence[Op], usages: _Free, *, live: bool) -> None:
-        """The body of a call: its arguments are read as its signature states.
+        """Walk the body of an inlined call, whose arguments are read as its signature states.
 
-        The body's own reads count too where they are not within what is stated: of a result that is a view of an argument
-        and is read twice, of an argument that the function also captures."""
+        Reads of the body beyond those stated count too: of a result that is a view of an argument and is read twice, or of an
+        argument that the function also captures."""
         call = expanded.call
         promised: dict[ValueId, Grade] = {}
         for value, low, high in call.reads:
             promised[value] = promised.get(value, NONE).plus(Grade(low, high))
         before = {value: usages.pop(value, None) for value in promised}
-        outside, self.calls = self.calls, expanded.inside  # also in the blocks of these ops, which are part of the same call
+        outside, self.calls = self.calls, expanded.inside  # also for the blocks of these ops
         self.run(ops, expanded.inside, usages, live=live)
         self.calls = outside
         demands = [self.grades.get(result, NONE) for result in call.results]
@@ -329,14 +325,14 @@ class _BlockWalk(UsageWalk[ValueId, Block]):
 
 @dataclass(frozen=True, slots=True)
 class _SignatureCall:
-    """A call and the calls in its body, in order."""
+    """A call, and the calls in its body, in order."""
 
     call: CoreCall
     inside: list[_SignatureCall]
 
 
 def nested(calls: Sequence[CoreCall]) -> list[_SignatureCall]:
-    """The calls that are in no other's body, in order."""
+    """The outermost calls, in order."""
     outermost: list[_SignatureCall] = []
     around: list[_SignatureCall] = []
     for call in sorted(calls, key=lambda call: (call.first, -call.last)):
@@ -349,7 +345,7 @@ def nested(calls: Sequence[CoreCall]) -> list[_SignatureCall]:
 
 
 def _call_of(ops: Sequence[Op], at: int, calls: Sequence[_SignatureCall]) -> _SignatureCall | None:
-    """Which of these calls an op is in the body of; a size that an op takes is defined just before it."""
+    """The call, of some, whose body contains an op; the op that defines a size belongs to the next op."""
     while isinstance(ops[at], c.BindSize) and at + 1 < len(ops):
         at += 1
     op = ops[at]
@@ -359,12 +355,12 @@ def _call_of(ops: Sequence[Op], at: int, calls: Sequence[_SignatureCall]) -> _Si
 
 
 def _why(usage: UsageCount) -> str:
-    """What multiplies the reads inside a call, if it is one thing."""
+    """The reason that multiplies the reads inside a call, if there is one use."""
     return usage.uses[0].why if len(usage.uses) == 1 else ""
 
 
 def prints(op: CoreBranch) -> bool:
-    """Does an arm print?  Then the branch runs although nothing needs its results."""
+    """Does an arm print?  Then the branch runs even if its results are not used."""
     pending = [op]
     while pending:
         branch = pending.pop()

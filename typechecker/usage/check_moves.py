@@ -1,7 +1,8 @@
-"""`move x gpu0` in a schedule hands the elements of x over for good, so each may be read at most once (E502).
+"""Checks usage against what is declared: quantities of signatures (E500, E501, E503) and `move` directives (E502); grades as
+text.
 
-What is known without a device decides: the grade of x must be at most 1 for all sizes that the program's inputs may have.
-The directive itself, and which device it names, is the scheduler's.
+`move x gpu0` in a schedule gives the elements of x away, so each may be read at most once: the grade of x must be at most 1 for
+all sizes that the program's inputs may have.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from ..sizes.polynomials import ONE, AtomKind, NonlinearAtom, Size, number, show
 from .backward_analysis import Demands, demands_of
 from .grades import ONCE, Grade, UsageSite
 
-# ---------------------------------------------------------------------------------------------------- written
+# ---------------------------------------------------------------------------------------------------- grades as text
 #
-# Grades as a signature could state them: `1`, `0..1`, `(2×n)+m`, `0⌈n-1`.
+# In the syntax of signatures: `1`, `0..1`, `(2×n)+m`, `0⌈n-1`.
 
 def grade_text(grade: Grade) -> str:
-    """The quantity that is exactly this grade; `ω` where it has no bound, or none that may be stated (a divisor may be 0)."""
+    """The quantity of a grade; `ω` if it has no upper bound, or none that may be stated because a divisor may be 0."""
     if grade.high is None or not (_divides_surely(grade.low) and _divides_surely(grade.high)):
         return "ω"
     high = show(grade.high)
@@ -42,7 +43,7 @@ def is_writable(grade: Grade, names: frozenset[str]) -> bool:
 
 
 def _divides_surely(size: Size) -> bool:
-    """Is every divisor at least 1 whatever the sizes are?"""
+    """Is every divisor at least 1 for all sizes?"""
     atoms = [atom for monomial, _ in size.terms for atom, _ in monomial if isinstance(atom, NonlinearAtom)]
     for atom in atoms:
         if atom.kind in (AtomKind.QUOTIENT, AtomKind.REMAINDER) and (atom.args[1].bounds()[0] or 0) < 1:
@@ -54,19 +55,20 @@ def _divides_surely(size: Size) -> bool:
 
 # ---------------------------------------------------------------------------------------------------- contracts
 #
-# Quantities that signatures state, held against what the body demands.
+# The quantities that a signature states, against the usage of the body.
 #
-# The inferred interval must lie inside the declared one for all sizes the `where` allows: E500 if elements are read more
-# often than declared, E501 if an erased parameter (`0`) is read at all, E503 if elements may be read less often.  The
-# message points at the places that read, says what multiplies the reads there, and offers the inferred quantity.
+# The inferred interval must be within the declared one for all sizes that the `where` allows: E500 if elements are read more
+# often than declared, E501 if an erased parameter (`0`) is read at all, E503 if elements may be read less often.  The message
+# points at the reads, says what multiplies them, and offers the inferred quantity as a fix.
 
 Mentions = Mapping[ValueId, Sequence[tuple[Span, Span]]]
-"""Where the program writes a value as an argument: (the function, the argument)."""
+"""The spans (function, argument) where the program writes a value as an argument."""
 
 
 @dataclass(frozen=True, slots=True)
 class UsageContract:
-    """What a signature states about one array of a parameter, declared at `origin`; `names` are the sizes it may mention."""
+    """The quantity that a signature states for one array of a parameter, at `origin`; `names` are the sizes that may occur in
+    it."""
 
     name: str
     value: ValueId
@@ -77,7 +79,7 @@ class UsageContract:
 
 
 def violation(contract: UsageContract, demands: Demands, premises: Sequence[SizeFact], mentions: Mentions) -> Diagnostic | None:
-    """What is wrong with one contract, if anything."""
+    """The diagnostic of a contract; None if the usage is within it."""
     inferred = demands.grade(contract.value)
     uses = sites(demands.uses_of(contract.value), mentions.get(contract.value, ()))
     upper, lower = _goal(inferred.high, contract.declared.high), _goal(contract.declared.low, inferred.low)
@@ -96,14 +98,14 @@ def violation(contract: UsageContract, demands: Demands, premises: Sequence[Size
 
 
 def _goal(small: Size | None, large: Size | None) -> SizeFact | None:
-    """small ≤ large, unless it is evident."""
+    """The fact small ≤ large; None if it is evident."""
     if small is None or large is None or small == large:
         return None
     return SizeFact(Relation.AT_MOST, small, large)
 
 
 def sites(uses: Sequence[UsageSite], mentions: Sequence[tuple[Span, Span]]) -> list[UsageSite]:
-    """The uses, at the arguments themselves where these are known."""
+    """The uses, with the spans of the arguments themselves where these are known."""
     located: list[UsageSite] = []
     for use in uses:
         places = [argument for function, argument in mentions if function == use.span]
@@ -174,7 +176,7 @@ def _declared(contract: UsageContract) -> str:
 
 
 def times(grade: Grade) -> str:
-    """`once`, `n·m times`, `0..1 times`."""
+    """A grade in words: `once`, `n·m times`, `0..1 times`."""
     if grade.is_zero:
         return "0 times"
     return "once" if grade == ONCE else f"{grade} times"
@@ -187,7 +189,7 @@ Named = Callable[[str], ValueId | None]
 
 
 def move_violations(core: Core, named: Named, mentions: Mentions) -> list[Diagnostic]:
-    """What is wrong with the `move` directives of a program."""
+    """E502 for each `move` of a value that is read more than once."""
     diagnostics: list[Diagnostic] = []
     demands: Demands | None = None
     premises = [guard.fact for guard in core.guards]
@@ -208,7 +210,7 @@ def move_violations(core: Core, named: Named, mentions: Mentions) -> list[Diagno
 
 
 def _moves(schedules: Sequence[program.ScheduleBlock]) -> Iterator[tuple[program.Directive, program.DirectiveWord]]:
-    """Every `move` with each name that it moves; the last word names the device."""
+    """Every `move` directive with each name that it moves; its last word is the device."""
     for schedule in schedules:
         for directive in schedule.directives:
             words = [word for word in directive.words if isinstance(word, program.DirectiveWord)]
@@ -240,20 +242,20 @@ def _diagnostic(
 
 
 def _fixes(directive: program.Directive, name: program.DirectiveWord) -> tuple[Fix, ...]:
-    """`move x gpu0` becomes `replicate x`; a directive that moves several names is left to its author."""
+    """The fix from `move x gpu0` to `replicate x`; none for a directive that moves several names."""
     if len(directive.words) != 3:
         return ()
     text = f"replicate {name.text}"
     return (Fix(f"keep a copy wherever it is read: `{text}`", (Edit(directive.span, text),)),)
 
 
-# ---------------------------------------------------------------------------------------------------- describe
+# ---------------------------------------------------------------------------------------------------- inferred quantities
 #
-# Quantities for people and editors: of the inputs and named values of a program, and of the parameters of its functions.
+# The quantities of the inputs and named values of a program, and of the parameters of its functions, for reports and editors.
 
 @dataclass(frozen=True, slots=True)
 class NamedQuantity:
-    """A named value of a program: how often each element is read, and where."""
+    """A named value of a program with its type, how often each element is read, and where."""
 
     name: str
     value: ValueId
@@ -267,7 +269,7 @@ class NamedQuantity:
 
 
 def named_quantities(core: Core, demands: Demands | None = None) -> tuple[NamedQuantity, ...]:
-    """Inputs and top-level names in the order of the program; params have no elements to read."""
+    """The quantities of inputs and top-level names in the order of the program, without params that are sizes."""
     known = demands_of(core) if demands is None else demands
     params = {param.name for param in core.params}
     top = {entry.value for entry in core.inputs} | {r for op in core.block.ops for r in results_of(op)}
@@ -281,7 +283,7 @@ def named_quantities(core: Core, demands: Demands | None = None) -> tuple[NamedQ
 def show_instance(
     name: str, arguments: Sequence[tuple[Grade, ArrayType]], results: Sequence[ArrayType], facts: Sequence[SizeFact]
 ) -> str:  # fmt: skip
-    """`matmul : m f64[n k] → n f64[k m] → f64[n m]`, as a signature would say it."""
+    """An inferred signature as text: `matmul : m f64[n k] → n f64[k m] → f64[n m]`."""
     names = names_of_sizes([type_ for _, type_ in arguments], results)
     shown = [show_signature_type(type_, names) for type_ in results]
     result = shown[0] if len(shown) == 1 else f"({' ⋄ '.join(shown)})"

@@ -1,8 +1,9 @@
-"""How often one op reads the elements of its operands, when its result is demanded a given number of times.
+"""Grades, and how often one op reads the elements of its operands when each element of its result is read a given number of
+times.
 
-A *view* (transpose, reverse, rotate, spread, slice, windows, a reshape that keeps the number of elements) passes the
-demand on to its operand; every other op runs once if it is demanded at all, makes its result, and reads its operands as
-below.  Ops with blocks (`Lift Loop Fold FoldScan Branch`) are in `backward_analysis`, not here.
+A *view* (transpose, broadcast, reverse, rotate, slice, windows, a reshape that keeps the number of elements) passes the demand on
+to its operand.  Any other op runs once if it is demanded at all, stores its result, and reads its operands as below.  Ops with
+blocks are in `backward_analysis`.
 """
 
 from __future__ import annotations
@@ -35,15 +36,14 @@ from ..sizes.size import (
 
 # ---------------------------------------------------------------------------------------------------- grades
 #
-# Grades: intervals `low..high` of natural numbers, both formulas in sizes; `high` may be ω (no bound).
+# A grade is an interval `low..high` of natural numbers, both formulas in sizes; `high` may be ω (no bound).
 #
-# Addition and multiplication are pointwise (0·ω is 0), `join` is the smallest interval that holds both, and a grade is
-# within another if its interval is.  A formula with more than 64 monomials is given up: its `low` becomes 0, its `high` ω.
-#
-# Grades never mention sizes known only when run: those count from their least value to their cap.
+# Addition and multiplication are pointwise (0·ω is 0); `join` is the smallest interval that contains both.  A formula with more
+# than 64 monomials is dropped: a `low` becomes 0, a `high` ω.  Run-time sizes do not occur in grades: they are replaced by their
+# bounds.
 
 MOST_MONOMIALS = 64
-_LONGEST_KEY = 4000  # of a formula whose monomials hold formulas
+_LONGEST_KEY = 4000  # characters of a formula's key, for formulas nested in atoms
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,41 +81,41 @@ class Grade:
         return _capped(self.low * other.low, high)
 
     def join(self, other: Grade) -> Grade:
-        """The smallest grade that holds both."""
+        """The smallest grade that contains both."""
         if self == other:
             return self
         high = None if self.high is None or other.high is None else maximum(self.high, other.high)
         return _capped(minimum(self.low, other.low), high)
 
     def at_most(self) -> Grade:
-        """`0..high`: of a value of which only a part is read."""
+        """`0..high`, for a value of which only a part is read."""
         return Grade(ZERO, self.high)
 
     def runs(self) -> Grade:
-        """The demand on the operands of a node that is demanded this often: it runs once, or never."""
+        """How often an op with this demand runs: once, or never."""
         return NONE if self.is_zero else ONCE
 
     def within(self, other: Grade, premises: Sequence[SizeFact]) -> bool:
-        """Is the interval proved to lie inside `other`'s?"""
+        """Is the interval proved to be within `other`'s?"""
         return _at_most(other.low, self.low, premises) and _at_most(self.high, other.high, premises)
 
     def holds(self, count: int, sizes: Mapping[SizeVariable, int]) -> bool:
-        """Does a counted number of reads lie in the interval?"""
+        """Is a number of reads in the interval, for these sizes?"""
         return self.low.evaluate(sizes) <= count and (self.high is None or count <= self.high.evaluate(sizes))
 
     def over_all_iterations(self) -> Grade:
-        """The least and the most of all turns."""
+        """The least and the most reads over all iterations of loops whose index occurs in the grade."""
         low, high = without_placeholders(self.low), None if self.high is None else without_placeholders(self.high)
         return self if (low, high) == (self.low, self.high) else Grade(maximum(ZERO, lower_bound(low)),
             high and upper_bound(high))
 
     def in_first_iteration(self, index: SizeVariable) -> Grade:
-        """In the first turn of a loop with an index."""
+        """The grade in the first iteration of a loop with an index."""
         first = {placeholder(index): ZERO}
         return Grade(self.low.substitute(first), None if self.high is None else self.high.substitute(first))
 
     def summed(self, index: SizeVariable, trips: Grade) -> Grade:
-        """Over the turns of a loop with an index."""
+        """The sum over the iterations of a loop with an index."""
         high = None if self.high is None or trips.high is None else sum_upper_bound(self.high, index, trips.high)
         low = summed(self.low, index, trips.low)
         return _capped(ZERO if low is None else low, high)
@@ -127,8 +127,10 @@ class Grade:
 
 
 def exactly(count: Size | int) -> Grade:
-    """As often as a size says, which is never negative; a size known only when run counts from its least value to its cap, but
-    the number of a loop's turn stands for itself until the loop sums over it."""
+    """The grade of exactly `count` reads, which is not negative.
+
+    Run-time sizes in it are replaced by their bounds, except loop indices, which stay (as placeholders) until the loop sums
+    them."""
     size = with_placeholders(as_size(count))
     if not size.is_runtime():
         return Grade(size, size)
@@ -136,12 +138,12 @@ def exactly(count: Size | int) -> Grade:
 
 
 def up_to(count: Size | int) -> Grade:
-    """Between never and this often."""
+    """The grade of at most `count` reads."""
     return exactly(count).at_most()
 
 
 def less_one(count: Size) -> Grade:
-    """`count`∸1."""
+    """The grade of `0⌈count-1` reads."""
     grade = exactly(count)
     assert grade.high is not None
     return Grade(truncated_subtract(grade.low, 1), truncated_subtract(grade.high, 1))
@@ -170,11 +172,11 @@ ONCE = Grade(ONE, ONE)
 ANY = Grade(ZERO, None)
 
 
-# ---------------------------------------------------------------------------------------------------- reads
+# ---------------------------------------------------------------------------------------------------- reads of one op
 
 @dataclass(frozen=True, slots=True)
 class CountedRead:
-    """One operand read by one op; `why` says what multiplies the reads, "" if nothing does."""
+    """The reads of one operand by one op; `why` says what multiplies them, "" if nothing does."""
 
     value: ValueId
     grade: Grade
@@ -183,9 +185,9 @@ class CountedRead:
 
 @dataclass(frozen=True, slots=True)
 class CellRange:
-    """A read of the major cells `start ≤ i < stop` of an operand of this shape, each as often as the result is demanded.
+    """A read of the major cells `start ≤ i < stop` of an operand of this shape, `demand` times each.
 
-    `covers_axes` tells that all other axes are taken in full."""
+    `covers_axes`: all other axes are read in full."""
 
     shape: tuple[Size, ...]
     start: Size
@@ -196,7 +198,7 @@ class CellRange:
 
 @dataclass(frozen=True, slots=True)
 class SizeContext:
-    """What is known about sizes and types where an op stands."""
+    """The types of values and the premises about sizes, for the usage analysis."""
 
     types: Mapping[ValueId, ArrayType]
     premises: Sequence[SizeFact]
@@ -214,7 +216,7 @@ class SizeContext:
         return prove_without_examples(SizeFact(relation, left, right), self.premises) is Verdict.PROVED
 
     def keeps_elements(self, op: c.Reshape) -> bool:
-        """Is this reshape a view: has its result exactly the elements of its operand?"""
+        """Is this reshape a view: does its result have exactly the elements of its operand?"""
         given, result_count = self.count(op.arg), self.count(op.result)
         return self.proved(Relation.EQUAL, given, result_count) or any(
             fact.relation is Relation.DIVIDES and fact.right == given and fact.left * quotient(given, fact.left) == result_count
@@ -223,7 +225,7 @@ class SizeContext:
 
 
 def cell_range(op: c.Slice, demand: Grade, context: SizeContext) -> CellRange:
-    """The major cells that a take or drop reads (those outside the operand are fills)."""
+    """The major cells that a take or drop reads; those outside the operand are fills."""
     given, result_shape = context.shape(op.arg), context.shape(op.result)
     if not given:
         return CellRange(given, ZERO, ONE, demand, True)
@@ -236,7 +238,7 @@ def cell_range(op: c.Slice, demand: Grade, context: SizeContext) -> CellRange:
 
 
 def operand_reads(op: blocks.Op, demand: Grade, context: SizeContext) -> list[CountedRead]:
-    """The reads of an op without blocks.  `demand` is that of its result; a slice is `part_of` instead."""
+    """The reads of an op without blocks whose result has this demand; for a slice see `cell_range`."""
     if demand.is_zero:
         return []
     match op:
@@ -261,7 +263,7 @@ def operand_reads(op: blocks.Op, demand: Grade, context: SizeContext) -> list[Co
 
 
 def plain_operands(op: blocks.Op) -> tuple[ValueId, ...]:
-    """The operands of an op that loads each element once."""
+    """The operands of an op that reads each element once."""
     match op:
         case c.Join() | c.Stack() | c.Library():
             return op.args
@@ -297,7 +299,7 @@ def _view(op: blocks.Op, demand: Grade, context: SizeContext) -> list[CountedRea
 
 
 def _cycled(given: Size, result_count: Size, context: SizeContext) -> Grade:
-    """Reads of each of `given` elements by a reshape to `made` elements; without elements there is nothing to read."""
+    """The reads of each of `given` elements by a reshape to `result_count` elements."""
     if given == ONE:
         return exactly(result_count)
     if result_count == ZERO:
@@ -308,7 +310,7 @@ def _cycled(given: Size, result_count: Size, context: SizeContext) -> Grade:
 
 
 def _rounded_up(size: Size) -> Size:
-    """At least this size: every b·⌊a÷b⌋ in it becomes a."""
+    """An upper bound of the size: every b·⌊a÷b⌋ in it becomes a."""
     total = ZERO
     for monomial, coefficient in size.terms:
         powers = dict(monomial)
@@ -366,7 +368,7 @@ def _selection(op: blocks.Op, context: SizeContext) -> list[CountedRead]:
 
 
 def _extended(arg: ValueId, missing: Sequence[Size], frame: Sequence[Size]) -> CountedRead:
-    """An operand that the function is lifted over; axes it lacks replicate it."""
+    """The reads of an operand that is replicated along the axes it lacks."""
     times = product(missing)
     prefix_text = " ".join(str(s) for s in frame[: len(frame) - len(missing)])
     frame_text = " ".join(str(s) for s in frame)
@@ -383,12 +385,12 @@ def _why(times: Size, text: str) -> str:
     return "" if times == ONE else text
 
 
-# ---------------------------------------------------------------------------------------------------- tally
+# ---------------------------------------------------------------------------------------------------- usage of one value
 #
-# What has been found so far about the reads of one value: their sum, where they are, and parts not yet put together.
+# The reads of one value found so far: their sum, some of their sites, and reads of parts that are not combined yet.
 #
-# Two takes or drops that share no major cell read different elements, so they join instead of adding up (a
-# *partition*): `(k↑x)` and `k↓x` together read each element of x once.
+# Takes and drops without a common major cell read different elements, so their grades join instead of adding up: `k↑x` and `k↓x`
+# together read each element of x once.
 
 MOST_USES = 8  # kept for messages
 _MOST_PARTS = 8
@@ -396,7 +398,7 @@ _MOST_PARTS = 8
 
 @dataclass(frozen=True, slots=True)
 class UsageSite:
-    """A place that reads a value this often, and what multiplies the reads there ("" if nothing does)."""
+    """A span that reads a value this often, and what multiplies the reads there ("" if nothing does)."""
 
     span: Span
     grade: Grade
@@ -420,7 +422,7 @@ class UsageCount:
             self.parts.append((part, span))
 
     def combine_parts(self, context: SizeContext) -> None:
-        """Put the parts together: disjoint ones join, the others add up."""
+        """Combine the reads of parts: disjoint ones join, the others add up."""
         groups: list[list[tuple[CellRange, Span]]] = []
         for part, span in self.parts:
             home = next((g for g in groups if len(self.parts) <= _MOST_PARTS and _apart_from_all(part, g, context)), None)
@@ -441,22 +443,22 @@ class UsageCount:
             del self.uses[MOST_USES:]
 
     def times(self, count: Grade, why: str) -> UsageCount:
-        """The same inside something that runs `count` times.  Parts are settled already."""
+        """The usage by `count` runs.  The parts have been combined."""
         uses = [UsageSite(u.span, u.grade.times(count), f"{u.why}, {why}" if u.why else why) for u in self.uses]
         return UsageCount(self.grade.times(count), [use for use in uses if not use.grade.is_zero])
 
     def summed(self, index: SizeVariable, trips: Grade, why: str) -> UsageCount:
-        """The same in a loop whose turns differ.  Parts are settled already."""
+        """The usage by all iterations of a loop in whose grades the index occurs.  The parts have been combined."""
         uses = [UsageSite(u.span, u.grade.summed(index, trips), f"{u.why}, {why}" if u.why else why) for u in self.uses]
         return UsageCount(self.grade.summed(index, trips), [use for use in uses if not use.grade.is_zero])
 
     def join(self, other: UsageCount, why: str) -> UsageCount:
-        """Either this or the other, known only when run."""
+        """The usage by one of two alternatives."""
         uses = [UsageSite(u.span, u.grade.at_most(), u.why or why) for u in self.uses + other.uses]
         return UsageCount(self.grade.join(other.grade), uses[:MOST_USES])
 
     def include(self, other: UsageCount) -> None:
-        """Both this and the other."""
+        """Add another usage."""
         self.grade = self.grade.plus(other.grade)
         self.uses = (self.uses + other.uses)[:MOST_USES]
 
@@ -469,7 +471,7 @@ def _apart_from_all(part: CellRange, group: Sequence[tuple[CellRange, Span]], co
 
 
 def _covers(group: Sequence[CellRange], context: SizeContext) -> bool:
-    """Do the parts together take every element of the operand?"""
+    """Do the parts together read every element of the operand?"""
     if not all(part.covers_axes for part in group):
         return False
     shape = group[0].shape

@@ -1,1 +1,1 @@
-"""values."""
+"""What is known about values while checking: operands, facts, constants."""

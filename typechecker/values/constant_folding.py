@@ -1,9 +1,8 @@
-"""Constants known while checking, folded only where every back end gives the same bits.
+"""Constant folding while checking, only where every back end gives the same bits.
 
-Integers, bools, comparisons and text fold; f64 folds for the operations that IEEE fixes to the last bit (`+ - × ÷ √`),
-for rounding to whole numbers and for factorials of small ones.  A fold
-never removes an op: it only lets later rules see the value (`⍉` axes, `○` numbers, masks).  Integers wrap, as they do when the
-program runs; that a result left its type is said beside it, for the checker, which refuses it (E330).
+Integers, bools, comparisons and text are folded; f64 for the operations that IEEE 754 defines to the last bit (`+ - × ÷ √`), for
+rounding to whole numbers, and for factorials of small ones.  Folding removes no op: it lets later rules see values, such as axes
+of `⍉`, codes of `○`, and masks.  Integers wrap as at run time; an overflow is returned too, for the checker to refuse (E330).
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from ...lang.syntax.source import Span
 from ..core.arrays import Payload
 from ..elements import Element, Kind, integer_range, limits
 
-# ---------------------------------------------------------------------------------------------------- folding
+# ---------------------------------------------------------------------------------------------------- elementwise functions
 
 MOST_ITEMS = 4096
 _MOST_POWER = 4096
@@ -27,7 +26,7 @@ _EXACT = frozenset({"add", "sub", "mul", "neg", "abs", "ipow"})
 
 
 class Folded(NamedTuple):
-    """`data`: the payloads of the result, or None.  `overflow`: the first exact result that does not fit its type."""
+    """The items of the result, or None if it is not a constant; and the first exact result that does not fit the type, if any."""
 
     data: tuple[Payload, ...] | None = None
     overflow: int | None = None
@@ -81,7 +80,7 @@ _FLOATS: dict[str, Callable[..., Payload | None]] = {
 
 
 def _power(base: float, exponent: float) -> float | None:
-    """Powers and square roots that are small whole numbers, which no library rounds; 0 has a sign as a base has."""
+    """A power that is a small whole number, which no library rounds, else None; a zero keeps the sign of the base."""
     if not base.is_integer() or abs(base) > 2.0**53:
         return None
     if exponent == 0.5 and base >= 0 and math.isqrt(int(base)) ** 2 == base:
@@ -94,14 +93,14 @@ def _power(base: float, exponent: float) -> float | None:
 def fold(
     function: str, kind: Kind, target: Kind, args: Sequence[tuple[Payload, ...] | None], shapes: Sequence[tuple[int | None, ...]]
 ) -> tuple[Payload, ...] | None:  # fmt: skip
-    """The result's data when all operands are constants of one shape or scalars, else None."""
+    """The items of the result if all operands are constants, of one shape or scalars, else None."""
     return folded(function, kind, target, args, shapes).data
 
 
 def folded(
     function: str, kind: Kind, target: Kind, args: Sequence[tuple[Payload, ...] | None], shapes: Sequence[tuple[int | None, ...]]
 ) -> Folded:  # fmt: skip
-    """As `fold`, and whether a result does not fit."""
+    """As `fold`, with the first result that overflows."""
     if any(a is None for a in args):
         return Folded()
     known = [a for a in args if a is not None]
@@ -124,7 +123,7 @@ def folded(
         if overflow is None and function in _EXACT and isinstance(value, int) and not _holds(target, value):
             overflow = value
         values.append(as_payload(value, target))
-    return Folded(None if function == "ipow" else tuple(values), overflow)  # of a power only whether it fits is asked
+    return Folded(None if function == "ipow" else tuple(values), overflow)  # powers are checked for overflow only
 
 
 def _function(function: str, kind: Kind, arity: int) -> Callable[..., Payload | None] | None:
@@ -154,7 +153,7 @@ def _convert(data: tuple[Payload, ...], kind: Kind, target: Kind) -> tuple[Paylo
 
 
 def _single(value: Payload) -> Payload:
-    """A number rounded to binary32 once: large integers keep a sticky bit on the way through binary64."""
+    """A number rounded once to binary32; of large integers a sticky bit survives the conversion to binary64."""
     if isinstance(value, complex):
         return complex(_rounded(value.real), _rounded(value.imag))
     if isinstance(value, float):
@@ -190,22 +189,22 @@ def as_payload(value: Payload, kind: Kind) -> Payload:
 
 # ---------------------------------------------------------------------------------------------------- overflow
 #
-# Integer results that leave their type: known ones are E330, ones that finite ranges of all operands allow are W330.
+# Integer results that do not fit their type: known ones are E330, those that the ranges of all operands allow are W330.
 #
-# Integers wrap, which is seldom meant.  The range of u8 is its type's; i32 and i64 have one where literals, sizes, params or
-# `idx` bound them, so plain data never warns, nor do the functions on bits, nor `n|e`.
+# Integers wrap.  u8 has the range of its type; i32 and i64 have a range only where literals, sizes, params or `idx` bound them,
+# so input data never warn, nor do functions on bits, nor `n|e`.
 
 _OVERFLOW_MOST_POWER = 64
 
 
 def refused(value: int, kind: Kind, span: Span) -> Diagnostic:
-    """E330: the result is known."""
+    """E330 for a known result."""
     message = f"the result is {_shown(value)}, which does not fit {kind.value}{_bounds(kind)}"
     return Diagnostic(Code.E330, message, span, notes=(_advice(kind),))
 
 
 def warned(function: str, kind: Kind, args: Sequence[Element], span: Span) -> Diagnostic | None:
-    """W330 where the ranges of the operands are known and the result's is wider than its type."""
+    """W330 if the operands have ranges that allow results outside the type."""
     if limits(kind) is None or kind is Kind.BOOL or function not in ("add", "sub", "mul", "neg", "ipow"):
         return None
     ranges = [_range(element) for element in args]
@@ -231,7 +230,7 @@ def warned(function: str, kind: Kind, args: Sequence[Element], span: Span) -> Di
 
 
 def summed(items: Element, count: int, kind: Kind, span: Span) -> tuple[Element, Diagnostic | None]:
-    """What a sum of so many integers is, and W330 as of `warned`."""
+    """The element of a sum of `count` integers, and W330 as in `warned`."""
     low, high = _range(items)
     if low is None or high is None:
         return Element(kind), None
@@ -241,7 +240,7 @@ def summed(items: Element, count: int, kind: Kind, span: Span) -> tuple[Element,
 
 
 def _outside(low: int, high: int, kind: Kind, span: Span) -> Diagnostic | None:
-    """W330 where not all of a range is in the type's."""
+    """W330 if a range is not within that of the type."""
     bounds = limits(kind)
     if bounds is None or (bounds[0] <= low and high <= bounds[1]):
         return None

@@ -1,4 +1,4 @@
-"""Facts about values besides their types: constants, exact sizes, counts of masks, affine sequences, conversions."""
+"""Operands, and facts about values besides their types: counts of true elements of masks, affine sequences; conversions."""
 
 from __future__ import annotations
 
@@ -19,17 +19,14 @@ from ..sizes.size import maximum, minimum, surely_fits_i64, truncated_subtract
 from .constant_folding import fold
 
 # ---------------------------------------------------------------------------------------------------- operands
-#
-# What the elaborator knows about a value: its core id, type, and what is static about it.
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """An array value.
+    """An array value in the elaborator: its core id, its type, and its value as far as it is known while checking.
 
-    `static`: its singleton: a size for a scalar (`≢x`, `3`, a `param`), a tuple of sizes for a vector (`⍴x`, `2 3`);
-    sizes may be negative here.  `constant`: the literal data in row-major order when it was written in the program or
-    folded (any kind; kept only up to 4096 items).  `poisoned`: an error was reported; every rule returns a poisoned
-    operand quietly when given one.
+    `static` is the exact value as sizes: one for a scalar (`≢x`, `3`, a `param`), a tuple for a vector (`⍴x`, `2 3`); they may be
+    negative.  `constant` has the items in row-major order if they are written in the program or folded (any kind, at most 4096).
+    `poisoned`: an error has been reported; rules return a poisoned operand for it without another error.
     """
 
     value: ValueId
@@ -46,7 +43,7 @@ class TupleOperand:
 
 @dataclass(frozen=True, slots=True)
 class EnclosedOperand(TupleOperand):
-    """`⊂x`: one item.  Only `⌷` (its left argument: cells), `⊃` and `f¨` (the whole array beside each element) take it."""
+    """`⊂x`.  Only `⌷` (as its left argument, for cells), `⊃` and `f¨` (the whole array with each element) accept it."""
 
 
 Value: TypeAlias = Operand | TupleOperand
@@ -73,14 +70,16 @@ def is_poisoned(value: Value | None) -> bool:
     return any(x.poisoned for x in leaves(value))
 
 
-# ---------------------------------------------------------------------------------------------------- value_facts
+# ---------------------------------------------------------------------------------------------------- value facts
 
 @dataclass(frozen=True, slots=True)
 class ValueFacts:
-    """`quotients`: the exact fractions behind a division, so that `⌊n÷2` is a size; `digits`: how many a logarithm rounded up
-    counts; `negated`: what was negated, so that `(-+/m)↓x` is bounded; `modulus`: of what this is a remainder; `selected`: the
-    mask of known data that kept these cells; each position of an axis of
-    length `covers` is an item."""
+    """Facts from the op that defined a value, for the rules of the functions applied to it.
+
+    `quotients`: the exact fractions of a division, so that `⌊n÷2` is a size; `digits`: the most digits that a logarithm counts;
+    `negated`: the operand of a negation, so that `(-+/m)↓x` is bounded; `modulus`: the divisor of a remainder; `selected`: the
+    span of the mask, known while checking, that selected these cells; `covers`: every position of an axis of this length is an
+    item."""
 
     quotients: tuple[tuple[Size, Size], ...] | None = None
     digits: int | None = None
@@ -93,14 +92,13 @@ class ValueFacts:
 NO_FACTS = ValueFacts()
 
 
-# ---------------------------------------------------------------------------------------------------- mask_facts
+# ---------------------------------------------------------------------------------------------------- masks
 #
-# What the ops that made a mask say about how many of its elements hold.
+# Facts about the number of true elements of a mask, derived from its defining ops.
 #
-# Two masks computed alike from the same values are one mask, whose elements that hold are as many; of a mask and its opposite
-# every element holds in one; and some hold whatever the data are: ones that the program joins to a mask, the blank of
-# `' '=t,' '`, the first of equal cells, the place of the greatest integer.  Looking further than `DEPTH` ops back is given up,
-# which only forgets something true.
+# Structurally equal masks have equally many true elements; each element is true in exactly one of a mask and its opposite; and
+# some elements are true whatever the data are: ones that the program joins to a mask, the blank of `' '=t,' '`, the first of
+# equal cells, the position of the greatest integer.  The analysis looks at most `DEPTH` ops back, beyond which facts are lost.
 
 DEPTH = 48
 
@@ -110,7 +108,7 @@ _WITH_BLOCKS = (blocks.MapCells, blocks.CoreLoop, blocks.CoreBranch, blocks.Core
 
 
 class MaskFacts:
-    """Answers about the values of one builder; which are the same is remembered, for values never change."""
+    """Structural equality and true-element counts of the values of one builder; equalities are cached."""
 
     __slots__ = ("_at_most", "_definitions", "_minimum_true", "_same", "_types")
 
@@ -124,7 +122,7 @@ class MaskFacts:
         self._minimum_true: dict[ValueId, int] = {}
 
     def is_same(self, x: ValueId, y: ValueId, depth: int = DEPTH) -> bool:
-        """Are two values the same because the same ops made them from the same values?"""
+        """Are two values equal because the same ops computed them from the same values?"""
         if x == y:
             return True
         pair = (min(x, y), max(x, y))
@@ -154,7 +152,7 @@ class MaskFacts:
         return True
 
     def is_opposite(self, x: ValueId, y: ValueId) -> bool:
-        """Does each element of one mask hold exactly where the other's does not?"""
+        """Is one mask true exactly where the other is false?"""
         first, second = self._definitions.get(x), self._definitions.get(y)
         for op, other in ((first, y), (second, x)):
             if isinstance(op, c.Scalar) and op.function == "not" and self.is_same(op.args[0], other):
@@ -168,7 +166,7 @@ class MaskFacts:
         return all(self.is_same(p, q) for p, q in zip(first.args, second.args, strict=True))
 
     def minimum_true(self, mask: ValueId, depth: int = DEPTH) -> int:
-        """A number of elements that hold at least, whatever the data are, by what is known of sizes now."""
+        """A lower bound of the number of true elements, whatever the data are, from what is known about sizes now."""
         if depth == DEPTH:
             self._minimum_true.clear()
         known = self._minimum_true.get(mask)
@@ -205,7 +203,7 @@ class MaskFacts:
                 return 0
 
     def _written(self, x: ValueId, y: ValueId) -> int:
-        """How many items of x, of those that the program writes, are the integer or character y."""
+        """How many items of x, of those that are written in the program, equal the integer or character y."""
         items, sought = self._definitions.get(x), self._definitions.get(y)
         kinds = [self._types[value].element.kind for value in (x, y)]
         if not isinstance(sought, c.Literal) or self._types[y].shape or not all(k.is_integer or k is Kind.CHAR for k in kinds):
@@ -221,7 +219,7 @@ class MaskFacts:
                 return 0
 
     def _extreme(self, x: ValueId, y: ValueId) -> int:
-        """1 if y is the greatest or the least of the integers x (a NaN would be equal to nothing)."""
+        """1 if y is the maximum or minimum of the integers x, which then is equal to an item; else 0."""
         op = self._definitions.get(y)
         if not isinstance(op, c.Reduce) or op.function not in ("max", "min") or self._types[y].shape:
             return 0
@@ -229,23 +227,23 @@ class MaskFacts:
         return int(len(self._types[x].shape) == 1 and (kind.is_integer or kind is Kind.BOOL) and self.is_same(x, op.arg))
 
 
-# ---------------------------------------------------------------------------------------------------- sequences
+# ---------------------------------------------------------------------------------------------------- affine sequences
 #
-# Values that step evenly: `⍳n`, `a+b×⍳n`, a reversal or a part of one, found by looking at the ops that made them.
+# Vectors that are arithmetic progressions, recognised by their defining ops: `⍳n`, `a+b×⍳n`, reversals and parts of these.
 
 SEQUENCE_DEPTH = 24
 
 
 @dataclass(frozen=True, slots=True)
 class AffineSequence:
-    """Item i is `start + step·i`."""
+    """A vector whose item i is `start + step·i`."""
 
     start: Size
     step: Size
 
 
 class AffineSequences:
-    """Answers about the values of one builder."""
+    """Recognises affine sequences among the values of one builder."""
 
     __slots__ = ("_at_most", "_definitions", "_types")
 
@@ -257,7 +255,7 @@ class AffineSequences:
         self._at_most = at_most
 
     def of(self, value: ValueId, depth: int = SEQUENCE_DEPTH) -> AffineSequence | None:
-        """The sequence that a vector is, or None."""
+        """The affine sequence of a vector; None if it is not known to be one."""
         op = self._definitions.get(value)
         if op is None or not depth or len(self._types[value].shape) != 1:
             return None
@@ -317,7 +315,7 @@ class AffineSequences:
                 return None
 
     def step(self, value: ValueId, start: ValueId, depth: int = SEQUENCE_DEPTH) -> int | None:
-        """The literal that a value is more than another."""
+        """The constant difference of two values; None if it is unknown."""
         if value == start:
             return 0
         op = self._definitions.get(value)
@@ -338,7 +336,7 @@ class AffineSequences:
         return None
 
     def size(self, value: ValueId, depth: int = SEQUENCE_DEPTH) -> Size | None:
-        """The size that a scalar is, or None."""
+        """The size that a scalar equals; None if it is unknown."""
         op = self._definitions.get(value)
         if op is None or not depth or self._types[value].shape:
             return None
@@ -364,7 +362,7 @@ class AffineSequences:
 
 
 def _of_numbers(data: tuple[Payload, ...]) -> AffineSequence | None:
-    """At least two numbers that step evenly."""
+    """The sequence of at least two numbers that step evenly; else None."""
     numbers = [item for item in data if isinstance(item, int) and not isinstance(item, bool)]
     if len(numbers) != len(data) or len(numbers) < 2:
         return None
@@ -375,10 +373,8 @@ def _of_numbers(data: tuple[Payload, ...]) -> AffineSequence | None:
 
 # ---------------------------------------------------------------------------------------------------- conversions
 #
-# The builder's conversions and element-wise application (a mixin of `Builder`).
-#
-# Positions (`idx<n>`) are stored from 0.  `to_number` is the only place that adds the index origin and
-# `to_position` the only one that subtracts it.  Conversions keep singletons and ranges.
+# A mixin of `Builder`.  Positions (`idx<n>`) are stored from 0: only `to_number` adds the index origin, and only `to_position`
+# subtracts it.  Conversions keep static values and ranges.
 
 class Conversions:
     index_origin: int
@@ -394,7 +390,7 @@ class Conversions:
         ) -> Operand: ...  # fmt: skip
 
     def to_number(self, x: Operand, span: Span) -> Operand:
-        """A position becomes a number by adding the index origin; other values are unchanged."""
+        """A position as a number, with the index origin added; other values are unchanged."""
         element = x.type.element
         if element.index_bound is None or x.poisoned:
             return x
@@ -410,7 +406,7 @@ class Conversions:
                          constant=constant)  # fmt: skip
 
     def to_position(self, x: Operand, span: Span) -> Operand:
-        """A number used as an index becomes one counted from 0 (i64); a position is unchanged."""
+        """A number used as an index, counted from 0, as i64; a position is unchanged."""
         element = x.type.element
         if x.poisoned or element.index_bound is not None:
             return x
@@ -428,7 +424,7 @@ class Conversions:
                          static=shifted(x.static, -origin), constant=constant)  # fmt: skip
 
     def convert(self, x: Operand, kind: Kind, span: Span) -> Operand:
-        """To `kind`; checked when run (E703) only where the range does not show that it fits."""
+        """The value converted to `kind`; checked at run time (E703) unless its range fits."""
         if x.poisoned:
             return x
         x = self.to_number(x, span)
@@ -451,12 +447,12 @@ class Conversions:
         static = x.static if kind is Kind.I64 else None
         converted = self.emit(lambda r: Scalar(r, function, (x.value,)), ArrayType(target, x.type.shape), span, static=static,
                          constant=constant)  # fmt: skip
-        self.source_names.add(converted.value, self.span_of(x))  # messages point at what the program mentions
+        self.source_names.add(converted.value, self.span_of(x))  # messages point at the operand in the program
         return converted
 
 
 def shifted(static: Size | tuple[Size, ...] | None, by: int) -> Size | tuple[Size, ...] | None:
-    """A singleton plus a number."""
+    """A static value plus a number."""
     if static is None:
         return None
     return static + by if isinstance(static, Size) else tuple(s + by for s in static)
