@@ -43,6 +43,8 @@ class Piece:
     dies: int = 0
     read: bool = False
     brought: bool = False
+    shard: Box | None = None
+    """Of a partial result: the box of the phase that it is of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +157,7 @@ class _Judge(Timed):
             size = volume(part) * self.width(value)
             piece = Piece(device, part, step["end"], step["start"], which, place, size, step["end"])
             if self.is_partial(phase, box):
+                piece.shard = box
                 self.state.partials.setdefault(step["phase"], []).append(piece)
             else:
                 self.state.pieces.setdefault((device, value), []).append(piece)
@@ -187,13 +190,14 @@ class _Judge(Timed):
         phase = next((p for p in self.graph.phases if value in results_of(p)), None)
         assert phase is not None
         if step["partial"]:
-            mine = [p for p in self.state.partials.get(int(phase.id), []) if p.device == source]
+            every = self.state.partials.get(int(phase.id), [])
+            mine = [p for p in every if p.device == source and (step["box"] is None or p.shard == box)]
             for piece in mine:
                 piece.read, piece.dies = True, max(piece.dies, step["arrive"])
                 if past.get(piece.queue, -1) < piece.place or piece.ready > step["start"]:
                     self.fault(f"{name}: the partial result is not there")
             sent = [
-                Piece(target, p.box, step["arrive"], step["start"], which, place, p.size, step["arrive"], brought=True)
+                Piece(target, p.box, step["arrive"], step["start"], which, place, p.size, step["arrive"], False, True, p.shard)
                 for p in mine
             ]
             if not mine:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import accumulate
 from typing import Final, TypeAlias
@@ -50,7 +50,7 @@ from ..plan.plan import (
     WaitStep,
 )
 from ..problem import Keep, devices_named
-from ..program_facts.partitioning import MOST_PAIRS, meet, operand_boxes, reads_of, regions_of
+from ..program_facts.partitioning import MOST_PAIRS, full_box, is_inside, meet, operand_boxes, reads_of, regions_of
 from ..program_facts.scratch_memory import Numbers, first_gap, rounded
 from ..single_device import described, step_of
 from ..solution import Answer, Placed, QueueKind, Schedule, Shard, Synchronisation, Transfer
@@ -111,8 +111,11 @@ def reads_until(pieces: Sequence[PlannedBuffer], moves: list[Sent]) -> list[int 
     ]
 
 
-def peaks_of(pieces: Sequence[PlannedBuffer], schedule: Schedule, program: ProgramProblem) -> dict[int, int]:
-    """The most bytes alive at once on each device, scratch of running shards included."""
+def peaks_of(
+    pieces: Sequence[PlannedBuffer], schedule: Schedule, program: ProgramProblem, assembled: Mapping[Shard, int]
+) -> dict[int, int]:
+    """The most bytes alive at once on each device; with those of running shards: their scratch, and operands that are `assembled`
+    from several pieces."""
     changes: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for piece in pieces:
         changes[piece.device] += [(piece.start, rounded(piece.bytes)), (piece.end, -rounded(piece.bytes))]
@@ -122,6 +125,7 @@ def peaks_of(pieces: Sequence[PlannedBuffer], schedule: Schedule, program: Progr
         if task.together is not None:
             size = next(out_of_device for (d, _), out_of_device in zip(task.together.mode, task.together.scratch,
                 strict=True) if d == shard.device)
+        size += assembled.get(shard, 0)
         changes[int(shard.device)] += [(shard.start, size), (shard.end, -size)]
     return {device: _peak(deltas) for device, deltas in changes.items()}
 
@@ -252,6 +256,8 @@ class _PlanWriter:
     on: dict[tuple[int, int], list[PlannedBuffer]] = field(default_factory=lambda: defaultdict(list))
     frees: dict[tuple[int, int], list[FreeStep]] = field(default_factory=lambda: defaultdict(list))
     brought_in: frozenset[ValueId] = frozenset()
+    makers: dict[ValueId, int] = field(default_factory=dict)
+    assembled: dict[Shard, int] = field(default_factory=dict)
 
     # ------------------------------------------------------------------------------ the plan
 
@@ -311,6 +317,8 @@ class _PlanWriter:
         self.brought_in = frozenset(phase.result for phase in self.program.bound.graph.phases if isinstance(phase, Input))
         self.made = {(shard.phase, int(shard.device)): shard for shard in self.schedule.shards}
         self.boxes = Boxes(self.program, self.schedule.shards)
+        phases = enumerate(self.program.phases)
+        self.makers = {value: index for index, phase in phases for value in traverse.results(phase)}
         self.make_pieces()
         self.use_pieces()
         self.free_pieces()
@@ -401,6 +409,8 @@ class _PlanWriter:
                         if not piece.partial and early and self.meets(piece, needed):
                             piece.last, piece.used = at, True
                             piece.end = max(piece.end, step.end)
+                    if step.phase not in self.program.gangs:
+                        self.assembled[step] = self.assemble(step, needed)
                 elif isinstance(step, Transfer):
                     key = int(step.source), step.phase, step.partial
                     sent[key].append((step.start, step.arrive, self.boxes.of_transfer(step)))
@@ -415,8 +425,26 @@ class _PlanWriter:
                     piece.sent, piece.end = True, max(piece.end, until)
         makespan = self.schedule.makespan
         for piece in self.pieces:
+            if isinstance(self.program.phases[piece.phase], Output):  # what it is put together in leaves the run
+                piece.bytes += self.assembled.pop(self.made[piece.phase, piece.device], 0)
             if piece.kept or not (piece.used or piece.sent):
                 piece.end = max(piece.end, makespan)
+
+    def assemble(self, shard: Shard, needed: dict[ValueId, list[Box | None]]) -> int:
+        """The bytes of what a shard reads that no piece on its device holds alone: it is put together in an array."""
+        size, types = 0, self.program.bound.graph.types
+        for value, boxes in needed.items():
+            maker = self.makers.get(value)
+            pieces = [] if maker is None else [
+                piece for piece in self.on[int(shard.device), maker] if not piece.partial and piece.there <= shard.start
+            ]  # fmt: skip
+            if maker is None or len(pieces) < 2:
+                continue
+            index = traverse.results(self.program.phases[maker]).index(value)
+            full = full_box([self.numbers.cap(size) for size in types[value].shape])
+            held = [piece.boxes[index] or full for piece in pieces]
+            size += sum(rounded(self.bytes(value, box)) for box in boxes if not any(is_inside(box or full, one) for one in held))
+        return size
 
     def needed(self, shard: Shard) -> dict[ValueId, list[Box | None]]:
         """What a shard reads, by value."""
@@ -478,7 +506,7 @@ class _PlanWriter:
     # ------------------------------------------------------------------------------ queues
 
     def peaks(self) -> tuple[tuple[DeviceId, int], ...]:
-        peak_of = peaks_of(self.pieces, self.schedule, self.program)
+        peak_of = peaks_of(self.pieces, self.schedule, self.program, self.assembled)
         return tuple((DeviceId(name), peak_of.get(device, 0)) for device, name in enumerate(self.names))
 
     def queues(self) -> tuple[Queue, ...]:

@@ -268,6 +268,11 @@ def meet(a: Box | None, b: Box | None) -> bool:
     return a is None or b is None or a == b or all(max(p[0], q[0]) < min(p[1], q[1]) for p, q in zip(a, b, strict=True))
 
 
+def is_inside(box: Box, outer: Box) -> bool:
+    """Has one box all that another has?"""
+    return all(low <= start and stop <= high for (start, stop), (low, high) in zip(box, outer, strict=True))
+
+
 # ------------------------------------------------------------------------------ partial results
 
 

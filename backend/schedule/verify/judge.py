@@ -100,12 +100,14 @@ class ResidentPiece:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TaskRead:
-    """`way`: what it takes of copies (None: all)."""
+    """`way`: what it takes of copies (None: all); `size`: bytes of the array that the box is put together in, where no piece
+    has all of it."""
 
     key: Key
     box: Box
     match: Coverage = Coverage.COVER
     way: Hashable = None
+    size: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -390,6 +392,10 @@ def peaks(execution: Execution) -> dict[Hashable, tuple[int, int]]:
     }
     spans: dict[Hashable, list[tuple[int, int, int]]] = defaultdict(list, {d: [*intervals] for d,
         intervals in execution.spans.items()})
+    for task in execution.tasks():
+        for read in task.reads:
+            if read.size and not any(_has(piece, read, task, freed.get(piece, last)) for piece in holding(execution, read)):
+                spans[read.key[0]].append((task.start, task.end, read.size))
     for (device, _), pieces in execution.pieces.items():
         for piece in pieces:
             start, ends = piece.start, [end for end, _ in piece.uses]
@@ -401,6 +407,12 @@ def peaks(execution: Execution) -> dict[Hashable, tuple[int, int]]:
                     start = piece.maker.leaves
             spans[device].append((start, end, piece.size))
     return {device: _peak(intervals, empty=not execution.states_frees) for device, intervals in spans.items()}
+
+
+def _has(piece: ResidentPiece, read: TaskRead, task: Task, freed: int) -> bool:
+    """Has a piece all that a task reads, while it runs?"""
+    inside = all(low <= start and stop <= high for (start, stop), (low, high) in zip(read.box, piece.box, strict=True))
+    return inside and piece.there <= task.start and task.end <= freed
 
 
 def _meant(execution: Execution, keys: Sequence[Key], box: Box | None) -> list[ResidentPiece]:

@@ -347,12 +347,12 @@ class PlanTranslation:
         if box is None:
             inner_values = {value for inner in _inside(phase) for value in inner}
             for value in dict.fromkeys(v for v in traverse.uses(phase) if v not in inner_values):
-                task.reads.append(self.read(device, scope.read(phase, 0, value), self.all_of(value, scope)))
+                task.reads.append(self.operand(device, phase, value, self.all_of(value, scope), scope))
             self.results(device, task, phase, [self.all_of(value, scope) for value in traverse.results(phase)], scope)
             return task
         for value, part in zip(reads_of(phase, types), operand_boxes(phase, types, box), strict=True):
             if volume(part):
-                task.reads.append(self.read(device, scope.read(phase, 0, value), part))
+                task.reads.append(self.operand(device, phase, value, part, scope))
         if phase.id in self.combined:
             for value in traverse.results(phase):
                 piece = ResidentPiece(box, task.start, task.end, task.end)
@@ -494,6 +494,11 @@ class PlanTranslation:
 
     def read(self, device: DeviceId, name: Hashable, box: Box) -> TaskRead:
         return TaskRead((device, name), box)
+
+    def operand(self, device: DeviceId, phase: Phase, value: ValueId, box: Box, scope: CheckedScope) -> TaskRead:
+        """A read of a step that takes an operand in one array."""
+        size = rounded(self.bytes(value, box, scope)) if scope.counts else 0
+        return TaskRead((device, scope.read(phase, 0, value)), box, size=size)
 
     def all_of(self, value: ValueId, scope: CheckedScope) -> Box:
         shape = shape_of(value, scope.bound.graph.types)
