@@ -1,7 +1,7 @@
-"""Makes `backend/vm/runtime.ll`, the runtime's LLVM text, from its C: a step of a release, and of every change of that C.
+"""Compiles the C runtime to LLVM text, `backend/vm/runtime.ll`: run it after every change of the C sources.
 
-Needs exactly `ziglang==0.15.2` (`pip install`): its clang writes text that LLVM 20 and later read, and the same on every machine.
-What belongs to one machine (target, features, metadata) is taken out.  The first line has the digest of the sources, which a
+It needs exactly `ziglang==0.15.2` (`pip install`), whose clang writes text that LLVM 20 and later read, identical on every
+machine. Machine-specific lines (target, features, metadata) are removed.  The first line has the digest of the sources, which a
 test compares.
 
     python tools/runtime.py
@@ -24,24 +24,24 @@ FLAGS = (
 )  # fmt: skip
 _LINES_OF_A_MACHINE = ("target ", "source_filename", "; ModuleID", "!", "; Function Attrs")
 _ADDED = "@rho_pause("
-"""What `vm.runtime.Runtime` defines."""
+"""The declaration that `backend.vm.runtime.Runtime` replaces by a definition."""
 
 
 def digest() -> str:
-    """Of all sources, in the order of their names."""
-    made = hashlib.sha256()
+    """The digest of all sources, in the order of their names."""
+    result = hashlib.sha256()
     for file in sorted([*FOLDER.glob("*.c"), *FOLDER.glob("*.h")]):
-        made.update(f"{file.name}\n".encode() + file.read_bytes())
-    return made.hexdigest()
+        result.update(f"{file.name}\n".encode() + file.read_bytes())
+    return result.hexdigest()
 
 
 def stripped(text: str) -> str:
-    """Without what belongs to one machine."""
-    kept = [line for line in text.splitlines() if line and not line.startswith(_LINES_OF_A_MACHINE)]
-    kept = [line for line in kept if not (line.startswith("declare") and _ADDED in line)]
-    text = re.sub(r", !\w[\w.]* !\d+", "", "\n".join(kept))
+    """The LLVM text without machine-specific lines, after a line with the digest."""
+    lines = [line for line in text.splitlines() if line and not line.startswith(_LINES_OF_A_MACHINE)]
+    lines = [line for line in lines if not (line.startswith("declare") and _ADDED in line)]
+    text = re.sub(r", !\w[\w.]* !\d+", "", "\n".join(lines))
     text = re.sub(r' "[^"]*"(="[^"]*")?(?=.*\}$)', "", text, flags=re.MULTILINE)
-    text = text.replace("= { }", "= { nounwind }")  # a group may not be empty
+    text = text.replace("= { }", "= { nounwind }")  # LLVM rejects empty groups of attributes
     return f"; sha256 {digest()}\n{text}\n"
 
 

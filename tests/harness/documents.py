@@ -1,4 +1,4 @@
-"""The programs of documents (docs/testing.md), for tests that want many."""
+"""The programs in documents (docs/testing.md), as a corpus for tests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rho.shell.execution.doctest_parser import LineCase, ProgramCase, markdown_c
 
 
 def programs_of(path: Path) -> Iterator[str]:
-    """The text of each program: of a fence, and of each `⇐` line with the definitions above it."""
+    """The text of each program of a Markdown document: of each fence, and of each `⇐` line with the definitions above it."""
     for case in markdown_cases(path.read_text(encoding="utf-8")):
         if isinstance(case, LineCase):
             yield f"{case.before.strip()}\n{case.step.text}".lstrip()

@@ -1,8 +1,8 @@
-"""Random programs whose values are known: the text of an expression and what NumPy makes of it are drawn together.
+"""Generates random programs with their values: the text of each expression and its value in NumPy are drawn together.
 
-Values are small whole numbers of any kind, so that no order of sums and products rounds and equality is exact.  An axis is a name
-(`n`) or a number; sizes of 0 and 1 are drawn as others are.  `weights` makes a production more frequent; that of the name ""
-is for all that are not named.
+Values are small whole numbers of any kind, so that sums and products are exact in every order and results are compared for
+equality. An axis is a name (`n`) or a number; sizes 0 and 1 are drawn too.  `weights` are the relative frequencies of
+productions; that of "" is the default.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ Dims = tuple[str, ...]
 Made = tuple[str, Any, float]
 DTYPES: Mapping[str, Any] = {"i64": np.int64, "f64": np.float64, "f32": np.float32, "c128": np.complex128, "bool": np.bool_}
 LIMITS = {"i64": float("inf"), "f64": 2.0**50, "f32": 2.0**22, "c128": 2.0**48}
-"""Beyond these sums are no longer exact; integers wrap, in any order to the same."""
+"""Magnitudes up to which sums are exact; integers wrap, to the same value in any order."""
 
 SIZES = [(2, 3, 4), (3, 2, 5), (4, 4, 4), (1, 3, 2), (3, 1, 1), (0, 2, 3), (2, 0, 4), (5, 7, 3), (1, 1, 1)]
 
 
 @dataclass(frozen=True)
 class Term:
-    """An operand: a name or an expression in parentheses.  `bound`: of the magnitude of its items, in any order of work."""
+    """An operand: a name or an expression in parentheses, its value and axes, and a bound of the magnitude of its items."""
 
     text: str
     value: Any
@@ -36,7 +36,7 @@ class Term:
 
 @dataclass
 class Drawing:
-    """A program that grows: inputs are declared where they are needed, `define` names a value that others may share."""
+    """A program under construction: inputs are declared when needed, `define` names a value that later terms may share."""
 
     chance: random.Random
     kind: str = "i64"
@@ -70,7 +70,7 @@ class Drawing:
         return named
 
     def define_text(self, text: str) -> str:
-        """A name for what has no axes that others could want, such as what a mask selects."""
+        """A name for an expression whose axes no other term can use, such as the cells that a mask selects."""
         name = f"d{len(self.lines)}"
         self.lines.append(f"{name} ← {text}")
         return name
@@ -102,7 +102,7 @@ class Drawing:
         return tuple(self.dim() for _ in range(rank))
 
     def input(self, kind: str, dims: Dims, name: str = "", below: int | None = None) -> Term:
-        """`below`: items are places of so many."""
+        """A new input with random items; with `below`, positions on an axis of that length."""
         name = name or f"v{len(self.inputs)}"
         low, high = (-3, 4) if below is None else (0, max(1, below))
         value = self.random.integers(low, high, self.shape(dims)).astype(DTYPES[kind])
@@ -139,13 +139,13 @@ class Drawing:
         return f"({' '.join(dims)})" if len(dims) > 1 else dims[0]
 
     def places(self, dims: Dims, of: str) -> Term:
-        """Indices along an axis, also the same ones repeatedly."""
+        """Random indices of an axis, with repetitions."""
         return self.input("i64", dims, below=self.extent(of))
 
     # ------------------------------------------------------------------------------------------- numbers
 
     def number(self, dims: Dims, depth: int, kind: str = "") -> Term:
-        """An expression of numbers with these axes."""
+        """A random numeric expression with these axes."""
         kind = kind or self.kind
         shared = [term for term in self.shared if term.dims == dims and term.value.dtype == DTYPES[kind]]
         if shared and self.chance.random() < 0.25:
@@ -171,7 +171,7 @@ class Drawing:
         return Term(f"({text})", value.astype(DTYPES[kind]), dims, bound)
 
     def mask(self, dims: Dims, depth: int) -> Term:
-        """An expression of truth values."""
+        """A random expression of truth values."""
         draw = self.chance.randrange(6)
         if draw == 0 and depth > 0:
             a, b = self.mask(dims, depth - 1), self.mask(dims, depth - 1)
@@ -187,7 +187,7 @@ class Drawing:
         return Term(f"({a.text}{glyph}{b.text})", np.asarray(function(a.value, b.value)), dims, 1.0)
 
     def named_mask(self, dims: Dims, depth: int) -> Term:
-        """One that is selected by more than once."""
+        """A named mask, to be used more than once."""
         made = self.mask(dims, depth)
         return Term(self.define_text(made.text), made.value, dims, 1.0)
 

@@ -1,7 +1,8 @@
-"""Programs that a pass changes, beside NumPy: `python tests/harness/each_pass.py NAME COUNT [SEED]`; without a name the names.
+"""Tests passes on random programs that they change, against NumPy: `python tests/harness/each_pass.py NAME COUNT [SEED]`.
 
-For each draw: a part that the pass looks for (`patterns`), amid random expressions (`drawing`); the graph after every pass
-(`stepping`); and the values of the run.  `RHO_KERNELS=always` runs compiled code alone.
+Each program has a pattern that the pass rewrites (`patterns`) among random expressions (`drawing`); the graph is verified after
+every pass (`stepping`), and the values of runs are compared.  Without arguments the names of the passes are printed.
+`RHO_KERNELS=always` runs compiled code only.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ KINDS = ("i64", "i64", "i64", "f64", "f64", "f32", "c128")
 
 @dataclass(frozen=True)
 class Trial:
-    """A program, its inputs, the passes that changed it, and what is wrong with its outputs."""
+    """A program, its inputs, the passes that changed it, and what is wrong with its outputs (empty if nothing)."""
 
     text: str
     inputs: Mapping[str, Any]
@@ -40,7 +41,7 @@ class Trial:
 
 
 def drawn(name: str, seed: int) -> Drawing:
-    """A program for a pass, or for some at once (`MIXED`); of no name any program."""
+    """A random program for a pass, or for several (`MIXED`); for an empty name, any program."""
     chance = random.Random(f"{name} {seed}")
     drawing = Drawing(chance, chance.choice(KINDS))
     kind = drawing.kind
@@ -58,7 +59,7 @@ def drawn(name: str, seed: int) -> Drawing:
 
 
 def tried(drawing: Drawing, verified: bool = True, runs_of_each: int = 2) -> Trial:
-    """Later runs of a plan go other ways than the first (`backend.vm.executor`)."""
+    """Run a program `runs_of_each` times, since later runs of a plan use other code than the first (`backend.vm.executor`)."""
     core = check(Source("<drawn>", drawing.text)).core
     if core is None:
         return Trial(drawing.text, drawing.inputs, frozenset(), "is not accepted")
@@ -76,7 +77,7 @@ def tried(drawing: Drawing, verified: bool = True, runs_of_each: int = 2) -> Tri
 
 
 def trials(name: str, seeds: Iterable[int]) -> Iterator[tuple[int, Trial]]:
-    """Graphs are verified in an eighth of them."""
+    """The trials of some seeds; graphs are verified in an eighth of them."""
     with at_any_size():
         for seed in seeds:
             drawing = drawn(name, seed)

@@ -1,4 +1,4 @@
-"""Queues of a schedule that was changed: they hold the steps that are in the places of those before."""
+"""Queues for a mutated schedule."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rho.backend.schedule.solution import Placed, Schedule, Synchronisation
 
 
 def followed(sync: Synchronisation, before: Schedule, after: Schedule) -> Synchronisation:
-    """The queues of `before` with what `after` has in its place; so only what was changed is wrong with them."""
+    """The queues of `before` with each step replaced by its counterpart in `after`, so that nothing but the mutation is wrong."""
     new: dict[Placed, Placed] = {}
     for old_steps, steps in (
         (before.shards, after.shards), (before.combines, after.combines), (before.transfers, after.transfers)

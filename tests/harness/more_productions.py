@@ -1,4 +1,4 @@
-"""Productions of random programs that move, look up and select items, and that apply functions, beside those of `productions`."""
+"""More productions of random programs: those that move, look up and select items, and those that apply functions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["PRODUCTIONS"]
 
 @production(rank(0, 2))
 def joined(d: Drawing, dims: Dims, depth: int, kind: str) -> Made:
-    """The sum over two arrays behind one another."""
+    """The sum over a join of two arrays."""
     i, j = d.dim(), d.dim()
     a, b = d.number((i, *dims), depth, kind), d.number((j, *dims), depth, kind)
     glyph = "⍪" if dims else ","
@@ -25,7 +25,7 @@ def joined(d: Drawing, dims: Dims, depth: int, kind: str) -> Made:
 
 @production(lambda dims, kind: 0 < len(dims) < 3 and dims[0].isdigit())
 def taken(d: Drawing, dims: Dims, depth: int, kind: str) -> Made:
-    """Rows from one end; beyond the last they are zeros."""
+    """A take of rows from one end, with fills beyond the other."""
     source, count = d.dim(), int(dims[0])
     a, back = d.number((source, *dims[1:]), depth, kind), d.chance.random() < 0.3
     missing = np.zeros((max(0, count - len(a.value)), *a.value.shape[1:]), a.value.dtype)
@@ -59,7 +59,7 @@ def keyed(d: Drawing, dims: Dims, depth: int, kind: str) -> Made:
 
 @production(rank(0, 2))
 def folded(d: Drawing, dims: Dims, depth: int, kind: str) -> Made | None:
-    """From the right, by a function."""
+    """A fold by a dfn, from the right."""
     along = d.chance.choice(["1", "2", "3", "4"])
     a = d.number((along, *dims), depth, kind)
     value, bound = a.value[-1], a.bound
@@ -70,7 +70,7 @@ def folded(d: Drawing, dims: Dims, depth: int, kind: str) -> Made | None:
 
 @production(always)
 def guarded(d: Drawing, dims: Dims, depth: int, kind: str) -> Made:
-    """A branch, of which one arm is computed."""
+    """A guard, one arm of which is computed."""
     c, a, b = d.number((), depth, "i64"), d.number(dims, depth, kind), d.number(dims, depth, kind)
     text = f"{{0<{c.text}:⍵+{b.text} ⋄ ⍵-{b.text}}}{a.text}"
     return text, a.value + b.value if c.value > 0 else a.value - b.value, a.bound + b.bound
@@ -84,7 +84,7 @@ def turned_by_cell(d: Drawing, dims: Dims, depth: int, kind: str) -> Made:
 
 @production(rank(0, 2))
 def kept(d: Drawing, dims: Dims, depth: int, kind: str) -> Made:
-    """Items of a size that only the run knows, twice, and how many there are."""
+    """Two selections of the same run-time size, and their count."""
     along = d.dim()
     m, a, b = d.named_mask((along,), depth), d.number((along, *dims), depth, kind), d.number((along,), depth, kind)
     k, w = d.define_text(f"{m.text}⌿{a.text}"), d.define_text(f"{m.text}⌿{b.text}")
@@ -100,7 +100,7 @@ def kept(d: Drawing, dims: Dims, depth: int, kind: str) -> Made:
 
 @production(lambda dims, kind: len(dims) == 1)
 def looked_up(d: Drawing, dims: Dims, depth: int, kind: str) -> Made | None:
-    """Places in a table, also of what is not there."""
+    """Positions in a table, also of absent items."""
     if kind != "i64":
         return None
     of = d.dim()
@@ -113,7 +113,7 @@ def looked_up(d: Drawing, dims: Dims, depth: int, kind: str) -> Made | None:
 
 @production(lambda dims, kind: 0 < len(dims) < 3 and kind != "c128")
 def extreme(d: Drawing, dims: Dims, depth: int, kind: str) -> Made:
-    """Of each row, with the row."""
+    """The extreme of each row, combined with the row."""
     along = d.chance.choice(["1", "2", "3", "4"])
     a = d.define(d.number((*dims, along), depth, kind))
     return f"(⌈/{a.text})-⌊/{a.text}", a.value.max(-1) - a.value.min(-1), 2 * a.bound
@@ -121,7 +121,7 @@ def extreme(d: Drawing, dims: Dims, depth: int, kind: str) -> Made:
 
 @production(is_ordered)
 def halved(d: Drawing, dims: Dims, depth: int, kind: str) -> Made | None:
-    """Floats as whole numbers."""
+    """Floats rounded to whole numbers."""
     if kind not in ("f64", "f32"):
         return None
     a = d.number(dims, depth, kind)

@@ -1,6 +1,6 @@
-"""What each pass looks for, amid random expressions: a program's part for every name of `stepping.NAMES`.
+"""Patterns that passes rewrite, on random operands: at least one for every name in `stepping.NAMES`.
 
-A part defines values and gives a result, whose operands are random; what is around it is random too.
+A pattern defines values in a `Drawing` and returns a result; the program around it is random too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ORDERED = ("i64", "f64", "f32")
 
 
 def pattern(*names: str) -> Callable[[Pattern], Pattern]:
-    """`names`: the passes that it is for."""
+    """Register a pattern for the passes of these names."""
 
     def register(make: Pattern) -> Pattern:
         for name in names:
@@ -43,7 +43,7 @@ def pick_ordered(d: Drawing) -> None:
 
 
 def some(d: Drawing) -> str:
-    """An axis with items."""
+    """An axis of a size that is not 0."""
     return d.chance.choice([dim for dim in ("n", "m", "p", "2", "3", "5") if d.extent(dim)])
 
 
@@ -117,7 +117,7 @@ def invariant(d: Drawing) -> Term:
 
 @pattern("hoist_unfused_invariants")
 def turned_operand(d: Drawing) -> Term:
-    """What is invariant and cheap is an operand of what is not."""
+    """A cheap invariant value is an operand of a variant one."""
     d.kind = "i64"
     dim, times = d.dim(), d.chance.choice([1, 2, 3])
     a, y = d.number((dim, dim), 1), d.number((dim,), 1)
@@ -177,7 +177,7 @@ def reduced_by_a_mask(d: Drawing) -> Term:
 
 @pattern("batch_maps", "sink")
 def cells_of_a_mask(d: Drawing) -> Term:
-    """Functions of cells that find a size each."""
+    """A function of cells, each of which has its own run-time size."""
     if d.chance.random() < 0.6:
         d.kind = "i64"
     dim, rows = d.dim(), d.dim()
@@ -207,7 +207,7 @@ MULTIPLYING = {"": 0.05, "product": 2, "repeated": 3, "replicated": 1, "outer": 
 
 @pattern("regroup")
 def contraction(d: Drawing) -> Term:
-    """Products and sums that have a cheaper order, of operands that repeat, turn and share their axes."""
+    """Products and sums with a cheaper order, on operands that repeat, transpose and share axes."""
     saved, d.weights = d.weights, MULTIPLYING
     i, j, k = d.dims(3)
     depth = d.chance.choice([0, 0, 1])

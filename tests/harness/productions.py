@@ -1,4 +1,4 @@
-"""The productions of random programs (`drawing`): each writes a text and computes what it is, of operands with axes that fit."""
+"""The productions of random programs (`drawing`): each writes a text and computes its value, on operands with matching axes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PRODUCTIONS: dict[str, tuple[Fits, Make]] = {}
 
 
 def production(fits: Fits) -> Callable[[Make], Make]:
-    """`fits`: for which axes and kind of the result."""
+    """Register a production for the axes and kinds of results that `fits` accepts."""
 
     def register(make: Make) -> Make:
         PRODUCTIONS[make.__name__] = (fits, make)
@@ -38,12 +38,12 @@ def is_ordered(dims: Dims, kind: str) -> bool:
 
 
 def factor(kind: str) -> float:
-    """A complex product has two products in each part."""
+    """The growth of bounds by a product: a complex product adds two products in each part."""
     return 2.0 if kind == "c128" else 1.0
 
 
 def combined(d: Drawing, a: Term, b: Term, kind: str) -> tuple[str, Callable[[Any, Any], Any], float]:
-    """An arithmetic function, and the bound of its results."""
+    """A random arithmetic function of two terms: its glyph, its NumPy function, and the bound of its results."""
     choices: list[tuple[str, Callable[[Any, Any], Any], float]] = [
         ("+", np.add, a.bound + b.bound), ("-", np.subtract, a.bound + b.bound),
         ("×", np.multiply, a.bound * b.bound * factor(kind)), ("×", np.multiply, a.bound * b.bound * factor(kind)),
@@ -62,7 +62,7 @@ def arithmetic(d: Drawing, dims: Dims, depth: int, kind: str) -> Made:
 
 @production(rank(1))
 def extended(d: Drawing, dims: Dims, depth: int, kind: str) -> Made:
-    """One operand has leading axes only: its items serve cells of the other."""
+    """One operand has only leading axes of the other, whose cells its items apply to."""
     a, b = d.number(dims[: d.chance.randrange(len(dims))], depth, kind), d.number(dims, depth, kind)
     glyph, function, bound = combined(d, a, b, kind)
     short = a.value.reshape(a.value.shape + (1,) * (len(dims) - len(a.dims)))
@@ -132,7 +132,7 @@ def turned(d: Drawing, dims: Dims, depth: int, kind: str) -> Made:
 
 @production(rank(1))
 def repeated(d: Drawing, dims: Dims, depth: int, kind: str) -> Made:
-    """A reshape repeats cells; the axes of a cell must have items, or none is there to repeat."""
+    """A reshape that repeats cells, which must not be empty."""
     a = d.number(dims[d.chance.randrange(1, len(dims) + 1) :], depth, kind)
     if not a.value.size and np.prod(d.shape(dims)):
         return f"{d.shape_text(dims)}⍴0", np.zeros(d.shape(dims)), 0.0
@@ -236,7 +236,7 @@ def iterated(d: Drawing, dims: Dims, depth: int, kind: str) -> Made:
 
 @production(rank(1, 2))
 def mapped(d: Drawing, dims: Dims, depth: int, kind: str) -> Made:
-    """A function of the vectors of a table."""
+    """A function of the rows of a matrix."""
     along = d.dim()
     a = d.number((*dims, along), depth, kind)
     b = d.number((along,), depth, kind)

@@ -1,4 +1,4 @@
-"""What each rule looks for, amid random expressions; as `patterns` has it of passes."""
+"""Patterns that rewrite rules match, on random operands; see `patterns`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def long(d: Drawing, least: int) -> str:
-    """An axis of so many items at least."""
+    """An axis of at least `least` items."""
     return d.chance.choice([dim for dim in ("n", "m", "p") if d.extent(dim) >= least] + [str(d.chance.randint(least, least + 4))])
 
 
@@ -40,7 +40,7 @@ def places_of_a_mask(d: Drawing) -> Term:
 
 @pattern("rule solved")
 def solution(d: Drawing) -> Term:
-    """Of matrices whose inverse is of whole numbers: signed permutations with powers of two."""
+    """Linear systems whose matrices have exact inverses: signed permutations with powers of two."""
     d.kind = "f64"
     dim = some(d)
     size = d.extent(dim)

@@ -1,6 +1,6 @@
-"""A small HTTP server on the loopback: files of a folder by ranges, and servers that do worse.
+"""A small HTTP server on the loopback that serves the files of a folder, by ranges or with faults.
 
-The first part of a path says how it is served: `/ranges/x.npy` as it should be, other words as the methods below."""
+The first part of a path is the mode: `/ranges/x.npy` is served correctly, other modes misbehave (`Handler.answer`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from pathlib import Path
 
 
 class Served:
-    """`sent`: bytes of bodies, by the file's name; `asked`: requests, by method; `tag`: what is told of the files' version."""
+    """The state of a server: bytes of bodies sent, by file name; requests (`asked`), by method; `tag` is the ETag of all
+    files."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.tag, self.sent = folder, '"1"', dict[str, int]()
@@ -32,7 +33,7 @@ class Served:
 
 @contextmanager
 def serving(folder: Path) -> Iterator[Served]:
-    """A folder's files for as long as the block lasts."""
+    """Serve the files of a folder for the duration of the block."""
     served = Served(folder)
 
     class Handler(BaseHTTPRequestHandler):
@@ -99,7 +100,7 @@ def serving(folder: Path) -> Iterator[Served]:
 
     class Server(ThreadingHTTPServer):
         def handle_error(self, request: object, address: object) -> None:
-            """Who asked has gone."""
+            """Ignore clients that have disconnected."""
 
     server = Server(("127.0.0.1", 0), Handler)
     server.daemon_threads = True

@@ -1,9 +1,9 @@
-"""What a run draws: which share of the nets' cases, and which random programs, new ones at every commit.
+"""The sampling of test cases and the seeds of random programs, which change with every commit.
 
-`RHO_SHARE` is a fraction between 0 and 1: the gate takes a tenth of the cases of a net, `RHO_SHARE=1` takes all of them.
-`RHO_SEED` moves every draw; without it the seed is the number of the commit (0 where there is no git), so that two runs of one
-commit are alike and each commit looks at other cases.  A run prints its seed, and a test that fails prints the command that
-draws the same again.  A seed that has failed becomes permanent as an argument of `seeds`.
+`RHO_SHARE` is the fraction of the cases that a run takes: a tenth in the gate, all with `RHO_SHARE=1`.  `RHO_SEED` is the seed of
+every draw; by default it is the number of the commit (0 without git), so that runs of one commit are equal and each commit draws
+other cases.  A run prints its seed, and a failing test prints the command that repeats its draw.  A seed that has failed becomes
+a permanent argument of `seeds`.
 """
 
 import os
@@ -18,7 +18,7 @@ Case = TypeVar("Case")
 
 
 def _commit_number() -> int:
-    """How many commits led to the one that is checked out; 0 where git does not know."""
+    """The number of commits up to the one that is checked out; 0 without git."""
     folder = Path(__file__).resolve().parents[2]
     try:
         answer = subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=folder, capture_output=True, text=True, check=False)
@@ -29,12 +29,12 @@ def _commit_number() -> int:
 
 SHARE = min(1.0, max(0.0, float(os.environ.get("RHO_SHARE", "0.1"))))
 SEED = int(os.environ.get("RHO_SEED") or _commit_number())
-os.environ["RHO_SEED"] = str(SEED)  # the same one in workers and in processes that tests start
-APART = 10_000  # more than any net draws of one seed, so that no two commits draw the same programs
+os.environ["RHO_SEED"] = str(SEED)  # the same in the processes that tests start
+APART = 10_000  # more seeds than any test draws at a commit, so that no two commits draw the same programs
 
 
 def share(cases: Sequence[Case], seed: int = 0) -> list[Case]:
-    """The cases that this run looks at, in their order: a seeded sample, never empty unless `cases` is."""
+    """A seeded sample of the cases, in their order; empty only if `cases` is."""
     if SHARE >= 1.0 or not cases:
         return list(cases)
     count = max(1, round(len(cases) * SHARE))
@@ -43,31 +43,31 @@ def share(cases: Sequence[Case], seed: int = 0) -> list[Case]:
 
 
 def seeds(count: int, *failed: int, least: int = 1) -> list[int]:
-    """The seeds of a net's random programs: this run's share of `count`, `least` or more, after those that once `failed`."""
+    """The seeds of a test's random programs: those that once `failed`, then this run's share of `count`, at least `least`."""
     return [*failed, *range(SEED * APART, SEED * APART + min(count, max(least, repeats(count))))]
 
 
 def drawing(*names: object) -> random.Random:
-    """The source of one net's random choices, another one at every commit."""
+    """The random generator of one test, seeded by the names and the run's seed."""
     return random.Random(f"{SEED} {' '.join(map(str, names))}")
 
 
 def is_drawn(name: str, part: int = 2) -> bool:
-    """Is a case of a large table, told by its name, in this run?  One in `part` of them is; all with `RHO_SHARE=1`."""
+    """Is the case of this name in this run?  One in `part` is; all are with `RHO_SHARE=1`."""
     return SHARE >= 1.0 or zlib.crc32(f"{SEED} {name}".encode()) % part == 0
 
 
 def half(cases: Iterable[Case], of: str) -> list[Case]:
-    """About half of the cases that a test goes through by itself, others for each `of`; one at least, all with `RHO_SHARE=1`."""
+    """A sample of about half of the cases, another one for each `of`; at least one, and all with `RHO_SHARE=1`."""
     given = list(cases)
     return [case for place, case in enumerate(given) if is_drawn(f"{of} {place}")] or given[:1]
 
 
 def repeats(count: int) -> int:
-    """How many of `count` random draws this run makes, at least one."""
+    """This run's share of `count` random draws, at least one."""
     return max(1, round(count * SHARE))
 
 
 def again(test: str) -> str:
-    """The command that runs `test` once more with the draw of this run."""
+    """The command that repeats `test` with the draw of this run."""
     return f"RHO_SEED={SEED} RHO_SHARE={SHARE:g} python -m pytest -n0 '{test}'"

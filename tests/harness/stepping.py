@@ -1,6 +1,6 @@
-"""The passes over a graph one at a time, each rule of theirs by itself: which of them changes a graph.
+"""Runs the passes over a graph one at a time, each rewrite rule by itself, and records which of them change it.
 
-Passes leave small arrays alone, which is where random programs are quick: `at_any_size` takes their thresholds away.
+Passes skip small arrays, which random programs use for speed; `at_any_size` lowers their thresholds.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ THRESHOLDS: tuple[tuple[Any, str, Any], ...] = (
 
 @contextmanager
 def at_any_size() -> Iterator[None]:
-    """Passes do for small arrays what they do for large ones."""
+    """Inside the block, passes treat small arrays like large ones."""
     patches = [mock.patch.object(module, name, value) for module, name, value in THRESHOLDS]
     for patch in patches:
         patch.start()
@@ -64,11 +64,13 @@ OPTIMISING = [step for one in pipeline.PASSES for step in _steps_of(one)]
 SETTLING = [step for one in pipeline.SIZED_PASSES for step in _steps_of(one)]
 AFTERWARDS = [step for one in pipeline._CLEANUP_PASSES for step in _steps_of(one)]
 NAMES = (*dict.fromkeys(name for name, _ in (*OPTIMISING, *SETTLING, *AFTERWARDS)), "batch_maps")
-"""Every pass, by the function that does it, and every rule."""
+"""The names of all passes, by their functions, and of all rules."""
 
 
 def load(core: Core, inputs: Mapping[str, Any], *, verified: bool = True) -> tuple[BoundGraph, Set[str]]:
-    """As `backend.load`; and the names of the steps that changed the phases.  `verified`: the graph, after each of these."""
+    """Lower, optimise and bind as `backend.load` does: the graph, and the names of the steps that changed its phases.
+
+    With `verified`, the graph is verified after each of these."""
     changed: set[str] = set()
 
     def run(graph: Graph, steps: list[tuple[str, Callable[[Graph], Graph]]]) -> Graph:

@@ -1,8 +1,8 @@
-"""One program in several tiers: each gives the values of the reference interpreter, or fails with its code.
+"""Runs one program in several tiers and compares each with the reference interpreter, in values or in the code of its failure.
 
-`agree(program, arguments, tiers)` says what differs.  Integers, truth values and characters are equal, and so are floats of
-programs in which every operation has one order and one rounding.  Where one has not (`rounds`: products of matrices, transforms,
-complex arithmetic, functions of mathematics), items lie as near as `allowed` says, the one rule of how far apart sums may lie.
+`agree(program, arguments, tiers)` returns the differences.  Integers, truth values and characters must be equal, and so must
+floats of programs in which every operation has a defined order and rounding.  For other operations (`rounds`: matrix products,
+transforms, complex arithmetic, transcendental functions) `allowed` gives the tolerance.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from rho.typechecker.elements import Kind
 
 EVERY_PASS = frozenset({"views", "constants", "gathers", "sharing", "dead", "fusion"})
 MODES = ("off", "auto", "always")
-"""Of `RHO_KERNELS`: the plan's tiers on this machine."""
+"""The values of `RHO_KERNELS`, which are the plan's tiers on this machine."""
 UNITS = 4
-"""In the last place, for each term of a sum: two orders of n terms are each within n-1 roundings of the exact sum, and a term is
-itself a product or a function that is rounded."""
+"""Units in the last place that are allowed for each term of a sum: two orders of n terms are each within n-1 roundings of the
+exact sum, and each term is itself a rounded product or function."""
 FEWEST_TERMS = 16
 ROUNDED = frozenset({name for name, row in ROWS.items() if row.cost is CostClass.TRANSCENDENTAL} - {"sqrt"}) | {
     "pi_times",
     "inverse", "solve", "fft", "ifft", "rfft", "irfft", "cholesky", "qr", "svd", "eigh", "det", "slogdet",
 }  # fmt: skip
-"""Functions that the reference computes by another algorithm."""
+"""The functions that the reference computes by another algorithm."""
 
 Inputs = Mapping[str, Any]
 Params = Mapping[str, int]
@@ -56,12 +56,12 @@ class Value:
 
 
 Outcome = tuple[Value, ...] | str
-"""Outputs in the order of their names, then what is printed; the code of the failure where a run fails."""
+"""The outputs in the order of their names, then the printed values; or the code of the failure."""
 
 
 @lru_cache(maxsize=64)
 def checked(text: str, origin: int = 0) -> Core | None:
-    """The core of an accepted program; tests run one in several ways."""
+    """The core of a program, None if it is rejected; cached, since tests run a program in several tiers."""
     source = Source("<test>", ("⎕IO←1\n" if origin else "") + text)
     try:
         return check(source).core
@@ -86,13 +86,13 @@ def by_reference(core: Core, inputs: Inputs, params: Params | None = None) -> Ou
 
 
 def values_of(results: RunResults) -> tuple[Value, ...]:
-    """What a plan gave, as `by_reference` has it."""
+    """The results of a plan in the form of `by_reference`."""
     named = [*sorted(results.outputs.items()), *((f"line {n}", shown) for n, shown in enumerate(results.printed))]
     return tuple(Value(name, shown.kind, np.array(shown.value)) for name, shown in named)
 
 
 def run_plan(core: Core, inputs: Inputs, params: Params | None = None, without: frozenset[str] = frozenset()) -> RunResults:
-    """Load, plan and execute; nothing may warn and no input may change."""
+    """Load, plan and execute; a warning or a changed input is a failure."""
     with warnings.catch_warnings(), unchanged(inputs):
         warnings.simplefilter("error")
         bound = backend.load(core, inputs, params, without=without)
@@ -101,7 +101,7 @@ def run_plan(core: Core, inputs: Inputs, params: Params | None = None, without: 
 
 @contextmanager
 def unchanged(inputs: Inputs) -> Iterator[None]:
-    """No input may have changed in the end, unless what runs fails."""
+    """Assert that the block, unless it raises, leaves all inputs unchanged."""
     before = {name: np.array(value) for name, value in inputs.items()}
     yield
     for name, value in inputs.items():
@@ -110,7 +110,7 @@ def unchanged(inputs: Inputs) -> Iterator[None]:
 
 @contextmanager
 def kernels(mode: str) -> Iterator[None]:
-    """`RHO_KERNELS` while a plan runs."""
+    """Set `RHO_KERNELS` in the block."""
     before = os.environ.get("RHO_KERNELS")
     os.environ["RHO_KERNELS"] = mode
     try:
@@ -128,7 +128,7 @@ PLANS: tuple[Tier, ...] = ("plan", "no passes")
 
 
 def outcome(core: Core, inputs: Inputs, tier: Tier, params: Params | None = None) -> Outcome:
-    """What a program gives in one tier."""
+    """The outcome of a program in one tier."""
     if tier == "reference":
         return by_reference(core, inputs, params)
     try:
@@ -146,9 +146,9 @@ def agree(
     program: str | Core, arguments: Inputs, tiers: Sequence[Tier] = PLANS, params: Params | None = None, *,
     wanted: Sequence[Any] | None = None, terms: int | None = None,
 ) -> list[str]:  # fmt: skip
-    """What differs from the reference, or from `wanted` (outputs by name, then what is printed), in each of the tiers.
+    """The differences of each tier from the reference, or from `wanted` (outputs by name, then printed values).
 
-    `terms`: of the longest sum of the program, where no argument and no result is as long."""
+    `terms` is the number of terms of the program's longest sum, by default the length of the longest argument."""
     core = accepted(program) if isinstance(program, str) else program
     expected = by_reference(core, arguments, params)
     terms = max(terms or 0, longest(arguments)) if rounds(core) else 0
@@ -167,7 +167,7 @@ def agree(
 
 
 def rounds(core: Core) -> bool:
-    """May a tier round otherwise than the reference?"""
+    """May a tier round differently from the reference?"""
     complex_ = any(type.element.kind.is_complex for type in core.types.values())
     return complex_ or any(_rounds(op) for op in all_ops(core.block.ops))
 
@@ -185,13 +185,13 @@ def _rounds(op: Op) -> bool:
 
 
 def arrays(found: Outcome) -> list[Any]:
-    """The values of a run that must not fail."""
+    """The values of an outcome that must not be a failure."""
     assert not isinstance(found, str), found
     return [value.array for value in found]
 
 
 def longest(arguments: Inputs) -> int:
-    """Items of the longest argument: a sum may have as many terms."""
+    """The number of items of the longest argument, which bounds the terms of sums."""
     return max([FEWEST_TERMS, *(np.size(value) for value in arguments.values())])
 
 
@@ -209,7 +209,7 @@ def _told(outcome: Outcome) -> str:
 
 
 def difference(found: Value, expected: Value, terms: int) -> str:
-    """Empty where a value is the expected one; of `terms` 0, no float may round otherwise."""
+    """How a value differs from the expected one, empty if it does not; with `terms` 0 floats must be equal."""
     got, want = found.array, expected.array
     if found.kind is not expected.kind or got.shape != want.shape:
         return f"{found.kind.value}{list(got.shape)}, not {expected.kind.value}{list(want.shape)}"
@@ -227,8 +227,8 @@ def difference(found: Value, expected: Value, terms: int) -> str:
 
 
 def allowed(want: Any, terms: int) -> float:
-    """How far items may lie apart: `UNITS` in the last place of the largest for each of the `terms` of a sum.
+    """The tolerance: `UNITS` units in the last place of the largest finite item, for each of the `terms` of a sum.
 
-    Of the largest, as a sum whose terms cancel is smaller than what was rounded.  What is not finite has no part in it."""
+    It is relative to the largest item because a sum whose terms cancel is smaller than the rounded partial sums."""
     finite = np.abs(want[np.isfinite(want)])
     return float(UNITS * terms * np.finfo(want.dtype).eps * finite.max(initial=0.0))

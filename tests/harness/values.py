@@ -1,4 +1,4 @@
-"""Values that tests write down."""
+"""Values for tests, and the comparison of floats."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ def text(characters: str) -> Array:
 
 
 def is_within(found: Any, want: Any, ulps: float = 16) -> bool:
-    """Do all items differ by at most so many units in the last place of the largest item, at the precision of what was found?
+    """Do all items differ by at most `ulps` units in the last place of the largest item, at the precision of `found`?
 
-    For what is summed in another order, or where libraries round differently.  More is no rounding, and what is not finite must
-    be equal."""
+    For values that are summed in another order or rounded differently by libraries.  Items that are not finite must be equal."""
     found, want = np.asarray(found), np.asarray(want)
     if found.shape != want.shape:
         return False
