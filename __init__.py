@@ -29,7 +29,7 @@ __all__ = [
     "Session", "check", "compile", "eval", "load",
 ]  # fmt: skip
 
-_PLACES = {
+_MODULES = {
     "RhoError": "lang.diagnostics.model", "Rejected": "lang.diagnostics.model", "Refused": "lang.diagnostics.model",
     "RunFailed": "lang.diagnostics.model", "Session": "shell.pipeline", "Checked": "shell.pipeline_types",
     "Function": "shell.embedding.functions", "Program": "shell.embedding.programs", "Bounds": "shell.embedding.programs",
@@ -42,10 +42,10 @@ def compile(text: str, session: Session | None = None) -> Function:
 
     A function of `⍵` takes one argument, one of `⍺` and `⍵` takes two: `rho.compile("{⍺+2×⍵}")(a, w)`.
     Raises `Rejected` if the text is not a function or does not parse."""
-    made: Function = _module("shell.embedding.functions").compile_text(
+    function: Function = _module("shell.embedding.functions").compile_text(
         _text(text, "rho.compile takes the text of a function"), session
     )
-    return made
+    return function
 
 
 def load(path: str | os.PathLike[str], session: Session | None = None) -> Program:
@@ -54,8 +54,8 @@ def load(path: str | os.PathLike[str], session: Session | None = None) -> Progra
     Raises `Rejected` if the script has errors and `RunFailed` if the file cannot be read."""
     if not isinstance(path, str) and not hasattr(path, "__fspath__"):
         raise TypeError(f"rho.load takes the path of a program's file, not {type(path).__name__}")
-    made: Program = _module("shell.embedding.programs").load_program(path, session)
-    return made
+    program: Program = _module("shell.embedding.programs").load_program(path, session)
+    return program
 
 
 def eval(text: str, session: Session | None = None) -> Any:
@@ -68,8 +68,8 @@ def eval(text: str, session: Session | None = None) -> Any:
 def check(text: str, session: Session | None = None) -> Checked:
     """Check the text of a program without running it: `.accepted`, `.diagnostics`, `.types`.  Raises nothing."""
     source = _module("lang.syntax.source").Source("<rho.check>", _text(text, "rho.check takes the text of a program"))
-    found: Checked = (session or _module("shell.pipeline").Session()).check(source)
-    return found
+    checked: Checked = (session or _module("shell.pipeline").Session()).check(source)
+    return checked
 
 
 def _text(given: object, wanted: str) -> str:
@@ -80,7 +80,7 @@ def _text(given: object, wanted: str) -> str:
 
 def load_ipython_extension(ipython: Any) -> None:
     """`%load_ext rho` in IPython: the magics `%rho` and `%%rho`."""
-    _module("shell.jupyter.magic").load(ipython)
+    _module("shell.jupyter.magic").load_extension(ipython)
 
 
 def __dir__() -> list[str]:
@@ -88,7 +88,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    place = _PLACES.get(name)
+    place = _MODULES.get(name)
     if place is None:
         raise AttributeError(f"module 'rho' has no attribute {name!r}")
     return getattr(_module(place), name)

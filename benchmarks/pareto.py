@@ -17,7 +17,7 @@ from rho.backend.schedule.program.plan_program import front_of
 from rho.backend.schedule.rendering.gantt import fronts_svg
 from rho.backend.schedule.search.strategy import DEFAULT, FAST
 from rho.shell.execution.modules import bind_known_sizes
-from rho.shell.verbs.plan import drawn, lines
+from rho.shell.verbs.plan import front_drawing, front_lines
 
 HERE = Path(__file__).resolve().parent
 PROGRAMS = {
@@ -43,8 +43,8 @@ def main() -> None:
             checked.core, bound, profile, Objective.ENERGY, count=asked.points, budget=FAST if asked.fast else DEFAULT
         )
         shown = f"{name} ({', '.join(f'{size}={number}' for size, number in sizes.items())})"
-        drawings.append(drawn(front, shown))
-        text += ["", f"## {shown}", "", "```", *lines(front), "```"]
+        drawings.append(front_drawing(front, shown))
+        text += ["", f"## {shown}", "", "```", *front_lines(front), "```"]
         print(text[-3:], flush=True)
     (HERE / "results" / "pareto.svg").write_text(fronts_svg(drawings), encoding="utf-8")
     (HERE / "results" / "pareto.md").write_text("\n".join(text) + "\n", encoding="utf-8")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from .editor_files import generated
+from .editor_files import generated_files
 
 
 def main(words: list[str]) -> None:
     folder = Path(words[0]) if words else Path(__file__).resolve().parents[2] / "editors"
-    for name, text in generated().items():
+    for name, text in generated_files().items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

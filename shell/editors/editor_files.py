@@ -1,6 +1,6 @@
 """Generates the files of editors: the TextMate grammar (VS Code), and those of Vim and Helix (`editors/`).
 
-Scopes are the usual ones, so that every theme colours them; the server's semantic tokens add what only it knows.
+The grammar has the customary scopes, so that every theme colours them; the server's semantic tokens distinguish names by kind.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ...lang.syntax.lexer import ARGUMENTS, DYADIC_OPERATORS, FUNCTIONS, MONADIC
 
 # ---------------------------------------------------------------------------------------------------- words
 #
-# The words of the language by class, and what numbers, texts and names look like, in the dialects of regular expressions.
+# The words of the language by class, and regular expressions of numbers, texts and names.
 
 KEYWORDS = tuple(sorted(RESERVED_WORDS))
 TYPES = (*sorted(ELEMENT_NAMES), "idx", "int", "perm")
@@ -29,12 +29,12 @@ LIBRARY = tuple(sorted(glyph for glyph in FUNCTIONS | SYSTEM_CONSTANTS if glyph.
 PUNCTUATION = ("←", "→", "⋄", ":", ";")
 
 REAL = lexer.REAL.replace("*+", "*").replace("++", "+")
-"""Without possessive repetition, which editors lack."""
+"""The lexer's pattern of a real number without possessive repetition, which editors lack."""
 NUMBER = rf"{REAL}(?:[jJ]{REAL})?"
 
 
-def spelt(roles: frozenset[GlyphRole]) -> tuple[str, ...]:
-    """The names after a backtick of rows of these roles, longest first."""
+def glyph_names(roles: frozenset[GlyphRole]) -> tuple[str, ...]:
+    """The names of primitives with these roles, longest first."""
     names = {name for row in PRIMITIVES if row.role in roles for name in row.names}
     return tuple(sorted(names, key=lambda name: (-len(name), name)))
 
@@ -43,8 +43,8 @@ OPERATOR_ROLES = frozenset({GlyphRole.MONADIC_OPERATOR, GlyphRole.DYADIC_OPERATO
 FUNCTION_ROLES = frozenset({GlyphRole.FUNCTION})
 
 
-def typed() -> tuple[tuple[str, Primitive], ...]:
-    """Everything that can be typed after a backtick and the row it means, longest first."""
+def backtick_words() -> tuple[tuple[str, Primitive], ...]:
+    """Every name and key that can follow a backtick, with its primitive, longest first."""
     names: dict[str, Primitive] = {}
     for row in PRIMITIVES:
         for name in row.names:
@@ -60,7 +60,7 @@ def escaped(text: str) -> str:
 
 
 def alternatives(words: tuple[str, ...]) -> str:
-    """Longer ones first, single characters as a class."""
+    """A pattern that matches any of the words: longer ones first, single characters as a class."""
     long = [escaped(word) for word in sorted(words, key=lambda word: (-len(word), word)) if len(word) > 1]
     single = "".join(escaped(word) for word in words if len(word) == 1)
     return "|".join([*long, *([f"[{single}]"] if single else [])])
@@ -78,7 +78,7 @@ def _match(pattern: str, scope: str) -> dict[str, Any]:
 
 
 def grammar() -> dict[str, Any]:
-    """`source.rho`."""
+    """The TextMate grammar `source.rho`."""
     starting = tuple(word for word in KEYWORDS if word != "where")
     return {
         "name": "Rho",
@@ -105,8 +105,8 @@ def grammar() -> dict[str, Any]:
             _match("←|⋄|→|:|;", "keyword.operator.assignment"),
             _match(alternatives(OPERATORS), "keyword.operator"),
             _match(alternatives(GLYPH_FUNCTIONS), "support.function"),
-            _match(rf"`(?:{alternatives(spelt(OPERATOR_ROLES))})", "keyword.operator"),
-            _match(rf"`(?:{alternatives(spelt(FUNCTION_ROLES))})", "support.function"),
+            _match(rf"`(?:{alternatives(glyph_names(OPERATOR_ROLES))})", "keyword.operator"),
+            _match(rf"`(?:{alternatives(glyph_names(FUNCTION_ROLES))})", "support.function"),
             _match("`[A-Za-z]+|`[^\\s]", "constant.character.escape"),
             _match(NAME, "variable.other"),
         ],
@@ -114,7 +114,7 @@ def grammar() -> dict[str, Any]:
 
 
 def language_configuration() -> dict[str, Any]:
-    """Comments, brackets, words, indentation."""
+    """VS Code's configuration of comments, brackets, words and indentation."""
     pairs = [["{", "}"], ["[", "]"], ["(", ")"]]
     quoted = [{"open": quote, "close": quote, "notIn": ["string", "comment"]} for quote in ("'", '"')]
     return {
@@ -189,7 +189,7 @@ def as_json(value: dict[str, Any]) -> str:
 
 # ---------------------------------------------------------------------------------------------------- vim
 #
-# Vim's syntax and keymap files (`editors/neovim`): colours without a server, and glyphs typed by backtick names and keys.
+# Vim's syntax and keymap files (`editors/neovim`): colours without a server, and glyphs for backtick names and keys.
 
 _HEAD = '" Made by python -m rho.shell.editors from the table of primitives; do not edit.\n'
 _OR = r"\|"
@@ -204,8 +204,8 @@ def syntax() -> str:
         *[_literal("rhoOperator", glyph) for glyph in sorted(OPERATORS, key=lambda glyph: (len(glyph), glyph))],
         *[_literal("rhoDelimiter", glyph) for glyph in PUNCTUATION],
         r"syntax match rhoSpelling /`\%(\a\+\|\S\)/",
-        *[f"syntax match rhoFunction /`{name}/" for name in reversed(spelt(FUNCTION_ROLES))],
-        *[f"syntax match rhoOperator /`{name}/" for name in reversed(spelt(OPERATOR_ROLES))],
+        *[f"syntax match rhoFunction /`{name}/" for name in reversed(glyph_names(FUNCTION_ROLES))],
+        *[f"syntax match rhoOperator /`{name}/" for name in reversed(glyph_names(OPERATOR_ROLES))],
         r"syntax match rhoNumber /\k\@1<!¯\=\%(\d[0-9_]*\%(\.[0-9_]*\)\=\|\.\d[0-9_]*\)\%([eE]¯\=\d\+\)\="
         r"\%([jJ]¯\=\%(\d[0-9_]*\%(\.[0-9_]*\)\=\|\.\d[0-9_]*\)\%([eE]¯\=\d\+\)\=\)\=/",
         "syntax match rhoNumber /¯\\=∞\\|⍬/",
@@ -235,7 +235,7 @@ _LINKS = {
 
 
 def _literal(group: str, glyph: str) -> str:
-    """A glyph as it is: very nomagic, with the delimiter escaped."""
+    """A syntax rule that matches a glyph literally (very nomagic, with the delimiter escaped)."""
     text = glyph.replace("\\", "\\\\").replace("/", "\\/")
     return f"syntax match {group} /\\V{text}/"
 
@@ -244,7 +244,7 @@ def keymap() -> str:
     """`keymap/rho.vim`: `:set keymap=rho`, then a backtick and a name or key."""
     use = '" Use: :set keymap=rho (Ctrl-^ in insert mode turns it off and on).'
     lines = [_HEAD + use, 'let b:keymap_name = "ρ"', "loadkeymap"]
-    for word, row in reversed(typed()):
+    for word, row in reversed(backtick_words()):
         typed_keys = "".join({"\\": "<Bslash>", "|": "<Bar>", "<": "<lt>", " ": "<Space>", '"': '"'}.get(c, c) for c in word)
         glyph = "".join({"\\": "<Bslash>", "|": "<Bar>", "<": "<lt>"}.get(c, c) for c in row.glyph)
         lines.append(f"`{typed_keys}\t{glyph}")
@@ -256,7 +256,7 @@ def keymap() -> str:
 # Helix's settings (`editors/helix/languages.toml`).
 
 def languages() -> str:
-    """The language and how its server is started."""
+    """Helix's settings: the language, and how to start its server."""
     return """# Made by python -m rho.shell.editors; append it to ~/.config/helix/languages.toml.
 
 [language-server.rho]
@@ -281,12 +281,8 @@ formatter = { command = "rho", args = ["fmt", "-"] }
 """
 
 
-# ---------------------------------------------------------------------------------------------------- files
-#
-# What is generated, by path under `editors/`.
-
-def generated() -> dict[str, str]:
-    """Every file's text."""
+def generated_files() -> dict[str, str]:
+    """The text of every generated file, by its path under `editors/`."""
     return {
         "vscode/package.json": as_json(package()),
         "vscode/language-configuration.json": as_json(language_configuration()),

@@ -1,4 +1,4 @@
-"""The Pygments lexer, for Sphinx, Jupyter's HTML and everything else that colours with Pygments (entry point `rho`)."""
+"""The Pygments lexer, for Sphinx, Jupyter's HTML and other tools that colour with Pygments (entry point `rho`)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DEFINES = re.compile(r"[ \t]*←[ \t]*\{")
 
 
 class RhoLexer(Lexer):  # type: ignore[misc]  # Pygments has no types
-    """`rho`, files end in `.rho`."""
+    """The lexer `rho` for files that end in `.rho`."""
 
     name = "Rho"
     aliases: ClassVar[list[str]] = ["rho"]

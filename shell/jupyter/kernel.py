@@ -1,6 +1,6 @@
-"""The Jupyter kernel: messages in, `Notebook`'s answers out.
+"""The Jupyter kernel: passes messages to `Notebook` and sends back its outputs; installs the kernelspec.
 
-A cell is computed in a thread while the main thread waits for it, so that an interrupt (SIGINT) always gets away.
+A cell runs in a thread while the main thread waits, so that an interrupt (SIGINT) always takes effect at once.
 """
 
 from __future__ import annotations
@@ -20,13 +20,11 @@ from ... import __version__
 from ...lang.support.records import dataclass
 from .notebook import CellText, CellValue, Notebook
 
-# ---------------------------------------------------------------------------------------------------- kernel
-
 MOST_HISTORY = 10_000
 
 
 class RhoKernel(Kernel):
-    """One session."""
+    """The kernel of one session."""
 
     implementation = "rho"
     implementation_version = __version__
@@ -36,11 +34,11 @@ class RhoKernel(Kernel):
         "codemirror_mode": "apl",
     }  # fmt: skip
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, **options: Any) -> None:
         start: Any = super().__init__  # ipykernel says no types
-        start(**given)
+        start(**options)
         self.notebook = Notebook(environment=os.environ)
-        self._entered: list[str] = []
+        self._history: list[str] = []
 
     async def do_execute(
         self, code: str, silent: bool, store_history: bool = True, user_expressions: dict[str, str] | None = None,
@@ -50,16 +48,16 @@ class RhoKernel(Kernel):
             return self._ok({})
         cell = self.notebook.execute(code, f"<cell {self.execution_count}>")
         if store_history and not silent:
-            self._entered = [*self._entered[1 - MOST_HISTORY :], code]
+            self._history = [*self._history[1 - MOST_HISTORY :], code]
         for output in cell.outputs if not silent else ():
             self._show(output)
         if cell.failure is not None:
             failure = cell.failure
             content = {"ename": failure.name, "evalue": failure.message, "traceback": list(failure.lines)}
             if not silent:
-                self._tell("error", content)
+                self._send("error", content)
             return {"status": "error", "execution_count": self.execution_count, **content}
-        return self._ok({name: self._evaluated(text) for name, text in (user_expressions or {}).items()})
+        return self._ok({name: self._evaluate_expression(text) for name, text in (user_expressions or {}).items()})
 
     def _ok(self, expressions: dict[str, Any]) -> dict[str, Any]:
         count = self.execution_count
@@ -67,19 +65,19 @@ class RhoKernel(Kernel):
 
     def _show(self, output: CellText | CellValue) -> None:
         if isinstance(output, CellText):
-            self._tell("stream", {"name": output.stream, "text": output.text})
+            self._send("stream", {"name": output.stream, "text": output.text})
             return
         content: dict[str, Any] = {"data": output.data, "metadata": {}}
         if output.result:
             content["execution_count"] = self.execution_count
-        self._tell("execute_result" if output.result else "display_data", content)
+        self._send("execute_result" if output.result else "display_data", content)
 
-    def _tell(self, kind: str, content: dict[str, Any]) -> None:
+    def _send(self, kind: str, content: dict[str, Any]) -> None:
         send: Any = self.send_response
         send(self.iopub_socket, kind, content)
 
-    def _evaluated(self, text: str) -> dict[str, Any]:
-        """A user expression: the session stays as it is."""
+    def _evaluate_expression(self, text: str) -> dict[str, Any]:
+        """Evaluate a user expression of the protocol; the session stays as it is."""
         state = self.notebook.workspace.state
         cell = self.notebook.execute(text, "<expression>")
         self.notebook.workspace.state = state
@@ -113,8 +111,8 @@ class RhoKernel(Kernel):
         self, hist_access_type: str, output: bool, raw: bool, session: Any = None, start: Any = None, stop: Any = None,
         n: Any = None, pattern: str | None = None, unique: bool = False,
     ) -> dict[str, Any]:  # fmt: skip
-        """Of this session."""
-        lines = list(enumerate(self._entered, 1))
+        """The history of this session."""
+        lines = list(enumerate(self._history, 1))
         match hist_access_type:
             case "search":
                 lines = [line for line in lines if fnmatch.fnmatchcase(line[1], pattern or "*")]
@@ -137,7 +135,7 @@ def main() -> None:
 
 # ---------------------------------------------------------------------------------------------------- kernelspec
 #
-# What `rho kernel install` puts in place: how the kernel is started, and its logo.
+# The files that `rho kernel install` installs: how to start the kernel, and its logo.
 
 NAME: Final = "rho"
 _LOGO: Final = """\
@@ -150,26 +148,26 @@ _LOGO: Final = """\
 
 @dataclass(frozen=True, slots=True)
 class InstallLocation:
-    """Where: for the user, under a prefix, or (neither) in the environment that Rho runs in."""
+    """Where to install: for the user, under a prefix, or (neither) in the environment that Rho runs in."""
 
     user: bool = False
     prefix: str | None = None
 
 
-def install(name: str, target: InstallLocation) -> str:
-    """The folder it is in now.  OSError: it cannot be written."""
+def install_kernelspec(name: str, target: InstallLocation) -> str:
+    """Install the kernelspec; returns its folder.  OSError: it cannot be written."""
     from jupyter_client.kernelspec import KernelSpecManager
 
     with tempfile.TemporaryDirectory(prefix="rho-kernel-") as folder:
         Path(folder).chmod(0o755)
-        write(Path(folder), name)
+        write_kernelspec(Path(folder), name)
         prefix = None if target.user else target.prefix or sys.prefix
         installed: Any = KernelSpecManager().install_kernel_spec(folder, name, user=target.user, prefix=prefix)
     return str(installed)
 
 
-def write(folder: Path, name: str) -> None:
-    """The files of a kernelspec."""
+def write_kernelspec(folder: Path, name: str) -> None:
+    """Write the files of a kernelspec into a folder."""
     spec = {
         "argv": [sys.executable, "-Xfrozen_modules=off", "-m", "rho.shell.jupyter", "-f", "{connection_file}"],  # for ipykernel
         "display_name": "Rho" if name == NAME else f"Rho ({name})",

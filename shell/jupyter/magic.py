@@ -1,9 +1,7 @@
-"""`%load_ext rho` in a Python notebook: `%rho EXPR` gives its value to Python, a `%%rho` cell runs a session beside Python's.
+"""`%load_ext rho` in a Python notebook: `%rho EXPR` returns a value to Python, a `%%rho` cell runs statements in a Rho session.
 
-`%%rho -i xs -o labels` takes Python's `xs` in and gives `labels` back; both by name, both copied.  The session lives as long as
-the notebook; `%%rho --new` starts another.
-
-Neighbours: `notebook` (what a cell does), `workspace.exchange` (values), `rho.load_ipython_extension`.
+`%%rho -i xs -o labels` copies Python's `xs` into the session and `labels` back.  The session lives as long as the notebook;
+`%%rho --new` starts another.
 """
 
 from __future__ import annotations
@@ -63,15 +61,15 @@ class RhoMagics(Magics):
             workspace.abandon()
             raise
         if entered.exit is not Exit.OK:
-            raise RhoFailed(self.notebook.failed(entered))
+            raise RhoFailed(self.notebook.failure_of(entered))
         workspace.state = state
         return result_of(entered)
 
     def _cell(self, line: str, cell: str) -> None:
-        given, wanted, new = _options(line)
+        inputs, outputs, new = _parse_options(line)
         if new:
             self.notebook = Notebook()
-        for name in given:
+        for name in inputs:
             if name not in self.python.user_ns:
                 guess = did_you_mean(name, [key for key in self.python.user_ns if not key.startswith("_")])
                 raise UsageError(f"-i {name}: Python has no `{name}`{guess}")
@@ -87,11 +85,11 @@ class RhoMagics(Magics):
             if done.failure.name == "KeyboardInterrupt":
                 raise KeyboardInterrupt
             raise RhoFailed(done.failure)
-        self.python.user_ns.update({name: fetch_value(self.notebook.workspace, name) for name in wanted})
+        self.python.user_ns.update({name: fetch_value(self.notebook.workspace, name) for name in outputs})
 
 
-def _options(line: str) -> tuple[list[str], list[str], bool]:
-    """The names in and out, and whether a new session is wanted."""
+def _parse_options(line: str) -> tuple[list[str], list[str], bool]:
+    """The names after `-i` and `-o`, and whether `--new` starts a session.  UsageError: another option."""
     names_of: dict[str, list[str]] = {"-i": [], "-o": []}
     words = line.split()
     new = False
@@ -106,6 +104,6 @@ def _options(line: str) -> tuple[list[str], list[str], bool]:
     return names_of["-i"], names_of["-o"], new
 
 
-def load(ipython: Any) -> None:
-    """What `%load_ext rho` calls."""
+def load_extension(ipython: Any) -> None:
+    """Register the magics; called by `%load_ext rho`."""
     ipython.register_magics(RhoMagics)

@@ -1,7 +1,7 @@
-"""A notebook's session: cells are entered, completed and looked up; what comes back is plain data for any front end.
+"""A notebook's session: runs, completes and explains cells; the results are plain data for any front end.
 
-A cell holds statements, or commands of the session (`)type x`, `)plot x`) on lines of their own.  What stands before a command is
-entered first.  A cell that fails leaves the session as it was before the statements that failed.
+A cell has statements, or commands of the session (`)type x`, `)plot x`) on lines of their own, which run in order.  A cell that
+fails leaves the session as it was before the statements that failed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ...lang.syntax.source import Source
 from ...typechecker.elements import Kind
 from ..console.process_exit import Exit
 from ..console.standard_streams import Console
-from ..display import documentation, documentation as library
+from ..display import documentation
 from ..display.values import LIMIT, display, matrix_cells
 from ..execution.outcome import WHOLE_TEXT_LIMIT, DisplayedValue
 from ..execution.params import Permissions
@@ -42,7 +42,7 @@ from ..workspace.workspace import EntryResult, Workspace
 
 # ---------------------------------------------------------------------------------------------------- rendering
 #
-# What a cell shows of a value: text always, a table for a matrix, a picture for what was plotted; and messages in colour.
+# Values as text, matrices also as HTML tables, plots also as images; messages in colour.
 
 Bundle: TypeAlias = dict[str, str]
 """Representations by their media type."""
@@ -51,8 +51,8 @@ WIDTH = 80
 _STYLE = "text-align: right; font-family: monospace"
 
 
-def bundle(shown: DisplayedValue, settings: ReplSettings) -> Bundle:
-    """A value: its type where it is not a scalar, then its elements, cut like those of a session."""
+def value_bundle(shown: DisplayedValue, settings: ReplSettings) -> Bundle:
+    """The representations of a value: its type, unless it is a scalar, then its elements, cut as in a session."""
     limit = WHOLE_TEXT_LIMIT if shown.kind is Kind.CHAR else LIMIT
     lines = display(shown.value, kind=shown.kind, digits=settings.digits, limit=limit, width=WIDTH)
     header = concrete_type(shown) if shown.shape and settings.types else ""
@@ -71,7 +71,7 @@ def _table(shown: DisplayedValue, header: str, settings: ReplSettings) -> str:
 
 
 def picture_bundle(picture: Picture) -> Bundle:
-    """Characters, and an image where matplotlib is installed."""
+    """The representations of a picture: characters, and an image if matplotlib is installed."""
     data = {"text/plain": "\n".join(picture_lines(picture, WIDTH, HEIGHT, colour=False))}
     if figures.has_matplotlib():
         data["image/png"] = base64.b64encode(figures.figure(picture, "png")).decode("ascii")
@@ -86,7 +86,7 @@ def messages_text(diagnostics: Sequence[Diagnostic], sources: Mapping[str, Sourc
 
 _COMMAND = re.compile(r"\)([a-z]+)\b")
 _NAMES = frozenset(name for name, _ in COMMANDS)
-_KEYED = re.compile(r"`(\S)$")
+_GLYPH_KEY = re.compile(r"`(\S)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class CellText:
 
 @dataclass(frozen=True, slots=True)
 class CellValue:
-    """Something shown; `result`: the value of the cell."""
+    """A value that a cell displays; `result`: it is the value of the cell."""
 
     data: Bundle
     result: bool = False
@@ -119,8 +119,8 @@ Output: TypeAlias = CellText | CellValue
 
 
 @dataclass(slots=True)
-class Cell:
-    """What executing a cell did, in order."""
+class CellResult:
+    """The outputs of a cell, in order, and its failure if it failed."""
 
     outputs: list[Output] = field(default_factory=list)
     failure: CellFailure | None = None
@@ -128,7 +128,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """`matches` may replace the characters from `start` to `end`; each has a word about it."""
+    """Completions: each of `matches` (text, remark) can replace the characters from `start` to `end`."""
 
     matches: tuple[tuple[str, str], ...]
     start: int
@@ -136,7 +136,7 @@ class Completion:
 
 
 class Notebook:
-    """One session.  `environment` is for settings of the console only."""
+    """A notebook's session.  `environment`: environment variables for the console (NO_COLOR, COLUMNS)."""
 
     def __init__(self, workspace: Workspace | None = None, environment: Mapping[str, str] | None = None) -> None:
         self._environment = environment or {}
@@ -146,13 +146,13 @@ class Notebook:
 
     # ------------------------------------------------------------------------------------- executing
 
-    def execute(self, code: str, name: str | None = None) -> Cell:
-        """Never raises; an interrupt is a failure of the cell."""
+    def execute(self, code: str, name: str | None = None) -> CellResult:
+        """Run a cell.  Never raises; an interrupt is a failure of the cell."""
         self._count += 1
-        cell = Cell()
+        cell = CellResult()
         source = name or f"<cell {self._count}>"
         try:
-            self._run(list(_pieces(statements_of_transcript(code))), source, cell)
+            self._run(list(_split_commands(statements_of_transcript(code))), source, cell)
         except KeyboardInterrupt:
             self.workspace.abandon()
             cell.failure = _failure("KeyboardInterrupt", "interrupted; the session is as it was before")
@@ -161,13 +161,13 @@ class Notebook:
         except MemoryError:
             cell.failure = _failure(Code.E703, "there is not enough memory to go on; nothing was kept")
         except Exception as error:  # the cell's own barrier: a bug in Rho leaves a reproducer, and the kernel running
-            cell.failure = _bug(error, code)
+            cell.failure = _bug_failure(error, code)
         return cell
 
-    def _run(self, pieces: Sequence[str], source: str, cell: Cell) -> None:
-        """Statements and commands in their order, up to the first that fails."""
+    def _run(self, pieces: Sequence[str], source: str, cell: CellResult) -> None:
+        """Run statements and commands in order, up to the first that fails."""
         for index, piece in enumerate(pieces):
-            if _command(piece):
+            if _is_command(piece):
                 self._command(piece, cell)
             else:
                 part = source if len(pieces) == 1 else f"{source[:-1]}, part {index + 1}>"
@@ -175,11 +175,11 @@ class Notebook:
             if cell.failure is not None:
                 return
 
-    def _enter(self, text: str, name: str, cell: Cell, *, is_last: bool) -> None:
+    def _enter(self, text: str, name: str, cell: CellResult, *, is_last: bool) -> None:
         workspace = self.workspace
         entered, state = interruptible(lambda: workspace.evaluate(text, name))
         if entered.exit is not Exit.OK:
-            cell.failure = self.failed(entered)
+            cell.failure = self.failure_of(entered)
             return
         workspace.state = state
         if entered.diagnostics:
@@ -188,16 +188,16 @@ class Notebook:
         last = statements_of(text)[-1:]
         has_result = is_last and bool(last) and last[0].kind is StatementKind.EXPRESSION and not last[0].prints_its_value
         for number, shown in enumerate(entered.printed, 1):
-            cell.outputs.append(CellValue(bundle(shown, self.settings), has_result and number == len(entered.printed)))
+            cell.outputs.append(CellValue(value_bundle(shown, self.settings), has_result and number == len(entered.printed)))
 
-    def failed(self, entered: EntryResult) -> CellFailure:
-        """What an entry that was refused says."""
+    def failure_of(self, entered: EntryResult) -> CellFailure:
+        """The failure of an entry: its first error, and all messages."""
         diagnostics = [one for one in entered.diagnostics if one.is_error] or list(entered.diagnostics)
         coloured = messages_text(entered.diagnostics, self.workspace.sources)
         plain = messages_text(entered.diagnostics, self.workspace.sources, Ink.PLAIN)
         return CellFailure(diagnostics[0].code, diagnostics[0].message, tuple(coloured.split("\n")), plain)
 
-    def _command(self, line: str, cell: Cell) -> None:
+    def _command(self, line: str, cell: CellResult) -> None:
         out, err = io.StringIO(), io.StringIO()
         context = CommandContext(self.workspace, Console(out, err, io.StringIO(), self._environment), self.settings)
         if line.split()[0] in (")quit", ")exit", ")off"):
@@ -216,16 +216,16 @@ class Notebook:
         elif code is not Exit.OK:
             cell.failure = _failure("command", err.getvalue().rstrip("\n") or f"{line.split()[0]} failed")
 
-    def _plot(self, rest: str, context: CommandContext, cell: Cell) -> Exit:
+    def _plot(self, rest: str, context: CommandContext, cell: CellResult) -> Exit:
         cell.outputs.append(CellValue(picture_bundle(picture_of(rest, context))))
         return Exit.OK
 
-    # ------------------------------------------------------------------------------------- asking
+    # ------------------------------------------------------------------------------------- completing, explaining
 
     def complete(self, code: str, cursor: int) -> Completion:
-        """What may stand before the cursor: names, glyphs by name or key after a backtick, members, commands, files."""
+        """The completions at the cursor: names, glyphs by name or key after a backtick, members, commands, files."""
         before = code[:cursor]
-        keyed = _KEYED.search(before)
+        keyed = _GLYPH_KEY.search(before)
         row = by_key(keyed[1]) if keyed and not keyed[1].isalpha() else None
         if row is not None:
             return Completion(((row.glyph, row.title),), cursor - 2, cursor)
@@ -235,13 +235,12 @@ class Notebook:
         return Completion(tuple(matches.items()), cursor - longest, cursor)
 
     def inspect(self, code: str, cursor: int) -> Bundle | None:
-        """The page of what is at the cursor, or right before it."""
-
+        """The page of the word at the cursor or right before it; None if there is none."""
         return page_at(self.workspace, code, cursor)
 
     def is_complete(self, code: str) -> tuple[str, str]:
         """`complete`, or `incomplete` with the blanks that the next line starts with."""
-        if _command(code) or not code.strip():
+        if _is_command(code) or not code.strip():
             return "complete", ""
         if not unfinished(code):
             return "complete", ""
@@ -250,11 +249,11 @@ class Notebook:
         return "incomplete", blanks + ("  " if last.rstrip()[-1:] in ("{", "(", "[") else "")
 
 
-def _pieces(code: str) -> Iterator[str]:
-    """Statements between commands, and commands, in order; lines inside an open bracket belong to it."""
+def _split_commands(code: str) -> Iterator[str]:
+    """The statements between commands, and the commands, in order; a line inside an open bracket is no command."""
     pending: list[str] = []
     for line in code.split("\n"):
-        if _command(line) and not unfinished("\n".join(pending)):
+        if _is_command(line) and not unfinished("\n".join(pending)):
             if "".join(pending).strip():
                 yield "\n".join(pending)
             yield line.strip()
@@ -265,7 +264,7 @@ def _pieces(code: str) -> Iterator[str]:
         yield "\n".join(pending)
 
 
-def _command(line: str) -> bool:
+def _is_command(line: str) -> bool:
     match = _COMMAND.match(line)
     return match is not None and (match.group() in _NAMES or "\n" not in line.strip())
 
@@ -274,7 +273,7 @@ def _failure(name: str, message: str) -> CellFailure:
     return CellFailure(name, message, tuple(message.split("\n")), message)
 
 
-def _bug(error: Exception, code: str) -> CellFailure:
+def _bug_failure(error: Exception, code: str) -> CellFailure:
     from ..console.error_boundary import report_bug
 
     err = io.StringIO()
@@ -282,41 +281,41 @@ def _bug(error: Exception, code: str) -> CellFailure:
     return _failure("bug", err.getvalue().strip())
 
 
-# ---------------------------------------------------------------------------------------------------- looking
+# ---------------------------------------------------------------------------------------------------- pages
 #
-# What there is to know about the place of a cursor: a name of the session, a member of a module, a glyph.
+# The page of the word at a cursor: a name of the session, a member of a module, a glyph.
 
 _MEMBER = re.compile(rf"({NAME})\.({NAME})")
-_SPELT = re.compile(r"`([A-Za-z]+|\S)")
+_GLYPH_NAME = re.compile(r"`([A-Za-z]+|\S)")
 
 
 def page_at(workspace: Workspace, code: str, cursor: int) -> Bundle | None:
-    """As text and as Markdown; None where there is nothing."""
+    """The page of the word at a cursor, as text and as Markdown; None if there is none."""
     start = code.rfind("\n", 0, cursor) + 1
     end = code.find("\n", cursor)
     line, at = code[start : len(code) if end < 0 else end], cursor - start
-    for match in (*_MEMBER.finditer(line), *_SPELT.finditer(line)):
+    for match in (*_MEMBER.finditer(line), *_GLYPH_NAME.finditer(line)):
         if match.start() <= at <= match.end():
-            page = _member(workspace, *match.groups()) if match.re is _MEMBER else _glyph(match[1], match[0])
+            page = _member_page(workspace, *match.groups()) if match.re is _MEMBER else _glyph_page(match[1], match[0])
             if page is not None:
                 return page
     around = [(first, line[first:last]) for _, first, last in lexemes(line) if first <= at <= last]
     for _, word in sorted(around, reverse=True):  # the word that starts at the cursor before the one that ends there
-        page = _word(workspace, word)
+        page = _word_page(workspace, word)
         if page is not None:
             return page
     return None
 
 
-def _word(workspace: Workspace, word: str) -> Bundle | None:
+def _word_page(workspace: Workspace, word: str) -> Bundle | None:
     type_ = workspace.state.types.get(word)
     if type_ is not None:
         lines = (workspace.describe(word) if type_ == "function" else ()) or (f"{word} : {type_}",)
         return {"text/plain": "\n".join(lines), "text/markdown": block(*lines)}
-    return _glyph(word, word)
+    return _glyph_page(word, word)
 
 
-def _glyph(name: str, spelt: str) -> Bundle | None:
+def _glyph_page(name: str, spelt: str) -> Bundle | None:
     primitives = rows(name) or find(spelt) or (find(name) if len(name) > 1 else ())
     if not primitives:
         return None
@@ -325,8 +324,8 @@ def _glyph(name: str, spelt: str) -> Bundle | None:
     return {"text/plain": text, **({"text/markdown": page} if page else {})}
 
 
-def _member(workspace: Workspace, module: str, name: str) -> Bundle | None:
+def _member_page(workspace: Workspace, module: str, name: str) -> Bundle | None:
     if workspace.state.types.get(module, "module") != "module":
         return None
-    entry = next((one for one in library.entries() if one.name == f"{module}.{name}"), None)
+    entry = next((one for one in documentation.entries() if one.name == f"{module}.{name}"), None)
     return None if entry is None else {"text/plain": documentation.entry_text(entry), "text/markdown": library_page(entry)}

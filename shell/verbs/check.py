@@ -1,6 +1,6 @@
-"""`rho check PATH…`: types only.  Reads program texts, no data; imports no array library.
+"""`rho check PATH…` and `rho fmt PATH…`.  They read program texts and no data, and import no array library.
 
-With `--watch` it goes on until it is interrupted: whenever a text it has read changes, it checks again and pays for what
+With `--watch`, `rho check` checks again whenever a text that it has read changes, until it is interrupted; it then costs what has
 changed (`typechecker.check`).
 """
 
@@ -19,7 +19,7 @@ from ...lang.syntax.source import Source
 from ...typechecker.check import Checker
 from ..cli.arguments import Arguments
 from ..console import messages
-from ..console.apply_fixes import FixRefused as NotApplied, apply_safe_fixes, difference
+from ..console.apply_fixes import FixRefused, apply_safe_fixes, difference
 from ..console.messages import STANDARD_INPUT, find_files, read_source, to_json, write_text
 from ..console.process_exit import Exit
 from ..console.standard_streams import Console, reporting
@@ -48,11 +48,11 @@ def check_command(arguments: Arguments, console: Console) -> Exit:
         return check_all(session, arguments, console, {})[0]
     if "-" in arguments.positional:
         raise UsageError("--watch needs files: standard input does not change")
-    return watch(session, arguments, console, changed)
+    return watch(session, arguments, console, wait_until_changed)
 
 
 def fix_all(session: Session, arguments: Arguments, console: Console) -> int:
-    """Apply the fixes of every file, or show them (`--diff`); how many there are."""
+    """Apply the fixes of every file, or show them (`--diff`); returns their number."""
     total = 0
     for file in find_files(arguments.positional, (".rho",)):
         if file == "-":
@@ -60,7 +60,7 @@ def fix_all(session: Session, arguments: Arguments, console: Console) -> int:
         try:
             source = read_source(file)
         except Rejected:
-            continue  # checking says so
+            continue  # checking reports it
         after = apply_safe_fixes(source, lambda text: session.check(text).diagnostics)
         total += after.count
         if arguments.has("--diff"):
@@ -68,16 +68,16 @@ def fix_all(session: Session, arguments: Arguments, console: Console) -> int:
                 console.out.write(difference(source, after.source.text))
         elif after.count:
             write_text(file, after.source.text)
-            console.note(f"{_count(after.count, 'fix', 'fixes')} applied to {file}")
+            console.note(f"{_counted(after.count, 'fix', 'fixes')} applied to {file}")
         for refused in after.refused:
             console.note(_not_applied(refused, after.source))
     return total
 
 
-def _not_applied(refused: NotApplied, source: Source) -> str:
-    """Which fix was left, and why."""
+def _not_applied(refused: FixRefused, source: Source) -> str:
+    """The note on a fix that was not applied, and why."""
     line, column = source.position(refused.diagnostic.span.start)
-    why = f"with it there would be {_count(refused.errors, 'error')}"
+    why = f"with it there would be {_counted(refused.errors, 'error')}"
     if refused.first is not None:
         why += f", such as {refused.first.code}: {refused.first.message}"
     return f"not applied at {source.name}:{line + 1}:{column + 1}: {refused.diagnostic.fixes[0].title}; {why}"
@@ -86,7 +86,7 @@ def _not_applied(refused: NotApplied, source: Source) -> str:
 def check_all(
     session: Session, arguments: Arguments, console: Console, checkers: dict[str, Checker]
 ) -> tuple[Exit, frozenset[str]]:
-    """Check every file once and report; also the names of the texts that were read."""
+    """Check every file once and report; returns the exit code and the names of the texts that were read."""
     started = time.perf_counter()
     files = find_files(arguments.positional, (".rho",))
     diagnostics: list[Diagnostic] = []
@@ -107,7 +107,7 @@ def check_all(
 
 
 def watch(session: Session, arguments: Arguments, console: Console, wait: Callable[[frozenset[str]], bool]) -> Exit:
-    """Check, `wait` for one of the texts to change, and again, until it says there is no more to wait for."""
+    """Check, `wait` until one of the texts changes, and check again; ends when `wait` returns False."""
     checkers: dict[str, Checker] = {}
     while True:
         for file in find_files(arguments.positional, (".rho",)):
@@ -118,23 +118,23 @@ def watch(session: Session, arguments: Arguments, console: Console, wait: Callab
             return code
 
 
-def changed(names: frozenset[str]) -> bool:
-    """Return once one of the files is written or gone (looked at several times a second)."""
-    wait_for_change(stamps(names))
+def wait_until_changed(names: frozenset[str]) -> bool:
+    """Wait until one of the files is written or removed (polled several times a second); returns True."""
+    wait_for_change(file_stamps(names))
     return True
 
 
 def wait_for_change(before: Mapping[str, object]) -> None:
-    """Return once the files are not as their stamps say."""
-    while stamps(before) == before:
+    """Wait until the files no longer have these stamps."""
+    while file_stamps(before) == before:
         time.sleep(_POLL_SECONDS)
 
 
 _POLL_SECONDS = 0.1
 
 
-def stamps(names: Iterable[str]) -> dict[str, tuple[int, int] | None]:
-    """What shows that a file was written; None for one that is not there."""
+def file_stamps(names: Iterable[str]) -> dict[str, tuple[int, int] | None]:
+    """Time of modification and size of each file; None for one that does not exist."""
     stamps_of: dict[str, tuple[int, int] | None] = {}
     for name in names:
         try:
@@ -162,7 +162,7 @@ def _report(
     arguments: Arguments, console: Console, diagnostics: Sequence[Diagnostic], sources: dict[str, Source], files: Sequence[str],
     milliseconds: float, programs: Sequence[Checked],
 ) -> None:  # fmt: skip
-    """Diagnostics are what this verb is asked for, so they go to standard output in every format."""
+    """Print the diagnostics, which are the results of this verb and go to standard output in every format."""
     from ...lang.diagnostics.render import to_github, to_json as diagnostics_json, to_sarif
 
     match "json" if arguments.has("--json") else arguments.value("--format") or "text":
@@ -178,26 +178,26 @@ def _report(
         case _:
             if diagnostics:
                 console.print(messages.diagnostics_text(console, diagnostics, sources))
-            console.note(summary(diagnostics, len(files)))
+            console.note(summary_line(diagnostics, len(files)))
 
 
-def summary(diagnostics: Sequence[Diagnostic], files: int) -> str:
+def summary_line(diagnostics: Sequence[Diagnostic], files: int) -> str:
     """`2 errors, 1 warning in 3 files`."""
     numbers = {severity: sum(one.severity is severity for one in diagnostics) for severity in Severity}
-    counts = [_count(number, severity.value) for severity, number in numbers.items() if number]
-    return f"{', '.join(counts) or 'no problems'} in {_count(files, 'file')}"
+    counts = [_counted(number, severity.value) for severity, number in numbers.items() if number]
+    return f"{', '.join(counts) or 'no problems'} in {_counted(files, 'file')}"
 
 
-def _count(number: int, noun: str, nouns: str = "") -> str:
+def _counted(number: int, noun: str, nouns: str = "") -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {nouns or noun + 's'}"
 
 
 # ---------------------------------------------------------------------------------------------------- fmt
 #
-# `rho fmt PATH…`: canonical layout, names to glyphs (`--ascii`: glyphs to names).  Files are replaced whole or not at all.
+# `rho fmt PATH…`: canonical layout, names to glyphs (`--ascii`: glyphs to names).  Files are replaced atomically.
 
 def fmt_command(arguments: Arguments, console: Console) -> Exit:
-    ascii_names, looked_at = arguments.has("--ascii"), arguments.has("--check") or arguments.has("--diff")
+    ascii_names, dry_run = arguments.has("--ascii"), arguments.has("--check") or arguments.has("--diff")
     changed: list[str] = []
     worst = Exit.OK
     files = find_files(arguments.positional, (".rho",))
@@ -209,16 +209,16 @@ def fmt_command(arguments: Arguments, console: Console) -> Exit:
             messages.show_diagnostics(console, error.diagnostics, error.sources or {source.name: source})
             worst = Exit.REJECTED
             continue
-        if file == "-" and not looked_at:
+        if file == "-" and not dry_run:
             console.out.write(formatted)
         elif formatted != source.text or source.has_returns:
             changed.append(file)
             if arguments.has("--diff"):
                 with reporting(Exit.FAILED):
                     console.out.write(difference(source, formatted))
-            elif not looked_at:
+            elif not dry_run:
                 write_text(file, formatted)
-    if looked_at:
+    if dry_run:
         for file in changed if arguments.has("--check") else ():
             console.note(f"{file} is not in canonical layout")
         return worst or (Exit.FAILED if changed else Exit.OK)

@@ -1,8 +1,7 @@
-"""`rho devices`: what this machine has, or what a profile declares; `--calibrate` measures this machine, `--from` asks code.
+"""`rho devices`: prints the profile of this machine, or a declared one; `--calibrate` measures, `--from` runs code that makes
+one.
 
-Memory and cores are what the operating system grants.  Only `--calibrate` loads a back end.
-
-Neighbours: `shell.execution.stored_plans` (this machine's profile), `backend.devices` (profiles as data).
+Memory and cores are those that the operating system grants the process.  Only `--calibrate` imports a back end.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from ..execution.clusters import ClusterConnection
 if TYPE_CHECKING:
     from ...backend.devices.profile import DeviceProfile, LinkProfile, Profile
 
-_ALONE: Final = ("--devices", "--from", "--calibrate", "--refine", "--force")
-"""Options that `--cluster` has no use for."""
+_NOT_WITH_CLUSTER: Final = ("--devices", "--from", "--calibrate", "--refine", "--force")
+"""Options that `--cluster` excludes."""
 
 
 def devices_command(arguments: Arguments, console: Console) -> Exit:
@@ -52,11 +51,11 @@ def devices_command(arguments: Arguments, console: Console) -> Exit:
     if name is not None and calibrate:
         raise UsageError("rho devices: a declared profile cannot be calibrated", "leave out --devices to measure this machine")
     where = arguments.value("--cluster")
-    if where is not None and (unfit := [option for option in _ALONE if arguments.has(option)]):
+    if where is not None and (unfit := [option for option in _NOT_WITH_CLUSTER if arguments.has(option)]):
         raise UsageError(f"rho devices: --cluster has its own devices, and measures their links: it goes without {unfit[0]}")
     if where is not None:
-        with closing(ClusterConnection(where)) as attachment:
-            profile = _of_cluster(attachment)
+        with closing(ClusterConnection(where)) as connection:
+            profile = _cluster_profile(connection)
     elif code is not None:
         profile = profile_from(code)
     elif name is not None:
@@ -68,11 +67,11 @@ def devices_command(arguments: Arguments, console: Console) -> Exit:
         profile = stored_plans.this_machine()
     declared = name is not None or code is not None or where is not None
     if arguments.has("-o"):
-        write_result(arguments, console, to_json(described(profile)) if wants_json(arguments) else canonical(profile))
+        write_result(arguments, console, to_json(profile_json(profile)) if wants_json(arguments) else canonical(profile))
     elif wants_json(arguments):
-        print_json(console, described(profile) if declared else {**described(profile), "gpus": list(_gpus())})
+        print_json(console, profile_json(profile) if declared else {**profile_json(profile), "gpus": list(_gpus())})
     else:
-        for line in lines(profile):
+        for line in profile_lines(profile):
             console.print(line)
         for gpu in () if declared else _gpus():
             memory, capability = bytes_text(gpu["memory_bytes"]), gpu["capability"]
@@ -80,18 +79,18 @@ def devices_command(arguments: Arguments, console: Console) -> Exit:
     return Exit.OK
 
 
-def _of_cluster(attachment: ClusterConnection) -> Profile:
-    """With the working folder as a store, if all workers see in it what home writes."""
+def _cluster_profile(connection: ClusterConnection) -> Profile:
+    """The measured profile of a cluster, with the working folder as a store if all workers see the same files in it."""
     from ...backend.cluster.client import seen_by_all
     from ...backend.cluster.link_calibration import with_store
 
-    cluster, folder = attachment.cluster, os.path.realpath(".")
+    cluster, folder = connection.cluster, os.path.realpath(".")
     _, shared = seen_by_all(cluster, {}, [folder])
     return with_store(cluster.profile, [os.path.join(one, "") for one in shared], cluster.reading) if shared else cluster.profile
 
 
 def _gpus() -> Iterator[dict[str, Any]]:
-    """The cards that CuPy finds; plans use those that a profile declares."""
+    """The cards that CuPy finds; plans only use those that a profile declares."""
     from ...backend.cuda.bindings import gpus
 
     for gpu in gpus():
@@ -118,8 +117,8 @@ def _sources(name: str) -> dict[str, Source]:
     return {file: Source(file, text)}
 
 
-def described(profile: Profile) -> dict[str, Any]:
-    """The object of `--json`."""
+def profile_json(profile: Profile) -> dict[str, Any]:
+    """The profile as the object of `--json`."""
     from ...backend.devices.profile_toml import fingerprint
     from ...backend.devices.this_machine import shipped_names
 
@@ -158,8 +157,8 @@ def _link(link: LinkProfile) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def lines(profile: Profile) -> Iterator[str]:
-    """As text: a line a device and a link, then where the figures come from."""
+def profile_lines(profile: Profile) -> Iterator[str]:
+    """The profile as text: a line for each device and link, then where the figures come from."""
     from ...backend.schedule.plan.plan_text import bytes_text
     from ..execution import stored_plans
 

@@ -17,7 +17,7 @@ from ..console.messages import print_json
 from ..console.process_exit import Exit
 from ..console.standard_streams import Console
 from ..console.usage_errors import UsageError, nearest
-from ..display import documentation, documentation as library
+from ..display import documentation
 from ..display.estimates import gpu_tier, kernel_tier
 from ..searching.catalogue import CatalogueEntry
 from ..searching.results import search
@@ -40,7 +40,7 @@ def doc_command(arguments: Arguments, console: Console) -> Exit:
         else:
             console.print("\n\n".join(documentation.entry_text(entry) for entry in entries))
         return Exit.OK
-    guess = table.suggest(word) or nearest(word, [entry.name for entry in library.entries()])
+    guess = table.suggest(word) or nearest(word, [entry.name for entry in documentation.entries()])
     hint = f"rho search {word} looks in the descriptions"
     raise UsageError(f"no primitive or library function is called `{word}`{table.did_you_mean(guess)}", hint)
 
@@ -66,14 +66,14 @@ def explain_command(arguments: Arguments, console: Console) -> Exit:
 
 # ---------------------------------------------------------------------------------------------------- search
 #
-# `rho search WORDS|TYPE [FILE.rho…]`: functions by what they do or by their type, also those of one's own files.
+# `rho search WORDS|TYPE [FILE.rho…]`: functions by words or by type, also those defined in files.
 
 def search_command(arguments: Arguments, console: Console) -> Exit:
     files = [word for word in arguments.positional if word.endswith(".rho")]
     words = [word for word in arguments.positional if word not in files]
     if not words:
         raise UsageError("rho search: needs words or a type", "for example: rho search 'f64[n] → f64'")
-    answer = search(words, [entry for file in files for entry in _own(file, console)])
+    answer = search(words, [entry for file in files for entry in _file_entries(file, console)])
     if wants_json(arguments):
         print_json(console, {"hits": [hit.json() for hit in answer.hits]})
     else:
@@ -84,8 +84,8 @@ def search_command(arguments: Arguments, console: Console) -> Exit:
     return Exit.OK if answer.hits else Exit.FAILED
 
 
-def _own(file: str, console: Console) -> tuple[CatalogueEntry, ...]:
-    """The definitions of a file, as far as checking got."""
+def _file_entries(file: str, console: Console) -> tuple[CatalogueEntry, ...]:
+    """The catalogue entries of a file's definitions, as far as it could be checked."""
     from ...lang.diagnostics.model import Rejected
     from ..console import messages
     from ..console.messages import read_source

@@ -54,7 +54,7 @@ def eval_command(arguments: Arguments, console: Console) -> Exit:
 
 # ---------------------------------------------------------------------------------------------------- lines
 #
-# `rho eval --lines`: each line its own program, in one process; a line that fails gives its problem and the next goes on.
+# `rho eval --lines`: each line is a program of its own, in one process; after a line that fails the next one runs.
 
 def run_lines(text: str, session: Session, request: RunRequest, console: Console, *, json: bool, verify: bool) -> Exit:
     """Run every line; with `json` one object a line, in order, blank lines included.  The exit code is the first that is not OK
@@ -73,7 +73,7 @@ def run_lines(text: str, session: Session, request: RunRequest, console: Console
 
 
 def run_line(source: Source, session: Session, request: RunRequest, *, verify: bool) -> RunReport:
-    """One line, isolated: even a bug in Rho is only this line's."""
+    """Run one line; any exception, even a bug in Rho, is in its report."""
     try:
         return run_program(source, session, request, verify=verify)
     except UsageError as error:

@@ -1,8 +1,7 @@
-"""`rho repl`, `rho lsp`, `rho kernel`, `rho init` and `rho completion`.  `rho repl [FILE]` is an interactive session.  Piped
-lines run without prompts and stop at the first error with its exit code.
+"""`rho repl`, `rho lsp`, `rho kernel`, `rho init` and `rho completion`.
 
-On a terminal with prompt_toolkit the session has colours, completion and the rest of `docs/repl.md`; without it lines are
-read plainly.  The work is in `shell.repl` and `shell.workspace`.
+`rho repl [FILE]` is an interactive session (`shell.repl`, `shell.workspace`).  Piped lines run without prompts and stop at the
+first error with its exit code.  On a terminal with prompt_toolkit it has colours, completion and a status line (docs/repl.md).
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ def repl_command(arguments: Arguments, console: Console) -> Exit:
 
 # ---------------------------------------------------------------------------------------------------- lsp
 #
-# `rho lsp`: the language server on standard input and output.  Whatever else the process prints goes to standard error.
+# `rho lsp`: the language server on standard input and output.  All other output of the process goes to standard error.
 
 def lsp_command(arguments: Arguments, console: Console) -> Exit:
     try:
@@ -86,7 +85,7 @@ def lsp_command(arguments: Arguments, console: Console) -> Exit:
 
 # ---------------------------------------------------------------------------------------------------- kernel
 #
-# `rho kernel install`: tell Jupyter about Rho.
+# `rho kernel install`: registers Rho's kernel with Jupyter.
 
 def kernel_command(arguments: Arguments, console: Console) -> Exit:
     action = arguments.positional[0]
@@ -97,14 +96,14 @@ def kernel_command(arguments: Arguments, console: Console) -> Exit:
         raise UsageError("rho kernel install: --user and --prefix are two places", "give one of them")
     if find_spec("ipykernel") is None or find_spec("jupyter_client") is None:
         raise UsageError("rho kernel needs ipykernel", "pip install 'rho-lang[jupyter]'")
-    from ..jupyter.kernel import NAME, InstallLocation, install
+    from ..jupyter.kernel import NAME, InstallLocation, install_kernelspec
 
     name = arguments.value("--name") or NAME
     if re.fullmatch(r"[A-Za-z0-9._-]+", name) is None:
         raise UsageError(f"--name {name}: a kernel's name has letters, digits, dots, hyphens and underscores")
     target = InstallLocation(arguments.has("--user"), arguments.value("--prefix"))
     try:
-        folder = install(name.lower(), target)
+        folder = install_kernelspec(name.lower(), target)
     except OSError as error:
         where = "" if error.filename is None else f" `{error.filename}`"
         hint = "--user and --prefix DIR choose another place"
@@ -183,7 +182,7 @@ def init_command(arguments: Arguments, console: Console) -> Exit:
 
 
 def _from_table(table: str, arguments: Arguments, console: Console) -> Exit:
-    """A program that reads every column of a table."""
+    """Write a program with an input for every column of a table."""
     from ...backend.io.errors import FileTrouble, system_errors
     from ..execution.loading import starter_program
 
@@ -204,7 +203,7 @@ def _from_table(table: str, arguments: Arguments, console: Console) -> Exit:
 
 # ---------------------------------------------------------------------------------------------------- completion
 #
-# `rho completion SHELL`: a script that completes verbs, options, their choices and file names, made from the registry.
+# `rho completion SHELL`: a script that completes verbs, options, their choices and file names, from the table of verbs.
 
 _BASH = """\
 # rho completion bash: put `eval "$(rho completion bash)"` into ~/.bashrc

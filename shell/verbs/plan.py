@@ -46,16 +46,18 @@ if TYPE_CHECKING:
     from ...typechecker.core.blocks import Core
 
 
-# ---------------------------------------------------------------------------------------------------- plan_cut
+# ---------------------------------------------------------------------------------------------------- --explain-cut
 #
-# `rho plan FILE --explain-cut PHASE`: what one phase costs by axis and number of shards, as a table or JSON.
+# `rho plan FILE --explain-cut PHASE`: the costs of one phase by axis and number of shards, as a table or JSON.
 
 HEADER = ("cut", "shards", "time", "sent", "returned", "energy")
-TOGETHER = "several devices can run this loop together; its iterations are planned with the whole program, without --explain-cut"
+IS_DISTRIBUTED = (
+    "several devices can run this loop together; its iterations are planned with the whole program, without --explain-cut"
+)
 
 
 def explain_cut(arguments: Arguments, loaded: LoadedProgram, scheduling: Scheduling) -> str:
-    """A table for each phase that is meant.  UsageError: none is.  Refused: as `cut_costs`."""
+    """A table for each phase that `--explain-cut` names.  UsageError: it names none.  Refused: as `cut_costs`."""
     from ...backend.graph.iteration_graph import is_distributable
     from ...backend.graph.phases import Loop
     from ...backend.schedule.plan.plan_text import label
@@ -65,18 +67,18 @@ def explain_cut(arguments: Arguments, loaded: LoadedProgram, scheduling: Schedul
     phases = phases_of(arguments.value("--explain-cut") or "", loaded)
     costs = [(phase, cut_costs(loaded.bound, phase, profile)) for phase in phases]
     if wants_json(arguments):
-        return to_json({"version": 1, "phases": [_described(label(phase, graph), rows) for phase, rows in costs]})
+        return to_json({"version": 1, "phases": [_cut_json(label(phase, graph), rows) for phase, rows in costs]})
     lines: list[str] = []
     for phase, rows in costs:
         lines += ["", *_table(label(phase, graph), _line(loaded, phase.span), rows)]
         if rows and all(row.cut is None for row in rows):
             together = isinstance(phase, Loop) and is_distributable(phase, graph)
-            lines.append(f"  {TOGETHER if together else 'no cut of it is known, or the profile has one device'}")
+            lines.append(f"  {IS_DISTRIBUTED if together else 'no cut of it is known, or the profile has one device'}")
     return "\n".join(lines[1:])
 
 
 def phases_of(asked: str, loaded: LoadedProgram) -> list[Phase]:
-    """The phases that make a value, by its name, or that are written on a line, by its number.  UsageError."""
+    """The phases that compute a value, by its name, or that are written on a line, by its number.  UsageError: there are none."""
     from ...backend.graph.phases import Constant, Input, Output, Print
     from ...backend.schedule.program.problem_from_program import names_in
 
@@ -90,8 +92,8 @@ def phases_of(asked: str, loaded: LoadedProgram) -> list[Phase]:
             raise UsageError(message, f"there is work on {_listed(lines)}")
         return written
     names = {name: [graph.phases[index] for index in places] for name, places in names_in(loaded.bound).items()}
-    names = {name: working_phases for name,
-        phases in names.items() if (working_phases := [phase for phase in phases if phase in working])}
+    names = {name: [phase for phase in phases if phase in working] for name, phases in names.items()}
+    names = {name: phases for name, phases in names.items() if phases}
     if asked not in names:
         guess = nearest(asked, sorted(names))
         known = f"name one of {', '.join(sorted(names))}, or a line" if names else "give the number of a line"
@@ -102,17 +104,17 @@ def phases_of(asked: str, loaded: LoadedProgram) -> list[Phase]:
 
 
 def _lines(loaded: LoadedProgram, phase: Phase) -> set[int]:
-    """Where it is written, and the values that it makes."""
+    """The lines of a phase and of the named values that it computes."""
     from ...backend.graph.traverse import results
 
     core, named = loaded.core, loaded.bound.graph.names
     produced = {named[value] for value in results(phase) if value in named}
-    return {_line(loaded, phase.span), *(_line(loaded, core.spans[value]) for value,
-        name in core.names.items() if name in produced)}
+    spans = [core.spans[value] for value, name in core.names.items() if name in produced]
+    return {_line(loaded, span) for span in (phase.span, *spans)}
 
 
 def _line(loaded: LoadedProgram, span: Span) -> int:
-    """From 1; 0 in another file."""
+    """The line of a span, from 1; 0 in another file."""
     source = loaded.checked.source
     return source.position(span.start)[0] + 1 if span.file == source.name else 0
 
@@ -121,7 +123,7 @@ def _listed(lines: Sequence[int]) -> str:
     return f"line{'s' * (len(lines) != 1)} {', '.join(map(str, lines))}" if lines else "no line"
 
 
-def _described(name: str, rows: Sequence[CutCost]) -> dict[str, Any]:
+def _cut_json(name: str, rows: Sequence[CutCost]) -> dict[str, Any]:
     return {"phase": name, "cuts": [
         {
             "axis": None if row.cut is None else row.cut.axis, "size": None if row.cut is None else row.cut.size,
@@ -155,20 +157,20 @@ def _cells(row: CutCost) -> tuple[str, ...]:
     return cut, str(row.shards), duration(row.ns), bytes_text(row.sent), bytes_text(row.returned), energy
 
 
-# ---------------------------------------------------------------------------------------------------- plan_front
+# ---------------------------------------------------------------------------------------------------- --pareto
 #
-# `rho plan FILE --pareto time,energy`: plans that trade latency against another objective, none worse than another in both.
+# `rho plan FILE --pareto time,energy`: the Pareto front of plans for latency and another objective.
 #
-# Without a choice the front is shown (text, JSON, SVG, HTML); `--point N` or `--weights …` takes one of its plans, which is then
-# shown and stored as any plan is.
+# The front is shown as text, JSON, SVG or HTML; `--point N` or `--weights …` chooses one of its plans, which is then shown and
+# stored as any plan.
 
 MOST_POINTS: Final = 50
 UNITS: Final = {"energy": "mJ", "throughput": "ticks a run", "machines": "machines", "syncs": "syncs"}
-SHOWN: Final = (None, "text", "json", "svg", "html")
+FRONT_FORMATS: Final = (None, "text", "json", "svg", "html")
 
 
-def against(text: str) -> Objective:
-    """The objective beside latency: `time,energy`.  UsageError."""
+def trade_off_objective(text: str) -> Objective:
+    """The other objective in `time,energy`.  UsageError: not two objectives, one of them time."""
     from ...backend.schedule.problem import Objective
 
     names = ["latency" if name.strip() == "time" else name.strip() for name in text.split(",")]
@@ -180,30 +182,30 @@ def against(text: str) -> Objective:
 
 
 def pareto_front(arguments: Arguments, loaded: LoadedProgram, scheduling: Scheduling) -> Front:
-    """Raises as `plan_program`."""
+    """The Pareto front that the options ask for.  Raises as `plan_program`."""
     from ...backend.schedule.program.plan_program import front_of
 
-    count = _count(arguments.value("--points"))
-    objective = against(arguments.value("--pareto") or "")
+    count = _point_count(arguments.value("--points"))
+    objective = trade_off_objective(arguments.value("--pareto") or "")
     return front_of(
         loaded.core, loaded.bound, profile_of(scheduling), objective, count=count, budget=budget_of(scheduling)
     )  # fmt: skip
 
 
-def require_options(arguments: Arguments) -> None:
-    """What can be said of the options before there is a front.  UsageError."""
-    objective = against(arguments.value("--pareto") or "")
+def require_front_options(arguments: Arguments) -> None:
+    """Check the options for a front before it is computed.  Raises UsageError."""
+    objective = trade_off_objective(arguments.value("--pareto") or "")
     number, weights, form = arguments.value("--point"), arguments.value("--weights"), arguments.value("--format")
     if number is not None and weights is not None:
         raise UsageError("--point and --weights both choose a plan of the front", "give one of them")
     if weights is not None:
         weights_of(weights, objective)
-    if number is None and weights is None and form not in SHOWN:
+    if number is None and weights is None and form not in FRONT_FORMATS:
         raise UsageError(f"a front is shown as text, json, svg or html, not {form}", "--point N takes one plan of it")
 
 
-def chosen(arguments: Arguments, front: Front) -> Point | None:
-    """The point that `--point` or `--weights` takes.  UsageError."""
+def chosen_point(arguments: Arguments, front: Front) -> Point | None:
+    """The point that `--point` or `--weights` chooses; None without them.  UsageError: there is no such point."""
     number, weights = arguments.value("--point"), arguments.value("--weights")
     if weights is not None:
         return front.chosen(weights_of(weights, front.objective))
@@ -216,7 +218,7 @@ def chosen(arguments: Arguments, front: Front) -> Point | None:
 
 
 def weights_of(text: str, other: Objective) -> dict[Objective, float]:
-    """`time=1,energy=0.2`: of a second, and of a joule, machine, sync or tick.  UsageError."""
+    """The weights in `time=1,energy=0.2`: of a second, and of a joule, machine, sync or tick.  Raises UsageError."""
     from ...backend.schedule.problem import Objective
 
     weights: dict[Objective, float] = {}
@@ -233,7 +235,7 @@ def weights_of(text: str, other: Objective) -> dict[Objective, float]:
     return weights
 
 
-def _count(text: str | None) -> int:
+def _point_count(text: str | None) -> int:
     count = parse_natural(text or "8", MOST_POINTS)
     if count is None or count < 2:
         raise UsageError(f"--points {text}: write a number of plans from 2 to {MOST_POINTS}")
@@ -241,54 +243,54 @@ def _count(text: str | None) -> int:
 
 
 def front_text(arguments: Arguments, front: Front, name: str) -> str:
-    """The front in the format asked for."""
+    """The front in the format of `--format`."""
     asked = arguments.value("--format")
     if wants_json(arguments):
-        return to_json(described(front))
+        return to_json(front_json(front))
     if asked == "svg":
         from ...backend.schedule.rendering.gantt import fronts_svg
 
-        return fronts_svg([drawn(front, name)])
+        return fronts_svg([front_drawing(front, name)])
     if asked == "html":
         from ...backend.schedule.rendering.gantt_model import chart_of_plan
         from ...backend.schedule.rendering.html_page import front_page
 
         charts = [chart_of_plan(point.planned.plan, f"{number}") for number, point in enumerate(front.points, 1)]
-        return front_page(drawn(front, name), charts)
-    return "\n".join(lines(front))
+        return front_page(front_drawing(front, name), charts)
+    return "\n".join(front_lines(front))
 
 
-def described(front: Front) -> dict[str, Any]:
+def front_json(front: Front) -> dict[str, Any]:
     from ...backend.schedule.plan.plan_text import space_lines
 
     return {
         "version": 1, "objectives": ["latency", front.objective.value], "least_ns": front.least_ns,
         "points": [
-            {"ns": point.ns, front.objective.value: point.value, "devices": list(_used(point))} for point in front.points
+            {"ns": point.ns, front.objective.value: point.value, "devices": list(_used_devices(point))} for point in front.points
         ],
         "floors": [{"ns": ns, front.objective.value: value} for ns, value in front.floors],
         "bound_over": space_lines(front.narrowest),
     }  # fmt: skip
 
 
-def drawn(front: Front, name: str) -> Drawn:
+def front_drawing(front: Front, name: str) -> Drawn:
     from ...backend.schedule.plan.plan_text import plans_text, space_lines
     from ...backend.schedule.rendering.gantt import Drawn
 
     unit = UNITS[front.objective.value]
-    points = tuple((one.ns, one.value, _said(one, unit)) for one in front.points)
+    points = tuple((one.ns, one.value, _point_text(one, unit)) for one in front.points)
     title = f"{name}: time against {front.objective.value}"
     return Drawn(title, unit, points, front.floors, plans_text(front.narrowest), tuple(space_lines(front.narrowest)))
 
 
-def lines(front: Front) -> Iterator[str]:
-    """A line a plan, then what is proved."""
+def front_lines(front: Front) -> Iterator[str]:
+    """The front as text: a line for each plan, then what is proved."""
     unit = UNITS[front.objective.value]
     from ...backend.schedule.plan.plan_text import plans_text, space_lines, time_text
 
     yield f"time against {front.objective.value}: {len(front.points)} plans, each verified"
     for number, point in enumerate(front.points, 1):
-        yield f"{number:>3}  {_said(point, unit)}"
+        yield f"{number:>3}  {_point_text(point, unit)}"
     plans = plans_text(front.narrowest)
     yield f"no {plans} takes less than {time_text(front.least_ns)}"
     for ns, value in front.floors:
@@ -296,15 +298,15 @@ def lines(front: Front) -> Iterator[str]:
     yield from space_lines(front.narrowest)
 
 
-def _said(point: Point, unit: str) -> str:
+def _point_text(point: Point, unit: str) -> str:
     from ...backend.schedule.plan.plan_text import time_text
 
-    used = _used(point)
+    used = _used_devices(point)
     shown = ", ".join(used[:6]) + (f" and {len(used) - 6} more" if len(used) > 6 else "")
     return f"{time_text(point.ns):>8}  {point.value:>8} {unit}  on {shown}"
 
 
-def _used(point: Point) -> tuple[str, ...]:
+def _used_devices(point: Point) -> tuple[str, ...]:
     from ...backend.schedule.plan.plan_text import busy_of
 
     return tuple(str(device) for device in busy_of(point.planned.plan))
@@ -313,7 +315,7 @@ def _used(point: Point) -> tuple[str, ...]:
 # ---------------------------------------------------------------------------------------------------- plan
 
 ONE_PLAN = ("--objective", "--deadline", "--diff", "--require-optimal", "--loops")
-"""Options for which there is one plan."""
+"""Options that need a single plan."""
 
 
 def _picture_format(arguments: Arguments) -> str | None:
@@ -335,13 +337,13 @@ def plan_command(arguments: Arguments, console: Console) -> Exit:
     scheduling = scheduling_of(arguments, PlanPurpose.LOOK)
     stored = arguments.has("-o") and (arguments.value("--format") is None or wants_json(arguments))
     if scheduling is None and (drawn is not None or stored or arguments.has("--diff")):
-        scheduling = Scheduling(PlanPurpose.LOOK)  # pictures, comparisons and plans that are run need ticks
+        scheduling = Scheduling(PlanPurpose.LOOK)  # pictures, comparisons and stored plans need ticks
     if unfit := [name for name in ("--points", "--point", "--weights") if arguments.has(name) and not arguments.has("--pareto")]:
         raise UsageError(f"rho plan: {unfit[0]} is for a front", "add --pareto time,energy")
     if arguments.has("--pareto"):
-        scheduling = _front_only(arguments, scheduling)
+        scheduling = _front_scheduling(arguments, scheduling)
     if arguments.has("--explain-cut"):
-        scheduling = _cut_only(arguments, scheduling)
+        scheduling = _cut_scheduling(arguments, scheduling)
     request = request_of(arguments, console)
     path = arguments.positional[0]
     strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
@@ -359,7 +361,7 @@ def plan_command(arguments: Arguments, console: Console) -> Exit:
                 front = pareto_front(arguments, loaded, scheduling)
         messages.show_diagnostics(console, loaded.warnings, checked.sources)
         reject_overwriting_inputs(arguments, loaded)
-        taken = None if front is None else chosen(arguments, front)
+        taken = None if front is None else chosen_point(arguments, front)
         if taken is not None:
             loaded = replace(loaded, plan=taken.planned.plan)
         if arguments.has("--require-optimal"):
@@ -369,13 +371,13 @@ def plan_command(arguments: Arguments, console: Console) -> Exit:
         elif front is not None and taken is None:
             text = front_text(arguments, front, os.path.basename(path))
         else:
-            text = _text(arguments, loaded, scheduling)
+            text = _plan_output(arguments, loaded, scheduling)
     write_result(arguments, console, text)
     return Exit.OK
 
 
-def _cut_only(arguments: Arguments, scheduling: Scheduling | None) -> Scheduling:
-    """How to look at cuts.  UsageError: there is one device, or an option that this has no use for."""
+def _cut_scheduling(arguments: Arguments, scheduling: Scheduling | None) -> Scheduling:
+    """The scheduling for `--explain-cut`.  UsageError: there is only one device, or an option that it excludes."""
     if arguments.value("--devices") is None and not arguments.has("--cluster"):
         raise UsageError("rho plan --explain-cut: on one device nothing is cut", "add --devices workstation, or a profile")
     if unfit := [name for name in ("--pareto", *ONE_PLAN) if arguments.has(name)]:
@@ -385,17 +387,17 @@ def _cut_only(arguments: Arguments, scheduling: Scheduling | None) -> Scheduling
     return scheduling or Scheduling(PlanPurpose.LOOK)
 
 
-def _front_only(arguments: Arguments, scheduling: Scheduling | None) -> Scheduling:
-    """How to plan a front.  UsageError: options that it has no use for."""
-    require_options(arguments)
+def _front_scheduling(arguments: Arguments, scheduling: Scheduling | None) -> Scheduling:
+    """The scheduling for `--pareto`.  UsageError: options that it excludes."""
+    require_front_options(arguments)
     for name in ONE_PLAN:
         if arguments.has(name):
             raise UsageError(f"rho plan --pareto: {name} is for one plan")
     return scheduling or Scheduling(PlanPurpose.LOOK)
 
 
-def _text(arguments: Arguments, loaded: LoadedProgram, scheduling: Scheduling | None) -> str:
-    """The plan in the format asked for.  A plan of declared devices that is saved is JSON, for `run --plan`."""
+def _plan_output(arguments: Arguments, loaded: LoadedProgram, scheduling: Scheduling | None) -> str:
+    """The plan in the format of `--format`.  A plan of declared devices that is saved is JSON, for `run --plan`."""
     from ...backend.schedule.plan.plan import encode_plan
     from ..execution.streaming import require_one_run, require_sizes_known
 
@@ -419,23 +421,25 @@ def _text(arguments: Arguments, loaded: LoadedProgram, scheduling: Scheduling | 
     return plan_lines(loaded, programs=arguments.has("--loops"))
 
 
-# ---------------------------------------------------------------------------------------------------- plan_check
+# ---------------------------------------------------------------------------------------------------- --check
 #
-# `rho plan --check PLAN [FILE]`: a stored plan verified independently of what made it; `--prove` proves its optimality again.
+# `rho plan --check PLAN [FILE]`: verifies a stored plan without code of the planner; `--prove` proves its optimality again.
 #
 # The script is FILE, or the one that the plan names, or, if that file is missing, the text in the plan.  The profile is that of
 # `--devices`, or the shipped one or this machine's that has the plan's fingerprint.  Exit codes: 0 the plan holds; 4 it does not
 # hold, cannot be read, is not a plan, or is out of date.
 
-_NOT_HERE = ("-o", "--diff", "--objective", "--budget", "--fast", "--without", "--require-optimal", "--contention", "--strict",
-             "--pareto", "--points", "--point", "--weights")  # fmt: skip
-"""Options of `rho plan` that would be ignored."""
+_NOT_WITH_CHECK = (
+    "-o", "--diff", "--objective", "--budget", "--fast", "--without", "--require-optimal", "--contention", "--strict",
+    "--pareto", "--points", "--point", "--weights",
+)  # fmt: skip
+"""Options of `rho plan` that `--check` would ignore."""
 
 
 def plan_check_command(arguments: Arguments, console: Console) -> Exit:
     from ..execution.stored_plans import read_plan
 
-    if ignored := [name for name in _NOT_HERE if arguments.has(name)]:
+    if ignored := [name for name in _NOT_WITH_CHECK if arguments.has(name)]:
         raise UsageError(
             f"rho plan --check: {ignored[0]} is for making a plan", "--check reads a stored one and says whether it holds"
         )
@@ -443,7 +447,7 @@ def plan_check_command(arguments: Arguments, console: Console) -> Exit:
         raise UsageError(f"rho plan --check: --format cannot be `{asked}`", "it prints text or json")
     path = arguments.value("--check") or ""
     plan = read_plan(path)
-    loaded = _program(arguments, console, plan, path)
+    loaded = _program_of_plan(arguments, console, plan, path)
     with planning_progress(console):
         notes = _verify(plan, loaded, _profile(arguments, plan), path, prove=arguments.has("--prove"))
     if wants_json(arguments):
@@ -453,8 +457,8 @@ def plan_check_command(arguments: Arguments, console: Console) -> Exit:
     return Exit.OK
 
 
-def _program(arguments: Arguments, console: Console, plan: ExecutionPlan, path: str) -> LoadedProgram:
-    """The script of the plan, its sizes bound."""
+def _program_of_plan(arguments: Arguments, console: Console, plan: ExecutionPlan, path: str) -> LoadedProgram:
+    """The loaded script of a stored plan."""
     from ..execution.scheduling import PlanPurpose, Scheduling
     from ..execution.stored_plans import program_in
 
@@ -471,19 +475,19 @@ def _program(arguments: Arguments, console: Console, plan: ExecutionPlan, path: 
     core = checked.require()
     request = replace(request, sizes=_sizes(core, request, plan))
     require_complete(core, request, planned=True)
-    with_passes = path if plan.stores else None  # such a plan is compared with what is made with its tiles
+    with_passes = path if plan.stores else None  # such a plan is compared with one that is made with its tiles
     return session.load(checked, request, scheduling=Scheduling(PlanPurpose.CHECK, plan=with_passes))
 
 
 def _sizes(core: Core, request: RunRequest, plan: ExecutionPlan) -> dict[str, int]:
-    """The sizes that are given, and the plan's own of inputs for which there is no file."""
+    """The sizes of the request, and the plan's sizes of inputs that have no file."""
     lacking = [entry for entry in core.data if entry.path is None and entry.name not in request.inputs]
     names = {variable.name for entry in lacking for size in core.types[entry.value].shape for variable in size.variables()}
     return {name: size for name, size in plan.sizes if name in names and name not in request.params} | dict(request.sizes)
 
 
 def _profile(arguments: Arguments, plan: ExecutionPlan) -> Profile | None:
-    """The profile that the plan was made with, if it is known here."""
+    """The profile of `--devices`, or the known one that the plan was made for; else None."""
     from ...backend.devices.this_machine import load_profile
     from ..execution.scheduling import profile_of_plan
 
@@ -492,7 +496,9 @@ def _profile(arguments: Arguments, plan: ExecutionPlan) -> Profile | None:
 
 
 def _verify(plan: ExecutionPlan, loaded: LoadedProgram, profile: Profile | None, path: str, *, prove: bool) -> list[str]:
-    """What was found to hold.  Refused: SCH301 out of date, E705 a check that fails, SCH302 a claim that cannot be proved."""
+    """The facts about a plan that were verified, as text.
+
+    Refused: SCH301 out of date, E705 a check fails, SCH302 a claim cannot be proved."""
     from ...backend.schedule.plan.plan_text import plans_text, space_lines
     from ...backend.schedule.program.plan_program import faults_of_stored, reproved, require_current
     from ...backend.schedule.program.schedule_from_plan import UNCHECKED, single_faults
@@ -537,23 +543,25 @@ def _verify(plan: ExecutionPlan, loaded: LoadedProgram, profile: Profile | None,
     return notes
 
 
-# ---------------------------------------------------------------------------------------------------- plan_instance
+# ---------------------------------------------------------------------------------------------------- --instance
 #
-# `rho plan --instance FILE`: an abstract task graph scheduled, as text or JSON.  docs/instances.md has the formats.
+# `rho plan --instance FILE`: schedules an abstract task graph.  docs/instances.md has the formats.
 #
 # Exit codes: 0 optimal or with a gap that is printed, 2 not an instance, 3 impossible (or directives that cannot be meant),
 # 5 the search was cut off, or `--require-optimal` was asked and not reached.
 
-_FOR_PROGRAMS = ("--check", "--diff", "--in", "--set", "--allow-read", "--max-memory", "--max-time", "--strict",
-                 "--pareto", "--points", "--point", "--weights", "--deadline")  # fmt: skip
-"""Options of `rho plan` that would be ignored."""
+_NOT_WITH_INSTANCE = (
+    "--check", "--diff", "--in", "--set", "--allow-read", "--max-memory", "--max-time", "--strict",
+    "--pareto", "--points", "--point", "--weights", "--deadline",
+)  # fmt: skip
+"""Options of `rho plan` that `--instance` would ignore."""
 
 _MOST_BYTES = 256 << 20
 
 
 def plan_instance_command(arguments: Arguments, console: Console) -> Exit:
     file = arguments.value("--instance") or ""
-    if ignored := [name for name in _FOR_PROGRAMS if arguments.has(name)]:
+    if ignored := [name for name in _NOT_WITH_INSTANCE if arguments.has(name)]:
         raise UsageError(
             f"rho plan --instance: {ignored[0]} is for programs", "a task graph has no inputs, no params and no plan/2"
         )

@@ -47,16 +47,16 @@ if TYPE_CHECKING:
 def run_command(arguments: Arguments, console: Console) -> Exit:
     if not arguments.has("--watch"):
         return run_once(arguments, console, set())
-    from .check import stamps, wait_for_change
+    from .check import file_stamps, wait_for_change
 
     if arguments.positional in ((), ("-",)):
         raise UsageError("--watch needs a file: nothing else changes")
     read = {arguments.positional[0]}
     while True:
-        before, again = stamps(read), {arguments.positional[0]}  # as they are before the run, in which they may change
+        before, again = file_stamps(read), {arguments.positional[0]}  # as they are before the run, in which they may change
         run_once(arguments, console, again)
         before = {name: stamp for name, stamp in before.items() if name in again}
-        before = stamps(again) | before
+        before = file_stamps(again) | before
         console.out.flush()
         read = again
         wait_for_change(before)
@@ -97,7 +97,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     if traced is not None:
         require_writable(traced, f"--trace {traced}: this file")
     recorder = _recorder(traced)
-    request = _with_folder(request, arguments.value("--out-dir"), session, source)
+    request = _with_output_folder(request, arguments.value("--out-dir"), session, source)
     program, plots = plots.with_outputs(source, session, stored=arguments.has("--plan"))
     drawn: list[str] = []
 
@@ -127,7 +127,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
         plots.show(outcome, console, drawn.append)
         _save(loaded, request, outcome, console, results, pictures)
 
-    with RunProgress(console, recorder) as callbacks, _released(scheduling):
+    with RunProgress(console, recorder) as callbacks, _disconnecting(scheduling):
         report = run_program(
             program, session, request, scheduling=scheduling, verify=arguments.has("--verify"),
             analyze=arguments.has("--analyze"), ready=ready, save=save, callbacks=callbacks, json=json,
@@ -152,13 +152,13 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
         console.note(compilation_line(plan["machine_code"]))
         console.note(f"took {plan['measured']['seconds'] * 1000:.1f} ms; memory at most {peaks}")
     if code is Exit.OK and not (json or plots.requests or request.outputs or report.outcome.printed):
-        for line in _silent(report.outcome, program):
+        for line in _silent_run_notes(report.outcome, program):
             console.note(line)
     return code
 
 
 def _recorder(traced: str | None) -> StageTimes:
-    """The times of stages, with an event for each step where a trace is asked for."""
+    """A recorder of stage times; with `--trace` also of each step."""
     if traced is None:
         return StageTimes()
     from ..display.tracing import TraceRecorder
@@ -173,8 +173,8 @@ def _write_trace(recorder: StageTimes, path: str) -> None:
     write_trace(recorder, path)
 
 
-def _released(scheduling: Scheduling | None) -> AbstractContextManager[object]:
-    """Disconnects from the cluster at the end, if there is one."""
+def _disconnecting(scheduling: Scheduling | None) -> AbstractContextManager[object]:
+    """Disconnects from the cluster, if there is one, at the end of the block."""
     if scheduling is None or scheduling.cluster is None:
         return nullcontext()
     from ..execution.clusters import disconnecting
@@ -191,8 +191,8 @@ def _make_folder(folder: str | None) -> None:
         raise NotWritten(f"--out-dir {folder}: the folder cannot be made ({getattr(error, 'strerror', None) or error})") from None
 
 
-def _with_folder(request: RunRequest, folder: str | None, session: Session, source: Source) -> RunRequest:
-    """The request with a file in a folder for every output that has none of its own."""
+def _with_output_folder(request: RunRequest, folder: str | None, session: Session, source: Source) -> RunRequest:
+    """The request with a file in `folder` for every output that has no file (`--out-dir`)."""
     if folder is None:
         return request
     core = session.check(source).core
@@ -204,8 +204,8 @@ def _with_folder(request: RunRequest, folder: str | None, session: Session, sour
 _MOST_NAMED = 8
 
 
-def _silent(outcome: Outcome, program: Source) -> list[str]:
-    """What a run that showed and kept nothing has computed: nobody should wonder whether it ran."""
+def _silent_run_notes(outcome: Outcome, program: Source) -> list[str]:
+    """Notes on what a run computed that printed and saved nothing, so that it is clear that it ran."""
     types = [f"{name} {shown.measured_type}" for name, shown in outcome.outputs.items()]
     if types:
         more = f" and {len(types) - _MOST_NAMED} more" if len(types) > _MOST_NAMED else ""
@@ -217,7 +217,7 @@ def _silent(outcome: Outcome, program: Source) -> list[str]:
 
 
 def _check_outputs(loaded: LoadedProgram, request: RunRequest, permissions: Permissions) -> None:
-    """Refuse outputs that cannot be written, before anything is computed."""
+    """Raise Refused or RunFailed if an output cannot be written, before anything is computed."""
     targets = {name: target for name, target in request.outputs.items() if stream_of(target) is None}
     if not targets:
         return
@@ -232,7 +232,7 @@ def _check_outputs(loaded: LoadedProgram, request: RunRequest, permissions: Perm
 
 
 def _by_path(outputs: Sequence[CoreOutput], paths: Mapping[str, str]) -> dict[str, list[CoreOutput]]:
-    """The outputs that each file takes, in the order in which it names them."""
+    """The outputs by the path of their file, in the order in which the options name them."""
     entries = {entry.name: entry for entry in outputs}
     entries_of: dict[str, list[CoreOutput]] = {}
     for name, path in paths.items():
@@ -244,7 +244,7 @@ def _save(
     loaded: LoadedProgram, request: RunRequest, outcome: Outcome, console: Console, results: Console,
     pictures: Sequence[PendingWrite],
 ) -> None:
-    """Files first, as they can fail together; then what goes to standard output, the `out` of `results`."""
+    """Write all files together or none; then write the output that goes to standard output, the `out` of `results`."""
     if loaded.simulated:
         for line in simulation_lines(loaded.plan):
             console.note(line)
@@ -273,20 +273,20 @@ def _save(
 
 # ---------------------------------------------------------------------------------------------------- estimate
 #
-# `rho estimate FILE`: how long a program would take, and what memory, on the devices of several profiles.
+# `rho estimate FILE`: the predicted time and memory of a program on the devices of several profiles.
 #
-# Sizes come from `--size`, those that lack from the headers of the program's data; nothing is run.  One device is asked at its
-# tables; several are planned for (heuristics and bounds, unless more is asked for), so that a profile can be chosen before its
-# machine is there.
+# Sizes come from `--size`, and missing ones from the headers of the program's data; nothing is run.  The estimate for one
+# device comes from its cost tables, that for several from a plan (by heuristics and bounds, unless options ask for more).
 #
-# Exit codes: 0, 3 the program is rejected, 4 the sizes break a fact, or no profile can run it.
+# Exit codes: 0, 3 the program is rejected, 4 a guard does not hold for the sizes, or no profile can run it.
 
 HERE = "here"
 
 
 @dataclass(frozen=True, slots=True)
 class EstimateRow:
-    """One profile: nanoseconds with their interval, the bytes of the fullest device, what is proved; or why it cannot run it."""
+    """The estimate for one profile: nanoseconds with their interval, the bytes of the fullest device, what is proved; or
+    `refused`, why it cannot run the program."""
 
     name: str
     devices: int = 1
@@ -323,23 +323,23 @@ def estimate_command(arguments: Arguments, console: Console) -> Exit:
         numbers, without = {**settings.sizes, **request.sizes}, request.grouping.disabled_passes
         bound = bind_known_sizes(core, numbers, shapes, headers, without, request.inputs)
         with planning_progress(console):
-            rows = [_row(name, core, bound, arguments) for name in _names(arguments.value("--devices") or HERE)]
+            rows = [_estimate_row(name, core, bound, arguments) for name in _profile_names(arguments.value("--devices") or HERE)]
     sizes = {variable.name: number for variable, number in bound.sizes.items()}
     if wants_json(arguments):
         print_json(console, {"version": 1, "sizes": sizes, "estimates": [row.json() for row in rows]})
     else:
-        for line in lines(sizes, rows):
+        for line in estimate_lines(sizes, rows):
             console.print(line)
     return Exit.REFUSED if all(row.refused for row in rows) else Exit.OK
 
 
-def _names(text: str) -> list[str]:
-    """The profiles of `--devices`: a file may have a comma in its name."""
+def _profile_names(text: str) -> list[str]:
+    """The profiles in the value of `--devices`, which is one file if a file of this name exists."""
     return [text] if os.path.exists(text) else [name for name in text.split(",") if name]
 
 
-def _row(name: str, core: Core, bound: BoundGraph, arguments: Arguments) -> EstimateRow:
-    """One profile.  Refused: it is not a profile."""
+def _estimate_row(name: str, core: Core, bound: BoundGraph, arguments: Arguments) -> EstimateRow:
+    """The estimate for one profile.  Refused: it is not a profile."""
     from ...backend.devices.this_machine import load_profile
     from ..execution.stored_plans import this_machine
 
@@ -351,12 +351,12 @@ def _row(name: str, core: Core, bound: BoundGraph, arguments: Arguments) -> Esti
     )
     count = sum(device.count for device in profile.devices)
     if count == 1 and not core.schedules and not scheduling.objectives:
-        return _alone(name, profile, bound)
-    return _planned(name, core, bound, profile, scheduling)
+        return _single_device_row(name, profile, bound)
+    return _planned_row(name, core, bound, profile, scheduling)
 
 
-def _alone(name: str, profile: Profile, bound: BoundGraph) -> EstimateRow:
-    """A profile of one device: the sum over the program's steps."""
+def _single_device_row(name: str, profile: Profile, bound: BoundGraph) -> EstimateRow:
+    """The estimate for a profile of one device: the sum over the program's phases."""
     from ...backend import plan
     from ...backend.devices.phase_cost import missing_operation
     from ...backend.schedule.plan.plan import Device
@@ -374,8 +374,8 @@ def _alone(name: str, profile: Profile, bound: BoundGraph) -> EstimateRow:
     return EstimateRow(name, 1, time.ns, time.p10, time.p90, peak, iterations=time.iterations)
 
 
-def _planned(name: str, core: Core, bound: BoundGraph, profile: Profile, scheduling: Scheduling) -> EstimateRow:
-    """A profile of several devices, or objectives: what a plan for it promises."""
+def _planned_row(name: str, core: Core, bound: BoundGraph, profile: Profile, scheduling: Scheduling) -> EstimateRow:
+    """The estimate for several devices or other objectives: the prediction of a plan."""
     from ...backend.devices.phase_cost import with_interval
     from ...backend.schedule.plan.plan_text import judged, plans_text
     from ...backend.schedule.solution import Status
@@ -401,8 +401,8 @@ def _planned(name: str, core: Core, bound: BoundGraph, profile: Profile, schedul
     return EstimateRow(name, count, estimate.ns, estimate.p10, estimate.p90, peak, proved, values)
 
 
-def lines(sizes: dict[str, int], rows: list[EstimateRow]) -> list[str]:
-    """A line a profile, the quickest marked."""
+def estimate_lines(sizes: dict[str, int], rows: list[EstimateRow]) -> list[str]:
+    """A line for each profile, with the quickest marked."""
     from ..display.estimates import duration
 
     able = [row for row in rows if not row.refused]
@@ -435,16 +435,16 @@ def _bytes(count: int) -> str:
 
 # ---------------------------------------------------------------------------------------------------- type
 #
-# `rho type EXPR` or `rho type FILE`: the type of the last value; of every name how often its elements are read.
+# `rho type EXPR` or `rho type FILE`: the type of the last value, and how often the elements of every named value are read.
 #
-# `rho type FILE NAME…` is about these names alone: a value's type and reads; a function's signature, which of one that is
-# not annotated is worked out with what it needs of the sizes as `where`.
+# `rho type FILE NAME…` prints only these names: the type and reads of a value, the signature of a function, which is inferred
+# (with `where`) if it is not annotated.
 #
-# With `--cost` also what evaluating it takes, and what each definition takes in the sizes of its arguments.
+# With `--cost` also the costs of the program, and of each definition in the sizes of its arguments.
 
 def type_command(arguments: Arguments, console: Console) -> Exit:
     session = Session()
-    checked = session.check(_source(arguments, console))
+    checked = session.check(_source_to_type(arguments, console))
     messages.show_diagnostics(console, checked.diagnostics, checked.sources)
     if not checked.accepted:
         if wants_json(arguments):
@@ -492,7 +492,7 @@ def _show(checked: Checked, arguments: Arguments, console: Console) -> Exit:
 
 
 def _type_names(arguments: Arguments) -> tuple[str, ...]:
-    """The names asked about after a file."""
+    """The names after a file on the command line."""
     first, *rest = arguments.positional
     return tuple(rest) if first.endswith(".rho") else ()
 
@@ -513,8 +513,8 @@ def _show_names(checked: Checked, wanted: Sequence[str], console: Console, *, js
     return Exit.OK
 
 
-def _source(arguments: Arguments, console: Console) -> Source:
-    """The file, the standard input, or the words of the command line."""
+def _source_to_type(arguments: Arguments, console: Console) -> Source:
+    """The program to type: a file, standard input (`-`), or the words of the command line."""
     words = arguments.positional
     if words[0].endswith(".rho"):
         return read_source(words[0])
@@ -523,8 +523,7 @@ def _source(arguments: Arguments, console: Console) -> Source:
 
 # ---------------------------------------------------------------------------------------------------- test
 #
-# `rho test PATH…`: run the documented examples of `.rho` and `.md` files (`shell.execution.doctest_parser` says what counts as
-# one).
+# `rho test PATH…`: runs the doctests of `.rho` and `.md` files (`shell.execution.doctest_parser` defines them).
 
 def test_command(arguments: Arguments, console: Console) -> Exit:
     from ..execution.doctest import DoctestFailure, check_case

@@ -18,10 +18,10 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         pytest.skip(f"needs {', '.join(missing)}: the extra `dev` has them")
     from ipykernel.kernelspec import write_kernel_spec
 
-    from rho.shell.jupyter.kernel import InstallLocation, install
+    from rho.shell.jupyter.kernel import InstallLocation, install_kernelspec
 
     folder = tmp_path_factory.mktemp("jupyter")
-    install("rho", InstallLocation(prefix=str(folder)))
+    install_kernelspec("rho", InstallLocation(prefix=str(folder)))
     write_kernel_spec(folder / "share" / "jupyter" / "kernels" / "python3")
     patch = pytest.MonkeyPatch()
     for name, value in (

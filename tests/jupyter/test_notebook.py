@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rho.shell.jupyter.notebook import Cell, CellText, CellValue, Notebook
+from rho.shell.jupyter.notebook import CellResult, CellText, CellValue, Notebook
 from rho.shell.plotting import figures
 
 
@@ -16,7 +16,7 @@ def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Notebook:
     return Notebook()
 
 
-def texts(cell: Cell) -> list[str]:
+def texts(cell: CellResult) -> list[str]:
     assert cell.failure is None, cell.failure
     return [output.text if isinstance(output, CellText) else output.data["text/plain"] for output in cell.outputs]
 

@@ -17,21 +17,21 @@ from rho.lang.primitives.record import GlyphRole
 from rho.lang.primitives.table import ELEMENT_NAMES, PRIMITIVES
 from rho.shell.editors import editor_files
 from rho.shell.editors.__main__ import main
-from rho.shell.editors.editor_files import generated
+from rho.shell.editors.editor_files import generated_files
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted([*(ROOT / "examples").glob("*.rho"), *(ROOT / "stdlib").glob("*.rho")])
 
 
-@pytest.mark.parametrize("name", sorted(generated()))
+@pytest.mark.parametrize("name", sorted(generated_files()))
 def test_what_is_committed_is_what_is_generated(name: str) -> None:
     committed = (ROOT / "editors" / name).read_text(encoding="utf-8")
-    assert committed == generated()[name], "run python -m rho.shell.editors"
+    assert committed == generated_files()[name], "run python -m rho.shell.editors"
 
 
 def test_the_script_writes_every_file(tmp_path: Path) -> None:
     main([str(tmp_path)])
-    assert {str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_file()} == set(generated())
+    assert {str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_file()} == set(generated_files())
 
 
 def test_no_file_names_a_registry_or_a_home() -> None:

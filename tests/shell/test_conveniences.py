@@ -112,7 +112,7 @@ def test_run_again_when_a_file_changes(rho: Rho, tmp_path: Path, monkeypatch: py
         if change is None:
             raise KeyboardInterrupt
         written(tmp_path, *change)
-        assert check.stamps(before) != before
+        assert check.file_stamps(before) != before
 
     monkeypatch.setattr("rho.shell.verbs.check.wait_for_change", wait)
     done = rho("run", file, "--watch")
