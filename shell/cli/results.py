@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...lang.diagnostics.model import RhoError
 from ...lang.diagnostics.render import diagnostic_json
-from ..console.messages import exit_of, print_json, show_diagnostics, with_input_options, write_text
+from ..console.messages import exit_of, print_json, save_text, show_diagnostics, with_input_options
 from ..console.process_exit import Exit
 from ..console.standard_streams import Console
 from .arguments import Arguments
@@ -25,7 +25,7 @@ def write_result(arguments: Arguments, console: Console, text: str) -> None:
     if target is None:
         console.print(text.rstrip("\n"))
     else:
-        write_text(target, text.rstrip("\n") + "\n")
+        save_text(target, text.rstrip("\n") + "\n")
 
 
 def report_error(arguments: Arguments, console: Console, error: RhoError) -> Exit:

@@ -35,7 +35,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     replace_file(path, lambda file: file.write(data))
 
 
-def write_text(file: str | Path, text: str, what: str = "") -> None:
+def save_text(file: str | Path, text: str, what: str = "") -> None:
     """Replace a text file; `what` names it in the message.  Raises NotWritten."""
     try:
         write_atomically(Path(file), text)

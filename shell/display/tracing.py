@@ -118,6 +118,6 @@ def _predicted_chart(loaded: LoadedProgram, name: str) -> GanttChart:
 
 def write_trace(recorder: TraceRecorder, path: str) -> None:
     """Write the trace to a file.  Raises NotWritten."""
-    from ..console.messages import write_text
+    from ..console.messages import save_text
 
-    write_text(path, recorder.text() + "\n", f"--trace {path}: this file")
+    save_text(path, recorder.text() + "\n", f"--trace {path}: this file")

@@ -12,7 +12,7 @@ from ...lang.diagnostics.help_pages import explain, suggested_word
 from ...lang.diagnostics.model import Rejected, RhoError, pointing_into
 from ...lang.primitives.table import did_you_mean
 from ..console import messages
-from ..console.messages import read_source, write_text
+from ..console.messages import read_source, save_text
 from ..console.process_exit import Exit
 from ..console.standard_streams import Console
 from ..console.usage_errors import UsageError, nearest
@@ -305,7 +305,7 @@ def _save(rest: str, context: CommandContext) -> Exit:
     text = session_markdown(context.workspace.state, title_of(path))
     if not context.workspace.session.permissions.may_write(path):
         raise UsageError(f"`{path}` may not be written")
-    write_text(path, text)
+    save_text(path, text)
     wrong = doctest_problems(text, path)
     count = len(context.workspace.state.log)
     context.console.note(f"{count} entr{'y' if count == 1 else 'ies'} saved in {path}")

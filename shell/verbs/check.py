@@ -20,7 +20,7 @@ from ...typechecker.check import Checker
 from ..cli.arguments import Arguments
 from ..console import messages
 from ..console.apply_fixes import FixRefused, apply_safe_fixes, difference
-from ..console.messages import STANDARD_INPUT, find_files, read_source, to_json, write_text
+from ..console.messages import STANDARD_INPUT, find_files, read_source, save_text, to_json
 from ..console.process_exit import Exit
 from ..console.standard_streams import Console, reporting
 from ..console.usage_errors import UsageError
@@ -67,7 +67,7 @@ def fix_all(session: Session, arguments: Arguments, console: Console) -> int:
             with reporting(Exit.FAILED if total else Exit.OK):
                 console.out.write(difference(source, after.source.text))
         elif after.count:
-            write_text(file, after.source.text)
+            save_text(file, after.source.text)
             console.note(f"{_counted(after.count, 'fix', 'fixes')} applied to {file}")
         for refused in after.refused:
             console.note(_not_applied(refused, after.source))
@@ -217,7 +217,7 @@ def fmt_command(arguments: Arguments, console: Console) -> Exit:
                 with reporting(Exit.FAILED):
                     console.out.write(difference(source, formatted))
             elif not dry_run:
-                write_text(file, formatted)
+                save_text(file, formatted)
     if dry_run:
         for file in changed if arguments.has("--check") else ():
             console.note(f"{file} is not in canonical layout")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..cli.arguments import COMMON, VERBS, Arguments, Option, Takes
-from ..console.messages import write_text
+from ..console.messages import save_text
 from ..console.process_exit import Exit, raise_pending_signal, release_interrupts
 from ..console.standard_streams import Console
 from ..console.usage_errors import NotWritten, UsageError, did_you_mean
@@ -176,7 +176,7 @@ def init_command(arguments: Arguments, console: Console) -> Exit:
     except OSError as error:
         raise NotWritten(f"`{folder}` cannot be made: {error.strerror}") from error
     for name, text in FILES.items():
-        write_text(folder / name, text)
+        save_text(folder / name, text)
     console.print(f"made {folder}: try `rho run {folder / 'main.rho'}` and `rho test {folder}`")
     return Exit.OK
 
@@ -196,7 +196,7 @@ def _from_table(table: str, arguments: Arguments, console: Console) -> Exit:
             text = starter_program(table, str(target.parent))
     except FileTrouble as trouble:
         raise UsageError(f"--from {table}: the file {trouble.message}", *trouble.notes[:1]) from None
-    write_text(target, text)
+    save_text(target, text)
     console.print(f"made {target}: add what to compute, then `rho run {target}`")
     return Exit.OK
 
