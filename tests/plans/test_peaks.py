@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tracemalloc
 from pathlib import Path
 from random import Random
@@ -11,6 +12,8 @@ import pytest
 from share import SEED, share
 
 import rho
+from rho.backend.devices.profile_toml import canonical
+from rho.backend.devices.this_machine import load_profile
 
 from .drawn import BLOCKS, block
 
@@ -73,6 +76,21 @@ def test_a_device_that_cannot_hold_the_callers_arrays_too_is_refused(tmp_path: P
         rho.load(tmp_path / "p.rho").plan(tmp_path / "small.toml", n=10_000)
     (one,) = refused.value.diagnostics
     assert one.code == "SCH103" and "`x stays with its caller`" in one.message and "short" in one.message
+
+
+LAYERS = "input x : f32[n d]\ninput w : f32[d h]\ninput v : f32[h d]\nu ← 0⌈x+.×w\noutput r ← x+u+.×v"
+"""`u` is cut along its columns and read whole: what comes from two cards is put together before it is multiplied."""
+
+
+@pytest.mark.parametrize("megabytes", [*share(range(2, 14), seed=15), 9, 10])
+def test_operands_that_are_put_together_fit_too(megabytes: int, tmp_path: Path) -> None:
+    """With 9 MB a card, a plan was made that takes 12.5 MB of one."""
+    machine, *devices = canonical(load_profile("workstation")).split("[[device]]")
+    limited = [re.sub("memory_bytes = .*", f"memory_bytes = {megabytes}000000", one) if "cuda" in one else one for one in devices]
+    (tmp_path / "small.toml").write_text("[[device]]".join((machine, *limited)))
+    (tmp_path / "p.rho").write_text(LAYERS)
+    plan = rho.load(tmp_path / "p.rho").plan(tmp_path / "small.toml", budget="fast", n=778, d=257, h=1500)
+    assert max(plan.memory["gpu0"], plan.memory["gpu1"]) <= megabytes * 900_000  # a tenth is not for plans
 
 
 @pytest.mark.parametrize("seed", share(range(60), seed=11))

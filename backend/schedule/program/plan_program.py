@@ -31,9 +31,21 @@ from ..bounds.head_tail_bounds import Costs
 from ..exact.infeasibility import order_conflict, order_hint, placing_conflict
 from ..instances.directive_resolution import DirectiveScope, Named, resolve
 from ..instances.instance_json import to_devices
-from ..plan.plan import ExecutionPlan, PlannedFile
+from ..plan.plan import DeviceId, ExecutionPlan, PlannedFile
 from ..plan.plan_text import amount, plans_text, time_text
-from ..problem import Deadline, DeviceGroup, Directive, Edge, Objective, PhaseIndex, PhaseTask, Problem, SourceLine, Speculate
+from ..problem import (
+    Deadline,
+    DeviceGroup,
+    Directive,
+    Edge,
+    Objective,
+    PhaseIndex,
+    PhaseTask,
+    Problem,
+    SourceLine,
+    Speculate,
+    restrictions,
+)
 from ..program_facts.partitioning import lying_in
 from ..search.list_scheduling import baselines
 from ..search.strategy import DEFAULT, Budget, StrategyFailure, guarded
@@ -216,10 +228,56 @@ def _planned(
             program, answer = formed.program, formed.answer
         plan = plan_of(program, answer, texts)
         faults = check_plan(plan, bound)
+    if _excess(plan, program.problem):
+        answer = _refitted(program, answer, known, best, budget)
+        if answer.schedule is None:
+            raise _without_plan(answer, core, program, _ASSEMBLED)
+        plan = plan_of(program, answer, texts)
+        faults = check_plan(plan, bound)
     wrong = [*map(str, faults), *_violations(program, answer)]
     if wrong:
         raise AssertionError("a plan that Rho made is wrong: " + "; ".join(wrong[:4]))
     return PlannedProgram(plan, program, answer, floor=floor)
+
+
+MOST_TIGHTENED: Final = 5
+_ASSEMBLED: Final = "operands that come in pieces are put together, which takes memory beside what is said here"
+
+
+def _excess(plan: ExecutionPlan, problem: Problem) -> dict[str, int]:
+    """By device, the bytes of a plan's peak above its limit.
+
+    Searches know of buffers and scratch, and not of operands that a step puts together from several pieces (`plan_of`)."""
+    peaks = dict(plan.main.peak)
+    limited = zip(problem.device_names(), restrictions(problem).caps, strict=True)
+    over = {name: peaks.get(DeviceId(name), 0) - cap for name, cap in limited if cap is not None}
+    return {name: size for name, size in over.items() if size > 0}
+
+
+def _refitted(program: ProgramProblem, answer: Answer, known: Answer, best: Planner, budget: Budget) -> Answer:
+    """The answer with as much less memory as the plan before took too much, then the best baseline that fits; without a schedule
+    where none does."""
+    problem = program.problem
+    for _ in range(MOST_TIGHTENED):
+        excess = _excess(plan_of(program, answer), program.problem)
+        if not excess:
+            return _bounded_by(known, answer)
+        groups: list[DeviceGroup] = []
+        for group in problem.devices:
+            short = max(excess.get(name, 0) for name in group.names())
+            groups.append(replace(group, memory=max(0, (group.memory or 0) - short)) if short else group)
+        problem = replace(problem, devices=tuple(groups))
+        refitted = best(problem, budget)
+        if refitted.schedule is None:
+            break
+        answer = replace(refitted, speculated=answer.speculated)
+    whole = replace(program.problem, chunks=1)
+    for one in sorted(baselines(Costs(Timer(whole))), key=lambda one: one.ticks or 0):
+        if one.schedule is not None:
+            answer = replace(known, schedule=one.schedule, values=values(whole, one.schedule))
+            if not _excess(plan_of(program, answer), program.problem):
+                return _bounded_by(known, answer)
+    return replace(known, status=Status.ABORTED, schedule=None, values=())
 
 
 def _bounded_by(known: Answer, answer: Answer) -> Answer:
@@ -314,8 +372,8 @@ def _aiming(program: ProgramProblem, first: Sequence[Objective], asked: Sequence
     return replace(program, problem=replace(program.problem, objectives=wanted))
 
 
-def _without_plan(answer: Answer, core: Core, program: ProgramProblem) -> Rejected | RunFailed:
-    """Why there is no plan."""
+def _without_plan(answer: Answer, core: Core, program: ProgramProblem, *said: str) -> Rejected | RunFailed:
+    """Why there is no plan; `said`: what else is to be known of that."""
     span = core.schedules[0].span if core.schedules else Span(core.sources[0].name if core.sources else "", 0, 0)
     tick_ns = program.problem.tick_ns
     if answer.status is Status.ABORTED or answer.conflict is None:
@@ -329,10 +387,11 @@ def _without_plan(answer: Answer, core: Core, program: ProgramProblem) -> Reject
 
             bounded = "certain is that none" + (" along the axes that were chosen" if _has_choice(program) else "")
             notes = (f"{bounded} is shorter than {time_text(certified_bound(program.problem) * tick_ns)}", hint)
-        return RunFailed([Diagnostic(Code.E709, message, span, notes=notes)])
+        return RunFailed([Diagnostic(Code.E709, message, span, notes=(*notes, *said))])
     if answer.conflict.phase is not None and not any(one.line.number for one in answer.conflict.directives):
         span = program.phases[answer.conflict.phase].span
     diagnostic = conflict_diagnostic(answer.conflict, span, tick_ns)
+    diagnostic = replace(diagnostic, notes=(*diagnostic.notes, *said))
     if _has_choice(program) and diagnostic.code in (Code.SCH103, Code.SCH106):
         diagnostic = replace(diagnostic, notes=(*diagnostic.notes,
             "this is so of plans along the axes that were chosen; no others were tried"))
