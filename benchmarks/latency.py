@@ -138,8 +138,9 @@ def compiling(rounds: int) -> Iterator[str]:
 def _kernels() -> list[tuple[str, Any]]:
     """The kernels that the functions above made."""
     found = [
-        (f"{kernel.form.value} of {len(kernel.body)} nodes", kernel) for kernel in compiler._addresses if isinstance(kernel,
-        Kernel)
+        (f"{kernel.form.value} of {len(kernel.body)} nodes", kernel)
+        for kernel in compiler._addresses
+        if isinstance(kernel, Kernel)
     ]
     return sorted(found, key=lambda pair: len(pair[1].body))[:: max(1, len(found) // 8)]
 

@@ -46,17 +46,17 @@ class CheckResult:
     @cached_property
     def types(self) -> Mapping[str, str]:
         """The types of the top-level names, as text."""
-        shown: dict[str, str] = {}
+        types: dict[str, str] = {}
         for name, entry in self.elaborated.names.items():
             if isinstance(entry, (Operand, TupleOperand)):
-                shown[name] = show_value_type(entry)
+                types[name] = show_value_type(entry)
             elif isinstance(entry, Module):
-                shown[name] = "module"
+                types[name] = "module"
             elif isinstance(entry, OperatorValue):
-                shown[name] = "operator"
+                types[name] = "operator"
             elif isinstance(entry, FunctionValue):
-                shown[name] = "function"
-        return shown
+                types[name] = "function"
+        return types
 
     def drops_left(self, name: str) -> bool:
         """Does a name stand for a top-level function that ignores its left argument?"""
@@ -87,12 +87,12 @@ class CheckResult:
         from .elaborate.infer_signature import instances
         from .usage.check_moves import show_instance
 
-        shown: dict[str, tuple[tuple[str, Instance], ...]] = {}
+        result: dict[str, tuple[tuple[str, Instance], ...]] = {}
         for name, entry in self.elaborated.names.items():
             if isinstance(entry, FunctionValue):
                 inferred = instances(self.elaborated.context, entry)
-                shown[name] = tuple([(show_instance(name, one.arguments, one.results, one.facts), one) for one in inferred])
-        return shown
+                result[name] = tuple([(show_instance(name, one.arguments, one.results, one.facts), one) for one in inferred])
+        return result
 
     def describe(self, name: str) -> tuple[str, ...]:
         """The lines that an editor shows for a top-level name: the type and the reads of a value; the signatures of a function,
@@ -132,8 +132,8 @@ def check(
 ) -> CheckResult:  # fmt: skip
     """Check a program.  `index_origin` overrides the file's `⎕IO` (for `eval --lines` and corpora); `strict` makes errors of
     checks that are left to loading or running; `check_cache` is what a `Checker` keeps of earlier versions."""
-    done = elaborate(source, load_module, strict=strict, index_origin=index_origin, check_cache=check_cache)
-    return CheckResult(done.core, done.diagnostics, done)
+    elaborated = elaborate(source, load_module, strict=strict, index_origin=index_origin, check_cache=check_cache)
+    return CheckResult(elaborated.core, elaborated.diagnostics, elaborated)
 
 
 def show_value_type(value: Value) -> str:
@@ -175,8 +175,9 @@ class Checker:
         """Check this version; `load_module` replaces the checker's loader."""
         load = self._load_module if load_module is None else load_module
         try:
-            return check(source, load_module=load, strict=self._strict, index_origin=self._index_origin,
-                check_cache=self._check_cache)
+            return check(
+                source, load_module=load, strict=self._strict, index_origin=self._index_origin, check_cache=self._check_cache
+            )
         finally:
             self._check_cache.end_generation()
 

@@ -37,8 +37,8 @@ class DiagnosticSink:
             return  # the same check of a function that is inlined several times
         if self.calls and diagnostic.code[:2] not in ("E0", "E6"):
             labelled = {label.span for label in diagnostic.labels}
-            places = [span for span in dict.fromkeys((self.calls[0], self.calls[-1])) if span not in labelled]
-            diagnostic = replace(diagnostic, labels=(*diagnostic.labels, *[Label(span, "in this call") for span in places]))
+            call_spans = [span for span in dict.fromkeys((self.calls[0], self.calls[-1])) if span not in labelled]
+            diagnostic = replace(diagnostic, labels=(*diagnostic.labels, *[Label(span, "in this call") for span in call_spans]))
         self.diagnostics.append(diagnostic)
 
     def warned(self, index: ValueId, message: str, span: Span) -> bool:
@@ -135,8 +135,8 @@ def show_signature_type(type: ArrayType, names: Mapping[Size, str]) -> str:
         return f"perm<{open_size(type.shape[0])}>"
     element = type.element
     if element.index_bound is not None:
-        said = element.index_bound in type.shape and element.index_bound in names
-        text = f"idx<{names[element.index_bound] if said else open_size(element.index_bound)}>"
+        is_named = element.index_bound in type.shape and element.index_bound in names
+        text = f"idx<{names[element.index_bound] if is_named else open_size(element.index_bound)}>"
     elif element.symbolic_max is not None and element.low is not None and not element.weak:
         most = upper_bound(element.symbolic_max) if element.symbolic_max.is_runtime() else element.symbolic_max
         text = f"int<{str(element.low).replace('-', '¯')}..{show(most)}>"

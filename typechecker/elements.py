@@ -143,10 +143,10 @@ def promote_kinds(a: Kind, b: Kind) -> Kind | None:
     return max(a, b, key=_ORDER.index)
 
 
-def promote_all(given: Sequence[Element]) -> Element | None:
+def promote_all(elements: Sequence[Element]) -> Element | None:
     """The element type to which all promote; None for text with numbers."""
-    common: Element | None = given[0]
-    for element in given[1:]:
+    common: Element | None = elements[0]
+    for element in elements[1:]:
         common = None if common is None else promote(common, element)
     return common
 
@@ -170,8 +170,10 @@ def promote(a: Element, b: Element) -> Element | None:
     high = None if high1 is None or high2 is None else max(high1, high2)
     most = None
     if low is not None and (a.symbolic_max is not None or b.symbolic_max is not None):
-        tops = [e.symbolic_max if e.symbolic_max is not None else None if h is None else number(h) for e, h in ((a, high1), (b,
-            high2))]
+        tops = [
+            e.symbolic_max if e.symbolic_max is not None else None if h is None else number(h)
+            for e, h in ((a, high1), (b, high2))
+        ]
         if tops[0] is not None and tops[1] is not None:
             most = maximum(tops[0], tops[1])
     return _without_idle_range(Element(kind, low, high, None, weak, most))
@@ -232,8 +234,12 @@ def _without_idle_range(element: Element) -> Element:
         low = None
     if high is not None and high >= top:
         high = None
-    return replace(element, low=low, high=high,
-        symbolic_max=element.symbolic_max if low is not None or element.kind is not Kind.I64 else None)
+    return replace(
+        element,
+        low=low,
+        high=high,
+        symbolic_max=element.symbolic_max if low is not None or element.kind is not Kind.I64 else None,
+    )
 
 
 def ranged(kind: Kind, low: int | None, high: int | None, *, weak: bool = False, symbolic_max: Size | None = None) -> Element:
@@ -246,17 +252,17 @@ def ranged(kind: Kind, low: int | None, high: int | None, *, weak: bool = False,
     return Element(kind, low, high, None, weak, symbolic_max if low is not None else None)
 
 
-def widens(given: Element, expected: Element) -> bool:
-    """May an argument of element `given` be passed where `expected` is declared, ranges apart (docs/language.md, Numbers)?"""
-    a, b = given.kind, expected.kind
+def widens(actual: Element, expected: Element) -> bool:
+    """May an argument of element `actual` be passed where `expected` is declared, ranges apart (docs/language.md, Numbers)?"""
+    a, b = actual.kind, expected.kind
     if a is b:
         return True
     if Kind.CHAR in (a, b):
         return False
     if a in _LIMITS and b in _LIMITS:
-        return fits(given, b) or (_ORDER.index(a) < _ORDER.index(b))
+        return fits(actual, b) or (_ORDER.index(a) < _ORDER.index(b))
     if b is Kind.F32 or b is Kind.C64:
-        return a in (Kind.BOOL, Kind.U8, Kind.F32) or (given.weak and not a.is_complex) or (b is Kind.C64 and given.weak)
+        return a in (Kind.BOOL, Kind.U8, Kind.F32) or (actual.weak and not a.is_complex) or (b is Kind.C64 and actual.weak)
     return promote_kinds(a, b) is b
 
 

@@ -78,8 +78,10 @@ def _obligation(
         x, selection = selections[0]
         count = str(one if x is first else two)
         message = f"lengths {one} and {two} differ: {count} is the number of elements that a mask keeps"
-        labels = (*[Label(b.span_of(x), show_type(x.type)) for x in (first, second)], Label(selection,
-            f"this mask keeps {count}"))
+        labels = (
+            *[Label(b.span_of(x), show_type(x.type)) for x in (first, second)],
+            Label(selection, f"this mask keeps {count}"),
+        )
         hint = "select from both with the same mask: `(m⌿x) … m⌿y`"
         return Obligation(SizeFact(Relation.EQUAL, one, two), Code.E140, span, message, labels, (hint,))
     if mine.constant is not None and theirs.constant is not None:
@@ -107,12 +109,12 @@ def hints(
         if not all(texts):
             return (f"frames match from the left; to pair one argument with every {cells} of the other use `⍤{rank}`",), ()
         rewritten = f"`{texts[0]} {b.glyph}⍤{rank} ⊢ {texts[1]}`"
-        said = f"frames match from the left; to use {texts[2]} with every {cells} write {rewritten}"
+        note = f"frames match from the left; to use {texts[2]} with every {cells} write {rewritten}"
         if b.text(span) not in ("", b.glyph):  # not for derived functions
             return ("frames match from the left; here one has the other's last axes (rows: `⍤1`)",), ()
         if _is_adjacent(b, left, span) and _is_adjacent(b, right, span):
-            return (), (Fix(said, (Edit(Span(span.file, span.end, span.end), f"⍤{rank} ⊢"),)),)
-        return (said,), ()
+            return (), (Fix(note, (Edit(Span(span.file, span.end, span.end), f"⍤{rank} ⊢"),)),)
+        return (note,), ()
     if rank == len(long_frame) and rank > 1 and short_frame == long_frame[::-1]:
         return transpose_hint(b, short, span)
     if any(a != b and ONE in (a, b) for a, b in zip(long_frame, short_frame, strict=False)):
@@ -127,9 +129,9 @@ def transpose_hint(b: FrameContext, x: Operand, span: Span) -> tuple[tuple[str, 
     operand = b.span_of(x)
     if not _is_adjacent(b, x, span):
         return ("the axes of one in reverse order (`⍉`) line up with the other's",), ()
-    said = f"did you mean `⍉{_short_text(b, x) or b.text(operand)}`? its axes in reverse order line up"
+    note = f"did you mean `⍉{_short_text(b, x) or b.text(operand)}`? its axes in reverse order line up"
     text = b.text(operand)
-    return (), (Fix(said, (Edit(operand, f"⍉{text}" if operand.start >= span.end else f"(⍉{text})"),)),)
+    return (), (Fix(note, (Edit(operand, f"⍉{text}" if operand.start >= span.end else f"(⍉{text})"),)),)
 
 
 def _is_adjacent(b: FrameContext, x: Operand, span: Span) -> bool:

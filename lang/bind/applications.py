@@ -115,52 +115,53 @@ def check_depth(context: BindContext, item: BindItem) -> BindItem:
 
 def _operators(context: BindContext, items: list[BindItem]) -> list[BindItem]:
     """Apply every operator; what remains are arrays and functions."""
-    done: list[BindItem] = []
+    applied: list[BindItem] = []
     index = 0
     while index < len(items):
         item = items[index]
         index += 1
         match item.kind:
             case ItemKind.ARRAY | ItemKind.FUNCTION:
-                done.append(item)
+                applied.append(item)
             case ItemKind.BRACKET:
-                done.append(_bracket(context, done.pop() if done else None, item))
+                applied.append(_bracket(context, applied.pop() if applied else None, item))
             case ItemKind.SLASH:
-                if done and done[-1].kind is _FUNCTION:
-                    done.append(_derived(context, item, done.pop(), None))
+                if applied and applied[-1].kind is _FUNCTION:
+                    applied.append(_derived(context, item, applied.pop(), None))
                 else:
-                    done.append(_slash_function(context, item))
+                    applied.append(_slash_function(context, item))
             case ItemKind.MONADIC:
-                done.append(_derived(context, item, _left_operand(context, done, item), None))
+                applied.append(_derived(context, item, _left_operand(context, applied, item), None))
             case ItemKind.OUTER:
                 right, index = _right_operand(context, items, index, item)
                 if right.kind is not _FUNCTION:
                     message = f"`∘.` needs a function on its right, and `{context.text_of(right)}` is an array"
                     raise context.error(Code.E008, message, context.span_of(right))
                 node = expressions.Derived(context.span(item.start, right.end), "∘.", (_operand(right),))
-                done.append(BindItem(_FUNCTION, item.start, right.end, node=node, depth=right.depth + 1))
+                applied.append(BindItem(_FUNCTION, item.start, right.end, node=node, depth=right.depth + 1))
             case ItemKind.DYADIC:
-                left = _left_operand(context, done, item)
+                left = _left_operand(context, applied, item)
                 right, index = _right_operand(context, items, index, item)
                 _reject_touching_array(context, item, right, items, index)
-                done.append(_derived(context, item, left, right))
+                applied.append(_derived(context, item, left, right))
             case ItemKind.UNTIL:
                 message = "a tuple holds values, not functions; only `f⍣(n ⋄ p)` takes a function p"
                 raise context.error(Code.E134, message, context.span_of(item))
             case ItemKind.OPERATOR:
-                left = _left_operand(context, done, item)
+                left = _left_operand(context, applied, item)
                 if _is_dyadic(item):
                     second, index = _right_operand(context, items, index, item)
-                    done.append(_operator_call(context, item, left, second))
+                    applied.append(_operator_call(context, item, left, second))
                 else:
-                    done.append(_operator_call(context, item, left, None))
-    return done
+                    applied.append(_operator_call(context, item, left, None))
+    return applied
 
 
 def _operand(item: BindItem) -> expressions.Function | expressions.Expression:
     node = item.node
-    assert node is not None and not isinstance(node, expressions.OperatorName | expressions.OperatorMember
-        | expressions.OperatorDfn)
+    assert node is not None and not isinstance(
+        node, expressions.OperatorName | expressions.OperatorMember | expressions.OperatorDfn
+    )
     return node
 
 
@@ -184,16 +185,16 @@ def _slash_function(context: BindContext, item: BindItem) -> BindItem:
     return BindItem(_FUNCTION, item.start, item.end, item.text, expressions.GlyphFunction(context.span_of(item), item.text), 1)
 
 
-def _left_operand(context: BindContext, done: list[BindItem], operator: BindItem) -> BindItem:
-    """Remove from the end of `done` the left operand of an operator: a function, or a strand of arrays."""
-    if not done:
+def _left_operand(context: BindContext, applied: list[BindItem], operator: BindItem) -> BindItem:
+    """Remove from the end of `applied` the left operand of an operator: a function, or a strand of arrays."""
+    if not applied:
         name = context.text_of(operator)
         raise context.error(Code.E008, f"`{name}` is an operator and has nothing on its left", context.span_of(operator))
-    if done[-1].kind is _FUNCTION:
-        return done.pop()
+    if applied[-1].kind is _FUNCTION:
+        return applied.pop()
     arrays: list[BindItem] = []
-    while done and done[-1].kind is _ARRAY:
-        arrays.append(done.pop())
+    while applied and applied[-1].kind is _ARRAY:
+        arrays.append(applied.pop())
     return _strand(context, arrays[::-1])
 
 
@@ -233,14 +234,14 @@ def _reject_touching_array(context: BindContext, operator: BindItem, right: Bind
 def _derived(context: BindContext, operator: BindItem, left: BindItem, right: BindItem | None) -> BindItem:
     glyph = operator.text
     if left.kind is _ARRAY and glyph not in ARRAY_LEFT_OPERANDS:
-        what = f"`{context.text_of(left)}` is an array"
-        raise context.error(Code.E008, f"`{glyph}` needs a function on its left, and {what}", context.span_of(left))
+        subject = f"`{context.text_of(left)}` is an array"
+        raise context.error(Code.E008, f"`{glyph}` needs a function on its left, and {subject}", context.span_of(left))
     if right is None:
         node = expressions.Derived(context.span(left.start, operator.end), glyph, (_operand(left),))
         return check_depth(context, BindItem(_FUNCTION, left.start, operator.end, glyph, node, left.depth + 1))
     if right.kind is _ARRAY and (glyph not in ARRAY_RIGHT_OPERANDS or (left.kind is _ARRAY and glyph != "@")):
-        what = f"`{context.text_of(right)}` is an array"
-        raise context.error(Code.E008, f"`{glyph}` needs a function on its right, and {what}", context.span_of(right))
+        subject = f"`{context.text_of(right)}` is an array"
+        raise context.error(Code.E008, f"`{glyph}` needs a function on its right, and {subject}", context.span_of(right))
     node = expressions.Derived(context.span(left.start, right.end), glyph, (_operand(left), _operand(right)))
     return check_depth(context, BindItem(_FUNCTION, left.start, right.end, glyph, node, max(left.depth, right.depth) + 1))
 
@@ -319,8 +320,9 @@ def _strand(context: BindContext, run: list[BindItem]) -> BindItem:
             nodes.append(_expression_of(item))
     start, end = run[0].start, run[-1].end
     depth = max(item.depth for item in run) + 1
-    return check_depth(context, BindItem(_ARRAY, start, end, node=expressions.Strand(context.span(start, end), tuple(nodes)),
-        depth=depth))
+    return check_depth(
+        context, BindItem(_ARRAY, start, end, node=expressions.Strand(context.span(start, end), tuple(nodes)), depth=depth)
+    )
 
 
 def _apply(context: BindContext, items: list[BindItem]) -> BindItem:
@@ -332,8 +334,9 @@ def _apply(context: BindContext, items: list[BindItem]) -> BindItem:
         assert function.kind is _FUNCTION
         if index > 0 and items[index - 1].kind is _ARRAY:
             left = items[index - 1]
-            dyadic = expressions.Dyadic(context.span(left.start, value.end), _expression_of(left), _function_of(function),
-                _expression_of(value))
+            dyadic = expressions.Dyadic(
+                context.span(left.start, value.end), _expression_of(left), _function_of(function), _expression_of(value)
+            )
             depth = max(left.depth, function.depth, value.depth) + 1
             value = BindItem(_ARRAY, left.start, value.end, node=dyadic, depth=depth)
             index -= 2

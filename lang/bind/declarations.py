@@ -263,9 +263,9 @@ def bind_declaration(context: BindContext, text: str) -> program.Statement:
             default = _expression(context, children[1])
             return program.Param(span, _target(context, children[0]), default, types.where(children[2:]))
         case _:
-            shown = [child for child in children if child.expr_name == "shown"]
+            printed = [child for child in children if child.expr_name == "shown"]
             clauses = [child for child in children if child.expr_name == "as"]
-            value = _expression(context, (shown or children)[0])
+            value = _expression(context, (printed or children)[0])
             return program.OutputDeclaration(span, _target(context, children[0]), value, _column_format(context, types, clauses))
 
 

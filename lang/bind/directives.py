@@ -267,10 +267,10 @@ class DirectiveReader(Generic[Phase]):
     def _around(
         self, middle: str, verb: DirectiveWord, rest: list[DirectiveWord]
     ) -> tuple[list[DirectiveWord], list[DirectiveWord]]:  # fmt: skip
-        places = [position for position, word in enumerate(rest) if word.text == middle]
-        if not places:
+        positions = [position for position, word in enumerate(rest) if word.text == middle]
+        if not positions:
             raise self.error(verb.span, f"`{verb.text}` needs `{middle}` and devices after it")
-        return rest[: places[-1]], rest[places[-1] + 1 :]
+        return rest[: positions[-1]], rest[positions[-1] + 1 :]
 
 
 class _ValueDirectiveReader(DirectiveReader[str]):
@@ -282,12 +282,12 @@ class _ValueDirectiveReader(DirectiveReader[str]):
         self.names, self.complete = names, complete
 
     def phase(self, word: DirectiveWord) -> str:
-        what = self.names.get(word.text)
-        if isinstance(what, str):
-            raise self.error(word.span, f"`{word.text}` is {what}; the name of a value is wanted here")
-        if what is not None and len(what) > 1:
-            labels = tuple(Label(span, "one is bound here") for span in what)
-            message = f"`{word.text}` means {len(what)} values; give them different names"
+        entry = self.names.get(word.text)
+        if isinstance(entry, str):
+            raise self.error(word.span, f"`{word.text}` is {entry}; the name of a value is wanted here")
+        if entry is not None and len(entry) > 1:
+            labels = tuple(Label(span, "one is bound here") for span in entry)
+            message = f"`{word.text}` means {len(entry)} values; give them different names"
             raise self.error(word.span, message, Code.SCH201, labels=labels)
         if word.text not in self.phase_names and self.complete:
             raise self.unknown(word, self.phase_names)

@@ -57,8 +57,9 @@ def bind_array(context: BindContext, tokens: Tokens, error_range: tuple[int, int
 
 def require_array(context: BindContext, item: BindItem) -> BindItem:
     if item.kind is not ItemKind.ARRAY:
-        what = _CLASS_NAMES[item.kind]
-        raise context.error(Code.E134, f"a value is needed here, and `{context.text_of(item)}` is {what}", context.span_of(item))
+        class_name = _CLASS_NAMES[item.kind]
+        message = f"a value is needed here, and `{context.text_of(item)}` is {class_name}"
+        raise context.error(Code.E134, message, context.span_of(item))
     return item
 
 
@@ -153,9 +154,9 @@ def _parentheses(context: BindContext, token: Token) -> BindItem:
         item = bind_value(context, segments[0], token[1:3])
         return item._replace(start=token.start, end=token.end, token=None)
     if len(segments) < 2:
-        what = "these parentheses hold nothing" if not segments else "a tuple needs two items or more"
+        message = "these parentheses hold nothing" if not segments else "a tuple needs two items or more"
         notes = ("an empty vector is `⍬`, an empty text `''`",) if not segments else ()
-        raise context.error(Code.E002, what, context.span_of(token), notes=notes)
+        raise context.error(Code.E002, message, context.span_of(token), notes=notes)
     last = bind_value(context, segments[-1], (0, 0))
     until = last.kind is ItemKind.FUNCTION and len(segments) == 2
     items = [*_items(context, segments[:-1]), last if until else require_array(context, last)]
@@ -206,8 +207,8 @@ def _assigned_value(context: BindContext, items: list[BindItem], gets: Token) ->
         raise context.error(Code.E002, "`←` has no value on its right", context.span_of(gets))
     value = apply_all(context, items[::-1])
     if value.kind is not ItemKind.ARRAY:
-        what = _CLASS_NAMES[value.kind]
-        raise context.error(Code.E010, f"{what} gets its name in a statement of its own: `name ← {context.text_of(value)}`",
+        class_name = _CLASS_NAMES[value.kind]
+        raise context.error(Code.E010, f"{class_name} gets its name in a statement of its own: `name ← {context.text_of(value)}`",
                             context.span_of(value))  # fmt: skip
     return value
 

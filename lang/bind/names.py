@@ -147,10 +147,10 @@ def _unknown_name(context: BindContext, tokens: tuple[Token, ...], index: int) -
     if suggestion is None:
         notes = _unknown_name_notes(context, name, module, before)
         return context.error(Code.E001, f"`{name}` has no value here", span, notes=notes)
-    said = f"`{name}` has no value here; did you mean `{suggestion.text}`?"
+    question = f"`{name}` has no value here; did you mean `{suggestion.text}`?"
     if suggestion.note:
-        return context.error(Code.E001, said, span, notes=(suggestion.note,))
-    return context.error(Code.E001, said, span, fixes=replacement(f"write `{suggestion.text}`", span, suggestion.text))
+        return context.error(Code.E001, question, span, notes=(suggestion.note,))
+    return context.error(Code.E001, question, span, fixes=replacement(f"write `{suggestion.text}`", span, suggestion.text))
 
 
 def _is_bound_later(context: BindContext, name: str, span: Span) -> bool:

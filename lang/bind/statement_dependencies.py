@@ -86,10 +86,11 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text[start:end] for kind, start, end in lexemes(text) if kind is TokenKind.NAME)
 
 
-def statements_of(text: str, given: Mapping[str, SymbolKind] | None = None) -> list[Statement]:
-    """The statements of an entry whose brackets match; `given` are the kinds of the names in scope before it."""
+def statements_of(text: str, predefined: Mapping[str, SymbolKind] | None = None) -> list[Statement]:
+    """The statements of an entry whose brackets match; `predefined` are the kinds of the names in scope before it."""
     source = Source("<entry>", text)
-    index = parse(source, names={name: _NAME_CLASSES.get(kind, NameClass.ARRAY) for name, kind in (given or {}).items()}).index
+    classes = {name: _NAME_CLASSES.get(kind, NameClass.ARRAY) for name, kind in (predefined or {}).items()}
+    index = parse(source, names=classes).index
     glyphs, raw_statements = index.glyphs, index.raw_statements
     statements: list[Statement] = []
     at = 0

@@ -343,11 +343,11 @@ def _line_rows(
     ends = [mark for mark in reversed(tall) if mark.last == line]
     interest = [(mark.start, max(mark.end, mark.start + 1)) for mark in flat]
     interest += [(mark.start, mark.start + 1) for mark in starts] + [(mark.end - 1, mark.end) for mark in ends]
-    shown = display_line(source.line(line), interest, width)
+    displayed = display_line(source.line(line), interest, width)
     base = gutter + 3 + indent
     text = _row(0, f"{line + 1:>{gutter}} │", _TextRole.GUTTER)
     _rails(text, [mark for mark in tall if mark.first < line <= mark.last], rails, gutter, line - 1, line)
-    text.put(base, shown.text, _TextRole.TEXT)
+    text.put(base, displayed.text, _TextRole.TEXT)
     rows = [text]
 
     def under() -> _RenderedRow:
@@ -356,10 +356,10 @@ def _line_rows(
         return row
 
     open_marks = [mark for mark in tall if mark.first < line <= mark.last]
-    for tier in _tiers(flat, shown):
+    for tier in _tiers(flat, displayed):
         row = under()
         for mark in tier:
-            left, cells = _extent(mark, shown)
+            left, cells = _extent(mark, displayed)
             row.put(base + left, ("┬" if mark.labels else "─") + "─" * (cells - 1), mark.role)
         rows.append(row)
         labelled = [mark for mark in tier if mark.labels]
@@ -368,46 +368,46 @@ def _line_rows(
             for number, message in enumerate(mark.labels):
                 row = under()
                 for other in labelled:
-                    row.put(base + _extent(other, shown)[0], "│", other.role)
-                row.put(base + _extent(mark, shown)[0], "╰" if number == len(mark.labels) - 1 else "├", mark.role)
+                    row.put(base + _extent(other, displayed)[0], "│", other.role)
+                row.put(base + _extent(mark, displayed)[0], "╰" if number == len(mark.labels) - 1 else "├", mark.role)
                 row.extend(f" {message}", _TextRole.TEXT)
                 rows.append(row)
     for mark in starts:
         row = under()
         rail = gutter + 3 + 2 * rails[id(mark)]
-        row.put(rail, "╭" + "─" * (base + shown.column(mark.start) - rail - 1) + "╯", mark.role)
+        row.put(rail, "╭" + "─" * (base + displayed.column(mark.start) - rail - 1) + "╯", mark.role)
         rows.append(row)
         open_marks.append(mark)
     for mark in ends:
         open_marks.remove(mark)
         row = under()
         rail = gutter + 3 + 2 * rails[id(mark)]
-        row.put(rail, "╰" + "─" * (base + max(shown.column(mark.end) - 1, 0) - rail - 1) + "╯", mark.role)
+        row.put(rail, "╰" + "─" * (base + max(displayed.column(mark.end) - 1, 0) - rail - 1) + "╯", mark.role)
         if mark.labels:
             row.extend(f" {'; '.join(mark.labels)}", _TextRole.TEXT)
         rows.append(row)
     return rows
 
 
-def _extent(mark: _Mark, shown: DisplayLine) -> tuple[int, int]:
+def _extent(mark: _Mark, line: DisplayLine) -> tuple[int, int]:
     """The display column and the cells (at least one) of a one-line mark."""
-    left = shown.column(mark.start)
-    return left, max(shown.column(mark.end) - left, 1)
+    left = line.column(mark.start)
+    return left, max(line.column(mark.end) - left, 1)
 
 
-def _tiers(marks: Sequence[_Mark], shown: DisplayLine) -> list[list[_Mark]]:
+def _tiers(marks: Sequence[_Mark], line: DisplayLine) -> list[list[_Mark]]:
     """Marks in rows without overlaps, each from left to right; shorter spans come first."""
     tiers: list[list[_Mark]] = []
-    for mark in sorted(marks, key=lambda mark: (_extent(mark, shown)[1], _extent(mark, shown)[0])):
-        left, cells = _extent(mark, shown)
+    for mark in sorted(marks, key=lambda mark: (_extent(mark, line)[1], _extent(mark, line)[0])):
+        left, cells = _extent(mark, line)
         for tier in tiers:
-            if all(left >= other + size or other >= left + cells for other, size in (_extent(m, shown) for m in tier)):
+            if all(left >= other + size or other >= left + cells for other, size in (_extent(m, line) for m in tier)):
                 tier.append(mark)
                 break
         else:
             tiers.append([mark])
     for tier in tiers:
-        tier.sort(key=lambda mark: _extent(mark, shown)[0])
+        tier.sort(key=lambda mark: _extent(mark, line)[0])
     return tiers
 
 

@@ -193,8 +193,9 @@ def literal_fact(text: str) -> ArgumentFact | None:
     if any(abs(one) >= 2**63 for one in integers):
         return None
     lengths = (len(words),) if len(words) > 1 else ()
-    return ArgumentFact(lengths, "f" if floats else "i", None if floats else min(integers), None if floats else max(integers),
-        items)
+    return ArgumentFact(
+        lengths, "f" if floats else "i", None if floats else min(integers), None if floats else max(integers), items
+    )
 
 
 _RANKS: Final = ("numbers", "vectors", "matrices", "arrays of rank 3")

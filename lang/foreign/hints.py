@@ -149,14 +149,14 @@ def _diagnose(
         hint += named_arguments_hint(groups_by_name.get("all", "")) if "w" in groups_by_name else ""
         return replace(diagnostic, message=hint, span=span, label="", labels=(), notes=tuple(context.differences), fixes=())
     libraries = [] if not is_exact else _libraries(rewrite, source.text)
-    shown = f"write `{rewrite.strip()}`" if rewrite.strip() else "leave it out"
+    title = f"write `{rewrite.strip()}`" if rewrite.strip() else "leave it out"
     if libraries:
-        shown = f"write {' and '.join(f'`use {name}`' for name in libraries)}, then {shown.removeprefix('write ')}"
-    hint = hint if f"`{rewrite}`" in hint else f"{hint}; {shown}"
+        title = f"write {' and '.join(f'`use {name}`' for name in libraries)}, then {title.removeprefix('write ')}"
+    hint = hint if f"`{rewrite}`" in hint else f"{hint}; {title}"
     edits = (*(_use(name, source) for name in libraries), Edit(span, rewrite)) if is_exact else ()
     remark = REMARKS.get(groups_by_name.get("w", ""))
     notes = (*((remark,) if remark else ()), *(context.remarks if is_exact else context.differences))
-    return replace(diagnostic, message=hint, span=span, label="", labels=(), notes=notes, fixes=(Fix(shown, edits),))
+    return replace(diagnostic, message=hint, span=span, label="", labels=(), notes=notes, fixes=(Fix(title, edits),))
 
 
 def _libraries(written: str, text: str) -> list[str]:

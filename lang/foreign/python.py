@@ -372,8 +372,7 @@ class _CallTranslator(ExpressionTranslator):
         match node.func:
             case ast.Name(word) if word in _TRANSLATED:
                 arguments, bare = list(node.args), True
-            case ast.Attribute(ast.Attribute(package, function), "outer" | "reduce"
-                | "accumulate" as method) if is_package(package):
+            case ast.Attribute(ast.Attribute(value, function), "outer" | "reduce" | "accumulate" as method) if is_package(value):
                 return self.ufunc_method(function, method, node)
             case ast.Attribute(value, word) if is_package(value):
                 self.require_text(word if word in _TRANSLATED else None)

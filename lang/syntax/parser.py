@@ -274,8 +274,9 @@ def parse(
     origin = index_origin(raw_statements[0].text) if raw_statements else None
     resolution = Resolution()
     for name, name_class in (names or {}).items():
-        resolution.top.enter(Symbol(name, KINDS[name_class], name_class, Span(source.name, 0, 0), Span(source.name, 0, 0),
-            given=True))
+        resolution.top.enter(
+            Symbol(name, KINDS[name_class], name_class, Span(source.name, 0, 0), Span(source.name, 0, 0), given=True)
+        )
     resolution.begin_statement().bound += resolution.top.symbols.values()
     definitions = cache(lambda: _definitions(raw_statements))
     context = BindContext(

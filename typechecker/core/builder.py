@@ -146,17 +146,17 @@ class Builder(Conversions):
 
     def size_vector(self, sizes: Sequence[Size], span: Span) -> Operand:
         """Sizes as a weak vector of i64."""
-        given = tuple(sizes)
-        bounds = [s.bounds() for s in given]
+        items = tuple(sizes)
+        bounds = [s.bounds() for s in items]
         lows = [low for low, _ in bounds if low is not None]
         highs = [high for _, high in bounds if high is not None]
-        low = min(lows, default=None) if len(lows) == len(given) else None
-        high = max(highs, default=None) if len(highs) == len(given) else None
-        type = ArrayType(ranged(Kind.I64, low, high, weak=True), (Size({(): len(given)}),))
-        numbers = tuple(c for s in given if (c := s.constant) is not None)
-        if len(numbers) == len(given):
-            return self.emit(lambda r: Literal(r, numbers), type, span, static=given, constant=numbers)
-        return self.emit(lambda r: SizeVector(r, given, False), type, span, static=given)
+        low = min(lows, default=None) if len(lows) == len(items) else None
+        high = max(highs, default=None) if len(highs) == len(items) else None
+        type = ArrayType(ranged(Kind.I64, low, high, weak=True), (Size({(): len(items)}),))
+        numbers = tuple(c for s in items if (c := s.constant) is not None)
+        if len(numbers) == len(items):
+            return self.emit(lambda r: Literal(r, numbers), type, span, static=items, constant=numbers)
+        return self.emit(lambda r: SizeVector(r, items, False), type, span, static=items)
 
     def poison(self, span: Span) -> Operand:
         """A poisoned operand, for an error that has been reported."""
@@ -210,9 +210,9 @@ class Builder(Conversions):
 
     def mask_size(self, mask: Operand, cap: Size, span: Span) -> SizeVariable:
         """The size variable for the number of true elements of a mask; structurally equal masks share one."""
-        known, learnt = self.sizes.of_mask(mask.value, cap, span, self._masks, self.types)
-        self.constraints.premises += learnt
-        return known
+        size, new_facts = self.sizes.of_mask(mask.value, cap, span, self._masks, self.types)
+        self.constraints.premises += new_facts
+        return size
 
     def is_same_value(self, x: Operand, y: Operand) -> bool:
         """Are two values equal because the same ops computed them from the same values?"""
@@ -252,8 +252,9 @@ class Builder(Conversions):
 
     def open_loop(self, trip: Size, span: Span) -> LoopIndex:
         """Enter the body of a loop with an index; its facts hold until `close_loop`."""
-        name = self.runtime_size("i", truncated_subtract(trip, 1), span, "the number of the iteration",
-            origin=SizeOrigin.LOOP_INDEX)
+        name = self.runtime_size(
+            "i", truncated_subtract(trip, 1), span, "the number of the iteration", origin=SizeOrigin.LOOP_INDEX
+        )
         return self.constraints.open_loop(LoopIndex(name, trip))
 
     # -- blocks
@@ -361,7 +362,7 @@ def statement_mark(b: Builder) -> tuple[int, ...]:
 def statement_effect(b: Builder, start: tuple[int, ...]) -> EmittedOps | None:
     """The ops of a statement since `start`; None if it also reported, required, or named a size, or has spans that do not
     move."""
-    said = tuple(b.source_names.said)
+    names_and_uses = tuple(b.source_names.said)
     reported, first, ops, *more = start
     now = statement_mark(b)
     if now[0] != reported or list(now[3:]) != more:
@@ -369,22 +370,22 @@ def statement_effect(b: Builder, start: tuple[int, ...]) -> EmittedOps | None:
     values = [ValueId(value) for value in range(first, b.next_id)]
     spans = {value: b.spans[value] for value in values}
     facts = {value: b.facts[value] for value in values if value in b.facts}
-    seen = [*spans.values(), *[word for _, word in said if isinstance(word, Span)]]
+    seen = [*spans.values(), *[word for _, word in names_and_uses if isinstance(word, Span)]]
     seen += [known.selected for known in facts.values() if known.selected is not None]
     if not all(isinstance(span, AnchoredSpan) for span in seen):
         return None
     types = {value: b.types[value] for value in values}
     definitions = {value: b.definitions[value] for value in values if value in b.definitions}
-    return EmittedOps(b.next_id, tuple(b.root[ops:]), types, spans, facts, definitions, said)
+    return EmittedOps(b.next_id, tuple(b.root[ops:]), types, spans, facts, definitions, names_and_uses)
 
 
-def replay_ops(b: Builder, done: EmittedOps) -> None:
+def replay_ops(b: Builder, recorded: EmittedOps) -> None:
     """Append recorded ops after the same predecessors that they had."""
-    b.next_id = done.next
-    b.root.extend(done.ops)
-    b.types.update(done.types)
-    b.spans.update(done.spans)
-    b.facts.update(done.facts)
-    b.definitions.update(done.definitions)
-    for value, word in done.said:
+    b.next_id = recorded.next
+    b.root.extend(recorded.ops)
+    b.types.update(recorded.types)
+    b.spans.update(recorded.spans)
+    b.facts.update(recorded.facts)
+    b.definitions.update(recorded.definitions)
+    for value, word in recorded.said:
         b.source_names.add(value, word)

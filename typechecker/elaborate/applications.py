@@ -156,11 +156,11 @@ def bind_array(
     target = statement.target
     where: tuple[tree.Fact, ...] = ()
     if isinstance(target, tree.NameTarget) and target.name in declared:
-        given = declared.pop(target.name)
-        if isinstance(given, program.Signature):
-            ctx.error(Code.E011, f"`{target.name}` has a signature, but is bound to an array", given.span)
+        stated = declared.pop(target.name)
+        if isinstance(stated, program.Signature):
+            ctx.error(Code.E011, f"`{target.name}` has a signature, but is bound to an array", stated.span)
         else:
-            annotation, where = given.type, given.where
+            annotation, where = stated.type, stated.where
     sizes = partial(declarations.size_name, ctx, frame)
     expected = None if annotation is None else type_expressions.declared_type(ctx, annotation, sizes)
     if annotation is not None and expected is None:
@@ -172,8 +172,8 @@ def bind_array(
         if expected is not None:
             if isinstance(value, Operand):
                 ctx.builder.source_names.add(value.value, statement.value.span)
-            what = f"`{target.name}`" if isinstance(target, tree.NameTarget) else "this binding"
-            value = unify.conform(ctx, value, expected, statement.value.span, what)
+            subject = f"`{target.name}`" if isinstance(target, tree.NameTarget) else "this binding"
+            value = unify.conform(ctx, value, expected, statement.value.span, subject)
     for fact, span in type_expressions.facts(ctx, where, sizes):
         ctx.builder.require(Obligation(fact, Code.E201, span, f"{fact} does not hold"))
     expressions.bind_target(ctx, target, declarations.separate_value(run, target, value), frame)

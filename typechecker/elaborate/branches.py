@@ -143,15 +143,15 @@ def same_cells(ctx: Context, left: Operand, left_span: Span, right: Operand, rig
 
 
 def reshape_with_slot(
-    ctx: Context, given: Sequence[Value | None], nodes: Sequence[expressions.Expression], right: Value, span: Span
+    ctx: Context, sizes_and_slot: Sequence[Value | None], nodes: Sequence[expressions.Expression], right: Value, span: Span
 ) -> Value:
     """`a _ b ⍴ x`: the slot is the number of elements over the product of the others (E200/E201, E203)."""
-    if is_poisoned(right) or any(value is not None and is_poisoned(value) for value in given):
+    if is_poisoned(right) or any(value is not None and is_poisoned(value) for value in sizes_and_slot):
         return ctx.builder.poison(span)
     if not isinstance(right, Operand):
         return ctx.error(Code.E305, "`⍴` needs an array on its right, not a tuple", span)
     known: list[Size | None] = []
-    for value, node in zip(given, nodes, strict=True):
+    for value, node in zip(sizes_and_slot, nodes, strict=True):
         if value is None:
             known.append(None)
             continue

@@ -107,14 +107,16 @@ def broadcast_map(function: FunctionValue, left: int, right: int) -> BroadcastMa
     match function.operator:
         case "⍨":
             inner = broadcast_map(inner_function, right, left)
-            return None if inner is None else BroadcastMap(inner.primitive, inner.right, inner.left, inner.rank,
-                not inner.swapped)
+            return (
+                None if inner is None else BroadcastMap(inner.primitive, inner.right, inner.left, inner.rank, not inner.swapped)
+            )
         case "∘.":
             inner = broadcast_map(inner_function, 0, 0)
             if inner is None:
                 return None
-            return BroadcastMap(inner.primitive, tuple(range(left)), tuple(range(left, left + right)), left + right,
-                inner.swapped)
+            return BroadcastMap(
+                inner.primitive, tuple(range(left)), tuple(range(left, left + right)), left + right, inner.swapped
+            )
         case "¨":
             cells = (0, 0)
         case "˘":

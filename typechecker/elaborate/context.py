@@ -123,21 +123,29 @@ class CheckCache:
     ) -> DefinitionKey:  # fmt: skip
         """The definition key of a statement before it is elaborated; `uses` are the symbols in it with their definitions."""
         used = [(symbol.name, definition) for symbol, definition in uses if definition is not None]
-        needed = tuple(definition for _, definition in used) if declared is None else (declared, *[definition for _,
-            definition in used])
+        needed = (
+            tuple(definition for _, definition in used)
+            if declared is None
+            else (declared, *[definition for _, definition in used])
+        )
         dependency = max((definition.dependency for definition in needed), default=DependencyLevel.NOTHING)
         names = tuple((name, definition.key) for name, definition in used)
         meaning = (text, origin, -1 if declared is None else declared.key, names)
         return DefinitionKey(self.key(meaning), span, needed, dependency)
 
-    def with_texts(self, definition: DefinitionKey, texts: Sequence[str], dependency: DependencyLevel, known: DefinitionKey
-        | None) -> DefinitionKey:
+    def with_texts(
+        self, definition: DefinitionKey, texts: Sequence[str], dependency: DependencyLevel, known: DefinitionKey | None
+    ) -> DefinitionKey:
         """The key for the names that a statement binds, which also depends on the texts of imported files and their dependency
         level; that of the previous version (`known`) if it is equal."""
         if not texts and dependency <= definition.dependency:
             return definition
-        new = DefinitionKey(self.key((definition.key, *texts)) if texts else definition.key, definition.span, definition.uses,
-            max(definition.dependency, dependency))
+        new = DefinitionKey(
+            self.key((definition.key, *texts)) if texts else definition.key,
+            definition.span,
+            definition.uses,
+            max(definition.dependency, dependency),
+        )
         return known if known is not None and (known.key, known.dependency) == (new.key, new.dependency) else new
 
 
@@ -153,12 +161,12 @@ def detached(diagnostic: Diagnostic) -> Diagnostic:
 
 def relative(diagnostics: Sequence[Diagnostic], definition: DefinitionKey) -> tuple[Diagnostic, ...] | None:
     """The diagnostics with spans relative to the definitions that contain them; None if a span is in none."""
-    places = [(f"{_ANCHOR}{index}", part.span) for index, part in enumerate(definition.closure())]
+    anchors = [(f"{_ANCHOR}{index}", part.span) for index, part in enumerate(definition.closure())]
 
     def anchored(span: Span) -> Span:
         if span.file != definition.span.file:
             return span  # another file: its text is part of the key
-        for anchor, statement in places:
+        for anchor, statement in anchors:
             if statement.file == span.file and statement.start <= span.start and span.end <= statement.end:
                 return Span(anchor, span.start - statement.start, span.end - statement.start)
         raise LookupError
@@ -173,10 +181,10 @@ def absolute(diagnostics: Sequence[Diagnostic], definition: DefinitionKey) -> li
     """The diagnostics at the current positions of the definitions."""
     if not diagnostics:
         return []
-    places: Mapping[str, Span] = {f"{_ANCHOR}{index}": part.span for index, part in enumerate(definition.closure())}
+    anchors: Mapping[str, Span] = {f"{_ANCHOR}{index}": part.span for index, part in enumerate(definition.closure())}
 
     def placed(span: Span) -> Span:
-        definition = places.get(span.file)
+        definition = anchors.get(span.file)
         return span if definition is None else Span(definition.file, span.start + definition.start, span.end + definition.start)
 
     return [_with_spans(diagnostic, placed) for diagnostic in diagnostics]
@@ -574,8 +582,9 @@ def _sizes_of(x: Operand) -> Iterator[Size]:
 
 # ---------------------------------------------------------------------------------------------------- blocks
 
-def extended_block(ctx: Context, block: Block, results: Callable[[], Sequence[Operand]], span: Span) -> tuple[Block,
-    tuple[Operand, ...]]:
+def extended_block(
+    ctx: Context, block: Block, results: Callable[[], Sequence[Operand]], span: Span
+) -> tuple[Block, tuple[Operand, ...]]:
     """The block with the ops that `results` emits added at its end, and those results."""
     ctx.builder.open_block((), span)
     values = tuple(results())

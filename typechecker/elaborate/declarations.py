@@ -126,8 +126,9 @@ def _width(node: tree.TypeExpression, type: ArrayType) -> tuple[SizeVariable, Sp
 def _check_column_format(ctx: Context, statement: program.InputDeclaration, type: ArrayType) -> bool:
     """E300 if the clauses of an input do not fit its type."""
     reading, element = statement.reading, type.element
-    expected = {CellFormat.DATE: Kind.I64, CellFormat.TIME: Kind.I64, CellFormat.PRESENT: Kind.BOOL}.get(reading.form,
-        element.kind)
+    expected = {CellFormat.DATE: Kind.I64, CellFormat.TIME: Kind.I64, CellFormat.PRESENT: Kind.BOOL}.get(
+        reading.form, element.kind
+    )
     problem = ""
     if element.kind is not expected:
         problem = f"{_FORMS[reading.form]}, and `{statement.target.name}` is declared {show_type(type)}"
@@ -172,8 +173,9 @@ def separate_value(run: Elaboration, target: tree.Target, value: Value) -> Value
             known = builder.source_names.names.get(value.value, target.name)
             return builder.copy_value(value, target.span) if known != target.name else value
         case tree.TupleTarget(), TupleOperand() if len(target.items) == len(value.items):
-            return replace(value, items=tuple([separate_value(run, *pair) for pair in zip(target.items, value.items,
-                strict=True)]))
+            return replace(
+                value, items=tuple([separate_value(run, *pair) for pair in zip(target.items, value.items, strict=True)])
+            )
         case _:
             return value
 
@@ -239,8 +241,8 @@ def output(run: Elaboration, statement: program.OutputDeclaration, frame: Frame,
     if any(output.name == name for output in run.outputs):
         ctx.error(Code.E010, f"`{name}` is an output already", statement.span)
         return value
-    shown = leaves(to_numbers(ctx, value, statement.span))
-    if len(shown) > 1:
+    printed = leaves(to_numbers(ctx, value, statement.span))
+    if len(printed) > 1:
         ctx.error(
             Code.E305,
             "an output is one array, but this is a tuple",
@@ -249,13 +251,13 @@ def output(run: Elaboration, statement: program.OutputDeclaration, frame: Frame,
         )
         return value
     if statement.reading.form is not CellFormat.ITEM:
-        kind = shown[0].type.element.kind
+        kind = printed[0].type.element.kind
         if kind is not Kind.I64 or statement.reading.form is CellFormat.PRESENT:
-            message = f"dates and times are i64, but this is {show_type(shown[0].type)}"
+            message = f"dates and times are i64, but this is {show_type(printed[0].type)}"
             notes = ("`as date` writes days since 1970, `as time` microseconds",)
             ctx.error(Code.E300, message, statement.value.span, notes=notes)
             return value
-    run.outputs.append(CoreOutput(name, shown[0].value, statement.span, statement.reading))
+    run.outputs.append(CoreOutput(name, printed[0].value, statement.span, statement.reading))
     return value
 
 
@@ -265,8 +267,8 @@ def output(run: Elaboration, statement: program.OutputDeclaration, frame: Frame,
 
 def states_quantities(signature: program.Signature) -> bool:
     """Does the signature state a quantity other than ω?"""
-    given = [p.quantity for p in (signature.left, signature.right) if p is not None and p.quantity is not None]
-    return any(quantity.high is not None for quantity in given)
+    quantities = [p.quantity for p in (signature.left, signature.right) if p is not None and p.quantity is not None]
+    return any(quantity.high is not None for quantity in quantities)
 
 
 def usage_violations(

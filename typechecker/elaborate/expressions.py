@@ -154,8 +154,9 @@ def stack(ctx: Context, cells: Sequence[Operand], span: Span, code: Code, mixed:
 def is_mix(node: expressions.Monadic) -> bool:
     """Is it `↑` of a literal strand, whose items may be vectors of different lengths?"""
     function = node.function
-    return isinstance(function, expressions.GlyphFunction) and function.glyph == "↑" and isinstance(node.right,
-        expressions.Strand)
+    return (
+        isinstance(function, expressions.GlyphFunction) and function.glyph == "↑" and isinstance(node.right, expressions.Strand)
+    )
 
 
 def mix(ctx: Context, node: expressions.Monadic, frame: Frame) -> Operand:

@@ -54,20 +54,20 @@ def index(ctx: Context, x: Operand, axes: Sequence[IndexEntry | None], span: Spa
         or not _enough_axes(ctx, x, axes, span)
     ):
         return ctx.builder.poison(span)
-    chosen: dict[int, tuple[Operand, Span, IndexPosition]] = {}
+    checked_indices: dict[int, tuple[Operand, Span, IndexPosition]] = {}
     for axis, entry in reversed(list(enumerate(axes))):
         if entry is None:
             continue
         if isinstance(entry.value, TupleOperand):
             return ctx.error(Code.E305, "an index is an array, but this is a tuple", entry.span)
-        ready = index_operand(ctx.builder, entry.value, x.type.shape[axis], entry.span)
-        if ready is None:
+        index_position = index_operand(ctx.builder, entry.value, x.type.shape[axis], entry.span)
+        if index_position is None:
             return ctx.builder.poison(entry.span)
-        chosen[axis] = entry.value, entry.span, ready
+        checked_indices[axis] = entry.value, entry.span, index_position
     result, indexing = x, _indexing(ctx, x, axes)
-    for axis, (index_value, where, ready) in chosen.items():
-        others = {other: position for other, (_, _, (position, _)) in chosen.items() if other != axis}
-        result = select_at(ctx.builder, result, ready, index_value, axis, where, indexing.on(axis), others)
+    for axis, (index_value, where, index_position) in checked_indices.items():
+        others = {other: position for other, (_, _, (position, _)) in checked_indices.items() if other != axis}
+        result = select_at(ctx.builder, result, index_position, index_value, axis, where, indexing.on(axis), others)
     return result
 
 

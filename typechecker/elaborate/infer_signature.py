@@ -32,10 +32,10 @@ def program_of(builder: Builder, arguments: Sequence[Operand], block: Block) -> 
     """A block as a program whose inputs are its arguments and captured values; it stays valid when the builder drops the
     block."""
     defined, read = defined_and_read(block)
-    given = dict.fromkeys([*(x.value for x in arguments), *sorted(read - defined)])
-    values = defined | read | set(given)
+    input_ids = dict.fromkeys([*(x.value for x in arguments), *sorted(read - defined)])
+    values = defined | read | set(input_ids)
     spans = {value: builder.spans[value] for value in values}
-    inputs = tuple([CoreInput(f"argument {at + 1}", value, None, spans[value]) for at, value in enumerate(given)])
+    inputs = tuple([CoreInput(f"argument {at + 1}", value, None, spans[value]) for at, value in enumerate(input_ids)])
     outputs = tuple([CoreOutput(f"result {at + 1}", value, spans[value]) for at, value in enumerate(block.results)])
     types = {value: builder.types[value] for value in values}
     return Core(Block((), block.ops, ()), inputs, (), outputs, (), types, spans, {}, (), ())
@@ -176,8 +176,8 @@ def _try_on(ctx: Context, function: FunctionValue, arguments: Callable[[], list[
             facts = guarded = [guard.fact for guard in builder.constraints.guards[guards:] if guard.index is None]
             if isinstance(function, SignedFunction):
                 facts = [fact for fact in builder.constraints.premises[premises:] if fact not in guarded]
-            said = [fact for fact in facts if not (fact.left.is_runtime() or fact.right.is_runtime())]
-            return _instance(ctx, args, result, block, said)
+            static_facts = [fact for fact in facts if not (fact.left.is_runtime() or fact.right.is_runtime())]
+            return _instance(ctx, args, result, block, static_facts)
         except (BudgetExceeded, RecursionError):
             return None
 
@@ -185,8 +185,9 @@ def _try_on(ctx: Context, function: FunctionValue, arguments: Callable[[], list[
 def _instance(ctx: Context, args: Sequence[Operand], result: Value, block: Block, facts: Sequence[SizeFact]) -> Instance:
     builder = ctx.builder
     constraints = builder.constraints
-    demands = demands_of_block(block, block.results, builder.types, builder.spans, constraints.premises,
-        constraints.declared_usages)
+    demands = demands_of_block(
+        block, block.results, builder.types, builder.spans, constraints.premises, constraints.declared_usages
+    )
     equal: dict[SizeVariable, Size] = {}
     left: list[SizeFact] = []
     for fact in facts:

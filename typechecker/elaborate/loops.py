@@ -91,15 +91,15 @@ def infer_fixpoint(
     """
     builder = ctx.builder
     types = state_types(pattern)
-    given = list(others)
+    other_types = list(others)
     counters: dict[int, Element] = {}
     for _ in range(ROUNDS):
         mark = builder.mark()
         count = len(types)
-        order = [*types, *given] if state_first else [*given, *types]
+        order = [*types, *other_types] if state_first else [*other_types, *types]
         params = builder.open_block(order, span)
-        state_params = params[:count] if state_first else params[len(given) :]
-        other_params = params[count:] if state_first else params[: len(given)]
+        state_params = params[:count] if state_first else params[len(other_types) :]
+        other_params = params[count:] if state_first else params[: len(other_types)]
         with ctx.operator_body(span):
             ranged_params = [_ranged(x, counters.get(i)) for i, x in enumerate(state_params)]
             value = body(other_params, rebuild(pattern, ranged_params))
@@ -124,7 +124,7 @@ def infer_fixpoint(
         builder.rollback(mark)
         types, counters = wider, ranges
         if shared:
-            given = [ArrayType(t.element, g.shape) for t, g in zip(types, given, strict=True)]
+            other_types = [ArrayType(t.element, g.shape) for t, g in zip(types, other_types, strict=True)]
     return NoFixpoint(Mismatch.SHAPE)
 
 
@@ -394,8 +394,8 @@ class _LoopArgument:
         index = ctx.builder.open_loop(trips.count, span)
         return _LoopArgument(ctx, span, (), (), index, steps.start + steps.step * variable(index.variable), xs.type.element)
 
-    def call(self, function: FunctionValue, given: Sequence[Operand], state: Value) -> Value:
-        alpha = given[0] if given else None
+    def call(self, function: FunctionValue, cells: Sequence[Operand], state: Value) -> Value:
+        alpha = cells[0] if cells else None
         if self.item is not None and self.element is not None:
             alpha = self.ctx.builder.size_value(self.item, self.span)
             if self.element.index_bound is not None:

@@ -45,8 +45,9 @@ def function_entry(ctx: Context, node: expressions.FunctionName | expressions.Fu
     return BrokenFunction(node.span)
 
 
-def operator_entry(ctx: Context, node: expressions.OperatorName | expressions.OperatorMember,
-    frame: Frame) -> OperatorValue | BrokenFunction:
+def operator_entry(
+    ctx: Context, node: expressions.OperatorName | expressions.OperatorMember, frame: Frame
+) -> OperatorValue | BrokenFunction:
     entry = _entry(ctx, node, frame)
     if isinstance(entry, OperatorValue):
         return entry
@@ -194,8 +195,9 @@ def _operator_call(ctx: Context, node: expressions.OperatorCall, frame: Frame, n
         return BrokenFunction(node.span)
     expected = 2 if applied.node.dyadic else 1
     if len(operands) != expected:
-        ctx.error(Code.E130, f"this operator takes {expected} operand{'s' if expected > 1 else ''}, got {len(operands)}",
-            node.span)
+        ctx.error(
+            Code.E130, f"this operator takes {expected} operand{'s' if expected > 1 else ''}, got {len(operands)}", node.span
+        )
         return BrokenFunction(node.span)
     classes = [NameClass.FUNCTION if isinstance(x, FunctionValue) else NameClass.ARRAY for x in operands]
     dfn, problems = bind_operator(applied.node, classes[0], classes[1] if expected == 2 else None)

@@ -117,20 +117,25 @@ class StatementRecorder:
     def close(self) -> None:
         """Add the argument spans of this statement to those of the statements before."""
         self._new, self._ctx.mentions = self._ctx.mentions, self._mentions
-        for value, places in self._new.items():
-            self._mentions.setdefault(value, []).extend(places)
+        for value, spans in self._new.items():
+            self._mentions.setdefault(value, []).extend(spans)
 
-    def records(self, before: StatementRecord, entries: Sequence[tuple[Symbol, Entry]], bound: dict[Symbol, DefinitionKey],
-        value: Value
-        | None) -> StatementRecord:
+    def record(
+        self,
+        before: StatementRecord,
+        entries: Sequence[tuple[Symbol, Entry]],
+        bound: dict[Symbol, DefinitionKey],
+        value: Value | None,
+    ) -> StatementRecord:
         """The record of the statement, which has been elaborated."""
         defining = isinstance(before.statement, _DEFINING) and before.definition.dependency is DependencyLevel.NOTHING
         free = defining and statement_mark(self._ctx.builder)[1:] == self._counts[1:]
         if not free:
             self._ctx.state = self._ctx.check_cache.key((self._state, before.definition.key))
         effect = self._effect(before.statement, entries, value, free=free)
-        return StatementRecord(before.statement, before.name, before.definition, before.declared, before.uses, bound, effect,
-            free)
+        return StatementRecord(
+            before.statement, before.name, before.definition, before.declared, before.uses, bound, effect, free
+        )
 
     def _effect(
         self, statement: program_tree.Statement, entries: Sequence[tuple[Symbol, Entry]], value: Value | None, *, free: bool
@@ -139,9 +144,9 @@ class StatementRecorder:
         ctx = self._ctx
         if not isinstance(statement, _REPLAYED) or not all(_can_be_rebound(statement, entry) for _, entry in entries):
             return None
-        mentions = tuple([(v, tuple(places)) for v, places in self._new.items()])
+        mentions = tuple([(v, tuple(spans)) for v, spans in self._new.items()])
         emitted = statement_effect(ctx.builder, self._counts)
-        if emitted is None or not all(isinstance(s, AnchoredSpan) for _, places in mentions for pair in places for s in pair):
+        if emitted is None or not all(isinstance(s, AnchoredSpan) for _, spans in mentions for pair in spans for s in pair):
             return None
         printed = ctx.printed_at - self._nodes if ctx.printed_at > self._nodes else None
         state, nodes = None if free else self._state, ctx.nodes - self._nodes
@@ -161,8 +166,8 @@ def replay(ctx: Context, record: StatementRecord, frame: Frame, declared: dict[s
             replay_ops(ctx.builder, effect.emitted)
         if effect.printed is not None:
             ctx.printed_at = ctx.nodes + effect.printed
-        for value, places in effect.mentions:
-            ctx.mentions.setdefault(value, []).extend(places)
+        for value, spans in effect.mentions:
+            ctx.mentions.setdefault(value, []).extend(spans)
     if isinstance(statement, TYPES):
         if statement.target.name in declared:
             return False
@@ -265,8 +270,14 @@ def elaborate(
         moved = _check_moves(core, names, ctx) if run.schedules else []
         if moved:
             core, diagnostics = None, (*diagnostics, *moved)
-    return Elaborated(core, diagnostics, names, last, ctx, {symbol.name: definition for symbol,
-        definition in frame.file.definition_keys.bound.items()})
+    return Elaborated(
+        core,
+        diagnostics,
+        names,
+        last,
+        ctx,
+        {symbol.name: definition for symbol, definition in frame.file.definition_keys.bound.items()},
+    )
 
 
 def _distinct(guards: Sequence[CoreGuard]) -> tuple[CoreGuard, ...]:
@@ -420,12 +431,13 @@ def _elaborate_or_replay(
         entry in entries
     }
     definition_keys.bound.update(bound)
-    check_cache.records.put(id(statement), recording.records(record, entries, bound, value))
+    check_cache.records.put(id(statement), recording.record(record, entries, bound, value))
     return value
 
 
-def _new_record(ctx: Context, statement: program_tree.Statement, uses: Collection[Symbol], frame: Frame,
-    definition_keys: DefinitionKeys) -> StatementRecord:
+def _new_record(
+    ctx: Context, statement: program_tree.Statement, uses: Collection[Symbol], frame: Frame, definition_keys: DefinitionKeys
+) -> StatementRecord:
     """The record of a statement whose meaning is new, without an effect yet."""
     span, name = statement.span, None
     if isinstance(statement, tree.BindFunction | tree.BindArray | tree.BindOperator | program_tree.StatedType):

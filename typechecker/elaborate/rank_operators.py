@@ -208,8 +208,8 @@ def _circular(ctx: Context, function: PrimitiveFunction, x: Operand, y: Operand,
     element = x.type.element
     parts: list[Operand] = []
     for value in x.constant:
-        which = ctx.builder.literal((value,), ArrayType(element, ()), span)
-        part = ctx.call(function, which, y, span)
+        code = ctx.builder.literal((value,), ArrayType(element, ()), span)
+        part = ctx.call(function, code, y, span)
         if not isinstance(part, Operand) or part.poisoned:
             return ctx.builder.poison(span)
         parts.append(part)

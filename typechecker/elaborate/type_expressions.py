@@ -144,14 +144,14 @@ def meant_element(name: str) -> str | None:
     return nearest(name, KINDS)
 
 
-def reject_element(ctx: Context, places: Sequence[ElementName]) -> None:
-    """E011 with the element type that was meant; `places` are the occurrences of one name."""
-    node = places[0]
+def reject_element(ctx: Context, occurrences: Sequence[ElementName]) -> None:
+    """E011 with the element type that was meant; `occurrences` are those of one name."""
+    node = occurrences[0]
     meant = meant_element(node.name) or nearest(node.name, KINDS)
     hint = f"; did you mean `{meant}`?" if meant else ""
     fixes: tuple[Fix, ...] = ()
     if meant:
-        spans = [Span(at.span.file, at.span.start, at.span.start + len(at.name)) for at in places]
+        spans = [Span(at.span.file, at.span.start, at.span.start + len(at.name)) for at in occurrences]
         fixes = (Fix(f"write `{meant}`", tuple([Edit(span, meant) for span in spans])),)
     notes = ("the element types are " + " ".join(KINDS),)
     ctx.error(Code.E011, f"there is no element type `{node.name}`{hint}", node.span, notes=notes, fixes=fixes)

@@ -40,24 +40,24 @@ def update_at(ctx: Context, derived: DerivedFunction, left: Value | None, right:
     if x.type.rank == 0:
         return ctx.error(Code.E131, "`@` changes major cells, but a scalar has none", span)
     if isinstance(where, Operand):
-        places = where
+        indices = where
     else:
         where_value = single(ctx, ctx.call(where, None, x, span), span)
         if where_value.poisoned:
             return where_value
-        places = ctx.builder.convert(where_value, Kind.BOOL, span) if is_boolean(where_value.type.element) else where_value
-        if places.type.element.kind is not Kind.BOOL:
+        indices = ctx.builder.convert(where_value, Kind.BOOL, span) if is_boolean(where_value.type.element) else where_value
+        if indices.type.element.kind is not Kind.BOOL:
             return ctx.error(
-                Code.E303, f"a function on the right of `@` gives a mask, but this gives {show_type(places.type)}", derived.span
+                Code.E303, f"a function on the right of `@` gives a mask, but this gives {show_type(indices.type)}", derived.span
             )
-    if places.type.element.kind is Kind.BOOL and places.type.rank > 0:
-        return _masked(ctx, change, places, x, span)
-    return _indexed(ctx, change, places, x, span)
+    if indices.type.element.kind is Kind.BOOL and indices.type.rank > 0:
+        return _masked(ctx, change, indices, x, span)
+    return _indexed(ctx, change, indices, x, span)
 
 
-def _indexed(ctx: Context, change: FunctionValue | Operand, places: Operand, x: Operand, span: Span) -> Value:
+def _indexed(ctx: Context, change: FunctionValue | Operand, positions: Operand, x: Operand, span: Span) -> Value:
     """Replace the items at indices by f of them, as `x[i] f← v` does."""
-    axes = [indexing.IndexEntry(places, span)]
+    axes = [indexing.IndexEntry(positions, span)]
     new = change
     if not isinstance(new, Operand):
         selected = indexing.index(ctx, x, axes, span)

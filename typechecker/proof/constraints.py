@@ -86,9 +86,9 @@ def _ends(fact: SizeFact, loops: Sequence[LoopIndex]) -> list[tuple[SizeFact, Si
                 return None
             for index in (ZERO, loop.trip - 1):
                 at = {loop.variable: index}
-                turned = SizeFact(end.relation, end.left.substitute(at), end.right.substitute(at))
-                if (turned, loop.trip * runs) not in ends:
-                    ends.append((turned, loop.trip * runs))
+                end_fact = SizeFact(end.relation, end.left.substitute(at), end.right.substitute(at))
+                if (end_fact, loop.trip * runs) not in ends:
+                    ends.append((end_fact, loop.trip * runs))
         if len(ends) > _MOST_ENDS:
             return None
         constraints = ends
@@ -179,8 +179,11 @@ class Constraints:
 
     def clause(self, fact: SizeFact) -> tuple[Fix, ...]:
         """The `where` that would prove a fact that is neither proved nor refuted."""
-        return suggest_clause(fact, self.premises, self.sites()) if prove_without_examples(fact,
-            self.premises) is Verdict.UNKNOWN else ()
+        return (
+            suggest_clause(fact, self.premises, self.sites())
+            if prove_without_examples(fact, self.premises) is Verdict.UNKNOWN
+            else ()
+        )
 
     def _trusted(self, fact: SizeFact) -> ProofResult:
         """The verdict on a fact in a body that was proved for all sizes: only numbers may still refute it, which would be a

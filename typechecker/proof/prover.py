@@ -199,16 +199,16 @@ def connected(fact: SizeFact, premises: Sequence[SizeFact]) -> list[SizeFact]:
         return []
     mentioned = [with_caps(premise) for premise in premises]
     reached = with_caps(fact)
-    chosen: set[int] = set()
+    indices: set[int] = set()
     grown = True
     while grown:
         grown = False
         for index, variables in enumerate(mentioned):
-            if index not in chosen and variables & reached:
-                chosen.add(index)
+            if index not in indices and variables & reached:
+                indices.add(index)
                 reached |= variables
                 grown = True
-    return [premise for index, premise in enumerate(premises) if index in chosen]
+    return [premise for index, premise in enumerate(premises) if index in indices]
 
 
 def _as_rewrites(premises: Sequence[SizeFact]) -> tuple[list[tuple[SizeVariable, Size]], list[SizeFact]]:

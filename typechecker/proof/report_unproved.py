@@ -61,8 +61,11 @@ def _one_width(fact: SizeFact, premises: Sequence[SizeFact], widths: Sequence[tu
     It has no edit if other facts use the name to be replaced."""
     sides = fact.left.variables() | fact.right.variables()
     widths_used = dict.fromkeys(size for size, _ in widths if size in sides)
-    if fact.relation is not Relation.EQUAL or len(widths_used) != 2 or {variable(size) for size in widths_used} != {fact.left,
-        fact.right}:
+    if (
+        fact.relation is not Relation.EQUAL
+        or len(widths_used) != 2
+        or {variable(size) for size in widths_used} != {fact.left, fact.right}
+    ):
         return None
     first, other = widths_used
     stated = any(other in (premise.left.variables() | premise.right.variables()) for premise in premises)

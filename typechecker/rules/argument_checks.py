@@ -145,8 +145,9 @@ def spread(b: Builder, x: Operand, axes: Sequence[int], shape: Sequence[Size], s
         return x
     constant = x.constant * known if not axes and x.constant and (known := _small_count(shape)) is not None else None
     named = tuple(axes)
-    return b.emit(lambda r: Broadcast(r, x.value, named), ArrayType(strong(x.type.element), tuple(shape)), span,
-        constant=constant)
+    return b.emit(
+        lambda r: Broadcast(r, x.value, named), ArrayType(strong(x.type.element), tuple(shape)), span, constant=constant
+    )
 
 
 def _small_count(shape: Sequence[Size]) -> int | None:
@@ -400,8 +401,8 @@ def check_axis(b: Builder, axis: int, rank: int, span: Span) -> int | None:
     if 0 <= axis < rank:
         return axis
     origin = b.index_origin
-    there = "a scalar has no axes" if rank == 0 else f"axes {origin}..{rank - 1 + origin} exist"
-    b.error(Code.E132, f"there is no axis {show_number(axis + origin)} here: {there}", span)
+    valid_axes = "a scalar has no axes" if rank == 0 else f"axes {origin}..{rank - 1 + origin} exist"
+    b.error(Code.E132, f"there is no axis {show_number(axis + origin)} here: {valid_axes}", span)
     return None
 
 

@@ -50,7 +50,7 @@ def index_operand(b: Builder, index: Operand, size: Size, span: Span) -> IndexPo
     return None if (checked := _must_check(b, index, position, size, span)) is None else IndexPosition(position, checked)
 
 
-def _must_check(b: Builder, given: Operand, position: Operand, size: Size, span: Span) -> bool | None:
+def _must_check(b: Builder, index: Operand, position: Operand, size: Size, span: Span) -> bool | None:
     """False if the index is proved in range, True after W310, None after E310."""
     if product(map(upper_bound, position.type.shape)) == ZERO:
         return False
@@ -64,11 +64,11 @@ def _must_check(b: Builder, given: Operand, position: Operand, size: Size, span:
         verdicts = [_in_range(b, s, size) for s in statics]
         if False in verdicts:
             bad = statics[verdicts.index(False)]
-            return _out_of_range(b, given, bad, size, span)
+            return _out_of_range(b, index, bad, size, span)
         if None not in verdicts:
             return False
         worst = statics[verdicts.index(None)]
-        return _warn(b, given, f"index {_shown(b, worst)} may be out of range: this axis has {size} cells", span,
+        return _warn(b, index, f"index {_shown(b, worst)} may be out of range: this axis has {size} cells", span,
                      _in_range_if(b, worst, size), size)  # fmt: skip
     if _steps_inside(b, position, size):
         return False
@@ -80,18 +80,18 @@ def _must_check(b: Builder, given: Operand, position: Operand, size: Size, span:
         if most is not None and (b.at_most(most + 1, size) or is_below_if_any(b, position, most + 1, size)):
             return False
         if b.at_most(size, Size({(): low})):
-            return _out_of_range(b, given, Size({(): low}), size, span)
+            return _out_of_range(b, index, Size({(): low}), size, span)
     if high is not None and high < 0:
-        return _out_of_range(b, given, Size({(): high}), size, span)
+        return _out_of_range(b, index, Size({(): high}), size, span)
     if below is not None:
         hint = "" if b.at_most(below, size) is False else _stated(below, size)
-        return _warn(b, given, f"positions go up to {below - 1}, but this axis has {size} cells", span, hint, size)
+        return _warn(b, index, f"positions go up to {below - 1}, but this axis has {size} cells", span, hint, size)
     top = most if most is not None else None if high is None else Size({(): high})
     if low is None or low < 0 or top is None:
-        message = f"this index may be any {given.type.element.kind.value}, but the axis has {size} cells"
-        return _warn(b, given, message, span, _declared(b, given, size), size)
+        message = f"this index may be any {index.type.element.kind.value}, but the axis has {size} cells"
+        return _warn(b, index, message, span, _declared(b, index, size), size)
     hint = "" if b.at_most(top + 1, size) is False else _stated(top + 1, size)
-    return _warn(b, given, f"this index may be {_shown(b, top)}, but the axis has {size} cells", span, hint, size)
+    return _warn(b, index, f"this index may be {_shown(b, top)}, but the axis has {size} cells", span, hint, size)
 
 
 def _in_range(b: Builder, index: Size, size: Size) -> bool | None:
@@ -136,20 +136,20 @@ def _shown(b: Builder, index: Size) -> str:
     return show_number(value.constant) if value.constant is not None else str(value)
 
 
-def _out_of_range(b: Builder, given: Operand, bad: Size, size: Size, span: Span) -> bool | None:
+def _out_of_range(b: Builder, index: Operand, bad: Size, size: Size, span: Span) -> bool | None:
     """Report E310."""
     origin = b.index_origin
-    there = f"positions {origin}..{_shown(b, size - 1)} exist" if size != ZERO else "it has no cells"
-    b.error(Code.E310, f"index {_shown(b, bad)} is out of range: {there}", span, labels=(label(b, given),))
+    valid_positions = f"positions {origin}..{_shown(b, size - 1)} exist" if size != ZERO else "it has no cells"
+    b.error(Code.E310, f"index {_shown(b, bad)} is out of range: {valid_positions}", span, labels=(label(b, index),))
     return None
 
 
-def _warn(b: Builder, given: Operand, message: str, span: Span, hint: str, size: Size) -> bool:
+def _warn(b: Builder, index: Operand, message: str, span: Span, hint: str, size: Size) -> bool:
     """W310, with labels at the origins of run-time sizes, whose names are not the program's."""
-    if b.warned(given, message, span):
+    if b.warned(index, message, span):
         return True
     b.report(Diagnostic(
-        Code.W310, message, span, Severity.WARNING, labels=(label(b, given), *_run_time(b, size)), verdict=Verdict.UNKNOWN,
+        Code.W310, message, span, Severity.WARNING, labels=(label(b, index), *_run_time(b, size)), verdict=Verdict.UNKNOWN,
         notes=("every index is checked when the program runs", *([hint] if hint else [])),
     ))  # fmt: skip
     return True
@@ -159,15 +159,15 @@ def _in_range_if(b: Builder, index: Size, size: Size) -> str:
     """The missing one of the two facts that an index given by a size needs."""
     if b.at_most(ZERO, index):
         return _stated(index + 1, size)
-    taken = Size({(): -index.terms[-1][1]}) if index.terms and not index.terms[-1][0] else ZERO
-    return _stated(taken, index + taken)
+    offset = Size({(): -index.terms[-1][1]}) if index.terms and not index.terms[-1][0] else ZERO
+    return _stated(offset, index + offset)
 
 
 def _run_time(b: Builder, size: Size) -> list[Label]:
     """Labels at the origins of the run-time sizes in a size."""
     sizes = [variable for variable in size.variables() if variable.origin is SizeOrigin.RUNTIME and variable in b.sizes.spans]
-    places = [(variable.name, *b.sizes.spans[variable]) for variable in sizes]
-    return [Label(index_span, f"{name} is {why}") for name, index_span, why in places]
+    origins = [(variable.name, *b.sizes.spans[variable]) for variable in sizes]
+    return [Label(index_span, f"{name} is {why}") for name, index_span, why in origins]
 
 
 def _stated(needed: Size, size: Size) -> str:
@@ -178,28 +178,28 @@ def _stated(needed: Size, size: Size) -> str:
     return f"it is in range if {needed} ≤ {size}: state it where the sizes come from, `{stated}`"
 
 
-def _declared(b: Builder, given: Operand, size: Size) -> str:
+def _declared(b: Builder, index: Operand, size: Size) -> str:
     """The hint how to declare that an index is in range; empty if that is impossible."""
     if size.is_runtime():
         return ""
-    if (size.bounds()[0] or 0) < 1 and b.facts_of(given).modulus == size and not b.at_most(ONE, size):
+    if (size.bounds()[0] or 0) < 1 and b.facts_of(index).modulus == size and not b.at_most(ONE, size):
         return _stated(ONE, size)
     return f"an index that its `input` or signature declares `idx<{size}>` is known to be in range"
 
 
 def select_along(b: Builder, x: Operand, index: Operand, axis: int, span: Span) -> Operand:
     """x at `index` along one axis: the index's shape takes that axis's place."""
-    ready = index_operand(b, index, x.type.shape[axis], span)
+    index_position = index_operand(b, index, x.type.shape[axis], span)
     indexing = Indexing(axis, x.type.rank, b.index_origin)
-    return b.poison(span) if ready is None else select_at(b, x, ready, index, axis, span, indexing)
+    return b.poison(span) if index_position is None else select_at(b, x, index_position, index, axis, span, indexing)
 
 
-def select_at(b: Builder, x: Operand, ready: IndexPosition, index: Operand, axis: int, span: Span, indexing: Indexing,
+def select_at(b: Builder, x: Operand, index_position: IndexPosition, index: Operand, axis: int, span: Span, indexing: Indexing,
               others: Mapping[int, Operand] = NONE) -> Operand:  # fmt: skip
-    """x along one axis at an index that has been checked (`ready`).
+    """x along one axis at an index that has been checked.
 
     `indexing` is how the program writes the index; `others` are the positions on the other axes, for messages."""
-    position, checked = ready
+    position, checked = index_position
     shape = (*x.type.shape[:axis], *position.type.shape, *x.type.shape[axis + 1 :])
     permuted = x.type.permutation and index.type.permutation
     constant: tuple[Payload, ...] | None = None
@@ -268,17 +268,17 @@ def pick(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: 
     if count > right.type.rank:
         return b.error(Code.E131, f"`⊃` is given {count} indices, but the array has rank {right.type.rank}", span,
                        labels=(label(b, right),))  # fmt: skip
-    chosen: list[tuple[Operand, IndexPosition]] = []
+    picked: list[tuple[Operand, IndexPosition]] = []
     for i in range(count):
         index = left if left.type.rank == 0 else item_of(b, left, i, span)
         if left.type.element.index_bound is None and left.type.element.kind is Kind.BOOL:
             index = b.convert(index, Kind.I64, span)
-        ready = index_operand(b, index, right.type.shape[i], span)
-        if ready is None:
+        index_position = index_operand(b, index, right.type.shape[i], span)
+        if index_position is None:
             return b.poison(span)
-        chosen.append((index, ready))
+        picked.append((index, index_position))
     x = right
-    for i, (index, ready) in enumerate(chosen):
-        others = {j: position for j, (_, (position, _)) in enumerate(chosen) if j != i}
-        x = select_at(b, x, ready, index, 0, span, Indexing(i, right.type.rank, b.index_origin), others)
+    for i, (index, index_position) in enumerate(picked):
+        others = {j: position for j, (_, (position, _)) in enumerate(picked) if j != i}
+        x = select_at(b, x, index_position, index, 0, span, Indexing(i, right.type.rank, b.index_origin), others)
     return x

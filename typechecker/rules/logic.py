@@ -256,9 +256,9 @@ def _in_width(b: Builder, count: Operand, kind: Kind, span: Span) -> Operand | N
         span, Severity.WARNING, labels=(label(b, count),), verdict=Verdict.UNKNOWN,
         notes=("every count is checked when the program runs", f"limit it: `{width - 1}⎕band n`, or `{width - 1}⌊0⌈n`"),
     ))  # fmt: skip
-    places = b.emit(lambda r: Iota(r), ArrayType(Element(Kind.I64, 0, width - 1), (number(width),)), span)
+    bit_positions = b.emit(lambda r: Iota(r), ArrayType(Element(Kind.I64, 0, width - 1), (number(width),)), span)
     type = ArrayType(element, position.type.shape)
-    return b.emit(lambda r: Gather(r, places.value, position.value, 0, checked=True, shift=kind), type, span)
+    return b.emit(lambda r: Gather(r, bit_positions.value, position.value, 0, checked=True, shift=kind), type, span)
 
 
 def _shifted(function: str, kind: Kind, count: Element, y: Element) -> Element:
@@ -403,8 +403,8 @@ def repeat_each(b: Builder, x: Operand, count: Size, axis: int, span: Span) -> O
         return x
     length = x.type.shape[axis]
     doubled = (*x.type.shape[: axis + 1], count, *x.type.shape[axis + 1 :])
-    places = [i if i <= axis else i + 1 for i in range(x.type.rank)]
-    wide = spread(b, x, places, doubled, span)
+    axes = [i if i <= axis else i + 1 for i in range(x.type.rank)]
+    wide = spread(b, x, axes, doubled, span)
     shape = (*x.type.shape[:axis], length * count, *x.type.shape[axis + 1 :])
     return b.emit(lambda r: Reshape(r, wide.value), ArrayType(strong(x.type.element), shape), span)
 

@@ -89,9 +89,9 @@ def index_of(b: Builder, left: Operand, right: Operand, axis: Operand | None, sp
     index = b.emit(lambda r: library_op(r, "index_of", x.value, y.value), ArrayType(raw, shape), span)
     position = add_origin(b, index, span)
     top = None if high is None else high + origin
-    return b.with_type(position, ArrayType(Element(Kind.I64, origin, top,
-        symbolic_max=None if top is not None else length + origin),
-        shape))
+    return b.with_type(
+        position, ArrayType(Element(Kind.I64, origin, top, symbolic_max=None if top is not None else length + origin), shape)
+    )
 
 
 def _cells_agree(b: Builder, table: Operand, arg: Operand, span: Span) -> tuple[Size, ...] | None:
@@ -317,8 +317,9 @@ def _has_elements(b: Builder, x: Operand, element: str, span: Span) -> bool:
     elif x.type.element.kind is Kind.CHAR:
         return True
     needed = "text" if element == Kind.CHAR.value else "real numbers"
-    b.error(Code.E300, f"`{b.glyph}` needs {needed}, but this is {show_type(x.type)}", span, labels=(argument_checks.label(b, x),
-        ))
+    b.error(
+        Code.E300, f"`{b.glyph}` needs {needed}, but this is {show_type(x.type)}", span, labels=(argument_checks.label(b, x),)
+    )
     return False
 
 
@@ -331,15 +332,15 @@ def _converted(b: Builder, x: Operand, element: str, to_floats: bool, span: Span
     return b.convert(y, _kind(element, y.type.element.kind), span)
 
 
-def _kind(element: str, given: Kind) -> Kind:
+def _kind(element: str, argument_kind: Kind) -> Kind:
     """The kind that an element of the signature stands for, given that of the argument."""
     match element:
         case "T":
-            return given
-        case "f64" if given.is_float or given.is_complex:
-            return real_kind(given)
-        case "c128" if given.is_float or given.is_complex:
-            return Kind.C64 if real_kind(given) is Kind.F32 else Kind.C128
+            return argument_kind
+        case "f64" if argument_kind.is_float or argument_kind.is_complex:
+            return real_kind(argument_kind)
+        case "c128" if argument_kind.is_float or argument_kind.is_complex:
+            return Kind.C64 if real_kind(argument_kind) is Kind.F32 else Kind.C128
         case _:
             return Kind(element)
 

@@ -248,20 +248,20 @@ def reorder(b: Builder, left: Operand, right: Operand, axis: Operand | None, spa
     """`p⍉⍵`: axis i of ⍵ becomes axis p[i]; a repeated axis takes the diagonal."""
     if not no_axis(b, axis, span):
         return b.poison(span)
-    given = static_integers(b, left)
+    new_axes = static_integers(b, left)
     rank, origin = right.type.rank, b.index_origin
-    if given is None:
+    if new_axes is None:
         message = "the left argument of `⍉` must be axes known before the program runs"
         return b.error(Code.E132, message, span, labels=(label(b, left),))
-    axes = tuple(a - origin for a in given)
+    axes = tuple(a - origin for a in new_axes)
     if len(axes) != rank:
         return b.error(Code.E132, f"`⍉` needs one axis for each of the {rank} axes, but {len(axes)} are given", span,
                        labels=(label(b, right),))  # fmt: skip
     for a in axes:
         if not 0 <= a < rank:
-            there = f"axes {origin}..{rank - 1 + origin} exist" if rank else "a scalar has none"
+            valid_axes = f"axes {origin}..{rank - 1 + origin} exist" if rank else "a scalar has none"
             return b.error(
-                Code.E132, f"there is no axis {show_number(a + origin)} here: {there}", span, labels=(label(b, right),)
+                Code.E132, f"there is no axis {show_number(a + origin)} here: {valid_axes}", span, labels=(label(b, right),)
             )
     count = len(set(axes))
     missing = next((a for a in range(count) if a not in axes), None)

@@ -91,10 +91,10 @@ def call(ctx: Context, function: SignedFunction, left: Value | None, right: Valu
             notes=(f"{function.name} : {show_signature(signature)}",),
         )
     wanted_by = parameters(signature)
-    given = [v for v in (left, right) if v is not None]
+    arguments = [v for v in (left, right) if v is not None]
     arrays: list[Operand] = []
     ranks: list[int] = []
-    for parameter, value in zip(wanted_by, given, strict=True):
+    for parameter, value in zip(wanted_by, arguments, strict=True):
         rank = _cell_rank(parameter.type)
         if not isinstance(value, Operand) or rank is None:
             continue
@@ -112,7 +112,7 @@ def call(ctx: Context, function: SignedFunction, left: Value | None, right: Valu
     def body(cells: list[Operand]) -> Value:
         rest = list(cells)
         args: list[Value] = []
-        for parameter, value in zip(wanted_by, given, strict=True):
+        for parameter, value in zip(wanted_by, arguments, strict=True):
             lifted = isinstance(value, Operand) and _cell_rank(parameter.type) is not None
             args.append(rest.pop(0) if lifted else value)
         return _call_cells(ctx, function, wanted_by, args, span)

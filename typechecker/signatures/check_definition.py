@@ -100,8 +100,9 @@ def _outcome(ctx: Context, function: SignedFunction) -> CheckOutcome | None:
     outcome = _check_samples(ctx, function)
     if outcome is None:
         return None
-    diagnostics = () if not outcome.diagnostics else relative(outcome.diagnostics, definition) if _is_final(outcome,
-        definition) else None
+    diagnostics = (
+        () if not outcome.diagnostics else relative(outcome.diagnostics, definition) if _is_final(outcome, definition) else None
+    )
     if diagnostics is not None:
         check_cache.outcomes.put(key, replace(outcome, diagnostics=diagnostics, nodes=ctx.nodes - before))
     return outcome

@@ -249,26 +249,26 @@ def element_as(ctx: Context, x: Operand, expected: ArrayType, span: Span, what: 
     element = expected.element
     if element.index_bound is not None:
         return _position_as(ctx, x, element, expected.permutation, span, what)
-    given = x.type.element
-    if Kind.CHAR in (given.kind, element.kind) and given.kind is not element.kind:
-        return ctx.error(Code.E300, f"{what} is declared {element.kind.value}, but this is {given.kind.value}", span)
+    actual = x.type.element
+    if Kind.CHAR in (actual.kind, element.kind) and actual.kind is not element.kind:
+        return ctx.error(Code.E300, f"{what} is declared {element.kind.value}, but this is {actual.kind.value}", span)
     number = ctx.builder.to_number(x, span)
-    given = number.type.element
-    if not widens(given, element):
-        low, high = integer_range(given)
+    actual = number.type.element
+    if not widens(actual, element):
+        low, high = integer_range(actual)
         if (
-            given.weak
+            actual.weak
             and low is not None
-            and not given.kind.is_float
-            and not given.kind.is_complex
-            and not fits(given, element.kind)
+            and not actual.kind.is_float
+            and not actual.kind.is_complex
+            and not fits(actual, element.kind)
         ):
             shown = low if low == high else f"{low}..{high}"
             return ctx.error(Code.E302, f"{str(shown).replace('-', '¯')} does not fit {element.kind.value}", span)
         fixes = _conversion(ctx, x, element.kind, span)
         return ctx.error(
             Code.E301,
-            f"{what} is declared {element.kind.value}, and {given.kind.value} does not narrow to it by itself",
+            f"{what} is declared {element.kind.value}, and {actual.kind.value} does not narrow to it by itself",
             span,
             notes=() if fixes else (f"write `{element.kind.value} …` to convert (checked when it runs)",),
             fixes=fixes,
@@ -314,15 +314,15 @@ def _conversion(ctx: Context, x: Operand, kind: Kind, span: Span) -> tuple[Fix, 
 
 def _position_as(ctx: Context, x: Operand, element: Element, permutation: bool, span: Span, what: str) -> Operand:
     assert element.index_bound is not None
-    given = x.type.element
+    actual = x.type.element
     if permutation and not x.type.permutation:
         return ctx.error(
             Code.E301, f"{what} is declared a permutation, but this is not known to be one", span, label=show_type(x.type)
         )
-    if given.index_bound is not None:
-        if ctx.builder.at_most(given.index_bound, element.index_bound) is True:
+    if actual.index_bound is not None:
+        if ctx.builder.at_most(actual.index_bound, element.index_bound) is True:
             return x
-        return ctx.error(Code.E310, f"{what} is declared idx<{element.index_bound}>, but this is idx<{given.index_bound}>", span)
+        return ctx.error(Code.E310, f"{what} is declared idx<{element.index_bound}>, but this is idx<{actual.index_bound}>", span)
     stored = ctx.builder.to_position(x, span)
     if stored.type.element.kind is Kind.I64 and _is_below(ctx, stored, element.index_bound):
         return ctx.builder.with_type(stored, ArrayType(element, stored.type.shape))

@@ -67,7 +67,7 @@ class SizeVariables:
         """The size of a mask's true elements, and facts about the sum with that of the opposite mask."""
         value = self._same.get(mask, mask)
         known = self._masks.get(value)
-        learnt: tuple[SizeFact, ...] = ()
+        new_facts: tuple[SizeFact, ...] = ()
         if known is None:
             known = next((size for other, size in self._masks.items() if facts.is_same(other, value)), None)
             if known is None:
@@ -76,9 +76,9 @@ class SizeVariables:
                 opposite = next((size for other, size in self._masks.items() if facts.is_opposite(other, value)), None)
                 if opposite is not None:
                     together = variable(opposite) + variable(known)
-                    learnt = (SizeFact(Relation.EQUAL, together, product(types[mask].shape)),)
+                    new_facts = (SizeFact(Relation.EQUAL, together, product(types[mask].shape)),)
             self._masks[value] = known
-        return known, learnt
+        return known, new_facts
 
     def of_integer(self, x: ValueId, cap: Size, span: Span, least: int) -> SizeVariable:
         """The run-time size of an integer value."""

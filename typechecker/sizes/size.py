@@ -143,47 +143,47 @@ def truncated_subtract(a: Size | int, b: Size | int) -> Size:
     return maximum(ZERO, as_size(a) - b)
 
 
-def _extreme(node: AtomKind, given: Iterable[Size | int]) -> Size:
-    dual = AtomKind.MINIMUM if node is AtomKind.MAXIMUM else AtomKind.MAXIMUM
+def _extreme(kind: AtomKind, operands: Iterable[Size | int]) -> Size:
+    dual = AtomKind.MINIMUM if kind is AtomKind.MAXIMUM else AtomKind.MAXIMUM
     items: dict[str, Size] = {}
-    for item in given:
-        for flat in _flatten(node, as_size(item)):
+    for item in operands:
+        for flat in _flatten(kind, as_size(item)):
             items[flat.key] = flat
     args = list(items.values())
     candidates: list[Size] = []
     for i, candidate in enumerate(args):
         others = candidates + args[i + 1 :]
-        absorbing = _node_args(dual, candidate)  # a⌈a⌊b is a
-        if not any(o in absorbing for o in others) and not any(_dominates(node, o, candidate) for o in others):
+        absorbing = _atom_operands(dual, candidate)  # a⌈a⌊b is a
+        if not any(o in absorbing for o in others) and not any(_dominates(kind, o, candidate) for o in others):
             candidates.append(candidate)
     if len(candidates) == 1:
         return candidates[0]
     candidates.sort(key=lambda s: (s.constant is None, s.key))
-    return _atom(NonlinearAtom(node, tuple(candidates)))
+    return _atom(NonlinearAtom(kind, tuple(candidates)))
 
 
-def _flatten(node: AtomKind, size: Size) -> list[Size]:
+def _flatten(kind: AtomKind, size: Size) -> list[Size]:
     """The operands of an extremum in `max(a, b)+c`, each plus the rest: a+c, b+c."""
     for monomial, coefficient in size.terms:
         if coefficient == 1 and len(monomial) == 1:
             atom, power = monomial[0]
-            if power == 1 and isinstance(atom, NonlinearAtom) and atom.kind is node:
+            if power == 1 and isinstance(atom, NonlinearAtom) and atom.kind is kind:
                 rest = size - _atom(atom)
-                return [flat for arg in atom.args for flat in _flatten(node, arg + rest)]
+                return [flat for arg in atom.args for flat in _flatten(kind, arg + rest)]
     return [size]
 
 
-def _node_args(node: AtomKind, size: Size) -> tuple[Size, ...]:
+def _atom_operands(kind: AtomKind, size: Size) -> tuple[Size, ...]:
     """The operands of a size that is exactly one atom of this kind; else none."""
     if len(size.terms) == 1 and size.terms[0][1] == 1 and len(size.terms[0][0]) == 1:
         atom, power = size.terms[0][0][0]
-        if power == 1 and isinstance(atom, NonlinearAtom) and atom.kind is node:
+        if power == 1 and isinstance(atom, NonlinearAtom) and atom.kind is kind:
             return atom.args
     return ()
 
 
-def _dominates(node: AtomKind, winner: Size, loser: Size) -> bool:
-    difference = winner - loser if node is AtomKind.MAXIMUM else loser - winner
+def _dominates(kind: AtomKind, winner: Size, loser: Size) -> bool:
+    difference = winner - loser if kind is AtomKind.MAXIMUM else loser - winner
     low = difference.bounds()[0]
     return low is not None and low >= 0
 
@@ -197,9 +197,9 @@ BUILD: dict[AtomKind, Callable[..., Size]] = {
 }  # fmt: skip
 
 
-def rebuild(node: AtomKind, args: tuple[Size, ...]) -> Size:
+def rebuild(kind: AtomKind, args: tuple[Size, ...]) -> Size:
     """The simplified size of an atom with new operands."""
-    return BUILD[node](*args)
+    return BUILD[kind](*args)
 
 
 Size.build, Size.write = rebuild, show
@@ -323,8 +323,8 @@ def with_placeholders(size: Size) -> Size:
 
 def without_placeholders(size: Size) -> Size:
     """The size with every placeholder replaced by its loop index."""
-    taken = [v for v in size.variables() if v.id <= -_PLACEHOLDER_IDS]
-    return size.substitute({v: variable(_index(v)) for v in taken}) if taken else size
+    placeholders = [v for v in size.variables() if v.id <= -_PLACEHOLDER_IDS]
+    return size.substitute({v: variable(_index(v)) for v in placeholders}) if placeholders else size
 
 
 def _index(name: SizeVariable) -> SizeVariable:

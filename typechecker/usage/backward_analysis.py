@@ -125,8 +125,16 @@ class UsageWalk(ABC, Generic[Value, Body]):
         times = less_one(length)
         capture(free, times, f"captured by a function that runs {times} times", usages)
 
-    def loop(self, body: Body, until: Body | None, iterations: IterationUsage[Value], span: Span, usages: OuterReads[Value], *,
-        runs: bool) -> None:
+    def loop(
+        self,
+        body: Body,
+        until: Body | None,
+        iterations: IterationUsage[Value],
+        span: Span,
+        usages: OuterReads[Value],
+        *,
+        runs: bool,
+    ) -> None:
         """A loop, which may end early and may have an index."""
         params, free = self.block(body, [ONCE if runs else NONE] * len(iterations.initial), live=runs)
         if until is not None:
@@ -154,24 +162,26 @@ class UsageWalk(ABC, Generic[Value, Body]):
             capture(free, trips, f"in a loop of {iterations.trip}", usages)
             return
         for value, usage in free.items():
-            usages.setdefault(value, UsageCount()).include(usage.summed(iterations.index, trips,
-                f"in a loop of {iterations.trip}"))
+            usages.setdefault(value, UsageCount()).include(
+                usage.summed(iterations.index, trips, f"in a loop of {iterations.trip}")
+            )
 
     def branch(self, then: Body, otherwise: Body, condition: Value, span: Span, demands: Sequence[Grade],
         usages: OuterReads[Value],
                *, runs: bool) -> None:  # fmt: skip
         """A branch, one arm of which runs."""
-        taken = self.block(then, demands, live=runs)[1]
-        other = self.block(otherwise, demands, live=runs)[1]
+        then_reads = self.block(then, demands, live=runs)[1]
+        otherwise_reads = self.block(otherwise, demands, live=runs)[1]
         if not runs:
             return
         usages.setdefault(condition, UsageCount()).add(UsageSite(span, ONCE))
-        for value in taken | other:
-            why = "only if the condition holds" if value not in other else ""
-            if value not in taken:
+        for value in then_reads | otherwise_reads:
+            why = "only if the condition holds" if value not in otherwise_reads else ""
+            if value not in then_reads:
                 why = "only if the condition does not hold"
-            usages.setdefault(value, UsageCount()).include(taken.get(value, UsageCount()).join(other.get(value, UsageCount()),
-                why))
+            usages.setdefault(value, UsageCount()).include(
+                then_reads.get(value, UsageCount()).join(otherwise_reads.get(value, UsageCount()), why)
+            )
 
 
 def capture(free: OuterReads[Value], times: Grade, why: str, usages: OuterReads[Value]) -> None:

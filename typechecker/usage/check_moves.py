@@ -108,15 +108,16 @@ def sites(uses: Sequence[UsageSite], mentions: Sequence[tuple[Span, Span]]) -> l
     """The uses, with the spans of the arguments themselves where these are known."""
     located: list[UsageSite] = []
     for use in uses:
-        places = [argument for function, argument in mentions if function == use.span]
-        taken = {site.span for site in located}
-        free = [span for span in dict.fromkeys(places) if span not in taken]
+        argument_spans = [argument for function, argument in mentions if function == use.span]
+        located_spans = {site.span for site in located}
+        free = [span for span in dict.fromkeys(argument_spans) if span not in located_spans]
         located.append(replace(use, span=free[0]) if free else use)
     return sorted(located, key=lambda use: (use.span.file, use.span.start))
 
 
-def _too_often(contract: UsageContract, inferred: Grade, uses: list[UsageSite], goal: SizeFact | None,
-    decision: ProofResult) -> Diagnostic:
+def _too_often(
+    contract: UsageContract, inferred: Grade, uses: list[UsageSite], goal: SizeFact | None, decision: ProofResult
+) -> Diagnostic:
     limit = contract.declared.high
     multiplied = [u for u in uses if u.why and u.grade.high != limit]
     primary = multiplied[0] if multiplied else uses[0] if uses else None
@@ -130,14 +131,16 @@ def _too_often(contract: UsageContract, inferred: Grade, uses: list[UsageSite], 
     return _contracts_diagnostic(Code.E500, message, contract, inferred, primary, others, notes, goal, decision)
 
 
-def _erased(contract: UsageContract, inferred: Grade, uses: list[UsageSite], goal: SizeFact | None,
-    decision: ProofResult) -> Diagnostic:
+def _erased(
+    contract: UsageContract, inferred: Grade, uses: list[UsageSite], goal: SizeFact | None, decision: ProofResult
+) -> Diagnostic:
     message = f"`{contract.name}` is declared `0` (only its shape is used), but its data is read {times(inferred)}"
     return _contracts_diagnostic(Code.E501, message, contract, inferred, uses[0] if uses else None, uses[1:], [], goal, decision)
 
 
-def _too_rarely(contract: UsageContract, inferred: Grade, uses: list[UsageSite], goal: SizeFact,
-    decision: ProofResult) -> Diagnostic:
+def _too_rarely(
+    contract: UsageContract, inferred: Grade, uses: list[UsageSite], goal: SizeFact, decision: ProofResult
+) -> Diagnostic:
     message = f"{_declared(contract)} but is {'never read' if inferred.is_zero else 'read ' + times(inferred)}"
     notes = list(dict.fromkeys(f"it is read {use.why}" for use in uses if use.why.startswith("only if")))
     return _contracts_diagnostic(Code.E503, message, contract, inferred, None, uses, notes, goal, decision)

@@ -106,8 +106,9 @@ class Grade:
     def over_all_iterations(self) -> Grade:
         """The least and the most reads over all iterations of loops whose index occurs in the grade."""
         low, high = without_placeholders(self.low), None if self.high is None else without_placeholders(self.high)
-        return self if (low, high) == (self.low, self.high) else Grade(maximum(ZERO, lower_bound(low)),
-            high and upper_bound(high))
+        return (
+            self if (low, high) == (self.low, self.high) else Grade(maximum(ZERO, lower_bound(low)), high and upper_bound(high))
+        )
 
     def in_first_iteration(self, index: SizeVariable) -> Grade:
         """The grade in the first iteration of a loop with an index."""
@@ -217,24 +218,24 @@ class SizeContext:
 
     def keeps_elements(self, op: c.Reshape) -> bool:
         """Is this reshape a view: does its result have exactly the elements of its operand?"""
-        given, result_count = self.count(op.arg), self.count(op.result)
-        return self.proved(Relation.EQUAL, given, result_count) or any(
-            fact.relation is Relation.DIVIDES and fact.right == given and fact.left * quotient(given, fact.left) == result_count
+        count, result_count = self.count(op.arg), self.count(op.result)
+        return self.proved(Relation.EQUAL, count, result_count) or any(
+            fact.relation is Relation.DIVIDES and fact.right == count and fact.left * quotient(count, fact.left) == result_count
             for fact in self.premises
         )
 
 
 def cell_range(op: c.Slice, demand: Grade, context: SizeContext) -> CellRange:
     """The major cells that a take or drop reads; those outside the operand are fills."""
-    given, result_shape = context.shape(op.arg), context.shape(op.result)
-    if not given:
-        return CellRange(given, ZERO, ONE, demand, True)
-    starts = (*op.starts, *[ZERO] * (len(given) - len(op.starts)))
+    operand_shape, result_shape = context.shape(op.arg), context.shape(op.result)
+    if not operand_shape:
+        return CellRange(operand_shape, ZERO, ONE, demand, True)
+    starts = (*op.starts, *[ZERO] * (len(operand_shape) - len(op.starts)))
     covers_all = all(
         context.proved(Relation.AT_MOST, start, ZERO) and context.proved(Relation.AT_MOST, size, start + length)
-        for start, length, size in zip(starts[1:], result_shape[1:], given[1:], strict=True)
+        for start, length, size in zip(starts[1:], result_shape[1:], operand_shape[1:], strict=True)
     )
-    return CellRange(given, starts[0], starts[0] + result_shape[0], demand, covers_all)
+    return CellRange(operand_shape, starts[0], starts[0] + result_shape[0], demand, covers_all)
 
 
 def operand_reads(op: blocks.Op, demand: Grade, context: SizeContext) -> list[CountedRead]:
@@ -280,8 +281,11 @@ def _view(op: blocks.Op, demand: Grade, context: SizeContext) -> list[CountedRea
         case c.Reshape():
             if context.keeps_elements(op):
                 return [CountedRead(op.arg, demand)]
-            return [CountedRead(op.arg, _cycled(context.count(op.arg), context.count(op.result), context),
-                "reshape cycles through it")]
+            return [
+                CountedRead(
+                    op.arg, _cycled(context.count(op.arg), context.count(op.result), context), "reshape cycles through it"
+                )
+            ]
         case c.Transpose():
             return [CountedRead(op.arg, demand if len(set(op.axes)) == len(op.axes) else demand.at_most())]
         case c.Broadcast():
@@ -298,15 +302,15 @@ def _view(op: blocks.Op, demand: Grade, context: SizeContext) -> list[CountedRea
     return []
 
 
-def _cycled(given: Size, result_count: Size, context: SizeContext) -> Grade:
-    """The reads of each of `given` elements by a reshape to `result_count` elements."""
-    if given == ONE:
+def _cycled(elements: Size, result_count: Size, context: SizeContext) -> Grade:
+    """The reads of each of `elements` elements by a reshape to `result_count` elements."""
+    if elements == ONE:
         return exactly(result_count)
     if result_count == ZERO:
         return NONE
-    if result_count == ONE or context.proved(Relation.AT_MOST, _rounded_up(result_count), given):
+    if result_count == ONE or context.proved(Relation.AT_MOST, _rounded_up(result_count), elements):
         return up_to(ONE)
-    return Grade(exactly(quotient(result_count, given)).low, exactly(quotient(result_count + given - 1, given)).high)
+    return Grade(exactly(quotient(result_count, elements)).low, exactly(quotient(result_count + elements - 1, elements)).high)
 
 
 def _rounded_up(size: Size) -> Size:
@@ -349,15 +353,15 @@ def _selection(op: blocks.Op, context: SizeContext) -> list[CountedRead]:
             reads = [CountedRead(op.arg, up_to(ONE)), *[CountedRead(index, ONCE) for index in op.indices if index is not None]]
             if context.shape(op.value):
                 return [*reads, CountedRead(op.value, ONCE)]
-            places = ONE
+            positions = ONE
             for axis, index in enumerate(op.indices):
-                places = places * (context.shape(op.arg)[axis] if index is None else context.count(index))
-            return [*reads, CountedRead(op.value, exactly(places), _why(places, "it goes to every selected place"))]
+                positions = positions * (context.shape(op.arg)[axis] if index is None else context.count(index))
+            return [*reads, CountedRead(op.value, exactly(positions), _why(positions, "it goes to every selected place"))]
         case c.MaskedUpdate():
             reads = [CountedRead(op.arg, up_to(ONE)), CountedRead(op.mask, ONCE)]
-            places = context.count(op.arg)
+            positions = context.count(op.arg)
             scalar = not context.shape(op.value)
-            return [*reads, CountedRead(op.value, up_to(places) if scalar else ONCE)]
+            return [*reads, CountedRead(op.value, up_to(positions) if scalar else ONCE)]
         case c.Compress():
             return [CountedRead(op.mask, ONCE), CountedRead(op.arg, up_to(ONE))]
         case c.Expand():
