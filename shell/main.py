@@ -73,8 +73,8 @@ def _run_and_flush(words: list[str], console: Console, from_process: bool) -> Ex
 
 def _print_usage_json(words: list[str], error: UsageError, console: Console) -> None:
     """Print a usage error as a JSON object if the command line asks for JSON."""
-    asked = "--json" in words or "--format=json" in words or ("--format", "json") in pairwise(words)
-    if not asked or "--" in words[: words.index("--json") if "--json" in words else 0]:
+    asks_json = "--json" in words or "--format=json" in words or ("--format", "json") in pairwise(words)
+    if not asks_json or "--" in words[: words.index("--json") if "--json" in words else 0]:
         return
     from ..lang.diagnostics.model import Code, Diagnostic
     from ..lang.diagnostics.render import diagnostic_json

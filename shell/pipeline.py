@@ -133,11 +133,11 @@ class Session:
                 elsewhere = scheduling is not None and (scheduling.asks_devices or scheduling.plan is not None)
                 if stored is None and (core.schedules or request.sizes or elsewhere):
                     raise CannotStream(bound.graph.phases[0], "")
-                asked = stream_request_of(request, core, allowed, stored, runs=runs)
+                stream_request = stream_request_of(request, core, allowed, stored, runs=runs)
                 bound_program, steps = bound, Detail.FULL if full else Detail.STEPS
-                local_plan, planned, stages = plan_in_tiles(core, bound, files, asked, device, texts, steps)
+                local_plan, planned, stages = plan_in_tiles(core, bound, files, stream_request, device, texts, steps)
                 bound, scratch, taken = planned.bound, planned.scratch, FileMemory()
-                staged = StagedPlan(bound_program, asked, device, stages) if stages else None
+                staged = StagedPlan(bound_program, stream_request, device, stages) if stages else None
             except CannotStream as trouble:
                 refuse_memory(candidate, local_plan, request.limits.memory, taken, trouble)
         check_time(candidate, request.limits.seconds)

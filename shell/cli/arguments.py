@@ -86,7 +86,7 @@ def parse_arguments(verb: str, words: Sequence[str], options: Sequence[Option]) 
     UsageError: an unknown option, a missing or repeated value, or one that is no choice."""
     spelt = {spelling: option for option in options for spelling in option.spellings}
     positional: list[str] = []
-    given: dict[str, list[str]] = {}
+    values_of: dict[str, list[str]] = {}
     at = 0
     while at < len(words):
         word = words[at]
@@ -104,20 +104,20 @@ def parse_arguments(verb: str, words: Sequence[str], options: Sequence[Option]) 
         if option.takes is Takes.NOTHING:
             if word not in spelt:
                 raise UsageError(f"rho {verb}: {option.name} takes no value")
-            given.setdefault(option.name, []).append("")
+            values_of.setdefault(option.name, []).append("")
             continue
         if word in spelt:
             if at >= len(words):
                 raise UsageError(f"rho {verb}: {word} needs a value: {option.name} {option.value}")
             value = words[at]
             at += 1
-        if option.takes is Takes.VALUE and option.name in given:
+        if option.takes is Takes.VALUE and option.name in values_of:
             raise UsageError(f"rho {verb}: {option.name} is given twice", "it takes one value")
         if option.choices and value not in option.choices:
             guess = did_you_mean(value, option.choices)
             raise UsageError(f"rho {verb}: {option.name} cannot be `{value}`{guess}", "one of " + ", ".join(option.choices))
-        given.setdefault(option.name, []).append(value)
-    return Arguments(verb, tuple(positional), {name: tuple(values) for name, values in given.items()})
+        values_of.setdefault(option.name, []).append(value)
+    return Arguments(verb, tuple(positional), {name: tuple(values) for name, values in values_of.items()})
 
 
 def looks_like_option(word: str) -> bool:

@@ -85,9 +85,10 @@ def scheduling_of(arguments: Arguments, purpose: PlanPurpose) -> Scheduling | No
     """How the options ask to plan; None if none of them does.  UsageError: options that exclude each other."""
     if not any(arguments.has(name) for name in (*PLANNER_OPTIONS, "--plan", "--simulate", "--cluster", "--restarts")):
         return None
-    given = [option for option in ("--budget", "--prove", "--fast") if arguments.has(option)]
-    if len(given) > 1:
-        raise UsageError(f"{given[0]} and {given[1]} say how long to search, each another way", "give one of them")
+    effort_options = [option for option in ("--budget", "--prove", "--fast") if arguments.has(option)]
+    if len(effort_options) > 1:
+        first, second, *_ = effort_options
+        raise UsageError(f"{first} and {second} say how long to search, each another way", "give one of them")
     effort = PlanningEffort.PROVE if arguments.has("--prove") else PlanningEffort.DEFAULT
     if arguments.has("--fast"):
         effort = PlanningEffort.FAST

@@ -30,8 +30,8 @@ def write_result(arguments: Arguments, console: Console, text: str) -> None:
 
 def report_error(arguments: Arguments, console: Console, error: RhoError) -> Exit:
     """Show why a command has no result, as a JSON object too if that was asked for; returns the exit code."""
-    given = {name: path for name, _, path in (word.partition("=") for word in arguments.values("--in"))}
-    diagnostics = with_input_options(error.diagnostics, error.sources, given)
+    paths = {name: path for name, _, path in (word.partition("=") for word in arguments.values("--in"))}
+    diagnostics = with_input_options(error.diagnostics, error.sources, paths)
     show_diagnostics(console, diagnostics, error.sources)
     if wants_json(arguments):
         print_json(console, {"diagnostics": [diagnostic_json(one, error.sources) for one in diagnostics]})

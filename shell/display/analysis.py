@@ -291,12 +291,12 @@ class PassTimes:
         device, ids = profile.home, set(step.phases)
         phases = [phase for phase in self.bound.graph.phases if phase.id in ids]
         taken = {phase.name for phase in phases if isinstance(phase, Input)}
-        given = {phase.name for phase in phases if isinstance(phase, Output)}
-        back, scratch_write = min(step.reads, self.bytes(taken)), min(step.writes, self.bytes(given))
+        produced = {phase.name for phase in phases if isinstance(phase, Output)}
+        back, scratch_write = min(step.reads, self.bytes(taken)), min(step.writes, self.bytes(produced))
         merged = sum(sorting_ns(one, one.merged, profile, _GRADE_EXPRESSION) for one in self.scratch if one.name in taken)
         ordered = sum(
             sorting_ns(one, step.rows, profile, _GRADE_EXPRESSION if one.grades else _SORT_EXPRESSION)
-            for one in self.scratch if one.name in given
+            for one in self.scratch if one.name in produced
         )  # fmt: skip
         reading = disk_ns(device, READ, step.reads - back) + disk_ns(device, SCRATCH_READ, back) + merged
         writing = disk_ns(device, WRITE, step.writes - scratch_write) + disk_ns(device, SCRATCH_WRITE, scratch_write)

@@ -277,8 +277,8 @@ class PhaseProgress:
         now = time.monotonic()
         done = sum(known[:index])
         pace = max(1.0, (self._phase_started - self._started) / done) if done >= 0.05 else 1.0
-        here = pace * known[index] - (now - self._phase_started)
-        if here < -0.5:
+        remaining = pace * known[index] - (now - self._phase_started)
+        if remaining < -0.5:
             return " · longer than predicted"
-        left = max(0.0, here) + pace * sum(known[index + 1 :])
+        left = max(0.0, remaining) + pace * sum(known[index + 1 :])
         return f" · ~{waiting_time(left)} left" if left >= 0.05 else ""

@@ -277,8 +277,8 @@ class Program:
         core = self._core
         taken = [f"{entry.name} : {show_type(core.types[entry.value])}" for entry in core.inputs]
         taken += [param.name for param in core.params]
-        given = [f"{entry.name} : {show_type(core.types[entry.value])}" for entry in core.outputs]
-        return f"{' ⋄ '.join(taken)} → {' ⋄ '.join(given)}".strip()
+        results = [f"{entry.name} : {show_type(core.types[entry.value])}" for entry in core.outputs]
+        return f"{' ⋄ '.join(taken)} → {' ⋄ '.join(results)}".strip()
 
     @property
     def types(self) -> Mapping[str, str]:
@@ -488,9 +488,9 @@ class Program:
             if entry.name in values:
                 with located(f"the input {entry.name}", entry.span):
                     array, kind = as_array(values[entry.name], f"the input {entry.name}", entry.reading)
-                wanted = self._core.types[entry.value].element.kind
-                if not _accepts(kind, wanted):
-                    message = f"the input {entry.name} has elements of type {kind.value}, not {wanted.value}"
+                declared = self._core.types[entry.value].element.kind
+                if not _accepts(kind, declared):
+                    message = f"the input {entry.name} has elements of type {kind.value}, not {declared.value}"
                     raise Refused([Diagnostic(Code.E706, message, entry.span)])
                 arrays[entry.name] = array
         return arrays

@@ -131,7 +131,7 @@ def outputs_written_in_place(
     from ...backend.io.external_arrays import stored_output
     from ...backend.schedule.program_facts.partitioning import shape_of, written_as
 
-    given = {phase.result for phase in bound.graph.phases if isinstance(phase, Input | Constant)}
+    not_computed = {phase.result for phase in bound.graph.phases if isinstance(phase, Input | Constant)}
     outputs = {phase.name: phase for phase in bound.graph.phases if isinstance(phase, Output)}
     stored_outputs: dict[str, StoredOutput] = {}
     for entry in core.outputs:
@@ -141,7 +141,7 @@ def outputs_written_in_place(
         shape, kind = shape_of(phase.arg, bound.graph.types), bound.graph.types[phase.arg].element.kind
         alone = [*paths.values()].count(path) == 1 and sum(one.arg == phase.arg for one in outputs.values()) == 1
         stored = stored_output(path, kind, shape, entry.name, entry.reading, entry.span) if shape and 0 not in shape else None
-        if stored is not None and alone and phase.arg not in given:
+        if stored is not None and alone and phase.arg not in not_computed:
             stored_outputs[written_as(entry.name)] = stored
     return stored_outputs
 
@@ -184,9 +184,9 @@ def run_remotely(loaded: LoadedProgram, values: Mapping[str, Any], observe: Obse
     try:
         for one in written.values():
             one.begin()
-        given = {**values, **written}
+        arguments = {**values, **written}
         results = run_with_files(
-            loaded.core, loaded.files, loaded.bound.sizes, inputs, lambda read: there(plan, {**given, **read}, observe)
+            loaded.core, loaded.files, loaded.bound.sizes, inputs, lambda read: there(plan, {**arguments, **read}, observe)
         )
         for one in written.values():
             one.end()

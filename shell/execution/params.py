@@ -71,8 +71,8 @@ def _param_array(core: Core, entry: CoreInput, text: str | None) -> Any:
     except CellError as trouble:
         raise UsageError(f"{shown}: {trouble.message}", f"`{entry.name}` is {show_type(type)}") from None
     if len(items) != math.prod(sizes):
-        wanted = "1 item" if math.prod(sizes) == 1 else f"{math.prod(sizes)} items"
-        raise UsageError(f"{shown}: `{entry.name}` is {show_type(type)}, which has {wanted}, not {len(items)}")
+        expected = "1 item" if math.prod(sizes) == 1 else f"{math.prod(sizes)} items"
+        raise UsageError(f"{shown}: `{entry.name}` is {show_type(type)}, which has {expected}, not {len(items)}")
     return as_items(items, kind, sizes)
 
 
@@ -103,12 +103,12 @@ class Permissions:
 
     @classmethod
     def of(cls, folders: Iterable[str], files: Iterable[str], write_folders: Iterable[str] | None = None) -> Permissions:
-        here = [file_of(folder) if is_file_url(folder) else folder for folder in folders]
+        paths = [file_of(folder) if is_file_url(folder) else folder for folder in folders]
         return cls(
-            tuple(os.path.realpath(folder) for folder in here if not is_url(folder)),
+            tuple(os.path.realpath(folder) for folder in paths if not is_url(folder)),
             frozenset(os.path.realpath(file) for file in files if not is_url(file)),
             None if write_folders is None else tuple(os.path.realpath(folder) for folder in write_folders),
-            urls=tuple(folder for folder in here if is_url(folder)),
+            urls=tuple(folder for folder in paths if is_url(folder)),
         )
 
     def may_read(self, path: str | os.PathLike[str]) -> bool:

@@ -68,8 +68,8 @@ class Scheduling:
     @property
     def asks_devices(self) -> bool:
         """Do these options ask for declared devices or for a search?"""
-        asked = self.devices, self.objectives, self.without, self.budget, self.cluster, self.deadline
-        return any(asked) or self.purpose is PlanPurpose.SIMULATE or self.effort is not PlanningEffort.DEFAULT
+        options = self.devices, self.objectives, self.without, self.budget, self.cluster, self.deadline
+        return any(options) or self.purpose is PlanPurpose.SIMULATE or self.effort is not PlanningEffort.DEFAULT
 
     @property
     def is_held_elsewhere(self) -> bool:

@@ -54,10 +54,10 @@ def _written_frame(core: Core, op: Op, written: str) -> tuple[Size, ...]:
     """The axes of the result before its cells, by the ranks in the text `written`; empty if they do not determine it."""
     if "`" in written:
         written = to_glyphs(Source("<function>", written)).text
-    asked = _RANKS.search(written)
-    if asked is None or not isinstance(op, _WITHOUT_MAP):
+    ranks = _RANKS.search(written)
+    if ranks is None or not isinstance(op, _WITHOUT_MAP):
         return ()
-    numbers = [-1] if asked[2] else [int(word.replace("¯", "-")) for word in asked[1].split()]
+    numbers = [-1] if ranks[2] else [int(word.replace("¯", "-")) for word in ranks[1].split()]
     monadic, left, right = {1: numbers * 3, 2: [numbers[-1], *numbers], 3: numbers}[len(numbers)]
     shape = core.types[op.result].shape
     if not isinstance(op, Scalar):

@@ -347,12 +347,12 @@ MOST_LINES_COMPARED = 4000
 def format_edits(document: Document, where: Range | None = None) -> list[TextEdit]:
     """The edits to canonical layout, only those that touch the lines of `where`; none if the text cannot be parsed."""
     try:
-        wanted = format_source(document.source)
+        formatted = format_source(document.source)
     except RhoError:
         return []
     if "\r\n" in document.text:
-        wanted = wanted.replace("\r\n", "\n").replace("\n", "\r\n")
-    edits = [] if wanted == document.text else edits_between(document, wanted)
+        formatted = formatted.replace("\r\n", "\n").replace("\n", "\r\n")
+    edits = [] if formatted == document.text else edits_between(document, formatted)
     if where is None:
         return edits
     last = where.end.line - (where.end.column == 0 and where.end.line > where.start.line)

@@ -126,17 +126,17 @@ def chart_of(chart: Chart, shown: Sequence[DisplayedValue], names: Sequence[str]
     lengths = [one.shape[0] for one in shown]
     if len(set(lengths)) > 1:
         raise NotDrawable(f"what is drawn together has one length, and these have {', '.join(map(str, lengths))}")
-    given, series = (shown[0] if len(shown) > 1 else None), shown[len(shown) > 1 :]
+    x_values, series = (shown[0] if len(shown) > 1 else None), shown[len(shown) > 1 :]
     cleaned = [_finite(one) for one in series]
     called = [name or f"series {index + 1}" for index, name in enumerate(names[len(shown) > 1 :])]
     if len(series) > 1:
         title = ", ".join(called)
     x: Any = None
-    if given is not None:
-        x = _texts(given) if given.kind is Kind.CHAR else _finite(given)[0]
+    if x_values is not None:
+        x = _texts(x_values) if x_values.kind is Kind.CHAR else _finite(x_values)[0]
     dropped = sum(count for _, count in cleaned)
     pairs = tuple(zip(called, [values for values, _ in cleaned], strict=True))
-    return Picture(title, cleaned[0][0], dropped, chart, x, names[0] if given is not None else "", pairs)
+    return Picture(title, cleaned[0][0], dropped, chart, x, names[0] if x_values is not None else "", pairs)
 
 
 def _finite(shown: DisplayedValue) -> tuple[Any, int]:
@@ -353,8 +353,8 @@ def _axis(picture: Picture, across: tuple[float, float], width: int, margin: int
 
 def _position_axis(count: int, margin: int, columns: int) -> list[str]:
     """The axis of positions, with some of their numbers."""
-    wanted = 1 if count == 1 else 2 if columns < 24 else min(5, count)
-    indices = [round(i * (count - 1) / max(wanted - 1, 1)) for i in range(wanted)]
+    count_shown = 1 if count == 1 else 2 if columns < 24 else min(5, count)
+    indices = [round(i * (count - 1) / max(count_shown - 1, 1)) for i in range(count_shown)]
     line, numbers = ["─"] * columns, [" "] * (columns + 1)
     for index in indices:
         at = 0 if count == 1 else round(index * (columns - 1) / (count - 1))

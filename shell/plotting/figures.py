@@ -238,8 +238,8 @@ def plot_requests_of(options: Sequence[str], size: str | None) -> PlotRequests:
 
     requests = []
     for text in options:
-        asked, equals, path = text.partition("=")
-        kind, colon, listed = asked.rpartition(":")
+        named, equals, path = text.partition("=")
+        kind, colon, listed = named.rpartition(":")
         names = tuple([name.strip() for name in listed.split(",")])
         charts = {chart.value: chart for chart in Chart}
         if colon and kind not in charts:

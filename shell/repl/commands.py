@@ -57,8 +57,8 @@ class CommandContext:
     @property
     def types(self) -> Mapping[str, str]:
         """The types of the session's names; empty while there is no workspace yet.  Never waits."""
-        given = self._source
-        return {} if callable(given) else given.state.types
+        source = self._source
+        return {} if callable(source) else source.state.types
 
 
 COMMANDS: tuple[tuple[str, str], ...] = (

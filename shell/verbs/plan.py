@@ -244,14 +244,14 @@ def _point_count(text: str | None) -> int:
 
 def front_text(arguments: Arguments, front: Front, name: str) -> str:
     """The front in the format of `--format`."""
-    asked = arguments.value("--format")
+    format = arguments.value("--format")
     if wants_json(arguments):
         return to_json(front_json(front))
-    if asked == "svg":
+    if format == "svg":
         from ...backend.schedule.rendering.gantt import fronts_svg
 
         return fronts_svg([front_drawing(front, name)])
-    if asked == "html":
+    if format == "html":
         from ...backend.schedule.rendering.gantt_model import chart_of_plan
         from ...backend.schedule.rendering.html_page import front_page
 
@@ -491,8 +491,8 @@ def _profile(arguments: Arguments, plan: ExecutionPlan) -> Profile | None:
     from ...backend.devices.this_machine import load_profile
     from ..execution.scheduling import profile_of_plan
 
-    asked = arguments.value("--devices")
-    return profile_of_plan(plan) if asked is None else load_profile(asked)
+    devices = arguments.value("--devices")
+    return profile_of_plan(plan) if devices is None else load_profile(devices)
 
 
 def _verify(plan: ExecutionPlan, loaded: LoadedProgram, profile: Profile | None, path: str, *, prove: bool) -> list[str]:
@@ -612,13 +612,13 @@ def _outcome(solved: Solved, arguments: Arguments, console: Console) -> Exit:
         return Exit.BUDGET
     if answer.status is Status.GAP:
         gap = gap_of(answer.values[0], answer.lower_bound)
-        asked = arguments.has("--require-optimal")
-        kind = "error" if asked else "note"
+        is_required = arguments.has("--require-optimal")
+        kind = "error" if is_required else "note"
         console.note(
             f"{kind}[SCH302]: not proved optimal: the value is {answer.values[0]}, the lower bound {answer.lower_bound}, the gap "
             f"{gap:.1f} %"
         )
-        return Exit.BUDGET if asked else Exit.OK
+        return Exit.BUDGET if is_required else Exit.OK
     return Exit.OK
 
 

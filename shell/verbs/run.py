@@ -344,10 +344,11 @@ def _estimate_row(name: str, core: Core, bound: BoundGraph, arguments: Arguments
     from ..execution.stored_plans import this_machine
 
     profile = this_machine() if name == HERE else load_profile(name)
-    asked = scheduling_of(arguments, PlanPurpose.LOOK)
-    effort = PlanningEffort.FAST if asked is None or not (arguments.has("--budget") or arguments.has("--prove")) else asked.effort
+    options = scheduling_of(arguments, PlanPurpose.LOOK)
+    asks_effort = arguments.has("--budget") or arguments.has("--prove")
+    effort = options.effort if options is not None and asks_effort else PlanningEffort.FAST
     scheduling = Scheduling(
-        PlanPurpose.LOOK, name, () if asked is None else asked.objectives, effort, None if asked is None else asked.budget
+        PlanPurpose.LOOK, name, () if options is None else options.objectives, effort, None if options is None else options.budget
     )
     count = sum(device.count for device in profile.devices)
     if count == 1 and not core.schedules and not scheduling.objectives:
@@ -452,9 +453,9 @@ def type_command(arguments: Arguments, console: Console) -> Exit:
 
             print_json(console, {"type": None, "diagnostics": [diagnostic_json(d, checked.sources) for d in checked.diagnostics]})
         return Exit.REJECTED
-    wanted = _type_names(arguments)
-    if wanted:
-        return _show_names(checked, wanted, console, json=wants_json(arguments))
+    names = _type_names(arguments)
+    if names:
+        return _show_names(checked, names, console, json=wants_json(arguments))
     return _show_json(checked, arguments, console) if wants_json(arguments) else _show(checked, arguments, console)
 
 

@@ -36,12 +36,12 @@ def bind_value(workspace: Workspace, name: str, value: object) -> None:
     if re.fullmatch(NAME, name) is None or name in RESERVED_WORDS | ELEMENT_NAMES:
         raise UsageError(f"`{name}` cannot be a name in Rho")
     try:
-        given, kind = as_array(value, f"`{name}`")
+        source, kind = as_array(value, f"`{name}`")
     except TypeError as error:
         raise UsageError(str(error)) from None
     except FileTrouble as trouble:
         raise UsageError(f"`{name}` {trouble.message}", " ".join(trouble.notes)) from None
-    array = np.array(given, copy=True, order="C")
+    array = np.array(source, copy=True, order="C")
     state = workspace.state
     shape = " ".join(map(str, array.shape))
     type_ = f"{kind.value}[{shape}]" if array.ndim else kind.value
