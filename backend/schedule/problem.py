@@ -23,7 +23,7 @@ such as an input, has no chunks.
 
 Note [Transfers].  What a device needs of an output beside what it made or has, is brought by one transfer from each shard
 that made it: the hull of the rows that all shards of one number on that device need of it, without what was brought for smaller
-numbers (from where that ends).  The link is occupied for `occupied(bytes)`
+numbers at either end of it.  The link is occupied for `occupied(bytes)`
 ticks from `start`; it arrives `latency` ticks after that, and `sync` of the target device later its consumers may start.
 What excludes what says Note [Channels].  Two devices without a link use two transfers through home (counted in its memory);
 without any link at all in the problem, or in contention-off problems whose edges say `ticks`, an edge takes its `ticks` (or

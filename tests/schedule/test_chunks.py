@@ -16,7 +16,7 @@ from rho.backend.schedule.problem import Combine, DeviceGroup, Edge, Link, Phase
 from rho.backend.schedule.search.instance_transformations import in_chunks
 from rho.backend.schedule.search.lexicographic_search import reprove
 from rho.backend.schedule.search.portfolio import plan_problem
-from rho.backend.schedule.solution import Schedule, Status
+from rho.backend.schedule.solution import Decisions, Schedule, Status
 from rho.backend.schedule.timeline.fence_insertion import synchronise
 from rho.backend.schedule.timeline.serial_sgs import Timer, decisions_of
 from rho.backend.schedule.timeline.step_graph import StepGraph, buffers, overflow, starts_in
@@ -128,3 +128,16 @@ def test_simulator_judge_and_bounds_mean_the_same_by_chunks(part: int) -> None:
         assert least(problem) <= schedule.makespan, seed
         laid += 1
     assert laid > 5
+
+
+def test_units_between_those_that_were_brought_are_brought_too() -> None:
+    """The card needs 11 of [6, 12) for its first number and [6, 8) for the second; [8, 11) was missing for the third."""
+    ticks = {H: Ticks(((12, 12),)), G: Ticks(((12, 12),))}
+    phases = tuple(PhaseTask(name, ticks, rows=12, out_bytes=12) for name in "abc")
+    edges = (Edge(PhaseIndex(0), PhaseIndex(1)), Edge(PhaseIndex(0), PhaseIndex(2)))
+    link = Link("l", H, G, latency=2, bytes_per_tick=Fraction(1))
+    problem = Problem((DeviceGroup(H, H, home=True), DeviceGroup(G, G)), (link,), phases, edges, chunks=8)
+    modes = (((0, 6), (0, 6)), ((0, 2), (1, 4), (1, 2), (1, 4)), ((0, 11), (1, 1)))
+    schedule = Timer(problem).lay_out(Decisions(modes, (0, 1, 2)))
+    assert schedule is not None
+    assert verify_schedule(problem, schedule, synchronise(problem, schedule)) == ()

@@ -157,6 +157,17 @@ def slots_of(prepared: ProblemIndex, mode: Mode) -> list[int]:
     return slots
 
 
+def trimmed(low: int, high: int, brought: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """Units [low, high) without those at either end that are in disjoint ascending intervals."""
+    for first, last in brought:
+        if first <= low < last:
+            low = last
+    for first, last in reversed(brought):
+        if first < high <= last:
+            high = first
+    return low, high
+
+
 def serving(parts: Mapping[SendKey, tuple[int, int]], key: SendKey, low: int, high: int, devices: int) -> list[SendKey]:
     """The transfers that bring units [low, high) to a slot: its number's, and those of smaller numbers with something of it."""
     maker, slot, link_key = key
@@ -254,20 +265,18 @@ class _TransferDemands:
     def _trim(self) -> None:
         """No number brings what smaller ones did (see Note [Transfers] of `problem`), and each serves whoever needs of it."""
         devices = self.prepared.devices
-        brought: dict[SendKey, tuple[int, int]] = {}
+        brought: dict[SendKey, list[tuple[int, int]]] = {}  # by ascending units, apart
         for key in sorted(self.hulls, key=lambda key: key[1]):
             maker, slot, link_key = key
-            low, high = self.hulls[key]
-            first, last = brought.setdefault((maker, slot % devices, link_key), (low, low))
-            if slot >= devices and low >= first:
-                low = max(low, last)
-            elif slot >= devices and high <= last:
-                high = min(high, first)
+            earlier = brought.setdefault((maker, slot % devices, link_key), [])
+            low, high = trimmed(*self.hulls[key], earlier)
             if slot >= devices and low >= high:
                 del self.hulls[key]
                 continue
             self.hulls[key] = low, high
-            brought[maker, slot % devices, link_key] = min(first, low), max(last, high)
+            joined = [one for one in earlier if one[0] <= high and low <= one[1]]
+            union = min([low, *(one[0] for one in joined)]), max([high, *(one[1] for one in joined)])
+            earlier[:] = sorted([union, *(one for one in earlier if one not in joined)])
         self.uses = dict.fromkeys(self.hulls, 0)
         for key, low, high, _ in self.asked:
             for one in serving(self.hulls, key, low, high, devices):
