@@ -13,7 +13,7 @@ from pathlib import Path
 import rho
 from rho.backend.devices.this_machine import load_profile
 from rho.backend.schedule.problem import Objective
-from rho.backend.schedule.program.plan_program import front_of
+from rho.backend.schedule.program.plan_program import pareto_front_of
 from rho.backend.schedule.rendering.gantt import fronts_svg
 from rho.backend.schedule.search.strategy import DEFAULT, FAST
 from rho.shell.execution.modules import bind_known_sizes
@@ -39,7 +39,7 @@ def main() -> None:
         checked = rho.check(program)
         assert checked.core is not None, checked.diagnostics
         bound = bind_known_sizes(checked.core, sizes, {}, lambda _: {})
-        front = front_of(
+        front = pareto_front_of(
             checked.core, bound, profile, Objective.ENERGY, count=asked.points, budget=FAST if asked.fast else DEFAULT
         )
         shown = f"{name} ({', '.join(f'{size}={number}' for size, number in sizes.items())})"

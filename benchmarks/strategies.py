@@ -113,7 +113,7 @@ class Watch:
     @staticmethod
     def state(context: SearchContext) -> tuple[object, ...]:
         found = context.incumbent
-        return found.schedule, found.bound, len(context.candidates), context.guided is None, context.conflict
+        return found.schedule, found.bound, len(context.candidates), context.lp_rounded is None, context.conflict
 
 
 def measured(name: str, problem: Problem) -> Measured:

@@ -236,9 +236,9 @@ def check_schedule_blocks(
     if core is None or not core.schedules:
         return core, tuple(diagnostics)
     from ..backend.devices.this_machine import load_profile
-    from ..backend.schedule.program.plan_program import wrong_in_blocks
+    from ..backend.schedule.program.plan_program import check_blocks
 
-    more = wrong_in_blocks(core, None if devices is None else load_profile(devices))
+    more = check_blocks(core, None if devices is None else load_profile(devices))
     return None if any(one.is_error for one in more) else core, (*diagnostics, *more)
 
 

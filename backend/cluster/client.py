@@ -24,7 +24,7 @@ from ..distributed.buffers import QueueClock
 from ..graph.bind_sizes import BoundGraph
 from ..io.external_arrays import Fingerprint, StoredInput, StoredOutput, fingerprint_of
 from ..schedule.plan.plan import ExecutionPlan
-from ..schedule.program_facts.partitioning import lying_in, stores_of
+from ..schedule.program_facts.partitioning import stored_on, stores_of
 from ..vm.executor import execute_plan
 from ..vm.run_state import Observer, RunResults
 from .cluster_transport import HOME, Crossing, Process, Shares
@@ -265,7 +265,7 @@ class ClusterClient:
         where = dict.fromkeys(at_home, HOME) | {device: Process(at) for at, device in enumerate(away, 1)}
         shares = Shares(plan, where)
         members = {process: self.members[process - 1] for process in shares.processes if process != HOME}
-        lying = {name: inputs[name] for name in lying_in(plan, bound)}
+        lying = {name: inputs[name] for name in stored_on(plan, bound)}
         outputs = {name: one for name, one in lying.items() if isinstance(one, StoredOutput)}
         for one in outputs.values():
             one.sink.came = 0

@@ -41,7 +41,7 @@ from ..schedule.plan.plan import (
     Step,
     TransferStep,
     WaitStep,
-    inside,
+    sub_plans,
 )
 from ..schedule.program_facts.partitioning import stores_of
 from ..schedule.solution import QueueKind
@@ -150,7 +150,7 @@ def _queues(plan: ExecutionPlan) -> Iterator[Queue]:
         yield queue
         for step in queue.steps:
             if isinstance(step, LoopStep) and step.rows is not None:
-                for part in inside(step):
+                for part in sub_plans(step):
                     yield from part.queues
 
 

@@ -24,7 +24,7 @@ from ..jit import tiering
 from ..jit.compiler import address_of, is_installed, vector_bytes
 from ..lower.body import Body, build_body, build_kernel, narrow, spans_of, with_short_rows
 from ..lower.kernel_ir import BLOCK, LANES, NO_MEMORY, Form, Kernel, KernelApply, LoopOrder, StoreMode, in_registers, plan_nest
-from ..schedule.program_facts.scratch_memory import ALONE_BELOW, workspace
+from ..schedule.program_facts.scratch_memory import SMALL_SPACE_POINTS, workspace
 from ..vm.backend_interface import CheckFailed
 from ..vm.run_state import ALIGNMENT, room, trim
 from .numpy_reductions import NumpyReduction
@@ -434,7 +434,7 @@ class BoxedRun:
             return work
 
         widest = max(operand.dtype.itemsize for operand in operands)
-        most = (TEAM if run.points >= ALONE_BELOW else TEAM // 4) * 8 // max(8, widest)
+        most = (TEAM if run.points >= SMALL_SPACE_POINTS else TEAM // 4) * 8 // max(8, widest)
         run_boxes(boxes, worker, min(run.threads, max(1, most)))
         return None if missing else tuple([self.joined(number, target) for number, target in enumerate(targets)])
 

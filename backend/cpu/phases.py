@@ -25,7 +25,7 @@ from ..jit import tiering
 from ..jit.compiler import LruCache, is_installed
 from ..lower.body import FIXED_POWERS, Body as KernelBody, build_body, build_kernel, real_constant
 from ..lower.kernel_ir import Form, LoopOrder, StoreMode, row_nest
-from ..schedule.program_facts.scratch_memory import TEAM_POINTS, rows_points
+from ..schedule.program_facts.scratch_memory import LARGE_SPACE_POINTS, rows_points
 from ..vm.backend_interface import CheckFailed
 from ..vm.run_state import ALIGNMENT, room, trim
 from .kernels import STREAMED, CompiledRun, strides_over
@@ -169,7 +169,7 @@ def _needed(nodes: Sequence[Node], results: Sequence[int]) -> set[int]:
 #
 # Operands that are `deferred` are copied slice by slice, and at once where nodes that are computed once need them.
 
-POINTS: Final = TEAM_POINTS // 8
+POINTS: Final = LARGE_SPACE_POINTS // 8
 """Points of a slice: 512 KiB an operand of items of 16 bytes, the largest."""
 
 Numbers: TypeAlias = tuple[int, ...]

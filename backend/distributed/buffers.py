@@ -20,7 +20,7 @@ from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ..graph.phases import PhaseId, ValueId
 from ..schedule.plan.plan import ALIGNMENT, Box, DeviceId, Queue, Step, TransferStep
-from ..schedule.program_facts.partitioning import meet
+from ..schedule.program_facts.partitioning import boxes_overlap
 from ..vm.backend_interface import Backend, Index, Kernel
 from ..vm.run_state import Memory, RunState
 
@@ -258,7 +258,7 @@ class Fleet:
     def free(self, device: DeviceId, value: ValueId, box: Box | None) -> None:
         """See Note [Deferred frees]."""
         with self.lock:
-            if any(meet(box, other) for other in self.to_read.get((device, value), ())):
+            if any(boxes_overlap(box, other) for other in self.to_read.get((device, value), ())):
                 self.deferred.setdefault((device, value), []).append(box)
             else:
                 self._let_go(device, value, box)
@@ -269,7 +269,7 @@ class Fleet:
         if not left[box]:
             del left[box]
         waiting = self.deferred.get((device, value), [])
-        for piece in [one for one in waiting if meet(one, box) and not any(meet(one, other) for other in left)]:
+        for piece in [one for one in waiting if boxes_overlap(one, box) and not any(boxes_overlap(one, other) for other in left)]:
             waiting.remove(piece)
             self._let_go(device, value, piece)
 

@@ -61,12 +61,12 @@ from ..schedule.plan.plan import (
 )
 from ..schedule.program_facts.partitioning import (
     BLOCK,
-    Shared,
-    as_one,
+    SharedLoop,
     box_of_state,
     is_ordered,
     is_shared,
-    length,
+    iteration_ticks,
+    merged_loop_body,
     operand_boxes,
     reads_of,
     result_boxes,
@@ -170,7 +170,7 @@ def _structured(phase: Structured, box: Box, makes: Makes, types: Types, backend
 
 def _loop(loop: Loop, box: Box, types: Types, backend: Backend) -> Shard:
     """All turns of a box of an element-wise loop: in one kernel where the back end has one, else a kernel a turn."""
-    iteration = as_one(loop, types.types)
+    iteration = merged_loop_body(loop, types.types)
     assert isinstance(iteration, Structured), "only element-wise loops have boxes"
     restricted = restrict(iteration, box)
     states, trip = len(loop.initial), types.number(loop.trip)
@@ -470,7 +470,7 @@ class DistributedLoopRun:
     """One loop; `states`: by device, the arrays of its states between turns, with their boxes."""
 
     plan: ExecutionPlan
-    shared: Shared
+    shared: SharedLoop
     around: Queues
     compile: Compile
     body: Queues = field(init=False)
@@ -485,9 +485,9 @@ class DistributedLoopRun:
         queues, others = [which for which, _ in self.shared.parts], self.around.others
         self.first = min(which for which in queues if self.around.steps[which])
         self.parties = sum(others.runners(self.plan.main.queues[which]) for which in queues)
-        self.body = self.side(self.shared.step.body, self.shared.turn)
-        if self.shared.step.leave is not None and self.shared.leave is not None:
-            self.leave = self.side(self.shared.step.leave, self.shared.leave)
+        self.body = self.side(self.shared.step.body, self.shared.iteration)
+        if self.shared.step.leave is not None and self.shared.epilogue is not None:
+            self.leave = self.side(self.shared.step.leave, self.shared.epilogue)
 
     # ------------------------------------------------------------------------------ compiling
 
@@ -529,16 +529,16 @@ class DistributedLoopRun:
     # ------------------------------------------------------------------------------ the part of a queue
 
     def go(self, course: Course, fences: Fences) -> Iterator[Awaited]:
-        start, which, trip = perf_counter_ns(), course.which, self.shared.turn.loop.trip.constant or 0
+        start, which, trip = perf_counter_ns(), course.which, self.shared.iteration.loop.trip.constant or 0
         machine, queue = self.around.fleets[which].machine, self.plan.main.queues[which]
-        machine.current = self.shared.turn.loop
+        machine.current = self.shared.iteration.loop
         device = queue.device if queue.kind is QueueKind.COMPUTE else None
         done = 0
         while done < trip:
             yield from self.iterate(self.body, self.shared.step.body, course, fences, done)
             done += 1
             stop = self.is_last(self.devices[0] if device is None else device)
-            if self.shared.turn.stop is not None:
+            if self.shared.iteration.stop is not None:
                 yield self.meet(fences, done - 1, "told")
             if device is not None:
                 self.settle_states(device)
@@ -549,7 +549,7 @@ class DistributedLoopRun:
         if device is not None:
             self.finish(device)
         if machine.observe is not None:
-            machine.observe(Took(self.shared.turn.loop, queue.device, start, perf_counter_ns()))
+            machine.observe(Took(self.shared.iteration.loop, queue.device, start, perf_counter_ns()))
 
     def iterate(self, side: Queues, plan: SubPlan, course: Course, fences: Fences, iteration: int) -> Iterator[Awaited]:
         id, which = self.shared.step.phase, course.which
@@ -565,7 +565,7 @@ class DistributedLoopRun:
             course.at = (*began, iteration, *inside.at)
             self.blame(side, which)
             raise
-        yield Awaited(None, inside.began + length(plan))
+        yield Awaited(None, inside.began + iteration_ticks(plan))
         yield self.meet(fences, iteration, "end")
 
     def meet(self, fences: Fences, iteration: int, what: str) -> Awaited:
@@ -591,16 +591,16 @@ class DistributedLoopRun:
         """The states that a device has, by place, and of each its box (None: all of it)."""
         rows = self.shared.rows_on(self.plan)[device]
         boxes: list[tuple[int, Box | None]] = []
-        for index, axis in enumerate(self.shared.turn.axes):
+        for index, axis in enumerate(self.shared.iteration.axes):
             if axis is not None:
-                boxes.append((index, box_of_state(self.shared.turn, index, rows)))
+                boxes.append((index, box_of_state(self.shared.iteration, index, rows)))
             elif device == self.plan.home:
                 boxes.append((index, None))
         return boxes
 
     def is_last(self, device: DeviceId) -> bool:
         """Does a turn say, to that device, that it was the last?"""
-        stop, fleet = self.shared.turn.stop, self.body.fleet
+        stop, fleet = self.shared.iteration.stop, self.body.fleet
         if stop is None:
             return False
         with fleet.lock:
@@ -608,7 +608,7 @@ class DistributedLoopRun:
 
     def settle_states(self, device: DeviceId) -> None:
         """Keep the states that a turn has left on a device, and nothing else of the turn."""
-        iteration, fleet = self.shared.turn, self.body.fleet
+        iteration, fleet = self.shared.iteration, self.body.fleet
         holdings = fleet.holdings[device]
         state: list[Any] = [None] * len(iteration.axes)
         with fleet.lock:
@@ -627,7 +627,7 @@ class DistributedLoopRun:
         states = self.states.pop(device)
         if self.leave is not None:
             return
-        fleet, loop = self.body.fleet, self.shared.turn.loop
+        fleet, loop = self.body.fleet, self.shared.iteration.loop
         holdings = fleet.holdings[device]
         with fleet.lock:
             for index, box in self.boxes(device):

@@ -56,18 +56,18 @@ from .plan.plan import (
     RunStep,
     Step,
     SubPlan,
-    inside,
+    sub_plans,
 )
 from .program_facts.scratch_memory import (
     Amount,
     Amounts,
     Numbers,
-    first_gap,
+    first_fit,
     is_reordered,
     peak_of,
-    rounded,
+    phase_scratch_bytes,
+    rounded_to_alignment,
     rows_workspace,
-    scratch_within,
     workspace_bound,
 )
 from .solution import QueueKind
@@ -94,15 +94,15 @@ COPY_BELOW: Final = 2
 
 @dataclass(slots=True, eq=False)
 class Storage(Generic[Amount]):
-    """A buffer.  `last` is the latest place it may live to, `least` the one it lives to for certain; `reuses`: the operand that
-    it is written over."""
+    """A buffer.  `last` is the latest place it may live to, `certain_last` the one it lives to for certain; `reuses`: the
+    operand that it is written over."""
 
     value: ValueId
     role: Role
     bytes: Amount
     first: int
     last: int
-    least: int
+    certain_last: int
     reuses: ValueId | None = None
     aliases: list[ValueId] = field(default_factory=list)
 
@@ -110,7 +110,7 @@ class Storage(Generic[Amount]):
 @dataclass(slots=True, eq=False)
 class BlockLiveness(Generic[Amount]):
     """The units of a block as `phases`, with its `params` and the values `live_out` at its end.  `scattered`: values that may
-    not lie in rows, which the walk adds to; `left`: by place, the copies that the run's results keep."""
+    not lie in rows, which the walk adds to; `output_copies`: by place, the copies that the run's results keep."""
 
     graph: Graph
     amounts: Amounts[Amount]
@@ -119,8 +119,8 @@ class BlockLiveness(Generic[Amount]):
     params: Iterable[ValueId]
     live_out: Iterable[ValueId]
     storages: list[Storage[Amount]] = field(default_factory=list)
-    homes: dict[ValueId, list[Storage[Amount]]] = field(default_factory=dict)
-    left: list[Amount] = field(default_factory=list)
+    storages_of: dict[ValueId, list[Storage[Amount]]] = field(default_factory=dict)
+    output_copies: list[Amount] = field(default_factory=list)
     last: dict[ValueId, int] = field(default_factory=dict)
 
     @property
@@ -135,72 +135,72 @@ class BlockLiveness(Generic[Amount]):
                 leaving.append(phase.arg)  # the results of the run hold it
         self.last.update(dict.fromkeys((*self.live_out, *leaving), self.end))
         for value in self.params:
-            self.store(value, Role.VALUE, 0, self.last.get(value, 0))
+            self.add_storage(value, Role.VALUE, 0, self.last.get(value, 0))
             if len(self.graph.types[value].shape) > 1:
                 self.scattered.add(value)
 
     def bytes(self, value: ValueId) -> Amount:
         return self.amounts.bytes(self.graph.types[value])
 
-    def store(self, value: ValueId, role: Role, first: int, until: int) -> Storage[Amount]:
+    def add_storage(self, value: ValueId, role: Role, first: int, until: int) -> Storage[Amount]:
         storage = Storage(value, role, self.bytes(value), first, until, until)
         self.storages.append(storage)
-        self.homes.setdefault(value, []).append(storage)
+        self.storages_of.setdefault(value, []).append(storage)
         return storage
 
-    def enter(self, index: int, *, alone: bool = True, writes_over: bool = True) -> ValueId | None:
+    def allocate_results(self, index: int, *, alone: bool = True, writes_over: bool = True) -> ValueId | None:
         """The storages of what the unit at a place makes, and the operand that its first result is written over.
 
         `alone`: it is a phase; `writes_over`: it may do so."""
         phase = self.phases[index]
         results = traverse.results(phase)
-        source, certain = self.viewed(phase) if alone else (None, False)
+        source, certain = self.viewed_operand(phase) if alone else (None, False)
         if alone and (source is not None or is_view(phase, exact=self.amounts.exact) or is_reordered(phase, self.graph.types)):
             self.scattered.update(results)
-        overwritten = self.dying(phase, index) if source is None and writes_over else None
+        overwritten = self.overwritable_operand(phase, index) if source is None and writes_over else None
         for value in results:
             until = max(self.last.get(value, index), index)
-            for home in [] if source is None else self.homes[source]:
-                self.homes.setdefault(value, []).append(home)
+            for home in [] if source is None else self.storages_of[source]:
+                self.storages_of.setdefault(value, []).append(home)
                 home.aliases.append(value)
                 home.last = max(home.last, until)
-                home.least = max(home.least, until) if certain else home.least
+                home.certain_last = max(home.certain_last, until) if certain else home.certain_last
             if isinstance(phase, Input):
-                self.store(value, Role.INPUT, 0, self.end)
+                self.add_storage(value, Role.INPUT, 0, self.end)
             elif not certain:
-                self.store(value, Role.CONSTANT if isinstance(phase, Constant) else Role.VALUE, index, until)
+                self.add_storage(value, Role.CONSTANT if isinstance(phase, Constant) else Role.VALUE, index, until)
         if overwritten is not None:
-            self.homes[results[0]][0].reuses = overwritten
+            self.storages_of[results[0]][0].reuses = overwritten
         left = self.amounts.zero
-        if isinstance(phase, Print | Output) and any(home.role is Role.INPUT for home in self.homes.get(phase.arg, ())):
+        if isinstance(phase, Print | Output) and any(home.role is Role.INPUT for home in self.storages_of.get(phase.arg, ())):
             left = self.amounts.rounded(self.bytes(phase.arg))  # the caller owns an input's buffer: what leaves the run is a copy
-        self.left.append(left)
+        self.output_copies.append(left)
         return overwritten
 
-    def viewed(self, phase: Phase) -> tuple[ValueId | None, bool]:
+    def viewed_operand(self, phase: Phase) -> tuple[ValueId | None, bool]:
         """The operand whose storage the only result shares, and whether it does so for certain.  See Note [Views]."""
         if not is_view(phase, exact=self.amounts.exact):
             return None, False
         assert isinstance(phase, Structured)
         result, source = phase.results[0].value, phase.reads[0].value
-        if source not in self.homes:
+        if source not in self.storages_of:
             return None, False
-        first, *more = self.homes[source]
+        first, *more = self.storages_of[source]
         certain = not more and is_view(phase) and (
-            self.last.get(result, 0) <= first.least
+            self.last.get(result, 0) <= first.certain_last
             or first.role is not Role.VALUE
             or self.amounts.never_less(self.bytes(result) * COPY_BELOW, first.bytes)
         )  # fmt: skip
         return (source if certain or not self.amounts.exact else None), certain
 
-    def dying(self, phase: Phase, index: int) -> ValueId | None:
+    def overwritable_operand(self, phase: Phase, index: int) -> ValueId | None:
         """An operand whose buffer the first result may take.  See Note [Taking a dying buffer]."""
         if not isinstance(phase, Structured) or any(r.reduction for r in phase.results):
             return None
         wanted = self.graph.types[phase.results[0].value]
         for value in dict.fromkeys(read.value for read in phase.reads):
             type = self.graph.types[value]
-            if not self.goes(value, index) or not type.shape:
+            if not self.dies(value, index) or not type.shape:
                 continue
             if type.element.kind is not wanted.element.kind or type.shape != wanted.shape:
                 continue
@@ -208,20 +208,20 @@ class BlockLiveness(Generic[Amount]):
                 return value
         return None
 
-    def goes(self, value: ValueId, index: int) -> bool:
+    def dies(self, value: ValueId, index: int) -> bool:
         """Is it a value of this block whose buffer nothing else shares, and nothing needs after the unit at a place?"""
-        storages = self.homes.get(value, [])
+        storages = self.storages_of.get(value, [])
         if self.last.get(value) != index or len(storages) != 1:
             return False
         return storages[0].value == value and storages[0].role is Role.VALUE and not storages[0].aliases
 
-    def dead(self, index: int) -> tuple[ValueId, ...]:
+    def dead_values(self, index: int) -> tuple[ValueId, ...]:
         """The values of this block that no later phase needs."""
         phase: Phase = self.phases[index]
         mentioned = () if isinstance(phase, Print | Output) else (*traverse.uses(phase), *traverse.results(phase))
-        return tuple(v for v in dict.fromkeys(mentioned) if v in self.homes and self.last.get(v, index) <= index)
+        return tuple(v for v in dict.fromkeys(mentioned) if v in self.storages_of and self.last.get(v, index) <= index)
 
-    def in_use(self, inner: Sequence[Amount]) -> list[Amount]:
+    def live_bytes(self, inner: Sequence[Amount]) -> list[Amount]:
         """Bytes alive at every place: buffers of operands and results, what the unit needs itself, and copies that the run's
         results keep."""
         change = [self.amounts.zero] * (self.end + 2)
@@ -233,7 +233,7 @@ class BlockLiveness(Generic[Amount]):
         live = self.amounts.zero
         amounts: list[Amount] = []
         for index in range(self.end):
-            live = live + change[index] + self.left[index]
+            live = live + change[index] + self.output_copies[index]
             amounts.append(live + inner[index])
         amounts.append(live + change[self.end])
         return amounts
@@ -263,7 +263,7 @@ def is_view(phase: Phase, *, exact: bool = True) -> bool:
 # ---------------------------------------------------------------------------------------------------- plan of one device
 
 HOME: Final = DeviceId("cpu0")
-_MOST_SPLIT: Final = 16
+_MAX_REPLANS: Final = 16
 """Plans of a block with fewer and fewer chains and groups, before all are done phase by phase."""
 
 
@@ -301,7 +301,7 @@ def plan_one_device(bound: BoundGraph, device: Device | None = None, program: tu
         from .program_facts.partitioning import regions_of  # loops, which a run may not need
 
         regions = regions_of(graph)
-    phases = tuple(described(p, graph, numbers, device.id) for p in traverse.all_phases(graph)) if full else ()
+    phases = tuple(describe_phase(p, graph, numbers, device.id) for p in traverse.all_phases(graph)) if full else ()
     return ExecutionPlan(
         program,
         tuple(sorted((v.name, n) for v, n in bound.sizes.items())),
@@ -315,11 +315,11 @@ def plan_one_device(bound: BoundGraph, device: Device | None = None, program: tu
     )
 
 
-def described(phase: Phase, graph: Graph, numbers: Numbers, device: DeviceId) -> PlannedPhase:
+def describe_phase(phase: Phase, graph: Graph, numbers: Numbers, device: DeviceId) -> PlannedPhase:
     """A phase in numbers and words, with what its step needs."""
     from .plan.plan_text import describe
 
-    return describe(phase, graph, numbers.cap, device, needed_within(phase, graph, numbers))
+    return describe(phase, graph, numbers.cap, device, working_bytes(phase, graph, numbers))
 
 
 def step_of(phase: Phase, graph: Graph, device: Device, detail: Detail = Detail.FULL) -> Step:
@@ -327,7 +327,7 @@ def step_of(phase: Phase, graph: Graph, device: Device, detail: Detail = Detail.
     return _Planner(graph, device, Numbers(), detail).step(phase, None)[0]
 
 
-def steps_apart(members: Sequence[Phase], results: Sequence[ValueId], dying: Sequence[ValueId],
+def member_steps(members: Sequence[Phase], results: Sequence[ValueId], dying: Sequence[ValueId],
                 types: Mapping[ValueId, ArrayType]) -> tuple[Step, ...]:  # fmt: skip
     """How a group of neighbours is run member by member; `dying`: operands that nothing needs afterwards."""
     planner = _Planner(Graph((), dict(types), {}, (), (), ()), Device(HOME, "cpu"), Numbers(), Detail.STEPS)
@@ -335,7 +335,7 @@ def steps_apart(members: Sequence[Phase], results: Sequence[ValueId], dying: Seq
     return queue.steps
 
 
-def needed_within(phase: Phase, graph: Graph, numbers: Numbers) -> int:
+def working_bytes(phase: Phase, graph: Graph, numbers: Numbers) -> int:
     """The bytes that a phase needs while it runs beside its operands and results, with its bodies as this planner has them."""
     return _Planner(graph, Device(HOME, "cpu"), numbers, Detail.STEPS).step(phase, None)[1]
 
@@ -349,7 +349,7 @@ class _Planner:
     scattered: set[ValueId] = field(default_factory=set)  # values that may not lie in rows
     bodies: dict[int, SubPlan] = field(default_factory=dict)
     shared: frozenset[ValueId] | None = None
-    most: int = 0
+    peak_index: int = 0
     """The place of the unit, of those planned last, that needs most memory."""
 
     def block(self, phases: Sequence[Phase], params: Sequence[ValueId], results: Sequence[ValueId],
@@ -363,15 +363,15 @@ class _Planner:
             return self.units(phases, params, results, keep)
         split: frozenset[PhaseId] = frozenset()
         apart: SubPlan | None = None
-        for _ in range(_MOST_SPLIT):
+        for _ in range(_MAX_REPLANS):
             units = units_of(phases, self.graph, (*results, *keep), split)
             several = {index: unit.ids[-1] for index, unit in enumerate(units) if isinstance(unit, RowsUnit | GroupUnit)}
             plan = self.units(units, params, results, keep)
             if not several:
                 return plan
-            most = self.most
+            most = self.peak_index
             apart = apart or self.units(phases, params, results, keep)
-            if needs_no_more(plan, apart):
+            if stays_within_peak(plan, apart):
                 return plan
             split |= {several[min(several, key=lambda index: abs(index - most))]}
         assert apart is not None, "the first round makes it"
@@ -379,96 +379,100 @@ class _Planner:
 
     def units(self, units: Sequence[Unit | PlannedUnit], params: Sequence[ValueId], results: Sequence[ValueId], keep:
     Sequence[ValueId] ) -> SubPlan:  # fmt: skip
-        block = BlockLiveness(self.graph, self.numbers, self.scattered, list(map(_shape, units)), params, (*results, *keep))
+        block = BlockLiveness(self.graph, self.numbers, self.scattered, list(map(_as_phase, units)), params, (*results, *keep))
         steps: list[Step] = []
         inner: list[int] = []
         for index, unit in enumerate(units):
             writes_over = not isinstance(unit, PlannedUnit) and may_reuse_operand(unit)
             alone = not isinstance(unit, RowsUnit | GroupUnit | PlannedUnit)
-            overwrite = block.enter(index, alone=alone, writes_over=writes_over)
+            overwrite = block.allocate_results(index, alone=alone, writes_over=writes_over)
             match unit:
                 case PlannedUnit():
                     step, needed = unit.step, unit.bytes
                 case RowsUnit():
                     step, needed = self.rows(unit, overwrite)
                 case GroupUnit():
-                    step, needed = self.group(unit, [value for value in self.alone(unit.phase) if block.goes(value, index)])
+                    step, needed = self.group(
+                        unit, [value for value in self.exclusively_owned(unit.phase) if block.dies(value, index)]
+                    )
                 case _:
                     step, needed = self.step(unit, overwrite)
             steps.append(step)
             inner.append(needed)
-            if dead := block.dead(index):
+            if dead := block.dead_values(index):
                 steps.append(FreeStep(dead))
-        in_use = block.in_use(inner)
+        in_use = block.live_bytes(inner)
         peak = max(in_use)
-        self.most = in_use.index(peak)
-        buffers = _place(block.storages, self.device.id) if self.detail is Detail.FULL else ()
+        self.peak_index = in_use.index(peak)
+        buffers = _assign_addresses(block.storages, self.device.id) if self.detail is Detail.FULL else ()
         return SubPlan((Queue(self.device.id, QueueKind.COMPUTE, tuple(steps)),), buffers, ((self.device.id, peak),))
 
     def step(self, phase: Phase, overwrite: ValueId | None) -> tuple[Step, int]:
         """The step of a phase, and the bytes it needs beside operands and results."""
         match phase:
             case Loop():
-                body = self.sub(phase.body)
-                until = None if phase.until is None else self.sub(phase.until)
+                body = self.sub_plan(phase.body)
+                until = None if phase.until is None else self.sub_plan(phase.until)
                 step: Step = LoopStep(phase.id, body, until)
             case Branch():
-                step = BranchStep(phase.id, self.sub(phase.then), self.sub(phase.otherwise))
+                step = BranchStep(phase.id, self.sub_plan(phase.then), self.sub_plan(phase.otherwise))
             case Map() | Fold():
-                step = CellsStep(phase.id, self.sub(phase.body))
+                step = CellsStep(phase.id, self.sub_plan(phase.body))
             case _:
                 step = RunStep(phase.id, overwrite)
-        return step, scratch_within(phase, list(map(peak_of, inside(step))), self.graph.types, self.numbers, self.scattered)
+        return step, phase_scratch_bytes(
+            phase, list(map(peak_of, sub_plans(step))), self.graph.types, self.numbers, self.scattered
+        )
 
     def rows(self, unit: RowsUnit, overwrite: ValueId | None) -> tuple[Step, int]:
         """The step of a chain, and what it needs beside operands and results."""
         phase = unit.joined.phase
         needed = rows_workspace(phase, self.numbers.cap, self.scattered)
-        return RowsStep(unit.ids, traverse.results(phase), overwrite), rounded(needed)
+        return RowsStep(unit.ids, traverse.results(phase), overwrite), rounded_to_alignment(needed)
 
     def group(self, unit: GroupUnit, dying: Sequence[ValueId]) -> tuple[Step, int]:
         """The step of a group of neighbours, and what its members one by one need beside operands and results.  `dying`: operands
         that they may write over.  As one kernel they need no more than a member does by itself."""
         results = unit.phase.results
-        already_counted = sum(rounded(self.numbers.bytes(self.graph.types[value])) for value in (*results, *dying))
+        already_counted = sum(rounded_to_alignment(self.numbers.bytes(self.graph.types[value])) for value in (*results, *dying))
         needed = peak_of(self.units(unit.members, dying, results, ())) - already_counted
         least = max(self.step(member, None)[1] for member in unit.members)
         return RowsStep(unit.ids, results, None), max(needed, least)
 
-    def alone(self, group: Map) -> Sequence[ValueId]:
+    def exclusively_owned(self, group: Map) -> Sequence[ValueId]:
         """The operands of a group whose buffers nothing else has."""
         if self.shared is None:
             self.shared = shared_buffers(traverse.all_phases(self.graph))
         return [value for value in traverse.uses(group) if value not in self.shared]
 
-    def sub(self, graph: SubGraph) -> SubPlan:
+    def sub_plan(self, graph: SubGraph) -> SubPlan:
         """Planned once, though blocks around it may be planned twice."""
         if id(graph) not in self.bodies:
             self.bodies[id(graph)] = self.block(graph.phases, graph.params, graph.results)
         return self.bodies[id(graph)]
 
 
-def _shape(unit: Unit | PlannedUnit) -> Phase:
+def _as_phase(unit: Unit | PlannedUnit) -> Phase:
     return unit.phase if isinstance(unit, PlannedUnit) else shape_of(unit)
 
 
-def needs_no_more(chained: SubPlan, apart: SubPlan) -> bool:
+def stays_within_peak(chained: SubPlan, apart: SubPlan) -> bool:
     """Does a plan with chains stay within the peak of one without?  (Formulas of memory know of no chains.)"""
     return peak_of(chained) <= peak_of(apart)
 
 
-def _place(storages: Iterable[Storage[int]], device: DeviceId) -> tuple[Buffer, ...]:
+def _assign_addresses(storages: Iterable[Storage[int]], device: DeviceId) -> tuple[Buffer, ...]:
     """Addresses by first fit in order of birth; aliases follow their storage."""
     placed: list[tuple[int, int, int]] = []  # offset, end of range, last step
     offsets: dict[ValueId, int] = {}
     buffers: list[Buffer] = []
     for storage in sorted(storages, key=lambda s: (s.first, s.reuses is not None, s.value)):
-        size = rounded(storage.bytes)
+        size = rounded_to_alignment(storage.bytes)
         if storage.reuses is not None:
             offset = offsets[storage.reuses]
         else:
             active = sorted((start, stop) for start, stop, until in placed if until >= storage.first)
-            offset = first_gap(active, size)
+            offset = first_fit(active, size)
         placed = [p for p in placed if p[2] >= storage.first]
         placed.append((offset, offset + size, storage.last))
         offsets[storage.value] = offset
@@ -504,7 +508,7 @@ class PeakFormulas:
 
     def rounded(self, count: Size) -> Size:
         known = count.constant
-        return count + ALIGNMENT if known is None else number(rounded(known))
+        return count + ALIGNMENT if known is None else number(rounded_to_alignment(known))
 
     def never_less(self, a: Size, b: Size) -> bool:
         low = (a - b).bounds()[0]
@@ -521,9 +525,9 @@ def peak_bound(graph: Graph) -> Size:
     def peak(phases: Sequence[Phase], params: Iterable[ValueId], results: Iterable[ValueId]) -> Size:
         block, inner = BlockLiveness(graph, formulas, scattered, phases, params, results), list[Size]()
         for index, phase in enumerate(phases):
-            block.enter(index)
+            block.allocate_results(index)
             bodies = [peak(body.phases, body.params, body.results) for body in traverse.subgraphs(phase)]
-            inner.append(scratch_within(phase, bodies, graph.types, formulas, scattered))
-        return reduce(upper_bound_of, block.in_use(inner), ZERO)
+            inner.append(phase_scratch_bytes(phase, bodies, graph.types, formulas, scattered))
+        return reduce(upper_bound_of, block.live_bytes(inner), ZERO)
 
     return peak(graph.phases, (), graph.roots)

@@ -39,7 +39,7 @@ from ..graph.phases import (
 )
 from ..jit.compiler import is_wanted, name_of, write
 from ..schedule.plan.plan import BranchStep, CellsStep, FreeStep, LoopStep, RowsStep, RunStep, Step, StreamStep, SubPlan
-from ..schedule.single_device import shared_buffers, steps_apart
+from ..schedule.single_device import member_steps, shared_buffers
 from .run_state import RunState
 from .runtime import Native
 from .specialization import Layouts
@@ -262,7 +262,7 @@ class _Assembler:
             return RunFusedRows(tuple(chain), step.results, step.overwrite)
         group, shared = group_as_map(members, step.results), shared_buffers(self.phases.values())
         dying = [value for value in traverse.uses(group) if value in frees and value not in shared]
-        return InstructionScope(group, self.words(steps_apart(members, step.results, dying, self.types)))
+        return InstructionScope(group, self.words(member_steps(members, step.results, dying, self.types)))
 
     def loop(self, phase: Loop, step: LoopStep) -> tuple[Word, ...]:
         """A body so many times, or until something holds; all its states where they are kept."""

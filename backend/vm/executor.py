@@ -21,7 +21,7 @@ from ..graph.phases import Input, Output, Phase, Print
 from ..jit import tiering
 from ..jit.compiler import LruCache
 from ..schedule.plan.plan import CombineStep, DeviceId, ExecutionPlan, FenceStep, RunStep, Step, TransferStep, WaitStep
-from ..schedule.program_facts.partitioning import in_files, lying_in
+from ..schedule.program_facts.partitioning import stored_on, stored_value
 from ..schedule.solution import QueueKind
 from .backend_interface import Backend, CheckFailed
 from .bytecode import OTHER, BytecodeProgram, Word, assemble
@@ -48,9 +48,9 @@ def execute_plan(
     phases = {phase.id: phase for phase in traverse.all_phases(graph)}
     memories: dict[DeviceId, Memory] = {device.id: {} for device in plan.devices}
     around = replace(bound, graph=graph)
-    lying = lying_in(plan, around)
+    lying = stored_on(plan, around)
     for phase in graph.phases if lying else ():
-        name, value = in_files(phase) or ("", None)
+        name, value = stored_value(phase) or ("", None)
         if value is not None and name in lying:  # there before anything runs, for all who read or write it
             memories[DeviceId(lying[name])][value] = inputs[name]
     machine = RunState(

@@ -39,7 +39,7 @@ from ...backend.schedule.plan.plan import (
     StreamStep,
     TransferStep,
 )
-from ...backend.schedule.plan.plan_text import label, op_name, written_over
+from ...backend.schedule.plan.plan_text import label, op_name, overwritten_operands
 from ...backend.schedule.program_facts.partitioning import lowered_loops
 from ...backend.schedule.streams.pass_partitioning import flow_of
 from ...backend.schedule.streams.stream_planning import Scratch, tiles_of
@@ -229,7 +229,7 @@ def regrouped_graph(graph: Graph) -> Graph | None:
 def decision_lines(graph: Graph, plan: ExecutionPlan, sources: Mapping[str, Source]) -> list[str]:
     """A line for each decision about a named value: dropped, fused, recomputed or stored, with how often its elements are read;
     written in place, with when the last read is."""
-    decisions = [*graph.decisions, *explain_stored_values(graph), *written_over(graph, plan)]
+    decisions = [*graph.decisions, *explain_stored_values(graph), *overwritten_operands(graph, plan)]
     notes = [(one.choice.value, f"{one.name}, {one.why}", one.span) for one in decisions if one.span.file in sources]
     return _lines([(f"{word:<10}", says, span) for word, says, span in notes], sources, " ")
 

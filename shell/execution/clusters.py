@@ -129,7 +129,7 @@ def outputs_written_in_place(
     output and has a format in which the position of every item is known."""
     from ...backend.graph.phases import Constant, Input, Output
     from ...backend.io.external_arrays import stored_output
-    from ...backend.schedule.program_facts.partitioning import shape_of, written_as
+    from ...backend.schedule.program_facts.partitioning import output_store_name, shape_of
 
     not_computed = {phase.result for phase in bound.graph.phases if isinstance(phase, Input | Constant)}
     outputs = {phase.name: phase for phase in bound.graph.phases if isinstance(phase, Output)}
@@ -142,7 +142,7 @@ def outputs_written_in_place(
         alone = [*paths.values()].count(path) == 1 and sum(one.arg == phase.arg for one in outputs.values()) == 1
         stored = stored_output(path, kind, shape, entry.name, entry.reading, entry.span) if shape and 0 not in shape else None
         if stored is not None and alone and phase.arg not in not_computed:
-            stored_outputs[written_as(entry.name)] = stored
+            stored_outputs[output_store_name(entry.name)] = stored
     return stored_outputs
 
 
@@ -174,7 +174,7 @@ def run_remotely(loaded: LoadedProgram, values: Mapping[str, Any], observe: Obse
 
     Outputs that workers write are then temporary files next to their targets, which saving renames."""
     from ...backend.io.external_arrays import StoredInput, StoredOutput
-    from ...backend.schedule.program_facts.partitioning import written_as
+    from ...backend.schedule.program_facts.partitioning import output_store_name
     from ...backend.vm.run_state import OutputValue
 
     there, plan = loaded.remote_runner, loaded.plan
@@ -196,7 +196,7 @@ def run_remotely(loaded: LoadedProgram, values: Mapping[str, Any], observe: Obse
         raise
     outputs = dict(results.outputs)
     for name in outputs:
-        if written_as(name) in written:
-            sink = written[written_as(name)].sink
+        if output_store_name(name) in written:
+            sink = written[output_store_name(name)].sink
             outputs[name] = OutputValue(sink.kind, sink)
     return results._replace(outputs=outputs)

@@ -117,12 +117,12 @@ def profile_of(scheduling: Scheduling) -> Profile:
 
 def plan_on(core: Core, bound: BoundGraph, profile: Profile, scheduling: Scheduling) -> PlannedProgram:
     """Plan a program for the devices of a profile.  Raises as `plan_program`, with a note on each worker that was lost."""
-    from ...backend.schedule.program.plan_program import plan_by, plan_program
+    from ...backend.schedule.program.plan_program import plan_program, plan_within_deadline
 
     objectives, budget = _objectives(scheduling), budget_of(scheduling)
     try:
         if scheduling.deadline is not None:
-            return plan_by(core, bound, profile, scheduling.deadline, objectives=objectives, budget=budget)
+            return plan_within_deadline(core, bound, profile, scheduling.deadline, objectives=objectives, budget=budget)
         return plan_program(core, bound, profile, objectives=objectives, budget=budget)
     except RhoError as error:
         lost = [] if scheduling.cluster is None else scheduling.cluster.cluster.lost
@@ -157,7 +157,7 @@ def budget_of(scheduling: Scheduling) -> Budget:
 
     base = {PlanningEffort.FAST: FAST, PlanningEffort.DEFAULT: DEFAULT, PlanningEffort.PROVE: PROVE}[scheduling.effort]
     base = replace(base, without=frozenset(scheduling.without))
-    return base if scheduling.budget is None else base.lasting(scheduling.budget)
+    return base if scheduling.budget is None else base.for_seconds(scheduling.budget)
 
 
 def load_stored_plan(loaded: LoadedProgram, scheduling: Scheduling) -> ExecutionPlan:
@@ -193,12 +193,12 @@ def profile_of_plan(plan: ExecutionPlan) -> Profile | None:
 
 def require_optimal(plan: ExecutionPlan, where: str) -> None:
     """Raise RunFailed SCH302 unless the plan is proved optimal."""
-    from ...backend.schedule.plan.plan_text import judged
+    from ...backend.schedule.plan.plan_text import bound_text
     from ...backend.schedule.solution import Status
 
     prediction = plan.prediction
     if prediction is not None and prediction.status is Status.GAP:
-        message = f"the plan is not proved optimal ({judged(plan)})"
+        message = f"the plan is not proved optimal ({bound_text(plan)})"
         notes = ("search longer with `--budget SECONDS`, or without a limit with `--prove`",)
         raise RunFailed([Diagnostic(Code.SCH302, message, Span(where, 0, 0), notes=notes)])
 

@@ -108,7 +108,7 @@ def plan_in_tiles(
     tiles."""
     from ...backend.schedule.plan.plan import Access
     from ...backend.schedule.program.plan_program import require_current
-    from ...backend.schedule.program.schedule_from_plan import other_faults
+    from ...backend.schedule.program.schedule_from_plan import differing_parts
     from ...backend.schedule.single_device import Detail
     from ...backend.schedule.streams.pass_partitioning import CannotStream
     from ...backend.schedule.streams.stream_planning import Stored, Streaming, plan_streams
@@ -138,7 +138,7 @@ def plan_in_tiles(
     plan, planned = plan_streams(streaming, device, texts, detail, (settle or at_most) if stored_plan is None else None)
     faults = faults_of_streams(plan, planned.bound, planned.sources, limit)
     if stored_plan is not None:
-        require_valid(faults or other_faults(stored_plan.plan, plan), stored_plan.path)
+        require_valid(faults or differing_parts(stored_plan.plan, plan), stored_plan.path)
     require_invariant(not faults, f"a plan that streams is right: {faults[:1]}")
     return plan, planned, tuple(stages)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ...backend.schedule.instances.directive_resolution import DirectivesRejected
-from ...backend.schedule.instances.instance_json import devices_of
+from ...backend.schedule.instances.instance_json import requested_devices
 from ...backend.schedule.instances.solve_instance import Solved, gap_of, read_instance, result_json, result_text, solve
 from ...backend.schedule.problem import Contention, Objective, Problem
 from ...backend.schedule.solution import Conflict, Status
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
     from ...backend.graph.phases import Phase
     from ...backend.schedule.plan.plan import ExecutionPlan
-    from ...backend.schedule.program.plan_program import Front, Point
+    from ...backend.schedule.program.plan_program import ParetoFront, ParetoPoint
     from ...backend.schedule.program.problem_from_program import CutCost
-    from ...backend.schedule.rendering.gantt import Drawn
+    from ...backend.schedule.rendering.gantt import FrontDrawing
     from ...typechecker.core.blocks import Core
 
 
@@ -181,13 +181,13 @@ def trade_off_objective(text: str) -> Objective:
     return Objective(other[0])
 
 
-def pareto_front(arguments: Arguments, loaded: LoadedProgram, scheduling: Scheduling) -> Front:
+def pareto_front(arguments: Arguments, loaded: LoadedProgram, scheduling: Scheduling) -> ParetoFront:
     """The Pareto front that the options ask for.  Raises as `plan_program`."""
-    from ...backend.schedule.program.plan_program import front_of
+    from ...backend.schedule.program.plan_program import pareto_front_of
 
     count = _point_count(arguments.value("--points"))
     objective = trade_off_objective(arguments.value("--pareto") or "")
-    return front_of(
+    return pareto_front_of(
         loaded.core, loaded.bound, profile_of(scheduling), objective, count=count, budget=budget_of(scheduling)
     )  # fmt: skip
 
@@ -204,7 +204,7 @@ def require_front_options(arguments: Arguments) -> None:
         raise UsageError(f"a front is shown as text, json, svg or html, not {form}", "--point N takes one plan of it")
 
 
-def chosen_point(arguments: Arguments, front: Front) -> Point | None:
+def chosen_point(arguments: Arguments, front: ParetoFront) -> ParetoPoint | None:
     """The point that `--point` or `--weights` chooses; None without them.  UsageError: there is no such point."""
     number, weights = arguments.value("--point"), arguments.value("--weights")
     if weights is not None:
@@ -242,7 +242,7 @@ def _point_count(text: str | None) -> int:
     return count
 
 
-def front_text(arguments: Arguments, front: Front, name: str) -> str:
+def front_text(arguments: Arguments, front: ParetoFront, name: str) -> str:
     """The front in the format of `--format`."""
     format = arguments.value("--format")
     if wants_json(arguments):
@@ -260,30 +260,32 @@ def front_text(arguments: Arguments, front: Front, name: str) -> str:
     return "\n".join(front_lines(front))
 
 
-def front_json(front: Front) -> dict[str, Any]:
+def front_json(front: ParetoFront) -> dict[str, Any]:
     from ...backend.schedule.plan.plan_text import space_lines
 
     return {
-        "version": 1, "objectives": ["latency", front.objective.value], "least_ns": front.least_ns,
+        "version": 1, "objectives": ["latency", front.objective.value], "least_ns": front.lower_bound_ns,
         "points": [
             {"ns": point.ns, front.objective.value: point.value, "devices": list(_used_devices(point))} for point in front.points
         ],
         "floors": [{"ns": ns, front.objective.value: value} for ns, value in front.floors],
-        "bound_over": space_lines(front.narrowest),
+        "bound_over": space_lines(front.smallest_space_plan),
     }  # fmt: skip
 
 
-def front_drawing(front: Front, name: str) -> Drawn:
+def front_drawing(front: ParetoFront, name: str) -> FrontDrawing:
     from ...backend.schedule.plan.plan_text import plans_text, space_lines
-    from ...backend.schedule.rendering.gantt import Drawn
+    from ...backend.schedule.rendering.gantt import FrontDrawing
 
     unit = UNITS[front.objective.value]
     points = tuple((one.ns, one.value, _point_text(one, unit)) for one in front.points)
     title = f"{name}: time against {front.objective.value}"
-    return Drawn(title, unit, points, front.floors, plans_text(front.narrowest), tuple(space_lines(front.narrowest)))
+    return FrontDrawing(
+        title, unit, points, front.floors, plans_text(front.smallest_space_plan), tuple(space_lines(front.smallest_space_plan))
+    )
 
 
-def front_lines(front: Front) -> Iterator[str]:
+def front_lines(front: ParetoFront) -> Iterator[str]:
     """The front as text: a line for each plan, then what is proved."""
     unit = UNITS[front.objective.value]
     from ...backend.schedule.plan.plan_text import plans_text, space_lines, time_text
@@ -291,14 +293,14 @@ def front_lines(front: Front) -> Iterator[str]:
     yield f"time against {front.objective.value}: {len(front.points)} plans, each verified"
     for number, point in enumerate(front.points, 1):
         yield f"{number:>3}  {_point_text(point, unit)}"
-    plans = plans_text(front.narrowest)
-    yield f"no {plans} takes less than {time_text(front.least_ns)}"
+    plans = plans_text(front.smallest_space_plan)
+    yield f"no {plans} takes less than {time_text(front.lower_bound_ns)}"
     for ns, value in front.floors:
         yield f"no {plans} and at most {time_text(ns)} is below {value} {unit}"
-    yield from space_lines(front.narrowest)
+    yield from space_lines(front.smallest_space_plan)
 
 
-def _point_text(point: Point, unit: str) -> str:
+def _point_text(point: ParetoPoint, unit: str) -> str:
     from ...backend.schedule.plan.plan_text import time_text
 
     used = _used_devices(point)
@@ -306,7 +308,7 @@ def _point_text(point: Point, unit: str) -> str:
     return f"{time_text(point.ns):>8}  {point.value:>8} {unit}  on {shown}"
 
 
-def _used_devices(point: Point) -> tuple[str, ...]:
+def _used_devices(point: ParetoPoint) -> tuple[str, ...]:
     from ...backend.schedule.plan.plan_text import busy_of
 
     return tuple(str(device) for device in busy_of(point.planned.plan))
@@ -500,8 +502,8 @@ def _verify(plan: ExecutionPlan, loaded: LoadedProgram, profile: Profile | None,
 
     Refused: SCH301 out of date, E705 a check fails, SCH302 a claim cannot be proved."""
     from ...backend.schedule.plan.plan_text import plans_text, space_lines
-    from ...backend.schedule.program.plan_program import faults_of_stored, reproved, require_current
-    from ...backend.schedule.program.schedule_from_plan import UNCHECKED, single_faults
+    from ...backend.schedule.program.plan_program import faults_of_stored, plan_is_reproved, require_current
+    from ...backend.schedule.program.schedule_from_plan import UNCHECKED, single_device_faults
     from ...backend.schedule.verify.plan_checks import needless_waits
     from ..execution.stored_plans import require_valid
 
@@ -510,7 +512,7 @@ def _verify(plan: ExecutionPlan, loaded: LoadedProgram, profile: Profile | None,
     if plan.stores:
         return [*notes, "every pass has the phases that flow to what it makes, tiles fill it, memory suffices"]
     if len(plan.devices) == 1 and plan.prediction is None:
-        require_valid(single_faults(plan, loaded.bound), path)
+        require_valid(single_device_faults(plan, loaded.bound), path)
         notes.append("one device runs every phase in order")
         return notes
     require_valid(faults_of_stored(plan, loaded.bound, loaded.core, profile), path)
@@ -537,7 +539,7 @@ def _verify(plan: ExecutionPlan, loaded: LoadedProgram, profile: Profile | None,
             raise Refused(
                 [Diagnostic(Code.SCH302, "a proof needs the plan's profile", Span(path, 0, 0), notes=("add --devices",))]
             )
-        if not reproved(plan, loaded.bound, loaded.core, profile):
+        if not plan_is_reproved(plan, loaded.bound, loaded.core, profile):
             raise Refused([Diagnostic(Code.SCH302, "the plan claims more than could be proved again", Span(path, 0, 0))])
         notes.append(f"proved again: no {plans_text(plan)} is better than {plan.prediction.lower_bound} ticks")
     return notes
@@ -595,8 +597,11 @@ def _problem(file: str, arguments: Arguments) -> Problem:
     except (OSError, ValueError) as error:
         raise UsageError(f"`{file}` cannot be read: {getattr(error, 'strerror', None) or error}") from None
     problem = read_instance(
-        file, text, None if devices is None else devices_of(devices), None if contention is None else Contention(contention)
-    )  # fmt: skip
+        file,
+        text,
+        None if devices is None else requested_devices(devices),
+        None if contention is None else Contention(contention),
+    )
     objectives = tuple(Objective(name) for name in dict.fromkeys(arguments.values("--objective")))
     return replace(problem, objectives=objectives) if objectives else problem
 

@@ -378,7 +378,7 @@ def _single_device_row(name: str, profile: Profile, bound: BoundGraph) -> Estima
 def _planned_row(name: str, core: Core, bound: BoundGraph, profile: Profile, scheduling: Scheduling) -> EstimateRow:
     """The estimate for several devices or other objectives: the prediction of a plan."""
     from ...backend.devices.phase_cost import with_interval
-    from ...backend.schedule.plan.plan_text import judged, plans_text
+    from ...backend.schedule.plan.plan_text import bound_text, plans_text
     from ...backend.schedule.solution import Status
     from ..display.estimates import duration
     from ..execution.scheduling import plan_on
@@ -394,7 +394,7 @@ def _planned_row(name: str, core: Core, bound: BoundGraph, profile: Profile, sch
     values = tuple((name, value) for name, value in prediction.objectives if name != "latency")
     count = sum(device.count for device in profile.devices)
     first = prediction.objectives[0][0] if prediction.objectives else "latency"
-    proved, plans = judged(plan), plans_text(plan)
+    proved, plans = bound_text(plan), plans_text(plan)
     if prediction.status is Status.OPTIMAL:
         proved = f"no {plans} is better"
     elif first == "latency":

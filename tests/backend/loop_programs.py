@@ -14,9 +14,9 @@ from rho.backend.graph.phases import Loop
 from rho.backend.schedule.plan.plan import ExecutionPlan
 from rho.backend.schedule.program.distributed_loop import DistributedLoop, ProgramProblem
 from rho.backend.schedule.program.distributed_loop_search import _axes
-from rho.backend.schedule.program.iteration_plan import gang_of, turning
+from rho.backend.schedule.program.iteration_plan import distributed_loop_of, iteration_template
 from rho.backend.schedule.program.plan_from_schedule import plan_of
-from rho.backend.schedule.program.problem_from_program import problem_of, setting_of
+from rho.backend.schedule.program.problem_from_program import cost_context_of, problem_of
 from rho.backend.schedule.solution import Mode
 from rho.tests.backend.quick import with_modes
 from rho.tests.backend.test_programs_on_devices import random_modes
@@ -68,12 +68,12 @@ def loop_program(seed: int) -> tuple[str, dict[str, np.ndarray]]:
 
 def random_gangs(program: ProgramProblem, profile: Profile, given: Any, chance: random.Random) -> dict[Any, DistributedLoop]:
     """Every loop of a program that can be, on random devices with random rows, cut along random axes."""
-    setting = setting_of(program, profile, given)
+    setting = cost_context_of(program, profile, given)
     found: dict[Any, DistributedLoop] = {}
     for phase in program.phases:
         if not isinstance(phase, Loop) or not is_distributable(phase, program.bound.graph):
             continue
-        one = turning(program.bound, phase, chance.choice(_axes(program.bound, phase)), setting)
+        one = iteration_template(program.bound, phase, chance.choice(_axes(program.bound, phase)), setting)
         devices = len(program.problem.device_names())
         if one is None or devices < 2:
             continue
@@ -83,7 +83,7 @@ def random_gangs(program: ProgramProblem, profile: Profile, given: Any, chance: 
         chance.shuffle(chosen)
         ends = sorted(chance.sample(range(1, one.rows), count - 1))
         parts = [b - a for a, b in zip([0, *ends], [*ends, one.rows], strict=True)]
-        gang = gang_of(one, tuple(zip(chosen, parts, strict=True)))
+        gang = distributed_loop_of(one, tuple(zip(chosen, parts, strict=True)))
         if gang is not None:
             found[phase.id] = gang
     return found
@@ -99,7 +99,7 @@ def planned_together(
         return None
     made = problem_of(bound, profile, given=given, gangs=gangs)
     modes: list[Mode] = random_modes(made.problem, chance)
-    for place, gang in made.gangs.items():
+    for place, gang in made.distributed_loops.items():
         modes[place] = gang.mode
     answer = with_modes(made.problem, modes)
     assert answer is not None

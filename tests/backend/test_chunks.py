@@ -12,7 +12,7 @@ from rho.backend.cpu.backend import CpuBackend
 from rho.backend.devices.profile import CostTable, DeviceProfile, LinkProfile, Profile, Roofline
 from rho.backend.distributed.buffers import QueueClock
 from rho.backend.schedule.plan.plan import ExecutionPlan, RunStep, decode_plan, encode_plan
-from rho.backend.schedule.program.plan_program import faults_of_stored, plan_program, reproved
+from rho.backend.schedule.program.plan_program import faults_of_stored, plan_is_reproved, plan_program
 from rho.backend.schedule.search.strategy import FAST
 from rho.backend.vm.executor import execute_plan
 from rho.lang.syntax.source import Source
@@ -70,7 +70,7 @@ def test_a_program_larger_than_its_cards_runs_with_the_same_bits(memories: tuple
         assert plan.chunks
     assert decode_plan(encode_plan(plan)) == plan
     assert faults_of_stored(plan, bound, core, profile) == []
-    assert reproved(plan, bound, core, profile)
+    assert plan_is_reproved(plan, bound, core, profile)
     alone = backend.execute(backend.plan(bound), bound, data)
     for pace in QueueClock:
         here = {device.id: CpuBackend() for device in plan.devices}

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compi
 
 @pytest.fixture(autouse=True)
 def small_chains_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(single_device, "needs_no_more", lambda chained, apart: True)
+    monkeypatch.setattr(single_device, "stays_within_peak", lambda chained, apart: True)
 
 
 def on_card(text: str, inputs: dict[str, Any]) -> tuple[dict[str, Any], int, int]:

@@ -23,7 +23,7 @@ from rho.backend.schedule.plan.plan import (
     TransferStep,
     WaitStep,
 )
-from rho.backend.schedule.program.plan_program import faults_of_stored, plan_program, reproved
+from rho.backend.schedule.program.plan_program import faults_of_stored, plan_is_reproved, plan_program
 from rho.backend.schedule.search.strategy import FAST
 from rho.backend.schedule.verify.plan_checks import check_plan
 from rho.backend.schedule.verify.schedule_checks import verify_schedule
@@ -90,8 +90,8 @@ def test_a_dropped_fence_in_a_turn_is_rejected(text: str, kind: type) -> None:
 def test_states_that_lie_elsewhere_after_a_turn_are_rejected() -> None:
     """Entries that take other rows than the last turn left."""
     found, bound, _ = planned(SHIFTED)
-    (gang,) = found.program.gangs.values()
-    entry = gang.body.turn.bound.graph.phases[0]
+    (gang,) = found.program.distributed_loops.values()
+    entry = gang.body.iteration.bound.graph.phases[0]
     assert isinstance(entry, Structured)
 
     def moved(queue: Queue) -> Queue:
@@ -170,7 +170,7 @@ def test_a_stored_plan_is_judged_with_the_ticks_of_its_turns() -> None:
     assert [len(one.axes) for one in plan.spread] == [1]
     assert faults_of_stored(plan, bound, core, profile) == []
     assert faults_of_stored(plan, bound, core, None) == []
-    assert reproved(plan, bound, core, profile)
+    assert plan_is_reproved(plan, bound, core, profile)
 
     def quicker(queue: Queue) -> Queue:
         steps = tuple(replace(s, end=s.end - 1) if isinstance(s, RunStep) and s.end > s.start else s for s in queue.steps)

@@ -19,9 +19,14 @@ from rho.backend.distributed.buffers import QueueClock
 from rho.backend.graph.phases import Loop, Phase
 from rho.backend.schedule.plan.plan import TransferStep, decode_plan, encode_plan
 from rho.backend.schedule.problem import DeviceGroup
-from rho.backend.schedule.program.distributed_loop_search import _gangs, _options, _turns, bound_together
+from rho.backend.schedule.program.distributed_loop_search import (
+    _best_candidates,
+    _iterations_bound,
+    _options,
+    bound_with_distributed_loops,
+)
 from rho.backend.schedule.program.plan_program import plan_program
-from rho.backend.schedule.program.problem_from_program import problem_of, setting_of
+from rho.backend.schedule.program.problem_from_program import cost_context_of, problem_of
 from rho.backend.schedule.program_facts.partitioning import Cut
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import FAST
@@ -58,8 +63,8 @@ def test_random_loops_on_random_devices(part: int) -> None:
             continue
         made, answer, plan = found
         assert [v for v in verify(made.problem, answer, synchronise(made.problem, answer.schedule)) if v.code.name != "V10"] == []
-        for gang in made.gangs.values():
-            for one in (gang.body, *(() if gang.leave is None else (gang.leave,))):
+        for gang in made.distributed_loops.values():
+            for one in (gang.body, *(() if gang.epilogue is None else (gang.epilogue,))):
                 assert verify_schedule(one.problem, one.schedule, synchronise(one.problem, one.schedule)) == ()
         assert decode_plan(encode_plan(plan)) == plan
         assert check_plan(plan, bound) == ()
@@ -80,7 +85,7 @@ def test_a_shifted_state_sends_a_row_each_way() -> None:
     loop ends at 2 + 10×22; the other half of y is at home 2 later, and its output takes one more."""
     found, bound, data = planned(SHIFTED)
     step = the_loop(found.plan)
-    assert [s.makespan for s in (found.program.gangs[1].body.schedule,)] == [LATENCY + 20]
+    assert [s.makespan for s in (found.program.distributed_loops[1].body.schedule,)] == [LATENCY + 20]
     assert (step.start, step.end) == (LATENCY, LATENCY + TURNS * (LATENCY + 20))
     assert found.plan.prediction is not None
     assert found.plan.prediction.makespan == step.end + LATENCY + 1
@@ -110,7 +115,7 @@ def test_a_state_at_home_is_sent_and_partial_results_come_back() -> None:
     """The scalar is there at 2, 20 rows take until 22, their greatest is at home at 24; two steps of a tick follow."""
     found, bound, data = planned(FARTHEST)
     step = the_loop(found.plan)
-    turn = found.program.gangs[next(iter(found.program.gangs))].body.schedule.makespan
+    turn = found.program.distributed_loops[next(iter(found.program.distributed_loops))].body.schedule.makespan
     assert turn in (LATENCY + 20 + LATENCY + 1, LATENCY + 20 + LATENCY + 2)
     assert step.leave is not None
     assert step.end - step.start == TURNS * turn + 1
@@ -134,7 +139,7 @@ def test_a_device_with_less_memory_has_fewer_rows() -> None:
     held = full.plan.peak[full.plan.devices[1].id]
     less, bound, data = planned(SHIFTED, 4000, two(held * 3 // 4))
     assert less.plan.spread
-    ((_, rows),) = [part for part in less.program.gangs[1].mode if part[0] == 1]
+    ((_, rows),) = [part for part in less.program.distributed_loops[1].mode if part[0] == 1]
     assert rows < 2000
     assert less.plan.peak[less.plan.devices[1].id] <= held * 3 // 4
     assert same_bits(run(less.plan, bound, data), backend.execute(backend.plan(bound), bound, data))
@@ -192,17 +197,17 @@ def test_no_way_to_run_a_loop_together_beats_the_bound_of_its_turns() -> None:
         chance = random.Random(seed)
         profile, given = topology(chance), ticks_of(chance)
         made = problem_of(bound, profile, given=given)
-        setting = setting_of(made, profile, given)
+        setting = cost_context_of(made, profile, given)
         alone = plan_problem(made.problem, FAST).schedule
-        assert alone is None or (bound_together([made], setting) or 0) <= alone.makespan, seed
+        assert alone is None or (bound_with_distributed_loops([made], setting) or 0) <= alone.makespan, seed
         for found in _options(made, setting).values():
-            for gang in _gangs(found, made.problem, None):
-                one = next(one for one in found if one.spread == gang.spread)
-                trips = one.turn.loop.trip.constant or 0
-                assert _turns(one) <= max(1, trips * gang.body.schedule.makespan), seed
+            for gang in _best_candidates(found, made.problem, None):
+                one = next(one for one in found if one.partition == gang.partition)
+                trips = one.iteration.loop.trip.constant or 0
+                assert _iterations_bound(one) <= max(1, trips * gang.body.schedule.makespan), seed
                 form = problem_of(bound, profile, given=given, gangs={gang.loop.id: gang}).problem
                 planned = plan_problem(form, FAST).schedule
-                assert planned is None or (bound_together([made], setting) or 0) <= planned.makespan, seed
+                assert planned is None or (bound_with_distributed_loops([made], setting) or 0) <= planned.makespan, seed
                 met += 1
     assert met
 

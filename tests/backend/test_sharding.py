@@ -23,7 +23,7 @@ from rho.backend.schedule.program_facts.partitioning import (
     Cut,
     box_of,
     cuts_of,
-    most_subtrees,
+    max_subtrees,
     operand_boxes,
     result_boxes,
     space_of,
@@ -199,7 +199,7 @@ def test_subtrees_are_the_largest_whole_ones() -> None:
     for blocks in range(1, 30):
         for first in range(blocks):
             for stop in range(first + 1, blocks + 1):
-                assert len(subtrees(first, stop, blocks)) <= most_subtrees(blocks)
+                assert len(subtrees(first, stop, blocks)) <= max_subtrees(blocks)
 
 
 @pytest.mark.parametrize("count", [2, 3, 5])

@@ -20,7 +20,7 @@ from rho.backend.graph.lowering.blocks import lower
 from rho.backend.graph.passes.pipeline import optimise
 from rho.backend.graph.phases import Graph, LibraryPhase, Structured
 from rho.backend.schedule.program_facts.partitioning import Cut, box_of, cuts_of, shape_of, space_of
-from rho.backend.schedule.verify.judge import tiled
+from rho.backend.schedule.verify.judge import is_tiled
 from rho.backend.vm.backend_interface import Types
 from rho.backend.vm.input_sizes import bind_sizes
 from rho.lang.diagnostics.model import RhoError
@@ -70,8 +70,8 @@ def check_phase(phase: Structured | LibraryPhase, graph: Graph, seed: int) -> in
             space = space_of(phase, graph.types)
             assert space is not None
             boxes = [box_of(cut, space, first, stop) for first, stop in rows(cut, chance)]
-            assert tiled(box_of(cut, space, 0, cut.rows), boxes)
-            assert not tiled(box_of(cut, space, 0, cut.rows), boxes[1:])
+            assert is_tiled(box_of(cut, space, 0, cut.rows), boxes)
+            assert not is_tiled(box_of(cut, space, 0, cut.rows), boxes[1:])
             made: dict[int, list] = {value: [] for value in traverse.results(phase)}  # type: ignore[type-arg]
             known: Known = {}
             for box in boxes:
@@ -140,10 +140,10 @@ def test_phases_of_written_programs(shape: tuple[int, int, int]) -> None:
 def test_boxes_of_a_grid_tile_it() -> None:
     boxes = boxes_of((10, 12), {0: (5, 5), 1: (6, 6)})
     assert boxes == (((0, 5), (0, 6)), ((0, 5), (6, 12)), ((5, 10), (0, 6)), ((5, 10), (6, 12)))
-    assert tiled(((0, 10), (0, 12)), boxes)
-    assert not tiled(((0, 10), (0, 12)), boxes[:3])
-    assert not tiled(((0, 10), (0, 12)), (*boxes, ((0, 1), (0, 1))))
-    assert not tiled(((0, 10), (0, 12)), (boxes[0], boxes[0], boxes[2], boxes[3]))
+    assert is_tiled(((0, 10), (0, 12)), boxes)
+    assert not is_tiled(((0, 10), (0, 12)), boxes[:3])
+    assert not is_tiled(((0, 10), (0, 12)), (*boxes, ((0, 1), (0, 1))))
+    assert not is_tiled(((0, 10), (0, 12)), (boxes[0], boxes[0], boxes[2], boxes[3]))
 
 
 def test_shards_that_differ_in_place_alone_have_one_kernel() -> None:

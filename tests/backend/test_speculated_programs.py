@@ -21,9 +21,9 @@ from rho.backend.graph.phases import Branch, Phase, Structured
 from rho.backend.graph.verify import verify as verify_graph
 from rho.backend.schedule.plan.plan import BranchStep, ExecutionPlan, RunStep, TransferStep, WaitStep, decode_plan, encode_plan
 from rho.backend.schedule.problem import DeviceGroup
-from rho.backend.schedule.program.iteration_plan import speculated
+from rho.backend.schedule.program.iteration_plan import with_speculated
 from rho.backend.schedule.program.plan_from_schedule import plan_of
-from rho.backend.schedule.program.plan_program import PlannedProgram, faults_of_stored, plan_program, reproved
+from rho.backend.schedule.program.plan_program import PlannedProgram, faults_of_stored, plan_is_reproved, plan_program
 from rho.backend.schedule.program.problem_from_program import problem_of
 from rho.backend.schedule.program_facts.partitioning import Cut
 from rho.backend.schedule.search.lexicographic_search import plan_objectives
@@ -153,14 +153,14 @@ def test_the_bound_of_many_branches_holds_for_every_form() -> None:
     assert found.plan.prediction is not None
     best = found.plan.prediction.makespan
     for number in range(8):
-        form = speculated(bound, [branch for place, branch in enumerate(branches) if number >> place & 1])
+        form = with_speculated(bound, [branch for place, branch in enumerate(branches) if number >> place & 1])
         answer = plan_objectives(problem_of(form, PROFILE, given=ticks).problem, FAST)
         assert answer.schedule is not None
         assert 0 < found.answer.lower_bound <= answer.schedule.makespan
     assert found.answer.lower_bound <= best
     stored = plan_program(core, bound, load_profile("workstation"), budget=FAST).plan
     assert faults_of_stored(stored, bound, core, load_profile("workstation")) == []
-    assert reproved(stored, bound, core, load_profile("workstation"))
+    assert plan_is_reproved(stored, bound, core, load_profile("workstation"))
 
 
 def test_stored_plans_say_what_they_speculate() -> None:
@@ -169,7 +169,7 @@ def test_stored_plans_say_what_they_speculate() -> None:
     assert plan.speculated
     again = decode_plan(encode_plan(plan))
     assert faults_of_stored(again, bound, core, load_profile("workstation")) == []
-    assert reproved(again, bound, core, load_profile("workstation"))
+    assert plan_is_reproved(again, bound, core, load_profile("workstation"))
 
 
 @pytest.mark.parametrize("arm", ["⎕←x ⋄ x-y", "⌊x", "x[3⌊≢x]+y"])
@@ -193,7 +193,7 @@ def test_every_form_of_nested_branches_gives_the_same_bits(seed: int) -> None:
     assert len(branches) == 2
     for number in range(4):
         chosen = [branch for place, branch in enumerate(branches) if number >> place & 1]
-        form = speculated(bound, chosen)
+        form = with_speculated(bound, chosen)
         verify_graph(form.graph, "arms")
         assert set(speculated_branches(bound.graph, chosen)) <= set(chosen)
         chance = random.Random(seed)

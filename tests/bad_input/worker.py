@@ -82,9 +82,9 @@ def instance(path: str) -> object:
 
 
 def devices(path: str) -> object:
-    from rho.backend.schedule.instances.instance_json import devices_of
+    from rho.backend.schedule.instances.instance_json import requested_devices
 
-    found = devices_of(path)
+    found = requested_devices(path)
     return found if isinstance(found, int) else found(1)
 
 

@@ -23,7 +23,7 @@ from rho.backend.reference.interpreter import interpret
 from rho.backend.schedule.plan.plan import PlannedFile
 from rho.backend.schedule.program.plan_from_schedule import plan_of
 from rho.backend.schedule.program.problem_from_program import problem_of
-from rho.backend.schedule.program_facts.partitioning import written_as
+from rho.backend.schedule.program_facts.partitioning import output_store_name
 from rho.backend.schedule.verify.plan_checks import check_plan
 from rho.backend.vm.values import to_numpy
 from rho.lang.diagnostics.model import RhoError
@@ -84,7 +84,7 @@ def test_random_programs(threads: Threads, tmp_path: Path, seed: int) -> None:
         found = run_on(threads, plan, there, data | stored | begun)
         outputs = {}
         for name, shown in found.outputs.items():
-            one = begun.get(written_as(name))
+            one = begun.get(output_store_name(name))
             if one is not None:
                 one.end()
                 shown = shown._replace(value=one.sink.values())

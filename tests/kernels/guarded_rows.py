@@ -29,7 +29,7 @@ def check(text: str, kind: Kind, shape: tuple[int, int], threads: int) -> None:
 
 def main() -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(single_device, "needs_no_more", lambda chained, apart: True)
+        patch.setattr(single_device, "stays_within_peak", lambda chained, apart: True)
         patch.setattr(kernels, "room", guarded)
         for place, text in enumerate([*FLOATS, *WHOLE, *WHOLES]):
             for turn, shape in enumerate(SHAPES):

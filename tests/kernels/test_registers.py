@@ -183,7 +183,7 @@ def test_absent_items_do_not_fail(text: str, programs: list[LoopProgram], monkey
 ])  # fmt: skip
 def test_chains(text: str, kind: type, programs: list[LoopProgram], monkeypatch: pytest.MonkeyPatch) -> None:
     """Of rows, forwards, backwards and strided, and of short rows side by side: the bits of NumPy's tier."""
-    monkeypatch.setattr(single_device, "needs_no_more", lambda chained, apart: True)
+    monkeypatch.setattr(single_device, "stays_within_peak", lambda chained, apart: True)
     core = checked(f"input A : {'f64' if kind is np.float64 else 'f32'}[r c]\noutput r ← {text}\n")
     assert core is not None
     chained = 0

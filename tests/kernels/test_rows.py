@@ -21,7 +21,7 @@ from rho.backend.jit.compiler import is_installed
 from rho.backend.schedule import single_device
 from rho.backend.schedule.plan.plan import RowsStep, RunStep, decode_plan, encode_plan
 from rho.backend.schedule.program_facts import scratch_memory
-from rho.backend.schedule.single_device import needs_no_more
+from rho.backend.schedule.single_device import stays_within_peak
 from rho.backend.schedule.verify.plan_checks import check_plan
 from rho.backend.vm import run_state
 from rho.tests.harness.tiers import agree, checked
@@ -49,7 +49,7 @@ SHAPES = (
 @pytest.fixture(autouse=True)
 def small_chains_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a few rows, blocks need more memory than members one by one."""
-    monkeypatch.setattr(single_device, "needs_no_more", lambda chained, apart: True)
+    monkeypatch.setattr(single_device, "stays_within_peak", lambda chained, apart: True)
 
 
 def compare(text: str, inputs: Mapping[str, Any], threads: int = 1) -> None:
@@ -115,10 +115,10 @@ def test_against_the_reference(text: str, monkeypatch: pytest.MonkeyPatch) -> No
     assert not agree(core, inputs), text
 
 
-@pytest.mark.parametrize("block", [scratch_memory.ROWS_POINTS, 1 << 6])
+@pytest.mark.parametrize("block", [scratch_memory.CHAIN_POINTS, 1 << 6])
 def test_rows_of_any_frame(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks are cut along the first axis of the frame of which a step is few points."""
-    monkeypatch.setattr(scratch_memory, "ROWS_POINTS", block)
+    monkeypatch.setattr(scratch_memory, "CHAIN_POINTS", block)
     text = "input T : f64[a b c]\noutput r ← {e ← *⍵-⌈/⍵ ⋄ e÷+/e}⍤1 ⊢ T\noutput s ← {(+/⍵)÷≢⍵}⍤1 ⊢ 1⊖T\n"
     core = checked(text)
     assert core is not None
@@ -200,7 +200,7 @@ def test_plans_with_other_chains_are_refused() -> None:
 def test_the_planned_peak_is_a_bound(mode: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """And no array is there of what only the chain reads."""
     monkeypatch.setenv(tiering.SWITCH, mode)
-    monkeypatch.setattr(single_device, "needs_no_more", needs_no_more)
+    monkeypatch.setattr(single_device, "stays_within_peak", stays_within_peak)
     A = np.random.default_rng(1).standard_normal((4000, 500))
     for text in (FLOATS[0], FLOATS[2], "r ← {√(+/(⍵-(+/⍵)÷≢⍵)*2)÷≢⍵}⍤1 ⊢ A", FLOATS[0] + "\n"):
         deep = text.endswith("\n")

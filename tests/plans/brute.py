@@ -43,7 +43,7 @@ def cut_place(case: Case) -> int | None:
     program = case.planned.program
     found = [
         place for place, phase in enumerate(program.phases)
-        if not isinstance(phase, Input | Constant | Print | Output) and program.cuts.of[place] is not None
+        if not isinstance(phase, Input | Constant | Print | Output) and program.cuts.cut_of[place] is not None
     ]  # fmt: skip
     others = [phase for phase in program.phases if not isinstance(phase, Input | Constant | Print | Output)]
     if len(found) != 1 or len(others) != 1 or program.problem.phases[found[0]].combine is not None:
@@ -54,7 +54,7 @@ def cut_place(case: Case) -> int | None:
 def ticks_of(case: Case, prices: Prices, place: int, device: str) -> tuple[int, ...]:
     """By the judge, of 1 to all rows."""
     program = case.planned.program
-    phase, cut = program.phases[place], program.cuts.of[place]
+    phase, cut = program.phases[place], program.cuts.cut_of[place]
     space = space_of(phase, program.bound.graph.types)
     assert cut is not None and space is not None
     found = [prices.shard(phase, device, box_of(cut, space, 0, rows)) for rows in range(1, cut.rows + 1)]

@@ -12,7 +12,7 @@ from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.schedule.plan.plan import ExecutionPlan, PlanFormatError, decode_plan, encode_plan
 from rho.backend.schedule.problem import Objective
 from rho.backend.schedule.program.plan_program import faults_of_stored, plan_program, require_current, texts_of
-from rho.backend.schedule.program.schedule_from_plan import single_faults
+from rho.backend.schedule.program.schedule_from_plan import single_device_faults
 from rho.backend.schedule.search.strategy import Budget
 from rho.backend.schedule.single_device import plan_one_device
 from rho.lang.diagnostics.model import Refused
@@ -85,5 +85,5 @@ def faults(right: Stored, text: str, known: bool) -> list[str]:
     except Refused as error:
         return [error.diagnostics[0].message]
     if right.profile is None:
-        return single_faults(plan, right.bound)
+        return single_device_faults(plan, right.bound)
     return faults_of_stored(plan, right.bound, right.core, profile)

@@ -31,7 +31,7 @@ CASES = [(kind, seed) for kind in BLOCKS for seed in range(SEED * 12, SEED * 12 
 
 def priced(program: ProgramProblem, prices: Prices, place: int, device: str, rows: int) -> int | None:
     """What the judge says of the first `rows` rows."""
-    phase, cut = program.phases[place], program.cuts.of[place]
+    phase, cut = program.phases[place], program.cuts.cut_of[place]
     space = space_of(phase, program.bound.graph.types)
     assert cut is not None and space is not None
     return prices.shard(phase, device, box_of(cut, space, 0, rows))

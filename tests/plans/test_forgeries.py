@@ -36,10 +36,10 @@ from rho.backend.schedule.plan.plan import (
 )
 from rho.backend.schedule.problem import Objective
 from rho.backend.schedule.program import schedule_from_plan
-from rho.backend.schedule.search.lexicographic_search import reprove
+from rho.backend.schedule.search.lexicographic_search import bound_is_reproved
 from rho.backend.schedule.solution import Answer, BoundCertificate, Status, Synchronisation
 from rho.backend.schedule.verify.judge import Rule
-from rho.backend.schedule.verify.schedule_checks import ADVISORY, BoundStatus, standing, verify
+from rho.backend.schedule.verify.schedule_checks import ADVISORY, BoundStatus, bound_status, verify
 from rho.backend.vm.executor import execute_plan
 
 from .answers import PROBLEMS, Claim, case
@@ -69,7 +69,7 @@ def refused(name: str, claim: Claim) -> bool:
         sync = followed(sync, right, answer.schedule)
     if verify(problem, answer, sync):
         return True
-    return answer != case(name).answer and not reprove(problem, answer, SolverSteps(STEPS))
+    return answer != case(name).answer and not bound_is_reproved(problem, answer, SolverSteps(STEPS))
 
 
 def says_less(name: str, claim: Claim) -> bool:
@@ -84,7 +84,7 @@ def says_less(name: str, claim: Claim) -> bool:
 def test_the_answers_are_right(name: str) -> None:
     right = case(name)
     assert verify(right.problem, right.answer, right.sync) == ()
-    assert reprove(right.problem, right.answer, SolverSteps(STEPS))
+    assert bound_is_reproved(right.problem, right.answer, SolverSteps(STEPS))
 
 
 @pytest.mark.parametrize(("kind", "field"), FIELDS, ids=[".".join(one) for one in FIELDS])
@@ -172,8 +172,8 @@ def test_a_better_bound_is_believed_only_if_it_is_proved_again(name: str) -> Non
     values = (late.makespan, *right.answer.values[1:])
     forged = Answer(Status.OPTIMAL, late, late.makespan, values, BoundCertificate("certificate", late.makespan))
     problem = replace(right.problem, directives=())  # deadlines would refuse it
-    assert standing(problem, forged) is BoundStatus.CLAIMED
-    assert verify(problem, forged) or not reprove(problem, forged, SolverSteps(STEPS))
+    assert bound_status(problem, forged) is BoundStatus.CLAIMED
+    assert verify(problem, forged) or not bound_is_reproved(problem, forged, SolverSteps(STEPS))
 
 
 def test_bounds_that_anybody_can_refute() -> None:

@@ -13,15 +13,15 @@ from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.bounds.bound_strategies import best_bound
 from rho.backend.schedule.bounds.head_tail_bounds import BoundSet, Costs
 from rho.backend.schedule.problem import Combine, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
-from rho.backend.schedule.search.instance_transformations import in_chunks
-from rho.backend.schedule.search.lexicographic_search import reprove
+from rho.backend.schedule.search.instance_transformations import split_into_chunks
+from rho.backend.schedule.search.lexicographic_search import bound_is_reproved
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.solution import Decisions, Schedule, Status
 from rho.backend.schedule.timeline.fence_insertion import synchronise
 from rho.backend.schedule.timeline.serial_sgs import Timer, decisions_of
 from rho.backend.schedule.timeline.step_graph import StepGraph, buffers, overflow, starts_in
 from rho.backend.schedule.verify.judge import Rule
-from rho.backend.schedule.verify.schedule_checks import least, verify, verify_schedule
+from rho.backend.schedule.verify.schedule_checks import elementary_lower_bound, verify, verify_schedule
 
 from .drawn import decisions_for, problem_of
 
@@ -56,7 +56,7 @@ def test_copies_overlap_with_work_within_eight_per_cent() -> None:
     assert most_on(answer.schedule, 1) > 1
     assert answer.schedule.makespan <= 1080  # copies alone, or work alone, are 1000
     assert 1000 <= answer.lower_bound <= answer.schedule.makespan
-    assert reprove(problem, answer)
+    assert bound_is_reproved(problem, answer)
     whole = plan_problem(replace(problem, chunks=1))
     assert whole.schedule is not None
     assert (whole.schedule.makespan, whole.chunks, whole.status) == (2004, 1, Status.OPTIMAL)
@@ -68,7 +68,7 @@ def test_a_bound_of_whole_shards_is_none_of_chunks() -> None:
     cut = plan_problem(problem)
     assert cut.schedule is not None
     assert cut.schedule.makespan < whole.lower_bound
-    assert not reprove(problem, replace(cut, lower_bound=whole.lower_bound))
+    assert not bound_is_reproved(problem, replace(cut, lower_bound=whole.lower_bound))
 
 
 @pytest.mark.parametrize(("combine", "out"), [(None, 0), (Combine(1, False, 8), 8), (Combine(1, True, 8), 8), (None, 500)])
@@ -104,7 +104,7 @@ def chunked(r: Random) -> tuple[Problem, Schedule | None]:
     decisions = decisions_for(r, problem)
     able = [p for p, task in enumerate(problem.phases) if task.rows > 1]
     phases = [p for p in able if r.random() < 0.8]
-    modes = in_chunks(timer, decisions.modes, r.randint(2, problem.chunks), phases)
+    modes = split_into_chunks(timer, decisions.modes, r.randint(2, problem.chunks), phases)
     return problem, timer.lay_out(replace(decisions, modes=modes))
 
 
@@ -125,7 +125,7 @@ def test_simulator_judge_and_bounds_mean_the_same_by_chunks(part: int) -> None:
         costs = Costs(Timer(problem))
         if all(costs.allowed):
             assert best_bound(BoundSet(costs)).ticks <= schedule.makespan, seed
-        assert least(problem) <= schedule.makespan, seed
+        assert elementary_lower_bound(problem) <= schedule.makespan, seed
         laid += 1
     assert laid > 5
 

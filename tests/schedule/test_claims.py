@@ -28,7 +28,7 @@ from rho.backend.schedule.problem import (
 )
 from rho.backend.schedule.solution import Answer, BoundCertificate, Conflict, Schedule, Shard, Status
 from rho.backend.schedule.verify.judge import Rule
-from rho.backend.schedule.verify.schedule_checks import BoundStatus, everything_at_home, standing, verify, verify_schedule
+from rho.backend.schedule.verify.schedule_checks import BoundStatus, bound_status, everything_at_home, verify, verify_schedule
 from rho.lang.diagnostics.model import Code
 
 from .drawn import problem_of
@@ -125,7 +125,7 @@ def test_what_paths_and_loads_prove(name: str) -> None:
     what, bound = PROVED[name]
     for claimed, expected in ((bound, BoundStatus.PROVED), (bound + 1, BoundStatus.CLAIMED)):
         answer = Answer(Status.GAP, Schedule((), (), ()), claimed, (claimed,), BoundCertificate("z3", claimed))
-        assert standing(what, answer) is expected
+        assert bound_status(what, answer) is expected
 
 
 # -------------------------------------------------------------------------------------- everything at home

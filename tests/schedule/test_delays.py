@@ -11,7 +11,7 @@ from share import seeds
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.bounds.head_tail_bounds import Costs
 from rho.backend.schedule.problem import Contention, DeviceGroup, Edge, PhaseIndex, PhaseTask, Problem
-from rho.backend.schedule.search.lexicographic_search import reprove
+from rho.backend.schedule.search.lexicographic_search import bound_is_reproved
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.solution import Status
 from rho.backend.schedule.timeline.serial_sgs import Timer
@@ -55,7 +55,7 @@ def test_answers_are_proved_and_verified(first: int) -> None:
         problem = graph(seed)
         answer = plan_problem(problem)
         assert answer.status is Status.OPTIMAL and answer.values == (best_of(problem),), seed
-        assert not verify(problem, answer) and reprove(problem, answer), seed
+        assert not verify(problem, answer) and bound_is_reproved(problem, answer), seed
 
 
 def fork_join(seed: int, members: int) -> Problem:
@@ -73,4 +73,4 @@ def test_more_members_than_brute_force_can() -> None:
         problem = fork_join(seed, 11)
         answer = plan_problem(problem)
         assert answer.status is Status.OPTIMAL, seed
-        assert not verify(problem, answer) and reprove(problem, answer)
+        assert not verify(problem, answer) and bound_is_reproved(problem, answer)

@@ -81,7 +81,7 @@ def completions(problem: Problem) -> list[tuple[int, ...]]:
     """Every order of all phases that directives and data allow."""
     facts = order_facts(problem)
     arcs = [*data_arcs(problem), *(arc for fact in facts for arc in fact.arcs)]
-    glued = [pair for fact in facts for pair in fact.glued]
+    glued = [pair for fact in facts for pair in fact.adjacent]
     return [
         found
         for found in permutations(range(len(problem.phases)))

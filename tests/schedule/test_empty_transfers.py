@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
-from rho.backend.schedule.search.lexicographic_search import reprove
+from rho.backend.schedule.search.lexicographic_search import bound_is_reproved
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.solution import Schedule, Status
 from rho.backend.schedule.verify.schedule_checks import verify
@@ -33,7 +33,7 @@ def test_what_occupies_nothing_does_not_wait() -> None:
     answer = plan_problem(problem)
     # `small` first, its empty transfer, `long` from 12 to 72; `large` is sent beside it
     assert answer.status is Status.OPTIMAL and answer.values == (77,)
-    assert not verify(problem, answer) and reprove(problem, answer)
+    assert not verify(problem, answer) and bound_is_reproved(problem, answer)
 
 
 def test_it_may_start_while_the_link_is_busy() -> None:

@@ -29,7 +29,7 @@ from rho.backend.schedule.problem import (
     Problem,
     SourceLine,
 )
-from rho.backend.schedule.search.lexicographic_search import reprove
+from rho.backend.schedule.search.lexicographic_search import bound_is_reproved
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.solution import Answer, BoundCertificate, Status
 from rho.backend.schedule.timeline.serial_sgs import Timer
@@ -199,7 +199,7 @@ def test_a_bound_above_a_plan_is_not_believed() -> None:
     assert (claimed.lower_bound, claimed.proved) == (73, True)
     worse = next(s for s in (Timer(problem).lay_out(decisions_for(Random(k), problem)) for k in range(9)) if s is not None)
     forged = Answer(Status.OPTIMAL, worse, worse.makespan, (worse.makespan,), BoundCertificate("z3", worse.makespan))
-    assert not reprove(problem, forged)
+    assert not bound_is_reproved(problem, forged)
 
 
 def test_proofs_are_done_again() -> None:
@@ -211,9 +211,9 @@ def test_proofs_are_done_again() -> None:
     for problem, optimum in ((PEFT, 113), (cut, 2000)):
         answer = plan_problem(problem)
         assert (answer.status, answer.lower_bound) == (Status.OPTIMAL, optimum)
-        assert reprove(problem, answer)
-        assert not reprove(problem, replace(answer, lower_bound=optimum - 1))
-        assert not reprove(problem, replace(answer, values=(optimum + 1,), lower_bound=optimum + 1))
+        assert bound_is_reproved(problem, answer)
+        assert not bound_is_reproved(problem, replace(answer, lower_bound=optimum - 1))
+        assert not bound_is_reproved(problem, replace(answer, values=(optimum + 1,), lower_bound=optimum + 1))
 
 
 def test_impossible_is_proved_again() -> None:
@@ -224,7 +224,7 @@ def test_impossible_is_proved_again() -> None:
     answer = plan_problem(problem)
     assert answer.status is Status.IMPOSSIBLE
     assert answer.conflict is not None and answer.conflict.code == "SCH103"
-    assert reprove(problem, answer)
+    assert bound_is_reproved(problem, answer)
 
 
 def test_few_steps_are_a_gap_and_no_answer() -> None:

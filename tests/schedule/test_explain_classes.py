@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from rho.backend.schedule.plan.plan_text import folded, ranges
+from rho.backend.schedule.plan.plan_text import fold_equal_queues, ranges
 
 _GROWING: Final = re.compile(r"(\d+)([+-])(\d*)i\b|\bi\b(?=\])")
 
@@ -33,7 +33,7 @@ def piece(k: int, late: int = 0) -> tuple[str, ...]:
 
 def test_a_run_is_told_once() -> None:
     pieces = [piece(k) for k in range(6)]
-    lines = folded([("head  (memory 5 B)", "  1–2  print"), *pieces, piece(6, late=1)])
+    lines = fold_equal_queues([("head  (memory 5 B)", "  1–2  print"), *pieces, piece(6, late=1)])
     assert lines[:2] == ["head  (memory 5 B)", "  1–2  print"]
     assert lines[2] == "node[0] … node[5]  (memory 1.0 MB, 52 % busy), i = 0 … 5"
     assert "[100+50i:150+50i]" in lines[3] and lines[4] == "  ---fence f2+i" and "node[i] → head  900-3i B" in lines[5]
@@ -44,19 +44,19 @@ def test_a_run_is_told_once() -> None:
 
 def test_few_or_uneven_ones_stay() -> None:
     few = [piece(k) for k in range(3)]
-    assert folded(few) == [line for one in few for line in one]
+    assert fold_equal_queues(few) == [line for one in few for line in one]
     uneven = [piece(k * k) for k in range(5)]
-    assert folded(uneven) == [line for one in uneven for line in one]
+    assert fold_equal_queues(uneven) == [line for one in uneven for line in one]
 
 
 def test_single_devices_are_no_class() -> None:
     lanes = [(f"gpu{k}  (memory 1 B)", "  0–1  add") for k in range(5)]
-    assert folded(lanes) == [line for one in lanes for line in one]
+    assert fold_equal_queues(lanes) == [line for one in lanes for line in one]
 
 
 def test_waits_in_a_row() -> None:
     waits = tuple(f"  sync(f{k})" for k in (3, 4, 5, 6, 9))
-    assert folded([("head", *waits, "  1–2  x")]) == ["head", "  sync(f3 … f6)", "  sync(f9)", "  1–2  x"]
+    assert fold_equal_queues([("head", *waits, "  1–2  x")]) == ["head", "  sync(f3 … f6)", "  sync(f9)", "  1–2  x"]
 
 
 def test_ranges_of_instances() -> None:

@@ -12,7 +12,7 @@ from rho.backend.devices.cost_functions import Ticks
 from rho.backend.devices.profile import CostTable, LinkProfile, Profile
 from rho.backend.devices.this_machine import load_profile
 from rho.backend.schedule.bounds.head_tail_bounds import Costs
-from rho.backend.schedule.bounds.single_phase_split import SLIVERS, subsets
+from rho.backend.schedule.bounds.single_phase_split import SLIVERS, nested_device_subsets
 from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
 from rho.backend.schedule.program.plan_program import plan_program
 from rho.backend.schedule.search.portfolio import plan_problem
@@ -67,14 +67,14 @@ def problem(rates: dict[str, int]) -> Problem:
 
 
 def test_subsets_are_by_the_rates_of_links() -> None:
-    assert subsets(problem({"a": 100, "b": 1, "c": 100})) == (frozenset({0, 1, 3}),)
-    assert subsets(problem({"a": 100, "b": 100})) == ()
+    assert nested_device_subsets(problem({"a": 100, "b": 1, "c": 100})) == (frozenset({0, 1, 3}),)
+    assert nested_device_subsets(problem({"a": 100, "b": 100})) == ()
 
 
 def test_rows_of_slivers_go_to_the_largest_shard() -> None:
     one = problem({"a": 1000, "b": 1000})
     timer = Timer(one)
-    context = SearchContext(one, QUICK, timer, Costs(timer), plan_other=plan_problem)
+    context = SearchContext(one, QUICK, timer, Costs(timer), solve_subproblem=plan_problem)
     context.incumbent.offer(timer.lay_out(Decisions((((0, 3), (1, 991), (2, 6)),), (0,))))
     SLIVERS.run(context)
     assert context.incumbent.schedule is not None
@@ -87,7 +87,7 @@ def test_a_sliver_that_helps_by_less_than_a_hundredth_goes_and_one_that_helps_mo
         task = PhaseTask("p", {"a": Ticks(((1, 1), (995, 995), (1000, 995 + own))), "b": Ticks(((1, 1), (9, 9)))}, rows=1000)
         one = Problem(devices, (), (task,), ())
         timer = Timer(one)
-        context = SearchContext(one, QUICK, timer, Costs(timer), plan_other=plan_problem)
+        context = SearchContext(one, QUICK, timer, Costs(timer), solve_subproblem=plan_problem)
         context.incumbent.offer(timer.lay_out(Decisions((((0, 995), (1, 5)),), (0,))))
         SLIVERS.run(context)
         assert context.incumbent.schedule is not None
@@ -106,7 +106,7 @@ def test_a_sliver_goes_though_first_starts_do_not_tell_who_sends_first() -> None
     )  # fmt: skip
     one = Problem(devices, links, tasks, (Edge(PhaseIndex(1), PhaseIndex(2)), Edge(PhaseIndex(0), PhaseIndex(3))))
     timer = Timer(one)
-    context = SearchContext(one, QUICK, timer, Costs(timer), plan_other=plan_problem)
+    context = SearchContext(one, QUICK, timer, Costs(timer), solve_subproblem=plan_problem)
     home = ((0, 1),)
     modes = (home, home, ((2, 1),), ((0, 500), (1, 500)), ((0, 3), (3, 997)))
     context.incumbent.offer(timer.lay_out(Decisions(modes, (0, 1, 2, 3, 4))))

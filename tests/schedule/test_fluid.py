@@ -15,10 +15,10 @@ from rho.backend.devices.cost_functions import Ticks
 from rho.backend.devices.this_machine import load_profile
 from rho.backend.schedule.bounds.bound_strategies import best_bound
 from rho.backend.schedule.bounds.head_tail_bounds import BoundSet, Costs
-from rho.backend.schedule.bounds.lp_relaxation import Fluid, Linear, LpRow, bound_of, hull_of, rounded
+from rho.backend.schedule.bounds.lp_relaxation import LinearProgram, LpRelaxation, LpRow, hull_of, round_to_rows, weights_bound
 from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
 from rho.backend.schedule.program.problem_from_program import problem_of as problem_of_program
-from rho.backend.schedule.search.lexicographic_search import reprove
+from rho.backend.schedule.search.lexicographic_search import bound_is_reproved
 from rho.backend.schedule.search.mode_enumeration import candidate_modes
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import Budget
@@ -34,7 +34,7 @@ from .oracle import shortest
 def fluid_bound(problem: Problem, known: int) -> int:
     """Also where what no plan of `known` ticks uses is left out."""
     bounds = BoundSet(Costs(Timer(problem)))
-    return max(Fluid(bounds, goal).bound() for goal in (2 * known, known + 1))
+    return max(LpRelaxation(bounds, goal).bound() for goal in (2 * known, known + 1))
 
 
 @pytest.mark.parametrize("phases", [3, 6])
@@ -109,13 +109,13 @@ def test_a_chain_behind_one_bus() -> None:
 
 def test_weights_prove_in_integers_only() -> None:
     rows = [LpRow(((0, 1), (1, -3)), 0), LpRow(((1, 2),), 1)]
-    assert bound_of(rows, [2, 3], [True, False]) == 2  # 2 x0 - 6 x1 + 6 x1 >= 3, so x0 >= 1.5
-    assert bound_of(rows, [2, 4], [True, False]) == 1  # 2 x0 + 2 x1 >= 4 with x1 <= 1
-    assert bound_of(rows, [0, 5], [True, False]) == 0
-    program = Linear(10)
+    assert weights_bound(rows, [2, 3], [True, False]) == 2  # 2 x0 - 6 x1 + 6 x1 >= 3, so x0 >= 1.5
+    assert weights_bound(rows, [2, 4], [True, False]) == 1  # 2 x0 + 2 x1 >= 4 with x1 <= 1
+    assert weights_bound(rows, [0, 5], [True, False]) == 0
+    program = LinearProgram(10)
     column = program.column(ticks=False)
     program.rows += [LpRow(((0, 1), (column, -30)), 0), LpRow(((column, 2),), 1)]
-    assert program.solve(100) and program.certified() == 15
+    assert program.solve(100) and program.certified_bound() == 15
 
 
 def test_the_hull_is_below_every_number_of_rows() -> None:
@@ -132,8 +132,8 @@ def test_the_hull_is_below_every_number_of_rows() -> None:
 
 
 def test_shares_become_rows() -> None:
-    assert rounded([(0, 0.5), (1, 0.25), (2, 0.25)], 9) == ((0, 5), (1, 2), (2, 2))
-    assert rounded([(0, 1.0), (1, 0.0)], 4) == ((0, 4),)
+    assert round_to_rows([(0, 0.5), (1, 0.25), (2, 0.25)], 9) == ((0, 5), (1, 2), (2, 2))
+    assert round_to_rows([(0, 1.0), (1, 0.0)], 4) == ((0, 4),)
 
 
 def launches(count: int) -> Problem:
@@ -151,8 +151,8 @@ def test_launches_are_proved_not_worth_cutting() -> None:
     problem = launches(4)
     answer = plan_problem(problem)
     assert answer.status is Status.OPTIMAL and answer.values == (4 * 22 + 20,)
-    assert reprove(problem, answer)
-    assert not reprove(problem, replace(answer, lower_bound=answer.lower_bound + 1, values=(answer.values[0] + 1,)))
+    assert bound_is_reproved(problem, answer)
+    assert not bound_is_reproved(problem, replace(answer, lower_bound=answer.lower_bound + 1, values=(answer.values[0] + 1,)))
 
 
 def test_tiny_pivots_lose_no_digits() -> None:

@@ -14,7 +14,7 @@ from rho.backend.schedule.bounds.head_tail_bounds import Costs
 from rho.backend.schedule.exact.makespan_bisection import refine
 from rho.backend.schedule.exact.z3_solver import SolverSteps
 from rho.backend.schedule.problem import Contention, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
-from rho.backend.schedule.search.lexicographic_search import reprove
+from rho.backend.schedule.search.lexicographic_search import bound_is_reproved
 from rho.backend.schedule.search.mode_enumeration import candidate_modes
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.solution import Status
@@ -62,7 +62,7 @@ def test_forks_are_solved(source: bool, sink: bool) -> None:
         timer = Timer(problem)
         answer = plan_problem(problem)
         assert answer.status is Status.OPTIMAL and answer.values == (best,), seed
-        assert not verify(problem, answer) and reprove(problem, answer)
+        assert not verify(problem, answer) and bound_is_reproved(problem, answer)
         modes = candidate_modes(Costs(timer)).choices
         assert refine(problem, modes, None, 0, SolverSteps(STEPS)).lower_bound == best
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.bounds.head_tail_bounds import Costs
 from rho.backend.schedule.problem import DeviceGroup, Edge, PhaseIndex, PhaseTask, PlaceDirective, Problem, SourceLine
-from rho.backend.schedule.search.list_scheduling import baselines, heft, optimistic_costs, peft, uniform
+from rho.backend.schedule.search.list_scheduling import baselines, heft, optimistic_costs, peft, uniform_partitions
 from rho.backend.schedule.search.local_search import anneal
 from rho.backend.schedule.search.mode_enumeration import candidate_modes
 from rho.backend.schedule.timeline.serial_sgs import Timer
@@ -65,7 +65,7 @@ def test_uniform_modes_align_a_chain() -> None:
     costs = Costs(Timer(problem))
     base = heft(costs)
     assert base is not None
-    assert min(c.ticks for c in uniform(costs, base) if c.ticks is not None) == 90
+    assert min(c.ticks for c in uniform_partitions(costs, base) if c.ticks is not None) == 90
 
 
 def test_an_even_split_over_very_many_devices_stays_small() -> None:

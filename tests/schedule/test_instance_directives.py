@@ -7,7 +7,13 @@ from dataclasses import replace
 import pytest
 
 from rho.backend.devices.cost_functions import Ticks
-from rho.backend.schedule.instances.directive_resolution import DirectiveScope, DirectivesRejected, Named, resolve, resolve_texts
+from rho.backend.schedule.instances.directive_resolution import (
+    DirectiveScope,
+    DirectivesRejected,
+    NamedPhase,
+    resolve,
+    resolve_texts,
+)
 from rho.backend.schedule.instances.solve_instance import solve
 from rho.backend.schedule.problem import (
     Adjacent,
@@ -170,7 +176,7 @@ def test_a_program_s_block_is_read_the_same() -> None:
     program, diagnostics = parse_program(source)
     assert not diagnostics
     (block,) = (s for s in program.statements if isinstance(s, ScheduleBlock))
-    bound = [Named(A, Span("p.rho", 0, 1)), Named(B, Span("p.rho", 2, 3))]
+    bound = [NamedPhase(A, Span("p.rho", 0, 1)), NamedPhase(B, Span("p.rho", 2, 3))]
     scope = DirectiveScope(PROBLEM, {"a": bound[:1], "b": bound[1:], "c": bound})
     resolved = resolve(block.directives, scope, source)
     assert [type(d) for d in resolved.directives] == [PlaceDirective, PlaceDirective, IssueBefore]

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rho.backend.devices.cost_functions import Duplex
-from rho.backend.schedule.instances.instance_json import devices_of
+from rho.backend.schedule.instances.instance_json import requested_devices
 from rho.backend.schedule.instances.solve_instance import read_instance, result_json, solve
 from rho.backend.schedule.problem import Contention, Objective, Problem
 from rho.lang.diagnostics.model import Refused
@@ -161,12 +161,12 @@ def test_devices_replace_those_of_the_instance(tmp_path: Path) -> None:
         read(SMALL, devices=3)
     file = tmp_path / "two.json"
     file.write_text(json.dumps({"devices": [{"id": "c", "class": "cpu", "home": True}], "links": []}))
-    assert read(changed("edges/0/bytes", 3), devices=devices_of(str(file))).device_names() == ("c",)
+    assert read(changed("edges/0/bytes", 3), devices=requested_devices(str(file))).device_names() == ("c",)
     assert read(SMALL, contention=Contention.OFF).contention is Contention.OFF
 
 
 def test_a_profile_gives_devices_in_ticks() -> None:
-    problem = read(changed("tick_ns", 1000), devices=devices_of("workstation"))
+    problem = read(changed("tick_ns", 1000), devices=requested_devices("workstation"))
     assert problem.tick_ns == 1000
     assert any(group.home for group in problem.devices)
     assert len(problem.links) >= 1

@@ -12,9 +12,9 @@ from rho.backend.devices.cost_functions import Duplex, Ticks
 from rho.backend.schedule.bounds.head_tail_bounds import BoundSet, Costs
 from rho.backend.schedule.problem import Combine, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
 from rho.backend.schedule.search.instance_transformations import contract
-from rho.backend.schedule.search.list_scheduling import cut_list
+from rho.backend.schedule.search.list_scheduling import moldable_list_schedule
 from rho.backend.schedule.search.portfolio import plan_problem
-from rho.backend.schedule.search.primal_heuristics import work
+from rho.backend.schedule.search.primal_heuristics import decoding_work
 from rho.backend.schedule.search.strategy import DEFAULT, FAST
 from rho.backend.schedule.solution import Decisions, Mode, Status
 from rho.backend.schedule.timeline.serial_sgs import Timer, decisions_of
@@ -64,7 +64,7 @@ def test_chains_become_one_phase_and_back() -> None:
     assert len(smaller.problem.phases) == 6
     inner = plan_problem(smaller.problem, FAST)
     assert inner.schedule is not None
-    whole = Timer(problem).lay_out(smaller.expand(decisions_of(smaller.problem, inner.schedule), len(problem.phases)))
+    whole = Timer(problem).lay_out(smaller.expand_decisions(decisions_of(smaller.problem, inner.schedule), len(problem.phases)))
     assert whole is not None
     assert whole.makespan == inner.schedule.makespan
 
@@ -91,7 +91,7 @@ def test_many_devices_are_used_within_bounds() -> None:
 def test_a_price_of_shards_makes_fewer() -> None:
     costs = Costs(Timer(wide(40, 60)))
     bounds = BoundSet(costs)
-    cheap, dear = cut_list(costs, bounds, 0), cut_list(costs, bounds, 1000)
+    cheap, dear = moldable_list_schedule(costs, bounds, 0), moldable_list_schedule(costs, bounds, 1000)
     assert cheap is not None and dear is not None
 
     def shards(decisions: Decisions) -> int:
@@ -114,7 +114,13 @@ def test_a_move_over_very_many_devices_counts_what_it_sends() -> None:
     linked = replace(problem, links=(Link("l", "h", "n"),))
     few = replace(problem, devices=(groups[0],))
     one = Decisions((((0, 1),),) * 3, (0, 1, 2))
-    assert work(Timer(few), one) == work(Timer(problem), decisions) == 3 < work(Timer(linked), decisions) == 7
+    assert (
+        decoding_work(Timer(few), one)
+        == decoding_work(Timer(problem), decisions)
+        == 3
+        < decoding_work(Timer(linked), decisions)
+        == 7
+    )
 
 
 def fleet(random: Random, devices: int) -> Problem:

@@ -23,7 +23,7 @@ from rho.backend.schedule.problem import (
     SourceLine,
     Split,
 )
-from rho.backend.schedule.search.mode_enumeration import MOST_MODES, candidate_modes, modes_of, water_filled
+from rho.backend.schedule.search.mode_enumeration import MOST_MODES, candidate_modes, enumerate_modes, water_filled
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import Budget
 from rho.backend.schedule.solution import Status
@@ -40,7 +40,7 @@ def one(rows: int, *directives: object) -> Costs:
 
 
 def test_cuts_of_few_rows_are_all_there() -> None:
-    modes, complete = modes_of(one(2), 0)
+    modes, complete = enumerate_modes(one(2), 0)
     assert complete
     assert len(modes) == len(set(modes)) == 5 + 5 * 4
     assert all(sum(rows for _, rows in mode) == 2 for mode in modes)
@@ -48,7 +48,7 @@ def test_cuts_of_few_rows_are_all_there() -> None:
 
 def test_cuts_of_many_rows_are_water_filled_and_few() -> None:
     costs = one(1000)
-    modes, complete = modes_of(costs, 0)
+    modes, complete = enumerate_modes(costs, 0)
     assert not complete
     assert len(modes) <= MOST_MODES
     assert all(sum(rows for _, rows in mode) == 1000 for mode in modes)
@@ -61,10 +61,10 @@ def test_cuts_of_many_rows_are_water_filled_and_few() -> None:
 def test_directives_decide_modes() -> None:
     line = SourceLine(1, "")
     phase = PhaseIndex(0)
-    assert modes_of(one(10, Split(line, phase, (3, 1), ("A", "B"))), 0) == ((((0, 8), (1, 2)),), True)
+    assert enumerate_modes(one(10, Split(line, phase, (3, 1), ("A", "B"))), 0) == ((((0, 8), (1, 2)),), True)
     singles = tuple(((device, 10),) for device in range(5))
-    assert modes_of(one(10, NoSplit(line, phase)), 0)[0][:2] == singles[:2]
-    assert modes_of(one(10, PlaceDirective(line, (phase,), "B")), 0) == ((((1, 10),),), True)
+    assert enumerate_modes(one(10, NoSplit(line, phase)), 0)[0][:2] == singles[:2]
+    assert enumerate_modes(one(10, PlaceDirective(line, (phase,), "B")), 0) == ((((1, 10),),), True)
 
 
 def test_atomic_phases_are_complete_with_as_many_equal_devices_as_phases() -> None:

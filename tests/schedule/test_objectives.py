@@ -11,11 +11,11 @@ from share import SHARE, seeds
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.bounds.bound_strategies import (
     energy_of_schedule,
-    exact_value,
-    floor_of,
+    exact_objective_value,
     load_of_schedule,
-    value,
-    values,
+    objective_lower_bound,
+    objective_value,
+    objective_values,
 )
 from rho.backend.schedule.problem import (
     Before,
@@ -33,7 +33,7 @@ from rho.backend.schedule.problem import (
     SourceLine,
 )
 from rho.backend.schedule.search.instance_transformations import unrolled
-from rho.backend.schedule.search.lexicographic_search import plan_objectives, reprove
+from rho.backend.schedule.search.lexicographic_search import bound_is_reproved, plan_objectives
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import DEFAULT, FAST, Budget
 from rho.backend.schedule.solution import Status
@@ -109,7 +109,7 @@ class TestEnergy:
         answer = plan_objectives(problem)
         assert (answer.status, answer.values, answer.lower_bound) == (Status.OPTIMAL, (joules * 1000,), joules * 1000)
         assert answer.schedule is not None and [shard.device for shard in answer.schedule.shards] == [device]
-        assert reprove(problem, answer)
+        assert bound_is_reproved(problem, answer)
 
     @pytest.mark.parametrize(("deadline", "millijoules"), [(None, 1000), (100, 1000), (98, 1080), (60, 2600), (34, 3640)])
     def test_what_does_not_fit_into_the_time_is_done_dearly(self, deadline: int | None, millijoules: int) -> None:
@@ -196,8 +196,8 @@ class TestSyncs:
         problem = self.reduction(Objective.LATENCY, Objective.MACHINES, Objective.SYNCS)
         answer = plan_objectives(problem)
         assert answer.schedule is not None
-        assert values(problem, answer.schedule) == answer.values == (35, 2, 2)
-        assert value(problem, answer.schedule, Objective.THROUGHPUT) == 10
+        assert objective_values(problem, answer.schedule) == answer.values == (35, 2, 2)
+        assert objective_value(problem, answer.schedule, Objective.THROUGHPUT) == 10
 
 
 def test_the_same_every_time() -> None:
@@ -224,13 +224,13 @@ def test_floors_are_below_every_schedule_and_close_to_some(objective: Objective,
         random = Random(seed)
         problem = powered(random, objective, off=off)
         shortest = plan_problem(problem, FAST).lower_bound
-        floor = floor_of(problem, objective, shortest)
+        floor = objective_lower_bound(problem, objective, shortest)
         for _ in range(20):
             schedule = lay_out(problem, decisions_for(random, problem))
             if schedule is not None:
-                worth = exact_value(problem, schedule, objective)
+                worth = exact_objective_value(problem, schedule, objective)
                 soon = replace(problem, directives=(*problem.directives, Deadline(HERE, schedule.makespan)))
-                within = floor_of(soon, objective, shortest)
+                within = objective_lower_bound(soon, objective, shortest)
                 assert floor <= within <= worth, seed
                 close += worth and 4 * floor >= worth
                 higher += floor < within
@@ -265,4 +265,4 @@ def test_the_interval_of_unequal_devices_is_bounded_by_their_work_together() -> 
     tasks = tuple(PhaseTask(f"p{i}", {"fast": Ticks(((100, 50),)), "slow": Ticks(((100, 100),))}, rows=100) for i in range(6))
     devices = (DeviceGroup("a", "fast", home=True), DeviceGroup("b", "slow"))
     problem = Problem(devices, (), tasks, (), objectives=(Objective.THROUGHPUT,))
-    assert floor_of(problem, Objective.THROUGHPUT, 0) in (199, 200)  # weights are sought in floating point
+    assert objective_lower_bound(problem, Objective.THROUGHPUT, 0) in (199, 200)  # weights are sought in floating point

@@ -9,8 +9,8 @@ from share import seeds
 
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.problem import Deadline, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, SourceLine
-from rho.backend.schedule.search.lexicographic_search import reprove
-from rho.backend.schedule.search.mode_enumeration import common_ticks, in_larger_ticks, in_own_ticks
+from rho.backend.schedule.search.lexicographic_search import bound_is_reproved
+from rho.backend.schedule.search.mode_enumeration import common_ticks, in_larger_ticks, in_original_ticks
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.solution import Status
 from rho.backend.schedule.verify.schedule_checks import verify
@@ -43,7 +43,7 @@ def test_the_optimum_is_a_multiple() -> None:
         assert size % 6 == 0 or (size == 1 and decided_by_memory)
         answer = plan_problem(problem)
         assert answer.status is Status.OPTIMAL and not verify(problem, answer)
-        assert reprove(problem, answer)
+        assert bound_is_reproved(problem, answer)
         if problem.devices[0].memory is None:
             modes = [[((d, 1),) for d in range(2)] for _ in problem.phases]
             assert answer.values == (shortest(problem, modes),), seed
@@ -55,7 +55,7 @@ def test_a_bound_is_rounded_up() -> None:
     problem = Problem((DeviceGroup("p", "p", 2, home=True),), (), phases, ())
     answer = plan_problem(problem)
     assert answer.values == (200,) and answer.proof.method == "bound" and answer.lower_bound == 200
-    assert in_own_ticks(plan_problem(in_larger_ticks(problem, 100)), 100).values == (200,)
+    assert in_original_ticks(plan_problem(in_larger_ticks(problem, 100)), 100).values == (200,)
 
 
 def test_what_links_and_rows_decide_is_left_as_it_is() -> None:

@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from rho.backend.devices.cost_functions import Ticks
-from rho.backend.schedule.bounds.head_tail_bounds import Costs, fill
-from rho.backend.schedule.bounds.single_phase_split import PhaseSplit, split
+from rho.backend.schedule.bounds.head_tail_bounds import Costs, apportion_within
+from rho.backend.schedule.bounds.single_phase_split import PhaseSplit, split_single_phase
 from rho.backend.schedule.problem import (
     Combine,
     DeviceGroup,
@@ -27,7 +27,7 @@ MB = 1_000_000
 
 
 def solve(problem: Problem) -> PhaseSplit:
-    found = split(Costs(Timer(problem)))
+    found = split_single_phase(Costs(Timer(problem)))
     assert found is not None
     return found
 
@@ -166,4 +166,4 @@ def test_forty_unequal_devices() -> None:
     ("counts", "rows", "expected"), [([134, 67], 200, [133, 67]), ([6, 14], 20, [6, 14]), ([5, 5, 5], 2, [1, 1, 0])]
 )
 def test_fill_is_in_proportion(counts: list[int], rows: int, expected: list[int]) -> None:
-    assert fill(counts, rows) == expected
+    assert apportion_within(counts, rows) == expected

@@ -48,7 +48,7 @@ from rho.backend.schedule.solution import (
 )
 from rho.backend.schedule.timeline.fence_insertion import Merging, synchronise
 from rho.backend.schedule.timeline.serial_sgs import lay_out
-from rho.backend.schedule.verify.judge import Rule, tiled
+from rho.backend.schedule.verify.judge import Rule, is_tiled
 from rho.backend.schedule.verify.schedule_checks import memory_in_use, verify, verify_schedule
 from rho.lang.diagnostics.model import Code
 from rho.tests.plans.answers import together
@@ -384,5 +384,5 @@ def test_the_memory_of_what_holds_nothing_suffices() -> None:
 
 def test_what_is_empty_along_one_axis_is_tiled_along_the_others() -> None:
     box = ((0, 3), (0, 0))
-    assert tiled(box, [((0, 1), (0, 0)), ((1, 3), (0, 0))]) and tiled(box, [box]) and tiled(((0, 0),), [((0, 0),)])
-    assert not tiled(box, [((0, 1), (0, 0))]) and not tiled(box, [box, box]) and not tiled(((0, 0),), [])
+    assert is_tiled(box, [((0, 1), (0, 0)), ((1, 3), (0, 0))]) and is_tiled(box, [box]) and is_tiled(((0, 0),), [((0, 0),)])
+    assert not is_tiled(box, [((0, 1), (0, 0))]) and not is_tiled(box, [box, box]) and not is_tiled(((0, 0),), [])

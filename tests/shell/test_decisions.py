@@ -69,7 +69,7 @@ def test_made_again(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_in_place(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text, lines = example()
-    monkeypatch.setattr(BlockLiveness, "dying", lambda *around: None)
+    monkeypatch.setattr(BlockLiveness, "overwritable_operand", lambda *around: None)
     without = plan(rho, tmp_path, text)
     assert said(without) == [line for line in lines if not line.startswith("in place")]
     assert not [line for line in without if " over " in line and line.startswith(" ")]

@@ -10,16 +10,16 @@ from math import exp
 from typing import TYPE_CHECKING, Final
 
 from ..problem import DeviceIndex, Objective, Problem
-from ..search.list_scheduling import acceptable, retime
+from ..search.list_scheduling import best_timing, within_limits
 from ..search.strategy import MOST_DEVICES, SearchContext, Strategy
 from ..solution import Decisions, Queueing, Schedule
 from ..timeline.fence_insertion import synchronise
 from ..timeline.problem_index import Routes
 from ..timeline.serial_sgs import FOREVER, Timer
 from ..timeline.step_graph import order_of
-from .head_tail_bounds import Bound, BoundSet, Costs, least
-from .lp_relaxation import Fluid, worth
-from .single_phase_split import split
+from .head_tail_bounds import Bound, BoundSet, Costs, bisect_min
+from .lp_relaxation import LpRelaxation, is_applicable
+from .single_phase_split import split_single_phase
 
 if TYPE_CHECKING:
     from ..exact.z3_solver import SolverSteps
@@ -40,28 +40,28 @@ MOST_WINDOWS: Final = 24
 MOST_HEADS: Final = 1024
 """Classes times phases up to which windows also begin by the earliest start on each class."""
 ROUNDS: Final = 60
-TURNS: Final = 3
-SHUT: Final = 1 << 20
+WEIGHT_ROUNDS: Final = 3
+CLOSED_CLASS_WEIGHT: Final = 1 << 20
 """How much dearer than any other a class is that has no time at all."""
 
 
 def best_bound(bounds: BoundSet) -> Bound:
-    """The best of all bounds but `energy`, which takes longer."""
-    return max((bounds.path, load(bounds), bounds.links()), key=lambda bound: bound.ticks)
+    """The best of all bounds but `energetic_bound`, which takes longer."""
+    return max((bounds.path, load_bound(bounds), bounds.links()), key=lambda bound: bound.ticks)
 
 
-def load(bounds: BoundSet) -> Bound:
+def load_bound(bounds: BoundSet) -> Bound:
     """The best window."""
     order = bounds.order
-    tail = [min(bounds.rest(p, c) for c in bounds.tails[p]) for p in range(len(order))]
-    work, number_of = works(bounds), sizes(bounds)
+    tail = [min(bounds.tail_with_combine(p, c) for c in bounds.tails[p]) for p in range(len(order))]
+    work, number_of = work_by_class(bounds), class_sizes(bounds)
     number = min(sum(number_of), bounds.timer.limits.machines or sum(number_of))
     best = 0
     count = max(3, min(MOST_WINDOWS, 1500 // len(order)))
     for head in _heads(bounds):
-        for a in _spread(head, count):
+        for a in _evenly_chosen(head, count):
             late = [p for p in order if head[p] >= a]
-            for b in _spread([tail[p] for p in late], count):
+            for b in _evenly_chosen([tail[p] for p in late], count):
                 chosen = [p for p in late if tail[p] >= b]
                 first = min(min(bounds.heads[p].values()) for p in chosen)
                 best = max(best, _Window(bounds, chosen, work, number_of).bound(best))
@@ -77,17 +77,17 @@ def _heads(bounds: BoundSet) -> list[tuple[int, ...]]:
     return list(dict.fromkeys((tuple(first), *on_each)))
 
 
-def shared(bounds: BoundSet) -> int:
+def min_max_load(bounds: BoundSet) -> int:
     """The busiest device works for at least so many ticks."""
-    return _Window(bounds, bounds.order, works(bounds), sizes(bounds), whenever=True).bound(0)
+    return _Window(bounds, bounds.order, work_by_class(bounds), class_sizes(bounds), whenever=True).bound(0)
 
 
-def works(bounds: BoundSet) -> list[dict[int, int]]:
+def work_by_class(bounds: BoundSet) -> list[dict[int, int]]:
     """By phase and class, `SCALE` times the least ticks of work."""
     return [{c: _work_on(bounds, p, c) for c in bounds.costs.allowed_classes[p]} for p in range(len(bounds.order))]
 
 
-def sizes(bounds: BoundSet) -> list[int]:
+def class_sizes(bounds: BoundSet) -> list[int]:
     """Devices of each class that may work."""
     machines = bounds.timer.limits.machines
     return [len(members) if machines is None else min(len(members), machines) for members in bounds.costs.members]
@@ -96,7 +96,7 @@ def sizes(bounds: BoundSet) -> list[int]:
 def _work_on(bounds: BoundSet, phase: int, kind: int) -> int:
     """SCALE times the least ticks that all of a phase takes on a class; a part takes at least its share."""
     task = bounds.phases[phase]
-    if bounds.whole[phase]:
+    if bounds.undivided[phase]:
         return bounds.ticks_on(phase, kind) * SCALE
     rate = task.ticks[bounds.timer.kinds[bounds.costs.members[kind][0]]].rate(task.rows)
     return SCALE * task.rows * rate.numerator // rate.denominator
@@ -116,12 +116,12 @@ class _Window:
     ) -> None:
         self.jobs = [list(work[p].items()) for p in chosen]
         self.sizes = sizes
-        self.lost = (
+        self.unavailable = (
             [0] * len(sizes)
             if whenever
             else [
                 min((bounds.heads[p][c] for p in chosen if c in work[p]), default=0)
-                + min((bounds.rest(p, c) for p in chosen if c in work[p]), default=0)
+                + min((bounds.tail_with_combine(p, c) for p in chosen if c in work[p]), default=0)
                 for c in range(len(sizes))
             ]
         )
@@ -133,14 +133,15 @@ class _Window:
             work, kind = min((w, c) for c, w in job)
             on_fastest[kind] += work
         if all(
-            w == 0 or lost - (-w // (SCALE * n)) <= known for w, n, lost in zip(on_fastest, self.sizes, self.lost, strict=True)
+            w == 0 or lost - (-w // (SCALE * n)) <= known
+            for w, n, lost in zip(on_fastest, self.sizes, self.unavailable, strict=True)
         ):
             return known  # everything on its fastest class fits in that time
         best = known
         if len(self.sizes) <= 16:
             for kind in range(len(self.sizes)):
                 best = self.least_time([SCALE * (c == kind) for c in range(len(self.sizes))], best)
-        for _ in range(TURNS):
+        for _ in range(WEIGHT_ROUNDS):
             ticks = self.least_time(self.weights(best), best)
             if ticks == best:
                 break
@@ -152,18 +153,20 @@ class _Window:
         work = sum(min(weights[c] * w for c, w in job) for job in self.jobs)
 
         def room(time: int) -> int:
-            return SCALE * sum(w * n * max(0, time - lost) for w, n, lost in zip(weights, self.sizes, self.lost, strict=True))
+            return SCALE * sum(
+                w * n * max(0, time - lost) for w, n, lost in zip(weights, self.sizes, self.unavailable, strict=True)
+            )
 
         if room(known) >= work:
             return known
         width = sum(w * n for w, n in zip(weights, self.sizes, strict=True))
-        ceiling = max(known, *self.lost) + -(-work // (SCALE * width))
-        return least(known, ceiling, lambda time: room(time) >= work)
+        ceiling = max(known, *self.unavailable) + -(-work // (SCALE * width))
+        return bisect_min(known, ceiling, lambda time: room(time) >= work)
 
     def weights(self, time: int) -> list[int]:
         """A few rounds of multiplicative updates at T = `time` + 1: a class that the cheapest assignment overloads gets
         dearer."""
-        room = [float(n * max(0, time + 1 - lost)) for n, lost in zip(self.sizes, self.lost, strict=True)]
+        room = [float(n * max(0, time + 1 - lost)) for n, lost in zip(self.sizes, self.unavailable, strict=True)]
         open_classes = [c for c, ticks in enumerate(room) if ticks > 0]
         if not open_classes:
             return [1] * len(room)
@@ -171,7 +174,7 @@ class _Window:
         weights = [1.0 / sum(room) if ticks > 0 else 0.0 for ticks in room]
         best, best_value = weights, -1.0
         for step in range(ROUNDS):
-            shut = SHUT * max(weights)
+            shut = CLOSED_CLASS_WEIGHT * max(weights)
             current = [w if room[c] > 0 else shut for c, w in enumerate(weights)]
             load = [0.0] * len(room)
             value = 0.0
@@ -192,24 +195,24 @@ class _Window:
         return [int(w * scale) for w in best]
 
 
-def energy(bounds: BoundSet, start: int) -> Bound:
+def energetic_bound(bounds: BoundSet, start: int) -> Bound:
     """From `start` on, the least T in which no interval has more work than all devices together can do in it: whatever its
     place between head and tail, a phase does the overlap of its leftmost or of its rightmost position."""
     devices = sum(map(len, bounds.costs.members))
     devices = min(devices, bounds.timer.limits.machines or devices)
     jobs: list[tuple[int, int, int]] = []
     for p in bounds.order:
-        if bounds.whole[p]:
+        if bounds.undivided[p]:
             ticks = min(bounds.ticks_on(p, c) for c in bounds.costs.allowed_classes[p])
             if ticks:
-                jobs.append((min(bounds.heads[p].values()), ticks, min(bounds.rest(p, c) for c in bounds.tails[p])))
+                jobs.append((min(bounds.heads[p].values()), ticks, min(bounds.tail_with_combine(p, c) for c in bounds.tails[p])))
     time = start
-    while (lack := _lacking(jobs, devices, time)) > 0:
+    while (lack := _excess_work(jobs, devices, time)) > 0:
         time += -(-lack // max(1, devices))
     return Bound(time, "energy")
 
 
-def _lacking(jobs: Sequence[tuple[int, int, int]], devices: int, time: int) -> int:
+def _excess_work(jobs: Sequence[tuple[int, int, int]], devices: int, time: int) -> int:
     """How much more work than there is room for some interval has in any schedule of `time`; at most 0 if none has."""
     begins = sorted({head for head, _, _ in jobs} | {time - tail - ticks for _, ticks, tail in jobs})
     ends = sorted({time - tail for _, _, tail in jobs} | {head + ticks for head, ticks, _ in jobs})
@@ -227,7 +230,7 @@ def _lacking(jobs: Sequence[tuple[int, int, int]], devices: int, time: int) -> i
     return worst
 
 
-def _spread(values: Sequence[int], count: int) -> list[int]:
+def _evenly_chosen(values: Sequence[int], count: int) -> list[int]:
     """The different values, or `count` of them evenly if there are more."""
     different = sorted(set(values))
     if len(different) <= count:
@@ -247,10 +250,10 @@ WIDTHS: Final = (1, 2, 4, 16)
 
 def _split(context: SearchContext) -> None:
     _ = context.bounds  # layouts stop early by them
-    incumbent, answer = context.incumbent, split(context.costs)
+    incumbent, answer = context.incumbent, split_single_phase(context.costs)
     if answer is None:
         return
-    if answer.schedule is not None and acceptable(context.timer.limits, answer.schedule):
+    if answer.schedule is not None and within_limits(context.timer.limits, answer.schedule):
         incumbent.offer(answer.schedule)
         # of equally long plans the one with the fewest shards: that of the cut
         if incumbent.schedule is not None and answer.schedule.makespan == incumbent.schedule.makespan:
@@ -261,13 +264,13 @@ def _split(context: SearchContext) -> None:
 
 
 def _split_refutes(context: SearchContext, bound: int, steps: SolverSteps) -> bool:
-    answer = split(context.costs)
+    answer = split_single_phase(context.costs)
     return answer is not None and answer.lower_bound >= bound
 
 
 SINGLE_SPLIT: Final = Strategy(
     "single-split", "one phase that can be cut, dealt out exactly, with the certificate that rows sum to too few a tick earlier",
-    _split, lambda context: not context.has_together, _split_refutes, first=True,
+    _split, lambda context: not context.has_distributed_phases, _split_refutes, always_runs=True,
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------- bounds alone
@@ -279,19 +282,22 @@ def _paths(context: SearchContext) -> None:
 
 PATHS: Final = Strategy(
     "paths", "the longest path, and the work of devices and links shared out as a fluid",
-    _paths, refutes=lambda context, bound, _: best_bound(context.bounds).ticks >= bound, of_chunks=True,
+    _paths, refutes=lambda context, bound, _: best_bound(context.bounds).ticks >= bound, supports_chunks=True,
 )  # fmt: skip
 
 
 def _energetic(context: SearchContext) -> None:
-    context.incumbent.raise_bound(energy(context.bounds, context.incumbent.bound).ticks, "bound")
+    context.incumbent.raise_bound(energetic_bound(context.bounds, context.incumbent.bound).ticks, "bound")
 
 
 ENERGETIC: Final = Strategy(
-    "energetic", "no interval has more work than all devices can do in it",
-    _energetic, lambda context: len(context.problem.phases) <= MOST_ENERGY,
-    lambda context, bound, _: energy(context.bounds, best_bound(context.bounds).ticks).ticks >= bound, of_chunks=True,
-)  # fmt: skip
+    "energetic",
+    "no interval has more work than all devices can do in it",
+    _energetic,
+    lambda context: len(context.problem.phases) <= MOST_ENERGY,
+    lambda context, bound, _: energetic_bound(context.bounds, best_bound(context.bounds).ticks).ticks >= bound,
+    supports_chunks=True,
+)
 
 # ------------------------------------------------------------------------------------- LP relaxation
 
@@ -300,23 +306,23 @@ def _lp_relaxation(context: SearchContext) -> None:
     incumbent = context.incumbent
     if incumbent.schedule is None:
         return
-    fluid = Fluid(context.bounds, incumbent.schedule.makespan)
+    fluid = LpRelaxation(context.bounds, incumbent.schedule.makespan)
     incumbent.raise_bound(fluid.bound(), "bound")
     if fluid.solved:
         for width in (MOST_DEVICES,) if context.few_devices else WIDTHS:
-            decisions = Decisions(fluid.guided(width), tuple(context.bounds.order), Queueing.INSERT)
-            guided = retime(context.timer, "LP relaxation", decisions)
-            if context.guided is None or (guided.ticks or FOREVER) < (context.guided.ticks or FOREVER):
-                context.guided = guided
-        incumbent.offer(context.guided.schedule if context.guided is not None else None)
+            decisions = Decisions(fluid.rounded_modes(width), tuple(context.bounds.order), Queueing.INSERT)
+            guided = best_timing(context.timer, "LP relaxation", decisions)
+            if context.lp_rounded is None or (guided.ticks or FOREVER) < (context.lp_rounded.ticks or FOREVER):
+                context.lp_rounded = guided
+        incumbent.offer(context.lp_rounded.schedule if context.lp_rounded is not None else None)
 
 
 def _lp_applies(context: SearchContext) -> bool:
-    return worth(context.bounds, FOREVER if context.incumbent.schedule is None else context.incumbent.schedule.makespan)
+    return is_applicable(context.bounds, FOREVER if context.incumbent.schedule is None else context.incumbent.schedule.makespan)
 
 
 def _lp_refutes(context: SearchContext, bound: int, steps: SolverSteps) -> bool:
-    return Fluid(context.bounds, bound).bound() >= bound
+    return LpRelaxation(context.bounds, bound).bound() >= bound
 
 
 LP_RELAXATION: Final = Strategy(
@@ -335,8 +341,8 @@ LP_RELAXATION: Final = Strategy(
 #   work for so long only; each phase goes where its work costs least, to which prices of the classes' time are added (the dual
 #   of the linear program; any prices give a bound).  With `power_off_unused` a device other than home that works is on at least
 #   for as long, so its work costs its active power.
-# * Interval: no weights of the classes of devices let the busiest device work for less (`loads.shared`), and a phase that is not
-#   cut works on one device.
+# * Interval: no weights of the classes of devices let the busiest device work for less (`loads.min_max_load`), and a phase that
+# is not   cut works on one device.
 
 GRAIN: Final = 1 << 10
 """Prices are in parts of a milliwatt."""
@@ -344,7 +350,7 @@ PRICE_ROUNDS: Final = 3
 """Of setting the best price of each class, the others as they are."""
 
 
-def floor_of(problem: Problem, objective: Objective, shortest: int) -> int:
+def objective_lower_bound(problem: Problem, objective: Objective, shortest: int) -> int:
     """No schedule is worth less (energy in picojoules); `shortest`: no schedule is shorter."""
     if objective not in (Objective.ENERGY, Objective.THROUGHPUT) or not problem.phases:
         return 0
@@ -353,20 +359,20 @@ def floor_of(problem: Problem, objective: Objective, shortest: int) -> int:
         return 0
     bounds = BoundSet(costs)
     if objective is Objective.ENERGY:
-        return _energy(problem, bounds, shortest)
-    undivided = (min(bounds.ticks_on(p, c) for c in costs.allowed_classes[p]) for p in bounds.order if bounds.whole[p])
-    return -(-max(shared(bounds), max(undivided, default=0)) // problem.executions)
+        return _energy_bound(problem, bounds, shortest)
+    undivided = (min(bounds.ticks_on(p, c) for c in costs.allowed_classes[p]) for p in bounds.order if bounds.undivided[p])
+    return -(-max(min_max_load(bounds), max(undivided, default=0)) // problem.executions)
 
 
-def _energy(problem: Problem, bounds: BoundSet, shortest: int) -> int:
+def _energy_bound(problem: Problem, bounds: BoundSet, shortest: int) -> int:
     groups = problem.devices
     if any(group.active_mw < group.idle_mw for group in groups):
         return 0  # work that saves energy: nothing is known of how much there is at the most
     on = [group.idle_mw * group.count for group in groups]
     if problem.power_off_unused:
         on = [group.idle_mw for group in groups if group.home]
-    powers = [_power(problem, bounds, c) * GRAIN for c in range(len(bounds.costs.members))]
-    work, number, latest = works(bounds), sizes(bounds), bounds.timer.limits.deadline
+    powers = [_least_power(problem, bounds, c) * GRAIN for c in range(len(bounds.costs.members))]
+    work, number, latest = work_by_class(bounds), class_sizes(bounds), bounds.timer.limits.deadline
     prices = [0] * len(powers)
 
     def worth() -> int:
@@ -386,11 +392,13 @@ def _energy(problem: Problem, bounds: BoundSet, shortest: int) -> int:
         others = GRAIN * sum(on) - sum(p * n for p, n in zip(prices, number, strict=True)) + prices[kind] * number[kind]
         most = max((powers[c] * ticks // ticks_by_class[kind] for ticks_by_class in work if ticks_by_class.get(kind) for c,
             ticks in ticks_by_class.items()), default=0)
-        prices[kind] = least(0, max(0, others // number[kind]) if latest is None else most + sum(prices), partial(falls, kind))
+        prices[kind] = bisect_min(
+            0, max(0, others // number[kind]) if latest is None else most + sum(prices), partial(falls, kind)
+        )
     return problem.tick_ns * (worth() // GRAIN)
 
 
-def _power(problem: Problem, bounds: BoundSet, kind: int) -> int:
+def _least_power(problem: Problem, bounds: BoundSet, kind: int) -> int:
     """Milliwatts that working on a class of devices costs at the least, beside what is counted as always on."""
 
     def of(device: int) -> int:
@@ -412,7 +420,7 @@ def _power(problem: Problem, bounds: BoundSet, kind: int) -> int:
 # ticks divided by the executions that the schedule holds.  A problem of several `batches` is planned as `unrolled`: one phase
 # per execution, so that executions may be shared out over devices.
 
-def value(problem: Problem, schedule: Schedule, objective: Objective) -> int:
+def objective_value(problem: Problem, schedule: Schedule, objective: Objective) -> int:
     """Ticks, ticks of the initiation interval, millijoules rounded up, devices, or syncs."""
     match objective:
         case Objective.LATENCY:
@@ -422,31 +430,31 @@ def value(problem: Problem, schedule: Schedule, objective: Objective) -> int:
         case Objective.ENERGY:
             return -(-energy_of_schedule(problem, schedule) // 10**9)
         case Objective.MACHINES:
-            return machines(schedule)
+            return machine_count(schedule)
         case Objective.SYNCS:
-            return syncs(problem, schedule)
+            return sync_count(problem, schedule)
 
 
-def values(problem: Problem, schedule: Schedule) -> tuple[int, ...]:
+def objective_values(problem: Problem, schedule: Schedule) -> tuple[int, ...]:
     """The value of each of the problem's objectives, in their order."""
-    return tuple(value(problem, schedule, objective) for objective in problem.objectives)
+    return tuple(objective_value(problem, schedule, objective) for objective in problem.objectives)
 
 
-def machines(schedule: Schedule) -> int:
+def machine_count(schedule: Schedule) -> int:
     """Devices with a shard."""
     return len({shard.device for shard in schedule.shards})
 
 
-def syncs(problem: Problem, schedule: Schedule) -> int:
+def sync_count(problem: Problem, schedule: Schedule) -> int:
     """Waits of devices."""
     return synchronise(problem, schedule).syncs
 
 
-def transfers(schedule: Schedule) -> int:
+def transfer_count(schedule: Schedule) -> int:
     return len(schedule.transfers)
 
 
-def receivers(schedule: Schedule) -> int:
+def receiver_count(schedule: Schedule) -> int:
     return len({transfer.target for transfer in schedule.transfers})
 
 
@@ -499,6 +507,8 @@ def energy_of_schedule(problem: Problem, schedule: Schedule) -> int:
     return -(-total.numerator // total.denominator)
 
 
-def exact_value(problem: Problem, schedule: Schedule, objective: Objective) -> int:
-    """Like `value`, in the finest unit: picojoules."""
-    return energy_of_schedule(problem, schedule) if objective is Objective.ENERGY else value(problem, schedule, objective)
+def exact_objective_value(problem: Problem, schedule: Schedule, objective: Objective) -> int:
+    """Like `objective_value`, in the finest unit: picojoules."""
+    return (
+        energy_of_schedule(problem, schedule) if objective is Objective.ENERGY else objective_value(problem, schedule, objective)
+    )

@@ -86,7 +86,7 @@ class Costs:
             result += alike.values()
         return result
 
-    def single(self, phase: int, device: int) -> Mode:
+    def undivided_mode(self, phase: int, device: int) -> Mode:
         """The mode of all of `phase` on one device (or the one that a directive fixes)."""
         fixed = self.timer.limits.fixed.get(phase)
         return fixed if fixed is not None else ((device, self.timer.problem.phases[phase].units),)
@@ -94,7 +94,7 @@ class Costs:
     def ticks(self, phase: int, device: int) -> int:
         """Ticks of all of `phase` there."""
         result = 0
-        for holder, rows in self.single(phase, device):
+        for holder, rows in self.undivided_mode(phase, device):
             result = max(result, self.timer.ticks(phase, holder, rows) or 0)
         combine = self.timer.problem.phases[phase].combine
         return result + (combine.ticks_per_shard if combine is not None else 0)
@@ -105,16 +105,16 @@ class Costs:
             return 0
         key = (edge, self.class_of[source], self.class_of[target])
         if key not in self._links:
-            self._links[key] = self._between(edge, source, target)
+            self._links[key] = self._transfer_ticks(edge, source, target)
         return self._links[key]
 
-    def carried(self, edge: int) -> int:
+    def edge_bytes(self, edge: int) -> int:
         """Bytes on a link of what all of the target phase needs of the source, by Note [Needs] of `problem`."""
         timer = self.timer
         low, high = timer.part(edge, 0, timer.problem.phases[timer.targets[edge]].units)
         return timer.part_bytes(timer.sources[edge], low, high, timer.problem.edges[edge].bytes)
 
-    def _between(self, edge: int, source: int, target: int) -> int | None:
+    def _transfer_ticks(self, edge: int, source: int, target: int) -> int | None:
         timer = self.timer
         delay = timer.delays[edge]
         if delay is not None:
@@ -122,7 +122,7 @@ class Costs:
         path = timer.routes.path(source, target)
         if path is None:
             return None
-        size = self.carried(edge)
+        size = self.edge_bytes(edge)
         return sum(timer.problem.links[hop.link].occupied(size) + hop.latency for hop in path) + timer.syncs[target]
 
     def mean_ticks(self, phase: int) -> Fraction:
@@ -156,7 +156,7 @@ class Costs:
 #
 # Arithmetic of cuts: the largest count within a limit, the least time that is enough, rows in proportion, bytes in words.
 
-def fill(counts: Sequence[int], rows: int) -> list[int]:
+def apportion_within(counts: Sequence[int], rows: int) -> list[int]:
     """`rows` in proportion to `counts`, none above its own; the rest by largest remainder."""
     total = sum(counts)
     result = [count * rows // total for count in counts]
@@ -168,7 +168,7 @@ def fill(counts: Sequence[int], rows: int) -> list[int]:
     return result
 
 
-def most(limit: int, within: Callable[[int], bool]) -> int:
+def bisect_max(limit: int, within: Callable[[int], bool]) -> int:
     """The largest r <= `limit` with `within(r)`, which holds up to some r and for 0."""
     low, high = 0, limit
     while low < high:
@@ -180,7 +180,7 @@ def most(limit: int, within: Callable[[int], bool]) -> int:
     return low
 
 
-def least(low: int, high: int, enough: Callable[[int], bool]) -> int:
+def bisect_min(low: int, high: int, enough: Callable[[int], bool]) -> int:
     """The least D in [low, high] with `enough(D)`, which holds from some D on and for `high`."""
     while low < high:
         middle = (low + high) // 2
@@ -238,13 +238,13 @@ class BoundSet:
         self.phases = self.timer.problem.phases
         self.chunked = self.timer.problem.chunks > 1
         self.home = costs.class_of[self.timer.home]
-        self.whole = [self._is_whole(p) for p in range(len(order))]
+        self.undivided = [self._is_undivided(p) for p in range(len(order))]
         """Phases that run on one device in every plan."""
         self._forward: list[dict[int, int]] = [{} for _ in order]
         self._back: list[dict[int, int]] = [{} for _ in order]
         self._ends = [0] * len(order)
-        self._incoming = [self._way_in(members[0]) for members in costs.members]
-        self._made: list[dict[int, int]] = [{} for _ in order]
+        self._incoming = [self._inbound_channel(members[0]) for members in costs.members]
+        self._made_bytes: list[dict[int, int]] = [{} for _ in order]
         """By phase and class: the bytes that come to a device which makes all of the output.  See Note [Inflow]."""
         self._find_heads()
         self._find_tails()
@@ -255,7 +255,7 @@ class BoundSet:
 
     # ------------------------------------------------------------------------------ phases
 
-    def _is_whole(self, phase: int) -> bool:
+    def _is_undivided(self, phase: int) -> bool:
         limits = self.timer.limits
         task = self.phases[phase]
         if phase in limits.fixed:
@@ -266,25 +266,25 @@ class BoundSet:
         """Ticks of all of a phase on a device of that class."""
         return self.timer.ticks(phase, self.costs.members[kind][0], self.phases[phase].units) or 0
 
-    def least_on(self, phase: int, kind: int) -> int:
+    def min_shard_ticks(self, phase: int, kind: int) -> int:
         """Ticks of the smallest shard that a phase may have on a device of that class."""
-        if self.whole[phase]:
+        if self.undivided[phase]:
             return self.ticks_on(phase, kind)
         return self.timer.least(phase, self.costs.members[kind][0], 1)
 
-    def combined(self, phase: int) -> int:
+    def combine_ticks(self, phase: int) -> int:
         """The least ticks of its combine."""
         combine = self.phases[phase].combine
         return 0 if combine is None else combine.ticks_per_shard
 
-    def rest(self, phase: int, kind: int) -> int:
+    def tail_with_combine(self, phase: int, kind: int) -> int:
         """The ticks that must pass after a shard of `phase` on that class has ended, its combine included."""
         tail = self._back[phase][kind]
         if self.phases[phase].combine is None:
             return tail
-        return self.to_combine(phase, kind) + self.combined(phase) + tail
+        return self.partial_ticks(phase, kind) + self.combine_ticks(phase) + tail
 
-    def to_combine(self, phase: int, kind: int) -> int:
+    def partial_ticks(self, phase: int, kind: int) -> int:
         """The least ticks from the end of a shard to the arrival of its partial at home, if it has a combine."""
         timer = self.timer
         combine = self.phases[phase].combine
@@ -295,10 +295,10 @@ class BoundSet:
             return FAR
         return sum(timer.problem.links[hop.link].occupied(combine.bytes) + hop.latency for hop in path) + timer.syncs[timer.home]
 
-    def _filled(self, phase: int, offsets: Mapping[int, int]) -> int:
+    def _water_filled_ticks(self, phase: int, offsets: Mapping[int, int]) -> int:
         """The least time in which all rows are done, where a class loses `offsets` of it, by the best cut; combine included."""
         task, timer = self.phases[phase], self.timer
-        each = self.combined(phase)
+        each = self.combine_ticks(phase)
         barrier = task.combine is not None and task.combine.barrier
         if phase in timer.limits.fixed:
             mode = timer.limits.fixed[phase]
@@ -316,10 +316,10 @@ class BoundSet:
 
         ceiling = min(offsets[c] + (timer.ticks(phase, d, task.rows) or 0) for c, d, _ in groups)
         limit = min(sum(number for _, _, number in groups), task.rows, timer.limits.machines or task.rows)
-        time = least(0, ceiling, lambda t: reach(t, limit) >= task.rows)
+        time = bisect_min(0, ceiling, lambda t: reach(t, limit) >= task.rows)
         if not each or not barrier or limit > MOST_SHARDS:
             return time + each
-        return least(time + each, ceiling + each, lambda t: any(
+        return bisect_min(time + each, ceiling + each, lambda t: any(
             reach(t - each * n, n) >= task.rows for n in range(1, limit + 1) if t >= each * n
         ))  # fmt: skip
 
@@ -342,7 +342,7 @@ class BoundSet:
         path = self.timer.routes.path(near, far)
         return FAR if path is None else sum(hop.latency for hop in path) + self.timer.syncs[far]
 
-    def _way_in(self, device: int) -> tuple[Fraction, int] | None:
+    def _inbound_channel(self, device: int) -> tuple[Fraction, int] | None:
         """Bytes a tick that may come to a device, and the ticks after the last of them; None: nothing is known."""
         routes, devices = self.timer.routes, len(self.timer.kinds)
         if devices > MOST_EXACT or not self.timer.linked:
@@ -357,22 +357,22 @@ class BoundSet:
         last = self.timer.syncs[device] + min((hop.latency for hop in hops), default=0)
         return (sum(rates.values(), Fraction(0)), last) if rates else None
 
-    def _inflow(self, edge: int, kind: int) -> int:
+    def _inflow_bytes(self, edge: int, kind: int) -> int:
         """The bytes that come to a device of a class before all that an edge carries is there.  See Note [Inflow]."""
         timer = self.timer
         p, described = timer.sources[edge], timer.problem.edges[edge]
         if self._incoming[kind] is None or described.only is not None or timer.delays[edge] is not None:
             return 0
-        size, span = self.costs.carried(edge), timer.spans[p]
+        size, span = self.costs.edge_bytes(edge), timer.spans[p]
         if span and size == self.phases[p].out_bytes and size % span:  # a part of the rows may be a byte short a transfer
             size = max(0, size - len(timer.kinds) * timer.problem.chunks**2)
         if self.phases[p].is_gathered:
             return 0 if kind == self.home else size
-        return min(size, self._made[p].get(kind, size))
+        return min(size, self._made_bytes[p].get(kind, size))
 
-    def _brought(self, edge: int, kind: int) -> int:
+    def _inflow_arrival(self, edge: int, kind: int) -> int:
         """The first tick at which all that an edge carries may be on a device of a class."""
-        link, size = self._incoming[kind], self._inflow(edge, kind)
+        link, size = self._incoming[kind], self._inflow_bytes(edge, kind)
         if link is None or not size:
             return 0
         return -(-size * link[0].denominator // link[0].numerator) + link[1]
@@ -380,13 +380,13 @@ class BoundSet:
     def _reads_all(self, edge: int) -> bool:
         """Whether every shard of the target waits for every shard of the source."""
         source, target = self.timer.sources[edge], self.timer.targets[edge]
-        gathered = self.whole[source] or self.whole[target] or self.phases[source].is_gathered
-        return (gathered or self.timer.problem.edges[edge].whole) and not self._reads_few(edge)
+        gathered = self.undivided[source] or self.undivided[target] or self.phases[source].is_gathered
+        return (gathered or self.timer.problem.edges[edge].whole) and not self._may_skip_shards(edge)
 
-    def _reads_few(self, edge: int) -> bool:
+    def _may_skip_shards(self, edge: int) -> bool:
         """Whether there may be shards of the source that the target does not read."""
         source = self.timer.sources[edge]
-        apart = not self.whole[source] and not self.phases[source].is_gathered
+        apart = not self.undivided[source] and not self.phases[source].is_gathered
         return apart and self.timer.problem.edges[edge].only is not None
 
     # --------------------------------------------------------------------- heads and tails
@@ -403,24 +403,24 @@ class BoundSet:
                 c: max([floor, *(self._arrival(edge, c) for edge in timer.incoming[p])]) for c in self.costs.allowed_classes[p]
             }
             self._forward[p] = heads
-            self._made[p] = {c: max((self._inflow(edge, c) for edge in timer.incoming[p]), default=0) for c in heads}
-            arrive = {c: head + self.to_combine(p, c) for c, head in heads.items()}
-            if self.whole[p]:
-                self._ends[p] = min(head + self.ticks_on(p, c) for c, head in arrive.items()) + self.combined(p)
+            self._made_bytes[p] = {c: max((self._inflow_bytes(edge, c) for edge in timer.incoming[p]), default=0) for c in heads}
+            arrive = {c: head + self.partial_ticks(p, c) for c, head in heads.items()}
+            if self.undivided[p]:
+                self._ends[p] = min(head + self.ticks_on(p, c) for c, head in arrive.items()) + self.combine_ticks(p)
             else:
-                self._ends[p] = self._filled(p, arrive)
+                self._ends[p] = self._water_filled_ticks(p, arrive)
 
     def _arrival(self, edge: int, kind: int) -> int:
         """The earliest tick at which a shard on a device of class `kind` has what it reads over `edge`."""
         q, target = self.timer.sources[edge], self.timer.targets[edge]
-        everything = self.whole[target] or self.timer.problem.edges[edge].whole
+        everything = self.undivided[target] or self.timer.problem.edges[edge].whole
         if self.phases[q].is_gathered:
             return self._ends[q] + self._travel(edge, self.home, kind, everything)
         some = min(
-            head + self.least_on(q, c) + self._travel(edge, c, kind, everything and self.whole[q])
+            head + self.min_shard_ticks(q, c) + self._travel(edge, c, kind, everything and self.undivided[q])
             for c, head in self._forward[q].items()
         )
-        some = max(some, self._brought(edge, kind) if everything else 0)
+        some = max(some, self._inflow_arrival(edge, kind) if everything else 0)
         return max(some, self._ends[q]) if self._reads_all(edge) else some
 
     def _find_tails(self) -> None:
@@ -433,47 +433,51 @@ class BoundSet:
         for p in reversed(self.order):
             for q in followers[p] + [timer.targets[edge] for edge in timer.outgoing[p]]:
                 if q not in filled:
-                    filled[q] = self._from_start(q)
+                    filled[q] = self._tail_from_start(q)
             floor = max((filled[q] for q in followers[p]), default=0)
             classes = self.costs.allowed_classes[p]
             if self.phases[p].is_gathered:
-                tail = max([floor, *(self._needed(edge, self.home, filled) for edge in timer.outgoing[p])])
+                tail = max([floor, *(self._tail_over(edge, self.home, filled) for edge in timer.outgoing[p])])
                 self._back[p] = dict.fromkeys(classes, tail)
             else:
-                self._back[p] = {c: max([floor, *(self._needed(e, c, filled) for e in timer.outgoing[p])]) for c in classes}
+                self._back[p] = {c: max([floor, *(self._tail_over(e, c, filled) for e in timer.outgoing[p])]) for c in classes}
 
-    def _from_start(self, phase: int) -> int:
+    def _tail_from_start(self, phase: int) -> int:
         """From the first start of a phase to the end of everything."""
-        after = {c: self.rest(phase, c) for c in self.costs.allowed_classes[phase]}
-        if self.whole[phase]:
+        after = {c: self.tail_with_combine(phase, c) for c in self.costs.allowed_classes[phase]}
+        if self.undivided[phase]:
             return min(self.ticks_on(phase, c) + ticks for c, ticks in after.items())
         # `rest` has one shard's combine in it already
-        return self._filled(phase, {c: ticks - self.combined(phase) for c, ticks in after.items()})
+        return self._water_filled_ticks(phase, {c: ticks - self.combine_ticks(phase) for c, ticks in after.items()})
 
-    def _needed(self, edge: int, kind: int, filled: Mapping[int, int]) -> int:
+    def _tail_over(self, edge: int, kind: int, filled: Mapping[int, int]) -> int:
         """The least ticks from when a part of the source is there, on a device of class `kind`, to the end of everything."""
-        if self._reads_few(edge):
+        if self._may_skip_shards(edge):
             return 0  # of a shard that nobody waits for
         source, q = self.timer.sources[edge], self.timer.targets[edge]
-        gathered = self.whole[source] or self.phases[source].is_gathered
-        everything = gathered and (self.whole[q] or self.timer.problem.edges[edge].whole)
-        arrivals = {c: self._travel(edge, kind, c, everything) + self.rest(q, c) for c in self.costs.allowed_classes[q]}
-        some = min(ticks + self.least_on(q, c) for c, ticks in arrivals.items())
+        gathered = self.undivided[source] or self.phases[source].is_gathered
+        everything = gathered and (self.undivided[q] or self.timer.problem.edges[edge].whole)
+        arrivals = {
+            c: self._travel(edge, kind, c, everything) + self.tail_with_combine(q, c) for c in self.costs.allowed_classes[q]
+        }
+        some = min(ticks + self.min_shard_ticks(q, c) for c, ticks in arrivals.items())
         if not self._reads_all(edge):
             return some
-        if self.whole[q] or len(self.order) > MOST_EXACT:
+        if self.undivided[q] or len(self.order) > MOST_EXACT:
             return max(some, filled[q])
-        return max(some, self._filled(q, {c: ticks - self.combined(q) for c, ticks in arrivals.items()}))
+        return max(some, self._water_filled_ticks(q, {c: ticks - self.combine_ticks(q) for c, ticks in arrivals.items()}))
 
     @cached_property
     def path(self) -> Bound:
         """The longest chain."""
         longest = 0
         for p in self.order:
-            if self.whole[p]:
-                through = min(head + self.ticks_on(p, c) + self.rest(p, c) for c, head in self.heads[p].items())
+            if self.undivided[p]:
+                through = min(head + self.ticks_on(p, c) + self.tail_with_combine(p, c) for c, head in self.heads[p].items())
             else:
-                through = self._filled(p, {c: head + self.rest(p, c) - self.combined(p) for c, head in self.heads[p].items()})
+                through = self._water_filled_ticks(
+                    p, {c: head + self.tail_with_combine(p, c) - self.combine_ticks(p) for c, head in self.heads[p].items()}
+                )
             longest = max(longest, through)
         return Bound(longest, "critical path")
 
@@ -481,9 +485,9 @@ class BoundSet:
     def shortest(self) -> list[int]:
         """By phase: its least ticks, cut as well as can be."""
         return [
-            min(self.ticks_on(p, c) for c in self.costs.allowed_classes[p]) + self.combined(p)
-            if self.whole[p]
-            else self._filled(p, dict.fromkeys(self.costs.allowed_classes[p], 0))
+            min(self.ticks_on(p, c) for c in self.costs.allowed_classes[p]) + self.combine_ticks(p)
+            if self.undivided[p]
+            else self._water_filled_ticks(p, dict.fromkeys(self.costs.allowed_classes[p], 0))
             for p in range(len(self.order))
         ]
 
@@ -504,12 +508,12 @@ class BoundSet:
             if path is None or len(path) != 1 or path[0].channel is None or (p, target) in done:
                 continue
             done.add((p, target))
-            busy = timer.problem.links[path[0].link].occupied(costs.carried(edge))
-            start, after = self._ends[p], self._from_start(q)
-            if self.chunked and not (self.whole[p] or self.phases[p].is_gathered):
-                start = min(head + self.least_on(p, c) for c, head in self._forward[p].items())
-            if self.chunked and not (self.whole[q] or timer.problem.edges[edge].whole):
-                after = min(self.least_on(q, c) + self.rest(q, c) for c in costs.allowed_classes[q])
+            busy = timer.problem.links[path[0].link].occupied(costs.edge_bytes(edge))
+            start, after = self._ends[p], self._tail_from_start(q)
+            if self.chunked and not (self.undivided[p] or self.phases[p].is_gathered):
+                start = min(head + self.min_shard_ticks(p, c) for c, head in self._forward[p].items())
+            if self.chunked and not (self.undivided[q] or timer.problem.edges[edge].whole):
+                after = min(self.min_shard_ticks(q, c) + self.tail_with_combine(q, c) for c in costs.allowed_classes[q])
             rest = path[0].latency + timer.syncs[target] + after
             carried.setdefault(path[0].channel, []).append((busy, start, rest))
         best = 0

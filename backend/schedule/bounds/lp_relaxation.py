@@ -43,8 +43,8 @@ from .head_tail_bounds import BoundSet
 #
 # Convex functions of shares from below, as lines: the mean ticks of a cut phase, the waiting for what an edge moves.
 #
-# Everything is rational, so a line is certainly below.  `worth` is here because it is asked of every problem, and `lp_relaxation`
-# needs an array library.
+# Everything is rational, so a line is certainly below.  `is_applicable` is here because it is asked of every problem, and
+# `lp_relaxation` needs an array library.
 
 GRAIN: Final = 1 << 16
 """Parts of a share, and of a tick, that coefficients are rounded to."""
@@ -66,25 +66,25 @@ class DeviceClass:
     count: int
 
 
-def places_of(bounds: BoundSet, p: int, goal: int) -> list[DeviceClass]:
+def device_classes_of(bounds: BoundSet, p: int, goal: int) -> list[DeviceClass]:
     """Where shards of a phase may be in a schedule of less than `goal` ticks."""
     costs, allowed = bounds.costs, set(bounds.costs.allowed[p])
     classes = []
     for kind in costs.allowed_classes[p]:
         members = [d for d in costs.members[kind] if d in allowed]
-        if bounds.heads[p][kind] + bounds.least_on(p, kind) + bounds.rest(p, kind) < goal:
+        if bounds.heads[p][kind] + bounds.min_shard_ticks(p, kind) + bounds.tail_with_combine(p, kind) < goal:
             classes.append(DeviceClass(kind, members[0], len(members)))
     return classes
 
 
-def worth(bounds: BoundSet, goal: int) -> bool:
+def is_applicable(bounds: BoundSet, goal: int) -> bool:
     """Whether something can be cut, and the program for schedules of less than `goal` ticks is small enough."""
     problem, timer = bounds.timer.problem, bounds.timer
-    if all(bounds.whole) or any(edge.only is not None for edge in problem.edges):
+    if all(bounds.undivided) or any(edge.only is not None for edge in problem.edges):
         return False
     if any(task.together is not None for task in problem.phases):
         return False
-    places = [places_of(bounds, p, goal) for p in range(len(problem.phases))]
+    places = [device_classes_of(bounds, p, goal) for p in range(len(problem.phases))]
     ends = {device_class.kind: device_class.device for classes in places for device_class in classes}.values()
     paths = (timer.routes.path(a, b) for a, b in permutations(ends, 2))
     legs = sum(path is not None and len(path) == 1 for path in paths) if problem.links else len(ends) ** 2
@@ -113,7 +113,7 @@ class PiecewiseLinear:
 
 
 @dataclass(frozen=True, slots=True)
-class Haul:
+class TransferCost:
     """m (fixed + m each) ticks of waiting on account of column `share`."""
 
     share: int
@@ -130,17 +130,17 @@ class Haul:
 
 
 @dataclass(frozen=True, slots=True)
-class Convex:
+class ConvexSum:
     """The sum of `parts` is at most column `above`."""
 
     above: int
-    parts: tuple[PiecewiseLinear | Haul, ...]
+    parts: tuple[PiecewiseLinear | TransferCost, ...]
 
     def value(self, values: Sequence[float]) -> float:
         return sum(part.value(values[part.share]) for part in self.parts)
 
 
-def rounded(devices: Sequence[tuple[int, float]], rows: int) -> Mode:
+def round_to_rows(devices: Sequence[tuple[int, float]], rows: int) -> Mode:
     """All `rows`, in proportion by largest remainder; evenly where no device has a weight."""
     weights = [Fraction(weight) for _, weight in devices]
     total = sum(weights)
@@ -187,16 +187,16 @@ def _above(middle: tuple[Fraction, Fraction], left: tuple[Fraction, Fraction], r
 
 Floats = npt.NDArray[np.float64]
 
-NEAR: Final = 1e-9
-SMALL: Final = 1e-7
+COST_TOLERANCE: Final = 1e-9
+PIVOT_TOLERANCE: Final = 1e-7
 """What is less than that part of its row is no pivot: what is divided by it would be noise."""
-NUDGE: Final = 1e-7
+TIE_COST: Final = 1e-7
 """Costs that keep ties apart."""
 WEIGHT: Final = 1 << 40
 REFRESH: Final = 8
 """Pivots after which the lengths of rows are computed anew."""
-IDLE: Final = 0.02
-BROKEN: Final = 1e-7
+IDLE_SLACK: Final = 0.02
+ROW_TOLERANCE: Final = 1e-7
 MOST_ENTERED: Final = 60
 
 
@@ -209,7 +209,7 @@ class LpRow:
 
 
 @dataclass(slots=True)
-class Linear:
+class LinearProgram:
     """`unit`: about how many ticks the result has, for scaling.  Column 0 is the result.
 
     Of all rows only those that solutions have broken are in the dictionary, the others are looked at between solutions."""
@@ -234,23 +234,23 @@ class Linear:
 
     def solve(self, most: int) -> bool:
         """Whether an optimum over all rows was found in `most` pivots; it goes on from the last one."""
-        self._take()
+        self._scale_new_rows()
         while True:
             most = self._optimise(most)
             if most <= 0:
                 return False
-            level = np.array(self._level())
+            level = np.array(self._unknowns())
             broken = self._pool @ level - self._bounds
             worst = np.argsort(broken)[:MOST_ENTERED]
-            fresh = [int(i) for i in worst if broken[i] < -BROKEN]
+            fresh = [int(i) for i in worst if broken[i] < -ROW_TOLERANCE]
             if not fresh:
                 return True
-            self._drop_idle()
+            self._drop_idle_rows()
             present = set(self._inside) | set(self._outside)
             fresh = [i for i in fresh if len(self.ticks) + i not in present]
             if not fresh:
                 return True
-            self._enter(fresh)
+            self._enter_rows(fresh)
 
     def _optimise(self, most: int) -> int:
         """Pivots left when the rows in the dictionary hold; 0 if they do not."""
@@ -261,13 +261,13 @@ class Linear:
             if pivot % REFRESH == 0:
                 lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix) + 1.0)
             leaving = int(np.argmin(right / lengths))
-            if right[leaving] > -NEAR:
+            if right[leaving] > -COST_TOLERANCE:
                 return most - pivot
             row = matrix[leaving]
-            able = np.flatnonzero(row > SMALL * max(1.0, row.max()))
+            able = np.flatnonzero(row > PIVOT_TOLERANCE * max(1.0, row.max()))
             if not able.size:
                 return 0
-            least = float(((self._costs[able] + NEAR) / row[able]).min())
+            least = float(((self._costs[able] + COST_TOLERANCE) / row[able]).min())
             ties = able[self._costs[able] <= least * row[able]]  # of those that break no cost by more than NEAR the largest
             self._pivot(leaving, int(ties[np.argmax(row[ties])]))
             lengths[leaving] = np.sqrt(matrix[leaving] @ matrix[leaving] + 1.0)
@@ -297,20 +297,20 @@ class Linear:
         np.maximum(costs, 0.0, out=costs)
         self._outside[entering], self._inside[leaving] = self._inside[leaving], self._outside[entering]
 
-    def _drop_idle(self) -> None:
+    def _drop_idle_rows(self) -> None:
         """Put rows that the solution is far from out of the dictionary."""
         count = len(self.ticks)
-        rows = [i for i, name in enumerate(self._inside) if name < count or self._right[i] < IDLE]
+        rows = [i for i, name in enumerate(self._inside) if name < count or self._right[i] < IDLE_SLACK]
         self._matrix, self._right = self._matrix[rows], self._right[rows]
         self._inside = [self._inside[i] for i in rows]
 
-    def _take(self) -> None:
+    def _scale_new_rows(self) -> None:
         """Scale the rows that are new."""
         count = len(self.ticks)
         if not self._outside:
             self._outside = list(range(count))
             self._matrix, self._pool = np.zeros((0, count)), np.zeros((0, count))
-            self._costs = NUDGE * (1.0 + np.random.default_rng(1).random(count))
+            self._costs = TIE_COST * (1.0 + np.random.default_rng(1).random(count))
             self._costs[0] = 1.0
         fresh = self.rows[len(self._bounds) :]
         if not fresh:
@@ -326,7 +326,7 @@ class Linear:
         self._pool = np.vstack([self._pool, block])
         self._bounds = np.concatenate([self._bounds, bounds])
 
-    def _enter(self, fresh: Sequence[int]) -> None:
+    def _enter_rows(self, fresh: Sequence[int]) -> None:
         """Put rows into the dictionary."""
         count = len(self.ticks)
         outside = {name: index for index, name in enumerate(self._outside) if name < count}
@@ -346,7 +346,7 @@ class Linear:
         self._right = np.concatenate([self._right, right])
         self._inside += [count + i for i in fresh]
 
-    def _level(self) -> list[float]:
+    def _unknowns(self) -> list[float]:
         """The unknowns as they are now, in units."""
         level = [0.0] * len(self.ticks)
         for index, name in enumerate(self._inside):
@@ -356,19 +356,19 @@ class Linear:
 
     def values(self) -> list[float]:
         """The unknowns as they are now, in ticks or shares."""
-        return [value * (self.unit if ticks else 1) for value, ticks in zip(self._level(), self.ticks, strict=True)]
+        return [value * (self.unit if ticks else 1) for value, ticks in zip(self._unknowns(), self.ticks, strict=True)]
 
-    def certified(self) -> int:
+    def certified_bound(self) -> int:
         """The result is at least this, by integers alone."""
         count = len(self.ticks)
         weights = [0] * len(self._bounds)
         for index, name in enumerate(self._outside):
             if name >= count and self._costs[index] > 0:
                 weights[name - count] = int(self._costs[index] * self._scales[name - count] * self.unit * WEIGHT)
-        return bound_of(self.rows, weights, self.ticks)
+        return weights_bound(self.rows, weights, self.ticks)
 
 
-def bound_of(rows: Sequence[LpRow], weights: Sequence[int], ticks: Sequence[bool]) -> int:
+def weights_bound(rows: Sequence[LpRow], weights: Sequence[int], ticks: Sequence[bool]) -> int:
     """What non-negative weights of the rows prove of column 0; 0 if nothing."""
     sums = [0] * len(ticks)
     right = 0
@@ -392,7 +392,7 @@ def bound_of(rows: Sequence[LpRow], weights: Sequence[int], ticks: Sequence[bool
 ROUNDS: Final = 40
 MOST_ADDED: Final = 40
 MOST_PIVOTS: Final = 4000
-ENOUGH: Final = 2e-4
+MIN_VIOLATION: Final = 2e-4
 """Rows that are broken by less than that part of the result are not added."""
 GAIN: Final = Fraction(1, 2000)
 MOST_IDLE: Final = 2
@@ -400,7 +400,7 @@ MOST_IDLE: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Leg:
+class ClassHop:
     """A way from a place to another without a stop: ticks whatever is sent, and a byte; so many `pairs` of devices use it."""
 
     near: DeviceClass
@@ -411,44 +411,44 @@ class Leg:
 
 
 @dataclass(slots=True)
-class Fluid:
+class LpRelaxation:
     """The program of one problem; its bound is at most `goal`, since what no shorter schedule uses is left out."""
 
     bounds: BoundSet
     goal: int
-    program: Linear = field(init=False)
-    places: list[list[DeviceClass]] = field(init=False)
+    program: LinearProgram = field(init=False)
+    classes: list[list[DeviceClass]] = field(init=False)
     share: list[list[int]] = field(init=False)
     start: list[int] = field(init=False)
     end: list[int] = field(init=False)
-    done: list[int] = field(init=False)
+    finish: list[int] = field(init=False)
     mean: list[int] = field(init=False)
-    queue: list[int] = field(init=False)
-    curves: list[Convex] = field(default_factory=list)
+    mean_queue: list[int] = field(init=False)
+    curves: list[ConvexSum] = field(default_factory=list)
     work: list[list[Fraction]] = field(default_factory=list)
-    moved: dict[tuple[int, int, int], tuple[int, Fraction]] = field(default_factory=dict)
+    flow_column: dict[tuple[int, int, int], tuple[int, Fraction]] = field(default_factory=dict)
     """By (phase, device, the next one): column, most bytes."""
     channels: dict[Channel, list[tuple[int, int, Fraction, Fraction]]] = field(default_factory=dict)
     """By channel: (phase, column, ticks of all of it, ticks that rounding may hide)."""
-    above: list[set[int]] = field(default_factory=list)
+    ancestors: list[set[int]] = field(default_factory=list)
     """By phase: itself and all before it."""
     solved: bool = False
     """Is there a solution to take shares from?"""
 
     def __post_init__(self) -> None:
-        self.program = Linear(max(1, self.goal))
+        self.program = LinearProgram(max(1, self.goal))
         bounds, program = self.bounds, self.program
         count = len(bounds.order)
-        self.places = [places_of(bounds, p, self.goal) for p in range(count)]
-        if not all(self.places):
+        self.classes = [device_classes_of(bounds, p, self.goal) for p in range(count)]
+        if not all(self.classes):
             return
-        self.share = [[program.column(ticks=False) for _ in places] for places in self.places]
+        self.share = [[program.column(ticks=False) for _ in places] for places in self.classes]
         columns = [[program.column(ticks=True) for _ in range(count)] for _ in range(5)]
-        self.start, self.end, self.done, self.mean, self.queue = columns
-        self.above = [{p} for p in range(count)]
+        self.start, self.end, self.finish, self.mean, self.mean_queue = columns
+        self.ancestors = [{p} for p in range(count)]
         for p in bounds.order:
             for q in bounds.timer.before[p] - set(bounds.timer.limits.issued[p]):
-                self.above[p] |= self.above[q]
+                self.ancestors[p] |= self.ancestors[q]
         self._phases()
         for edge in range(len(bounds.timer.sources)):
             self._edge(edge)
@@ -463,14 +463,14 @@ class Fluid:
         rounded = tuple((name, -(-c * GRAIN // 1)) for name, c in terms if c)
         self.program.rows.append(LpRow(tuple((name, int(c)) for name, c in rounded), int(bound * GRAIN // 1)))
 
-    def _line(self, curve: Convex, values: Sequence[float]) -> None:
+    def _line(self, curve: ConvexSum, values: Sequence[float]) -> None:
         lines = [(part.share, *part.line(values[part.share])) for part in curve.parts]
         self.at_least([(curve.above, 1), *((share, -slope) for share, _, slope in lines)], sum(start for _, start, _ in lines))
 
     def _phases(self) -> None:
         bounds = self.bounds
         timer, limits = bounds.timer, bounds.timer.limits
-        for p, places in enumerate(self.places):
+        for p, places in enumerate(self.classes):
             task, shares = bounds.phases[p], self.share[p]
             self.at_least([(z, 1) for z in shares], 1)
             self.at_least([(z, -1) for z in shares], -1)
@@ -479,15 +479,17 @@ class Fluid:
                     mine = sum(rows for d, rows in limits.fixed[p] if bounds.costs.class_of[d] == device_class.kind)
                     self.at_least([(z, 1)], Fraction(mine, task.units))
                     self.at_least([(z, -1)], -Fraction(mine, task.units))
-            start, end, done, mean = self.start[p], self.end[p], self.done[p], self.mean[p]
+            start, end, done, mean = self.start[p], self.end[p], self.finish[p], self.mean[p]
             heads = [(device_class, z, bounds.heads[p][device_class.kind]) for device_class, z in zip(places, shares,
                 strict=True)]
             self.at_least([(start, 1)], min((head for _, _, head in heads), default=0))
             self.at_least([(0, 1), (done, -1)], min(bounds.tails[p].values()))
-            self.at_least([(done, 1), (end, -1)], bounds.combined(p))
+            self.at_least([(done, 1), (end, -1)], bounds.combine_ticks(p))
             self.at_least([(end, 1), (mean, -1)], 0)
-            self.at_least([(0, 1), (mean, -1), *((z, -bounds.rest(p, device_class.kind)) for device_class, z, _ in heads)], 0)
-            queue = self.queue[p]
+            self.at_least(
+                [(0, 1), (mean, -1), *((z, -bounds.tail_with_combine(p, device_class.kind)) for device_class, z, _ in heads)], 0
+            )
+            queue = self.mean_queue[p]
             self.at_least([(mean, 1), (start, -1), (queue, -1)], 0)
             self.at_least([(mean, 1), *((z, -head) for _, z, head in heads), (queue, -1)], 0)
             self.work.append([self._work(p, device_class) for device_class in places])
@@ -496,38 +498,38 @@ class Fluid:
             curves = tuple(
                 PiecewiseLinear(z, self._corners(p, device_class)) for device_class, z in zip(places, shares, strict=True)
             )
-            self.curves.append(Convex(queue, curves))
+            self.curves.append(ConvexSum(queue, curves))
             for earlier in limits.after[p]:
-                self.at_least([(start, 1), (self.done[earlier], -1)], 0)
+                self.at_least([(start, 1), (self.finish[earlier], -1)], 0)
             for edge in timer.incoming[p]:
                 q = timer.sources[edge]
-                least = min(bounds.least_on(p, device_class.kind) for device_class in places)
-                first = min((bounds.least_on(q, device_class.kind) for device_class in self.places[q]), default=0)
-                self.at_least([(end, 1), (self.done[q], -1)], least)
+                least = min(bounds.min_shard_ticks(p, device_class.kind) for device_class in places)
+                first = min((bounds.min_shard_ticks(q, device_class.kind) for device_class in self.classes[q]), default=0)
+                self.at_least([(end, 1), (self.finish[q], -1)], least)
                 everything = bounds._reads_all(edge)
-                self.at_least([(start, 1), (self.done[q] if everything else self.start[q], -1)], 0 if everything else first)
+                self.at_least([(start, 1), (self.finish[q] if everything else self.start[q], -1)], 0 if everything else first)
 
     def _work(self, p: int, device_class: DeviceClass) -> Fraction:
         """The least ticks that all of a phase takes of a class; a part takes at least its share."""
-        if self.bounds.whole[p]:
+        if self.bounds.undivided[p]:
             return Fraction(self.bounds.ticks_on(p, device_class.kind))
         table = self.bounds.phases[p].ticks[self.bounds.timer.kinds[device_class.device]]
         return table.rate(self.bounds.phases[p].rows) * self.bounds.phases[p].rows
 
     def _corners(self, p: int, device_class: DeviceClass) -> tuple[tuple[Fraction, Fraction], ...]:
         rows = self.bounds.phases[p].units
-        if self.bounds.whole[p]:
+        if self.bounds.undivided[p]:
             return (Fraction(0), Fraction(0)), (Fraction(1), Fraction(self.bounds.ticks_on(p, device_class.kind)))
         hull = hull_of(self.bounds.phases[p].ticks[self.bounds.timer.kinds[device_class.device]], rows)
         return tuple((x * device_class.count, y * device_class.count) for x, y in hull)
 
     # ---------------------------------------------------------------------------------- edges
 
-    def _made(self, p: int) -> list[tuple[DeviceClass, int | None]]:
+    def _output_classes(self, p: int) -> list[tuple[DeviceClass, int | None]]:
         """Where the output of a phase lies, and the column of its share there (None: all of it)."""
         if self.bounds.phases[p].combine is not None:
             return [(DeviceClass(self.bounds.home, self.bounds.timer.home, 1), None)]
-        return list(zip(self.places[p], self.share[p], strict=True))
+        return list(zip(self.classes[p], self.share[p], strict=True))
 
     def _edge(self, edge: int) -> None:
         """Rows flow from where they are made to where they are read; each waits for the transfers that it is in."""
@@ -535,8 +537,10 @@ class Fluid:
         p, q = timer.sources[edge], timer.targets[edge]
         described = timer.problem.edges[edge]
         size = timer.problem.phases[p].out_bytes if described.bytes is None else described.bytes
-        producers, wanted = self._made(p), list(zip(self.places[q], self.share[q], strict=True))
-        legs = self._legs(edge, [device_class for device_class, _ in producers], [device_class for device_class, _ in wanted])
+        producers, wanted = self._output_classes(p), list(zip(self.classes[q], self.share[q], strict=True))
+        legs = self._class_hops(
+            edge, [device_class for device_class, _ in producers], [device_class for device_class, _ in wanted]
+        )
         flows = {(leg.near.kind, leg.far.kind): program.column(ticks=False) for leg in legs}
         for kind in {device_class.kind for device_class, _ in (*producers, *wanted)} | {end for ends in flows for end in ends}:
             terms: list[tuple[int, Fraction | int]] = [(z, 1) for device_class,
@@ -544,22 +548,22 @@ class Fluid:
             terms += [(z, -1) for device_class, z in wanted if device_class.kind == kind]
             terms += [(flow, (kind == far) - (kind == near)) for (near, far), flow in flows.items()]
             self.at_least(terms, -sum(z is None and device_class.kind == kind for device_class, z in producers))
-        hauls: list[Haul] = []
+        hauls: list[TransferCost] = []
         for leg, flow in zip(legs, flows.values(), strict=True):
-            hauls.append(Haul(flow, leg.fixed - leg.each * self._hidden(p, size), size * leg.each / leg.pairs))
+            hauls.append(TransferCost(flow, leg.fixed - leg.each * self._rounding_bytes(p, size), size * leg.each / leg.pairs))
             if leg.each:
-                self._moves(p, leg, flow, size)
+                self._add_flow(p, leg, flow, size)
         wait = program.column(ticks=True)
-        self.curves.append(Convex(wait, tuple(hauls)))
-        before = self.done[p] if self.bounds.phases[p].combine is not None else self.mean[p]
-        self.at_least([(self.mean[q], 1), (before, -1), (wait, -1), (self.queue[q], -1)], 0)
+        self.curves.append(ConvexSum(wait, tuple(hauls)))
+        before = self.finish[p] if self.bounds.phases[p].combine is not None else self.mean[p]
+        self.at_least([(self.mean[q], 1), (before, -1), (wait, -1), (self.mean_queue[q], -1)], 0)
 
-    def _hidden(self, p: int, size: int) -> int:
+    def _rounding_bytes(self, p: int, size: int) -> int:
         """Bytes of a transfer that rounding may leave out: none where rows are whole bytes."""
         span = self.bounds.timer.spans[p]
         return 0 if not span or (size == self.bounds.phases[p].out_bytes and size % span == 0) else 1
 
-    def _legs(self, edge: int, producers: Sequence[DeviceClass], wanted: Sequence[DeviceClass]) -> list[Leg]:
+    def _class_hops(self, edge: int, producers: Sequence[DeviceClass], wanted: Sequence[DeviceClass]) -> list[ClassHop]:
         """What rows go over between these places; where there is no link, over home."""
         timer = self.bounds.timer
         home = DeviceClass(self.bounds.home, timer.home, 1)
@@ -574,34 +578,34 @@ class Fluid:
             onwards |= set(hops[:-1])
             for hop in hops:
                 pairs_by_leg[hop] = pairs_by_leg.get(hop, 0) + near.count * far.count
-        legs: list[Leg] = []
+        legs: list[ClassHop] = []
         for (near, far), pairs in pairs_by_leg.items():
             sync = 0 if (near, far) in onwards else timer.syncs[far.device]
             path, delay = timer.routes.path(near.device, far.device), timer.delays[edge]
             if delay is not None or path is None:
-                legs.append(Leg(near, far, pairs, Fraction((delay or 0) + sync), Fraction(0)))
+                legs.append(ClassHop(near, far, pairs, Fraction((delay or 0) + sync), Fraction(0)))
             else:
                 rate = timer.problem.links[path[0].link].bytes_per_tick
                 legs.append(
-                    Leg(near, far, pairs, Fraction(path[0].latency + sync), 1 / rate if rate is not None else Fraction(0))
+                    ClassHop(near, far, pairs, Fraction(path[0].latency + sync), 1 / rate if rate is not None else Fraction(0))
                 )
         return legs
 
-    def _moves(self, p: int, leg: Leg, flow: int, size: int) -> None:
+    def _add_flow(self, p: int, leg: ClassHop, flow: int, size: int) -> None:
         """What an edge moves is in what is moved of the output, once for all that read it."""
         timer = self.bounds.timer
         key = (p, leg.near.device, leg.far.device)
-        if key not in self.moved:
+        if key not in self.flow_column:
             out = self.bounds.phases[p].out_bytes
             sizes = [out if (said := timer.problem.edges[edge].bytes) is None else said for edge in timer.outgoing[p]]
             transfers = leg.near.count * leg.far.count * len(timer.kinds)
-            self.moved[key] = self.program.column(ticks=False), Fraction(max(sizes))
-            self._busy(key, transfers * max(self._hidden(p, said) for said in sizes))
-        column, most = self.moved[key]
+            self.flow_column[key] = self.program.column(ticks=False), Fraction(max(sizes))
+            self._occupy_channel(key, transfers * max(self._rounding_bytes(p, said) for said in sizes))
+        column, most = self.flow_column[key]
         if most:
             self.at_least([(column, 1), (flow, -Fraction(size) / most)], 0)
 
-    def _busy(self, key: tuple[int, int, int], hidden: int) -> None:
+    def _occupy_channel(self, key: tuple[int, int, int], hidden: int) -> None:
         """What is moved keeps its channel busy."""
         p, near, far = key
         timer, costs = self.bounds.timer, self.bounds.costs
@@ -613,30 +617,30 @@ class Fluid:
         for a, b in product(*(costs.members[costs.class_of[end]][:2] for end in (near, far))):
             if a != b and ((other := timer.routes.path(a, b)) is None or other[0].channel != channel):
                 return  # of several equal devices each has a channel of its own
-        column, most = self.moved[key]
+        column, most = self.flow_column[key]
         self.channels.setdefault(channel, []).append((p, column, most / rate, hidden / rate))
 
     # ------------------------------------------------------------------------------- solution
 
     def bound(self) -> int:
         """The certified bound, as far as it goes in some rounds, or as soon as it reaches the goal."""
-        if not all(self.places):
+        if not all(self.classes):
             return self.goal
         best = idle = 0
         for _ in range(ROUNDS):
             if not self.program.solve(MOST_PIVOTS):
                 break
             self.solved = True
-            bound = self.program.certified()
+            bound = self.program.certified_bound()
             idle = 0 if bound > best + best * GAIN // 1 else idle + 1
             best = max(best, bound)
-            if best >= self.goal or idle > MOST_IDLE or not self._sharpen(self.program.values()):
+            if best >= self.goal or idle > MOST_IDLE or not self._add_violated_rows(self.program.values()):
                 break
         return min(best, self.goal)
 
-    def _sharpen(self, values: Sequence[float]) -> bool:
+    def _add_violated_rows(self, values: Sequence[float]) -> bool:
         """Add the rows that the solution breaks most."""
-        slack = ENOUGH * max(1.0, values[0])
+        slack = MIN_VIOLATION * max(1.0, values[0])
         lines = sorted(((curve.value(values) - values[curve.above], i) for i, curve in enumerate(self.curves)), reverse=True)[
             :MOST_ADDED
         ]
@@ -649,21 +653,21 @@ class Fluid:
         return bool(windows) or lines[0][0] > slack / 4
 
     def _windows(self, values: Sequence[float], slack: float) -> list[tuple[float, list[tuple[int, Fraction | int]], Fraction]]:
-        count = len(self.places)
+        count = len(self.classes)
         cuts: list[tuple[float, list[tuple[int, Fraction | int]], Fraction]] = []
-        kinds = {each.kind: len(self.bounds.costs.members[each.kind]) for places in self.places for each in places}
+        kinds = {each.kind: len(self.bounds.costs.members[each.kind]) for places in self.classes for each in places}
         for first in (None, *range(count)):
-            late = [p for p in range(count) if first is None or first in self.above[p]]
+            late = [p for p in range(count) if first is None or first in self.ancestors[p]]
             for last in (None, *(late if count <= 32 else ())):
-                inside = [p for p in late if last is None or p in self.above[last]]
+                inside = [p for p in late if last is None or p in self.ancestors[last]]
                 if not inside or (len(inside) == 1 and last is not None):
                     continue
                 between: list[tuple[int, Fraction | int]] = [(0 if last is None else self.end[last], 1)]
                 if first is not None:
                     between.append((self.start[first], -1))
                 room = sum(values[name] * int(c) for name, c in between)
-                rows = [(kind, number, self._on(inside, kind), Fraction(0)) for kind, number in kinds.items()]
-                rows += [(-1, 1, *self._over(channel, set(inside), last)) for channel in self.channels]
+                rows = [(kind, number, self._work_on_class(inside, kind), Fraction(0)) for kind, number in kinds.items()]
+                rows += [(-1, 1, *self._work_on_channel(channel, set(inside), last)) for channel in self.channels]
                 for _, number, terms, hidden in rows:
                     excess = sum(values[name] * float(c) for name, c in terms) / number - room - float(hidden)
                     if excess > slack:
@@ -671,15 +675,17 @@ class Fluid:
         cuts.sort(key=lambda entry: -entry[0])
         return cuts
 
-    def _on(self, inside: Sequence[int], kind: int) -> list[tuple[int, Fraction]]:
+    def _work_on_class(self, inside: Sequence[int], kind: int) -> list[tuple[int, Fraction]]:
         return [
             (z, work)
             for p in inside
-            for device_class, z, work in zip(self.places[p], self.share[p], self.work[p], strict=True)
+            for device_class, z, work in zip(self.classes[p], self.share[p], self.work[p], strict=True)
             if device_class.kind == kind
         ]
 
-    def _over(self, channel: Channel, inside: set[int], last: int | None) -> tuple[list[tuple[int, Fraction]], Fraction]:
+    def _work_on_channel(
+        self, channel: Channel, inside: set[int], last: int | None
+    ) -> tuple[list[tuple[int, Fraction]], Fraction]:
         targets, outgoing = self.bounds.timer.targets, self.bounds.timer.outgoing
         chosen = [
             entry
@@ -688,22 +694,22 @@ class Fluid:
         ]
         return [(column, ticks) for _, column, ticks, _ in chosen], sum((entry[3] for entry in chosen), Fraction(0))
 
-    def guided(self, width: int) -> tuple[Mode, ...]:
+    def rounded_modes(self, width: int) -> tuple[Mode, ...]:
         """Modes by the shares of the solution, those of a class for at most `width` of its devices."""
         values, timer = self.program.values(), self.bounds.timer
         modes: list[Mode] = []
-        for p, places in enumerate(self.places):
+        for p, places in enumerate(self.classes):
             task = self.bounds.phases[p]
             if p in timer.limits.fixed:
                 modes.append(timer.limits.fixed[p])
                 continue
             wanted = {device_class.kind: max(0.0, values[z]) for device_class, z in zip(places, self.share[p], strict=True)}
-            if self.bounds.whole[p]:
+            if self.bounds.undivided[p]:
                 kind = max(wanted, key=lambda c: (wanted[c], -c))
                 modes.append(((next(device_class.device for device_class in places if device_class.kind == kind), task.units),))
                 continue
             allowed = set(self.bounds.costs.allowed[p])
             members = {c: [d for d in self.bounds.costs.members[c] if d in allowed][:width] for c in wanted}
             devices = sorted((d, wanted[c] / len(members[c])) for c in wanted for d in members[c])
-            modes.append(rounded(devices, task.rows))
+            modes.append(round_to_rows(devices, task.rows))
         return tuple(modes)

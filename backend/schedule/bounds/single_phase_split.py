@@ -23,13 +23,13 @@ from ....lang.diagnostics.model import Code
 from ....lang.support.records import dataclass
 from ...devices.cost_functions import Ticks
 from ..problem import DeviceGroup, Directive, PhaseIndex, Problem
-from ..search.list_scheduling import PlacementCandidate, retime
+from ..search.list_scheduling import PlacementCandidate, best_timing
 from ..search.strategy import FAST, SearchContext, Strategy
 from ..solution import Conflict, Decisions, Mode, Schedule, Sending
 from ..timeline.problem_index import Routes
 from ..timeline.serial_sgs import Timer, decisions_of
 from ..timeline.step_graph import order_of
-from .head_tail_bounds import Costs, bytes_text, fill, least, most
+from .head_tail_bounds import Costs, apportion_within, bisect_max, bisect_min, bytes_text
 
 # ---------------------------------------------------------------------------------------------------- star topology
 #
@@ -41,7 +41,7 @@ MOST_TRIES: Final = 100
 """Ranges of rows that are looked at for the most rows by a time."""
 
 
-class Star:
+class StarTopology:
     """Home at the centre, devices around it, one phase to cut."""
 
     def __init__(self, costs: Costs, phase: int, order: list[int]) -> None:
@@ -51,12 +51,12 @@ class Star:
         self.order = order
         self.task = self.timer.problem.phases[phase]
         self.rows = self.task.rows
-        self.workers = [[d for d in members if d in set(costs.allowed[phase])] for members in costs.members]
-        self.workers = [members for members in self.workers if members]
+        self.device_classes = [[d for d in members if d in set(costs.allowed[phase])] for members in costs.members]
+        self.device_classes = [members for members in self.device_classes if members]
         self.heads = self._heads()
         self.tail = self._tail()
-        self.returns = self.task.combine is not None or bool(self.timer.outgoing[phase])
-        self.room = [self._room(members[0]) for members in self.workers]
+        self.has_output_home = self.task.combine is not None or bool(self.timer.outgoing[phase])
+        self.row_capacity = [self._row_capacity(members[0]) for members in self.device_classes]
 
     def _heads(self) -> list[int]:
         """When the inputs can be there at home, by incoming edge; at least `ready` for the phase itself."""
@@ -92,7 +92,7 @@ class Star:
     def _out_bytes(self, rows: int) -> int:
         return self.task.combine.bytes if self.task.combine is not None else self.task.out_bytes * rows // self.rows
 
-    def _room(self, device: int) -> int:
+    def _row_capacity(self, device: int) -> int:
         """Rows that fit in its memory; inputs at home count there as a whole."""
         cap = self.timer.caps[device]
         if cap is None:
@@ -108,9 +108,9 @@ class Star:
                     size += timer.problem.phases[timer.sources[edge]].out_bytes
             return size <= cap
 
-        return most(self.rows, within)
+        return bisect_max(self.rows, within)
 
-    def _brought(self, device: int, rows: int) -> int:
+    def _inputs_arrival(self, device: int, rows: int) -> int:
         """When its inputs can be there, on channels of its own."""
         timer = self.timer
         start = self.ready
@@ -132,11 +132,11 @@ class Star:
                 start = max(start, begin + busy + path[0].latency + timer.syncs[device])
         return start
 
-    def _served(self, device: int, rows: int, earlier: int) -> int:
+    def _inputs_arrival_after(self, device: int, rows: int, earlier: int) -> int:
         """When its inputs can be there at the soonest, on a channel that brings the inputs of `earlier` rows before."""
         timer = self.timer
         if device == timer.home:
-            return self._brought(device, rows)
+            return self._inputs_arrival(device, rows)
         path = timer.routes.path(timer.home, device)
         assert path is not None
         link = timer.problem.links[path[0].link]
@@ -146,10 +146,10 @@ class Star:
         busy = -(-size * (earlier + rows) * rate.denominator // (self.rows * rate.numerator))
         return max(self.ready, max(self.heads) + busy + link.latency + timer.syncs[device])
 
-    def _back(self, device: int, rows: int) -> int:
+    def _return_ticks(self, device: int, rows: int) -> int:
         """Ticks from the end of a shard until its part is at home."""
         timer = self.timer
-        if device == timer.home or not self.returns:
+        if device == timer.home or not self.has_output_home:
             return 0
         if self.task.combine is not None and not timer.linked:
             return timer.syncs[timer.home]
@@ -162,31 +162,31 @@ class Star:
         link = timer.problem.links[path[0].link]
         return link.occupied(self._out_bytes(rows)) + link.latency + timer.syncs[timer.home]
 
-    def _done(self, device: int, rows: int, earlier: int | None = None) -> int:
+    def _end_with_rows(self, device: int, rows: int, earlier: int | None = None) -> int:
         ticks = self.timer.ticks(self.phase, device, rows)
         assert ticks is not None
-        return self._moved(device, rows, earlier) + ticks
+        return self._transfer_ticks(device, rows, earlier) + ticks
 
-    def _moved(self, device: int, rows: int, earlier: int | None) -> int:
+    def _transfer_ticks(self, device: int, rows: int, earlier: int | None) -> int:
         """What bringing so many rows and sending back what they make takes: never less for more rows."""
-        brought = self._brought(device, rows) if earlier is None else self._served(device, rows, earlier)
-        return brought + self._back(device, rows)
+        brought = self._inputs_arrival(device, rows) if earlier is None else self._inputs_arrival_after(device, rows, earlier)
+        return brought + self._return_ticks(device, rows)
 
-    def _capacity(self, index: int, time: int, earlier: int | None = None) -> int:
+    def _max_rows_by(self, index: int, time: int, earlier: int | None = None) -> int:
         """The most rows that are done by `time`, or (after many tries) a few more."""
-        device = self.workers[index][0]
+        device = self.device_classes[index][0]
         table = self.task.ticks[self.timer.kinds[device]]
-        waiting = [(1, self.room[index])]
+        waiting = [(1, self.row_capacity[index])]
         top = 0
         for _ in range(MOST_TRIES):
             if not waiting:
                 return 0
             low, high = waiting.pop()
-            left = time - self._moved(device, low, earlier) if low <= high else -1
+            left = time - self._transfer_ticks(device, low, earlier) if low <= high else -1
             top = table.most(left, high) if left >= 0 else 0
             if top < low:
                 continue
-            if self._done(device, top, earlier) <= time:
+            if self._end_with_rows(device, top, earlier) <= time:
                 return top
             if low < top:
                 middle = (low + top) // 2
@@ -195,16 +195,18 @@ class Star:
 
     # ------------------------------------------------------------------------------ all devices
 
-    def _kind(self) -> str | None:
+    def _channel_kind(self) -> str | None:
         """How the devices hang together: "free" if no two share a channel, "shared" if one channel, of one speed, serves
         all but home and nothing returns over it."""
         timer = self.timer
-        remote = [index for index, members in enumerate(self.workers) if members != [timer.home]]
+        remote = [index for index, members in enumerate(self.device_classes) if members != [timer.home]]
         moved = any(self._in_bytes(edge, self.rows) for edge in timer.incoming[self.phase] if timer.delays[edge] is None)
-        back = timer.linked and self.returns and self._out_bytes(self.rows) > 0
+        back = timer.linked and self.has_output_home and self._out_bytes(self.rows) > 0
         for index in remote:
-            device = self.workers[index][0]
-            needs_way = timer.linked and (any(timer.delays[edge] is None for edge in timer.incoming[self.phase]) or self.returns)
+            device = self.device_classes[index][0]
+            needs_way = timer.linked and (
+                any(timer.delays[edge] is None for edge in timer.incoming[self.phase]) or self.has_output_home
+            )
             if needs_way and (timer.routes.path(timer.home, device) is None or timer.routes.path(device, timer.home) is None):
                 return None
         if not timer.linked or not (moved or back):
@@ -212,7 +214,7 @@ class Star:
         routes = [
             {_channel(timer, timer.home, device, moved), _channel(timer, device, timer.home, back)} - {None}
             for index in remote
-            for device in self.workers[index][:2]
+            for device in self.device_classes[index][:2]
         ]
         channels = [channel for route in routes for channel in route]
         if len(set(channels)) == len(channels):
@@ -220,7 +222,7 @@ class Star:
         speeds = {
             timer.problem.links[path[0].link].bytes_per_tick
             for index in remote
-            if (path := timer.routes.path(timer.home, self.workers[index][0])) is not None
+            if (path := timer.routes.path(timer.home, self.device_classes[index][0])) is not None
         }
         even = len(set(self.heads)) == 1 and not any(
             timer.problem.edges[edge].whole or timer.delays[edge] is not None for edge in timer.incoming[self.phase]
@@ -237,7 +239,7 @@ def _channel(timer: Timer, source: int, target: int, used: bool) -> object:
 
 # ---------------------------------------------------------------------------------------------------- split of one phase
 
-__all__ = ["PhaseSplit", "bytes_text", "most", "split"]
+__all__ = ["PhaseSplit", "bisect_max", "bytes_text", "split_single_phase"]
 
 MOST_ORDERS: Final = 720
 """Orders on one channel that are tried; with more, no bound is claimed."""
@@ -253,10 +255,10 @@ class PhaseSplit:
     conflict: Conflict | None = None
 
 
-def split(costs: Costs) -> PhaseSplit | None:
+def split_single_phase(costs: Costs) -> PhaseSplit | None:
     """The best cut of the only phase that can be cut; None where the problem is not of that kind."""
     subject = _subject(costs)
-    return None if subject is None else _Dealer(costs, *subject).solve()
+    return None if subject is None else _SplitSolver(costs, *subject).solve()
 
 
 def _subject(costs: Costs) -> tuple[int, list[int]] | None:
@@ -277,55 +279,55 @@ def _subject(costs: Costs) -> tuple[int, list[int]] | None:
     return cut[0], order
 
 
-class _Dealer(Star):
+class _SplitSolver(StarTopology):
     """The best deal of the rows."""
 
     def solve(self) -> PhaseSplit | None:
-        kind = self._kind()
+        kind = self._channel_kind()
         if kind is None:
             return None
-        if self._all_room() < self.rows:
-            return PhaseSplit(None, 0, conflict=self._short())
-        return self._shared() if kind == "shared" else self._free()
+        if self._total_row_capacity() < self.rows:
+            return PhaseSplit(None, 0, conflict=self._memory_conflict())
+        return self._solve_shared_channel() if kind == "shared" else self._solve_independent()
 
-    def _all_room(self) -> int:
-        return sum(room * len(members) for room, members in zip(self.room, self.workers, strict=True))
+    def _total_row_capacity(self) -> int:
+        return sum(room * len(members) for room, members in zip(self.row_capacity, self.device_classes, strict=True))
 
-    def _blamed(self) -> tuple[Directive, ...]:
+    def _responsible_directives(self) -> tuple[Directive, ...]:
         """The directives without any one of which there would be room."""
         directives = self.timer.problem.directives
         for directive in directives:
             rest = tuple(other for other in directives if other is not directive)
             costs = Costs(Timer(replace(self.timer.problem, directives=rest)))
-            if _Dealer(costs, self.phase, self.order)._all_room() < self.rows:
+            if _SplitSolver(costs, self.phase, self.order)._total_row_capacity() < self.rows:
                 directives = rest
         return directives
 
-    def _short(self) -> Conflict:
+    def _memory_conflict(self) -> Conflict:
         """SCH103 with what is needed, what there is, and the difference."""
-        caps = [room * len(members) for room, members in zip(self.room, self.workers, strict=True)]
-        per_row = max(1, self._memory_of(self.rows) // self.rows)
-        need = self._memory_of(self.rows)
-        have = [self.timer.caps[d] or 0 for members in self.workers for d in members]
+        caps = [room * len(members) for room, members in zip(self.row_capacity, self.device_classes, strict=True)]
+        per_row = max(1, self._bytes_of_rows(self.rows) // self.rows)
+        need = self._bytes_of_rows(self.rows)
+        have = [self.timer.caps[d] or 0 for members in self.device_classes for d in members]
         missing = (self.rows - sum(caps)) * per_row
         shown = " + ".join(map(bytes_text, have)) if len(have) <= 8 else f"{len(have)} devices, {bytes_text(sum(have))}"
         if missing != need - sum(have):
             shown += f", which beside what else is there has room for {100 * sum(caps) // self.rows} % of it"
         return Conflict(
             Code.SCH103,
-            self._blamed(),
+            self._responsible_directives(),
             (f"`{self.task.id}` needs {bytes_text(need)}", f"memory is {shown}", f"short {bytes_text(missing)}"),
             None,
             PhaseIndex(self.phase),
         )
 
-    def _memory_of(self, rows: int) -> int:
+    def _bytes_of_rows(self, rows: int) -> int:
         size = self._out_bytes(rows) + self.task.scratch * rows // self.rows
         return size + sum(self._in_bytes(edge, rows) for edge in self.timer.incoming[self.phase])
 
-    def _free(self) -> PhaseSplit:
+    def _solve_independent(self) -> PhaseSplit:
         """No two devices share a channel: the best n are those with most rows at D."""
-        limit = sum(map(len, self.workers))
+        limit = sum(map(len, self.device_classes))
         if self.timer.limits.machines is not None:
             limit = min(limit, self.timer.limits.machines)
         ceiling = self._ceiling()
@@ -335,14 +337,15 @@ class _Dealer(Star):
             """(rows of one, class) with the most first; home before its equals."""
             if time not in memo:
                 memo[time] = sorted(
-                    ((self._capacity(i, time), i) for i in range(len(self.workers))), key=lambda pair: (-pair[0], pair[1])
+                    ((self._max_rows_by(i, time), i) for i in range(len(self.device_classes))),
+                    key=lambda pair: (-pair[0], pair[1]),
                 )
             return memo[time]
 
         def reach(time: int, number: int) -> int:
             rows, left = 0, number
             for count, index in counts(time):
-                taken = min(left, len(self.workers[index]))
+                taken = min(left, len(self.device_classes[index]))
                 rows += count * taken
                 left -= taken
             return rows
@@ -353,17 +356,19 @@ class _Dealer(Star):
         if each == 0:
             if reach(ceiling, limit) < self.rows:
                 return PhaseSplit(None, 0)
-            time = least(0, ceiling, lambda t: reach(t, limit) >= self.rows)
-            number = least(1, limit, lambda n: reach(time, n) >= self.rows)
+            time = bisect_min(0, ceiling, lambda t: reach(t, limit) >= self.rows)
+            number = bisect_min(1, limit, lambda n: reach(time, n) >= self.rows)
             best = (time + self.tail, number, time)
         else:
             number = 1
             while number <= limit:
                 if reach(ceiling, number) >= self.rows:
-                    time = least(0, ceiling, lambda t, n=number: reach(t, n) >= self.rows)  # type: ignore[misc]
+                    time = bisect_min(0, ceiling, lambda t, n=number: reach(t, n) >= self.rows)  # type: ignore[misc]
                     value = self.tail + (time + each * number if combine is not None and combine.barrier else time + each)
                     if combine is not None and not combine.barrier:
-                        value = max(value, self.tail + each * number + min(self._done(m[0], 1) for m in self.workers))
+                        value = max(
+                            value, self.tail + each * number + min(self._end_with_rows(m[0], 1) for m in self.device_classes)
+                        )
                     if best is None or value < best[0]:
                         best = (value, number, time)
                     if best is not None and each * number + self.tail >= best[0]:
@@ -374,20 +379,20 @@ class _Dealer(Star):
         bound, number, time = best
         chosen: list[tuple[int, int]] = []
         for count, index in counts(time):
-            for device in self.workers[index]:
+            for device in self.device_classes[index]:
                 if len(chosen) < number and count:
                     chosen.append((device, count))
         chosen.sort()
-        shares = fill([count for _, count in chosen], self.rows)
+        shares = apportion_within([count for _, count in chosen], self.rows)
         mode = tuple((d, rows) for (d, _), rows in zip(chosen, shares, strict=True) if rows)
         return self._answer([mode], bound, reach(time - 1, number), number)
 
-    def _shared(self) -> PhaseSplit | None:
+    def _solve_shared_channel(self) -> PhaseSplit | None:
         """One channel for all: rows of each device in each order of service, as many as it can have."""
         timer = self.timer
-        remote = [i for i, members in enumerate(self.workers) if members != [timer.home]]
-        home = [i for i, members in enumerate(self.workers) if members == [timer.home]]
-        devices = [(index, device) for index in remote for device in self.workers[index]]
+        remote = [i for i, members in enumerate(self.device_classes) if members != [timer.home]]
+        home = [i for i, members in enumerate(self.device_classes) if members == [timer.home]]
+        devices = [(index, device) for index in remote for device in self.device_classes[index]]
         orders = list(_orders([index for index, _ in devices]))
         if len(orders) > MOST_ORDERS or timer.limits.machines is not None or self.task.combine is not None:
             return None
@@ -396,11 +401,11 @@ class _Dealer(Star):
 
         def serve(time: int, order: Sequence[int]) -> list[tuple[int, int]]:
             """(class, rows) of each device, served greedily: a row sent earlier costs those after it at most one."""
-            served: list[tuple[int, int]] = [(index, self._capacity(index, time)) for index in home]
+            served: list[tuple[int, int]] = [(index, self._max_rows_by(index, time)) for index in home]
             left = self.rows - sum(count for _, count in served)
             earlier = 0
             for index in order:
-                count = min(max(left, 0), self._capacity(index, time, earlier))
+                count = min(max(left, 0), self._max_rows_by(index, time, earlier))
                 served.append((index, count))
                 left -= count
                 earlier += count
@@ -412,7 +417,7 @@ class _Dealer(Star):
             high = ceiling if best is None else best[0] - 1
             if sum(count for _, count in serve(high, order)) < self.rows:
                 continue
-            best = (least(0, high, lambda t, o=order: sum(c for _, c in serve(t, o)) >= self.rows), order)  # type: ignore[misc]
+            best = (bisect_min(0, high, lambda t, o=order: sum(c for _, c in serve(t, o)) >= self.rows), order)  # type: ignore[misc]
         if best is None:
             return PhaseSplit(None, 0)
         time, order = best
@@ -421,7 +426,7 @@ class _Dealer(Star):
         mode: list[tuple[int, int]] = []
         surplus = sum(count for _, count in serve(time, order)) - self.rows
         for index, count in serve(time, order):
-            device = self.workers[index][taken.get(index, 0)]
+            device = self.device_classes[index][taken.get(index, 0)]
             taken[index] = taken.get(index, 0) + 1
             given = count - min(count, surplus) if device == timer.home else count
             surplus -= count - given
@@ -432,16 +437,16 @@ class _Dealer(Star):
     def _ceiling(self) -> int:
         """By then every device that can take part has all the rows that fit in it."""
         return max(
-            self._done(members[0], room, None if kind is None else self.rows)
-            for kind in (None, self._kind() == "shared" or None)
-            for members, room in zip(self.workers, self.room, strict=True)
+            self._end_with_rows(members[0], room, None if kind is None else self.rows)
+            for kind in (None, self._channel_kind() == "shared" or None)
+            for members, room in zip(self.device_classes, self.row_capacity, strict=True)
             if room
         )
 
     def _answer(self, modes: Sequence[Mode], bound: int, before: int, number: int) -> PhaseSplit:
         best: Schedule | None = None
         for mode in modes:
-            choice = [self.costs.single(p, devices[0]) for p, devices in enumerate(self.costs.allowed)]
+            choice = [self.costs.undivided_mode(p, devices[0]) for p, devices in enumerate(self.costs.allowed)]
             choice[self.phase] = mode
             for sending in Sending:
                 schedule = self.timer.lay_out(Decisions(tuple(choice), tuple(self.order), sending=sending))
@@ -479,7 +484,7 @@ MOST_SHARED: Final = 16
 """Phases up to which a subset gets the moves of the small effort; of more, so many fewer."""
 SLIVER: Final = 100
 """A shard of less than one part in so many of its phase is a sliver."""
-NOTHING: Final = "none"
+NO_CLASS: Final = "none"
 """The class of devices that run nothing: no table speaks of it."""
 
 WITHOUT: Final = frozenset(
@@ -488,7 +493,7 @@ WITHOUT: Final = frozenset(
 """What a plan on fewer devices is made without: what only proves, and what is done with the best of them at the end."""
 
 
-def subsets(problem: Problem) -> tuple[frozenset[int], ...]:
+def nested_device_subsets(problem: Problem) -> tuple[frozenset[int], ...]:
     """Home's group, and those that a phase cannot do without, with all that are behind links as quick as some link, and with all
     but the slowest of the slowest links; each a part of the next one, and none of them all groups or home alone."""
     starts = _firsts(problem.devices)
@@ -536,9 +541,9 @@ def _slowness(problem: Problem, kind: str) -> int:
     )  # fmt: skip
 
 
-def without_others(problem: Problem, usable: frozenset[int]) -> Problem:
+def restricted_to_groups(problem: Problem, usable: frozenset[int]) -> Problem:
     """The problem of whole shards in which only these groups run anything."""
-    groups = tuple(group if index in usable else replace(group, kind=NOTHING) for index, group in enumerate(problem.devices))
+    groups = tuple(group if index in usable else replace(group, kind=NO_CLASS) for index, group in enumerate(problem.devices))
     return replace(problem, devices=groups, chunks=1)
 
 
@@ -546,13 +551,15 @@ def _fewer_devices(context: SearchContext) -> None:
     problem, budget = context.problem, context.budget
     moves = min(budget.moves, FAST.moves) * MOST_SHARED // max(MOST_SHARED, len(problem.phases))
     small = replace(FAST, moves=moves, without=budget.without | WITHOUT)
-    for usable in _spread(subsets(problem)):
-        answer = None if context.plan_other is None else context.plan_other(without_others(problem, usable), small)
+    for usable in _some_subsets(nested_device_subsets(problem)):
+        answer = (
+            None if context.solve_subproblem is None else context.solve_subproblem(restricted_to_groups(problem, usable), small)
+        )
         if answer is not None and answer.schedule is not None:
             context.consider(PlacementCandidate("fewer devices", decisions_of(problem, answer.schedule), answer.schedule))
 
 
-def _spread(nested: Sequence[frozenset[int]]) -> Iterator[frozenset[int]]:
+def _some_subsets(nested: Sequence[frozenset[int]]) -> Iterator[frozenset[int]]:
     """A few, with the largest."""
     count = min(MOST_SUBSETS, len(nested))
     for index in range(count):
@@ -571,13 +578,13 @@ def _slivers(context: SearchContext) -> None:
     if incumbent.schedule is None:
         return
     known = [incumbent.schedule.makespan * (SLIVER + 1) // SLIVER]
-    limit = max(incumbent.schedule.makespan, min([*known, *(one.ticks for one in context.compared if one.ticks is not None)]))
+    limit = max(incumbent.schedule.makespan, min([*known, *(one.ticks for one in context.baselines if one.ticks is not None)]))
     decisions = decisions_of(timer.problem, incumbent.schedule)
     units = [task.units for task in timer.problem.phases]
     small = [p for p, mode in enumerate(decisions.modes) if _without_slivers(mode, units[p]) != mode]
     for phases in (small, *([p] for p in small)):
         modes = tuple(_without_slivers(mode, units[p]) if p in phases else mode for p, mode in enumerate(decisions.modes))
-        without = retime(timer, "without slivers", replace(decisions, modes=modes)) if modes != decisions.modes else None
+        without = best_timing(timer, "without slivers", replace(decisions, modes=modes)) if modes != decisions.modes else None
         if without is not None and without.schedule is not None and without.schedule.makespan <= limit:
             incumbent.schedule, decisions = without.schedule, without.decisions
 
@@ -598,5 +605,5 @@ def _without_slivers(mode: Mode, units: int) -> Mode:
 SLIVERS: Final = Strategy(
     "slivers", "shards of less than a hundredth of their phase are left out where they make the plan no hundredth shorter",
     _slivers, lambda context: any(task.rows > SLIVER for task in context.problem.phases),
-    of_chunks=True,
+    supports_chunks=True,
 )  # fmt: skip

@@ -12,44 +12,44 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..timeline.problem_index import Channel
-from .transfer_constraints import Carrying
-from .variables import Moment, OptionalTransfer, Route
+from .transfer_constraints import TransferConstraints
+from .variables import OptionalTransfer, Route, TimePoint
 from .z3_solver import negation
 
 # ---------------------------------------------------------------------------------------------------- formulation
 
-__all__ = ["Formulation", "Moment", "OptionalTransfer", "Route"]
+__all__ = ["Formulation", "OptionalTransfer", "Route", "TimePoint"]
 
 
-class Formulation(Carrying):
+class Formulation(TransferConstraints):
     """All formulas of a problem with candidate modes."""
 
     def build(self) -> None:
         """Everything but what `search` adds when a model asks for it."""
         shape = self.shape
         for p in range(shape.count):
-            self.choose(p)
+            self.add_phase(p)
         for edge in range(len(shape.problem.edges)):
-            self.data(edge)
+            self.add_data(edge)
         for p in range(shape.count):
             if shape.combined[p]:
-                self.combine(p)
+                self.add_combine(p)
         for q, earlier in enumerate(shape.timer.limits.after):
             for p in dict.fromkeys(earlier):
-                self.after(p, q)
+                self.add_precedence(p, q)
         for q, earlier in enumerate(shape.timer.limits.issued):
             for p in dict.fromkeys(earlier):
-                self.issued(p, q)
+                self.add_issue_order(p, q)
         for x, z in shape.timer.limits.glued.items():
-            self.glued(x, z)
-        self.copies()
-        self.exclusive()
+            self.add_adjacency(x, z)
+        self.add_required_copies()
+        self.add_exclusions()
         if shape.timer.limits.machines is not None:
-            self.machines(shape.timer.limits.machines)
+            self.limit_machines(shape.timer.limits.machines)
 
     # ---------------------------------------------------------------------------- structure
 
-    def choose(self, p: int) -> None:
+    def add_phase(self, p: int) -> None:
         literals = self.mode_literals[p]
         if not literals:
             self.solver.add("false")
@@ -60,11 +60,11 @@ class Formulation(Carrying):
             for piece, head in zip(pieces, self.heads.head[p][k], strict=True):
                 self.clause(negation(literals[k]), f"(>= {self.start(p, piece.device)} {head})")
 
-    def data(self, edge: int) -> None:
+    def add_data(self, edge: int) -> None:
         """The target's shards start after what they need has arrived."""
         described = self.shape.problem.edges[edge]
         p, q = int(described.source), int(described.target)
-        needed = self.needed(edge)
+        needed = self.accesses(edge)
         delayed = self.shape.timer.keys[edge] >= 0
         by_maker: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
         for (maker, target), guards in needed.items():
@@ -72,31 +72,31 @@ class Formulation(Carrying):
                 by_maker.setdefault(maker, []).append((target, guard))
         if not self.shape.split[q] and not self.shape.scattered[p]:
             for maker in by_maker:  # whatever the target's device
-                for moment in self.ready(p, maker):
-                    self.after_moment((), self.start(q, -1), moment)
+                for moment in self.output_ready(p, maker):
+                    self.add_after((), self.start(q, -1), moment)
         for maker, entries in by_maker.items():
             for target, guard in entries:
                 start = self.start(q, target)
                 if maker == target:
                     if self.shape.split[q] or self.shape.scattered[p]:
-                        for moment in self.ready(p, maker):
-                            self.after_moment(guard, start, moment)
+                        for moment in self.output_ready(p, maker):
+                            self.add_after(guard, start, moment)
                 elif delayed:
-                    for moment in self.ready(p, maker):
-                        self.after_moment(guard, start, moment, self.shape.delay(edge, maker, target))
+                    for moment in self.output_ready(p, maker):
+                        self.add_after(guard, start, moment, self.shape.delay(edge, maker, target))
                     if self.shape.timer.capped:
-                        self._copied_late(edge, maker, target, guard, start)
+                        self._add_delayed_copy(edge, maker, target, guard, start)
                 else:
-                    self._delivered(edge, maker, target, guard, start)
+                    self._add_delivery(edge, maker, target, guard, start)
 
     # --------------------------------------------------------------------------- directives
 
-    def after(self, p: int, q: int) -> None:
+    def add_precedence(self, p: int, q: int) -> None:
         for literal, start in self.starts(q):
             for moment in self.ends(p):
-                self.after_moment((literal,), start, moment)
+                self.add_after((literal,), start, moment)
 
-    def issued(self, p: int, q: int) -> None:
+    def add_issue_order(self, p: int, q: int) -> None:
         """The first shard of p starts no later than any of q, and goes first on a device that both use."""
         earliest = self.starts(p)
         for literal, start in self.starts(q):
@@ -110,19 +110,19 @@ class Formulation(Carrying):
                 self._first(p, q, device)
 
     def _first(self, p: int, q: int, device: int, guards: Sequence[str] = ()) -> None:
-        both = (*guards, self.on(p, device), self.on(q, device))
+        both = (*guards, self.runs_on(p, device), self.runs_on(q, device))
         for moment in self.shard_ends(p, device):
-            self.after_moment(both, self.start(q, device), moment)
+            self.add_after(both, self.start(q, device), moment)
 
-    def glued(self, x: int, z: int) -> None:
+    def add_adjacency(self, x: int, z: int) -> None:
         """On the devices of either, everything starts no later than x or no earlier than z (their first shards)."""
         for other in range(self.shape.count):
             if other in (x, z):
                 continue
             for device in self.shape.devices[other]:
-                start, there = self.start(other, device), self.on(other, device)
+                start, there = self.start(other, device), self.runs_on(other, device)
                 literal = self.solver.boolean(f"g{x}_{z}_{other}_{device}")
-                for queue in (self.on(x, device), self.on(z, device)):
+                for queue in (self.runs_on(x, device), self.runs_on(z, device)):
                     if queue == "false":
                         continue
                     both = (negation(queue), negation(there))
@@ -134,7 +134,7 @@ class Formulation(Carrying):
                     ]
                     self.clause(*both, literal, *choices)
 
-    def copies(self) -> None:
+    def add_required_copies(self) -> None:
         """`keep` and `replicate`: outputs are brought to devices that want them."""
         limits = self.shape.timer.limits
         for p, targets in limits.wanted.items():
@@ -142,20 +142,20 @@ class Formulation(Carrying):
                 self._copy(p, target, "true")
         for p in sorted(limits.replicated):
             for target in sorted({d for q in range(self.shape.count) for d in self.shape.devices[q]}):
-                self._copy(p, target, self.used(target))
+                self._copy(p, target, self.is_used(target))
 
     def _copy(self, p: int, target: int, guard: str) -> None:
         if not self.shape.timer.linked:
             return
-        for maker in self.shape.maker_devices(p):
+        for maker in self.shape.producer_devices(p):
             if maker != target:
-                sent = self.sending(p, maker, target)
-                self.clause(negation(guard), negation(self.made_on(p, maker)), sent.present)
+                sent = self.transfer(p, maker, target)
+                self.clause(negation(guard), negation(self.is_made_on(p, maker)), sent.present)
 
-    def machines(self, limit: int) -> None:
+    def limit_machines(self, limit: int) -> None:
         """At most so many devices have a shard."""
         devices = sorted({d for p in range(self.shape.count) for d in self.shape.devices[p]})
-        weighted = [(self.used(d), 1) for d in devices]
+        weighted = [(self.is_used(d), 1) for d in devices]
         self.solver.at_most(weighted, limit)
 
     # ---------------------------------------------------------------------------- resources
@@ -168,7 +168,7 @@ class Formulation(Carrying):
             self._orders[first, then] = self.solver.boolean(f"b!{first}!{then}")
         return self._orders[first, then]
 
-    def exclusive(self) -> None:
+    def add_exclusions(self) -> None:
         """Of two items that share a device, one ends before the other starts."""
         shape = self.shape
         for p in range(shape.count):
@@ -185,15 +185,15 @@ class Formulation(Carrying):
                 if q != p and q not in shape.precedes[p] and p not in shape.precedes[q] and shape.home in shape.devices[q]:
                     first = self.order(f"c{p}", f"s{q}")
                     for moment in self.combine_ends(p):
-                        self.after_moment((first, self.on(q, shape.home)), self.start(q, shape.home), moment)
+                        self.add_after((first, self.runs_on(q, shape.home)), self.start(q, shape.home), moment)
                     for moment in self.shard_ends(q, shape.home):
-                        self.after_moment((negation(first),), f"c{p}", moment)
+                        self.add_after((negation(first),), f"c{p}", moment)
                 if q > p and shape.combined[q] and q not in shape.precedes[p] and p not in shape.precedes[q]:
                     first = self.order(f"c{p}", f"c{q}")
                     for moment in self.combine_ends(p):
-                        self.after_moment((first,), f"c{q}", moment)
+                        self.add_after((first,), f"c{q}", moment)
                     for moment in self.combine_ends(q):
-                        self.after_moment((negation(first),), f"c{p}", moment)
+                        self.add_after((negation(first),), f"c{p}", moment)
 
     def _either(self, p: int, q: int, device: int) -> None:
         shape = self.shape
@@ -214,7 +214,7 @@ class Formulation(Carrying):
                 result.setdefault(route.hop.channel, []).append(route)
         return result
 
-    def separate(self, one: OptionalTransfer, other: OptionalTransfer) -> bool:
+    def add_disjunction(self, one: OptionalTransfer, other: OptionalTransfer) -> bool:
         """Two transfers do not overlap on a channel that both may use; False if that was said already."""
         key = (min(one.start, other.start), max(one.start, other.start))
         if key in self._separated:
@@ -226,11 +226,11 @@ class Formulation(Carrying):
             for route in routes:
                 for match in theirs.get(channel, ()):
                     both = (one.present, other.present, route.here, match.here)
-                    self.after_moment((*both, first), other.start, one.busy_moments(route))
-                    self.after_moment((*both, negation(first)), one.start, other.busy_moments(match))
+                    self.add_after((*both, first), other.start, one.busy_moments(route))
+                    self.add_after((*both, negation(first)), one.start, other.busy_moments(match))
         return True
 
-    def lengthen(self, sent: OptionalTransfer, guards: tuple[str, ...], ticks: int) -> bool:
+    def add_duration(self, sent: OptionalTransfer, guards: tuple[str, ...], ticks: int) -> bool:
         """The transfer takes so long under these guards; False if that was said already, or can be no news."""
         key = (sent.start, str(ticks), *guards)
         if sent.busy is None or key in self._lengthened:
@@ -254,7 +254,7 @@ class ValidInequalities:
         shape = encoding.shape
         self.devices: dict[int, list[tuple[str, int, int, int]]] = {}
         """By device: (literal, ticks, head, tail)."""
-        for p, k, _, piece, head, tail in encoding.heads.spans():
+        for p, k, _, piece, head, tail in encoding.heads.pieces():
             literal = encoding.mode_literals[p][k]
             self.devices.setdefault(piece.device, []).append((literal, piece.ticks, head, tail))
         for p in range(shape.count):
@@ -269,7 +269,7 @@ class ValidInequalities:
 
     def _channels(self) -> None:
         encoding = self.encoding
-        for sent in encoding.sendings.values():
+        for sent in encoding.transfers.values():
             for route in sent.routes:
                 if route.hop is None or route.hop.channel is None:
                     continue
@@ -278,12 +278,12 @@ class ValidInequalities:
                     continue
                 literal = sent.present
                 if route.here != "true" and route.here != sent.present:
-                    literal = encoding.solver.boolean(f"r!{sent.start}!{route.maker}")
+                    literal = encoding.solver.boolean(f"r!{sent.start}!{route.producer}")
                     encoding.solver.clause((negation(sent.present), negation(route.here), literal))
-                head, tail = self._around(sent.phase, route.maker, sent.target, sent.partial)
+                head, tail = self._head_and_tail(sent.phase, route.producer, sent.target, sent.partial)
                 self.channels.setdefault(route.hop.channel, []).append((literal, least, head, tail))
 
-    def _around(self, p: int, maker: int, target: int, partial: bool) -> tuple[int, int]:
+    def _head_and_tail(self, p: int, maker: int, target: int, partial: bool) -> tuple[int, int]:
         """A tick before which the output is not on `maker`, and the ticks that must follow its arrival on `target`."""
         heads, shape = self.encoding.heads, self.encoding.shape
         if shape.combined[p] and not partial:
@@ -316,11 +316,11 @@ class ValidInequalities:
         )
         return head, 0 if relays else min(rests, default=0)
 
-    def state(self, makespan: int) -> None:
+    def add_inequalities(self, makespan: int) -> None:
         """Assert everything for schedules of at most `makespan` ticks (the caller pushes and pops)."""
         encoding, solver = self.encoding, self.encoding.solver
         heads = encoding.heads
-        for p, k, _, piece, head, tail in heads.spans():
+        for p, k, _, piece, head, tail in heads.pieces():
             latest = makespan - tail - piece.ticks
             literal = encoding.mode_literals[p][k]
             if latest < head:
@@ -332,7 +332,7 @@ class ValidInequalities:
                 for moment in encoding.combine_ends(p):
                     latest = makespan - heads.combine_tail[p] - moment.ticks
                     encoding.clause(*map(negation, moment.guards), f"(<= {moment.base} {latest})")
-        for sent in encoding.sendings.values():
+        for sent in encoding.transfers.values():
             if sent.phase in encoding.shape.timer.brought:
                 for route in sent.routes:
                     moment = sent.busy_moments(route)

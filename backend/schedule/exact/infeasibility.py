@@ -18,8 +18,8 @@ from ....lang.diagnostics.model import Code
 from ....lang.support.records import dataclass
 from ...devices.cost_functions import Ticks
 from ..bounds.bound_strategies import best_bound
-from ..bounds.head_tail_bounds import BoundSet, Costs, bytes_text, most
-from ..bounds.single_phase_split import split
+from ..bounds.head_tail_bounds import BoundSet, Costs, bisect_max, bytes_text
+from ..bounds.single_phase_split import split_single_phase
 from ..problem import (
     Adjacent,
     Deadline,
@@ -38,12 +38,12 @@ from ..problem import (
     devices_named,
     restrictions,
 )
-from ..search.instance_transformations import chunked
+from ..search.instance_transformations import chunkable_phases
 from ..search.mode_enumeration import candidate_modes
 from ..solution import Conflict
 from ..timeline.serial_sgs import Timer
 from ..timeline.step_graph import order_of
-from .makespan_bisection import Search
+from .makespan_bisection import MakespanSearch
 from .z3_solver import SolverSteps, SolverVerdict, available
 
 # ---------------------------------------------------------------------------------------------------- memory conflicts
@@ -59,10 +59,10 @@ MOST_FOLLOWED: Final = 400
 
 def memory_conflict(problem: Problem) -> Conflict | None:
     """SCH103 where one phase, or what stays to the end, is more than devices can hold."""
-    conflict = _shortage(problem) or _staying(problem)
+    conflict = _phase_memory_conflict(problem) or _retained_memory_conflict(problem)
     if conflict is None:
         return None
-    short = _shortage if _shortage(problem) is not None else _staying
+    short = _phase_memory_conflict if _phase_memory_conflict(problem) is not None else _retained_memory_conflict
     blamed = [one for one in problem.directives if isinstance(one, LimitMemory | PlaceDirective | Split | NoSplit | Keep)]
     others = tuple(one for one in problem.directives if one not in blamed)
     for directive in list(reversed(blamed)):
@@ -73,7 +73,7 @@ def memory_conflict(problem: Problem) -> Conflict | None:
     return replace(conflict, directives=tuple(blamed))
 
 
-def _shortage(problem: Problem) -> Conflict | None:
+def _phase_memory_conflict(problem: Problem) -> Conflict | None:
     """A phase that its devices cannot hold with what it reads."""
     timer = Timer(problem)
     if not timer.limits.possible:
@@ -85,49 +85,51 @@ def _shortage(problem: Problem) -> Conflict | None:
             need = timer.grain(phase.combine.bytes) + timer.grain(phase.out_bytes)
             if need > (cap := _cap(timer, timer.home, need)):
                 words = f"`{phase.id}` needs {bytes_text(need)} to put its partial results together"
-                return _conflict(problem, timer, (words,), [timer.home], need - cap, p)
+                return _memory_conflict_of(problem, timer, (words,), [timer.home], need - cap, p)
         if fixed is not None:
             for device, rows in fixed:
-                need = least_bytes(timer, p, device, rows)
+                need = min_bytes(timer, p, device, rows)
                 if need > (cap := _cap(timer, device, need)):
-                    return _conflict(problem, timer, (f"`{phase.id}` needs {bytes_text(need)} there",), [device], need - cap, p)
+                    return _memory_conflict_of(
+                        problem, timer, (f"`{phase.id}` needs {bytes_text(need)} there",), [device], need - cap, p
+                    )
             continue
         if phase.together is not None or not devices or any(timer.caps[d] is None for d in devices):
             continue
         rows = phase.units
         cut = bool(phase.rows) and p not in timer.limits.unsplit
 
-        room = [most(rows, _within(timer, p, device)) for device in devices]
+        room = [bisect_max(rows, _within(timer, p, device)) for device in devices]
         if (sum(room) if cut else max(room)) >= rows:
             continue
         parts = f" in {_chunks(timer, p)} parts" if _chunks(timer, p) > 1 else ""
         if cut and len(devices) > 1:
-            return _short_of_rows(problem, timer, p, dict(zip(devices, room, strict=True)), parts)
-        need, device = min((least_bytes(timer, p, device, rows), device) for device in devices)
+            return _rows_memory_conflict(problem, timer, p, dict(zip(devices, room, strict=True)), parts)
+        need, device = min((min_bytes(timer, p, device, rows), device) for device in devices)
         words = f"`{phase.id}` needs {bytes_text(need)} with its operands{parts}"
-        return _conflict(problem, timer, (words,), [device], need - (timer.caps[device] or 0), p)
+        return _memory_conflict_of(problem, timer, (words,), [device], need - (timer.caps[device] or 0), p)
     return None
 
 
-def _short_of_rows(problem: Problem, timer: Timer, p: int, room: dict[int, int], parts: str) -> Conflict:
+def _rows_memory_conflict(problem: Problem, timer: Timer, p: int, room: dict[int, int], parts: str) -> Conflict:
     """The rows for which there is no room, on the device that lacks least for them.  `room`: rows that fit, by device."""
     phase, caps = problem.phases[p], {device: timer.caps[device] or 0 for device in room}
     left = phase.units - sum(room.values())
-    needs = {device: least_bytes(timer, p, device, rows + left) for device, rows in room.items()}
+    needs = {device: min_bytes(timer, p, device, rows + left) for device, rows in room.items()}
     missing, short = min((needs[device] - caps[device], device) for device in room)
     used = [device for device in room if room[device] or device == short]
-    need = min(least_bytes(timer, p, device, phase.units) for device in used)
+    need = min(min_bytes(timer, p, device, phase.units) for device in used)
     if need - sum(caps[device] for device in used) == missing:
         words = f"`{phase.id}` needs {bytes_text(need)} with its operands{parts}"
     else:  # each device has operands of its own
-        names, shares = problem.device_names(), {device: least_bytes(timer, p, device, room[device]) for device in used}
+        names, shares = problem.device_names(), {device: min_bytes(timer, p, device, room[device]) for device in used}
         shares[short] = needs[short]
         shown = " + ".join(f"{bytes_text(size)} on {names[device]}" for device, size in shares.items())
         words = f"`{phase.id}` needs {shown} with its operands{parts}"
-    return _conflict(problem, timer, (words,), used, missing, p)
+    return _memory_conflict_of(problem, timer, (words,), used, missing, p)
 
 
-def _staying(problem: Problem) -> Conflict | None:
+def _retained_memory_conflict(problem: Problem) -> Conflict | None:
     """What nothing reads stays where it was made, and what is to be kept where it is kept: at the end all of it is there."""
     timer = Timer(problem)
     if not timer.limits.possible:
@@ -135,7 +137,7 @@ def _staying(problem: Problem) -> Conflict | None:
     costs = Costs(timer)
     held: list[tuple[frozenset[int], int, int]] = []
     for p, phase in enumerate(problem.phases):
-        wanted = _kept(problem, p)
+        wanted = _retaining_device(problem, p)
         if wanted is not None:
             held.append((frozenset((wanted,)), timer.grain(phase.out_bytes), p))
         elif not timer.outgoing[p] and phase.together is None:
@@ -150,11 +152,11 @@ def _staying(problem: Problem) -> Conflict | None:
             shown = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
             stays = "stays" if len(names) == 1 else "stay"
             words = f"{shown} {stays} there to the end: {bytes_text(need)}"
-            return _conflict(problem, timer, (words,), sorted(devices), need - have, inside[0][1])
+            return _memory_conflict_of(problem, timer, (words,), sorted(devices), need - have, inside[0][1])
     return None
 
 
-def _kept(problem: Problem, p: int) -> int | None:
+def _retaining_device(problem: Problem, p: int) -> int | None:
     """The one device on which an output is to be at the end."""
     for directive in problem.directives:
         if isinstance(directive, Keep) and directive.phase == p:
@@ -164,7 +166,9 @@ def _kept(problem: Problem, p: int) -> int | None:
     return None
 
 
-def _conflict(problem: Problem, timer: Timer, words: tuple[str, ...], devices: list[int], missing: int, p: int) -> Conflict:
+def _memory_conflict_of(
+    problem: Problem, timer: Timer, words: tuple[str, ...], devices: list[int], missing: int, p: int
+) -> Conflict:
     names = problem.device_names()
     caps = [f"{bytes_text(timer.caps[d] or 0)} on {names[d]}" for d in devices]
     total = f"{bytes_text(sum(timer.caps[d] or 0 for d in devices))} on {len(caps)} devices"
@@ -174,7 +178,7 @@ def _conflict(problem: Problem, timer: Timer, words: tuple[str, ...], devices: l
 
 def _within(timer: Timer, p: int, device: int) -> Callable[[int], bool]:
     """Do so many rows fit?"""
-    return lambda rows: rows == 0 or least_bytes(timer, p, device, rows) <= (timer.caps[device] or 0)
+    return lambda rows: rows == 0 or min_bytes(timer, p, device, rows) <= (timer.caps[device] or 0)
 
 
 def _cap(timer: Timer, device: int, otherwise: int) -> int:
@@ -184,25 +188,25 @@ def _cap(timer: Timer, device: int, otherwise: int) -> int:
 
 def _chunks(timer: Timer, p: int) -> int:
     """Shards that a phase may have on one device."""
-    return min(timer.problem.chunks, timer.problem.phases[p].rows) if p in chunked(timer.problem) else 1
+    return min(timer.problem.chunks, timer.problem.phases[p].rows) if p in chunkable_phases(timer.problem) else 1
 
 
-def least_bytes(timer: Timer, p: int, device: int, rows: int) -> int:
+def min_bytes(timer: Timer, p: int, device: int, rows: int) -> int:
     """At least so many bytes are in use on a device at some time while it has `rows` rows: with whole shards output, scratch and
     operands, in chunks those of the largest chunk, and what stays there from before the phase on."""
     phase, chunks = timer.problem.phases[p], _chunks(timer, p)
     read = -(-rows // chunks)
-    while_running = _running(timer, p, read, _standing(timer, p, device))
+    while_running = _running(timer, p, read, _retained_inputs(timer, p, device))
     if timer.outgoing[p] or phase.combine is not None:
         return while_running
     return max(while_running, timer.grain(phase.out_bytes * rows // phase.units))
 
 
-def _standing(timer: Timer, p: int, device: int) -> frozenset[int]:
+def _retained_inputs(timer: Timer, p: int, device: int) -> frozenset[int]:
     """What was made on a device before a phase, in one piece, and is kept there to the end."""
     only = frozenset((device,))
     candidates = {q for q, devices in timer.limits.wanted.items() if devices == only and timer.limits.devices[q] == only}
-    candidates -= chunked(timer.problem)
+    candidates -= chunkable_phases(timer.problem)
     before: set[int] = set()
     pending = [p] if candidates and len(timer.problem.phases) <= MOST_FOLLOWED else []
     while pending:
@@ -233,10 +237,12 @@ def _running(timer: Timer, p: int, rows: int, standing: Collection[int]) -> int:
     read = sum(operands.values())
     inside = phase.inplace and grain(largest) >= written
     there = sum(grain(timer.problem.phases[q].out_bytes) for q in standing)
-    return there + max(read, written) + grain(_up(phase.scratch * rows, phase.units)) + (0 if inside else min(read, written))
+    return (
+        there + max(read, written) + grain(_ceil_div(phase.scratch * rows, phase.units)) + (0 if inside else min(read, written))
+    )
 
 
-def _up(number: int, size: int) -> int:
+def _ceil_div(number: int, size: int) -> int:
     return -(-number // size)
 
 
@@ -274,11 +280,11 @@ Arc: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class OrderFact:
-    """`arcs` (first, then) that a directive asks for, and pairs that it wants `glued`; no directive: what data or effects
+    """`arcs` (first, then) that a directive asks for, and pairs that it wants `adjacent`; no directive: what data or effects
     ask, in words."""
 
     arcs: tuple[Arc, ...]
-    glued: tuple[Arc, ...] = ()
+    adjacent: tuple[Arc, ...] = ()
     directive: Directive | None = None
     words: str = ""
 
@@ -308,18 +314,18 @@ def order_conflict(problem: Problem) -> list[OrderFact] | None:
     """The fewest facts of order that contradict each other; None if there is an order of all phases."""
     facts = order_facts(problem)
     data = data_arcs(problem)
-    if possible(len(problem.phases), facts, data):
+    if is_satisfiable(len(problem.phases), facts, data):
         return None
-    simple = [replace(fact, glued=()) for fact in facts]
-    if not possible(len(problem.phases), simple, data):
+    simple = [replace(fact, adjacent=()) for fact in facts]
+    if not is_satisfiable(len(problem.phases), simple, data):
         return shortest_cycle(problem, facts, data)
-    return _with_glue(problem, facts, data)
+    return _minimal_adjacency_conflict(problem, facts, data)
 
 
-def possible(count: int, facts: Iterable[OrderFact], data: Iterable[Arc]) -> bool:
+def is_satisfiable(count: int, facts: Iterable[OrderFact], data: Iterable[Arc]) -> bool:
     """Whether some order of all phases obeys the facts and the data."""
     return (
-        _topological(count, [*data, *(arc for fact in facts for arc in fact.arcs)], [g for f in facts for g in f.glued])
+        _topological(count, [*data, *(arc for fact in facts for arc in fact.arcs)], [g for f in facts for g in f.adjacent])
         is not None
     )
 
@@ -387,7 +393,7 @@ def shortest_cycle(problem: Problem, facts: Sequence[OrderFact], data: Sequence[
     assert best is not None
     result: list[OrderFact] = []
     for p, q, index in best[1]:
-        fact = facts[index] if index >= 0 else need(problem, p, q)
+        fact = facts[index] if index >= 0 else data_fact(problem, p, q)
         if fact not in result:
             result.append(fact)
     return result
@@ -428,7 +434,7 @@ def _path(
     return None
 
 
-def need(problem: Problem, p: int, q: int) -> OrderFact:
+def data_fact(problem: Problem, p: int, q: int) -> OrderFact:
     return OrderFact(((p, q),), words=f"`{problem.phases[q].id}` needs `{problem.phases[p].id}`")
 
 
@@ -445,24 +451,24 @@ def closure(count: int, arcs: Sequence[Arc]) -> list[set[int]]:
     return result
 
 
-def _with_glue(problem: Problem, facts: Sequence[OrderFact], data: Sequence[Arc]) -> list[OrderFact]:
+def _minimal_adjacency_conflict(problem: Problem, facts: Sequence[OrderFact], data: Sequence[Arc]) -> list[OrderFact]:
     """Deletion, one fact after the other: directives first, then what data ask."""
     count = len(problem.phases)
     necessary = list(facts)
     for fact in list(reversed(facts)):
         rest = [other for other in necessary if other is not fact]
-        if not possible(count, rest, data):
+        if not is_satisfiable(count, rest, data):
             necessary = rest
-    named = {p for fact in necessary for arc in (*fact.arcs, *fact.glued) for p in arc}
+    named = {p for fact in necessary for arc in (*fact.arcs, *fact.adjacent) for p in arc}
     reach = closure(count, data)
     pairs = [(p, q) for p in sorted(named) for q in sorted(reach[p] & named)]
-    if possible(count, necessary, pairs):
+    if is_satisfiable(count, necessary, pairs):
         pairs = [(p, q) for p in range(count) for q in sorted(reach[p])]
     for arc in list(pairs):
         rest_arcs = [other for other in pairs if other != arc]
-        if not possible(count, necessary, rest_arcs):
+        if not is_satisfiable(count, necessary, rest_arcs):
             pairs = rest_arcs
-    return [*necessary, *(need(problem, p, q) for p, q in pairs)]
+    return [*necessary, *(data_fact(problem, p, q) for p, q in pairs)]
 
 
 # ---------------------------------------------------------------------------------------------------- precedence as text
@@ -472,15 +478,15 @@ def _with_glue(problem: Problem, facts: Sequence[OrderFact], data: Sequence[Arc]
 def order_hint(problem: Problem, facts: Sequence[OrderFact]) -> str | None:
     """What each `order` and `adjacent` among the facts wants: what next to what, what before what; and a line that would do."""
     said = [
-        f"line {fact.directive.line.number} wants " + " and ".join(_wants(problem, fact.directive))
+        f"line {fact.directive.line.number} wants " + " and ".join(_order_demands(problem, fact.directive))
         for fact in facts
         if isinstance(fact.directive, Order | Adjacent)
     ]
-    instead = _instead(problem, facts)
+    instead = _suggested_line(problem, facts)
     return "; ".join((*said, *([instead] if instead else []))) or None
 
 
-def _wants(problem: Problem, directive: Order | Adjacent) -> list[str]:
+def _order_demands(problem: Problem, directive: Order | Adjacent) -> list[str]:
     names = [phase.id for phase in problem.phases]
     if isinstance(directive, Adjacent):
         return [f"`{names[directive.then]}` right after `{names[directive.first]}`"]
@@ -501,7 +507,7 @@ def _wants(problem: Problem, directive: Order | Adjacent) -> list[str]:
     return wants
 
 
-def _instead(problem: Problem, facts: Sequence[OrderFact]) -> str | None:
+def _suggested_line(problem: Problem, facts: Sequence[OrderFact]) -> str | None:
     """A line that would do instead: with `…` where it leaves none, or else in the order in which data can be had."""
     data = data_arcs(problem)
     for fact in facts:
@@ -512,7 +518,7 @@ def _instead(problem: Problem, facts: Sequence[OrderFact]) -> str | None:
         names = [item for item in directive.items if item is not None]
         for order, verb in ((names, "leave room with"), (_by_data(problem, names), "write")):
             arcs = tuple(pairwise(order))
-            if possible(len(problem.phases), [*rest, OrderFact(arcs)], data):
+            if is_satisfiable(len(problem.phases), [*rest, OrderFact(arcs)], data):
                 text = " … ".join(problem.phases[p].id for p in order)
                 return f"{verb} `order … {text} …`"
     return None
@@ -550,11 +556,11 @@ def _reaches(before: dict[int, set[int]], target: int, source: int) -> bool:
 #
 # Conflicts of single phases: no device that may run it, or none that directives leave.  No solver needed.
 
-def placing_conflict(problem: Problem) -> Conflict | None:
+def placement_conflict(problem: Problem) -> Conflict | None:
     """SCH104, SCH105, or SCH101 of directives that ask for different devices or cuts of one phase."""
     for p, phase in enumerate(problem.phases):
         asked = [d for d in problem.directives if isinstance(d, PlaceDirective | Split | NoSplit) and p in _phases(d)]
-        runs = _runs(problem, p)
+        runs = _capable_devices(problem, p)
         if not runs:
             able = ", ".join(sorted(phase.ticks)) or "no class"
             present = ", ".join(sorted({group.kind for group in problem.devices}))
@@ -562,7 +568,7 @@ def placing_conflict(problem: Problem) -> Conflict | None:
                 Code.SCH104, (), (f"`{phase.id}` runs on {able}; the devices are {present}",), "add a device of such a class"
             )
         for directive in asked:
-            named = _asked_devices(problem, directive, p)
+            named = _demanded_devices(problem, directive, p)
             if named is None:
                 continue
             if phase.home and int(problem.home) not in named:
@@ -586,7 +592,7 @@ def placing_conflict(problem: Problem) -> Conflict | None:
                     (f"`{phase.id}` has no kernel for {shown}",),
                     f"it runs on {', '.join(sorted(phase.ticks))}",
                 )
-        contrary = _contrary(problem, p, asked)
+        contrary = _contradictory_placements(problem, p, asked)
         if contrary is not None:
             return contrary
     return None
@@ -600,14 +606,14 @@ def _phases(directive: PlaceDirective | Split | NoSplit) -> tuple[PhaseIndex, ..
     return directive.phases if isinstance(directive, PlaceDirective) else (directive.phase,)
 
 
-def _runs(problem: Problem, p: int) -> frozenset[int]:
+def _capable_devices(problem: Problem, p: int) -> frozenset[int]:
     """Devices with a kernel for the phase."""
     free = restrictions(replace(problem, directives=()))
     free.devices[p] = None
     return frozenset(allowed_devices(problem, free, p))
 
 
-def _asked_devices(problem: Problem, directive: PlaceDirective | Split | NoSplit, p: int) -> frozenset[int] | None:
+def _demanded_devices(problem: Problem, directive: PlaceDirective | Split | NoSplit, p: int) -> frozenset[int] | None:
     if isinstance(directive, PlaceDirective):
         return devices_named(problem, directive.device)
     if isinstance(directive, Split):
@@ -615,14 +621,14 @@ def _asked_devices(problem: Problem, directive: PlaceDirective | Split | NoSplit
     return None
 
 
-def _contrary(problem: Problem, p: int, asked: list[PlaceDirective | Split | NoSplit]) -> Conflict | None:
+def _contradictory_placements(problem: Problem, p: int, asked: list[PlaceDirective | Split | NoSplit]) -> Conflict | None:
     """Two directives, or three, that no mode of the phase obeys together."""
-    if _together(problem, p, asked):
+    if _are_compatible(problem, p, asked):
         return None
     necessary = list(asked)
     for directive in reversed(asked):
         rest = [other for other in necessary if other is not directive]
-        if not _together(problem, p, rest):
+        if not _are_compatible(problem, p, rest):
             necessary = rest
     phase = problem.phases[p]
     if len(necessary) == 1:
@@ -630,9 +636,9 @@ def _contrary(problem: Problem, p: int, asked: list[PlaceDirective | Split | NoS
     return Conflict(Code.SCH101, tuple(necessary), (), f"`{phase.id}` can be in one place only")
 
 
-def _together(problem: Problem, p: int, asked: list[PlaceDirective | Split | NoSplit]) -> bool:
+def _are_compatible(problem: Problem, p: int, asked: list[PlaceDirective | Split | NoSplit]) -> bool:
     allowed = frozenset(range(len(problem.device_names())))
-    allowed &= _runs(problem, p)
+    allowed &= _capable_devices(problem, p)
     cut: tuple[tuple[int, int], ...] | None = None
     undivided = problem.phases[p].rows == 0
     for directive in asked:
@@ -660,7 +666,7 @@ MOST_PHASES: Final = 40
 
 def find_conflict(problem: Problem, steps: SolverSteps | None = None) -> Conflict | None:
     """The fewest facts of `problem` that contradict each other, if that can be shown."""
-    conflict = placing_conflict(problem)
+    conflict = placement_conflict(problem)
     if conflict is not None:
         return conflict
     orders = order_conflict(problem)
@@ -675,7 +681,7 @@ def find_conflict(problem: Problem, steps: SolverSteps | None = None) -> Conflic
     conflict = limit_conflict(problem)
     if conflict is not None or not available() or len(problem.phases) > MOST_PHASES:
         return conflict
-    cut = chunked(problem)
+    cut = chunkable_phases(problem)
     if cut and any(task.rows > 1 and index not in cut for index, task in enumerate(problem.phases)):
         return None  # what directives cut starts part by part
     return _Deletion(without_cuts(problem, cut) if cut else problem, steps or SolverSteps(STEPS)).conflict()
@@ -690,7 +696,7 @@ def certified_bound(problem: Problem) -> int:
     costs = Costs(timer)
     if not problem.phases or not timer.limits.possible or order_of(timer.before) is None or not all(costs.allowed):
         return 0
-    answer = None if chunked(problem) else split(costs)
+    answer = None if chunkable_phases(problem) else split_single_phase(costs)
     bound = best_bound(BoundSet(costs)).ticks
     return bound if answer is None else max(bound, answer.lower_bound)
 
@@ -740,15 +746,15 @@ class _Deletion:
     def conflict(self) -> Conflict | None:
         directives = list(self.problem.directives)
         capped = [index for index, group in enumerate(self.problem.devices) if group.memory is not None]
-        if not self.refuted(directives, capped):
+        if not self.is_refuted(directives, capped):
             return None
         for directive in list(reversed(directives)):
             rest = [other for other in directives if other is not directive]
-            if self.refuted(rest, capped):
+            if self.is_refuted(rest, capped):
                 directives = rest
         for index in list(capped):
             others = [other for other in capped if other != index]
-            if self.refuted(directives, others):
+            if self.is_refuted(directives, others):
                 capped = others
         return self._explain(directives, capped)
 
@@ -758,7 +764,7 @@ class _Deletion:
         )
         return replace(self.problem, directives=tuple(directives), devices=devices)
 
-    def refuted(self, directives: list[Directive], capped: list[int]) -> bool:
+    def is_refuted(self, directives: list[Directive], capped: list[int]) -> bool:
         """Whether the solver shows that there is no schedule at all."""
         return _refuted(self._with(directives, capped), self.steps)
 
@@ -774,13 +780,13 @@ class _Deletion:
         if any(isinstance(d, LimitMachines) for d in directives):
             return Conflict(Code.SCH106, tuple(directives), ("no schedule uses so few machines",), "allow one more machine")
         if not limits and not capped:
-            return Conflict(Code.SCH102 if problem.edges else Code.SCH101, tuple(directives), self._no_way(directives))
+            return Conflict(Code.SCH102 if problem.edges else Code.SCH101, tuple(directives), self._missing_links(directives))
         facts: list[str] = []
         names = problem.device_names()
         for index in capped:
             group = problem.devices[index]
             facts.append(f"`{group.id}` has {bytes_text(group.memory or 0)}" + (" each" if group.count > 1 else ""))
-        need = self._needed(directives, limits, capped)
+        need = self._sufficient_memory(directives, limits, capped)
         devices = sorted({d for limit in limits for d in devices_named(problem, limit.device)})
         if need is not None:
             have = limits[0].bytes if limits else problem.devices[capped[0]].memory or 0
@@ -792,7 +798,7 @@ class _Deletion:
             ]
         return Conflict(Code.SCH103, tuple(directives), tuple(facts))
 
-    def _no_way(self, directives: list[Directive]) -> tuple[str, ...]:
+    def _missing_links(self, directives: list[Directive]) -> tuple[str, ...]:
         if not self.problem.links:
             return ()
         timer = Timer(self._with(directives, []))
@@ -804,7 +810,7 @@ class _Deletion:
                 return (f"`{target}` needs `{source}`", "no link brings it there, nor two through home")
         return ("no link brings the data where it is wanted",)
 
-    def _needed(self, directives: list[Directive], limits: list[LimitMemory], capped: list[int]) -> int | None:
+    def _sufficient_memory(self, directives: list[Directive], limits: list[LimitMemory], capped: list[int]) -> int | None:
         """The least memory of the one device in the conflict with which there is a schedule."""
         if len(limits) + len(capped) != 1:
             return None
@@ -822,7 +828,7 @@ class _Deletion:
             middle = (low + high) // 2
             if _refuted(problem_with(middle), self.steps):
                 low = middle
-            elif not self.steps.left:
+            elif not self.steps.remaining:
                 return None
             else:
                 high = middle
@@ -842,7 +848,7 @@ def _refuted(problem: Problem, steps: SolverSteps) -> bool:
     modes = candidate_modes(costs)
     if not modes.complete:
         return False
-    search = Search(problem, modes.choices, steps)
+    search = MakespanSearch(problem, modes.choices, steps)
     deadline = timer.limits.deadline
     horizon = deadline if deadline is not None else search.horizon()
-    return search.probe(horizon, steps.left) is SolverVerdict.UNSAT
+    return search.probe(horizon, steps.remaining) is SolverVerdict.UNSAT

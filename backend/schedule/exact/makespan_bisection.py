@@ -18,8 +18,8 @@ from ..solution import Mode, Schedule
 from ..timeline.step_expansion import LINKED
 from ..timeline.step_graph import COMBINE, PARTIAL, SHARD, Key, StepGraph, StepNode, buffers, overflow
 from .formulation import Formulation, ValidInequalities
-from .memory_constraints import Events
-from .variables import Heads, OptionalTransfer, Shape
+from .memory_constraints import MemoryConstraints
+from .variables import HeadsAndTails, ModeTable, OptionalTransfer
 from .z3_solver import Solver, SolverSteps, SolverVerdict, available, negation
 
 # ---------------------------------------------------------------------------------------------------- schedule from a model
@@ -29,7 +29,7 @@ from .z3_solver import Solver, SolverSteps, SolverVerdict, available, negation
 # The model's own ticks may be too optimistic where the encoding leaves something out; the search finds what from the graph.
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class DecodedModel:
     """`chosen`: a mode by phase; `starts`: the model's; `sent`: the possible transfers of the encoding that steps are."""
 
     chosen: list[int]
@@ -38,14 +38,14 @@ class Model:
     sent: dict[Key, OptionalTransfer]
 
 
-class Realiser:
+class ModelDecoder:
     """Makes step graphs from models of one encoding."""
 
     def __init__(self, encoding: Formulation) -> None:
         self.encoding = encoding
         self.shape = encoding.shape
 
-    def model(self, numbers: Mapping[str, int], true: frozenset[str]) -> Model:
+    def decode(self, numbers: Mapping[str, int], true: frozenset[str]) -> DecodedModel:
         """The steps of the chosen modes, with the orders that directives ask of the model's starts."""
         shape = self.shape
         chosen = [
@@ -54,13 +54,13 @@ class Realiser:
         ]
         modes = tuple(options[k] if options else () for options, k in zip(shape.modes, chosen, strict=True))
         graph = StepGraph(shape.timer, shape.timer.expanded(modes), shape.order)
-        model = Model(chosen, graph, {}, {})
+        model = DecodedModel(chosen, graph, {}, {})
         for key, node in graph.nodes.items():
             model.starts[key] = self._start(model, key, node, numbers)
         self._directives(model)
         return model
 
-    def _start(self, model: Model, key: Key, node: StepNode, numbers: Mapping[str, int]) -> int:
+    def _start(self, model: DecodedModel, key: Key, node: StepNode, numbers: Mapping[str, int]) -> int:
         """The model's start of a step; those of makers are known when their transfers are asked for."""
         encoding, p = self.encoding, node.phase
         if key[0] == SHARD:
@@ -73,13 +73,13 @@ class Realiser:
         if key[0] != PARTIAL and key[4] != LINKED:
             late = encoding.delayed.get((p, scattered, node.device, key[4]))
             return begin if late is None else max(begin, numbers.get(late.start, begin))
-        sent = encoding.sendings.get((p, -2 - key[2], self.shape.home) if key[0] == PARTIAL else (p, scattered, node.device))
+        sent = encoding.transfers.get((p, -2 - key[2], self.shape.home) if key[0] == PARTIAL else (p, scattered, node.device))
         if sent is None:
             return begin
         model.sent[key] = sent
         return numbers.get(sent.start, begin)
 
-    def _directives(self, model: Model) -> None:
+    def _directives(self, model: DecodedModel) -> None:
         """Orders of queues: `issue_before` and adjacent phases."""
         shape, graph, starts = self.shape, model.graph, model.starts
         limits = shape.timer.limits
@@ -112,7 +112,7 @@ ROUNDS = 200
 """Times that one probe may be asked again with more stated."""
 
 
-Trace: TypeAlias = Callable[[int, int, int, "Schedule | SolverVerdict", int], None]
+ProbeListener: TypeAlias = Callable[[int, int, int, "Schedule | SolverVerdict", int], None]
 """Told of every probe: bounds before it, the makespan asked, what was found, solver steps."""
 
 
@@ -128,19 +128,19 @@ class SearchOutcome:
     steps: int = 0
 
 
-class Search:
+class MakespanSearch:
     """One encoding, asked for several makespans."""
 
     def __init__(self, problem: Problem, modes: Sequence[Sequence[Mode]], steps: SolverSteps) -> None:
         self.steps = steps
-        self.shape = Shape(problem, modes)
-        self.heads = Heads(self.shape)
+        self.shape = ModeTable(problem, modes)
+        self.heads = HeadsAndTails(self.shape)
         self.solver = Solver()
         self.encoding = Formulation(self.shape, self.heads, self.solver)
         self.encoding.build()
         self.cuts = ValidInequalities(self.encoding)
-        self.realiser = Realiser(self.encoding)
-        self.events = Events(self.encoding)
+        self.decoder = ModelDecoder(self.encoding)
+        self.memory = MemoryConstraints(self.encoding)
 
     def horizon(self) -> int:
         """If there is any schedule, there is one of at most so many ticks: one step after the other."""
@@ -151,7 +151,7 @@ class Search:
             total += phase.ready + max((sum(piece.ticks for piece in pieces) for pieces in shape.pieces[p]), default=0)
             if phase.combine is not None:
                 total += phase.combine.ticks_per_shard * max((len(mode) for mode in shape.modes[p]), default=0)
-        for sent in self.encoding.sendings.values():
+        for sent in self.encoding.transfers.values():
             total += max(
                 (max(route.occupied.values(), default=0) + (route.hop.latency if route.hop else 0) for route in sent.routes),
                 default=0,
@@ -168,27 +168,29 @@ class Search:
         self.solver.push()
         learned: list[str] = []
         try:
-            self.cuts.state(makespan)
+            self.cuts.add_inequalities(makespan)
             if more is not None:
                 more()
-            self.solver.kept = learned
-            spent = self.steps.left
+            self.solver.recorded = learned
+            spent = self.steps.remaining
             for _ in range(ROUNDS):
-                verdict = self.solver.check(self.steps, share - (spent - self.steps.left))
+                verdict = self.solver.check(self.steps, share - (spent - self.steps.remaining))
                 if verdict is not SolverVerdict.SAT:
                     return verdict
                 numbers, true = self.solver.model()
-                schedule = self._judge(self.realiser.model(numbers, true), makespan, judge)
+                schedule = self._check_model(self.decoder.decode(numbers, true), makespan, judge)
                 if schedule is not None:
                     return schedule
             return SolverVerdict.UNKNOWN
         finally:
             self.solver.pop()
-            self.solver.kept = None
+            self.solver.recorded = None
             for formula in learned:
                 self.solver.add(formula)
 
-    def _judge(self, model: Model, makespan: int, accept: Callable[[Schedule], bool]) -> Schedule | SolverVerdict | None:
+    def _check_model(
+        self, model: DecodedModel, makespan: int, accept: Callable[[Schedule], bool]
+    ) -> Schedule | SolverVerdict | None:
         """The model's schedule if it holds; None if what it overlooked was stated (lazy constraints)."""
         graph = model.graph
         held = buffers(graph) if self.shape.timer.capped else []
@@ -200,23 +202,23 @@ class Search:
             if schedule.makespan <= makespan and accept(schedule):
                 if too_much is None:
                     return schedule
-                stated |= self._relieve(too_much)
-        stated |= self._state_flaws(model)
+                stated |= self._add_memory_constraints(too_much)
+        stated |= self._add_channel_constraints(model)
         too_much = overflow(graph, model.starts, held)
         if too_much is not None:
-            stated = stated or self._relieve(too_much)
+            stated = stated or self._add_memory_constraints(too_much)
         elif not stated and graph.place(model.starts):
             schedule = graph.schedule()
             if schedule.makespan <= makespan and accept(schedule):
                 return schedule
         return None if stated else SolverVerdict.UNKNOWN
 
-    def _relieve(self, too_much: tuple[int, tuple[Key, ...]]) -> bool:
+    def _add_memory_constraints(self, too_much: tuple[int, tuple[Key, ...]]) -> bool:
         """State what is on the device when it is too full; False if that is stated already."""
         device, keys = too_much
-        return any(self.events.state(device, key) for key in keys)
+        return any(self.memory.add_memory_constraint(device, key) for key in keys)
 
-    def _state_flaws(self, model: Model) -> bool:
+    def _add_channel_constraints(self, model: DecodedModel) -> bool:
         """State what the model overlooked on channels; False if nothing new is found."""
         added = False
         by_resource: dict[tuple[object, ...], list[tuple[int, int, Key]]] = {}
@@ -224,14 +226,14 @@ class Search:
             node, start = model.graph.nodes[key], model.starts[key]
             if node.resource is not None:
                 by_resource.setdefault(node.resource, []).append((start, start + node.ticks, key))
-            added |= self.encoding.lengthen(sent, self._choices(model, node.phase), node.ticks)
+            added |= self.encoding.add_duration(sent, self._choices(model, node.phase), node.ticks)
         for entries in by_resource.values():
             for (a, b, one), (c, d, other) in combinations(sorted(entries), 2):
                 if a < d and c < b:
-                    added |= self.encoding.separate(model.sent[one], model.sent[other])
+                    added |= self.encoding.add_disjunction(model.sent[one], model.sent[other])
         return added
 
-    def _choices(self, model: Model, p: int) -> tuple[str, ...]:
+    def _choices(self, model: DecodedModel, p: int) -> tuple[str, ...]:
         """The literals of the modes that decide how long the transfers of `p` take."""
         phases = [p, *(int(self.shape.problem.edges[edge].target) for edge in self.shape.timer.outgoing[p])]
         literals = (self.encoding.mode_literals[q][model.chosen[q]] for q in dict.fromkeys(phases))
@@ -244,16 +246,16 @@ def refine(
     upper: Schedule | None,
     lower: int,
     budget: SolverSteps,
-    trace: Trace | None = None,
+    trace: ProbeListener | None = None,
 ) -> SearchOutcome:
     """The best schedule with the candidate modes, between the bounds `lower` and that of `upper`."""
     best, top = upper, None if upper is None else upper.makespan
-    given = budget.left
+    given = budget.remaining
     if top is not None and lower > top:
         lower = 0  # a bound above a plan is no bound: whoever claims it is not believed
     if not available() or (top is not None and lower >= top):
         return SearchOutcome(best, lower, top is not None and lower >= top)
-    search = Search(problem, modes, budget)
+    search = MakespanSearch(problem, modes, budget)
     if not all(search.shape.modes) or not search.shape.order:
         return SearchOutcome(best, lower, False)
     bottom = lower
@@ -263,27 +265,27 @@ def refine(
             return SearchOutcome(None, bottom, False)
     cheap = False
     round_number = 0
-    while bottom < top and not budget.late and budget.left:
+    while bottom < top and not budget.is_expired and budget.remaining:
         if cheap:
             round_number += 1
             target = top - 1 if round_number % 2 else bottom + (top - bottom) // 8
         else:
             target = bottom + (top - 1 - bottom) // 2
-        before = budget.left
-        outcome = search.probe(target, budget.left // 4 if not cheap else budget.left // 2)
+        before = budget.remaining
+        outcome = search.probe(target, budget.remaining // 4 if not cheap else budget.remaining // 2)
         if trace is not None:
-            trace(bottom, top, target, outcome, before - budget.left)
+            trace(bottom, top, target, outcome, before - budget.remaining)
         if isinstance(outcome, Schedule):
             best, top = outcome, outcome.makespan
         elif outcome is SolverVerdict.UNSAT:
             bottom = target + 1
         elif outcome is SolverVerdict.ABORTED:
-            return SearchOutcome(best, bottom, False, True, given - budget.left)
+            return SearchOutcome(best, bottom, False, True, given - budget.remaining)
         else:
             if cheap and round_number > 8:
                 break
             cheap = True
-    return SearchOutcome(best, min(bottom, top), best is not None and bottom >= top, budget.late, given - budget.left)
+    return SearchOutcome(best, min(bottom, top), best is not None and bottom >= top, budget.is_expired, given - budget.remaining)
 
 
 # ---------------------------------------------------------------------------------------------------- objective limits
@@ -305,7 +307,7 @@ class ObjectiveMeasure(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class ObjectiveLimit:
     """`of(schedule)` is at most `most`."""
 
     measure: ObjectiveMeasure
@@ -323,7 +325,7 @@ class PowerMeasure:
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class MeasureOutcome:
     """The best schedule found, and a value below which the measure cannot go with the candidate modes."""
 
     schedule: Schedule | None
@@ -331,61 +333,66 @@ class Reached:
     aborted: bool = False
 
 
-class Goals:
+class ObjectiveSearch:
     """One search, asked about several measures."""
 
     def __init__(self, problem: Problem, modes: Sequence[Sequence[Mode]], power: PowerMeasure, steps: SolverSteps) -> None:
         self.problem = problem
         self.power = power
         self.steps = steps
-        self.search = Search(problem, modes, steps)
+        self.search = MakespanSearch(problem, modes, steps)
         self.horizon = self.search.horizon()
         if self.search.shape.timer.limits.deadline is not None:
             self.horizon = min(self.horizon, self.search.shape.timer.limits.deadline)
 
     def minimise(
-        self, measure: ObjectiveMeasure, of: Callable[[Schedule], int], limits: Sequence[Limit], schedule: Schedule, lower: int,
-        share: int
-    ) -> Reached:
+        self,
+        measure: ObjectiveMeasure,
+        of: Callable[[Schedule], int],
+        limits: Sequence[ObjectiveLimit],
+        schedule: Schedule,
+        lower: int,
+        share: int,
+    ) -> MeasureOutcome:
         """The least value of the measure under the limits; `schedule` obeys them."""
         best, bottom = schedule, lower
         left = share
         while bottom < of(best):
-            if left <= 0 or not self.steps.left:
-                return Reached(best, bottom)
+            if left <= 0 or not self.steps.remaining:
+                return MeasureOutcome(best, bottom)
             target = bottom + (of(best) - 1 - bottom) // 2
-            before = self.steps.left
-            outcome = self.attempt([*limits, Limit(measure, target, of)], left)
-            left -= before - self.steps.left
+            before = self.steps.remaining
+            outcome = self.find_schedule([*limits, ObjectiveLimit(measure, target, of)], left)
+            left -= before - self.steps.remaining
             if isinstance(outcome, Schedule):
                 best = outcome
             elif outcome is SolverVerdict.UNSAT:
                 bottom = target + 1
             else:
-                return Reached(best, bottom, outcome is SolverVerdict.ABORTED)
-        return Reached(best, bottom)
+                return MeasureOutcome(best, bottom, outcome is SolverVerdict.ABORTED)
+        return MeasureOutcome(best, bottom)
 
-    def attempt(self, limits: Sequence[Limit], share: int) -> Schedule | SolverVerdict:
+    def find_schedule(self, limits: Sequence[ObjectiveLimit], share: int) -> Schedule | SolverVerdict:
         """A schedule that obeys all limits."""
         makespan = min([self.horizon, *(limit.most for limit in limits if limit.measure is ObjectiveMeasure.MAKESPAN)])
 
         def more() -> None:
             for limit in limits:
-                self._state(limit, makespan)
+                self._add_limit(limit, makespan)
 
         return self.search.probe(
             makespan, share, more, lambda schedule: all(limit.of(schedule) <= limit.most for limit in limits)
         )
 
-    def _state(self, limit: Limit, makespan: int) -> None:
+    def _add_limit(self, limit: ObjectiveLimit, makespan: int) -> None:
         encoding, solver = self.search.encoding, self.search.solver
         match limit.measure:
             case ObjectiveMeasure.MAKESPAN:
                 pass  # the probe's own
             case ObjectiveMeasure.MACHINES:
-                encoding.machines(limit.most)
+                encoding.limit_machines(limit.most)
             case ObjectiveMeasure.TRANSFERS:
-                solver.at_most([(sent.present, 1) for sent in encoding.sendings.values()], limit.most)
+                solver.at_most([(sent.present, 1) for sent in encoding.transfers.values()], limit.most)
             case ObjectiveMeasure.RECEIVERS:
                 solver.at_most([(literal, 1) for literal in self._receivers(encoding)], limit.most)
             case ObjectiveMeasure.LOAD:
@@ -399,7 +406,7 @@ class Goals:
         shape = encoding.shape
         literals: dict[int, str] = {}
         for edge in range(len(shape.problem.edges)):
-            for (maker, target), guards in encoding.needed(edge).items():
+            for (maker, target), guards in encoding.accesses(edge).items():
                 if maker != target:
                     literal = literals.setdefault(target, encoding.solver.boolean(f"rcv{target}"))
                     for guard in guards:
@@ -414,7 +421,7 @@ class Goals:
         solver.add(f"(<= {end} {makespan})")
         for p in range(shape.count):
             for moment in encoding.ends(p):
-                encoding.after_moment((), end, moment)
+                encoding.add_after((), end, moment)
         terms: list[str] = []
         constant = 0
         for device, entries in self.search.cuts.devices.items():
@@ -425,18 +432,18 @@ class Goals:
                 elif extra * ticks:
                     terms.append(f"(ite {literal} {_number(extra * ticks)} 0)")
         for device, idle in enumerate(self.power.idle):
-            if idle and (self.power.always[device] or encoding.used(device) == "true"):
+            if idle and (self.power.always[device] or encoding.is_used(device) == "true"):
                 terms.append(f"(* {idle} {end})")
             elif idle and any(device in devices for devices in shape.devices):
                 paid = solver.integer(f"idle{device}")
-                solver.clause((negation(encoding.used(device)), f"(>= {paid} (* {idle} {end}))"))
+                solver.clause((negation(encoding.is_used(device)), f"(>= {paid} (* {idle} {end}))"))
                 solver.add(f"(>= {paid} 0)")
                 terms.append(paid)
-        for sent in encoding.sendings.values():
+        for sent in encoding.transfers.values():
             for route in sent.routes:
                 if route.hop is not None:
                     cost = shape.problem.links[route.hop.link].nj_per_byte
-                    sizes = encoding.sizes(sent.phase, [route.maker], sent.target)[route.maker] if not sent.partial else []
+                    sizes = encoding.sizes(sent.phase, [route.producer], sent.target)[route.producer] if not sent.partial else []
                     least = min((size for _, size in sizes), default=0)
                     if sent.partial:
                         combine = shape.problem.phases[sent.phase].combine

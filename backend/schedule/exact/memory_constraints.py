@@ -12,7 +12,7 @@ from dataclasses import field
 from ....lang.support.records import dataclass
 from ..timeline.step_graph import COMBINE, PARTIAL, SEND, SHARD, Key
 from .formulation import Formulation
-from .variables import Moment, OptionalTransfer
+from .variables import OptionalTransfer, TimePoint
 from .z3_solver import negation
 
 
@@ -21,7 +21,7 @@ class BufferUse:
     """Someone reads a buffer: if all of `guards`, until the last of `ends`."""
 
     guards: tuple[str, ...]
-    ends: list[Moment]
+    ends: list[TimePoint]
     phase: int  # the reader; -1: a transfer
     start: str = ""  # of the reader
 
@@ -35,14 +35,14 @@ class BufferVariable:
     guards: tuple[str, ...]
     start: str
     uses: list[BufferUse] = field(default_factory=list)
-    kept: str = "false"
+    is_retained: str = "false"
     scratch: bool = False
     copied: bool = False
     merged: bool = False
     """Made by a combine."""
 
 
-class Events:
+class MemoryConstraints:
     """The buffers that an encoding may hold on each device, and the events stated so far."""
 
     def __init__(self, encoding: Formulation) -> None:
@@ -54,7 +54,7 @@ class Events:
 
     # ----------------------------------------------------------------------------- buffers
 
-    def held(self, device: int) -> list[BufferVariable]:
+    def buffers_on(self, device: int) -> list[BufferVariable]:
         if device not in self._held:
             result: list[BufferVariable] = []
             for p in range(self.shape.count):
@@ -76,40 +76,46 @@ class Events:
                         sizes.append((literal, timer.grain(timer.made_bytes(p, piece.first, piece.stop))))
                         scratch.append((literal, timer.grain(-(-task.scratch * (piece.stop - piece.first) // task.units))))
             start = encoding.start(p, device)
-            ends = self._leaving(p, device)
+            ends = self._release_points(p, device)
             if any(size for _, size in scratch):
                 result.append(BufferVariable(p, scratch, (), start, [BufferUse((), ends, p, start)], scratch=True))
             output = BufferVariable(p, sizes, (), start)
             output.uses.append(BufferUse((), ends, p, start))
             if shape.combined[p]:
                 if device == shape.home:
-                    output.uses.append(BufferUse((), self._merged(p), -1))
+                    output.uses.append(BufferUse((), self._combine_release_points(p), -1))
                 else:
-                    sent = encoding.sendings.get((p, -2 - device, shape.home))
+                    sent = encoding.transfers.get((p, -2 - device, shape.home))
                     if sent is not None:
                         output.uses.append(BufferUse((), self._arrival(sent, device), -1))
             else:
                 self._reads(output, p, device, device)
                 self._sends(output, p, device)
-                self._keep(output, p, device)
+                self._retain(output, p, device)
             result.append(output)
         if shape.combined[p] and device == shape.home:
             combine = task.combine
             assert combine is not None
             start = encoding.solver.integer(f"c{p}")
-            output = BufferVariable(p, [("true", timer.grain(task.out_bytes))], (), start, [BufferUse((), self._merged(p), -1)],
-                merged=True)
+            output = BufferVariable(
+                p,
+                [("true", timer.grain(task.out_bytes))],
+                (),
+                start,
+                [BufferUse((), self._combine_release_points(p), -1)],
+                merged=True,
+            )
             self._reads(output, p, device, device)
             self._sends(output, p, device)
-            self._keep(output, p, device)
+            self._retain(output, p, device)
             result.append(output)
             for remote in shape.devices[p]:
-                sent = encoding.sendings.get((p, -2 - remote, device))
+                sent = encoding.transfers.get((p, -2 - remote, device))
                 if sent is not None and combine.bytes:
                     size = timer.grain(combine.bytes)
-                    read = [BufferUse((), self._merged(p), -1)]
+                    read = [BufferUse((), self._combine_release_points(p), -1)]
                     result.append(BufferVariable(p, [("true", size)], (sent.present,), sent.start, read, merged=True))
-        for sent in [*encoding.sendings.values(), *encoding.delayed.values()]:
+        for sent in [*encoding.transfers.values(), *encoding.delayed.values()]:
             if sent.phase == p and sent.target == device and not sent.partial:
                 result.append(self._copy(sent))
         return result
@@ -118,7 +124,7 @@ class Events:
         """What a transfer brings; at least the smallest size that it may have (its exact size is in the plan)."""
         encoding, shape = self.encoding, self.shape
         p, device = sent.phase, sent.target
-        makers = [route.maker for route in sent.routes]
+        makers = [route.producer for route in sent.routes]
         sizes_by_maker = encoding.sizes(p, makers, device, sent.key)
         every = [size for options in sizes_by_maker.values() for _, size in options]
         grain = shape.timer.grain
@@ -128,7 +134,7 @@ class Events:
         for maker, options in sizes_by_maker.items():
             for guards, size in options:
                 if grain(size) > least:
-                    key = (*guards, encoding.made_on(p, maker))
+                    key = (*guards, encoding.is_made_on(p, maker))
                     bigger[key] = max(bigger.get(key, 0), grain(size))
         if bigger:
             steps = sorted(set(bigger.values()))
@@ -143,12 +149,12 @@ class Events:
                 low = size
         for maker in makers:
             self._reads(copy, p, maker, device, sent.key)
-            for onward in encoding.sendings.values():
+            for onward in encoding.transfers.values():
                 if onward.phase == p and onward.target != device and device == shape.home and not onward.partial:
                     for route in onward.routes:
-                        if route.maker == maker and route.hop is not None and route.hop.source == device and maker != device:
+                        if route.producer == maker and route.hop is not None and route.hop.source == device and maker != device:
                             copy.uses.append(BufferUse((onward.present, route.here), self._arrival(onward, maker), -1))
-        self._keep(copy, p, device)
+        self._retain(copy, p, device)
         return copy
 
     def _reads(self, held: BufferVariable, p: int, maker: int, device: int, key: int = -1) -> None:
@@ -158,53 +164,53 @@ class Events:
             if maker != device and shape.timer.keys[edge] != key:
                 continue
             q = int(shape.problem.edges[edge].target)
-            for guards in encoding.needed(edge).get((maker, device), []):
-                held.uses.append(BufferUse(guards, self._leaving(q, device), q, encoding.start(q, device)))
+            for guards in encoding.accesses(edge).get((maker, device), []):
+                held.uses.append(BufferUse(guards, self._release_points(q, device), q, encoding.start(q, device)))
 
     def _sends(self, held: BufferVariable, p: int, device: int) -> None:
-        for sent in self.encoding.sendings.values():
+        for sent in self.encoding.transfers.values():
             if sent.phase == p and not sent.partial:
                 for route in sent.routes:
-                    if route.maker == device and route.hop is not None and route.hop.source == device:
+                    if route.producer == device and route.hop is not None and route.hop.source == device:
                         held.uses.append(BufferUse((sent.present, route.here), self._arrival(sent, device), -1))
         for late in self.encoding.delayed.values():
             if late.phase == p:
                 for route in late.routes:
-                    if route.maker == device:
+                    if route.producer == device:
                         held.uses.append(BufferUse((late.present, route.here), self._arrival(late, device), -1))
 
-    def _arrival(self, sent: OptionalTransfer, maker: int) -> list[Moment]:
-        result: list[Moment] = []
+    def _arrival(self, sent: OptionalTransfer, maker: int) -> list[TimePoint]:
+        result: list[TimePoint] = []
         for route in sent.routes:
-            if route.maker == maker:
+            if route.producer == maker:
                 moment = sent.busy_moments(route)
                 latency = route.hop.latency if route.hop is not None else route.delay
-                result.append(Moment(moment.guards, moment.base, moment.ticks + latency))
-        return [*result, Moment((), sent.start, 1)]
+                result.append(TimePoint(moment.guards, moment.base, moment.ticks + latency))
+        return [*result, TimePoint((), sent.start, 1)]
 
-    def _leaving(self, p: int, device: int) -> list[Moment]:
+    def _release_points(self, p: int, device: int) -> list[TimePoint]:
         """When a shard lets go of memory."""
         encoding = self.encoding
-        return [*encoding.shard_ends(p, device), Moment((encoding.on(p, device),), encoding.start(p, device), 1)]
+        return [*encoding.shard_ends(p, device), TimePoint((encoding.runs_on(p, device),), encoding.start(p, device), 1)]
 
-    def _merged(self, p: int) -> list[Moment]:
+    def _combine_release_points(self, p: int) -> list[TimePoint]:
         """When a combine lets go of memory."""
-        return [*self.encoding.combine_ends(p), Moment((), self.encoding.solver.integer(f"c{p}"), 1)]
+        return [*self.encoding.combine_ends(p), TimePoint((), self.encoding.solver.integer(f"c{p}"), 1)]
 
-    def _keep(self, held: BufferVariable, p: int, device: int) -> None:
+    def _retain(self, held: BufferVariable, p: int, device: int) -> None:
         limits = self.shape.timer.limits
         if not self.shape.timer.outgoing[p] or device in limits.wanted.get(p, ()):
-            held.kept = "true"
+            held.is_retained = "true"
         elif p in limits.replicated:
-            held.kept = self.encoding.used(device)
+            held.is_retained = self.encoding.is_used(device)
 
     # ------------------------------------------------------------------------------ events
 
-    def of_item(self, key: Key) -> tuple[int, str, str] | None:
+    def event_of(self, key: Key) -> tuple[int, str, str] | None:
         """(phase, start, literal that it happens) of a step of a plan; None for what the encoding does not have."""
         encoding = self.encoding
         if key[0] == SHARD:
-            return key[1], encoding.start(key[1], key[2]), encoding.on(key[1], key[2])
+            return key[1], encoding.start(key[1], key[2]), encoding.runs_on(key[1], key[2])
         if key[0] == COMBINE:
             return -1, f"c{key[1]}", "true"
         if key[0] == SEND and key[4] >= 0:
@@ -213,12 +219,12 @@ class Events:
         where = (key[1], -2 - key[2], self.shape.home) if key[0] == PARTIAL else (
             key[1], key[2] if self.shape.scattered[key[1]] else -1, key[3]
         )  # fmt: skip
-        sent = encoding.sendings.get(where) if key[0] in (PARTIAL, SEND) else None
+        sent = encoding.transfers.get(where) if key[0] in (PARTIAL, SEND) else None
         return None if sent is None else (-1, sent.start, sent.present)
 
-    def state(self, device: int, key: Key, guard: str = "true") -> bool:
+    def add_memory_constraint(self, device: int, key: Key, guard: str = "true") -> bool:
         """The buffers on `device` fit at the start of the step; False if that was stated already."""
-        event = self.of_item(key)
+        event = self.event_of(key)
         cap = self.shape.timer.caps[device]
         if event is None or cap is None:
             return False
@@ -226,12 +232,12 @@ class Events:
         if (device, tick) in self._stated:
             return False
         self._stated.add((device, tick))
-        return self._state(device, phase, tick, happens, cap, guard)
+        return self._add_constraint(device, phase, tick, happens, cap, guard)
 
-    def _state(self, device: int, phase: int, tick: str, happens: str, cap: int, guard: str) -> bool:
+    def _add_constraint(self, device: int, phase: int, tick: str, happens: str, cap: int, guard: str) -> bool:
         encoding, shape = self.encoding, self.shape
         weighted: list[tuple[str, int]] = []
-        for held in self.held(device):
+        for held in self.buffers_on(device):
             if not any(size for _, size in held.sizes):
                 continue
             if phase >= 0 and held.phase != phase and held.phase in shape.precedes[phase] and not held.copied:
@@ -245,15 +251,17 @@ class Events:
                 encoding.solver.clause((negation(later), f"(>= (- {held.start} {tick}) 1)"))
             live = encoding.solver.fresh("m")
             alive = False
-            base = [live, later, self._hidden(held, tick, device), *map(negation, held.guards), negation(happens)]
-            if held.kept != "false":
-                encoding.solver.clause((*base, negation(held.kept)))
+            base = [live, later, self._lies_in_operand(held, tick, device), *map(negation, held.guards), negation(happens)]
+            if held.is_retained != "false":
+                encoding.solver.clause((*base, negation(held.is_retained)))
                 alive = True
             for use in held.uses:
                 if use.phase >= 0 and phase >= 0 and phase in shape.precedes[use.phase]:
                     continue
                 alive = True
-                encoding.solver.clause((*base, *map(negation, use.guards), self._over(held, use, tick, allocated=allocated)))
+                encoding.solver.clause(
+                    (*base, *map(negation, use.guards), self._use_is_over(held, use, tick, allocated=allocated))
+                )
             if not alive:
                 continue
             for literal, size in held.sizes:
@@ -271,7 +279,7 @@ class Events:
             encoding.solver.at_most(weighted, cap + extra * (total - cap))
         return True
 
-    def _over(self, held: BufferVariable, use: BufferUse, tick: str, *, allocated: bool) -> str:
+    def _use_is_over(self, held: BufferVariable, use: BufferUse, tick: str, *, allocated: bool) -> str:
         """A literal that implies that the use is over at `tick` ("false": it is not)."""
         if use.start == tick or (allocated and use.start == held.start):
             return "false"
@@ -281,16 +289,16 @@ class Events:
             self.encoding.solver.clause(clause)
         return done
 
-    def _hidden(self, held: BufferVariable, tick: str, device: int) -> str:
+    def _lies_in_operand(self, held: BufferVariable, tick: str, device: int) -> str:
         """A literal that implies that a result lies inside an operand at `tick`, since its shard still runs."""
         if held.scratch or held.copied or held.merged or not self.shape.problem.phases[held.phase].inplace:
             return "false"
-        inside = self._lies_inside(held, device)
+        inside = self._overwrites_operand(held, device)
         if inside == "false" or held.start == tick:
             return inside
         solver = self.encoding.solver
         hidden, running = solver.fresh("h"), []
-        for moment in self._leaving(held.phase, device):
+        for moment in self._release_points(held.phase, device):
             running.append(solver.fresh("h"))
             for guard in moment.guards:
                 solver.clause((negation(running[-1]), guard))
@@ -299,31 +307,31 @@ class Events:
         solver.clause((negation(hidden), *running))
         return hidden
 
-    def _lies_inside(self, result: BufferVariable, device: int) -> str:
+    def _overwrites_operand(self, result: BufferVariable, device: int) -> str:
         """The literal that there is an operand inside which the result of an in-place shard can lie."""
         key = (result.phase, device)
         if key not in self._inside:
             choices = [
-                literal for operand in self.held(device) if not operand.scratch and operand is not result
+                literal for operand in self.buffers_on(device) if not operand.scratch and operand is not result
                 for use in operand.uses if use.phase == result.phase
-                for literal in (self._gives_place(operand, use, result),) if literal != "false"
+                for literal in (self._is_overwritable(operand, use, result),) if literal != "false"
             ]  # fmt: skip
             self._inside[key] = self.encoding.solver.fresh("i") if choices else "false"
             if choices:
                 self.encoding.solver.clause((negation(self._inside[key]), *choices))
         return self._inside[key]
 
-    def _gives_place(self, operand: BufferVariable, use: BufferUse, result: BufferVariable) -> str:
+    def _is_overwritable(self, operand: BufferVariable, use: BufferUse, result: BufferVariable) -> str:
         """The literal that an operand is there, is as large as the result, and has no other use when the reader starts."""
         solver = self.encoding.solver
         largest = max((size for _, size in operand.sizes), default=0) if not operand.copied else sum(s for _, s in operand.sizes)
-        if operand.kept == "true" or not any(0 < size <= largest for _, size in result.sizes):
+        if operand.is_retained == "true" or not any(0 < size <= largest for _, size in result.sizes):
             return "false"
         literal = solver.fresh("i")
         for guard in (*operand.guards, *use.guards):
             solver.clause((negation(literal), guard))
-        if operand.kept != "false":
-            solver.clause((negation(literal), negation(operand.kept)))
+        if operand.is_retained != "false":
+            solver.clause((negation(literal), negation(operand.is_retained)))
         for mode, size in result.sizes:
             if not operand.copied:
                 solver.clause((negation(literal), negation(mode), *(have for have, bytes_ in operand.sizes if bytes_ >= size)))

@@ -10,33 +10,33 @@ from collections.abc import Sequence
 from itertools import combinations, product
 from typing import Final
 
-from .variables import Moment, OptionalTransfer, Route, Vocabulary
+from .variables import OptionalTransfer, Route, SolverVariables, TimePoint
 from .z3_solver import negation
 
 MOST_MERGED: Final = 5
 """Partials up to which every order of their arrival is stated."""
 
 
-class Carrying(Vocabulary):
+class TransferConstraints(SolverVariables):
     """The transfers of a problem."""
 
-    def sending(self, p: int, maker: int, target: int) -> OptionalTransfer:
+    def transfer(self, p: int, maker: int, target: int) -> OptionalTransfer:
         """The transfer of the output of `p` from `maker` (-1: its only one) to `target`, declared on first use."""
         key = (p, maker if self.shape.scattered[p] else -1, target)
-        transfer = self.sendings.get(key)
+        transfer = self.transfers.get(key)
         if transfer is not None:
             return transfer
         stem = f"{p}_{target}" if key[1] < 0 else f"{p}_{key[1]}_{target}"
         present = self.solver.boolean(f"y{stem}")
         start = self.solver.integer(f"u{stem}")
-        sent = self.sendings[key] = OptionalTransfer(p, key[1], target, present, start, None, [])
-        makers = [d for d in self.shape.maker_devices(p) if key[1] in (-1, d)]
-        self.clause(negation(present), negation(self.made_on(p, target))) if key[1] < 0 else None
+        sent = self.transfers[key] = OptionalTransfer(p, key[1], target, present, start, None, [])
+        makers = [d for d in self.shape.producer_devices(p) if key[1] in (-1, d)]
+        self.clause(negation(present), negation(self.is_made_on(p, target))) if key[1] < 0 else None
         sizes = self.sizes(p, makers, target)
         for device in makers:
             if device == target:
                 continue
-            here = self.made_on(p, device)
+            here = self.is_made_on(p, device)
             path = self.shape.path(device, target)
             if path is None:
                 self.solver.clause((negation(here), negation(present)))
@@ -45,14 +45,14 @@ class Carrying(Vocabulary):
             route = Route(device, hop, here)
             sent.routes.append(route)
             if len(path) == 1:
-                for moment in self.ready(p, device):
-                    self._solid(start, moment)
+                for moment in self.output_ready(p, device):
+                    self._add_lower_bound(start, moment)
             else:
-                relay = self.sending(p, device, self.shape.home)
+                relay = self.transfer(p, device, self.shape.home)
                 self.solver.clause((negation(here), negation(present), relay.present))
                 for other in relay.routes:
-                    if other.maker == device:
-                        self._relayed(start, relay, other, present)
+                    if other.producer == device:
+                        self._add_relay(start, relay, other, present)
             for guards, size in sizes[device]:
                 occupied = self.shape.occupied(hop, size)
                 route.occupied[guards] = max(occupied, route.occupied.get(guards, 0))
@@ -60,7 +60,7 @@ class Carrying(Vocabulary):
             for guards in [g for g in route.occupied if g and route.occupied[g] <= least]:
                 del route.occupied[guards]
         if any(len(route.occupied) > 1 for route in sent.routes) or (
-            not self._wholly(p) and len(self.shape.timer.outgoing[p]) > 1
+            not self._is_read_whole(p) and len(self.shape.timer.outgoing[p]) > 1
         ):
             sent.busy = self.solver.integer(f"v{stem}")
             for route in sent.routes:
@@ -69,7 +69,7 @@ class Carrying(Vocabulary):
         self.clause(f"(>= {start} 0)")
         return sent
 
-    def _copied_late(self, edge: int, maker: int, target: int, guard: tuple[str, ...], start: str) -> None:
+    def _add_delayed_copy(self, edge: int, maker: int, target: int, guard: tuple[str, ...], start: str) -> None:
         """A copy over an edge of its own ticks: it may be made later than it could be, to save memory."""
         shape = self.shape
         p, ticks = int(shape.problem.edges[edge].source), shape.timer.keys[edge]
@@ -80,18 +80,18 @@ class Carrying(Vocabulary):
             present, begin = self.solver.boolean(f"y{stem}"), self.solver.integer(f"u{stem}")
             sent = self.delayed[key] = OptionalTransfer(p, key[1], target, present, begin, None, [], key=ticks)
             self.clause(f"(>= {begin} 0)")
-            for device in shape.maker_devices(p):
+            for device in shape.producer_devices(p):
                 if device != target and key[1] in (-1, device):
-                    sent.routes.append(Route(device, None, self.made_on(p, device), {(): 0}, ticks))
-                    for moment in self.ready(p, device):
-                        self._solid(begin, moment)
+                    sent.routes.append(Route(device, None, self.is_made_on(p, device), {(): 0}, ticks))
+                    for moment in self.output_ready(p, device):
+                        self._add_lower_bound(begin, moment)
         self.clause(*map(negation, guard), sent.present)
-        self.at_least(guard, start, sent.start, ticks + shape.timer.syncs[target])
+        self.add_difference(guard, start, sent.start, ticks + shape.timer.syncs[target])
 
-    def _solid(self, later: str, moment: Moment) -> None:
+    def _add_lower_bound(self, later: str, moment: TimePoint) -> None:
         self.solver.clause((*map(negation, moment.guards), f"(>= (- {later} {moment.base}) {moment.ticks})"))
 
-    def _relayed(self, start: str, relay: OptionalTransfer, route: Route, present: str) -> None:
+    def _add_relay(self, start: str, relay: OptionalTransfer, route: Route, present: str) -> None:
         moment = relay.busy_moments(route)
         assert route.hop is not None
         self.solver.clause(
@@ -121,12 +121,12 @@ class Carrying(Vocabulary):
                     if undivided and not shape.scattered[p]:
                         size = timer.part_bytes(p, 0, timer.spans[p], described.bytes)
                         sole = len(timer.outgoing[p]) == 1 and target != shape.home
-                        result[device].append(((), size) if sole else ((self.on(q, end),), size))
+                        result[device].append(((), size) if sole else ((self.runs_on(q, end),), size))
                         continue
                     for k in range(len(shape.modes[p])):
                         for mode in range(len(shape.modes[q])):
-                            for need in shape.needs(edge, k, mode):
-                                if need.maker == device and need.device == end:
+                            for need in shape.accesses(edge, k, mode):
+                                if need.producer == device and need.device == end:
                                     size = timer.part_bytes(p, need.low, need.high, described.bytes)
                                     guards = tuple(
                                         literal
@@ -136,98 +136,98 @@ class Carrying(Vocabulary):
                                     result[device].append((guards, size))
         for device, sizes in result.items():
             known = {size for _, size in sizes}
-            if len(known) == 1 and not self._copied(p) and (len(timer.outgoing[p]) == 1 or self._wholly(p)):
+            if len(known) == 1 and not self._is_copied(p) and (len(timer.outgoing[p]) == 1 or self._is_read_whole(p)):
                 result[device] = [((), size) for size in known]
-            elif self._copied(p) or not known:
-                low = 0 if not self._copied(p) else timer.part_bytes(p, 0, timer.spans[p], None)
+            elif self._is_copied(p) or not known:
+                low = 0 if not self._is_copied(p) else timer.part_bytes(p, 0, timer.spans[p], None)
                 if not shape.scattered[p]:
                     result[device] = [*sizes, ((), low)]
-                elif self._copied(p):
+                elif self._is_copied(p):
                     for k in range(len(shape.modes[p])):
-                        for maker in shape.makers(p, k):
+                        for maker in shape.producers(p, k):
                             if maker.device == device:
                                 result[device].append(
                                     ((self.mode_literals[p][k],), timer.part_bytes(p, maker.low, maker.high, None))
                                 )
         return result
 
-    def _wholly(self, p: int) -> bool:
+    def _is_read_whole(self, p: int) -> bool:
         """Whoever reads the output reads all of it."""
         shape = self.shape
         edges = [shape.problem.edges[edge] for edge in shape.timer.outgoing[p]]
         return not shape.scattered[p] and all(edge.whole or not shape.split[edge.target] for edge in edges)
 
-    def _copied(self, p: int) -> bool:
+    def _is_copied(self, p: int) -> bool:
         return p in self.shape.timer.brought
 
-    def _delivered(self, edge: int, maker: int, target: int, guard: tuple[str, ...], start: str) -> None:
+    def _add_delivery(self, edge: int, maker: int, target: int, guard: tuple[str, ...], start: str) -> None:
         """`target` needs, under `guard`, what `maker` made: by a transfer that arrives before `start`."""
         shape = self.shape
         described = shape.problem.edges[edge]
         p = int(described.source)
-        sent = self.sending(p, maker, target)
+        sent = self.transfer(p, maker, target)
         self.clause(*map(negation, guard), sent.present)
         for route in sent.routes:
-            if route.maker != maker or route.hop is None:
+            if route.producer != maker or route.hop is None:
                 continue
             sync = shape.timer.syncs[target]
             moment = sent.busy_moments(route)
-            self.at_least((*guard, route.here), start, moment.base, moment.ticks + route.hop.latency + sync)
+            self.add_difference((*guard, route.here), start, moment.base, moment.ticks + route.hop.latency + sync)
             least = min((size for _, size in self.sizes(p, [maker], target)[maker]), default=0)
             direct = shape.travel(maker, target, least)
             if direct is not None:
-                for ready in self.ready(p, maker):
-                    self.after_moment(guard, start, ready, direct)
+                for ready in self.output_ready(p, maker):
+                    self.add_after(guard, start, ready, direct)
 
-    def combine(self, p: int) -> None:
+    def add_combine(self, p: int) -> None:
         """The partials of `p` come home and are combined."""
         shape = self.shape
         combine = shape.problem.phases[p].combine
         assert combine is not None
         start = self.solver.integer(f"c{p}")
-        arrived: dict[int, list[Moment]] = {}
+        arrived: dict[int, list[TimePoint]] = {}
         for device in shape.devices[p]:
-            arrivals: list[Moment]
+            arrivals: list[TimePoint]
             if device == shape.home:
                 arrivals = self.shard_ends(p, device)
             elif not shape.timer.linked and not shape.timer.capped:
                 sync = shape.timer.syncs[shape.home]
-                arrivals = [Moment(m.guards, m.base, m.ticks + sync) for m in self.shard_ends(p, device)]
+                arrivals = [TimePoint(m.guards, m.base, m.ticks + sync) for m in self.shard_ends(p, device)]
             else:
                 hop = None
                 if shape.timer.linked:
                     path = shape.path(device, shape.home)
                     if path is None or len(path) != 1:
-                        self.clause(negation(self.on(p, device)))
+                        self.clause(negation(self.runs_on(p, device)))
                         continue
                     hop = path[0]
                 begin = self.solver.integer(f"up{p}_{device}")
                 occupied = 0 if hop is None else shape.occupied(hop, combine.bytes)
-                route = Route(device, hop, self.on(p, device), {(): occupied})
-                self.sendings[p, -2 - device, shape.home] = OptionalTransfer(
-                    p, device, shape.home, self.on(p, device), begin, None, [route], partial=True
+                route = Route(device, hop, self.runs_on(p, device), {(): occupied})
+                self.transfers[p, -2 - device, shape.home] = OptionalTransfer(
+                    p, device, shape.home, self.runs_on(p, device), begin, None, [route], partial=True
                 )
                 self.clause(f"(>= {begin} 0)")
                 for moment in self.shard_ends(p, device):
-                    self.after_moment((), begin, moment)
+                    self.add_after((), begin, moment)
                 latency = 0 if hop is None else hop.latency
-                arrivals = [Moment((self.on(p, device),), begin, occupied + latency + shape.timer.syncs[shape.home])]
+                arrivals = [TimePoint((self.runs_on(p, device),), begin, occupied + latency + shape.timer.syncs[shape.home])]
             arrived[device] = arrivals
             if combine.barrier or device == shape.home:
                 for moment in arrivals:
-                    self.after_moment((), start, moment)
+                    self.add_after((), start, moment)
         self.clause(f"(>= {start} 0)")
         if not combine.barrier:
             for literal, mode in zip(self.mode_literals[p], shape.modes[p], strict=True):
-                self._merged(p, literal, [arrived[d] for d, _ in mode if d in arrived], combine.ticks_per_shard)
+                self._add_merging(p, literal, [arrived[d] for d, _ in mode if d in arrived], combine.ticks_per_shard)
 
-    def _merged(self, p: int, literal: str, arrivals: Sequence[Sequence[Moment]], each: int) -> None:
+    def _add_merging(self, p: int, literal: str, arrivals: Sequence[Sequence[TimePoint]], each: int) -> None:
         """Without a barrier: merging starts when the first has arrived, and of any n the last is merged n merges after the
         first of them arrived."""
         start, end = self.solver.integer(f"c{p}"), self.solver.integer(f"ce{p}")
         for moments in product(*arrivals):
             self.clause(negation(literal), *(f"(>= (- {start} {moment.base}) {moment.ticks})" for moment in moments))
-        self.at_least((literal,), end, start, each * len(arrivals))
+        self.add_difference((literal,), end, start, each * len(arrivals))
         sizes = range(1, len(arrivals) + 1) if len(arrivals) <= MOST_MERGED else (1, 2)
         for size in sizes:
             for some in combinations(arrivals, size):

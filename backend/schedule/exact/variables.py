@@ -32,16 +32,16 @@ class ModeShard(NamedTuple):
     ticks: int
 
 
-class RowNeed(NamedTuple):
-    """Units [low, high) made on `maker`, needed by the shard on `device`."""
+class RowAccess(NamedTuple):
+    """Units [low, high) made on `producer`, needed by the shard on `device`."""
 
-    maker: int
+    producer: int
     device: int
     low: int
     high: int
 
 
-class Shape:
+class ModeTable:
     """`modes` per phase, those that a class cannot run left out."""
 
     def __init__(self, problem: Problem, modes: Sequence[Sequence[Mode]], timer: Timer | None = None) -> None:
@@ -70,7 +70,7 @@ class Shape:
         for q, earlier in enumerate(self.timer.limits.after):
             for p in earlier:
                 self.followers[p].append(q)
-        self._needs: dict[tuple[int, int, int], list[RowNeed]] = {}
+        self._accesses: dict[tuple[int, int, int], list[RowAccess]] = {}
 
     def _pieces(self, phase: int, mode: Mode) -> tuple[ModeShard, ...] | None:
         result: list[ModeShard] = []
@@ -87,25 +87,25 @@ class Shape:
     def home(self) -> int:
         return self.timer.home
 
-    def makers(self, phase: int, mode: int) -> tuple[ShardProducer, ...]:
+    def producers(self, phase: int, mode: int) -> tuple[ShardProducer, ...]:
         return makers_of(self.timer, phase, self.modes[phase][mode])
 
-    def maker_devices(self, phase: int) -> list[int]:
+    def producer_devices(self, phase: int) -> list[int]:
         return [self.home] if self.combined[phase] else self.devices[phase]
 
-    def needs(self, edge: int, source_mode: int, target_mode: int) -> list[RowNeed]:
+    def accesses(self, edge: int, source_mode: int, target_mode: int) -> list[RowAccess]:
         """What each shard of the target needs from each maker, its own device's included."""
-        known = self._needs.get((edge, source_mode, target_mode))
+        known = self._accesses.get((edge, source_mode, target_mode))
         if known is not None:
             return known
         described = self.problem.edges[edge]
-        makers = self.makers(int(described.source), source_mode)
+        makers = self.producers(int(described.source), source_mode)
         result = [
-            RowNeed(need.device, piece.device, need.low, need.high)
+            RowAccess(need.device, piece.device, need.low, need.high)
             for piece in self.pieces[int(described.target)][target_mode]
             for need in needs_of(self.timer, edge, makers, piece.first, piece.stop)
         ]
-        self._needs[edge, source_mode, target_mode] = result
+        self._accesses[edge, source_mode, target_mode] = result
         return result
 
     def path(self, source: int, target: int) -> tuple[Hop, ...] | None:
@@ -168,10 +168,10 @@ class Shape:
 #
 # A head is a tick before which a shard cannot start, a tail the ticks that must pass after its end, whatever the other phases do.
 
-class Heads:
+class HeadsAndTails:
     """`head[p][k][i]`, `tail[p][k][i]` of piece i of mode k of phase p; `combine_tail[p]` after its combine."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: ModeTable) -> None:
         self.shape = shape
         costs = Costs(shape.timer)
         bounds, class_of = BoundSet(costs), costs.class_of
@@ -181,7 +181,9 @@ class Heads:
             again = task.combine.ticks_per_shard if task.combine is not None and task.combine.barrier else 0
             kinds = [[class_of[piece.device] for piece in pieces] for pieces in shape.pieces[p]]
             self.head.append([[bounds.heads[p][kind] for kind in classes] for classes in kinds])
-            self.tail.append([[bounds.rest(p, kind) + again * (len(classes) - 1) for kind in classes] for classes in kinds])
+            self.tail.append(
+                [[bounds.tail_with_combine(p, kind) + again * (len(classes) - 1) for kind in classes] for classes in kinds]
+            )
         self.combine_tail = [max(tails.values()) for tails in bounds.tails]
 
     def finish(self, p: int, k: int) -> int:
@@ -198,7 +200,7 @@ class Heads:
             return max(arrivals) + combine.ticks_per_shard * len(ends)
         return merged(arrivals, 0, combine.ticks_per_shard)
 
-    def spans(self) -> list[tuple[int, int, int, ModeShard, int, int]]:
+    def pieces(self) -> list[tuple[int, int, int, ModeShard, int, int]]:
         """(phase, mode, piece index, piece, head, tail) of everything that may run."""
         return [
             (p, k, i, piece, self.head[p][k][i], self.tail[p][k][i])
@@ -211,7 +213,7 @@ class Heads:
 # ---------------------------------------------------------------------------------------------------- variables
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class TimePoint:
     """`base + ticks`, if all of `guards` are true."""
 
     guards: tuple[str, ...]
@@ -221,9 +223,9 @@ class Moment:
 
 @dataclass(slots=True)
 class Route:
-    """A transfer's last hop, if the maker is on `maker`: `occupied` by guards (the longest that holds counts)."""
+    """A transfer's last hop, if the maker is on `producer`: `occupied` by guards (the longest that holds counts)."""
 
-    maker: int
+    producer: int
     hop: Hop | None
     here: str  # literal: the maker is on that device
     occupied: dict[tuple[str, ...], int] = field(default_factory=dict)
@@ -232,10 +234,10 @@ class Route:
 
 @dataclass(slots=True)
 class OptionalTransfer:
-    """A possible transfer of an output to `target`.  `maker` is -1 where any one device may be the maker."""
+    """A possible transfer of an output to `target`.  `producer` is -1 where any one device may be the maker."""
 
     phase: int
-    maker: int
+    producer: int
     target: int
     present: str
     start: str
@@ -244,23 +246,23 @@ class OptionalTransfer:
     partial: bool = False
     key: int = -1  # an edge's own ticks, where those count
 
-    def busy_moments(self, route: Route) -> Moment:
+    def busy_moments(self, route: Route) -> TimePoint:
         if self.busy is not None:
-            return Moment((route.here,), self.busy, 0)
-        return Moment((route.here,), self.start, max(route.occupied.values(), default=0))
+            return TimePoint((route.here,), self.busy, 0)
+        return TimePoint((route.here,), self.start, max(route.occupied.values(), default=0))
 
 
-class Vocabulary:
+class SolverVariables:
     """What the formulas speak of.  `guard` is put before every clause while it is set (for facts that may be given up)."""
 
-    def __init__(self, shape: Shape, heads: Heads, solver: Solver) -> None:
+    def __init__(self, shape: ModeTable, heads: HeadsAndTails, solver: Solver) -> None:
         self.shape = shape
         self.heads = heads
         self.solver = solver
         self.guard: tuple[str, ...] = ()
         self.mode_literals = [self._mode_literals(p) for p in range(shape.count)]
         self._on: dict[tuple[int, int], str] = {}
-        self.sendings: dict[tuple[int, int, int], OptionalTransfer] = {}
+        self.transfers: dict[tuple[int, int, int], OptionalTransfer] = {}
         self.delayed: dict[tuple[int, int, int, int], OptionalTransfer] = {}
         """Copies over edges with ticks of their own, where memory is limited."""
         self._orders: dict[tuple[str, str], str] = {}
@@ -283,12 +285,12 @@ class Vocabulary:
     def clause(self, *literals: str) -> None:
         self.solver.clause((*self.guard, *literals))
 
-    def at_least(self, guards: Sequence[str], later: str, earlier: str, ticks: int) -> None:
+    def add_difference(self, guards: Sequence[str], later: str, earlier: str, ticks: int) -> None:
         """`later` is `ticks` or more after `earlier`, if the guards hold."""
         self.clause(*map(negation, guards), f"(>= (- {later} {earlier}) {ticks})")
 
-    def after_moment(self, guards: Sequence[str], later: str, moment: Moment, ticks: int = 0) -> None:
-        self.at_least((*guards, *moment.guards), later, moment.base, moment.ticks + ticks)
+    def add_after(self, guards: Sequence[str], later: str, moment: TimePoint, ticks: int = 0) -> None:
+        self.add_difference((*guards, *moment.guards), later, moment.base, moment.ticks + ticks)
 
     def _mode_literals(self, p: int) -> list[str]:
         count = len(self.shape.modes[p])
@@ -296,7 +298,7 @@ class Vocabulary:
             return ["true"]
         return [self.solver.boolean(f"x{p}_{k}") for k in range(count)]
 
-    def on(self, p: int, device: int) -> str:
+    def runs_on(self, p: int, device: int) -> str:
         """The phase has a shard on the device."""
         key = (p, device)
         if key not in self._on:
@@ -315,11 +317,11 @@ class Vocabulary:
                 self._on[key] = name
         return self._on[key]
 
-    def made_on(self, p: int, device: int) -> str:
+    def is_made_on(self, p: int, device: int) -> str:
         """The output of the phase, or a part of it, is made on the device."""
         if self.shape.combined[p]:
             return "true" if device == self.shape.home else "false"
-        return self.on(p, device)
+        return self.runs_on(p, device)
 
     def start(self, p: int, device: int) -> str:
         return self.solver.integer(f"s{p}_{device}" if self.shape.split[p] else f"s{p}")
@@ -328,9 +330,9 @@ class Vocabulary:
         """(literal, start) of each shard that the phase may have."""
         if not self.shape.split[p]:
             return [("true", self.start(p, -1))]
-        return [(self.on(p, d), self.start(p, d)) for d in self.shape.devices[p]]
+        return [(self.runs_on(p, d), self.start(p, d)) for d in self.shape.devices[p]]
 
-    def shard_ends(self, p: int, device: int) -> list[Moment]:
+    def shard_ends(self, p: int, device: int) -> list[TimePoint]:
         """When the shard on the device ends; guarded by its being there."""
         by_ticks: dict[int, list[str]] = {}
         for literal, pieces in zip(self.mode_literals[p], self.shape.pieces[p], strict=True):
@@ -339,79 +341,79 @@ class Vocabulary:
                     by_ticks.setdefault(piece.ticks, []).append(literal)
         start = self.start(p, device)
         if len(by_ticks) == 1:
-            return [Moment((self.on(p, device),), start, ticks) for ticks in by_ticks]
+            return [TimePoint((self.runs_on(p, device),), start, ticks) for ticks in by_ticks]
         name = self.solver.integer(f"e{p}_{device}")
         if name not in self._ends:
             self._ends.add(name)
             for ticks, literals in by_ticks.items():
                 for literal in literals:
                     self.solver.define((negation(literal), f"(>= (- {name} {start}) {ticks})"))
-        return [Moment((self.on(p, device),), name, 0)]
+        return [TimePoint((self.runs_on(p, device),), name, 0)]
 
-    def combine_ends(self, p: int) -> list[Moment]:
+    def combine_ends(self, p: int) -> list[TimePoint]:
         combine = self.shape.problem.phases[p].combine
         assert combine is not None
         if not combine.barrier:
-            return [Moment((), self.solver.integer(f"ce{p}"), 0)]
+            return [TimePoint((), self.solver.integer(f"ce{p}"), 0)]
         return [
-            Moment((literal,), self.solver.integer(f"c{p}"), combine.ticks_per_shard * len(mode))
+            TimePoint((literal,), self.solver.integer(f"c{p}"), combine.ticks_per_shard * len(mode))
             for literal, mode in zip(self.mode_literals[p], self.shape.modes[p], strict=True)
         ]
 
-    def ready(self, p: int, device: int) -> list[Moment]:
+    def output_ready(self, p: int, device: int) -> list[TimePoint]:
         """When what is made on the device of the output is there."""
         return self.combine_ends(p) if self.shape.combined[p] else self.shard_ends(p, device)
 
-    def ends(self, p: int) -> list[Moment]:
+    def ends(self, p: int) -> list[TimePoint]:
         """No earlier than all of these is the phase done."""
         if self.shape.combined[p]:
             return self.combine_ends(p)
         return [moment for d in self.shape.devices[p] for moment in self.shard_ends(p, d)]
 
-    def needed(self, edge: int) -> dict[tuple[int, int], list[tuple[str, ...]]]:
+    def accesses(self, edge: int) -> dict[tuple[int, int], list[tuple[str, ...]]]:
         """For (maker, device): the combinations of literals under which that device needs what that maker made."""
         if edge not in self._needed:
-            self._needed[edge] = self._needers(edge)
+            self._needed[edge] = self._compute_accesses(edge)
         return self._needed[edge]
 
-    def _needers(self, edge: int) -> dict[tuple[int, int], list[tuple[str, ...]]]:
+    def _compute_accesses(self, edge: int) -> dict[tuple[int, int], list[tuple[str, ...]]]:
         shape = self.shape
         described = shape.problem.edges[edge]
         p, q = int(described.source), int(described.target)
         if not shape.scattered[p] or described.whole or not shape.split[q]:
             return {
-                (maker, target): [(self.made_on(p, maker), self.on(q, target))]
-                for maker in shape.maker_devices(p)
+                (maker, target): [(self.is_made_on(p, maker), self.runs_on(q, target))]
+                for maker in shape.producer_devices(p)
                 for target in shape.devices[q]
             }
         pairs: dict[tuple[int, int], dict[int, list[int]]] = {}
         for k in range(len(shape.modes[p])):
             for mode in range(len(shape.modes[q])):
-                for need in shape.needs(edge, k, mode):
-                    pairs.setdefault((need.maker, need.device), {}).setdefault(k, []).append(mode)
+                for need in shape.accesses(edge, k, mode):
+                    pairs.setdefault((need.producer, need.device), {}).setdefault(k, []).append(mode)
         result: dict[tuple[int, int], list[tuple[str, ...]]] = {}
         for (maker, target), by_mode in pairs.items():
             there = {m for m, mode in enumerate(shape.modes[q]) if any(d == target for d, _ in mode)}
             makers = {k for k, mode in enumerate(shape.modes[p]) if any(d == maker for d, _ in mode)}
             full = [k for k, modes in by_mode.items() if set(modes) == there]
             if len(full) == len(makers):
-                result[maker, target] = [(self.on(p, maker), self.on(q, target))]
+                result[maker, target] = [(self.runs_on(p, maker), self.runs_on(q, target))]
                 continue
             guards = result.setdefault((maker, target), [])
             name = self.solver.boolean(f"n{edge}_{maker}_{target}")
             for k, modes in by_mode.items():
                 if k in full:
-                    self.clause(negation(self.mode_literals[p][k]), negation(self.on(q, target)), name)
+                    self.clause(negation(self.mode_literals[p][k]), negation(self.runs_on(q, target)), name)
                 else:
                     for mode in modes:
                         self.clause(negation(self.mode_literals[p][k]), negation(self.mode_literals[q][mode]), name)
-            guards.append((name, self.on(p, maker), self.on(q, target)))
+            guards.append((name, self.runs_on(p, maker), self.runs_on(q, target)))
         return result
 
-    def used(self, device: int) -> str:
+    def is_used(self, device: int) -> str:
         """Some shard runs on the device."""
         if device not in self._used:
-            literals = [self.on(p, device) for p in range(self.shape.count) if device in self.shape.devices[p]]
+            literals = [self.runs_on(p, device) for p in range(self.shape.count) if device in self.shape.devices[p]]
             if "true" in literals:
                 self._used[device] = "true"
             else:

@@ -30,14 +30,14 @@ class SolverVerdict(Enum):
 class SolverSteps:
     """Solver steps left of a budget, and the moment at which the watchdog aborts (None: never)."""
 
-    left: int
+    remaining: int
     until: float | None = None
 
     def take(self, used: int) -> None:
-        self.left = max(0, self.left - used)
+        self.remaining = max(0, self.remaining - used)
 
     @property
-    def late(self) -> bool:
+    def is_expired(self) -> bool:
         return self.until is not None and time.monotonic() > self.until
 
 
@@ -52,7 +52,7 @@ def available() -> bool:
 class Solver:
     """Assertions by text; Booleans and integers are declared on first use by `boolean` and `integer`."""
 
-    __slots__ = ("_core", "_defined", "_depth", "_fresh", "_known", "_pending", "_solver", "_z3", "kept")
+    __slots__ = ("_core", "_defined", "_depth", "_fresh", "_known", "_pending", "_solver", "_z3", "recorded")
 
     def __init__(self, megabytes: int = 1500) -> None:
         import z3
@@ -65,7 +65,7 @@ class Solver:
         self._pending: list[str] = []
         self._fresh = 0
         self._core: tuple[str, ...] = ()
-        self.kept: list[str] | None = None
+        self.recorded: list[str] | None = None
         """Where it is a list, what is added is noted there too, to be said again after a pop."""
         self._depth = 0
         self._defined: list[Sequence[str]] = []
@@ -88,8 +88,8 @@ class Solver:
 
     def add(self, formula: str) -> None:
         self._pending.append(f"(assert {formula})")
-        if self.kept is not None:
-            self.kept.append(formula)
+        if self.recorded is not None:
+            self.recorded.append(formula)
 
     def clause(self, literals: Sequence[str]) -> None:
         """One of the literals; "true" and "false" are understood."""
@@ -106,7 +106,7 @@ class Solver:
     def define(self, literals: Sequence[str]) -> None:
         """A clause that says what a name means: it outlives a pop, as the name does."""
         self.clause(literals)
-        if self._depth and self.kept is None:
+        if self._depth and self.recorded is None:
             self._defined.append(tuple(literals))
 
     def at_most(self, weighted: Iterable[tuple[str, int]], limit: int) -> None:
@@ -153,10 +153,10 @@ class Solver:
     def check(self, steps: SolverSteps, share: int, assumptions: Sequence[str] = ()) -> SolverVerdict:
         """At most `share` of the steps left.  The steps used are taken from `steps`."""
         self._flush()
-        limit = min(share, steps.left, MOST_STEPS)
+        limit = min(share, steps.remaining, MOST_STEPS)
         if limit <= 0:
             return SolverVerdict.UNKNOWN
-        if steps.late:
+        if steps.is_expired:
             return SolverVerdict.ABORTED
         self._solver.set("rlimit", limit)
         z3, context = self._z3, self._solver.ctx
@@ -180,7 +180,7 @@ class Solver:
             self._core = tuple(str(literal) for literal in self._solver.unsat_core()) if assumptions else ()
             return SolverVerdict.UNSAT
         if "interrupt" in self._solver.reason_unknown():
-            if steps.late:
+            if steps.is_expired:
                 return SolverVerdict.ABORTED
             raise KeyboardInterrupt  # z3 catches Ctrl-C itself
         return SolverVerdict.UNKNOWN

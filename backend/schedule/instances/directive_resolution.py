@@ -44,7 +44,7 @@ from ..problem import (
     Split,
     devices_named,
 )
-from ..search.branch_forms import has_effect, speaks_within
+from ..search.branch_forms import has_effect, requires_both_arms
 
 # ---------------------------------------------------------------------------------------------------- directives of any source
 #
@@ -53,7 +53,7 @@ from ..search.branch_forms import has_effect, speaks_within
 # A `Scope` says which phases a name stands for.
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedPhase:
     """A phase that a name stands for, and where the name is bound (None: the problem has no text)."""
 
     phase: PhaseIndex
@@ -66,7 +66,7 @@ class DirectiveScope:
     phases it names (None: of all)."""
 
     problem: Problem
-    phases: Mapping[str, Sequence[Named]]
+    phases: Mapping[str, Sequence[NamedPhase]]
     ordered: tuple[PhaseIndex, ...] | None = None
 
 
@@ -84,11 +84,11 @@ class InstanceDirectiveReader(DirectiveReader[PhaseIndex]):
         super().statement(words)
         for said in self.said[before:]:
             try:
-                self.directives += self.meant(said, self.line(words.span))
+                self.directives += self.resolve(said, self.line(words.span))
             except DirectiveError:
                 continue
 
-    def meant(self, said: ResolvedDirective[PhaseIndex], line: SourceLine) -> list[Directive]:
+    def resolve(self, said: ResolvedDirective[PhaseIndex], line: SourceLine) -> list[Directive]:
         """The directives that one stands for."""
         groups = [tuple(phase for phase in group if phase is not None) for group in said.phases]
         match said.verb:
@@ -105,7 +105,7 @@ class InstanceDirectiveReader(DirectiveReader[PhaseIndex]):
             case "issue_before":
                 return [IssueBefore(line, groups[0], groups[1])]
             case "split":
-                return [self.split(said, line)]
+                return [self.resolve_split(said, line)]
             case "nosplit":
                 return [NoSplit(line, phase) for phase in groups[0]]
             case "replicate":
@@ -127,7 +127,7 @@ class InstanceDirectiveReader(DirectiveReader[PhaseIndex]):
                 return [Order(line, said.phases[0], self.scope.ordered)]
         raise AssertionError(said.verb)
 
-    def split(self, said: ResolvedDirective[PhaseIndex], line: SourceLine) -> Split:
+    def resolve_split(self, said: ResolvedDirective[PhaseIndex], line: SourceLine) -> Split:
         (phase,) = (phase for phase in said.phases[0] if phase is not None)
         words = said.devices
         devices = tuple(name for word in words for name in self.instances(word))
@@ -249,14 +249,14 @@ class Resolved:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def ids_of(problem: Problem) -> dict[str, list[Named]]:
+def ids_of(problem: Problem) -> dict[str, list[NamedPhase]]:
     """The names of an instance: its ids, and `print` for all of its effects that are called so."""
-    names: dict[str, list[Named]] = {}
+    names: dict[str, list[NamedPhase]] = {}
     for index, phase in enumerate(problem.phases):
-        names.setdefault(phase.id, []).append(Named(PhaseIndex(index)))
+        names.setdefault(phase.id, []).append(NamedPhase(PhaseIndex(index)))
     if PRINT not in names:
         prints = [
-            Named(PhaseIndex(index)) for index, phase in enumerate(problem.phases)
+            NamedPhase(PhaseIndex(index)) for index, phase in enumerate(problem.phases)
             if phase.effect and phase.id.partition(" ")[0].partition("_")[0] == PRINT
         ]  # fmt: skip
         if prints:
@@ -278,7 +278,7 @@ def resolve_texts(problem: Problem, directives: Sequence[str], objectives: Seque
             reader.statement(each)
         diagnostics += reader.diagnostics
     resolved = [directive for reader in readers for directive in reader.directives]
-    diagnostics += _together(resolved, problem, lambda line: sources[line.number - 1].name)
+    diagnostics += _joint_checks(resolved, problem, lambda line: sources[line.number - 1].name)
     if any(diagnostic.is_error for diagnostic in diagnostics):
         raise DirectivesRejected(diagnostics, {source.name: source for source in sources})
     wanted = dict.fromkeys(objective for reader in readers for objective in reader.objectives)
@@ -294,11 +294,11 @@ def resolve(block: Sequence[Words], scope: DirectiveScope, source: Source) -> Re
     reader = InstanceDirectiveReader(scope, source, None)
     for words in block:
         reader.statement(words)
-    together = _together(reader.directives, scope.problem, lambda _: source.name)
+    together = _joint_checks(reader.directives, scope.problem, lambda _: source.name)
     return Resolved(tuple(reader.directives), tuple(dict.fromkeys(reader.objectives)), (*reader.diagnostics, *together))
 
 
-def _together(directives: Sequence[Directive], problem: Problem, file: Callable[[SourceLine], str]) -> list[Diagnostic]:
+def _joint_checks(directives: Sequence[Directive], problem: Problem, file: Callable[[SourceLine], str]) -> list[Diagnostic]:
     """What shows only beside other directives: SCH202 and SCH203 need to know which phases are split."""
     split = {d.phase for d in directives if isinstance(d, Split) and len(d.devices) > 1}
     diagnostics: list[Diagnostic] = []
@@ -312,7 +312,7 @@ def _together(directives: Sequence[Directive], problem: Problem, file: Callable[
                 shown = ", ".join(f"`{known[d]}`" for d in several[:4]) + (", …" if len(several) > 4 else "")
                 message = f"`{directive.device}` means {len(several)} devices, and a split value is kept on one: name it"
                 diagnostics.append(Diagnostic(Code.SCH202, message, span, notes=(f"its devices: {shown}",)))
-        elif within := [one for one in problem.selects if has_effect(problem, one) and speaks_within(directive, one)]:
+        elif within := [one for one in problem.selects if has_effect(problem, one) and requires_both_arms(directive, one)]:
             name = problem.phases[within[0].phase].id
             message = f"an arm of `{name}` has an effect, so only the arm that is chosen runs, as one step: this asks for more"
             diagnostics.append(Diagnostic(Code.SCH102, message, span, notes=("leave out this line",)))

@@ -191,7 +191,7 @@ def _links(problem: Problem, problems: Problems) -> None:
     for index, link in enumerate(problem.links):
         for field, name in (("src", link.source), ("dst", link.target)):
             if name not in known:
-                problems.add(f"links[{index}].{field}", f"there is no device `{name}`{_meant(name, known)}")
+                problems.add(f"links[{index}].{field}", f"there is no device `{name}`{_suggestion(name, known)}")
         if link.source == link.target and not any(g.id == link.source and g.count > 1 for g in problem.devices):
             problems.add(f"links[{index}]", f"joins `{link.source}` to itself")
         if link.bytes_per_tick is not None and link.bytes_per_tick <= 0:
@@ -205,7 +205,7 @@ def _links(problem: Problem, problems: Problems) -> None:
         problems.add(f"links[{twice[1]}].id", f"`{problem.links[twice[1]].id}` is the id of links[{twice[0]}] too")
 
 
-def _meant(name: str, known: set[str]) -> str:
+def _suggestion(name: str, known: set[str]) -> str:
     guess = nearest(name, sorted(known)) if len(known) <= 1000 else None
     return f"; did you mean `{guess}`?" if guess else ""
 
@@ -222,7 +222,7 @@ def _phases(problem: Problem, problems: Problems) -> None:
             problems.add(f"{path}.ticks", "no class of device can run it")
         elif not kinds & phase.ticks.keys():
             named = ", ".join(f"`{kind}`" for kind in sorted(phase.ticks))
-            meant = _meant(min(phase.ticks), kinds)
+            meant = _suggestion(min(phase.ticks), kinds)
             problems.add(f"{path}.ticks", f"no device is of a class it speaks of: {named}{meant}")
         for kind, ticks in phase.ticks.items():
             _table(f"{path}.ticks.{kind}", ticks, phase.rows, problems)
@@ -482,7 +482,7 @@ def to_devices(profile: Profile, tick_ns: int = 1) -> tuple[tuple[DeviceGroup, .
 #
 # A file is a device profile (TOML), or JSON with the `devices` and `links` of an instance.
 
-def devices_of(said: str) -> Devices:
+def requested_devices(said: str) -> Devices:
     """Refused: E704, E705, what is no number of devices and no file of them."""
     problems = problems_of("--devices")
     if said.isascii() and said.isdigit():

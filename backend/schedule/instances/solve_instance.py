@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any, Final
 
 from ....lang.support.records import dataclass
-from ..plan.plan_text import counted
+from ..plan.plan_text import count_text
 from ..problem import Contention, Objective, PhaseIndex, Problem, Select
 from ..search.branch_forms import plan_selects
 from ..search.instance_transformations import unrolled
@@ -208,7 +208,7 @@ def result_text(solved: Solved) -> str:
     compared = [f"{b.name} {b.ticks} ({b.ticks / ticks:.2f}×)" for b in answer.baselines if b.ticks is not None and ticks]
     if compared:
         lines.append("baselines: " + ", ".join(compared))
-    lines.append(f"{counted(len(answer.schedule.transfers), 'transfer')}, {counted(solved.sync.syncs, 'sync')}")
+    lines.append(f"{count_text(len(answer.schedule.transfers), 'transfer')}, {count_text(solved.sync.syncs, 'sync')}")
     return "\n".join([*lines, *_listed(problem, solved.sync)])
 
 

@@ -118,7 +118,7 @@ class PlannedStore:
     bytes: int
 
 
-class Lies(Enum):
+class LoopStateStorage(Enum):
     """Where a component of the state of a compiled loop lies."""
 
     IN_PLACE = "in place"
@@ -167,7 +167,7 @@ class PlannedRegion:
     Fused phases and chains along rows (`RowsStep`) are regions as they are."""
 
     phase: PhaseId
-    states: tuple[Lies, ...]
+    states: tuple[LoopStateStorage, ...]
     cells: bool
     because: str
 
@@ -339,7 +339,7 @@ class JoinStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class LoopPartition:
     """A loop that runs on several devices: by state, the axis along which it is cut (None: whole at home)."""
 
     phase: PhaseId
@@ -399,7 +399,7 @@ def phases_of(step: Step) -> tuple[PhaseId, ...]:
             return ()
 
 
-def inside(step: Step) -> tuple[SubPlan, ...]:
+def sub_plans(step: Step) -> tuple[SubPlan, ...]:
     """The sub-plans of a step."""
     match step:
         case LoopStep():
@@ -469,7 +469,7 @@ class ExecutionPlan:
     prediction: Prediction | None = None
     directives: tuple[str, ...] = ()
     speculated: tuple[PhaseId, ...] = ()
-    spread: tuple[Spread, ...] = ()
+    spread: tuple[LoopPartition, ...] = ()
     regions: tuple[PlannedRegion, ...] = ()
     chunks: tuple[PlannedChunks, ...] = ()
     stores: tuple[PlannedStore, ...] = ()

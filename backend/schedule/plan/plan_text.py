@@ -59,8 +59,8 @@ from .plan import (
     TransferStep,
     WaitStep,
     box_text,
-    inside,
     phases_of,
+    sub_plans,
 )
 
 # ---------------------------------------------------------------------------------------------------- labels of phases
@@ -70,10 +70,10 @@ from .plan import (
 # Iteration axes are named i j k …; an operand's read is rendered through its projection, `x[i;2j+1]`, a row-major
 # reinterpretation as `x[⟨i j⟩ as 6]`, a read that may leave the operand with `·` after it.
 
-Number = Callable[[Size], int]
+SizeNumber = Callable[[Size], int]
 
 
-def describe(phase: Phase, graph: Graph, number: Number, device: DeviceId, scratch: int) -> PlannedPhase:
+def describe(phase: Phase, graph: Graph, number: SizeNumber, device: DeviceId, scratch: int) -> PlannedPhase:
     """`scratch`: what its step needs beside operands and results (`one_device`)."""
     cost = cost_of(phase, graph.types)
     axes = tuple((number(a.size), a.kind.value) for a in phase.axes) if isinstance(phase, Structured) else ()
@@ -93,14 +93,14 @@ def describe(phase: Phase, graph: Graph, number: Number, device: DeviceId, scrat
     )
 
 
-def written_over(graph: Graph, plan: ExecutionPlan) -> list[Decision]:
+def overwritten_operands(graph: Graph, plan: ExecutionPlan) -> list[Decision]:
     """The results that the program names and that take the buffer of an operand which is not read again."""
     phases = {phase.id: phase for phase in traverse.all_phases(graph)}
     decisions: list[Decision] = []
     pending = [plan.main]
     while pending:
         for step in (step for queue in pending.pop().queues for step in queue.steps):
-            pending += inside(step)
+            pending += sub_plans(step)
             over = step.overwrite if isinstance(step, RunStep | RowsStep) else None
             if over is None:
                 continue
@@ -148,7 +148,7 @@ def _work(phase: Phase) -> str:
     return "iota" if any(isinstance(node, AxisNode) for node in phase.body) else op_name(phase)
 
 
-def _reads(phase: Phase, types: Types, number: Number) -> tuple[PlannedRead, ...]:
+def _reads(phase: Phase, types: Types, number: SizeNumber) -> tuple[PlannedRead, ...]:
     def size_of(value: ValueId) -> int:
         return prod(map(number, types[value].shape)) * types[value].element.kind.bytes
 
@@ -166,7 +166,7 @@ def axis_name(axis: int) -> str:
     return "ijklmn"[axis] if axis < 6 else f"i{axis}"
 
 
-def render_projection(projection: Projection, rank: int, number: Number) -> str:
+def render_projection(projection: Projection, rank: int, number: SizeNumber) -> str:
     """The index of a read, in terms of the iteration axes."""
     current = [axis_name(axis) for axis in range(rank)]
     fills = ""
@@ -182,7 +182,7 @@ def render_projection(projection: Projection, rank: int, number: Number) -> str:
     return f"[{';'.join(current)}]{fills}"
 
 
-def _index(index: AffineIndex, names: Sequence[str], number: Number) -> str:
+def _index(index: AffineIndex, names: Sequence[str], number: SizeNumber) -> str:
     parts: list[str] = []
     for term in index.terms:
         name = names[term.axis] if term.axis < len(names) else axis_name(term.axis)
@@ -208,7 +208,7 @@ def plan_text(plan: ExecutionPlan) -> str:
     names = {value: name for name, value in plan.inputs}
     sizes = "".join(f" · {name}={number}" for name, number in plan.sizes)
     peak = ", ".join(f"{bytes_text(size)} on {device}" for device, size in plan.main.peak)
-    lines = [f"{plan.schema} · {counted(len(plan.phases), 'phase')}{sizes} · peak {peak}"]
+    lines = [f"{plan.schema} · {count_text(len(plan.phases), 'phase')}{sizes} · peak {peak}"]
     lines += _block(plan.main, known, names, "")
     operations: dict[str, int] = {}
     for phase in plan.phases:
@@ -293,7 +293,7 @@ def _phase(phase: PlannedPhase, names: Mapping[ValueId, str], indent: str, over:
             yield f"{indent}      {value_text(read.value, names)}{read.projection}"
 
 
-def counted(count: int, what: str) -> str:
+def count_text(count: int, what: str) -> str:
     return f"{count} {what}{'s' * (count != 1)}"
 
 
@@ -311,27 +311,27 @@ def value_text(value: ValueId, names: Mapping[ValueId, str]) -> str:
 #
 # Nothing is left out: the lines of any of them can be told again (the tests do).
 
-Piece: TypeAlias = tuple[str, ...]
+QueueText: TypeAlias = tuple[str, ...]
 """The heading of a queue and its lines."""
 
-FEWEST: Final = 4
+MIN_FOLDED: Final = 4
 """Queues from which on they are told as one."""
 _NUMBER: Final = re.compile(r"\d+")
 _INSTANCE: Final = re.compile(r"(.*)\[(\d+)\]")
 _WAITS: Final = re.compile(r"( *)sync\(f(\d+)\)")
 
 
-def folded(pieces: Sequence[Piece]) -> list[str]:
+def fold_equal_queues(pieces: Sequence[QueueText]) -> list[str]:
     """The lines of all pieces, runs of equal ones as one."""
     lines: list[str] = []
     index = 0
     while index < len(pieces):
         stop = _end_of_run(pieces, index)
-        if stop - index < FEWEST:
+        if stop - index < MIN_FOLDED:
             stop = index + 1
-            lines += _short(pieces[index])
+            lines += _joined_waits(pieces[index])
         else:
-            lines += _short(_together(pieces[index], pieces[index + 1], pieces[stop - 1], stop - index))
+            lines += _joined_waits(_merged_lines(pieces[index], pieces[index + 1], pieces[stop - 1], stop - index))
         index = stop
     return lines
 
@@ -359,7 +359,7 @@ def ranges(names: Sequence[str]) -> list[str]:
     return parts
 
 
-def _end_of_run(pieces: Sequence[Piece], index: int) -> int:
+def _end_of_run(pieces: Sequence[QueueText], index: int) -> int:
     """After the last of the pieces from `place` on that differ in evenly growing numbers only."""
     if index + 1 == len(pieces) or _shape(pieces[index]) != _shape(pieces[index + 1]):
         return index + 1
@@ -374,19 +374,19 @@ def _end_of_run(pieces: Sequence[Piece], index: int) -> int:
     return stop
 
 
-def _shape(piece: Piece) -> tuple[str, ...]:
+def _shape(piece: QueueText) -> tuple[str, ...]:
     return tuple(" ".join(_NUMBER.sub("#", line).split()) for line in piece)
 
 
-def _numbers(piece: Piece) -> list[int]:
+def _numbers(piece: QueueText) -> list[int]:
     return [int(number) for line in piece for number in _NUMBER.findall(line)]
 
 
-def _steps(first: Piece, then: Piece) -> list[int]:
+def _steps(first: QueueText, then: QueueText) -> list[int]:
     return [b - a for a, b in zip(_numbers(first), _numbers(then), strict=True)]
 
 
-def _together(first: Piece, second: Piece, last: Piece, count: int) -> Piece:
+def _merged_lines(first: QueueText, second: QueueText, last: QueueText, count: int) -> QueueText:
     steps = iter(_steps(first, second))
 
     def growing(match: re.Match[str]) -> str:
@@ -403,7 +403,7 @@ def _together(first: Piece, second: Piece, last: Piece, count: int) -> Piece:
     return (heading, *lines[1:])
 
 
-def _short(piece: Piece) -> list[str]:
+def _joined_waits(piece: QueueText) -> list[str]:
     """Waits for fences one after the other on one line."""
     lines: list[str] = []
     run: list[tuple[str, int]] = []
@@ -414,7 +414,7 @@ def _short(piece: Piece) -> list[str]:
             continue
         run.append((match[1], int(match[2])))
         if next_one is None or int(next_one[2]) != run[-1][1] + 1:
-            if len(run) < FEWEST:
+            if len(run) < MIN_FOLDED:
                 lines += [f"{indent}sync(f{number})" for indent, number in run]
             else:
                 lines.append(f"{run[0][0]}sync(f{run[0][1]} … f{run[-1][1]})")
@@ -525,8 +525,8 @@ def queues_text(plan: ExecutionPlan) -> str:
     transfers = [s for q in plan.main.queues for s in q.steps if isinstance(s, TransferStep)]
     moved = bytes_text(sum(step.bytes for step in transfers))
     lines = [
-        f"{plan.schema} · {len(plan.devices)} devices{sizes} · {counted(syncs, 'sync')} · "
-        f"{counted(len(transfers), 'transfer')}, {moved}"
+        f"{plan.schema} · {len(plan.devices)} devices{sizes} · {count_text(syncs, 'sync')} · "
+        f"{count_text(len(transfers), 'transfer')}, {moved}"
     ]
     if plan.prediction is not None:
         lines.append(prediction_text(plan))
@@ -536,7 +536,7 @@ def queues_text(plan: ExecutionPlan) -> str:
     if plan.speculated:
         results = [value for phase in plan.speculated if phase in known for value in known[phase].results]
         lines.append("both arms run: " + ", ".join(value_text(value, names) for value in results))
-    lines += folded([
+    lines += fold_equal_queues([
         (_heading(queue, busy, peaks, plan),
         *(_QUEUE_INDENT + line for step in queue.steps for line in _queue_step_lines(step, known, names)))
         for queue in plan.main.queues
@@ -557,7 +557,7 @@ def chunks_text(plan: ExecutionPlan) -> list[str]:
 _UNITS: Final = {"energy": " mJ", "throughput": " ticks a run"}
 
 
-def judged(plan: ExecutionPlan) -> str:
+def bound_text(plan: ExecutionPlan) -> str:
     """The certified bound, and how near the plan is to it; empty of a plan without a prediction."""
     prediction = plan.prediction
     if prediction is None:
@@ -584,7 +584,7 @@ def prediction_text(plan: ExecutionPlan) -> str:
     values = "".join(f", {amount(name, value, tick_ns)}" for name, value in prediction.objectives if name != "latency")
     end = f"  Baselines: {others}" if others else ""
     time = time_text(prediction.makespan * tick_ns)
-    return f"T = {prediction.makespan} ticks ({time}){values}, {judged(plan)}.{end}"
+    return f"T = {prediction.makespan} ticks ({time}){values}, {bound_text(plan)}.{end}"
 
 
 def amount(objective: str, value: int, tick_ns: int) -> str:
@@ -635,7 +635,7 @@ def _names(plan: ExecutionPlan) -> dict[ValueId, str]:
 def _queue_step_lines(step: Step, known: Mapping[PhaseId, PlannedPhase], names: Mapping[ValueId, str]) -> Iterator[str]:
     match step:
         case JoinStep(rows=None):
-            yield f"{_when(step.start, step.end)} for {known[step.phase].label.strip()}"
+            yield f"{_tick_range(step.start, step.end)} for {known[step.phase].label.strip()}"
         case RunStep() | LoopStep() | JoinStep() | BranchStep() | CellsStep():
             phase = known[step.phase]
             box = "" if not isinstance(step, RunStep) or step.box is None else f" {box_text(step.box)}"
@@ -646,14 +646,14 @@ def _queue_step_lines(step: Step, known: Mapping[PhaseId, PlannedPhase], names: 
             if phase.label == phase.op and not phase.results and phase.reads:
                 label = f"{phase.op} {value_text(phase.reads[0].value, names)}"
             moved = f"{bytes_text(phase.bytes_read)} → {bytes_text(phase.bytes_written)}" if phase.bytes_written else ""
-            yield f"{_when(step.start, step.end)} {label.strip() + box:<40} {moved}".rstrip()
+            yield f"{_tick_range(step.start, step.end)} {label.strip() + box:<40} {moved}".rstrip()
             if isinstance(step, LoopStep) and step.rows is not None:
-                yield from _turn(step, known, names)
+                yield from _iteration_lines(step, known, names)
         case RowsStep():
             yield f"{'':<14} by rows: {', '.join(known[member].label.strip() for member in step.phases)}"
         case CombineStep():
             results = " ".join(value_text(v, names) for v in known[step.phase].results)
-            yield f"{_when(step.start, step.end)} combine {results}"
+            yield f"{_tick_range(step.start, step.end)} combine {results}"
         case FreeStep():
             box = box_text(step.box)
             where = "" if step.device is None else f" on {step.device}"
@@ -661,14 +661,15 @@ def _queue_step_lines(step: Step, known: Mapping[PhaseId, PlannedPhase], names: 
         case TransferStep():
             box = box_text(step.box)
             what = f"{'partial ' if step.partial else ''}{value_text(step.value, names)}{box}"
-            yield f"{_when(step.start, step.arrive)} {f'{what}: {step.source} → {step.target}':<40} {bytes_text(step.bytes)}"
+            what = f"{what}: {step.source} → {step.target}"
+            yield f"{_tick_range(step.start, step.arrive)} {what:<40} {bytes_text(step.bytes)}"
         case FenceStep():
             yield f"---fence f{step.fence}"
         case WaitStep():
             yield f"sync(f{step.fence})"
 
 
-def _turn(step: LoopStep, known: Mapping[PhaseId, PlannedPhase], names: Mapping[ValueId, str]) -> Iterator[str]:
+def _iteration_lines(step: LoopStep, known: Mapping[PhaseId, PlannedPhase], names: Mapping[ValueId, str]) -> Iterator[str]:
     """What an iteration of a loop that queues run together does, queue by queue, in ticks from its start."""
     for title, plan in (("each iteration", step.body), ("after the last iteration", step.leave)):
         if plan is None:
@@ -683,5 +684,5 @@ def _turn(step: LoopStep, known: Mapping[PhaseId, PlannedPhase], names: Mapping[
                     yield from (f"{'':<18} {line}" for line in _queue_step_lines(inner, known, names))
 
 
-def _when(start: int, end: int) -> str:
+def _tick_range(start: int, end: int) -> str:
     return f"{f'{start}–{end}':<14}"

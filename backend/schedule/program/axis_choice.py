@@ -17,7 +17,7 @@ from ....lang.support.records import dataclass
 from ...graph import traverse
 from ...graph.phases import Affine, AffineIndex, Graph, Input, LibraryPhase, Phase, PhaseId, Projection, Structured, ValueId
 from ...graph.symbolic_costs import Types
-from ..program_facts.partitioning import Cut, as_one, cuts_of, most_subtrees, shape_of, space_of
+from ..program_facts.partitioning import Cut, cuts_of, max_subtrees, merged_loop_body, shape_of, space_of
 
 # ---------------------------------------------------------------------------------------------------- access relations
 #
@@ -32,48 +32,48 @@ from ..program_facts.partitioning import Cut, as_one, cuts_of, most_subtrees, sh
 # row.
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class WholeOperand:
     """Every shard needs all of the operand."""
 
 
 @dataclass(frozen=True, slots=True)
-class Aligned:
+class AlignedRows:
     """A shard needs its proportion of the operand's rows and `halo` rows each side."""
 
     halo: int
 
 
-Need = Whole | Aligned
-WHOLE: Final = Whole()
+OperandAccess = WholeOperand | AlignedRows
+WHOLE_OPERAND: Final = WholeOperand()
 
 
-def need_of(phase: Phase, cut: Cut, read: int, axis: int, types: Types) -> Need:
+def operand_access(phase: Phase, cut: Cut, read: int, axis: int, types: Types) -> OperandAccess:
     """What shards of `cut` need along `axis` of the value that read (or argument) number `read` names."""
-    phase = as_one(phase, types)
+    phase = merged_loop_body(phase, types)
     match phase:
         case Structured():
             return _structured(phase, cut, read, axis, types)
         case LibraryPhase():
             return _library(phase, cut, read, axis)
         case _:
-            return WHOLE
+            return WHOLE_OPERAND
 
 
-def _library(phase: LibraryPhase, cut: Cut, read: int, axis: int) -> Need:
+def _library(phase: LibraryPhase, cut: Cut, read: int, axis: int) -> OperandAccess:
     for signature in phase.signature:
         if signature.result == cut.axis and signature.operands[read] == axis:
-            return Aligned(0)
-    return WHOLE
+            return AlignedRows(0)
+    return WHOLE_OPERAND
 
 
-def _structured(phase: Structured, cut: Cut, read: int, axis: int, types: Types) -> Need:
+def _structured(phase: Structured, cut: Cut, read: int, axis: int, types: Types) -> OperandAccess:
     space, shape = space_of(phase, types), shape_of(phase.reads[read].value, types)
     if space is None or shape is None or cut.rows < 2 or axis >= len(shape):
-        return WHOLE
+        return WHOLE_OPERAND
     rows, count, projection = shape[axis], cut.rows, phase.reads[read].projection
     spans = {f: _reach(projection, space, cut, f, f + 1, axis) for f in {0, 1, count - 2, count - 1}}
     if any(span is None for span in spans.values()):
-        return WHOLE
+        return WHOLE_OPERAND
     below, above = Fraction(0), Fraction(0)
     proportion = Fraction(rows, count)
     starts: list[int] = []
@@ -83,11 +83,11 @@ def _structured(phase: Structured, cut: Cut, read: int, axis: int, types: Types)
         below = max(below, proportion * f - span[0])
         above = max(above, span[1] - proportion * (f + 1))
     if starts != sorted(starts):
-        return WHOLE
+        return WHOLE_OPERAND
     reshapes = sum(not isinstance(stage, Affine) for stage in projection.stages)
     exact = proportion.denominator == 1 and below == 0 and above == 0
     halo = max(int(below), int(above)) + (0 if exact else reshapes)
-    return WHOLE if 2 * halo >= rows else Aligned(halo)
+    return WHOLE_OPERAND if 2 * halo >= rows else AlignedRows(halo)
 
 
 def _reach(projection: Projection, space: Sequence[int], cut: Cut, first: int, stop: int, axis: int) -> tuple[int, int] | None:
@@ -146,11 +146,11 @@ Axes: TypeAlias = Mapping[PhaseId, int | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Cuts:
-    """`of`: the cut of each phase by place (None: atomic); `axis`: the axis along which the rows of a value lie."""
+class AxisChoice:
+    """`cut_of`: the cut of each phase by place (None: atomic); `axis_of`: the axis along which the rows of a value lie."""
 
-    of: tuple[Cut | None, ...]
-    axis: Mapping[ValueId, int]
+    cut_of: tuple[Cut | None, ...]
+    axis_of: Mapping[ValueId, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class FixedAxis:
 
 def choose_cuts(
     graph: Graph, given: Mapping[PhaseId, FixedAxis] | None = None, free: Iterable[ValueId] = (), axes: Axes | None = None
-) -> Cuts:  # fmt: skip
+) -> AxisChoice:  # fmt: skip
     """The cuts of the phases; `free`: values from elsewhere, which lie as their first consumer likes best; `axes`: of phases that
     are not to be chosen for."""
     chooser = _Chooser(graph.types, given or {}, axes or {}, free=set(free))
@@ -174,12 +174,12 @@ def choose_cuts(
             shape = shape_of(phase.result, graph.types)
             if shape and shape[axis] > 1 and chooser.axes.get(phase.id, axis) is not None:
                 cuts[index] = Cut(axis, shape[axis])
-    return Cuts(tuple(cuts), chooser.axis)
+    return AxisChoice(tuple(cuts), chooser.axis)
 
 
-def given_as(phase: Phase, cut: Cut, types: Types) -> FixedAxis:
+def fixed_axis_of(phase: Phase, cut: Cut, types: Types) -> FixedAxis:
     """A phase that is cut so, with its operands along the axes that suit it best."""
-    chooser, phase = _Chooser(types, {}, {}), as_one(phase, types)
+    chooser, phase = _Chooser(types, {}, {}), merged_loop_body(phase, types)
     operands = enumerate(traverse.operands(phase))
     axes = {value: chooser.best_axis(phase, cut, operand, value)[1] for operand, value in operands}
     return FixedAxis(cut, {**axes, **dict.fromkeys(traverse.results(phase), 0 if cut.combines else cut.axis)})
@@ -188,7 +188,7 @@ def given_as(phase: Phase, cut: Cut, types: Types) -> FixedAxis:
 @dataclass(slots=True)
 class _Chooser:
     types: Types
-    given: Mapping[PhaseId, FixedAxis]
+    fixed: Mapping[PhaseId, FixedAxis]
     axes: Axes
     axis: dict[ValueId, int] = field(default_factory=dict)
     free: set[ValueId] = field(default_factory=set)
@@ -200,9 +200,9 @@ class _Chooser:
             else:
                 self.free.add(phase.result)
             return None
-        if phase.id in self.given:
-            return self.take(phase, self.given[phase.id])
-        phase = as_one(phase, self.types)
+        if phase.id in self.fixed:
+            return self.take(phase, self.fixed[phase.id])
+        phase = merged_loop_body(phase, self.types)
         options = cuts_of(phase, self.types)
         if phase.id in self.axes:
             options = tuple(cut for cut in options if cut.axis == self.axes[phase.id])
@@ -236,19 +236,19 @@ class _Chooser:
                 bytes_moved += self.best_axis(phase, cut, operand, value)[0]
             else:
                 axis = self.axis.get(value, 0)
-                bytes_moved += self.redistribution_bytes(value, need_of(phase, cut, operand, axis, self.types), axis)
+                bytes_moved += self.redistribution_bytes(value, operand_access(phase, cut, operand, axis, self.types), axis)
         if cut.combines:
-            bytes_moved += _COMBINE_BYTES + sum(map(self.bytes, traverse.results(phase))) * most_subtrees(cut.rows)
+            bytes_moved += _COMBINE_BYTES + sum(map(self.bytes, traverse.results(phase))) * max_subtrees(cut.rows)
         return bytes_moved
 
-    def redistribution_bytes(self, value: ValueId, need: Need, axis: int) -> int:
+    def redistribution_bytes(self, value: ValueId, need: OperandAccess, axis: int) -> int:
         shape, size = shape_of(value, self.types), self.bytes(value)
-        if isinstance(need, Aligned) and shape:
+        if isinstance(need, AlignedRows) and shape:
             return need.halo * size // max(1, shape[axis])
         return size
 
     def best_axis(self, phase: Phase, cut: Cut, operand: int, value: ValueId) -> tuple[int, int]:
         """Along which axis, of those that have rows to deal out, an input's rows line up best: (bytes beside, axis)."""
         axes = [axis for axis, rows in enumerate(shape_of(value, self.types) or ()) if rows > 1]
-        needs = [(need_of(phase, cut, operand, axis, self.types), axis) for axis in axes]
+        needs = [(operand_access(phase, cut, operand, axis, self.types), axis) for axis in axes]
         return min(((self.redistribution_bytes(value, need, axis), axis) for need, axis in needs), default=(self.bytes(value), 0))

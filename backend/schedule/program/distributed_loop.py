@@ -20,12 +20,12 @@ from ...graph.bind_sizes import BoundGraph
 from ...graph.iteration_graph import LoopIteration
 from ...graph.phases import Input, Loop, Phase, PhaseId, ValueId
 from ...graph.symbolic_costs import Types
-from ..plan.plan import ALIGNMENT, Box, DeviceId, Spread, SubPlan
+from ..plan.plan import ALIGNMENT, Box, DeviceId, LoopPartition, SubPlan
 from ..problem import DeviceGroup, DeviceIndex, Edge, Link, PhaseIndex, PhaseTask, Problem, Replicate, SourceLine, Together
-from ..program_facts.partitioning import Cut, box_of, reads_of, result_boxes, shape_of, slab, space_of
+from ..program_facts.partitioning import Cut, box_along_axis, box_of, reads_of, result_boxes, shape_of, space_of
 from ..program_facts.scratch_memory import Numbers
 from ..solution import Mode, Schedule, Shard, Transfer
-from .axis_choice import WHOLE, Aligned, Cuts, FixedAxis, Need, Whole, need_of
+from .axis_choice import WHOLE_OPERAND, AlignedRows, AxisChoice, FixedAxis, OperandAccess, WholeOperand, operand_access
 
 # ---------------------------------------------------------------------------------------------------- distributed loop
 
@@ -34,13 +34,13 @@ TicksOf = Callable[[Phase, DeviceGroup, Cut | None, int], Ticks | None]
 
 @dataclass(frozen=True, slots=True)
 class CostContext:
-    """The devices, and what phases of a turn cost on them; `making`: what their first executions take more."""
+    """The devices, and what phases of a turn cost on them; `first_run_overhead`: what their first executions take more."""
 
     groups: tuple[DeviceGroup, ...]
     links: tuple[Link, ...]
     ticks: Callable[[Phase, DeviceGroup, Cut | None, BoundGraph], Ticks | None]
-    combined: Callable[[int], int]
-    making: Callable[[Sequence[Phase], DeviceGroup], int]
+    combine_ticks: Callable[[int], int]
+    first_run_overhead: Callable[[Sequence[Phase], DeviceGroup], int]
     tick_ns: int
 
     def problem(self, tasks: tuple[PhaseTask, ...], edges: tuple[Edge, ...], broadcast: Sequence[PhaseIndex] = ()) -> Problem:
@@ -57,11 +57,11 @@ class ProgramProblem:
     problem: Problem
     bound: BoundGraph
     phases: tuple[Phase, ...]
-    cuts: Cuts
+    cuts: AxisChoice
     profile: Profile | None = None
-    gangs: Mapping[int, DistributedLoop] = field(default_factory=dict)
+    distributed_loops: Mapping[int, DistributedLoop] = field(default_factory=dict)
     """By place, the loops that several devices run together."""
-    dealt: tuple[PhaseId, ...] = ()
+    shared_loops: tuple[PhaseId, ...] = ()
     """The loops whose iterations several devices may share in the plans that what is claimed ranges over."""
 
 
@@ -69,7 +69,7 @@ class ProgramProblem:
 class PlannedIteration:
     """A turn, or what follows the last, as a problem with its schedule and plan."""
 
-    turn: LoopIteration
+    iteration: LoopIteration
     program: ProgramProblem
     schedule: Schedule = field(default_factory=lambda: Schedule((), (), ()))
     plan: SubPlan = field(default_factory=lambda: SubPlan((), (), ()))
@@ -79,7 +79,7 @@ class PlannedIteration:
         return self.program.problem
 
     @property
-    def cuts(self) -> Cuts:
+    def cuts(self) -> AxisChoice:
         return self.program.cuts
 
 
@@ -87,15 +87,15 @@ class PlannedIteration:
 class DistributedLoop:
     """A loop on the devices of `mode`, (device, rows) in the order of rows; see `turning`."""
 
-    spread: Spread
+    partition: LoopPartition
     mode: Mode
     body: PlannedIteration
-    leave: PlannedIteration | None
-    making: int
+    epilogue: PlannedIteration | None
+    first_run_overhead: int
 
     @property
     def loop(self) -> Loop:
-        return self.body.turn.loop
+        return self.body.iteration.loop
 
     @property
     def rows(self) -> int:
@@ -103,18 +103,18 @@ class DistributedLoop:
 
     @property
     def is_gathered(self) -> bool:
-        return self.leave is not None
+        return self.epilogue is not None
 
     @property
     def ticks(self) -> int:
         """See Note [Period] of `turning`."""
         trip = self.loop.trip.constant or 0
-        last = 0 if self.leave is None else self.leave.schedule.makespan
-        return max(1, self.making + trip * self.body.schedule.makespan + last)
+        last = 0 if self.epilogue is None else self.epilogue.schedule.makespan
+        return max(1, self.first_run_overhead + trip * self.body.schedule.makespan + last)
 
     @property
     def plans(self) -> tuple[PlannedIteration, ...]:
-        return (self.body,) if self.leave is None else (self.body, self.leave)
+        return (self.body,) if self.epilogue is None else (self.body, self.epilogue)
 
     def peak(self, device: int) -> int:
         """The most bytes of a turn, or of what follows the last, on a device."""
@@ -122,20 +122,20 @@ class DistributedLoop:
         return max(dict(one.plan.peak).get(name, 0) for one in self.plans)
 
     @property
-    def uses(self) -> tuple[ValueId, ...]:
+    def outer_values(self) -> tuple[ValueId, ...]:
         """What a device reads of what is around the loop."""
-        phases = self.body.turn.bound.graph.phases
+        phases = self.body.iteration.bound.graph.phases
         defined = {value for phase in phases for value in traverse.results(phase)}
         return tuple(v for v in dict.fromkeys(v for phase in phases for v in traverse.uses(phase)) if v not in defined)
 
     @property
-    def given(self) -> FixedAxis:
-        axes = {value: axis for value, axis in self.body.cuts.axis.items() if value not in self.loop.body.params}
-        axes |= {value: axis or 0 for value, axis in zip(self.loop.initial, self.spread.axes, strict=True)}
-        axes |= {value: axis or 0 for value, axis in zip(self.loop.results, self.spread.axes, strict=True)}
-        return FixedAxis(None if self.is_gathered else Cut(self.spread.axes[0] or 0, self.rows), axes)
+    def fixed_axis(self) -> FixedAxis:
+        axes = {value: axis for value, axis in self.body.cuts.axis_of.items() if value not in self.loop.body.params}
+        axes |= {value: axis or 0 for value, axis in zip(self.loop.initial, self.partition.axes, strict=True)}
+        axes |= {value: axis or 0 for value, axis in zip(self.loop.results, self.partition.axes, strict=True)}
+        return FixedAxis(None if self.is_gathered else Cut(self.partition.axes[0] or 0, self.rows), axes)
 
-    def together(self, out: Sequence[int]) -> Together:
+    def distributed_mode(self, out: Sequence[int]) -> Together:
         """`out`: the bytes that each device has of the results, in the order of the mode."""
         moved = [moved for one in self.plans for moved in one.schedule.transfers]
         moves = sorted({(one.link, one.source, one.target) for one in moved if one.link is not None})
@@ -149,29 +149,29 @@ class DistributedLoop:
         sent = (links[moved.link].nj_per_byte * moved.bytes for moved in one.schedule.transfers if moved.link is not None)
         return ceil(times * 1000 * sum(sent))
 
-    def need(self, value: ValueId, axis: int) -> Need:
+    def access(self, value: ValueId, axis: int) -> OperandAccess:
         """What a device needs of a value along its axis.  See Note [Needs of a loop]."""
-        needs: list[Need] = [
-            Aligned(0) if cut is not None and cut == axis else WHOLE
-            for initial, cut in zip(self.loop.initial, self.spread.axes, strict=True) if initial == value
+        needs: list[OperandAccess] = [
+            AlignedRows(0) if cut is not None and cut == axis else WHOLE_OPERAND
+            for initial, cut in zip(self.loop.initial, self.partition.axes, strict=True) if initial == value
         ]  # fmt: skip
-        types = self.body.turn.bound.graph.types
+        types = self.body.iteration.bound.graph.types
         shape = shape_of(value, types)
-        inner = zip(self.body.turn.bound.graph.phases, self.body.cuts.of, strict=True)
+        inner = zip(self.body.iteration.bound.graph.phases, self.body.cuts.cut_of, strict=True)
         for phase, cut in list(inner)[len(self.loop.initial) :]:
             if value not in traverse.uses(phase):
                 continue
             places = [operand for operand, one in enumerate(reads_of(phase, types)) if one == value]
             if cut is None or not places or not shape:
-                return WHOLE
+                return WHOLE_OPERAND
             halo_of_cut = 0 if cut.rows == self.rows else -(-shape[axis] // cut.rows) + 1
             for operand in places:
-                need = need_of(phase, cut, operand, axis, types)
-                needs.append(need if isinstance(need, Whole) else Aligned(need.halo + halo_of_cut))
-        halos = [need.halo for need in needs if isinstance(need, Aligned)]
+                need = operand_access(phase, cut, operand, axis, types)
+                needs.append(need if isinstance(need, WholeOperand) else AlignedRows(need.halo + halo_of_cut))
+        halos = [need.halo for need in needs if isinstance(need, AlignedRows)]
         if len(halos) < len(needs) or not shape or not needs or 2 * max(halos) >= shape[axis]:
-            return WHOLE
-        return Aligned(max(halos))
+            return WHOLE_OPERAND
+        return AlignedRows(max(halos))
 
 
 # ---------------------------------------------------------------------------------------------------- boxes of shards
@@ -187,47 +187,47 @@ class Boxes:
     program: ProgramProblem
     shards: Sequence[Shard]
     numbers: Numbers = field(default_factory=Numbers)
-    whole: dict[int, bool] = field(default_factory=dict)
+    is_whole: dict[int, bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         phases = self.program.problem.phases
         shards = Counter(shard.phase for shard in self.shards)
-        self.whole = {phase: count == 1 and phases[phase].combine is None for phase, count in shards.items()}
+        self.is_whole = {phase: count == 1 and phases[phase].combine is None for phase, count in shards.items()}
 
     def of_shard(self, shard: Shard) -> tuple[Box | None, ...]:
         """The box of each result that a shard makes (of partial results: the box of the iteration space they are over)."""
         phase = self.program.phases[shard.phase]
         values = traverse.results(phase)
-        if shard.phase in self.program.gangs:
+        if shard.phase in self.program.distributed_loops:
             return self.rows_boxes(shard.phase, shard.first, shard.stop)
         box = self.of_run(shard)
         if box is None:
             return (None,) * len(values)
         if self.program.problem.phases[shard.phase].combine is not None:
             return (box,) * len(values)
-        return tuple(self.or_whole(v, b) for v, b in zip(values, result_boxes(phase, self.types, box), strict=True))
+        return tuple(self.or_none(v, b) for v, b in zip(values, result_boxes(phase, self.types, box), strict=True))
 
     @property
     def types(self) -> Types:
         return self.program.bound.graph.types
 
-    def or_whole(self, value: ValueId, box: Box) -> Box | None:
+    def or_none(self, value: ValueId, box: Box) -> Box | None:
         """None where the box is all of the value."""
         shape = [size.constant for size in self.types[value].shape]
         return None if box == tuple((0, n) for n in shape) else box
 
     def rows_boxes(self, phase_index: int, first: int, stop: int) -> tuple[Box | None, ...]:
         """Rows of each result of a loop that devices run together."""
-        gang = self.program.gangs[phase_index]
+        gang = self.program.distributed_loops[phase_index]
         if gang.is_gathered:
             return (None,) * len(gang.loop.results)
         shapes = [[self.numbers.cap(size) for size in self.types[value].shape] for value in gang.loop.results]
-        return tuple(slab(shape, axis, (first, stop)) for shape, axis in zip(shapes, gang.spread.axes, strict=True))
+        return tuple(box_along_axis(shape, axis, (first, stop)) for shape, axis in zip(shapes, gang.partition.axes, strict=True))
 
     def of_run(self, shard: Shard) -> Box | None:
-        cut = self.program.cuts.of[shard.phase]
+        cut = self.program.cuts.cut_of[shard.phase]
         narrow = any(edge.target == shard.phase and edge.only is not None for edge in self.program.problem.edges)
-        if (cut is None or self.whole[shard.phase]) and not narrow:
+        if (cut is None or self.is_whole[shard.phase]) and not narrow:
             return None
         space = space_of(self.program.phases[shard.phase], self.types)
         assert space is not None, "what is cut has known sizes"
@@ -239,25 +239,25 @@ class Boxes:
         values = traverse.results(phase)
         if moved.partial:
             return self.of_shard(Shard(moved.phase, moved.source, moved.first, moved.stop, 0, 0))
-        cut = self.program.cuts.of[moved.phase]
-        if cut is not None and moved.phase in self.program.gangs:
+        cut = self.program.cuts.cut_of[moved.phase]
+        if cut is not None and moved.phase in self.program.distributed_loops:
             boxes = self.rows_boxes(moved.phase, moved.first, moved.stop)
-            return tuple(None if box is None else self.or_whole(v, box) for v, box in zip(values, boxes, strict=True))
+            return tuple(None if box is None else self.or_none(v, box) for v, box in zip(values, boxes, strict=True))
         if cut is not None and task.combine is None:
             if isinstance(phase, Input):
                 shape = [self.numbers.cap(size) for size in self.types[phase.result].shape]
-                return (self.or_whole(phase.result, box_of(cut, shape, moved.first, moved.stop)),)
+                return (self.or_none(phase.result, box_of(cut, shape, moved.first, moved.stop)),)
             space = space_of(phase, self.types)
             assert space is not None, "what is cut has known sizes"
             boxes = result_boxes(phase, self.types, box_of(cut, space, moved.first, moved.stop))
-            return tuple(self.or_whole(v, b) for v, b in zip(values, boxes, strict=True))
-        return tuple(self.share(value, moved, task.out_bytes) for value in values)
+            return tuple(self.or_none(v, b) for v, b in zip(values, boxes, strict=True))
+        return tuple(self.byte_range_box(value, moved, task.out_bytes) for value in values)
 
-    def share(self, value: ValueId, moved: Transfer, out: int) -> Box | None:
+    def byte_range_box(self, value: ValueId, moved: Transfer, out: int) -> Box | None:
         """The rows of a value in the bytes [first, stop) of `out` bytes."""
         shape = [size.constant for size in self.types[value].shape]
         if not shape or any(n is None for n in shape) or (moved.first == 0 and moved.stop >= out) or not out:
             return None
         known = [n for n in shape if n is not None]
         low, high = moved.first * known[0] // out, -(-moved.stop * known[0] // out)
-        return self.or_whole(value, ((low, high), *((0, n) for n in known[1:])))
+        return self.or_none(value, ((low, high), *((0, n) for n in known[1:])))

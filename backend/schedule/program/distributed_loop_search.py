@@ -26,20 +26,20 @@ from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
 from ...graph.iteration_graph import StateAxes, is_distributable
 from ...graph.phases import Loop, PhaseId
-from ..bounds.bound_strategies import best_bound, floor_of
-from ..bounds.head_tail_bounds import BoundSet, Costs, fill, least, most
-from ..bounds.single_phase_split import subsets
+from ..bounds.bound_strategies import best_bound, objective_lower_bound
+from ..bounds.head_tail_bounds import BoundSet, Costs, apportion_within, bisect_max, bisect_min
+from ..bounds.single_phase_split import nested_device_subsets
 from ..exact.infeasibility import certified_bound, memory_conflict, without_cuts
 from ..plan.plan import ALIGNMENT
 from ..problem import Before, Directive, LimitMemory, Objective, PhaseIndex, PhaseTask, Problem, SourceLine
 from ..program_facts.partitioning import shape_of
-from ..program_facts.scratch_memory import rounded
+from ..program_facts.scratch_memory import rounded_to_alignment
 from ..search.strategy import FAST, Budget
 from ..solution import Answer, BoundCertificate, Conflict, Mode, Status
 from ..timeline.serial_sgs import FOREVER, Timer
-from .axis_choice import Aligned
+from .axis_choice import AlignedRows
 from .distributed_loop import CostContext, DistributedLoop, ProgramProblem
-from .iteration_plan import Turning, gang_of, turning
+from .iteration_plan import IterationTemplate, distributed_loop_of, iteration_template
 
 # ---------------------------------------------------------------------------------------------------- loop round trip bound
 #
@@ -67,38 +67,39 @@ class _LoopRoundTrip:
         return min(rows, max(0, int((time - self.fixed) * rows / self.each)) + len(self.devices))
 
 
-def loop_round_trip_bound(program: ProgramProblem, loop_index: int, one: Turning, loop_ticks: int) -> int:
+def loop_round_trip_bound(program: ProgramProblem, loop_index: int, one: IterationTemplate, loop_ticks: int) -> int:
     """The least ticks from when its first states are made until its results are read, of a loop on one device or along these
     cuts; `turns`: no devices that run it together take fewer for its turns alone."""
     problem, timer, loop = program.problem, Timer(program.problem), program.phases[loop_index]
     assert isinstance(loop, Loop)
-    sizes = _moved(program, loop)
+    sizes = _transferred_bytes(program, loop)
     alone = {device: problem.phases[loop_index].ticks.get(kind) for device, kind in enumerate(timer.kinds)}
-    by_one = min(_alone(timer, device, table, sizes) for device, table in alone.items() if table is not None)
-    cut = [axis is not None for axis in one.spread.axes]
+    by_one = min(_ticks_on_one_device(timer, device, table, sizes) for device, table in alone.items() if table is not None)
+    cut = [axis is not None for axis in one.partition.axes]
     groups = _groups(timer, [sum(size for size, is_cut in zip(each, cut, strict=True) if is_cut) for each in sizes])
-    bounds, trip = BoundSet(Costs(Timer(one.empty().problem))), loop.trip.constant or 0
+    bounds, trip = BoundSet(Costs(Timer(one.unscheduled().problem))), loop.trip.constant or 0
     waits = [_waits(bounds, one.rows, device) for device in range(len(timer.kinds))]
     best, low = by_one, loop_ticks
     while low < best:
         high = max(low + trip, low * (STEP + 1) // STEP)
         room = [sum(_rows(bounds, waits[device], device, high // trip, one.rows) for device in route.devices) for route in groups]
         if sum(room) >= one.rows:
-            best = min(best, low + _sending(groups, room, one.rows, best - low))
+            best = min(best, low + _exchange_ticks(groups, room, one.rows, best - low))
         low = high
     return best
 
 
-def _sending(groups: Sequence[_LoopRoundTrip], room: Sequence[int], rows: int, most: int) -> int:
-    """The least ticks, up to `most`, in which all rows come to groups of devices with room for so many each, and go back."""
+def _exchange_ticks(groups: Sequence[_LoopRoundTrip], room: Sequence[int], rows: int, most: int) -> int:
+    """The least ticks, up to `bisect_max`, in which all rows come to groups of devices with room for so many each, and go
+    back."""
 
     def enough(time: int) -> bool:
         return sum(min(most_rows, route.rows(time, rows)) for most_rows, route in zip(room, groups, strict=True)) >= rows
 
-    return least(0, most, enough)
+    return bisect_min(0, most, enough)
 
 
-def _moved(program: ProgramProblem, loop: Loop) -> tuple[list[int], list[int]]:
+def _transferred_bytes(program: ProgramProblem, loop: Loop) -> tuple[list[int], list[int]]:
     """Bytes of each first state that is at home from the start, and of each result that is read there as a whole."""
     types, tasks = program.bound.graph.types, program.problem.phases
     sizes = [
@@ -106,7 +107,7 @@ def _moved(program: ProgramProblem, loop: Loop) -> tuple[list[int], list[int]]:
         for values in (loop.initial, loop.results)
     ]
     each = list(zip(program.phases, tasks, strict=True))
-    given = [phase for phase, task in each if is_given(task)]
+    given = [phase for phase, task in each if is_at_home_from_start(task)]
     there = {value for phase in given for value in traverse.results(phase)}
     back = {value for phase, task in each if reads_at_home(task) for value in traverse.uses(phase)}
     return (
@@ -115,7 +116,7 @@ def _moved(program: ProgramProblem, loop: Loop) -> tuple[list[int], list[int]]:
     )
 
 
-def is_given(task: PhaseTask) -> bool:
+def is_at_home_from_start(task: PhaseTask) -> bool:
     """Is its output at home from the start?"""
     return task.home and not any(table.at(task.units) for table in task.ticks.values())
 
@@ -124,7 +125,7 @@ def reads_at_home(task: PhaseTask) -> bool:
     return task.home and not task.rows
 
 
-def _alone(timer: Timer, device: int, table: Ticks, sizes: Sequence[Sequence[int]]) -> int:
+def _ticks_on_one_device(timer: Timer, device: int, table: Ticks, sizes: Sequence[Sequence[int]]) -> int:
     """Ticks of the loop on one device, with its way."""
     moved = [(sum(size), ends) for size, ends in zip(sizes, ((timer.home, device), (device, timer.home)), strict=True)]
     total = table.at(1)
@@ -170,7 +171,7 @@ def _waits(bounds: BoundSet, rows: int, device: int) -> dict[int, int]:
             continue
         sources = [(edge, bounds.phases[timer.sources[edge]]) for edge in timer.incoming[p] if timer.delays[edge] is None]
         halo = any(timer.problem.edges[edge].halo and source.rows > 1 and not source.is_gathered for edge, source in sources)
-        waits[p] = max(bounds.heads[p][kind], travel if halo else 0) + bounds.rest(p, kind)
+        waits[p] = max(bounds.heads[p][kind], travel if halo else 0) + bounds.tail_with_combine(p, kind)
     return waits
 
 
@@ -182,18 +183,18 @@ MOST_TRIED: Final = 16
 """Modes of a loop that are worked out."""
 MOST_PLANNED: Final = 2
 """Of these, how many are planned in the program."""
-TURNS: Final = 4
+MEMORY_ROUNDS: Final = 4
 """How often rows are dealt out again where memory is short."""
 
-SPARE: Final = 8 * ALIGNMENT
+ROUNDING_RESERVE: Final = 8 * ALIGNMENT
 """Bytes kept for rounding then."""
 
-Former: TypeAlias = Callable[[Mapping[PhaseId, DistributedLoop]], ProgramProblem]
+ProblemFactory: TypeAlias = Callable[[Mapping[PhaseId, DistributedLoop]], ProgramProblem]
 Planner: TypeAlias = Callable[[Problem, Budget], Answer]
 
 
-def plan_together(
-    program: ProgramProblem, answer: Answer, setting: CostContext, former: Former, budget: Budget, planner: Planner,
+def plan_distributed_loops(
+    program: ProgramProblem, answer: Answer, setting: CostContext, former: ProblemFactory, budget: Budget, planner: Planner,
     every: Sequence[ProgramProblem],
 ) -> tuple[ProgramProblem, Answer]:  # fmt: skip
     """The better of the program as it was planned, and with loops that several devices run together.
@@ -206,19 +207,19 @@ def plan_together(
     best, of = answer, program
     for loop_index, templates in options.items():
         alone = None if answer.schedule is None else min(table.at(1) for table in problem.phases[loop_index].ticks.values())
-        for gang in _gangs(templates, problem, alone):
+        for gang in _best_candidates(templates, problem, alone):
             form = former({**chosen, gang.loop.id: gang})
             tried = planner(form.problem, FAST)
             if tried.schedule is not None and (best.schedule is None or tried.values < best.values):
                 best, of = tried, form
-        chosen = {gang.loop.id: gang for gang in of.gangs.values()}
+        chosen = {gang.loop.id: gang for gang in of.distributed_loops.values()}
     if chosen and budget != FAST:
         again = planner(of.problem, budget)
         if again.schedule is not None and best.schedule is not None and again.values <= best.values:
             best = again
     if best.schedule is None:
         return _without_plan(every, setting, planner)
-    bound = min(bound_together(every, setting) or 0, best.values[0])
+    bound = min(bound_with_distributed_loops(every, setting) or 0, best.values[0])
     status = Status.OPTIMAL if bound == best.values[0] else Status.GAP
     proof = BoundCertificate("bound" if bound else "none", bound)
     return of, replace(best, status=status, lower_bound=bound, proof=proof, baselines=answer.baselines or best.baselines)
@@ -229,12 +230,12 @@ def _without_plan(forms: Sequence[ProgramProblem], setting: CostContext, planner
     shorter loops too."""
     from ..search.portfolio import explained
 
-    conflicts = [(form, _beside(form, _options(form, setting))) for form in forms]
+    conflicts = [(form, _conflict_beside_loops(form, _options(form, setting))) for form in forms]
     if all(conflict is not None for _, conflict in conflicts):
         form, conflict = conflicts[0]
         answer = Answer(Status.IMPOSSIBLE, None, 0, (), BoundCertificate("none", 0), conflict=conflict)
         return form, explained(form.problem, answer)
-    eased = [replace(form, problem=_eased(form, _options(form, setting))[0]) for form in forms]
+    eased = [replace(form, problem=_relaxed_program(form, _options(form, setting))[0]) for form in forms]
     answers = [(program, planner(program.problem, FAST)) for program in eased]
     unsure = [program for program, answer in answers if answer.status is not Status.IMPOSSIBLE]
     if unsure:
@@ -247,26 +248,28 @@ def _without_plan(forms: Sequence[ProgramProblem], setting: CostContext, planner
     return program, replace(answer, conflict=replace(answer.conflict, directives=written))
 
 
-def _beside(program: ProgramProblem, options: Mapping[int, object]) -> Conflict | None:
+def _conflict_beside_loops(program: ProgramProblem, options: Mapping[int, object]) -> Conflict | None:
     """What does not fit however the loops are run."""
     others = without_cuts(program.problem, options)
     return memory_conflict(replace(others, chunks=program.problem.chunks))
 
 
-def bound_together(forms: Sequence[ProgramProblem], setting: CostContext) -> int | None:
+def bound_with_distributed_loops(forms: Sequence[ProgramProblem], setting: CostContext) -> int | None:
     """The bound of every way to plan the program; None where it has no loops that could be run together."""
     options = [_options(form, setting) for form in forms]
     return min(map(_bound, forms, options)) if any(options) else None
 
 
-def dealable(program: ProgramProblem, setting: CostContext) -> tuple[PhaseId, ...]:
+def distributable_loops(program: ProgramProblem, setting: CostContext) -> tuple[PhaseId, ...]:
     """The loops whose iterations several devices may share."""
     return tuple(sorted(program.phases[loop_index].id for loop_index in _options(program, setting)))
 
 
-def _options(program: ProgramProblem, setting: CostContext) -> dict[int, list[Turning]]:
+def _options(program: ProgramProblem, setting: CostContext) -> dict[int, list[IterationTemplate]]:
     """The turns of loops that could be run together, by the places of the loops."""
-    templates_of = {loop_index: _turnings(program.bound, program.phases[loop_index], setting) for loop_index in _loops(program)}
+    templates_of = {
+        loop_index: _iteration_templates(program.bound, program.phases[loop_index], setting) for loop_index in _loops(program)
+    }
     return {loop_index: turnings for loop_index, turnings in templates_of.items() if turnings}
 
 
@@ -275,16 +278,16 @@ def _loops(program: ProgramProblem) -> list[int]:
     problem = program.problem
     if len(problem.device_names()) not in range(2, MOST_DEVICES + 1):
         return []
-    named = {phase for directive in problem.directives for phase in _named(directive)}
+    named = {phase for directive in problem.directives for phase in _mentioned_phases(directive)}
     loops = [
         p for p, phase in enumerate(program.phases)
-        if isinstance(phase, Loop) and program.cuts.of[p] is None and p not in named
+        if isinstance(phase, Loop) and program.cuts.cut_of[p] is None and p not in named
         and is_distributable(phase, program.bound.graph)
     ]  # fmt: skip
     return sorted(loops, key=lambda p: -max(table.at(1) for table in problem.phases[p].ticks.values()))[:MOST_LOOPS]
 
 
-def _named(directive: object) -> Iterator[int]:
+def _mentioned_phases(directive: object) -> Iterator[int]:
     """The phases that a directive speaks of."""
     for name in ("phase", "phases", "first", "then", "items"):
         phases = getattr(directive, name, ())
@@ -294,10 +297,10 @@ def _named(directive: object) -> Iterator[int]:
 # ----------------------------------------------------------------------------------------- candidates
 
 
-def _turnings(bound: BoundGraph, loop: object, setting: CostContext) -> list[Turning]:
+def _iteration_templates(bound: BoundGraph, loop: object, setting: CostContext) -> list[IterationTemplate]:
     """The turns of a loop, by the axes that its states may be cut along."""
     assert isinstance(loop, Loop)
-    templates = (turning(bound, loop, axes, setting) for axes in _axes(bound, loop))
+    templates = (iteration_template(bound, loop, axes, setting) for axes in _axes(bound, loop))
     return [one for one in templates if one is not None]
 
 
@@ -312,18 +315,18 @@ def _axes(bound: BoundGraph, loop: Loop) -> list[StateAxes]:
     return [*axes_tried, tuple(None for _ in shapes)]
 
 
-def _gangs(templates: Sequence[Turning], problem: Problem, alone: int | None) -> list[DistributedLoop]:
+def _best_candidates(templates: Sequence[IterationTemplate], problem: Problem, alone: int | None) -> list[DistributedLoop]:
     """The best ways to run a loop together; `alone`: the ticks that they have to be better than."""
-    tried: list[tuple[int, int, Turning, Mode]] = []
+    tried: list[tuple[int, int, IterationTemplate, Mode]] = []
     for number, one in enumerate(templates):
         for devices in _subsets(problem):
-            mode = _dealt(one, problem, devices, {})
+            mode = _row_distribution(one, problem, devices, {})
             if mode is not None and len(mode) > 1:
                 names = [group for group in problem.devices for _ in range(group.count)]
                 longest = max(one.device_ticks(names[device], rows) or 0 for device, rows in mode)
                 tried += [(longest, number, one, ordered) for ordered in _orders(mode, int(problem.home))]
     tried.sort(key=lambda item: (item[0], item[1], len(item[3]), item[3]))
-    gangs = (_fitting(one, problem, mode) for _, _, one, mode in tried[:MOST_TRIED])
+    gangs = (_fit_to_memory(one, problem, mode) for _, _, one, mode in tried[:MOST_TRIED])
     ranked = sorted((gang for gang in gangs if gang is not None), key=lambda gang: (gang.ticks, len(gang.mode)))
     return [gang for gang in ranked if alone is None or gang.ticks < alone][:MOST_PLANNED]
 
@@ -352,7 +355,7 @@ def _subsets(problem: Problem) -> list[list[int]]:
         for some in combinations(groups, size):
             subsets_tried[tuple(sorted([home, *(device for devices_of_group in some for device in devices_of_group)]))] = None
     at = [index for index, group in enumerate(problem.devices) for _ in range(group.count)]
-    for groups_used in subsets(problem):
+    for groups_used in nested_device_subsets(problem):
         subsets_tried[tuple(device for device, group_index in enumerate(at) if group_index in groups_used)] = None
     for members in groups:
         count = 1
@@ -362,7 +365,7 @@ def _subsets(problem: Problem) -> list[list[int]]:
     return [list(devices) for devices in subsets_tried]
 
 
-def _dealt(one: Turning, problem: Problem, devices: Sequence[int], limits: Mapping[int, int]) -> Mode | None:
+def _row_distribution(one: IterationTemplate, problem: Problem, devices: Sequence[int], limits: Mapping[int, int]) -> Mode | None:
     """Rows for each device so that the last of them is done as early as can be; home has one at least."""
     groups = [group for group in problem.devices for _ in range(group.count)]
     home = int(problem.home)
@@ -372,37 +375,39 @@ def _dealt(one: Turning, problem: Problem, devices: Sequence[int], limits: Mappi
         return None
 
     def within(device: int, time: int) -> int:
-        return most(room[device], lambda rows: rows == 0 or (one.device_ticks(groups[device], rows) or 0) <= time)
+        return bisect_max(room[device], lambda rows: rows == 0 or (one.device_ticks(groups[device], rows) or 0) <= time)
 
     ceiling = max(one.device_ticks(groups[device], one.rows) or 0 for device in able)
-    time = least(0, ceiling, lambda time: sum(within(device, time) for device in able) >= one.rows)
+    time = bisect_min(0, ceiling, lambda time: sum(within(device, time) for device in able) >= one.rows)
     dealt = [within(device, time) for device in able]
     if sum(dealt) < one.rows:
         return None  # ticks that fall with rows hide some of them from the halving
-    counts = fill(dealt, one.rows)
+    counts = apportion_within(dealt, one.rows)
     if not counts[able.index(home)]:
         counts[able.index(home)] += 1
         counts[counts.index(max(counts))] -= 1
     return tuple((device, rows) for device, rows in zip(able, counts, strict=True) if rows)
 
 
-def _fitting(one: Turning, problem: Problem, mode: Mode) -> DistributedLoop | None:
+def _fit_to_memory(one: IterationTemplate, problem: Problem, mode: Mode) -> DistributedLoop | None:
     """The loop on these devices, with fewer rows where one has too little memory."""
     caps = Timer(problem).caps
     limits: dict[int, int] = {}
-    for _ in range(TURNS):
-        gang = gang_of(one, mode)
+    for _ in range(MEMORY_ROUNDS):
+        gang = distributed_loop_of(one, mode)
         if gang is None:
             return None
         short = {
-            device: rows for device, rows in mode if (cap := caps[device]) is not None and _held(gang, device, rows, one) > cap
+            device: rows
+            for device, rows in mode
+            if (cap := caps[device]) is not None and _bytes_held(gang, device, rows, one) > cap
         }
         if not short:
             return gang
         for device, rows in short.items():
-            cap = max(0, (caps[device] or 0) - SPARE)
-            limits[device] = min(rows - 1, rows * cap // max(1, _held(gang, device, rows, one)))
-        again = _dealt(one, problem, [device for device, _ in mode], limits)
+            cap = max(0, (caps[device] or 0) - ROUNDING_RESERVE)
+            limits[device] = min(rows - 1, rows * cap // max(1, _bytes_held(gang, device, rows, one)))
+        again = _row_distribution(one, problem, [device for device, _ in mode], limits)
         if again is None or not all(limit > 0 for limit in limits.values()):
             return None
         order = {device: index for index, (device, _) in enumerate(mode)}
@@ -410,59 +415,66 @@ def _fitting(one: Turning, problem: Problem, mode: Mode) -> DistributedLoop | No
     return None
 
 
-def _held(gang: DistributedLoop, device: int, rows: int, one: Turning) -> int:
+def _bytes_held(gang: DistributedLoop, device: int, rows: int, one: IterationTemplate) -> int:
     """About the bytes on a device while the loop runs: what it reads of what is around it, and the turn's own."""
     types = one.bound.graph.types
     total = 0
-    for value in gang.uses:
+    for value in gang.outer_values:
         shape = [size.constant or 0 for size in types[value].shape]
         size = prod(shape) * types[value].element.kind.bytes
-        need = gang.need(value, gang.body.cuts.axis.get(value, 0))
-        if isinstance(need, Aligned):
+        need = gang.access(value, gang.body.cuts.axis_of.get(value, 0))
+        if isinstance(need, AlignedRows):
             size = min(size, -(-size * rows // gang.rows))
-        total += rounded(size)
+        total += rounded_to_alignment(size)
     return total + gang.peak(device)
 
 
 # ---------------------------------------------------------------------------------------------- bound of programs with loops
 
 
-def _bound(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) -> int:
+def _bound(program: ProgramProblem, options: Mapping[int, Sequence[IterationTemplate]]) -> int:
     """Of the first objective.  See Note [Bound].  Energy: no loop runs together, or some device works beside home in one."""
-    eased, longer = _eased(program, options)
+    eased, longer = _relaxed_program(program, options)
     costs = Costs(Timer(eased))
     if not all(costs.allowed):
         return 0
     phases = tuple(longer.get(p, task) for p, task in enumerate(eased.phases))
-    moved = replace(eased, phases=phases, directives=tuple(one for one in eased.directives if _is_way(one, program, options)))
+    moved = replace(
+        eased, phases=phases, directives=tuple(one for one in eased.directives if _holds_with_transfers(one, program, options))
+    )
     shortest = max(best_bound(BoundSet(costs)).ticks, BoundSet(Costs(Timer(moved))).path.ticks)
     objective = eased.objectives[0]
     if objective is Objective.LATENCY:
         return shortest
-    floor = floor_of(eased, objective, shortest)
+    floor = objective_lower_bound(eased, objective, shortest)
     if objective is not Objective.ENERGY:
         return floor
-    alone, away = floor_of(program.problem, objective, shortest), [group for group in eased.devices if not group.home]
+    alone, away = (
+        objective_lower_bound(program.problem, objective, shortest),
+        [group for group in eased.devices if not group.home],
+    )
     work = min((table.at(1) for loop_index in options for table in eased.phases[loop_index].ticks.values()), default=0)
     extra_energy = eased.tick_ns * work * max(0, min((group.active_mw - group.idle_mw for group in away), default=0))
     return -(-min(alone, floor + extra_energy) // 10**9)
 
 
-def _is_way(directive: Directive, program: ProgramProblem, options: Mapping[int, object]) -> bool:
+def _holds_with_transfers(directive: Directive, program: ProgramProblem, options: Mapping[int, object]) -> bool:
     """Does it hold for loops with their way, too?  The way follows first states that are at home from the start, and nothing but
     what reads at home all that is brought back waits for it."""
     if not isinstance(directive, Before) or directive.line.text:
         return True
     (first,), (then,), tasks = directive.first, directive.then, program.problem.phases
     if then in options:
-        return is_given(tasks[first])
+        return is_at_home_from_start(tasks[first])
     readers = [phase for phase, task in zip(program.phases, tasks, strict=True) if reads_at_home(task)]
     back = {value for phase in readers for value in traverse.uses(phase)}
     wanted = back & set(traverse.results(program.phases[first]))
     return reads_at_home(tasks[then]) and wanted <= set(traverse.uses(program.phases[then]))
 
 
-def _eased(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) -> tuple[Problem, dict[int, PhaseTask]]:
+def _relaxed_program(
+    program: ProgramProblem, options: Mapping[int, Sequence[IterationTemplate]]
+) -> tuple[Problem, dict[int, PhaseTask]]:
     """The program with shorter loops, and their tasks with the way of their states.  See Note [Bound]."""
     problem, phases = program.problem, list(program.problem.phases)
     directives = [directive for directive in problem.directives if not isinstance(directive, LimitMemory)]
@@ -472,7 +484,7 @@ def _eased(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) ->
     for loop_index, templates in options.items():
         alone = min(table.at(1) for table in phases[loop_index].ticks.values())
         task = phases[loop_index]
-        ticks_of_templates = [(one, _turns(one)) for one in templates]
+        ticks_of_templates = [(one, _iterations_bound(one)) for one in templates]
         work, with_ways = (
             min([alone, *(ticks for _, ticks in ticks_of_templates)]),
             min(loop_round_trip_bound(program, loop_index, one, ticks) for one, ticks in ticks_of_templates),
@@ -492,10 +504,10 @@ def _eased(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) ->
     return replace(problem, devices=groups, phases=tuple(phases), edges=edges, directives=tuple(directives)), longer
 
 
-def _turns(one: Turning) -> int:
+def _iterations_bound(one: IterationTemplate) -> int:
     """No gang takes fewer ticks for the turns of a loop along these cuts: home takes part and some other device, each with a row
     of all that has as many rows as are dealt out, and what is not cut is done at home (or where its one row lies)."""
-    problem = one.empty().problem
+    problem = one.unscheduled().problem
     apart = {int(edge.target) for edge in problem.edges if edge.only is not None}
     tasks = tuple(task if task.rows or p in apart else replace(task, home=True) for p, task in enumerate(problem.phases))
     costs = Costs(Timer(replace(problem, phases=tasks)))
@@ -509,8 +521,11 @@ def _turns(one: Turning) -> int:
         """The least turn in which devices of a class take part."""
         if any(kind not in costs.allowed_classes[p] for p in dealt):
             return FOREVER
-        return max((bounds.heads[p][kind] + bounds.least_on(p, kind) + bounds.rest(p, kind) for p in dealt), default=0)
+        return max(
+            (bounds.heads[p][kind] + bounds.min_shard_ticks(p, kind) + bounds.tail_with_combine(p, kind) for p in dealt),
+            default=0,
+        )
 
     others = min((through(kind) for kind in range(len(costs.members)) if kind != home), default=FOREVER)
     iteration_ticks = max(best_bound(bounds).ticks, through(home), others)
-    return max(1, (one.turn.loop.trip.constant or 0) * iteration_ticks) if iteration_ticks < FOREVER else FOREVER
+    return max(1, (one.iteration.loop.trip.constant or 0) * iteration_ticks) if iteration_ticks < FOREVER else FOREVER

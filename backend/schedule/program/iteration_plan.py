@@ -30,7 +30,7 @@ from ...graph.iteration_graph import (
     speculated_branches,
 )
 from ...graph.phases import Branch, Loop, Phase, PhaseId, SubGraph, ValueId
-from ..plan.plan import Spread
+from ..plan.plan import LoopPartition
 from ..problem import (
     Adjacent,
     Before,
@@ -50,10 +50,10 @@ from ..search.branch_forms import plan_selects
 from ..search.strategy import FAST, Budget
 from ..solution import Answer, Decisions, Mode, Queueing, Sending, Status
 from ..timeline.serial_sgs import Timer
-from .axis_choice import Cuts, FixedAxis, choose_cuts
+from .axis_choice import AxisChoice, FixedAxis, choose_cuts
 from .distributed_loop import CostContext, DistributedLoop, PlannedIteration, ProgramProblem
 from .plan_from_schedule import sub_plan_of
-from .problem_from_program import turn_problem
+from .problem_from_program import iteration_problem
 
 # ---------------------------------------------------------------------------------------------------- one iteration
 
@@ -72,80 +72,82 @@ def proportional(mode: Mode, rows: int) -> Mode:
 
 
 @dataclass(frozen=True, slots=True)
-class Turning:
+class IterationTemplate:
     """A turn with its cuts, before anything is placed: `rows` that a mode deals out, `tables` of ticks by phase and class."""
 
     bound: BoundGraph
-    spread: Spread
-    turn: LoopIteration
-    cuts: Cuts
+    partition: LoopPartition
+    iteration: LoopIteration
+    cuts: AxisChoice
     rows: int
-    setting: CostContext
+    context: CostContext
     tables: tuple[Mapping[str, Ticks | None], ...]
 
     @property
-    def making(self) -> int:
-        return max(self.setting.making(self.turn.bound.graph.phases, group) for group in self.setting.groups)
+    def first_run_overhead(self) -> int:
+        return max(self.context.first_run_overhead(self.iteration.bound.graph.phases, group) for group in self.context.groups)
 
-    def empty(self) -> PlannedIteration:
+    def unscheduled(self) -> PlannedIteration:
         """A turn whose schedule is still to come."""
-        return PlannedIteration(self.turn, turn_problem(self.turn, self.cuts, self.tables, self.setting))
+        return PlannedIteration(self.iteration, iteration_problem(self.iteration, self.cuts, self.tables, self.context))
 
     def device_ticks(self, group: DeviceGroup, rows: int) -> int | None:
         """What so many rows of a turn take on a device, without what it waits for; None: it cannot take part."""
         total = 0
-        for phase, table, cut in zip(self.turn.bound.graph.phases, self.tables, self.cuts.of, strict=True):
+        for phase, table, cut in zip(self.iteration.bound.graph.phases, self.tables, self.cuts.cut_of, strict=True):
             ticks = table[group.kind]
             if ticks is None:
                 return None
             if cut is not None:
                 total += ticks.at(max(1, min(cut.rows, -(-rows * cut.rows // self.rows))))
-            elif group.home and phase.id not in self.turn.wraparounds:
+            elif group.home and phase.id not in self.iteration.wraparounds:
                 total += ticks.at(1)
         return total
 
 
-def turning(bound: BoundGraph, loop: Loop, axes: StateAxes, setting: CostContext) -> Turning | None:
+def iteration_template(bound: BoundGraph, loop: Loop, axes: StateAxes, setting: CostContext) -> IterationTemplate | None:
     """The turn of a loop whose states are cut along these axes; None: there is nothing to deal out."""
     iteration = iteration_of(bound, loop, axes)
-    cuts, rows = _turn_cuts(iteration)
+    cuts, rows = _iteration_axes(iteration)
     if rows < 2:
         return None
-    return Turning(bound, Spread(loop.id, axes), iteration, cuts, rows, setting, _tables(iteration, cuts, setting))
+    return IterationTemplate(
+        bound, LoopPartition(loop.id, axes), iteration, cuts, rows, setting, _tables(iteration, cuts, setting)
+    )
 
 
-def _tables(iteration: LoopIteration, cuts: Cuts, setting: CostContext) -> tuple[Mapping[str, Ticks | None], ...]:
+def _tables(iteration: LoopIteration, cuts: AxisChoice, setting: CostContext) -> tuple[Mapping[str, Ticks | None], ...]:
     """By phase and class; the entries have the states already."""
     return tuple(
         {
             group.kind: Ticks(((1, 0),)) if index < len(iteration.axes) else setting.ticks(phase, group, cut, iteration.bound)
             for group in setting.groups
         }
-        for index, (phase, cut) in enumerate(zip(iteration.bound.graph.phases, cuts.of, strict=True))
+        for index, (phase, cut) in enumerate(zip(iteration.bound.graph.phases, cuts.cut_of, strict=True))
     )
 
 
-def gang_of(one: Turning, mode: Mode) -> DistributedLoop | None:
+def distributed_loop_of(one: IterationTemplate, mode: Mode) -> DistributedLoop | None:
     """The loop on the devices of a mode; None where they cannot tell each other what they need."""
-    body = _planned(one.empty(), mode)
-    leave = _planned(left_by(one), mode) if None in one.turn.axes else None
-    if body is None or (leave is None and None in one.turn.axes):
+    body = _planned_iteration(one.unscheduled(), mode)
+    leave = _planned_iteration(gather_iteration(one), mode) if None in one.iteration.axes else None
+    if body is None or (leave is None and None in one.iteration.axes):
         return None
-    return DistributedLoop(one.spread, mode, body, leave, one.making)
+    return DistributedLoop(one.partition, mode, body, leave, one.first_run_overhead)
 
 
-def left_by(one: Turning) -> PlannedIteration:
+def gather_iteration(one: IterationTemplate) -> PlannedIteration:
     """What follows the last turn, its schedule still to come."""
-    setting, last = one.setting, exit_graph(one.bound, one.turn.loop, one.turn)
-    forced = {phase.id: FixedAxis(None) for phase in last.bound.graph.phases} | _placed(last, {})
+    setting, last = one.context, exit_graph(one.bound, one.iteration.loop, one.iteration)
+    forced = {phase.id: FixedAxis(None) for phase in last.bound.graph.phases} | _fixed_axes(last, {})
     cuts = choose_cuts(last.bound.graph, forced)
-    unsplit = replace(cuts, of=(None,) * len(cuts.of))
-    return PlannedIteration(last, turn_problem(last, cuts, _tables(last, unsplit, setting), setting))
+    unsplit = replace(cuts, cut_of=(None,) * len(cuts.cut_of))
+    return PlannedIteration(last, iteration_problem(last, cuts, _tables(last, unsplit, setting), setting))
 
 
-def _planned(empty: PlannedIteration, mode: Mode) -> PlannedIteration | None:
+def _planned_iteration(empty: PlannedIteration, mode: Mode) -> PlannedIteration | None:
     """The schedule of a turn in which all that is cut is in the proportion of the mode."""
-    iteration, problem = empty.turn, empty.problem
+    iteration, problem = empty.iteration, empty.problem
     modes = _modes(problem, mode)
     timer, order = Timer(problem), tuple(range(len(modes)))
     schedules = [timer.lay_out(Decisions(modes, order, queueing, sending)) for queueing in Queueing for sending in Sending]
@@ -181,7 +183,7 @@ def _owner(mode: Mode, row: int) -> int:
 # --------------------------------------------------------------------------------------------- axes of an iteration
 
 
-def _placed(iteration: LoopIteration, makers: Mapping[ValueId, Phase]) -> dict[PhaseId, FixedAxis]:
+def _fixed_axes(iteration: LoopIteration, makers: Mapping[ValueId, Phase]) -> dict[PhaseId, FixedAxis]:
     """What the placement of the states says of the phases that have and make them, and of those that take edges."""
     types = iteration.bound.graph.types
     given: dict[PhaseId, FixedAxis] = {}
@@ -203,17 +205,17 @@ def _placed(iteration: LoopIteration, makers: Mapping[ValueId, Phase]) -> dict[P
     return given
 
 
-def _turn_cuts(iteration: LoopIteration) -> tuple[Cuts, int]:
+def _iteration_axes(iteration: LoopIteration) -> tuple[AxisChoice, int]:
     """The cuts of the phases of a turn, and the rows that a mode deals out: those of the states, or of what is longest."""
     graph = iteration.bound.graph
     makers = {value: phase for phase in graph.phases for value in traverse.results(phase)}
-    given = _placed(iteration, makers)
+    given = _fixed_axes(iteration, makers)
     given |= {phase.id: FixedAxis(None) for phase in graph.phases if phase.id in iteration.wraparounds}
     outside = [value for phase in graph.phases for value in traverse.uses(phase) if value not in makers]
     cuts = choose_cuts(graph, given, outside)
-    sizes = [cut.size for cut in cuts.of[: len(iteration.axes)] if cut is not None]
-    rows = sizes[0] if sizes else max((cut.size for cut in cuts.of if cut is not None), default=0)
-    small = {p.id: FixedAxis(None) for p, cut in zip(graph.phases, cuts.of,
+    sizes = [cut.size for cut in cuts.cut_of[: len(iteration.axes)] if cut is not None]
+    rows = sizes[0] if sizes else max((cut.size for cut in cuts.cut_of if cut is not None), default=0)
+    small = {p.id: FixedAxis(None) for p, cut in zip(graph.phases, cuts.cut_of,
         strict=True) if cut is not None and 2 * cut.size < rows}
     if not small:
         return cuts, rows
@@ -231,37 +233,37 @@ def _turn_cuts(iteration: LoopIteration) -> tuple[Cuts, int]:
 MOST_TOGETHER: Final = 2
 """Branches of which every combination is planned."""
 
-Former: TypeAlias = Callable[[BoundGraph], ProgramProblem]
+ProblemFactory: TypeAlias = Callable[[BoundGraph], ProgramProblem]
 """The problem of a bound graph with its directives."""
 Planner: TypeAlias = Callable[[Problem, Budget], Answer]
 
 
 @dataclass(frozen=True, slots=True)
-class Formed:
+class BranchForm:
     """The form that was chosen, and its answer."""
 
     program: ProgramProblem
     answer: Answer
 
 
-def speculated(bound: BoundGraph, chosen: Iterable[PhaseId]) -> BoundGraph:
+def with_speculated(bound: BoundGraph, chosen: Iterable[PhaseId]) -> BoundGraph:
     """The graph with the arms of these branches beside them."""
     return replace(bound, graph=hoist_arms(bound.graph, frozenset(chosen)))
 
 
-def plan_forms(bound: BoundGraph, former: Former, budget: Budget, plan: Planner) -> Formed:
+def plan_forms(bound: BoundGraph, former: ProblemFactory, budget: Budget, plan: Planner) -> BranchForm:
     """The best form of the program's branches with its plan."""
     branches = speculable_branches(bound.graph)
     if not branches:
         program = former(bound)
-        return Formed(program, plan(program.problem, budget))
-    full = former(speculated(bound, branches))
+        return BranchForm(program, plan(program.problem, budget))
+    full = former(with_speculated(bound, branches))
     stated = replace(full.problem, selects=selects_of(bound, full, branches))
     forms: dict[int, tuple[ProgramProblem, tuple[PhaseId, ...]]] = {}
 
     def form(late: frozenset[int]) -> Problem:
         chosen = set(branches) - {branches[index] for index in late}
-        program = former(speculated(bound, chosen))
+        program = former(with_speculated(bound, chosen))
         forms[id(program.problem)] = program, speculated_branches(bound.graph, chosen)
         return program.problem
 
@@ -270,7 +272,7 @@ def plan_forms(bound: BoundGraph, former: Former, budget: Budget, plan: Planner)
         planned = replace(planned, answer=_bounded(planned.answer, plan(relaxed(bound, former), FAST)))
     program, apart = forms[id(planned.problem)]
     places = tuple(PhaseIndex(index) for index, phase in enumerate(program.phases) if phase.id in apart)
-    return Formed(program, replace(planned.answer, speculated=places))
+    return BranchForm(program, replace(planned.answer, speculated=places))
 
 
 def _bounded(answer: Answer, least: Answer) -> Answer:
@@ -282,12 +284,12 @@ def _bounded(answer: Answer, least: Answer) -> Answer:
     return replace(answer, status=status, lower_bound=bound, proof=replace(answer.proof, method="bound", lower_bound=bound))
 
 
-def relaxed(bound: BoundGraph, former: Former) -> Problem:
+def relaxed(bound: BoundGraph, former: ProblemFactory) -> Problem:
     """What every form does at least: no arms, and of each branch the choice when its condition is there.
 
     A schedule of any form, without the steps of arms, is one of this problem; so its bounds are bounds of all."""
     branches = speculable_branches(bound.graph)
-    late, full = former(bound), former(speculated(bound, branches))
+    late, full = former(bound), former(with_speculated(bound, branches))
     chosen = {phase.id: task for phase, task in zip(full.phases, full.problem.phases, strict=True) if phase.id in branches}
     phases = tuple(chosen.get(phase.id, task) for phase, task in zip(late.phases, late.problem.phases, strict=True))
     conditions = {
@@ -309,14 +311,17 @@ def every_form(bound: BoundGraph) -> list[tuple[PhaseId, ...]]:
     return list(dict.fromkeys(speculated_branches(bound.graph, chosen) for chosen in sets))
 
 
-def arms_in(bound: BoundGraph, program: ProgramProblem) -> dict[PhaseIndex, tuple[PhaseIndex, ...]]:
+def arms_by_branch(bound: BoundGraph, program: ProgramProblem) -> dict[PhaseIndex, tuple[PhaseIndex, ...]]:
     """The phases of the arms of each branch of which they are beside it."""
     index_of = {phase.id: PhaseIndex(at) for at, phase in enumerate(program.phases)}
     branch_of = {phase.id: phase for phase in traverse.all_phases(bound.graph) if isinstance(phase, Branch)}
     return {
-        index_of[branch.id]: tuple(index_of[inner.id] for arm in traverse.subgraphs(branch) for inner in _laid_out(arm, index_of))
-        for branch in branch_of.values() if branch.id in index_of
-    }  # fmt: skip
+        index_of[branch.id]: tuple(
+            index_of[inner.id] for arm in traverse.subgraphs(branch) for inner in _arm_phases(arm, index_of)
+        )
+        for branch in branch_of.values()
+        if branch.id in index_of
+    }
 
 
 def with_arms(directives: Sequence[Directive], arms: Mapping[PhaseIndex, Sequence[PhaseIndex]]) -> Iterator[Directive]:
@@ -359,7 +364,7 @@ def selects_of(bound: BoundGraph, full: ProgramProblem, branches: Sequence[Phase
     maker = {value: PhaseIndex(at) for at, phase in enumerate(full.phases) for value in traverse.results(phase)}
     selects: list[Select] = []
     for branch in arms_of(bound, branches):
-        then, otherwise = (tuple(index_of[inner.id] for inner in _laid_out(arm, index_of)) for arm in (branch.then,
+        then, otherwise = (tuple(index_of[inner.id] for inner in _arm_phases(arm, index_of)) for arm in (branch.then,
             branch.otherwise))
         selects.append(Select(index_of[branch.id], maker[branch.condition], then, otherwise))
     return tuple(selects)
@@ -371,5 +376,5 @@ def arms_of(bound: BoundGraph, branches: Sequence[PhaseId]) -> list[Branch]:
     return [branch_of[branch] for branch in branches]
 
 
-def _laid_out(arm: SubGraph, index_of: dict[PhaseId, PhaseIndex]) -> list[Phase]:
+def _arm_phases(arm: SubGraph, index_of: dict[PhaseId, PhaseIndex]) -> list[Phase]:
     return sorted((p for p in traverse.all_phases(arm) if p.id in index_of), key=lambda p: index_of[p.id])

@@ -50,9 +50,9 @@ from ..plan.plan import (
     WaitStep,
 )
 from ..problem import Keep, devices_named
-from ..program_facts.partitioning import MOST_PAIRS, full_box, is_inside, meet, operand_boxes, reads_of, regions_of
-from ..program_facts.scratch_memory import Numbers, first_gap, rounded
-from ..single_device import described, step_of
+from ..program_facts.partitioning import MAX_READER_PAIRS, full_box, is_inside, boxes_overlap, operand_boxes, reads_of, regions_of
+from ..program_facts.scratch_memory import Numbers, first_fit, rounded_to_alignment
+from ..single_device import describe_phase, step_of
 from ..solution import Answer, Placed, QueueKind, Schedule, Shard, Synchronisation, Transfer
 from ..timeline.fence_insertion import synchronise
 from .distributed_loop import Boxes, DistributedLoop, ProgramProblem
@@ -62,13 +62,13 @@ from .problem_from_program import cuts_in
 #
 # Buffers of a plan in the making: how long each lives, where it lies, and the most that is alive at once.
 
-MOST_SEARCHED: Final = 256
+MAX_SEARCHED_BUFFERS: Final = 256
 """Pieces of an output on a device times transfers of it from there, up to which it is told who reads what."""
 
 
 @dataclass(slots=True)
 class PlannedBuffer:
-    """One buffer: pieces of all results of a phase on one device.  `start` and `end` in ticks; whole when `there`."""
+    """One buffer: pieces of all results of a phase on one device.  `start` and `end` in ticks; whole when `available`."""
 
     device: int
     phase: int
@@ -76,27 +76,27 @@ class PlannedBuffer:
     bytes: int
     start: int
     end: int
-    made: tuple[int, int]  # queue and position of the step that brings it about
-    last: tuple[int, int] | None = None  # of the last step that reads it
-    sent: bool = False
-    used: bool = False
-    kept: bool = False
-    partial: bool = False
-    there: int = field(init=False)
+    produced_by: tuple[int, int]  # queue and position of the step that brings it about
+    last_reader: tuple[int, int] | None = None  # of the last step that reads it
+    is_sent: bool = False
+    is_read: bool = False
+    is_retained: bool = False
+    is_partial: bool = False
+    available: int = field(init=False)
 
     def __post_init__(self) -> None:
-        self.there = self.end
+        self.available = self.end
 
 
-Sent: TypeAlias = tuple[int, int, tuple[Box | None, ...]]
+SentBoxes: TypeAlias = tuple[int, int, tuple[Box | None, ...]]
 """A transfer out of a device: its start, its arrival, the boxes it reads."""
 
 
-def reads_until(pieces: Sequence[PlannedBuffer], moves: list[Sent]) -> list[int | None]:
+def reads_until(pieces: Sequence[PlannedBuffer], moves: list[SentBoxes]) -> list[int | None]:
     """For each piece of one output on a device, when the last transfer that reads it has arrived; None: none reads it.
 
     Of very many pieces and transfers: when the last that starts later has."""
-    if len(pieces) * len(moves) > MOST_PAIRS:
+    if len(pieces) * len(moves) > MAX_READER_PAIRS:
         moves.sort(key=lambda move: move[:2])
         latest = list(accumulate((arrive for _, arrive, _ in reversed(moves)), max))[::-1]
         starts = [start for start, _, _ in moves]
@@ -104,7 +104,7 @@ def reads_until(pieces: Sequence[PlannedBuffer], moves: list[Sent]) -> list[int 
         return [latest[index] if index < len(moves) else None for index in places]
     return [
         max(
-            (arrive for start, arrive, boxes in moves if start >= piece.start and any(map(meet, piece.boxes, boxes))),
+            (arrive for start, arrive, boxes in moves if start >= piece.start and any(map(boxes_overlap, piece.boxes, boxes))),
             default=None,
         )
         for piece in pieces
@@ -118,10 +118,13 @@ def peaks_of(
     from several pieces."""
     changes: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for piece in pieces:
-        changes[piece.device] += [(piece.start, rounded(piece.bytes)), (piece.end, -rounded(piece.bytes))]
+        changes[piece.device] += [
+            (piece.start, rounded_to_alignment(piece.bytes)),
+            (piece.end, -rounded_to_alignment(piece.bytes)),
+        ]
     for shard in schedule.shards:
         task = program.problem.phases[shard.phase]
-        size = rounded(-(-task.scratch * (shard.stop - shard.first) // task.units))
+        size = rounded_to_alignment(-(-task.scratch * (shard.stop - shard.first) // task.units))
         if task.together is not None:
             size = next(out_of_device for (d, _), out_of_device in zip(task.together.mode, task.together.scratch,
                 strict=True) if d == shard.device)
@@ -131,25 +134,25 @@ def peaks_of(
 
 
 def buffers_of(pieces: Sequence[PlannedBuffer], program: ProgramProblem, names: Sequence[str]) -> tuple[Buffer, ...]:
-    """Addresses by first fit in order of birth (beyond `MOST_SEARCHED` at once: one after the other); `first` and `last` are
-    ticks."""
+    """Addresses by first fit in order of birth (beyond `MAX_SEARCHED_BUFFERS` at once: one after the other); `first` and `last`
+    are ticks."""
     buffers: list[Buffer] = []
     taken: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     tops: dict[int, int] = defaultdict(int)
     numbers, types = Numbers(), program.bound.graph.types
-    for piece in sorted(pieces, key=lambda p: (p.start, p.phase, p.device, p.made)):
-        if piece.partial:
+    for piece in sorted(pieces, key=lambda p: (p.start, p.phase, p.device, p.produced_by)):
+        if piece.is_partial:
             continue
         phase = program.phases[piece.phase]
         role = Role.INPUT if isinstance(phase, Input) else Role.VALUE
         for value, box in zip(traverse.results(phase), piece.boxes, strict=True):
             size = numbers.bytes(types[value], box)
             offset = tops[piece.device]
-            if len(taken[piece.device]) < MOST_SEARCHED:
+            if len(taken[piece.device]) < MAX_SEARCHED_BUFFERS:
                 taken[piece.device] = [t for t in taken[piece.device] if t[2] > piece.start]
-                offset = first_gap(sorted((a, b) for a, b, _ in taken[piece.device]), rounded(size))
-            taken[piece.device].append((offset, offset + rounded(size), piece.end))
-            tops[piece.device] = max(tops[piece.device], offset + rounded(size))
+                offset = first_fit(sorted((a, b) for a, b, _ in taken[piece.device]), rounded_to_alignment(size))
+            taken[piece.device].append((offset, offset + rounded_to_alignment(size), piece.end))
+            tops[piece.device] = max(tops[piece.device], offset + rounded_to_alignment(size))
             buffers.append(Buffer(value, DeviceId(names[piece.device]), role, size, offset, piece.start, piece.end))
     return tuple(buffers)
 
@@ -176,28 +179,28 @@ def loop_step(gang: DistributedLoop, shard: Shard, home: int) -> LoopStep | Join
     rows = shard.first, shard.stop
     if shard.device != first:
         return JoinStep(gang.loop.id, rows, shard.start, shard.end)
-    leave = None if gang.leave is None else gang.leave.plan
-    return LoopStep(gang.loop.id, gang.body.plan, None, shard.start, shard.end, rows, leave, gang.making)
+    leave = None if gang.epilogue is None else gang.epilogue.plan
+    return LoopStep(gang.loop.id, gang.body.plan, None, shard.start, shard.end, rows, leave, gang.first_run_overhead)
 
 
 def with_joins(queues: Sequence[Queue], program: ProgramProblem, schedule: Schedule) -> tuple[Queue, ...]:
     """The queues, with the channels of loops that devices run together joined to them."""
     steps_of = {(queue.device, queue.kind): list(queue.steps) for queue in queues}
-    for p, gang in program.gangs.items():
+    for p, gang in program.distributed_loops.items():
         shard = next(shard for shard in schedule.shards if shard.phase == p)
         join = JoinStep(gang.loop.id, None, shard.start, shard.end)
         for name in channels_of(gang):
             steps = steps_of.setdefault((name, QueueKind.COPY), [])
-            steps.insert(_place(steps, shard.start), join)
+            steps.insert(_join_position(steps, shard.start), join)
     return tuple(Queue(device, kind, tuple(steps)) for (device, kind), steps in steps_of.items())
 
 
-def needed_on(gang: DistributedLoop, device: int) -> dict[ValueId, list[Box | None]]:
+def needed_around(gang: DistributedLoop, device: int) -> dict[ValueId, list[Box | None]]:
     """What a device reads, in a turn, of what is around the loop."""
-    iteration, schedule = gang.body.turn, gang.body.schedule
+    iteration, schedule = gang.body.iteration, gang.body.schedule
     graph = iteration.bound.graph
     boxes = Boxes(gang.body.program, schedule.shards)
-    around = set(gang.uses)
+    around = set(gang.outer_values)
     boxes_needed: dict[ValueId, list[Box | None]] = defaultdict(list)
     for shard in schedule.shards:
         if shard.device != device:
@@ -217,7 +220,7 @@ def channels_of(gang: DistributedLoop) -> list[DeviceId]:
     return sorted({queue.device for one in gang.plans for queue in one.plan.queues if queue.kind is QueueKind.COPY})
 
 
-def _place(steps: Sequence[Step], start: int) -> int:
+def _join_position(steps: Sequence[Step], start: int) -> int:
     """Before the first transfer (and what it waits for) or loop that starts then or later, and is not there at once."""
     for position, step in enumerate(steps):
         later = isinstance(step, TransferStep) and step.start >= start and step.arrive > start
@@ -251,11 +254,11 @@ class _PlanWriter:
     boxes: Boxes = field(init=False)
     names: tuple[str, ...] = ()
     numbers: Numbers = field(default_factory=Numbers)
-    made: dict[tuple[int, int], Shard] = field(default_factory=dict)
-    pieces: list[PlannedBuffer] = field(default_factory=list)
+    shard_at: dict[tuple[int, int], Shard] = field(default_factory=dict)
+    buffers: list[PlannedBuffer] = field(default_factory=list)
     on: dict[tuple[int, int], list[PlannedBuffer]] = field(default_factory=lambda: defaultdict(list))
     frees: dict[tuple[int, int], list[FreeStep]] = field(default_factory=lambda: defaultdict(list))
-    brought_in: frozenset[ValueId] = frozenset()
+    input_values: frozenset[ValueId] = frozenset()
     makers: dict[ValueId, int] = field(default_factory=dict)
     assembled: dict[Shard, int] = field(default_factory=dict)
 
@@ -266,15 +269,15 @@ class _PlanWriter:
         graph = bound.graph
         main, devices = self.sub_plan(), self.devices()
         home = DeviceId(self.names[problem.home])
-        first = {phase: DeviceId(self.names[device]) for phase, device in sorted(self.made, reverse=True)}
-        listed = tuple(described(phase, graph, self.numbers, first.get(p, home)) for p, phase in enumerate(graph.phases))
+        first = {phase: DeviceId(self.names[device]) for phase, device in sorted(self.shard_at, reverse=True)}
+        listed = tuple(describe_phase(phase, graph, self.numbers, first.get(p, home)) for p, phase in enumerate(graph.phases))
         listed += tuple(self.loop_phases(home))
         known = {phase.id for phase in listed}
         inner = tuple(
-            described(phase, graph, self.numbers, home) for phase in traverse.all_phases(graph) if phase.id not in known
+            describe_phase(phase, graph, self.numbers, home) for phase in traverse.all_phases(graph) if phase.id not in known
         )
         profile = self.program.profile
-        spread = tuple(gang.spread for _, gang in sorted(self.program.gangs.items()))
+        spread = tuple(gang.partition for _, gang in sorted(self.program.distributed_loops.items()))
         return ExecutionPlan(
             texts,
             tuple(sorted((v.name, n) for v, n in bound.sizes.items())),
@@ -300,7 +303,7 @@ class _PlanWriter:
             spread=spread,
             regions=regions_of(graph, {one.phase for one in spread}),
             chunks=tuple(self.chunks()),
-            space=Space(cuts_in(self.program), answer.chunks, self.program.dealt),
+            space=Space(cuts_in(self.program), answer.chunks, self.program.shared_loops),
         )
 
     def chunks(self) -> Iterator[PlannedChunks]:
@@ -314,23 +317,23 @@ class _PlanWriter:
     def sub_plan(self) -> SubPlan:
         problem = self.program.problem
         self.names = problem.device_names()
-        self.brought_in = frozenset(phase.result for phase in self.program.bound.graph.phases if isinstance(phase, Input))
-        self.made = {(shard.phase, int(shard.device)): shard for shard in self.schedule.shards}
+        self.input_values = frozenset(phase.result for phase in self.program.bound.graph.phases if isinstance(phase, Input))
+        self.shard_at = {(shard.phase, int(shard.device)): shard for shard in self.schedule.shards}
         self.boxes = Boxes(self.program, self.schedule.shards)
         phases = enumerate(self.program.phases)
         self.makers = {value: index for index, phase in phases for value in traverse.results(phase)}
-        self.make_pieces()
-        self.use_pieces()
-        self.free_pieces()
-        return SubPlan(self.queues(), buffers_of(self.pieces, self.program, self.names), self.peaks())
+        self.create_buffers()
+        self.extend_lifetimes()
+        self.insert_frees()
+        return SubPlan(self.queues(), buffers_of(self.buffers, self.program, self.names), self.peaks())
 
     def loop_phases(self, home: DeviceId) -> Iterator[PlannedPhase]:
         """The phases of loops that devices run together, as they run them."""
-        for gang in self.program.gangs.values():
-            for one in (gang.body, gang.leave):
+        for gang in self.program.distributed_loops.values():
+            for one in (gang.body, gang.epilogue):
                 if one is not None:
-                    graph = one.turn.bound.graph
-                    yield from (described(phase, graph, self.numbers, home) for phase in graph.phases)
+                    graph = one.iteration.bound.graph
+                    yield from (describe_phase(phase, graph, self.numbers, home) for phase in graph.phases)
 
     def devices(self) -> tuple[Device, ...]:
         problem, profile = self.program.problem, self.program.profile
@@ -343,7 +346,7 @@ class _PlanWriter:
 
     # ------------------------------------------------------------------------------ pieces
 
-    def make_pieces(self) -> None:
+    def create_buffers(self) -> None:
         """The buffer of every shard, combine and transfer."""
         graph, problem = self.program.bound.graph, self.program.problem
         keeps = {(d.phase, name) for d in problem.directives if isinstance(d, Keep) for name in devices_named(problem, d.device)}
@@ -352,37 +355,39 @@ class _PlanWriter:
                 at = which, position
                 match step:
                     case Shard():
-                        if self.is_elsewhere(step):
+                        if self.holds_no_output(step):
                             continue
                         partial = problem.phases[step.phase].combine is not None
                         boxes = self.boxes.of_shard(step)
-                        piece = PlannedBuffer(int(step.device), step.phase, boxes, 0, step.start, step.end, at, partial=partial)
+                        piece = PlannedBuffer(
+                            int(step.device), step.phase, boxes, 0, step.start, step.end, at, is_partial=partial
+                        )
                     case Transfer():
                         boxes = self.boxes.of_transfer(step)
                         piece = PlannedBuffer(int(step.target), step.phase, boxes, 0, step.start, step.arrive, at,
-                            partial=step.partial)
+                            is_partial=step.partial)
                     case _:
                         boxes = (None,) * len(traverse.results(graph.phases[step.phase]))
                         piece = PlannedBuffer(int(problem.home), step.phase, boxes, 0, step.start, step.end, at)
-                piece.bytes = self.piece_bytes(piece)
-                piece.kept = (piece.phase, piece.device) in keeps
-                if not isinstance(step, Transfer) and not piece.partial:
-                    piece.kept |= any(value in self.results for value in traverse.results(graph.phases[piece.phase]))
-                self.pieces.append(piece)
+                piece.bytes = self.buffer_bytes(piece)
+                piece.is_retained = (piece.phase, piece.device) in keeps
+                if not isinstance(step, Transfer) and not piece.is_partial:
+                    piece.is_retained |= any(value in self.results for value in traverse.results(graph.phases[piece.phase]))
+                self.buffers.append(piece)
                 if traverse.results(graph.phases[piece.phase]):
                     self.on[piece.device, piece.phase].append(piece)
 
-    def is_elsewhere(self, shard: Shard) -> bool:
+    def holds_no_output(self, shard: Shard) -> bool:
         """Does the shard take part in a phase whose results are all at home?"""
         together = self.program.problem.phases[shard.phase].together
         return together is not None and together.gathers and shard.device != self.program.problem.home
 
-    def piece_bytes(self, piece: PlannedBuffer) -> int:
-        if piece.partial:
+    def buffer_bytes(self, piece: PlannedBuffer) -> int:
+        if piece.is_partial:
             combine = self.program.problem.phases[piece.phase].combine
             return 0 if combine is None else combine.bytes
         phase = self.program.bound.graph.phases[piece.phase]
-        if isinstance(phase, Print | Output) and phase.arg in self.brought_in:
+        if isinstance(phase, Print | Output) and phase.arg in self.input_values:
             return self.bytes(phase.arg, None)  # an input is the caller's: what leaves the run is a copy
         values = traverse.results(phase)
         return sum(self.bytes(value, box) for value, box in zip(values, piece.boxes, strict=True))
@@ -392,22 +397,22 @@ class _PlanWriter:
 
     # ------------------------------------------------------------------------------ lifetimes
 
-    def use_pieces(self) -> None:
+    def extend_lifetimes(self) -> None:
         """See Note [Lifetimes]."""
         problem = self.program.problem
         sources: dict[int, list[int]] = defaultdict(list)
         for edge in problem.edges:
             sources[edge.target].append(edge.source)
-        sent: dict[tuple[int, int, bool], list[Sent]] = defaultdict(list)
+        sent: dict[tuple[int, int, bool], list[SentBoxes]] = defaultdict(list)
         for which, queue in enumerate(self.sync.queues):
             for position, step in enumerate(queue.steps):
                 at = which, position
                 if isinstance(step, Shard):
-                    needed = self.needed(step)
+                    needed = self.boxes_read(step)
                     for piece in (piece for source in sources[step.phase] for piece in self.on[int(step.device), source]):
-                        early = piece.start < step.end or piece.there <= step.start  # a step may take no time
-                        if not piece.partial and early and self.meets(piece, needed):
-                            piece.last, piece.used = at, True
+                        early = piece.start < step.end or piece.available <= step.start  # a step may take no time
+                        if not piece.is_partial and early and self.is_read_by(piece, needed):
+                            piece.last_reader, piece.is_read = at, True
                             piece.end = max(piece.end, step.end)
                     if step.phase not in self.program.gangs:
                         self.assembled[step] = self.assemble(step, needed)
@@ -416,18 +421,18 @@ class _PlanWriter:
                     sent[key].append((step.start, step.arrive, self.boxes.of_transfer(step)))
                 else:
                     for piece in self.on[int(problem.home), step.phase]:
-                        if piece.partial:
-                            piece.used, piece.end = True, max(piece.end, step.end)
+                        if piece.is_partial:
+                            piece.is_read, piece.end = True, max(piece.end, step.end)
         for (device, phase, partial), moves in sent.items():
-            pieces = [piece for piece in self.on[device, phase] if piece.partial == partial]
+            pieces = [piece for piece in self.on[device, phase] if piece.is_partial == partial]
             for piece, until in zip(pieces, reads_until(pieces, moves), strict=True):
                 if until is not None:
-                    piece.sent, piece.end = True, max(piece.end, until)
+                    piece.is_sent, piece.end = True, max(piece.end, until)
         makespan = self.schedule.makespan
-        for piece in self.pieces:
+        for piece in self.buffers:
             if isinstance(self.program.phases[piece.phase], Output):  # what it is put together in leaves the run
                 piece.bytes += self.assembled.pop(self.made[piece.phase, piece.device], 0)
-            if piece.kept or not (piece.used or piece.sent):
+            if piece.is_retained or not (piece.is_read or piece.is_sent):
                 piece.end = max(piece.end, makespan)
 
     def assemble(self, shard: Shard, needed: dict[ValueId, list[Box | None]]) -> int:
@@ -446,10 +451,10 @@ class _PlanWriter:
             size += sum(rounded(self.bytes(value, box)) for box in boxes if not any(is_inside(box or full, one) for one in held))
         return size
 
-    def needed(self, shard: Shard) -> dict[ValueId, list[Box | None]]:
+    def boxes_read(self, shard: Shard) -> dict[ValueId, list[Box | None]]:
         """What a shard reads, by value."""
-        if shard.phase in self.program.gangs:
-            return needed_on(self.program.gangs[shard.phase], int(shard.device))
+        if shard.phase in self.program.distributed_loops:
+            return needed_around(self.program.distributed_loops[shard.phase], int(shard.device))
         phase, box = self.program.phases[shard.phase], self.boxes.of_run(shard)
         boxes_needed: dict[ValueId, list[Box | None]] = defaultdict(list)
         if box is None:
@@ -464,7 +469,7 @@ class _PlanWriter:
                 boxes_needed[value].append(part)
         return boxes_needed
 
-    def meets(self, piece: PlannedBuffer, needed: dict[ValueId, list[Box | None]]) -> bool:
+    def is_read_by(self, piece: PlannedBuffer, needed: dict[ValueId, list[Box | None]]) -> bool:
         values = traverse.results(self.program.phases[piece.phase])
         for value, held_box in zip(values, piece.boxes, strict=True):
             for box in needed.get(value, ()):
@@ -474,20 +479,20 @@ class _PlanWriter:
                     return True
         return False
 
-    def free_pieces(self) -> None:
+    def insert_frees(self) -> None:
         """What came to a device twice, once to be sent on, is let go of once, after the last use of either."""
         same: dict[tuple[object, ...], list[PlannedBuffer]] = defaultdict(list)
-        for piece in self.pieces:
-            same[piece.device, piece.phase, piece.partial, piece.boxes].append(piece)
+        for piece in self.buffers:
+            same[piece.device, piece.phase, piece.is_partial, piece.boxes].append(piece)
         for pieces in same.values():
             values = traverse.results(self.program.phases[pieces[0].phase])
-            if not values or any(piece.kept or not (piece.used or piece.sent) for piece in pieces):
+            if not values or any(piece.is_retained or not (piece.is_read or piece.is_sent) for piece in pieces):
                 continue
-            piece = max(pieces, key=lambda one: (one.last is not None, one.last or (0, 0), one.there))
-            if piece.partial and piece.last is None and not piece.sent:
+            piece = max(pieces, key=lambda one: (one.last_reader is not None, one.last_reader or (0, 0), one.available))
+            if piece.is_partial and piece.last_reader is None and not piece.is_sent:
                 continue  # the combine lets go of it
             where = DeviceId(self.names[piece.device])
-            at = piece.last if piece.last is not None else piece.made
+            at = piece.last_reader if piece.last_reader is not None else piece.produced_by
             own_device = self.sync.queues[at[0]].device
             device = None if own_device is not None and self.names[own_device] == where else where
             freed = [self.freed_box(piece, number) for number in range(len(values))]
@@ -498,7 +503,7 @@ class _PlanWriter:
     def freed_box(self, piece: PlannedBuffer, number: int) -> Box | None:
         """The box of a result that a free names; of a whole one beside its parts too, which a free without a box would end."""
         box, others = piece.boxes[number], self.on[piece.device, piece.phase]
-        if box is not None or all(one.partial or one.boxes[number] is None for one in others):
+        if box is not None or all(one.is_partial or one.boxes[number] is None for one in others):
             return box
         shape = self.program.bound.graph.types[traverse.results(self.program.phases[piece.phase])[number]].shape
         return tuple((0, self.numbers.cap(size)) for size in shape)
@@ -506,7 +511,7 @@ class _PlanWriter:
     # ------------------------------------------------------------------------------ queues
 
     def peaks(self) -> tuple[tuple[DeviceId, int], ...]:
-        peak_of = peaks_of(self.pieces, self.schedule, self.program, self.assembled)
+        peak_of = peaks_of(self.buffers, self.schedule, self.program, self.assembled)
         return tuple((DeviceId(name), peak_of.get(device, 0)) for device, name in enumerate(self.names))
 
     def queues(self) -> tuple[Queue, ...]:
@@ -535,8 +540,8 @@ class _PlanWriter:
         phase = graph.phases[step.phase]
         if not isinstance(step, Shard):
             return [CombineStep(phase.id, step.start, step.end)]
-        if step.phase in self.program.gangs:
-            return [loop_step(self.program.gangs[step.phase], step, int(self.program.problem.home))]
+        if step.phase in self.program.distributed_loops:
+            return [loop_step(self.program.distributed_loops[step.phase], step, int(self.program.problem.home))]
         if (box := self.boxes.of_run(step)) is not None:
             return [RunStep(phase.id, None, box, step.start, step.end)]
         planned_step = step_of(phase, graph, Device(DeviceId(self.names[step.device]), "cpu"))

@@ -26,10 +26,10 @@ from ...devices.profile_toml import fingerprint
 from ...graph.bind_sizes import BoundGraph
 from ...graph.iteration_graph import speculable_branches
 from ...graph.phases import Input, Output, PhaseId, Print
-from ..bounds.bound_strategies import value, values
+from ..bounds.bound_strategies import objective_value, objective_values
 from ..bounds.head_tail_bounds import Costs
-from ..exact.infeasibility import order_conflict, order_hint, placing_conflict
-from ..instances.directive_resolution import DirectiveScope, Named, resolve
+from ..exact.infeasibility import order_conflict, order_hint, placement_conflict
+from ..instances.directive_resolution import DirectiveScope, NamedPhase, resolve
 from ..instances.instance_json import to_devices
 from ..plan.plan import DeviceId, ExecutionPlan, PlannedFile
 from ..plan.plan_text import amount, plans_text, time_text
@@ -46,9 +46,9 @@ from ..problem import (
     Speculate,
     restrictions,
 )
-from ..program_facts.partitioning import lying_in
+from ..program_facts.partitioning import stored_on
 from ..search.list_scheduling import baselines
-from ..search.strategy import DEFAULT, Budget, StrategyFailure, guarded
+from ..search.strategy import DEFAULT, Budget, StrategyFailure, tolerate_failures
 from ..solution import Answer, Baseline, BoundCertificate, Conflict, Status
 from ..timeline.fence_insertion import synchronise
 from ..timeline.serial_sgs import Timer
@@ -57,27 +57,27 @@ from ..verify.plan_checks import check_plan
 from ..verify.schedule_checks import verify
 from .axis_choice import Axes
 from .distributed_loop import DistributedLoop, ProgramProblem, TicksOf
-from .distributed_loop_search import bound_together, dealable, plan_together
-from .iteration_plan import Formed, arms_in, every_form, plan_forms, relaxed, speculated, with_arms
+from .distributed_loop_search import bound_with_distributed_loops, distributable_loops, plan_distributed_loops
+from .iteration_plan import BranchForm, arms_by_branch, every_form, plan_forms, relaxed, with_arms, with_speculated
 from .plan_from_schedule import plan_of
-from .problem_from_program import CHUNKS, axes_in, cuts_in, names_in, problem_of, setting_of
+from .problem_from_program import CHUNKS, axes_in, cost_context_of, cuts_in, names_in, problem_of
 from .schedule_from_plan import (
-    NotOfThisProblem,
+    PlanMismatch,
     answer_of,
-    described_faults,
+    chunks_of_bound,
     description_faults,
-    faults_of,
-    gangs_of,
+    distributed_loops_of,
+    iteration_faults,
+    iteration_memory_faults,
     label_faults,
-    own_faults,
-    single_faults,
-    space_of,
+    program_faults,
+    single_device_faults,
 )
 
 # ---------------------------------------------------------------------------------------------------- planning
 
 Planner: TypeAlias = Callable[[Problem, Budget], Answer]
-Former: TypeAlias = Callable[..., ProgramProblem]
+ProblemFactory: TypeAlias = Callable[..., ProgramProblem]
 """The problem of a form of the program, with the edges whose operands are wanted whole and the loops that run together."""
 
 
@@ -94,32 +94,32 @@ class PlannedProgram:
 
 
 @dataclass(frozen=True, slots=True)
-class Within:
+class SearchDeadline:
     """A deadline for the search alone, in nanoseconds; the plan is one of the program as it stands, so its claims are those of
-    `free`, the answer without it."""
+    `unconstrained`, the answer without it."""
 
     ns: int
-    free: Answer
+    unconstrained: Answer
 
     @property
     def line(self) -> SourceLine:
         """Where it stands: in the command."""
         return SourceLine(0, f"--deadline {time_text(self.ns)}")
 
-    def on(self, program: ProgramProblem) -> ProgramProblem:
+    def constrain(self, program: ProgramProblem) -> ProgramProblem:
         problem = program.problem
         deadline = Deadline(self.line, self.ns // problem.tick_ns)
         return replace(program, problem=replace(problem, directives=(*problem.directives, deadline)))
 
-    def off(self, formed: Formed) -> Formed:
+    def unconstrain(self, formed: BranchForm) -> BranchForm:
         problem, schedule = formed.program.problem, formed.answer.schedule
         if schedule is None:
             return formed
         remaining = tuple(one for one in problem.directives if one.line != self.line)
         program = replace(formed.program, problem=replace(problem, directives=remaining))
-        free = self.free
-        answer = replace(formed.answer, values=values(program.problem, schedule), baselines=free.baselines)
-        return Formed(program, replace(_bounded_by(free, answer), status=Status.GAP))
+        free = self.unconstrained
+        answer = replace(formed.answer, values=objective_values(program.problem, schedule), baselines=free.baselines)
+        return BranchForm(program, replace(_bounded_by(free, answer), status=Status.GAP))
 
 
 def texts_of(core: Core) -> tuple[PlannedFile, ...]:
@@ -129,7 +129,7 @@ def texts_of(core: Core) -> tuple[PlannedFile, ...]:
 
 def plan_program(
     core: Core, bound: BoundGraph, profile: Profile, *, objectives: Sequence[Objective] = (), budget: Budget = DEFAULT,
-    planner: Planner | None = None, given: TicksOf | None = None, within: Within | None = None, axes: Axes | None = None,
+    planner: Planner | None = None, given: TicksOf | None = None, within: SearchDeadline | None = None, axes: Axes | None = None,
 ) -> PlannedProgram:  # fmt: skip
     """The plan of a bound program: the first of some attempts that both verifiers accept, the most ambitious first.
 
@@ -147,70 +147,86 @@ def plan_program(
         chunks = 1 if speculable_branches(bound.graph) else CHUNKS  # of several forms the bounds are compared
         built = problem_of(form, profile, unaligned=unaligned, given=given, gangs=gangs, chunks=chunks, axes=axes)
         program, warnings = with_directives(built, core, objectives, bound)
-        return program if within is None else within.on(program)
+        return program if within is None else within.constrain(program)
 
     best = planner or _best
     failures: list[StrategyFailure] = []
-    formed: Formed | None = None
-    with guarded("plan of every form", failures):
+    formed: BranchForm | None = None
+    with tolerate_failures("plan of every form", failures):
         formed = plan_forms(bound, former, budget, best)
-    attempts: list[tuple[str, Callable[[], Formed]]] = []
+    attempts: list[tuple[str, Callable[[], BranchForm]]] = []
     if formed is not None:
         given_form = formed
         if planner is None:
-            attempts.append(("loops together", lambda: _together(given_form, bound, former, profile, given, budget)))
+            attempts.append(
+                ("loops together", lambda: _with_distributed_loops(given_form, bound, former, profile, given, budget))
+            )
         attempts.append(("plan", lambda: given_form))
     attempts.append(("plan without search", lambda: _without_search(former(bound))))
     for name, attempt in attempts:
-        with guarded(name, failures):
+        with tolerate_failures(name, failures):
             planned = _planned(attempt(), core, bound, former, budget, best, within)
             notes = (*planned.answer.failures, *map(str, failures))
             return replace(planned, diagnostics=(*warnings, *_failed(notes, core)))
     raise AssertionError("a plan that Rho made is wrong: " + "; ".join(map(str, failures[:4])))
 
 
-def _together(
-    formed: Formed, bound: BoundGraph, former: Former, profile: Profile, given: TicksOf | None, budget: Budget
-) -> Formed:  # fmt: skip
+def _with_distributed_loops(
+    formed: BranchForm, bound: BoundGraph, former: ProblemFactory, profile: Profile, given: TicksOf | None, budget: Budget
+) -> BranchForm:  # fmt: skip
     """With loops that several devices run together, where that is better."""
     bare = replace(formed.program, problem=replace(formed.program.problem, chunks=formed.answer.chunks))
 
     every = _every_form(bound, former) if speculable_branches(bound.graph) else [bare]
-    program, answer = plan_together(
-        bare, formed.answer, setting_of(bare, profile, given), lambda gangs: former(bare.bound, gangs=gangs), budget, _best, every
+    program, answer = plan_distributed_loops(
+        bare,
+        formed.answer,
+        cost_context_of(bare, profile, given),
+        lambda gangs: former(bare.bound, gangs=gangs),
+        budget,
+        _best,
+        every,
     )
-    program = replace(program, dealt=dealable(bare, setting_of(bare, profile, given)))
-    return Formed(program, replace(answer, speculated=formed.answer.speculated))
+    program = replace(program, shared_loops=distributable_loops(bare, cost_context_of(bare, profile, given)))
+    return BranchForm(program, replace(answer, speculated=formed.answer.speculated))
 
 
 def _every_form(bound: BoundGraph, former: Callable[[BoundGraph], ProgramProblem]) -> list[ProgramProblem]:
     """Every form of a program's branches; what all of them do at least where they are too many."""
     if chosen := every_form(bound):
-        return [former(speculated(bound, one)) for one in chosen]
+        return [former(with_speculated(bound, one)) for one in chosen]
     return [replace(former(bound), problem=relaxed(bound, former))]
 
 
-def _without_search(program: ProgramProblem) -> Formed:
+def _without_search(program: ProgramProblem) -> BranchForm:
     """The best baseline, in whole shards, of which no bound is known."""
     program = replace(program, problem=replace(program.problem, chunks=1))
     costs = Costs(Timer(program.problem))
     compared = baselines(costs)
     schedules = [one.schedule for one in compared if one.schedule is not None]
     if not schedules:
-        return Formed(program, Answer(Status.ABORTED, None, 0, (), BoundCertificate("none", 0)))
+        return BranchForm(program, Answer(Status.ABORTED, None, 0, (), BoundCertificate("none", 0)))
     schedule = min(schedules, key=lambda one: one.makespan)
     said = tuple(Baseline(one.name, one.ticks) for one in compared)
-    return Formed(program, Answer(Status.GAP, schedule, 0, values(program.problem, schedule), BoundCertificate("none", 0), said))
+    return BranchForm(
+        program, Answer(Status.GAP, schedule, 0, objective_values(program.problem, schedule), BoundCertificate("none", 0), said)
+    )
 
 
 def _planned(
-    formed: Formed, core: Core, bound: BoundGraph, former: Former, budget: Budget, best: Planner, within: Within | None = None
-) -> PlannedProgram:  # fmt: skip
+    formed: BranchForm,
+    core: Core,
+    bound: BoundGraph,
+    former: ProblemFactory,
+    budget: Budget,
+    best: Planner,
+    within: SearchDeadline | None = None,
+) -> PlannedProgram:
     """The plan of an answer, if both verifiers accept it.  AssertionError: they do not."""
     if formed.answer.schedule is None or formed.answer.status is Status.ABORTED:
         raise _without_plan(formed.answer, core, formed.program)
     known, floor = formed.answer, formed.answer.lower_bound
-    formed = formed if within is None else within.off(formed)
+    formed = formed if within is None else within.unconstrain(formed)
     program, answer = formed.program, formed.answer
     assert answer.schedule is not None
     texts = texts_of(core)
@@ -218,13 +234,13 @@ def _planned(
     faults = check_plan(plan, bound)
     if any(fault.code is Rule.V4 for fault in faults):
         places = frozenset((int(edge.source), int(edge.target)) for edge in program.problem.edges)
-        program = former(program.bound, places, {gang.loop.id: gang for gang in program.gangs.values()})
+        program = former(program.bound, places, {gang.loop.id: gang for gang in program.distributed_loops.values()})
         answer = replace(best(program.problem, budget), speculated=answer.speculated)
         if answer.schedule is None:
             raise _without_plan(replace(answer, status=Status.ABORTED), core, program)
         answer = _bounded_by(known, answer)  # plans whose operands are not wanted whole may be better than these
         if within is not None:
-            formed = within.off(Formed(program, answer))
+            formed = within.unconstrain(BranchForm(program, answer))
             program, answer = formed.program, formed.answer
         plan = plan_of(program, answer, texts)
         faults = check_plan(plan, bound)
@@ -319,14 +335,14 @@ def with_directives(
 
     Names are those of the graph `bound`, of which the problem's has some arms of branches beside them."""
     if not core.schedules:
-        return _aiming(program, objectives, ()), ()
+        return _with_objectives(program, objectives, ()), ()
     spans = {p: phase.span for p, phase in enumerate(bound.graph.phases)}
     place_of = {phase.id: PhaseIndex(p) for p, phase in enumerate(program.phases)}
     moved = [place_of[phase.id] for phase in bound.graph.phases]
-    names = {name: [Named(moved[p], spans[p]) for p in places] for name, places in names_in(bound).items()}
+    names = {name: [NamedPhase(moved[p], spans[p]) for p in places] for name, places in names_in(bound).items()}
     named = {each.phase for several in names.values() for each in several}
     ordered = tuple(sorted(p for p in named if not isinstance(program.phases[p], Input | Print | Output)))
-    arms = arms_in(bound, program)
+    arms = arms_by_branch(bound, program)
     main = core.sources[0] if core.sources else Source("<program>", "")
     texts = {source.name: source for source in core.sources}
     directives = list(program.problem.directives)
@@ -337,15 +353,15 @@ def with_directives(
         resolved = resolve(block.directives, DirectiveScope(program.problem, names, ordered), source)
         directives += with_arms(resolved.directives, arms)
         asked += resolved.objectives
-        diagnostics += (*resolved.diagnostics, *_unguessable(resolved.directives, bound, program, block.span.file))
-        diagnostics += _giving_way(block, resolved.objectives, objectives)
+        diagnostics += (*resolved.diagnostics, *_unspeculable(resolved.directives, bound, program, block.span.file))
+        diagnostics += _overridden_objectives(block, resolved.objectives, objectives)
     if any(diagnostic.is_error for diagnostic in diagnostics):
         raise Rejected(diagnostics)
     directed = replace(program, problem=replace(program.problem, directives=tuple(directives)))
-    return _aiming(directed, objectives, asked), tuple(diagnostics)
+    return _with_objectives(directed, objectives, asked), tuple(diagnostics)
 
 
-def _unguessable(directives: Sequence[Directive], bound: BoundGraph, program: ProgramProblem, file: str) -> Iterator[Diagnostic]:
+def _unspeculable(directives: Sequence[Directive], bound: BoundGraph, program: ProgramProblem, file: str) -> Iterator[Diagnostic]:
     """What is to be speculated and is no choice between arms that may both run."""
     able = frozenset(speculable_branches(bound.graph))
     for directive in directives:
@@ -355,7 +371,7 @@ def _unguessable(directives: Sequence[Directive], bound: BoundGraph, program: Pr
             yield Diagnostic(Code.SCH102, message, Span(file, line.start, line.end))
 
 
-def _giving_way(block: ScheduleBlock, asked: Sequence[Objective], first: Sequence[Objective]) -> Iterator[Diagnostic]:
+def _overridden_objectives(block: ScheduleBlock, asked: Sequence[Objective], first: Sequence[Objective]) -> Iterator[Diagnostic]:
     """What a `minimize` says is not what the caller asks for."""
     if not first or not asked or tuple(asked) == tuple(first):
         return
@@ -367,7 +383,7 @@ def _giving_way(block: ScheduleBlock, asked: Sequence[Objective], first: Sequenc
             yield Diagnostic(Code.SCH204, message, directive.span, Severity.NOTE)
 
 
-def _aiming(program: ProgramProblem, first: Sequence[Objective], asked: Sequence[Objective]) -> ProgramProblem:
+def _with_objectives(program: ProgramProblem, first: Sequence[Objective], asked: Sequence[Objective]) -> ProgramProblem:
     wanted = tuple(dict.fromkeys(first or asked)) or (Objective.LATENCY,)
     return replace(program, problem=replace(program.problem, objectives=wanted))
 
@@ -385,20 +401,20 @@ def _without_plan(answer: Answer, core: Core, program: ProgramProblem, *said: st
         if any(isinstance(directive, Deadline) for directive in program.problem.directives):
             from ..exact.infeasibility import certified_bound
 
-            bounded = "certain is that none" + (" along the axes that were chosen" if _has_choice(program) else "")
+            bounded = "certain is that none" + (" along the axes that were chosen" if _has_other_axes(program) else "")
             notes = (f"{bounded} is shorter than {time_text(certified_bound(program.problem) * tick_ns)}", hint)
         return RunFailed([Diagnostic(Code.E709, message, span, notes=(*notes, *said))])
     if answer.conflict.phase is not None and not any(one.line.number for one in answer.conflict.directives):
         span = program.phases[answer.conflict.phase].span
     diagnostic = conflict_diagnostic(answer.conflict, span, tick_ns)
     diagnostic = replace(diagnostic, notes=(*diagnostic.notes, *said))
-    if _has_choice(program) and diagnostic.code in (Code.SCH103, Code.SCH106):
+    if _has_other_axes(program) and diagnostic.code in (Code.SCH103, Code.SCH106):
         diagnostic = replace(diagnostic, notes=(*diagnostic.notes,
             "this is so of plans along the axes that were chosen; no others were tried"))
     return Rejected([diagnostic])
 
 
-def _has_choice(program: ProgramProblem) -> bool:
+def _has_other_axes(program: ProgramProblem) -> bool:
     """Could a phase be cut along another axis than the one that was chosen before the search?"""
     return any(one.is_chosen for one in cuts_in(program))
 
@@ -447,58 +463,58 @@ def require_current(plan: ExecutionPlan, core: Core, bound: BoundGraph, profile:
 def faults_of_stored(plan: ExecutionPlan, bound: BoundGraph, core: Core, profile: Profile | None) -> list[str]:
     """What both verifiers say of a plan that was read; without a profile only what the plan itself can tell."""
     if len(plan.devices) == 1 and plan.prediction is None:
-        return single_faults(plan, bound)
-    bound = replace(bound, stores=lying_in(plan, bound))
-    faults = list(map(str, check_plan(plan, bound))) or own_faults(plan, bound)
+        return single_device_faults(plan, bound)
+    bound = replace(bound, stores=stored_on(plan, bound))
+    faults = list(map(str, check_plan(plan, bound))) or program_faults(plan, bound)
     if faults or profile is None:
         return faults or label_faults(plan, bound)
-    form = speculated(bound, plan.speculated)
+    form = with_speculated(bound, plan.speculated)
     try:
         axes = axes_in(plan)
         bare = problem_of(form, profile, axes=axes)
-        setting = setting_of(bare, profile)
-        gangs = gangs_of(plan, bare, setting)
+        setting = cost_context_of(bare, profile)
+        gangs = distributed_loops_of(plan, bare, setting)
         compared, _ = with_directives(bare, core, _objectives(plan), bound)
-        chunks = min(CHUNKS, space_of(plan))
+        chunks = min(CHUNKS, chunks_of_bound(plan))
         built = problem_of(form, profile, gangs=gangs, chunks=chunks, axes=axes)
         program, _ = with_directives(built, core, _objectives(plan), bound)
-        program = replace(program, dealt=dealable(compared, setting) if plan.space.dealt else ())
+        program = replace(program, shared_loops=distributable_loops(compared, setting) if plan.space.dealt else ())
         answer = answer_of(plan, program)
-        wrong = [*faults_of(gangs), *_violations(program, answer)]
-        return wrong or [*description_faults(plan, program, answer, compared), *described_faults(gangs)]
-    except NotOfThisProblem as problem:
+        wrong = [*iteration_faults(gangs), *_violations(program, answer)]
+        return wrong or [*description_faults(plan, program, answer, compared), *iteration_memory_faults(gangs)]
+    except PlanMismatch as problem:
         return [f"V1: {problem}"]
 
 
-def reproved(plan: ExecutionPlan, bound: BoundGraph, core: Core, profile: Profile) -> bool:
+def plan_is_reproved(plan: ExecutionPlan, bound: BoundGraph, core: Core, profile: Profile) -> bool:
     """Can the plan's bound, and its being optimal, be derived again?"""
     from ..exact.z3_solver import SolverSteps
-    from ..search.lexicographic_search import STEPS, reprove
-    from ..search.portfolio import confirmed
+    from ..search.lexicographic_search import STEPS, bound_is_reproved
+    from ..search.portfolio import bound_is_confirmed
 
-    bound = replace(bound, stores=lying_in(plan, bound))
+    bound = replace(bound, stores=stored_on(plan, bound))
 
     def former(form: BoundGraph) -> ProgramProblem:
-        built = problem_of(form, profile, chunks=min(CHUNKS, space_of(plan)), axes=axes_in(plan))
+        built = problem_of(form, profile, chunks=min(CHUNKS, chunks_of_bound(plan)), axes=axes_in(plan))
         return with_directives(built, core, _objectives(plan), bound)[0]
 
     def formed(chosen: tuple[PhaseId, ...]) -> ProgramProblem:
-        return former(speculated(bound, chosen))
+        return former(with_speculated(bound, chosen))
 
     program = formed(plan.speculated)
     every = _every_form(bound, former) if speculable_branches(bound.graph) else [program]
-    said = bound_together(every, setting_of(program, profile))
+    said = bound_with_distributed_loops(every, cost_context_of(program, profile))
     if said is not None:
         return plan.prediction is not None and plan.prediction.lower_bound <= max(said, 0)
     answer = answer_of(plan, program)
-    if not reprove(program.problem, answer):
+    if not bound_is_reproved(program.problem, answer):
         return False
     others = [formed(chosen).problem for chosen in every_form(bound) if chosen != plan.speculated]
     if not every_form(bound):
         others = [relaxed(bound, former)]
     if program.problem.objectives[:1] != (Objective.LATENCY,):
         return not others or answer.lower_bound == 0
-    return all(confirmed(other, answer.lower_bound, SolverSteps(STEPS)) for other in others)
+    return all(bound_is_confirmed(other, answer.lower_bound, SolverSteps(STEPS)) for other in others)
 
 
 def _objectives(plan: ExecutionPlan) -> tuple[Objective, ...]:
@@ -518,7 +534,7 @@ def _objectives(plan: ExecutionPlan) -> tuple[Objective, ...]:
 # no plan within that deadline is below it, so what is not reached is bounded too.
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ParetoPoint:
     """A plan, its latency in nanoseconds and its value of the other objective."""
 
     planned: PlannedProgram
@@ -527,17 +543,17 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Front:
+class ParetoFront:
     """`points` by latency, the other objective falling; `floors`: (nanoseconds, value): no plan that is done by then is below.
-    `least_ns`: no plan is quicker; `narrowest`: a plan whose space is part of the spaces of all these bounds."""
+    `lower_bound_ns`: no plan is quicker; `smallest_space_plan`: a plan whose space is part of the spaces of all these bounds."""
 
     objective: Objective
-    points: tuple[Point, ...]
+    points: tuple[ParetoPoint, ...]
     floors: tuple[tuple[int, int], ...]
-    least_ns: int
-    narrowest: ExecutionPlan
+    lower_bound_ns: int
+    smallest_space_plan: ExecutionPlan
 
-    def chosen(self, weights: Mapping[Objective, float]) -> Point:
+    def chosen(self, weights: Mapping[Objective, float]) -> ParetoPoint:
         """The point of the least weighted sum, of seconds and of the other objective's unit (`unit_of`)."""
         return min(self.points, key=lambda point: (self.cost(point.ns, point.value, weights), point.ns))
 
@@ -546,52 +562,54 @@ class Front:
         return weights.get(Objective.LATENCY, 0.0) * ns * 1e-9 + weights.get(self.objective, 0.0) * value * unit
 
 
-def front_of(
+def pareto_front_of(
     core: Core, bound: BoundGraph, profile: Profile, objective: Objective, *, count: int = 8, budget: Budget = DEFAULT
-) -> Front:  # fmt: skip
+) -> ParetoFront:  # fmt: skip
     """At most `count` plans.  See Note [Epsilon constraint].  Raises as `plan_program`."""
-    def planned(first: Objective, second: Objective, within: Within | None = None) -> PlannedProgram:
+    def planned(first: Objective, second: Objective, within: SearchDeadline | None = None) -> PlannedProgram:
         return plan_program(core, bound, profile, objectives=(first, second), budget=budget, within=within)
 
     quickest = planned(Objective.LATENCY, objective)
     cheapest = planned(objective, Objective.LATENCY)
     tick_ns = quickest.plan.tick_ns
-    points = [_point(quickest, objective), _point(cheapest, objective)]
+    points = [_pareto_point(quickest, objective), _pareto_point(cheapest, objective)]
     floors, bounded = {points[1].ns: cheapest.floor}, [quickest.plan, cheapest.plan]
     asked: set[int] = set()
     while len(asked) + 2 < count:
-        deadline = _next(_undominated(points), asked, tick_ns)
+        deadline = _next_deadline(_undominated(points), asked, tick_ns)
         if deadline is None:
             break
         asked.add(deadline)
         try:
-            more = planned(objective, Objective.LATENCY, Within(deadline, cheapest.answer))
+            more = planned(objective, Objective.LATENCY, SearchDeadline(deadline, cheapest.answer))
         except RhoError:  # none was found within the budget
             continue
-        points.append(_point(more, objective))
+        points.append(_pareto_point(more, objective))
         floors[deadline] = more.floor
         bounded.append(more.plan)
     narrowest = min(bounded, key=lambda plan: (plan.space.chunks, len(plan.space.dealt)))
-    return Front(objective, _undominated(points), tuple(_falling(floors)), quickest.answer.lower_bound * tick_ns, narrowest)
+    return ParetoFront(
+        objective, _undominated(points), tuple(_undominated_floors(floors)), quickest.answer.lower_bound * tick_ns, narrowest
+    )
 
 
-def _point(planned: PlannedProgram, objective: Objective) -> Point:
+def _pareto_point(planned: PlannedProgram, objective: Objective) -> ParetoPoint:
     schedule = planned.answer.schedule
     assert schedule is not None
     problem = planned.program.problem
-    return Point(planned, schedule.makespan * problem.tick_ns, value(problem, schedule, objective))
+    return ParetoPoint(planned, schedule.makespan * problem.tick_ns, objective_value(problem, schedule, objective))
 
 
-def _undominated(points: Sequence[Point]) -> tuple[Point, ...]:
+def _undominated(points: Sequence[ParetoPoint]) -> tuple[ParetoPoint, ...]:
     """By latency, each better in the other objective than all before it."""
-    undominated: list[Point] = []
+    undominated: list[ParetoPoint] = []
     for point in sorted(points, key=lambda one: (one.ns, one.value)):
         if not undominated or point.value < undominated[-1].value:
             undominated.append(point)
     return tuple(undominated)
 
 
-def _next(points: Sequence[Point], asked: set[int], tick_ns: int) -> int | None:
+def _next_deadline(points: Sequence[ParetoPoint], asked: set[int], tick_ns: int) -> int | None:
     """The deadline in the largest rectangle that is not decided and holds a tick that was not asked."""
     pairs = sorted(pairwise(points), key=lambda pair: (pair[0].ns - pair[1].ns) * (pair[0].value - pair[1].value))
     for first, last in pairs:
@@ -601,7 +619,7 @@ def _next(points: Sequence[Point], asked: set[int], tick_ns: int) -> int | None:
     return None
 
 
-def _falling(floors: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+def _undominated_floors(floors: Mapping[int, int]) -> Iterator[tuple[int, int]]:
     """A floor holds for every earlier deadline, too: those stay that say more than all later ones."""
     falling: list[tuple[int, int]] = []
     for ns in sorted(floors, reverse=True):
@@ -610,7 +628,7 @@ def _falling(floors: Mapping[int, int]) -> Iterator[tuple[int, int]]:
     yield from reversed(falling)
 
 
-def plan_by(
+def plan_within_deadline(
     core: Core, bound: BoundGraph, profile: Profile, ns: int, *, objectives: Sequence[Objective] = (), budget: Budget = DEFAULT
 ) -> PlannedProgram:  # fmt: skip
     """The best plan that is done within `ns` nanoseconds.  Raises as `plan_program`; Rejected SCH106 if none is."""
@@ -618,7 +636,7 @@ def plan_by(
     schedule = free.answer.schedule
     if schedule is not None and schedule.makespan * free.program.problem.tick_ns <= ns:
         return free
-    soon = plan_program(core, bound, profile, objectives=objectives, budget=budget, within=Within(ns, free.answer))
+    soon = plan_program(core, bound, profile, objectives=objectives, budget=budget, within=SearchDeadline(ns, free.answer))
     objective, value = soon.program.problem.objectives[0], soon.answer.values[0]
     if soon.floor >= value:
         said = f"no {plans_text(soon.plan)} that ends within {time_text(ns)} is better"
@@ -641,15 +659,15 @@ def plan_by(
 ONCE = Ticks(((1, 1),))
 
 
-def wrong_in_blocks(core: Core, profile: Profile | None = None) -> tuple[Diagnostic, ...]:
+def check_blocks(core: Core, profile: Profile | None = None) -> tuple[Diagnostic, ...]:
     """Errors and warnings; of an accepted program, whose names the check has found."""
     if not core.schedules:
         return ()
     names = _names(core)
-    groups = _said_devices(core, names) if profile is None else to_devices(profile)[0]
+    groups = _mentioned_devices(core, names) if profile is None else to_devices(profile)[0]
     problem = _problem(core, names, groups)
     ordered = tuple(PhaseIndex(p) for p, phase in enumerate(problem.phases) if not phase.home)
-    scope = DirectiveScope(problem, {name: [Named(PhaseIndex(p))] for p, name in enumerate(names)}, ordered)
+    scope = DirectiveScope(problem, {name: [NamedPhase(PhaseIndex(p))] for p, name in enumerate(names)}, ordered)
     texts = {source.name: source for source in core.sources}
     diagnostics: list[Diagnostic] = []
     directives: list[Directive] = []
@@ -660,7 +678,7 @@ def wrong_in_blocks(core: Core, profile: Profile | None = None) -> tuple[Diagnos
     if any(diagnostic.is_error for diagnostic in diagnostics):
         return tuple(diagnostics)
     asked = Problem(problem.devices, (), problem.phases, problem.edges, tuple(directives))
-    conflict = _order(asked) or (None if profile is None else placing_conflict(asked))
+    conflict = _order(asked) or (None if profile is None else placement_conflict(asked))
     if conflict is not None:
         diagnostics.append(conflict_diagnostic(conflict, core.schedules[0].span, 1))
     return tuple(diagnostics)
@@ -719,7 +737,7 @@ class _PhaseNameReader(DirectiveReader[str]):
         return word.text
 
 
-def _said_devices(core: Core, names: Sequence[str]) -> tuple[DeviceGroup, ...]:
+def _mentioned_devices(core: Core, names: Sequence[str]) -> tuple[DeviceGroup, ...]:
     """The devices that the blocks speak of, as if they were there."""
     reader = _PhaseNameReader(frozenset(names))
     for block in core.schedules:

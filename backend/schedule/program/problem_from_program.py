@@ -39,19 +39,19 @@ from ..program_facts.partitioning import (
     axes_of,
     cuts_of,
     full_box,
-    in_files,
-    most_subtrees,
+    max_subtrees,
     operand_boxes,
     reads_of,
+    reason_not_cut,
     space_of,
-    uncut_because,
+    stored_value,
 )
-from ..program_facts.scratch_memory import Numbers, rounded
+from ..program_facts.scratch_memory import Numbers, rounded_to_alignment
 from ..search.lexicographic_search import plan_objectives
 from ..search.strategy import FAST
-from ..single_device import needed_within
+from ..single_device import working_bytes
 from ..solution import Answer
-from .axis_choice import Aligned, Axes, Cuts, FixedAxis, choose_cuts, given_as, need_of
+from .axis_choice import AlignedRows, Axes, AxisChoice, FixedAxis, choose_cuts, fixed_axis_of, operand_access
 from .distributed_loop import CostContext, DistributedLoop, ProgramProblem, TicksOf
 
 # ---------------------------------------------------------------------------------------------------- problem of a program
@@ -75,26 +75,26 @@ def problem_of(
     along which phases are, where that is not to be chosen."""
 
     together = {p: gangs[phase.id] for p, phase in enumerate(bound.graph.phases) if gangs and phase.id in gangs}
-    cuts = _cuts(bound.graph, {**(cut or {}), **{gang.loop.id: gang.given for gang in together.values()}}, axes)
-    finest = _setting(profile, 1, given, ExecutionKind.FIRST)
+    cuts = _cuts(bound.graph, {**(cut or {}), **{gang.loop.id: gang.fixed_axis for gang in together.values()}}, axes)
+    finest = _cost_context(profile, 1, given, ExecutionKind.FIRST)
     if given is None:
         _require_kernels(bound, profile, finest.groups)
-    setting = _setting(profile, _tick_ns(bound, finest), given, ExecutionKind.FIRST)
+    setting = _cost_context(profile, _tick_ns(bound, finest), given, ExecutionKind.FIRST)
     builder = _ProblemBuilder(bound, cuts, setting, unaligned, together)
     problem = Problem(
-        setting.groups, setting.links, builder.tasks(), builder.edges(), builder.inputs_kept(), tuple(objectives),
+        setting.groups, setting.links, builder.tasks(), builder.edges(), builder.kept_inputs(), tuple(objectives),
         tick_ns=setting.tick_ns, memory_grain=ALIGNMENT, power_off_unused=profile.power_off_unused,
         chunks=1 if together else chunks,
     )  # fmt: skip
     return ProgramProblem(problem, bound, bound.graph.phases, cuts, profile, together)
 
 
-def setting_of(program: ProgramProblem, profile: Profile, given: TicksOf | None = None) -> CostContext:
+def cost_context_of(program: ProgramProblem, profile: Profile, given: TicksOf | None = None) -> CostContext:
     """What turns of the program's loops are planned with; `given` as of the problem."""
-    return _setting(profile, program.problem.tick_ns, given, ExecutionKind.AGAIN)
+    return _cost_context(profile, program.problem.tick_ns, given, ExecutionKind.AGAIN)
 
 
-def _setting(profile: Profile, tick_ns: int, given: TicksOf | None, execution: ExecutionKind) -> CostContext:
+def _cost_context(profile: Profile, tick_ns: int, given: TicksOf | None, execution: ExecutionKind) -> CostContext:
     groups, links = to_devices(profile, tick_ns)
 
     def ticks(phase: Phase, group: DeviceGroup, cut: Cut | None, bound: BoundGraph) -> Ticks | None:
@@ -111,7 +111,7 @@ def _setting(profile: Profile, tick_ns: int, given: TicksOf | None, execution: E
     return CostContext(groups, links, ticks, combined, making, tick_ns)
 
 
-def turn_problem(iteration: LoopIteration, cuts: Cuts, tables: Sequence[Mapping[str, Ticks | None]],
+def iteration_problem(iteration: LoopIteration, cuts: AxisChoice, tables: Sequence[Mapping[str, Ticks | None]],
     setting: CostContext) -> ProgramProblem:
     """The problem of a turn, whose phases have these ticks; rows that come round are taken alone."""
     bound = iteration.bound
@@ -121,30 +121,30 @@ def turn_problem(iteration: LoopIteration, cuts: Cuts, tables: Sequence[Mapping[
         return tables[places[phase.id]][group.kind]
 
     builder = _ProblemBuilder(bound, cuts, replace(setting, ticks=ticks), frozenset(), {})
-    edges = [_only(edge, iteration, cuts) for edge in builder.edges()]
+    edges = [_with_rows_read(edge, iteration, cuts) for edge in builder.edges()]
     stop = [PhaseIndex(p) for p, phase in enumerate(bound.graph.phases) if iteration.stop in traverse.results(phase)]
     return ProgramProblem(setting.problem(builder.tasks(), tuple(edges), stop), bound, bound.graph.phases, cuts)
 
 
-def _only(edge: Edge, iteration: LoopIteration, cuts: Cuts) -> Edge:
+def _with_rows_read(edge: Edge, iteration: LoopIteration, cuts: AxisChoice) -> Edge:
     """An edge into a phase that takes the rows which come round."""
-    phase, cut, types = iteration.bound.graph.phases[edge.target], cuts.of[edge.source], iteration.bound.graph.types
+    phase, cut, types = iteration.bound.graph.phases[edge.target], cuts.cut_of[edge.source], iteration.bound.graph.types
     if phase.id not in iteration.wraparounds or cut is None or cut.combines or cut.grain != 1:
         return edge
     space = space_of(phase, types)
     assert space is not None, "turns have known sizes"
     (value,), (box,) = reads_of(phase, types), operand_boxes(phase, types, full_box(space))
-    return replace(edge, only=box[cuts.axis.get(value, 0)])
+    return replace(edge, only=box[cuts.axis_of.get(value, 0)])
 
 
-def _cuts(graph: Graph, given: Mapping[PhaseId, FixedAxis], axes: Axes | None) -> Cuts:
+def _cuts(graph: Graph, given: Mapping[PhaseId, FixedAxis], axes: Axes | None) -> AxisChoice:
     """The cuts of phases are the same whichever arms are beside their branches."""
     every = hoist_arms(graph)
     cuts = choose_cuts(every, given, axes=axes)
     if every is graph:
         return cuts
-    of = {phase.id: cut for phase, cut in zip(every.phases, cuts.of, strict=True)}
-    return Cuts(tuple(of[phase.id] for phase in graph.phases), cuts.axis)
+    of = {phase.id: cut for phase, cut in zip(every.phases, cuts.cut_of, strict=True)}
+    return AxisChoice(tuple(of[phase.id] for phase in graph.phases), cuts.axis_of)
 
 
 def _require_kernels(bound: BoundGraph, profile: Profile, groups: Sequence[DeviceGroup]) -> None:
@@ -195,10 +195,10 @@ def _profile_ticks(
 @dataclass(slots=True)
 class _ProblemBuilder:
     bound: BoundGraph
-    cuts: Cuts
-    setting: CostContext
+    cuts: AxisChoice
+    context: CostContext
     unaligned: frozenset[tuple[int, int]]
-    gangs: Mapping[int, DistributedLoop]
+    distributed_loops: Mapping[int, DistributedLoop]
 
     # ------------------------------------------------------------------------------ phases
 
@@ -208,49 +208,49 @@ class _ProblemBuilder:
         return tuple(self.task(p, phase, names[p], numbers) for p, phase in enumerate(self.bound.graph.phases))
 
     def task(self, p: int, phase: Phase, name: str, numbers: Numbers) -> PhaseTask:
-        cut = self.cuts.of[p]
+        cut = self.cuts.cut_of[p]
         results = traverse.results(phase)
         size = sum(numbers.bytes(self.bound.graph.types[value]) for value in results)
-        filed = in_files(phase)
+        filed = stored_value(phase)
         store = None if filed is None else self.bound.stores.get(filed[0])
         if isinstance(phase, Input | Constant) or store is not None:
-            where = next(group for group in self.setting.groups if (group.home if store is None else group.id == store))
+            where = next(group for group in self.context.groups if (group.home if store is None else group.id == store))
             effect = isinstance(phase, Output)
             return PhaseTask(
                 name, {where.kind: _FREE}, 0 if cut is None else cut.rows, None, size, home=where.home, effect=effect
             )
-        if p in self.gangs:
-            return self.together(self.gangs[p], name, size)
+        if p in self.distributed_loops:
+            return self.distributed_task(self.distributed_loops[p], name, size)
         effect = _has_effect(phase)
         if isinstance(phase, Print | Output):
             size = numbers.bytes(self.bound.graph.types[phase.arg])  # what leaves the run is a copy, to its end
         ticks: dict[str, Ticks] = {}
-        for group in self.setting.groups:
-            if group.kind not in ticks and (table := self.setting.ticks(phase, group, cut, self.bound)) is not None:
+        for group in self.context.groups:
+            if group.kind not in ticks and (table := self.context.ticks(phase, group, cut, self.bound)) is not None:
                 ticks[group.kind] = table
         combine = None
         if cut is not None and cut.combines:
-            partial = size * (most_subtrees(cut.rows) if cut.grain == BLOCK else 1)
-            combine = Combine(self.setting.combined(partial), True, partial)
-        scratch = needed_within(phase, self.bound.graph, numbers)
+            partial = size * (max_subtrees(cut.rows) if cut.grain == BLOCK else 1)
+            combine = Combine(self.context.combine_ticks(partial), True, partial)
+        scratch = working_bytes(phase, self.bound.graph, numbers)
         if cut is not None:
             scratch = -(-scratch * cut.rows * cut.grain // cut.size)  # the last row may be short
         return PhaseTask(name, ticks, 0 if cut is None else cut.rows, combine, size, scratch, home=effect, effect=effect)
 
-    def together(self, gang: DistributedLoop, name: str, size: int) -> PhaseTask:
+    def distributed_task(self, gang: DistributedLoop, name: str, size: int) -> PhaseTask:
         """A loop that several devices run together."""
-        names = [group for group in self.setting.groups for _ in range(group.count)]
+        names = [group for group in self.context.groups for _ in range(group.count)]
         ticks = {names[device].kind: Ticks(((1, gang.ticks), (2, gang.ticks))) for device, _ in gang.mode}
         ends = list(accumulate((rows for _, rows in gang.mode), initial=0))
         parts = [-(-size * stop // gang.rows) - -(-size * first // gang.rows) for first, stop in pairwise(ends)]
         if gang.is_gathered:
             parts = [size if names[device].home else 0 for device, _ in gang.mode]
-        together = gang.together([rounded(part) for part in parts])
+        together = gang.distributed_mode([rounded_to_alignment(part) for part in parts])
         return PhaseTask(name, ticks, gang.rows, None, size, together=together)
 
-    def inputs_kept(self) -> tuple[Keep, ...]:
+    def kept_inputs(self) -> tuple[Keep, ...]:
         """Inputs at home are the caller's, and stay to the end, as in a plan of one device."""
-        home = next(name for group in self.setting.groups if group.home for name in group.names())
+        home = next(name for group in self.context.groups if group.home for name in group.names())
         names = task_names(self.bound)
         return tuple(
             Keep(SourceLine(0, f"{names[p]} stays with its caller"), PhaseIndex(p), home)
@@ -266,9 +266,9 @@ class _ProblemBuilder:
         definer: dict[SizeVariable, int] = {}
         edges: dict[tuple[int, int], Edge] = {}
         for p, phase in enumerate(self.bound.graph.phases):
-            for value in self.gangs[p].uses if p in self.gangs else traverse.uses(phase):
+            for value in self.distributed_loops[p].outer_values if p in self.distributed_loops else traverse.uses(phase):
                 if value in maker:
-                    self.join(edges, maker[value], p, value)
+                    self.add_data_edge(edges, maker[value], p, value)
             for variable in _mentioned(phase, self.bound):
                 if variable in definer and definer[variable] != p:
                     self.add(edges, definer[variable], p, Edge(PhaseIndex(0), PhaseIndex(0), whole=True))
@@ -276,34 +276,34 @@ class _ProblemBuilder:
             definer.update(dict.fromkeys(traverse.defines(phase), p))
         return tuple(edge for _, edge in sorted(edges.items(), key=lambda item: (item[0][1], item[0][0])))
 
-    def join(self, edges: dict[tuple[int, int], Edge], source: int, target: int, value: ValueId) -> None:
-        phase, cut = self.bound.graph.phases[target], self.cuts.of[target]
-        axis = 0 if self.single(source) else self.cuts.axis.get(value, 0)  # parts of one piece are runs of bytes
+    def add_data_edge(self, edges: dict[tuple[int, int], Edge], source: int, target: int, value: ValueId) -> None:
+        phase, cut = self.bound.graph.phases[target], self.cuts.cut_of[target]
+        axis = 0 if self.is_undivided(source) else self.cuts.axis_of.get(value, 0)  # parts of one piece are runs of bytes
         edge = Edge(PhaseIndex(source), PhaseIndex(target), whole=True)
-        if target in self.gangs and (source, target) not in self.unaligned:
-            need = self.gangs[target].need(value, axis)
-            if isinstance(need, Aligned) and not (
-                self.single(source) and (need.halo or self.uneven(value, self.gangs[target].rows))
+        if target in self.distributed_loops and (source, target) not in self.unaligned:
+            need = self.distributed_loops[target].access(value, axis)
+            if isinstance(need, AlignedRows) and not (
+                self.is_undivided(source) and (need.halo or self.has_uneven_rows(value, self.distributed_loops[target].rows))
             ):
                 edge = replace(edge, whole=False, halo=need.halo)
         elif cut is not None and (source, target) not in self.unaligned:
             places = [operand for operand, one in enumerate(reads_of(phase, self.bound.graph.types)) if one == value]
-            needs = [need_of(phase, cut, operand, axis, self.bound.graph.types) for operand in places]
-            halos = [need.halo for need in needs if isinstance(need, Aligned)]
-            apart = self.single(source) and (cut.size % cut.grain != 0 or self.uneven(value, cut.rows))
-            if places and len(halos) == len(needs) and not (self.single(source) and (max(halos) or apart)):
+            needs = [operand_access(phase, cut, operand, axis, self.bound.graph.types) for operand in places]
+            halos = [need.halo for need in needs if isinstance(need, AlignedRows)]
+            apart = self.is_undivided(source) and (cut.size % cut.grain != 0 or self.has_uneven_rows(value, cut.rows))
+            if places and len(halos) == len(needs) and not (self.is_undivided(source) and (max(halos) or apart)):
                 edge = replace(edge, whole=False, halo=max(halos))
         self.add(edges, source, target, edge)
 
-    def uneven(self, value: ValueId, rows: int) -> bool:
+    def has_uneven_rows(self, value: ValueId, rows: int) -> bool:
         """Do not all rows of a phase read as many rows of a value?  Then runs of its bytes are not what they read."""
         shape = self.bound.graph.types[value].shape
         length = shape[0].constant if shape else None
         return length is None or length == 0 or length % rows != 0
 
-    def single(self, p: int) -> bool:
+    def is_undivided(self, p: int) -> bool:
         """Is the output of a phase one piece, whose parts are counted in bytes?"""
-        cut = self.cuts.of[p]
+        cut = self.cuts.cut_of[p]
         return cut is None or cut.combines
 
     def add(self, edges: dict[tuple[int, int], Edge], source: int, target: int, edge: Edge) -> None:
@@ -438,7 +438,7 @@ def _alone(bound: BoundGraph, phase: Phase) -> BoundGraph:
 
 
 def _problem(alone: BoundGraph, phase: Phase, cut: Cut | None, profile: Profile) -> ProgramProblem:
-    given = FixedAxis(None) if cut is None else given_as(phase, cut, alone.graph.types)
+    given = FixedAxis(None) if cut is None else fixed_axis_of(phase, cut, alone.graph.types)
     return problem_of(alone, profile, cut={phase.id: given})
 
 
@@ -505,9 +505,9 @@ def _row(cut: Cut | None, count: int, program: ProgramProblem, answer: Answer) -
 
 def cuts_in(program: ProgramProblem) -> tuple[PlannedCut, ...]:
     """Along which axis each phase is cut, of those along which it could be; loops that devices run together are none of them."""
-    apart = {*program.dealt, *(gang.loop.id for gang in program.gangs.values())}
+    apart = {*program.shared_loops, *(gang.loop.id for gang in program.distributed_loops.values())}
     planned_cuts: list[PlannedCut] = []
-    for phase, cut in zip(program.phases, program.cuts.of, strict=True):
+    for phase, cut in zip(program.phases, program.cuts.cut_of, strict=True):
         axes, because = _options(phase, program.bound)
         if phase.id not in apart and (axes or because):
             planned_cuts.append(PlannedCut(phase.id, None if cut is None else cut.axis, axes, because))
@@ -540,4 +540,4 @@ def faults_of_axes(plan: ExecutionPlan, bound: BoundGraph) -> Iterator[tuple[str
 
 def _options(phase: Phase, bound: BoundGraph) -> tuple[tuple[int, ...], str]:
     axes = axes_of(phase, bound.graph.types)
-    return axes, "" if axes or isinstance(phase, Input) else uncut_because(phase, bound.graph.types)
+    return axes, "" if axes or isinstance(phase, Input) else reason_not_cut(phase, bound.graph.types)

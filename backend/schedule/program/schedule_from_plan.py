@@ -34,19 +34,19 @@ from ..problem import DeviceIndex, Objective, PhaseIndex
 from ..program_facts.partitioning import regions_of
 from ..program_facts.scratch_memory import Numbers
 from ..search.list_scheduling import baselines
-from ..single_device import HOME, described, plan_one_device, step_of
+from ..single_device import HOME, describe_phase, plan_one_device, step_of
 from ..solution import Answer, Baseline, BoundCertificate, QueueKind, Schedule, ScheduledCombine, Shard, Status, Transfer
 from ..timeline.problem_index import Routes
 from ..timeline.serial_sgs import Timer
 from ..verify.schedule_checks import verify_schedule
 from .distributed_loop import CostContext, DistributedLoop, PlannedIteration, ProgramProblem
-from .iteration_plan import left_by, turning
+from .iteration_plan import gather_iteration, iteration_template
 from .plan_from_schedule import plan_of, sub_plan_of
 from .problem_from_program import CHUNKS, faults_of_axes
 
 # ---------------------------------------------------------------------------------------------------- schedule of a plan
 
-class NotOfThisProblem(ValueError):
+class PlanMismatch(ValueError):
     """The plan speaks of phases, devices or links that the problem does not have, or cuts them otherwise."""
 
 
@@ -90,7 +90,7 @@ def schedule_of(plan: ExecutionPlan, program: ProgramProblem) -> Schedule:
                     case _:
                         continue
     except KeyError as missing:
-        raise NotOfThisProblem(f"{missing.args[0]} is not in the problem") from None
+        raise PlanMismatch(f"{missing.args[0]} is not in the problem") from None
     transfers += _sizes_sent(program, shards, {combine.phase: combine.end for combine in combines})
     return Schedule(
         tuple(sorted(shards, key=lambda s: (s.start, s.phase, s.device))),
@@ -120,7 +120,7 @@ def _sizes_sent(program: ProgramProblem, shards: Sequence[Shard], combined: Mapp
     return list(transfers.values())
 
 
-def space_of(plan: ExecutionPlan) -> int:
+def chunks_of_bound(plan: ExecutionPlan) -> int:
     """The most chunks a device of the schedules that the plan's bound is of."""
     return plan.space.chunks
 
@@ -128,7 +128,7 @@ def space_of(plan: ExecutionPlan) -> int:
 def answer_of(plan: ExecutionPlan, program: ProgramProblem) -> Answer:
     """What a plan says of itself, as an answer to verify."""
     schedule, said = schedule_of(plan, program), plan.prediction
-    chunks = space_of(plan)
+    chunks = chunks_of_bound(plan)
     if said is None:
         return Answer(Status.GAP, schedule, 0, (schedule.makespan,), BoundCertificate("none", 0), chunks=chunks)
     known = {objective.value for objective in Objective}
@@ -141,15 +141,15 @@ def _rows(
 ) -> tuple[int, int]:
     if isinstance(step, LoopStep | JoinStep) and step.rows is not None:
         return step.rows
-    cut, task = program.cuts.of[p], program.problem.phases[p]
+    cut, task = program.cuts.cut_of[p], program.problem.phases[p]
     box = step.box if isinstance(step, RunStep) else None
     if box is None or any(edge.target == p and edge.only is not None for edge in program.problem.edges):
         return 0, max(1, task.rows)
     if cut is None or cut.axis >= len(box):
-        raise NotOfThisProblem(f"phase {task.id} is not cut there")
+        raise PlanMismatch(f"phase {task.id} is not cut there")
     start, stop = box[cut.axis]
     if start % cut.grain or (stop % cut.grain and stop != cut.size):
-        raise NotOfThisProblem(f"phase {task.id} is not cut at a row")
+        raise PlanMismatch(f"phase {task.id} is not cut at a row")
     return start // cut.grain, -(-stop // cut.grain)
 
 
@@ -212,7 +212,7 @@ def description_faults(plan: ExecutionPlan, program: ProgramProblem, answer: Ans
     return faults
 
 
-def own_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
+def program_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
     """What the plan says otherwise than its program does, whatever the devices are: asked with and without a profile."""
     faults: list[str] = []
     choices = frozenset(speculable_branches(bound.graph))
@@ -271,14 +271,14 @@ def own_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
     return faults
 
 
-def nameless(phase: PlannedPhase) -> PlannedPhase:
+def without_file_name(phase: PlannedPhase) -> PlannedPhase:
     """Without the name of its file."""
     return replace(phase, span=("", *phase.span[1:]))
 
 
 def _object(plan: ExecutionPlan) -> dict[str, Any]:
     """What is compared: not the program, which was compared when the plan was read, and not the names of its files."""
-    return plan_object(replace(plan, program=(), phases=tuple(map(nameless, plan.phases))))
+    return plan_object(replace(plan, program=(), phases=tuple(map(without_file_name, plan.phases))))
 
 
 def label_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
@@ -291,19 +291,21 @@ def label_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
     known = {phase.id: phase for phase in traverse.all_phases(bound.graph) if phase.id not in turned}
     faults: list[str] = []
     for index, phase in enumerate(plan.phases):
-        if phase.id in known and nameless(phase) != nameless(described(known[phase.id], bound.graph, numbers, phase.device)):
+        if phase.id in known and without_file_name(phase) != without_file_name(
+            describe_phase(known[phase.id], bound.graph, numbers, phase.device)
+        ):
             faults.append(_fault(f"phases[{index}]", phase.label, "another phase of the program"))
     return faults
 
 
-def single_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
+def single_device_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
     """The same of a plan of one device, which follows from the program alone, but for how many threads a machine has."""
     if len(plan.devices) != 1:
         return [_fault("devices", len(plan.devices), 1)]
-    return other_faults(plan, plan_one_device(bound, Device(HOME, "cpu", plan.devices[0].threads)))
+    return differing_parts(plan, plan_one_device(bound, Device(HOME, "cpu", plan.devices[0].threads)))
 
 
-def other_faults(plan: ExecutionPlan, right: ExecutionPlan) -> list[str]:
+def differing_parts(plan: ExecutionPlan, right: ExecutionPlan) -> list[str]:
     """What a plan says otherwise than the one that its program gives."""
     expected, said = _object(right), _object(plan)
     return [fault for part in sorted(expected) for fault in _differences(said[part], expected[part], part)]
@@ -368,7 +370,7 @@ def _short(value: object) -> str:
 #
 # The loops that a stored plan runs together, as the planner would have made them, to be judged with their ticks.
 
-def gangs_of(plan: ExecutionPlan, program: ProgramProblem, setting: CostContext) -> dict[PhaseId, DistributedLoop]:
+def distributed_loops_of(plan: ExecutionPlan, program: ProgramProblem, setting: CostContext) -> dict[PhaseId, DistributedLoop]:
     """The loops of `spread`.  NotOfThisProblem: they are no loops that could be run so."""
     loops = {phase.id: phase for phase in program.phases if isinstance(phase, Loop)}
     devices = {name: index for index, name in enumerate(program.problem.device_names())}
@@ -376,20 +378,20 @@ def gangs_of(plan: ExecutionPlan, program: ProgramProblem, setting: CostContext)
     for spread in plan.spread:
         parts = list(_parts(plan, spread.phase))
         stated = [step for _, step in parts if isinstance(step, LoopStep)]
-        one = turning(program.bound, loops[spread.phase], spread.axes, setting) if spread.phase in loops else None
+        one = iteration_template(program.bound, loops[spread.phase], spread.axes, setting) if spread.phase in loops else None
         if one is None or len(stated) != 1:
-            raise NotOfThisProblem(f"loop #{spread.phase} is not one that devices run together")
+            raise PlanMismatch(f"loop #{spread.phase} is not one that devices run together")
         rows = sorted((step.rows, devices[name]) for name, step in parts if step.rows is not None)
         mode = tuple((device, stop - first) for (first, stop), device in rows)
-        body = _planned(plan, stated[0].body, one.empty())
+        body = _planned(plan, stated[0].body, one.unscheduled())
         leave = None
         if stated[0].leave is not None:
-            leave = _planned(plan, stated[0].leave, left_by(one))
-        gangs[spread.phase] = DistributedLoop(spread, mode, body, leave, one.making)
+            leave = _planned(plan, stated[0].leave, gather_iteration(one))
+        gangs[spread.phase] = DistributedLoop(spread, mode, body, leave, one.first_run_overhead)
     return gangs
 
 
-def faults_of(gangs: Mapping[PhaseId, DistributedLoop]) -> Iterator[str]:
+def iteration_faults(gangs: Mapping[PhaseId, DistributedLoop]) -> Iterator[str]:
     """What is wrong with the schedules of iterations."""
     for id, gang in gangs.items():
         for one in gang.plans:
@@ -397,11 +399,11 @@ def faults_of(gangs: Mapping[PhaseId, DistributedLoop]) -> Iterator[str]:
             yield from (f"{fault.code.name}: an iteration of loop #{id}: {fault.message}" for fault in violations)
 
 
-def described_faults(gangs: Mapping[PhaseId, DistributedLoop]) -> Iterator[str]:
+def iteration_memory_faults(gangs: Mapping[PhaseId, DistributedLoop]) -> Iterator[str]:
     """Buffers and peaks of iterations that are not what their steps give."""
     for id, gang in gangs.items():
         for one in gang.plans:
-            expected = sub_plan_of(one.program, one.schedule, one.turn.live_out)
+            expected = sub_plan_of(one.program, one.schedule, one.iteration.live_out)
             for what, said, right in (
                 ("buffers", one.plan.buffers, expected.buffers),
                 ("peak", sorted(one.plan.peak), sorted(expected.peak)),

@@ -3,7 +3,7 @@
 A structured phase is cut along parallel axes, each shard then making its box of every result, or along its reduce axis, at
 block boundaries of the order of sums, each shard then making partial results.  A library phase is cut along the result
 axes of its signature.  Boxes (`plan`, Note [Boxes]) may cut several axes; plans cut one.  A loop whose body is element-wise on
-its state is cut like the structured phase that it is (`as_one`): every element goes through all turns by itself.
+its state is cut like the structured phase that it is (`merged_loop_body`): every element goes through all turns by itself.
 
 Nothing is cut whose sizes are known only when it runs, nor `random` (a value depends on its place in the whole), nor a gather
 that sorts, nor a reduction with a function whose result depends on how it is bracketed.
@@ -49,7 +49,7 @@ from ..plan.plan import (
     DeviceId,
     ExecutionPlan,
     JoinStep,
-    Lies,
+    LoopStateStorage,
     LoopStep,
     PlannedRegion,
     RunStep,
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 BLOCK: Final = 4096
 """Elements of a block of the order of sums: 16 rows of 256 lanes (phases.md, "Order of sums")."""
-MOST_PAIRS: Final = 200_000
+MAX_READER_PAIRS: Final = 200_000
 """Pieces times transfers of a value on a device up to which each piece has the end of its own readers."""
 _DEPENDS_ON_PLACE: Final = frozenset({"random"})
 
@@ -92,21 +92,21 @@ class Cut:
         return first * self.grain, min(stop * self.grain, self.size)
 
 
-def known(sizes: Iterable[Size]) -> tuple[int, ...] | None:
+def constant_sizes(sizes: Iterable[Size]) -> tuple[int, ...] | None:
     """Sizes as numbers; None if one is known only when run."""
     constants = [size.constant for size in sizes]
     return None if any(n is None for n in constants) else tuple(n for n in constants if n is not None)
 
 
 def shape_of(value: ValueId, types: Types) -> tuple[int, ...] | None:
-    return known(types[value].shape)
+    return constant_sizes(types[value].shape)
 
 
 def full_box(shape: Sequence[int]) -> Box:
     return tuple((0, size) for size in shape)
 
 
-def as_one(phase: Phase, types: Types) -> Phase:
+def merged_loop_body(phase: Phase, types: Types) -> Phase:
     """A loop with an element-wise body as one phase over its first state, its first reads; any other phase as it is."""
     if not isinstance(phase, Loop) or phase.trip.constant is None:
         return phase
@@ -119,15 +119,15 @@ def as_one(phase: Phase, types: Types) -> Phase:
 
 def reads_of(phase: Phase, types: Types) -> tuple[ValueId, ...]:
     """What the boxes of `operand_boxes` are of."""
-    return traverse.operands(as_one(phase, types))
+    return traverse.operands(merged_loop_body(phase, types))
 
 
 def space_of(phase: Phase, types: Types) -> tuple[int, ...] | None:
     """The extents that a box of the phase lies in; None if the phase has no boxes or an extent is not known."""
-    phase = as_one(phase, types)
+    phase = merged_loop_body(phase, types)
     match phase:
         case Structured():
-            return known(axis.size for axis in phase.axes)
+            return constant_sizes(axis.size for axis in phase.axes)
         case LibraryPhase() if phase.results:
             return shape_of(phase.results[0], types)
         case _:
@@ -136,7 +136,7 @@ def space_of(phase: Phase, types: Types) -> tuple[int, ...] | None:
 
 def cuts_of(phase: Phase, types: Types) -> tuple[Cut, ...]:
     """Every way to cut the phase along one axis into two rows or more."""
-    phase = as_one(phase, types)
+    phase = merged_loop_body(phase, types)
     space = space_of(phase, types)
     values = (*traverse.operands(phase), *traverse.results(phase))
     if space is None or 0 in space or any(shape_of(value, types) is None for value in values):
@@ -163,9 +163,9 @@ def axes_of(phase: Phase, types: Types) -> tuple[int, ...]:
     return tuple(cut.axis for cut in cuts_of(phase, types))
 
 
-def uncut_because(phase: Phase, types: Types) -> str:
+def reason_not_cut(phase: Phase, types: Types) -> str:
     """Why a phase that has no cuts has none; empty where it has too little to be cut, or only brings in, prints or saves."""
-    phase = as_one(phase, types)
+    phase = merged_loop_body(phase, types)
     values = (*traverse.operands(phase), *traverse.results(phase))
     if isinstance(phase, Input | Constant | Print | Output):
         return ""
@@ -207,19 +207,19 @@ def is_ordered(phase: Structured, value: ValueId, types: Types) -> bool:
     return scalars.is_ordered(function or "", kind)
 
 
-def slab(shape: Sequence[int], along: int | None, interval: tuple[int, int]) -> Box:
+def box_along_axis(shape: Sequence[int], along: int | None, interval: tuple[int, int]) -> Box:
     """The box that has an interval of one axis, and all of the others; None: all of all."""
     return tuple(interval if axis == along else (0, size) for axis, size in enumerate(shape))
 
 
 def box_of(cut: Cut, space: Sequence[int], first: int, stop: int) -> Box:
     """The box of rows [first, stop)."""
-    return slab(space, cut.axis, cut.interval(first, stop))
+    return box_along_axis(space, cut.axis, cut.interval(first, stop))
 
 
 def operand_boxes(phase: Phase, types: Types, box: Box) -> tuple[Box, ...]:
     """The box of each operand that a box of the phase reads, one a read of a structured phase, one an argument otherwise."""
-    phase = as_one(phase, types)
+    phase = merged_loop_body(phase, types)
     match phase:
         case Structured():
             space = [stop - start for start, stop in box]
@@ -249,7 +249,7 @@ def _all_of(value: ValueId, types: Types) -> Box:
 
 def result_boxes(phase: Phase, types: Types, box: Box) -> tuple[Box, ...]:
     """The box of each result that a box of the phase makes (of a reduction: once its partial results are combined)."""
-    phase = as_one(phase, types)
+    phase = merged_loop_body(phase, types)
     match phase:
         case Structured():
             return (box[: sum(a.kind is AxisKind.PARALLEL for a in phase.axes)],) * len(phase.results)
@@ -263,7 +263,7 @@ def result_boxes(phase: Phase, types: Types, box: Box) -> tuple[Box, ...]:
             return tuple(_all_of(value, types) for value in traverse.results(phase))
 
 
-def meet(a: Box | None, b: Box | None) -> bool:
+def boxes_overlap(a: Box | None, b: Box | None) -> bool:
     """Have two boxes of a value something in common?  None is all of it; what is the same meets, be it empty."""
     return a is None or b is None or a == b or all(max(p[0], q[0]) < min(p[1], q[1]) for p, q in zip(a, b, strict=True))
 
@@ -293,7 +293,7 @@ def subtrees(first: int, stop: int, blocks: int) -> tuple[tuple[int, int], ...]:
     return tuple(intervals)
 
 
-def most_subtrees(blocks: int) -> int:
+def max_subtrees(blocks: int) -> int:
     """At most so many subtrees make up any interval."""
     return max(1, 2 * (blocks - 1).bit_length() - 1) if blocks > 1 else 1
 
@@ -307,12 +307,12 @@ Part = tuple[int, LoopStep | JoinStep]
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class SharedLoop:
     """A loop as the queues of a plan run it: the step that states it, a turn, what follows the last one, and all steps."""
 
     step: LoopStep
-    turn: LoopIteration
-    leave: LoopIteration | None
+    iteration: LoopIteration
+    epilogue: LoopIteration | None
     parts: tuple[Part, ...]
 
     def rows_on(self, plan: ExecutionPlan) -> dict[DeviceId, tuple[int, int]]:
@@ -320,20 +320,20 @@ class Shared:
 
     def boxes(self, rows: tuple[int, int]) -> list[Box]:
         """The box of each state on a device that has those rows."""
-        return [box_of_state(self.turn, index, rows) for index in range(len(self.turn.axes))]
+        return [box_of_state(self.iteration, index, rows) for index in range(len(self.iteration.axes))]
 
 
 def box_of_state(iteration: LoopIteration, index: int, rows: tuple[int, int]) -> Box:
     """Rows of a state, or all of it where it is not cut."""
     shape = [size.constant or 0 for size in iteration.bound.graph.types[iteration.next[index]].shape]
-    return slab(shape, iteration.axes[index], rows)
+    return box_along_axis(shape, iteration.axes[index], rows)
 
 
 def is_shared(step: Step) -> bool:
     return isinstance(step, JoinStep) or (isinstance(step, LoopStep) and step.rows is not None)
 
 
-def shared_loops(plan: ExecutionPlan, bound: BoundGraph) -> dict[PhaseId, Shared]:
+def shared_loops(plan: ExecutionPlan, bound: BoundGraph) -> dict[PhaseId, SharedLoop]:
     """The loops that queues of the plan run together."""
     from ...graph.iteration_graph import exit_graph, iteration_of
 
@@ -344,23 +344,23 @@ def shared_loops(plan: ExecutionPlan, bound: BoundGraph) -> dict[PhaseId, Shared
                 parts_of_loop.setdefault(step.phase, []).append((which, step))
     phases = {phase.id: phase for phase in bound.graph.phases}
     axes = {spread.phase: spread.axes for spread in plan.spread}
-    result: dict[PhaseId, Shared] = {}
+    result: dict[PhaseId, SharedLoop] = {}
     for id, parts in parts_of_loop.items():
         phase, states = phases.get(id), [step for _, step in parts if isinstance(step, LoopStep)]
         known = isinstance(phase, Loop) and len(states) == 1 and len(axes.get(id, ())) == len(phase.initial)
-        if known and isinstance(phase, Loop) and _able(phase, axes[id], bound):
+        if known and isinstance(phase, Loop) and _is_partitionable(phase, axes[id], bound):
             iteration = iteration_of(bound, phase, axes[id])
-            result[id] = Shared(states[0], iteration, exit_graph(bound, phase, iteration) if None in iteration.axes else None,
+            result[id] = SharedLoop(states[0], iteration, exit_graph(bound, phase, iteration) if None in iteration.axes else None,
                 tuple(parts))
     return result
 
 
-def _able(loop: Loop, axes: Sequence[int | None], bound: BoundGraph) -> bool:
+def _is_partitionable(loop: Loop, axes: Sequence[int | None], bound: BoundGraph) -> bool:
     ranks = [len(bound.graph.types[value].shape) for value in loop.initial]
     return loop.trip.constant is not None and all(axis is None or axis < rank for axis, rank in zip(axes, ranks, strict=True))
 
 
-def length(plan: SubPlan) -> int:
+def iteration_ticks(plan: SubPlan) -> int:
     """The ticks of a turn."""
     steps = [step for queue in plan.queues for step in queue.steps]
     ends = (step.arrive if isinstance(step, TransferStep) else getattr(step, "end", 0) for step in steps)
@@ -379,27 +379,27 @@ def stores_of(plan: ExecutionPlan) -> tuple[DeviceId, ...]:
     return tuple(device.id for device in plan.devices if device.backend == STORE)
 
 
-def in_files(phase: Phase) -> tuple[str, ValueId] | None:
+def stored_value(phase: Phase) -> tuple[str, ValueId] | None:
     """What may lie in a store: its name there, and its value."""
     match phase:
         case Input():
             return phase.name, phase.result
         case Output():
-            return written_as(phase.name), phase.arg
+            return output_store_name(phase.name), phase.arg
         case _:
             return None
 
 
-def written_as(output: str) -> str:
+def output_store_name(output: str) -> str:
     return f"output {output}"
 
 
-def lying_in(plan: ExecutionPlan, bound: BoundGraph) -> dict[str, str]:
+def stored_on(plan: ExecutionPlan, bound: BoundGraph) -> dict[str, str]:
     """What lies in stores, by name."""
     stores = stores_of(plan)
     if not stores:
         return {}
-    names = {phase.id: files[0] for phase in bound.graph.phases if (files := in_files(phase)) is not None}
+    names = {phase.id: files[0] for phase in bound.graph.phases if (files := stored_value(phase)) is not None}
     return {
         names[step.phase]: str(queue.device) for queue in plan.main.queues if queue.device in stores
         for step in queue.steps if isinstance(step, RunStep) and step.phase in names
@@ -439,7 +439,7 @@ def _planned(phase: Loop | Fold | Map, lowered: Region | NotLowerable) -> Planne
 
     if isinstance(lowered, NotLowerable):
         return PlannedRegion(phase.id, (), False, str(lowered))
-    states = tuple(Lies.TWO_BUFFERS if doubled else Lies.IN_PLACE for doubled in lowered.states)
+    states = tuple(LoopStateStorage.TWO_BUFFERS if doubled else LoopStateStorage.IN_PLACE for doubled in lowered.states)
     return PlannedRegion(phase.id, states, lowered.cells, "")
 
 

@@ -1,8 +1,8 @@
 """Bytes that a structured phase needs while it runs, beside its operands and results.
 
-NumPy computes in slices of an eighth of `TEAM_POINTS` points (a half where they are reduced), small spaces in one.  Kernels pack
-operands in that room, of which large spaces have four times as much, whatever the team, so that a plan says the same on every
-machine.
+NumPy computes in slices of an eighth of `LARGE_SPACE_POINTS` points (a half where they are reduced), small spaces in one.
+Kernels pack operands in that room, of which large spaces have four times as much, whatever the team, so that a plan says the
+same on every machine.
 Counted at the most values that are alive at once, plus what compound functions use inside.  Reads that no strides may say (a
 ravel of a broadcast) are copied slice by slice, and count as what is computed does; what is computed once from such reads has
 copies of them beside it.
@@ -37,19 +37,19 @@ from ...graph.projections import frame_of
 from ...graph.scratch import right_fold
 from ...graph.symbolic_costs import cost_of, upper_bound_of
 from ...scalar.function_table import ROWS
-from ..plan.plan import ALIGNMENT, Step, SubPlan, inside
+from ..plan.plan import ALIGNMENT, Step, SubPlan, sub_plans
 
-TEAM_POINTS: Final = 1 << 18
+LARGE_SPACE_POINTS: Final = 1 << 18
 """Points that large spaces have room for, twice as many where they are reduced."""
-ROWS_POINTS: Final = 1 << 15
+CHAIN_POINTS: Final = 1 << 15
 """Points of the rows of a chain that are done together, or one row."""
-ALONE_BELOW: Final = 1 << 19
+SMALL_SPACE_POINTS: Final = 1 << 19
 """Spaces of fewer points have room for a quarter of that."""
 SUM_POINTS: Final = 1 << 20
 """Items that are summed at once."""
 LANES: Final = 256
 BLOCK: Final = 4096
-_INSIDE: Final = 3
+_INNER_ARRAYS: Final = 3
 """Arrays of a slice that one compound function may hold inside."""
 
 
@@ -59,15 +59,15 @@ def workspace(phase: Structured, number: Callable[[Size], int], scattered: Conta
     sizes = [number(axis.size) for axis in phase.axes]
     points = prod(sizes)
     reduces = any(r.reduction is not None for r in phase.results)
-    lanes = _lane_bytes(points, sizes[-1]) + number(_one_by_one(phase)) if reduces else 0
-    undivided = number(_whole(phase)) if phase.reads else 0
+    lanes = _lane_bytes(points, sizes[-1]) + number(_sequential_bytes(phase)) if reduces else 0
+    undivided = number(_bytes_computed_once(phase)) if phase.reads else 0
     deferred = deferred_bytes(phase, scattered)
     if not applied:
         undivided = undivided if reduces else 0
         if not deferred:
             return lanes + undivided
-    each, most = _each(phase, applied, deferred, reduces=reduces)
-    at_once = points if _is_one_by_one(phase) else most if points >= ALONE_BELOW else most // 4
+    each, most = _bytes_per_point(phase, applied, deferred, reduces=reduces)
+    at_once = points if _is_sequential_reduction(phase) else most if points >= SMALL_SPACE_POINTS else most // 4
     return min(points, at_once) * each + lanes + undivided
 
 
@@ -75,7 +75,7 @@ def rows_workspace(phase: Structured, number: Callable[[Size], int], scattered: 
     """Scratch bytes of a chain along rows (`graph.chains`): of the rows that are done together."""
     sizes = [number(axis.size) for axis in phase.axes]
     applied = [node for node in phase.body if isinstance(node, ApplyNode)]
-    each, _ = _each(phase, applied, deferred_bytes(phase, scattered), reduces=False)
+    each, _ = _bytes_per_point(phase, applied, deferred_bytes(phase, scattered), reduces=False)
     results = sum(getattr(phase.body[r.node], "kind", Kind.I64).bytes for r in phase.results)
     in_work = rows_points(prod(sizes), sizes[-1])
     return in_work * (each + results) + _lane_bytes(in_work, sizes[-1])
@@ -83,7 +83,7 @@ def rows_workspace(phase: Structured, number: Callable[[Size], int], scattered: 
 
 def rows_points(points: int, row: int) -> int:
     """Points that are done together: few enough that a chain needs no more memory than its members one by one."""
-    return max(row, min(ROWS_POINTS, points // 4))
+    return max(row, min(CHAIN_POINTS, points // 4))
 
 
 def deferred_bytes(phase: Structured, scattered: Container[ValueId] = ()) -> dict[int, int]:
@@ -111,7 +111,7 @@ def _copies(read: Read, scattered: Container[ValueId]) -> int:
     return copies
 
 
-def _whole(phase: Structured) -> Size:
+def _bytes_computed_once(phase: Structured) -> Size:
     """Bytes of what is made once for all slices: nodes that do not vary on every axis, what they read of a reshape, padded copies
     of what is read with fills."""
     rank = len(phase.axes)
@@ -137,7 +137,7 @@ def _whole(phase: Structured) -> Size:
         if isinstance(node, ApplyNode) and on != full:
             items = product(sizes[axis] for axis in sorted(on))
             total = total + items * node.kind.bytes
-            inside = upper_bound_of(inside, items * _inside(phase, node))
+            inside = upper_bound_of(inside, items * _inner_bytes(phase, node))
             once.update(node.args)
     total = total + inside
     for node_index, node in enumerate(phase.body):
@@ -192,14 +192,14 @@ def _padded(stage: Affine, points: Size) -> Size:
     return points * (3 + 16 * len(stage.indices))
 
 
-def _each(
+def _bytes_per_point(
     phase: Structured, applied: Sequence[ApplyNode | AxisNode], deferred: Mapping[int, int], *, reduces: bool
 ) -> tuple[int, int]:
     """Bytes a point of a slice, and the most points."""
-    inside = max((_inside(phase, node) for node in applied), default=0)
+    inside = max((_inner_bytes(phase, node) for node in applied), default=0)
     widest = max((node.kind.bytes if isinstance(node, ApplyNode) else 8 for node in applied), default=8)
     live = _live_bytes(phase, deferred, counts_results=reduces) + inside
-    return live, TEAM_POINTS * 2 if reduces else TEAM_POINTS * 8 // widest
+    return live, LARGE_SPACE_POINTS * 2 if reduces else LARGE_SPACE_POINTS * 8 // widest
 
 
 SMALL_PRODUCTS: Final = 1 << 22
@@ -209,7 +209,7 @@ _READ_IN_PLACE: Final = frozenset({
 })  # fmt: skip
 
 
-def copied(phase: LibraryPhase, scattered: Container[ValueId], types: Mapping[ValueId, ArrayType]) -> list[ValueId]:
+def copied_operands(phase: LibraryPhase, scattered: Container[ValueId], types: Mapping[ValueId, ArrayType]) -> list[ValueId]:
     """The operands that a library op copies because they may not lie in rows."""
     if phase.op in _READ_IN_PLACE:
         return []
@@ -232,24 +232,24 @@ def workspace_bound(phase: Structured, scattered: Container[ValueId] = ()) -> Si
     applied = [node for node in phase.body if isinstance(node, ApplyNode | AxisNode)]
     points = product(upper_bound(axis.size) for axis in phase.axes)
     reduces = any(r.reduction is not None for r in phase.results)
-    lanes = minimum(points, SUM_POINTS) * (_INSIDE * 8 // 2) + quotient(points, BLOCK) * 16 + 1 if reduces else ZERO
-    lanes = lanes + _one_by_one(phase)
-    undivided = _whole(phase) if phase.reads else ZERO
+    lanes = minimum(points, SUM_POINTS) * (_INNER_ARRAYS * 8 // 2) + quotient(points, BLOCK) * 16 + 1 if reduces else ZERO
+    lanes = lanes + _sequential_bytes(phase)
+    undivided = _bytes_computed_once(phase) if phase.reads else ZERO
     deferred = deferred_bytes(phase, scattered)
     if not applied:
         undivided = undivided if reduces else ZERO
         if not deferred:
             return lanes + undivided
-    each, most = _each(phase, applied, deferred, reduces=reduces)
-    return (points if _is_one_by_one(phase) else minimum(points, most)) * each + lanes + undivided
+    each, most = _bytes_per_point(phase, applied, deferred, reduces=reduces)
+    return (points if _is_sequential_reduction(phase) else minimum(points, most)) * each + lanes + undivided
 
 
-def _is_one_by_one(phase: Structured) -> bool:
+def _is_sequential_reduction(phase: Structured) -> bool:
     """Does it reduce from the right?  Slices have the whole of the reduced axis then."""
     return any(is_sequential(result.reduction or "") for result in phase.results)
 
 
-def _one_by_one(phase: Structured) -> Size:
+def _sequential_bytes(phase: Structured) -> Size:
     """What reductions from the right take."""
     total = ZERO
     for result in phase.results:
@@ -263,18 +263,18 @@ def _one_by_one(phase: Structured) -> Size:
 
 def _lane_bytes(points: int, length: int) -> int:
     """Lanes and block partials of the order of sums, for the items summed at once."""
-    lanes = -(-min(points, SUM_POINTS) * min(length, LANES) * _INSIDE * 8 // (2 * max(min(length, BLOCK), 1)))
+    lanes = -(-min(points, SUM_POINTS) * min(length, LANES) * _INNER_ARRAYS * 8 // (2 * max(min(length, BLOCK), 1)))
     return lanes + points // BLOCK * 16
 
 
-def _inside(phase: Structured, node: ApplyNode | AxisNode) -> int:
+def _inner_bytes(phase: Structured, node: ApplyNode | AxisNode) -> int:
     """Bytes an item that a function holds inside."""
     if isinstance(node, AxisNode):
         return 0
     kinds = [node.kind, *(getattr(phase.body[arg], "kind", Kind.I64) for arg in node.args)]
     if any(kind.is_complex for kind in kinds):
-        return (ROWS[node.function].held_complex if node.function in ROWS else 2 * _INSIDE) * 16
-    return (ROWS[node.function].held if node.function in ROWS else _INSIDE) * 8
+        return (ROWS[node.function].held_complex if node.function in ROWS else 2 * _INNER_ARRAYS) * 16
+    return (ROWS[node.function].held if node.function in ROWS else _INNER_ARRAYS) * 8
 
 
 def _live_bytes(phase: Structured, deferred: Mapping[int, int], *, counts_results: bool) -> int:
@@ -355,7 +355,7 @@ class Numbers:
         return max(a, b)
 
     def rounded(self, count: int) -> int:
-        return rounded(count)
+        return rounded_to_alignment(count)
 
     def never_less(self, a: int, b: int) -> bool:
         return a >= b
@@ -364,7 +364,7 @@ class Numbers:
         return workspace(phase, self.cap, scattered)
 
 
-def scratch_within(
+def phase_scratch_bytes(
     phase: Phase, bodies: Sequence[Amount], types: Mapping[ValueId, ArrayType], amounts: Amounts[Amount],
     scattered: Container[ValueId] = (),
 ) -> Amount:  # fmt: skip
@@ -382,16 +382,16 @@ def scratch_within(
             return held(phase.body.params) + most
         case LibraryPhase():
             scratch = amounts.number(cost_of(phase, types).scratch)
-            return amounts.rounded(scratch) + held(copied(phase, scattered, types))
+            return amounts.rounded(scratch) + held(copied_operands(phase, scattered, types))
         case Structured():
             return amounts.rounded(amounts.workspace(phase, scattered))
         case _:
             return most
 
 
-def scratch_of(step: Step, phase: Phase, types: Mapping[ValueId, ArrayType], numbers: Numbers) -> int:
+def step_scratch_bytes(step: Step, phase: Phase, types: Mapping[ValueId, ArrayType], numbers: Numbers) -> int:
     """The same of a step of a plan."""
-    return scratch_within(phase, [peak_of(body) for body in inside(step)], types, numbers)
+    return phase_scratch_bytes(phase, [peak_of(body) for body in sub_plans(step)], types, numbers)
 
 
 def peak_of(plan: SubPlan) -> int:
@@ -399,12 +399,12 @@ def peak_of(plan: SubPlan) -> int:
     return max((size for _, size in plan.peak), default=0)
 
 
-def rounded(count: int) -> int:
+def rounded_to_alignment(count: int) -> int:
     """The memory that a buffer of so many bytes takes."""
     return -(-count // ALIGNMENT) * ALIGNMENT
 
 
-def first_gap(taken: Iterable[tuple[int, int]], size: int) -> int:
+def first_fit(taken: Iterable[tuple[int, int]], size: int) -> int:
     """Where so many bytes lie by first fit; what is `taken` is in the order of addresses."""
     offset = 0
     for start, stop in taken:

@@ -304,7 +304,7 @@ Scale: TypeAlias = Callable[[float], float]
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class FrontDrawing:
     """`points`: (nanoseconds, value, what is said of it); `floors`: (nanoseconds, value): none of the `plans` within that time is
     below; `over`: which plans these are."""
 
@@ -316,7 +316,7 @@ class Drawn:
     over: tuple[str, ...] = ()
 
 
-def fronts_svg(fronts: Sequence[Drawn]) -> str:
+def fronts_svg(fronts: Sequence[FrontDrawing]) -> str:
     """One panel a front, one below the other."""
     height = HEIGHT * max(1, len(fronts))
     lines = [
@@ -339,7 +339,7 @@ _PARETO_STYLE: Final = (
 )
 
 
-def _panel(front: Drawn) -> Iterator[str]:
+def _panel(front: FrontDrawing) -> Iterator[str]:
     yield f'<text x="10" y="22" class="title">{escape(front.title)}</text>'
     if not front.points:
         yield f'<text x="{PARETO_LEFT}" y="{PARETO_TOP + 20}" class="note">no plan</text>'

@@ -38,8 +38,8 @@ from ..plan.plan import (
     TransferStep,
     WaitStep,
     box_text,
-    inside,
     phases_of,
+    sub_plans,
 )
 from ..plan.plan_text import bytes_text, chunks_text, has_other_axes, space_lines, time_text as nanoseconds_text
 from ..problem import Problem
@@ -150,7 +150,7 @@ class TimeAxis(Enum):
 
 @dataclass(frozen=True, slots=True)
 class GanttChart:
-    """`inside`: of steps that have steps inside, such as a turn of a loop, whose ticks count from its start."""
+    """`sub_plans`: of steps that have steps inside, such as a turn of a loop, whose ticks count from its start."""
 
     title: str
     notes: tuple[str, ...]
@@ -190,7 +190,7 @@ def with_critical_path(lanes: Sequence[Lane]) -> tuple[Lane, ...]:
     return tuple(replace(lane, bars=tuple(replace(b, critical=b.key in marked) for b in lane.bars)) for lane in lanes)
 
 
-def merged(lanes: Sequence[Lane]) -> tuple[tuple[Lane, ...], int]:
+def merge_equal_lanes(lanes: Sequence[Lane]) -> tuple[tuple[Lane, ...], int]:
     """Equal lanes once, at most MOST_LANES of them, and how many lanes are not shown.  See Note [Many lanes]."""
     lanes_by_key: dict[object, Lane] = {}
     for lane in lanes:
@@ -262,7 +262,7 @@ class _PlanReader:
         timed = any(bar.arrive for lane in lanes for bar in lane.bars)
         lanes = lanes if timed else [_in_order(lane) for lane in lanes]
         marked = with_critical_path(lanes)
-        shown, hidden = merged(marked)
+        shown, hidden = merge_equal_lanes(marked)
         prediction = plan.prediction if self.main is plan.main else None
         makespan = max((b.arrive for lane in lanes for b in lane.bars), default=0)
         arrows = tuple(Arrow(fence, self.fences[fence], key) for fence, key in self.waits if self.fences.get(fence))
@@ -308,7 +308,7 @@ class _PlanReader:
 
     def inside(self) -> Iterator[GanttChart]:
         """An iteration of each loop, the arms of each branch, the cell of each map."""
-        parts = [(step, part) for queue in self.main.queues for step in queue.steps for part in inside(step)]
+        parts = [(step, part) for queue in self.main.queues for step in queue.steps for part in sub_plans(step)]
         for step, part in parts[:MOST_INSIDE]:
             phase = next((self.phases[id] for id in phases_of(step) if id in self.phases), None)
             name = "a step" if phase is None else _titled(phase)
@@ -452,7 +452,7 @@ def chart_of_answer(problem: Problem, answer: Answer, name: str = "") -> GanttCh
     assert schedule is not None, "an impossible problem has no picture"
     names = problem.device_names()
     lanes = with_critical_path(_lanes(problem, schedule, names))
-    shown, hidden = merged(lanes)
+    shown, hidden = merge_equal_lanes(lanes)
     baselines = [f"{b.name} {b.ticks}" for b in answer.baselines if b.ticks is not None]
     notes = [f"lower bound {answer.lower_bound} ticks · {answer.status.value}"] + (
         [f"baselines: {', '.join(baselines)}"] if baselines else []

@@ -13,7 +13,7 @@ from html import escape
 from typing import Final
 
 from ..plan.plan_text import bytes_text
-from .gantt import Drawn, colour, fronts_svg, gantt_svg
+from .gantt import FrontDrawing, colour, fronts_svg, gantt_svg
 from .gantt_model import ChartNode, GanttChart, time_text
 
 # ---------------------------------------------------------------------------------------------------- graph
@@ -158,7 +158,7 @@ def plan_page(chart: GanttChart) -> str:
     ])  # fmt: skip
 
 
-def front_page(front: Drawn, charts: Sequence[GanttChart]) -> str:
+def front_page(front: FrontDrawing, charts: Sequence[GanttChart]) -> str:
     """The page of a front: the plans as points, and each plan folded up below."""
     lines = [
         "<p>Each point is a verified plan; right of and above the blue line a plan reaches everything, below the green one "

@@ -53,11 +53,11 @@ class PlannedForm:
 
 
 Planner: TypeAlias = Callable[[Problem, Budget], Answer]
-Former: TypeAlias = Callable[[frozenset[int]], Problem]
+ProblemFactory: TypeAlias = Callable[[frozenset[int]], Problem]
 
 
 def plan_selects(
-    problem: Problem, budget: Budget = DEFAULT, plan: Planner = plan_objectives, form: Former | None = None,
+    problem: Problem, budget: Budget = DEFAULT, plan: Planner = plan_objectives, form: ProblemFactory | None = None,
     together: int = MOST_TOGETHER, trial: Budget | None = None,
 ) -> PlannedForm:  # fmt: skip
     """The best form of the problem's selects with its plan.
@@ -77,14 +77,14 @@ def plan_selects(
             planned = _best(problem, [at_once | {index}, at_once - {index}], trial or budget, plan, former)
             spoken = problem.selects[index].phase in planned.answer.speculated
             at_once = at_once - {index} if spoken else at_once | {index}
-    return _partly(_best(problem, [at_once], budget, plan, former))
+    return _without_bound(_best(problem, [at_once], budget, plan, former))
 
 
 def _options(problem: Problem, select: Select) -> tuple[bool, ...]:
     """Whether it may be late: True, False, in the order of preference among equals (late needs fewer devices and waits)."""
     if has_effect(problem, select):
         return (True,)
-    spoken = any(speaks_within(directive, select) for directive in problem.directives)
+    spoken = any(requires_both_arms(directive, select) for directive in problem.directives)
     if spoken or not _kinds(problem, select):
         return (False,)
     return (True, False)
@@ -95,7 +95,7 @@ def has_effect(problem: Problem, select: Select) -> bool:
     return any(problem.phases[phase].effect for phase in (*select.then, *select.otherwise))
 
 
-def speaks_within(directive: Directive, select: Select) -> bool:
+def requires_both_arms(directive: Directive, select: Select) -> bool:
     """Does a directive ask of a select, or of single phases of its arms, what can only be obeyed if both arms run?"""
     arms = {*select.then, *select.otherwise}
     match directive:
@@ -115,7 +115,9 @@ def speaks_within(directive: Directive, select: Select) -> bool:
             return False
 
 
-def _best(problem: Problem, forms: Iterable[frozenset[int]], budget: Budget, plan: Planner, former: Former) -> PlannedForm:
+def _best(
+    problem: Problem, forms: Iterable[frozenset[int]], budget: Budget, plan: Planner, former: ProblemFactory
+) -> PlannedForm:
     planned: list[PlannedForm] = []
     for late in forms:
         form = former(late)
@@ -134,7 +136,7 @@ def _best(problem: Problem, forms: Iterable[frozenset[int]], budget: Budget, pla
     return replace(best, answer=replace(answer, status=status, lower_bound=bound, proof=proof))
 
 
-def _partly(planned: PlannedForm) -> PlannedForm:
+def _without_bound(planned: PlannedForm) -> PlannedForm:
     """Of many selects not every combination was planned, so nothing is known of the others but that time cannot be negative."""
     answer = planned.answer
     if answer.schedule is None:
@@ -179,7 +181,7 @@ def _late(problem: Problem, select: Select) -> Problem:
     for phase in gone:
         renumbered[phase] = renumbered[select.phase]
     phases = tuple(
-        _chosen(problem, select) if index == select.phase else phase
+        _late_phase(problem, select) if index == select.phase else phase
         for index, phase in enumerate(problem.phases) if index not in gone
     )  # fmt: skip
     inside = gone | {select.phase}
@@ -190,23 +192,23 @@ def _late(problem: Problem, select: Select) -> Problem:
         undivided = edge.whole or edge.target in inside
         moved = replace(edge, source=renumbered[edge.source], target=renumbered[edge.target], whole=undivided)
         key = (moved.source, moved.target)
-        edges[key] = _joined(problem, edges[key], moved) if key in edges else moved
+        edges[key] = _merged_edges(problem, edges[key], moved) if key in edges else moved
     others = (each for each in problem.selects if each.phase not in inside)
     return replace(
         problem, phases=phases, edges=tuple(edges.values()),
-        directives=tuple(_moved(problem.directives, renumbered, renumbered[select.phase])),
+        directives=tuple(_renumbered_directives(problem.directives, renumbered, renumbered[select.phase])),
         selects=tuple(_renumbered(each, renumbered) for each in others),
     )  # fmt: skip
 
 
-def _joined(problem: Problem, first: Edge, second: Edge) -> Edge:
+def _merged_edges(problem: Problem, first: Edge, second: Edge) -> Edge:
     """Two reads of one output by one phase: the more of each."""
     size = None if first.bytes is None or second.bytes is None else max(first.bytes, second.bytes)
     ticks = first.ticks if second.ticks is None else max(first.ticks or 0, second.ticks)
     return replace(first, bytes=size, ticks=ticks, whole=first.whole or second.whole, halo=max(first.halo, second.halo))
 
 
-def _chosen(problem: Problem, select: Select) -> PhaseTask:
+def _late_phase(problem: Problem, select: Select) -> PhaseTask:
     """One of the arms, whichever: the ticks and the memory of the larger."""
     task = problem.phases[select.phase]
     arms = [[problem.phases[phase] for phase in arm] for arm in (select.then, select.otherwise)]
@@ -230,8 +232,8 @@ def _renumbered(select: Select, to: dict[int, PhaseIndex]) -> Select:
     return Select(to[select.phase], to[select.condition], each(select.then), each(select.otherwise))
 
 
-def _moved(directives: Iterable[Directive], to: dict[int, PhaseIndex], chosen: PhaseIndex) -> Iterator[Directive]:
-    """The directives of the new phases; none of them `speaks_within` the select, and what one step does is not cut."""
+def _renumbered_directives(directives: Iterable[Directive], to: dict[int, PhaseIndex], chosen: PhaseIndex) -> Iterator[Directive]:
+    """The directives of the new phases; none of them `requires_both_arms` the select, and what one step does is not cut."""
 
     def each(phases: Iterable[PhaseIndex]) -> tuple[PhaseIndex, ...]:
         return tuple(dict.fromkeys(to[phase] for phase in phases))

@@ -37,7 +37,7 @@ from ..problem import (
 )
 from ..solution import Decisions, Mode, Schedule
 from ..timeline.serial_sgs import Timer, decisions_of
-from .list_scheduling import at_home, retime
+from .list_scheduling import at_home, best_timing
 from .strategy import MOST_DEVICES, Budget, SearchContext, Strategy
 
 # ---------------------------------------------------------------------------------------------------- pipelined chunks
@@ -57,7 +57,7 @@ SHARE: Final = 5
 """Chunks are tried where copies take one part in so many of the schedule."""
 
 
-def chunked(problem: Problem) -> frozenset[int]:
+def chunkable_phases(problem: Problem) -> frozenset[int]:
     """The phases that may have chunks.  See Note [Chunks] of `problem`."""
     limits = restrictions(problem)
     return frozenset(
@@ -66,7 +66,7 @@ def chunked(problem: Problem) -> frozenset[int]:
     )  # fmt: skip
 
 
-def pays(problem: Problem, schedule: Schedule | None) -> bool:
+def may_help(problem: Problem, schedule: Schedule | None) -> bool:
     """May chunks be of use to a problem whose best schedule of whole shards is this (None: there is none)?"""
     if problem.chunks == 1 or len(problem.phases) > MOST_PHASES or not any(task.rows > 1 for task in problem.phases):
         return False
@@ -105,14 +105,14 @@ def _starts(context: SearchContext) -> Iterator[Decisions]:
     )  # fmt: skip
     instant = replace(roomy, links=tuple(replace(link, bytes_per_tick=None) for link in problem.links))
     for relaxed in (roomy, instant):
-        planned = None if context.plan_other is None else context.plan_other(relaxed, SEARCH).schedule
+        planned = None if context.solve_subproblem is None else context.solve_subproblem(relaxed, SEARCH).schedule
         if planned is not None:
             yield decisions_of(problem, planned)
     for one in context.ranked():
         yield one.decisions
 
 
-def in_chunks(timer: Timer, modes: Sequence[Mode], count: int, phases: Sequence[int]) -> tuple[Mode, ...]:
+def split_into_chunks(timer: Timer, modes: Sequence[Mode], count: int, phases: Sequence[int]) -> tuple[Mode, ...]:
     """The modes with `count` equal chunks for each shard of these phases."""
     chunked = list(modes)
     for p in phases:
@@ -128,7 +128,7 @@ def in_chunks(timer: Timer, modes: Sequence[Mode], count: int, phases: Sequence[
 
 def _cuttable(timer: Timer, modes: Sequence[Mode]) -> Iterator[tuple[int, ...]]:
     """Phases to be cut: those with shards away from home, then all but those that are tied to it, then these too."""
-    every = [p for p in sorted(chunked(timer.problem)) if not timer.problem.phases[p].effect]
+    every = [p for p in sorted(chunkable_phases(timer.problem)) if not timer.problem.phases[p].effect]
     able = [p for p in every if not timer.problem.phases[p].home]
     away = [p for p in able if any(device != timer.home for device, _ in modes[p])]
     yield from (phases for phases in dict.fromkeys((tuple(away), tuple(able), tuple(every))) if phases)
@@ -147,7 +147,7 @@ def _in_chunks(context: SearchContext) -> None:
     if incumbent.schedule is None:
         _cut_anywhere(context, tuple(different.values()))
     if incumbent.schedule is not None and len(incumbent.schedule.shards) > len(timer.problem.phases):
-        _mend(context, decisions_of(timer.problem, incumbent.schedule))
+        _merge_chunks(context, decisions_of(timer.problem, incumbent.schedule))
 
 
 def _cut(context: SearchContext, start: Decisions) -> None:
@@ -157,7 +157,7 @@ def _cut(context: SearchContext, start: Decisions) -> None:
             break  # what is at home anyway is cut for the memory alone
         best: int | None = None
         for count in counts(context.timer.problem):
-            makespan = _laid_out(context, start, count, phases)
+            makespan = _decode_in_chunks(context, start, count, phases)
             if makespan is not None and best is not None and makespan >= best:
                 break
             best = makespan if makespan is not None else best
@@ -168,7 +168,7 @@ def _cut_anywhere(context: SearchContext, starts: Sequence[Decisions]) -> None:
     schedule."""
     timer, incumbent = context.timer, context.incumbent
     phases = range(len(timer.problem.phases))
-    able = [p for p in sorted(chunked(timer.problem)) if not timer.problem.phases[p].effect]
+    able = [p for p in sorted(chunkable_phases(timer.problem)) if not timer.problem.phases[p].effect]
     if len(phases) > MOST_ORDERED or any(timer.problem.phases[p].rows > MOST_ROWS for p in able):
         return
     modes = dict.fromkeys(one.modes for one in (*starts, *(home.decisions for home in at_home(context.costs))))
@@ -179,7 +179,7 @@ def _cut_anywhere(context: SearchContext, starts: Sequence[Decisions]) -> None:
         for order in permutations(phases)
     )
     for decisions in islice(tried, MOST_TRIED):
-        incumbent.offer(retime(timer, "chunks of any rows", decisions).schedule)
+        incumbent.offer(best_timing(timer, "chunks of any rows", decisions).schedule)
         if incumbent.schedule is not None:
             return
 
@@ -199,14 +199,14 @@ def counts(problem: Problem) -> list[int]:
     return [*(count for count in COUNTS if count < most), most]
 
 
-def _laid_out(context: SearchContext, start: Decisions, count: int, phases: Sequence[int]) -> int | None:
-    decisions = replace(start, modes=in_chunks(context.timer, start.modes, count, phases))
-    candidate = retime(context.timer, f"{count} chunks", decisions)
+def _decode_in_chunks(context: SearchContext, start: Decisions, count: int, phases: Sequence[int]) -> int | None:
+    decisions = replace(start, modes=split_into_chunks(context.timer, start.modes, count, phases))
+    candidate = best_timing(context.timer, f"{count} chunks", decisions)
     context.incumbent.offer(candidate.schedule)
     return candidate.ticks
 
 
-def _mend(context: SearchContext, best: Decisions) -> None:
+def _merge_chunks(context: SearchContext, best: Decisions) -> None:
     """Whatever phase is no worse whole, is whole."""
     timer, incumbent = context.timer, context.incumbent
     for p, mode in enumerate(best.modes):
@@ -216,14 +216,14 @@ def _mend(context: SearchContext, best: Decisions) -> None:
         if len(together) == len(mode) or incumbent.schedule is None:
             continue
         decisions = replace(best, modes=(*best.modes[:p], tuple(together.items()), *best.modes[p + 1 :]))
-        candidate = retime(timer, "fewer chunks", decisions)
+        candidate = best_timing(timer, "fewer chunks", decisions)
         if candidate.schedule is not None and candidate.schedule.makespan <= incumbent.schedule.makespan:
             incumbent.schedule, best = candidate.schedule, candidate.decisions
 
 
 IN_CHUNKS: Final = Strategy(
     "chunks", "chunks in sequence: whole shards cut into equal parts, of which copies overlap with the work of others",
-    _in_chunks, lambda context: context.problem.chunks > 1, of_chunks=True,
+    _in_chunks, lambda context: context.problem.chunks > 1, supports_chunks=True,
 )  # fmt: skip
 
 
@@ -244,11 +244,11 @@ def unrolled(problem: Problem) -> Problem:
     )
     directives: list[Directive] = []
     for directive in problem.directives:
-        directives += _copies(directive, problem.batches, count)
+        directives += _directive_copies(directive, problem.batches, count)
     return replace(problem, phases=phases, edges=edges, directives=tuple(directives), executions=problem.batches)
 
 
-def _copies(directive: Directive, batches: int, count: int) -> Iterator[Directive]:
+def _directive_copies(directive: Directive, batches: int, count: int) -> Iterator[Directive]:
     """The directive for each execution."""
 
     def moved(phases: Sequence[PhaseIndex], batch: int) -> tuple[PhaseIndex, ...]:
@@ -281,18 +281,18 @@ def _copies(directive: Directive, batches: int, count: int) -> Iterator[Directiv
 # no directive speaks of either's order.  The plan of the contracted problem is a plan of the whole: members run in a row on
 # the device of their chain.  It bounds nothing, because a chain might better be broken.
 
-WORTH: Final = 16
+MIN_CONTRACTION: Final = 16
 """A graph is contracted if at least the so-manieth part of its phases goes: all is planned once more for it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Contracted:
+class ContractedProblem:
     """`members` of each phase of `problem`, in order, as phases of the original."""
 
     problem: Problem
     members: tuple[tuple[int, ...], ...]
 
-    def expand(self, decisions: Decisions, count: int) -> Decisions:
+    def expand_decisions(self, decisions: Decisions, count: int) -> Decisions:
         """Decisions of the original from those of `problem`."""
         modes: list[Mode] = [()] * count
         for members, mode in zip(self.members, decisions.modes, strict=True):
@@ -302,13 +302,13 @@ class Contracted:
         return replace(decisions, modes=tuple(modes), priority=order)
 
 
-def contract(costs: Costs) -> Contracted | None:
+def contract(costs: Costs) -> ContractedProblem | None:
     """The contracted problem; None where it would be hardly smaller."""
     timer = costs.timer
     problem = timer.problem
     if any(not isinstance(directive, (PlaceDirective, Keep, Replicate)) for directive in problem.directives):
         return None
-    follower = {p: q for p in range(len(problem.phases)) if (q := _next(costs, p)) is not None}
+    follower = {p: q for p in range(len(problem.phases)) if (q := _contractible_successor(costs, p)) is not None}
     inner = set(follower.values())
     chains: list[tuple[int, ...]] = []
     for p in range(len(problem.phases)):
@@ -317,7 +317,7 @@ def contract(costs: Costs) -> Contracted | None:
             while chain[-1] in follower:
                 chain.append(follower[chain[-1]])
             chains.append(tuple(chain))
-    if len(chains) * WORTH > len(problem.phases) * (WORTH - 1):
+    if len(chains) * MIN_CONTRACTION > len(problem.phases) * (MIN_CONTRACTION - 1):
         return None
     of = {p: index for index, chain in enumerate(chains) for p in chain}
     edges = tuple(
@@ -325,7 +325,7 @@ def contract(costs: Costs) -> Contracted | None:
         for edge in problem.edges
         if of[edge.source] != of[edge.target]
     )
-    phases = tuple(_merged(costs, chain) for chain in chains)
+    phases = tuple(_merged_phase(costs, chain) for chain in chains)
     directives = tuple(
         replace(directive, phases=tuple(PhaseIndex(of[p]) for p in directive.phases))
         if isinstance(directive, PlaceDirective)
@@ -333,10 +333,10 @@ def contract(costs: Costs) -> Contracted | None:
         for directive in problem.directives
         if isinstance(directive, (PlaceDirective, Keep, Replicate))
     )
-    return Contracted(replace(problem, phases=phases, edges=edges, directives=directives), tuple(chains))
+    return ContractedProblem(replace(problem, phases=phases, edges=edges, directives=directives), tuple(chains))
 
 
-def _next(costs: Costs, phase: int) -> int | None:
+def _contractible_successor(costs: Costs, phase: int) -> int | None:
     """The phase that may be contracted with `phase`."""
     timer = costs.timer
     problem = timer.problem
@@ -351,7 +351,7 @@ def _next(costs: Costs, phase: int) -> int | None:
     return q if costs.allowed[phase] == costs.allowed[q] else None
 
 
-def _merged(costs: Costs, chain: tuple[int, ...]) -> PhaseTask:
+def _merged_phase(costs: Costs, chain: tuple[int, ...]) -> PhaseTask:
     phases = [costs.timer.problem.phases[p] for p in chain]
     if len(phases) == 1:
         return phases[0]

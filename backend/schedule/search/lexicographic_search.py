@@ -15,14 +15,14 @@ from typing import Final
 from ....lang.support.records import dataclass
 from ..bounds.bound_strategies import (
     energy_of_schedule,
-    exact_value,
-    floor_of,
+    exact_objective_value,
     load_of_schedule,
-    machines,
-    receivers,
-    syncs,
-    transfers,
-    values,
+    machine_count,
+    objective_lower_bound,
+    objective_values,
+    receiver_count,
+    sync_count,
+    transfer_count,
 )
 from ..bounds.head_tail_bounds import Costs
 from ..exact.infeasibility import find_conflict
@@ -31,19 +31,19 @@ from ..problem import Deadline, LimitMachines, Objective, PhaseIndex, PlaceDirec
 from ..solution import Answer, BoundCertificate, Schedule, Status
 from ..timeline.serial_sgs import FOREVER, Timer, decisions_of
 from .instance_transformations import unrolled
-from .list_scheduling import acceptable
-from .local_search import CUT, SEED, WHOLE, Aim, anneal, shifts
+from .list_scheduling import within_limits
+from .local_search import MODE_TEMPERATURES, ROW_TEMPERATURES, SEED, SearchObjective, anneal, repartition_moves
 from .mode_enumeration import candidate_modes
-from .portfolio import Z3, confirmed, plan_problem
-from .primal_heuristics import ANNEALING, USUAL, fewer_syncs
-from .strategy import DEFAULT, MOST_DEVICES, MOST_EXACT, Budget, StrategyFailure, guarded, note, refusal
+from .portfolio import Z3, bound_is_confirmed, plan_problem
+from .primal_heuristics import ANNEALING, FULL_MOVES_PHASES, fewer_syncs
+from .strategy import DEFAULT, MOST_DEVICES, MOST_EXACT, Budget, StrategyFailure, first_violation, note_failure, tolerate_failures
 
 # ---------------------------------------------------------------------------------------------------- objectives
 
 TIES: Final = 500_000
 """Solver steps for breaking ties by fewer syncs, where nobody asked for that."""
 MOST_TIED: Final = 20
-HEATS: Final = (WHOLE, CUT, WHOLE, CUT)
+HEATS: Final = (MODE_TEMPERATURES, ROW_TEMPERATURES, MODE_TEMPERATURES, ROW_TEMPERATURES)
 """Of the runs of annealing for energy and throughput."""
 GENERATED: Final = SourceLine(0, "")
 
@@ -77,12 +77,12 @@ class _ObjectiveState:
     def stage(self, name: str) -> Iterator[None]:
         """The block may fail or make a schedule that is not valid: then what was there before stands."""
         before = self.schedule
-        with guarded(name, self.failures):
+        with tolerate_failures(name, self.failures):
             yield
-        wrong = None if self.schedule is before else refusal(self.problem, self.schedule)
+        wrong = None if self.schedule is before else first_violation(self.problem, self.schedule)
         if wrong is not None:
             self.schedule = before
-            note(StrategyFailure(name, f"its plan is not valid: {wrong}"), self.failures)
+            note_failure(StrategyFailure(name, f"its plan is not valid: {wrong}"), self.failures)
 
 
 def plan_objectives(problem: Problem, budget: Budget = DEFAULT) -> Answer:
@@ -106,34 +106,34 @@ def plan_objectives(problem: Problem, budget: Budget = DEFAULT) -> Answer:
             lower, method = _improve(state, objective, optima)
         if index == 0:
             state.lower, state.method = lower, method
-        optima.append((objective, exact_value(problem, state.schedule, objective)))
+        optima.append((objective, exact_objective_value(problem, state.schedule, objective)))
     with state.stage("ties"):
         _settle(state, optima)
-    objective_values = values(problem, state.schedule)
+    measured = objective_values(problem, state.schedule)
     answer = replace(answer, failures=(*answer.failures, *map(str, state.failures)))
     if state.aborted:
-        return replace(answer, status=Status.ABORTED, schedule=state.schedule, values=objective_values)
+        return replace(answer, status=Status.ABORTED, schedule=state.schedule, values=measured)
     lower = -(-state.lower // 10**9) if objectives[0] is Objective.ENERGY else state.lower
-    reached = state.lower >= exact_value(problem, state.schedule, objectives[0])
-    proof = BoundCertificate(state.method if reached or state.lower else "none", min(lower, objective_values[0]),
+    reached = state.lower >= exact_objective_value(problem, state.schedule, objectives[0])
+    proof = BoundCertificate(state.method if reached or state.lower else "none", min(lower, measured[0]),
         answer.proof.detail)
     if objectives[0] is not Objective.LATENCY:
         proof = replace(proof, detail={})
     return replace(
-        answer, status=Status.OPTIMAL if reached else Status.GAP, schedule=state.schedule, values=objective_values,
-        lower_bound=min(lower, objective_values[0]), proof=proof,
+        answer, status=Status.OPTIMAL if reached else Status.GAP, schedule=state.schedule, values=measured,
+        lower_bound=min(lower, measured[0]), proof=proof,
     )  # fmt: skip
 
 
 def _in_chunks(problem: Problem, answer: Answer, schedule: Schedule, budget: Budget) -> Answer:
     """An answer in chunks is for latency; under other objectives there is one only where no whole shards fit, without a bound."""
     if problem.objectives[0] is Objective.LATENCY:
-        return replace(answer, values=values(problem, schedule))
+        return replace(answer, values=objective_values(problem, schedule))
     unchunked = plan_objectives(replace(problem, chunks=1), budget)
     if unchunked.schedule is not None:
         return unchunked
     return replace(
-        answer, status=Status.GAP, values=values(problem, schedule), lower_bound=0, proof=BoundCertificate("none", 0)
+        answer, status=Status.GAP, values=objective_values(problem, schedule), lower_bound=0, proof=BoundCertificate("none", 0)
     )
 
 
@@ -147,7 +147,7 @@ def _settle(state: _ObjectiveState, reached: list[tuple[Objective, int]]) -> Non
     for objective in (Objective.SYNCS, Objective.LATENCY):
         if all(objective is not other for other, _ in reached):
             _by_solver(state, objective, reached)
-            reached.append((objective, exact_value(problem, state.schedule, objective)))
+            reached.append((objective, exact_objective_value(problem, state.schedule, objective)))
     state.budget, state.aborted = asked, aborted
 
 
@@ -159,7 +159,7 @@ def _improve(state: _ObjectiveState, objective: Objective, reached: Sequence[tup
         return state.answer.lower_bound, state.answer.proof.method
     if objective is Objective.MACHINES:
         return _fewest_machines(state, reached)
-    floor = floor_of(state.problem, objective, state.answer.lower_bound)
+    floor = objective_lower_bound(state.problem, objective, state.answer.lower_bound)
     if objective in (Objective.ENERGY, Objective.THROUGHPUT):
         _anneal(state, objective, reached, floor)
     improvement = _by_solver(state, objective, reached, floor)
@@ -172,11 +172,11 @@ def _improve(state: _ObjectiveState, objective: Objective, reached: Sequence[tup
 def _offer(state: _ObjectiveState, schedule: Schedule | None, objective: Objective, reached: Sequence[tuple[Objective,
     int]]) -> None:
     problem = state.problem
-    if schedule is None or not acceptable(Timer(problem).limits, schedule):
+    if schedule is None or not within_limits(Timer(problem).limits, schedule):
         return
-    if any(exact_value(problem, schedule, other) > most for other, most in reached):
+    if any(exact_objective_value(problem, schedule, other) > most for other, most in reached):
         return
-    mine, theirs = (exact_value(problem, s, objective) for s in (schedule, state.schedule))
+    mine, theirs = (exact_objective_value(problem, s, objective) for s in (schedule, state.schedule))
     if (mine, schedule.makespan) < (theirs, state.schedule.makespan) if not reached else mine < theirs:
         state.schedule = schedule
 
@@ -204,20 +204,20 @@ def _anneal(state: _ObjectiveState, objective: Objective, reached: Sequence[tupl
     if count > MOST_EXACT or len(timer.kinds) > MOST_DEVICES or ANNEALING.name in state.budget.without:
         return
     costs = Costs(timer)
-    choices, shift = candidate_modes(costs).choices, shifts(costs)
+    choices, shift = candidate_modes(costs).choices, repartition_moves(costs)
     deadline = FOREVER if timer.limits.deadline is None else timer.limits.deadline
     latest = min([deadline, *(most for other, most in reached if other is Objective.LATENCY)])
 
     def worth(schedule: Schedule) -> int | None:
-        allowed = all(exact_value(problem, schedule, other) <= most for other, most in reached)
-        return exact_value(problem, schedule, objective) if allowed else None
+        allowed = all(exact_objective_value(problem, schedule, other) <= most for other, most in reached)
+        return exact_objective_value(problem, schedule, objective) if allowed else None
 
-    moves = state.budget.moves * USUAL // max(USUAL, count) // 2
+    moves = state.budget.moves * FULL_MOVES_PHASES // max(FULL_MOVES_PHASES, count) // 2
     for run, heat in enumerate(HEATS):
-        if exact_value(problem, state.schedule, objective) <= floor:
+        if exact_objective_value(problem, state.schedule, objective) <= floor:
             break
         start = decisions_of(problem, state.schedule)
-        better = anneal(timer, choices, start, moves, floor, SEED + run, shift, heat, Aim(worth, latest))
+        better = anneal(timer, choices, start, moves, floor, SEED + run, shift, heat, SearchObjective(worth, latest))
         _offer(state, better, objective, reached)
 
 
@@ -227,13 +227,13 @@ def _fewest_machines(state: _ObjectiveState, reached: Sequence[tuple[Objective, 
     deadlines = [most for objective, most in reached if objective is Objective.LATENCY]
     directives = (*problem.directives, *(Deadline(GENERATED, most) for most in deadlines))
     low = sure = 1  # fewer than `sure` are proved impossible; fewer than `low` were not found
-    while low < machines(state.schedule):
-        limit = (low + machines(state.schedule) - 1) // 2
+    while low < machine_count(state.schedule):
+        limit = (low + machine_count(state.schedule) - 1) // 2
         answer = plan_problem(replace(problem, directives=(*directives, LimitMachines(GENERATED, limit))), state.budget)
-        before = machines(state.schedule)
+        before = machine_count(state.schedule)
         if answer.schedule is not None:
             _offer(state, answer.schedule, Objective.MACHINES, reached)
-        if machines(state.schedule) < before:
+        if machine_count(state.schedule) < before:
             continue
         low = limit + 1
         if answer.status is Status.IMPOSSIBLE:
@@ -246,7 +246,7 @@ def _by_solver(state: _ObjectiveState, objective: Objective, optima: Sequence[tu
     """Bisection by the exact search, for problems that it can take as a whole; nothing is below `bottom`."""
     problem, budget = state.problem, state.budget
     names = len(problem.device_names())
-    if bottom >= exact_value(problem, state.schedule, objective):
+    if bottom >= exact_objective_value(problem, state.schedule, objective):
         return bottom, "bound"
     together = any(task.together is not None for task in problem.phases)  # the solver knows nothing of these
     if together or len(problem.phases) > MOST_EXACT or names > MOST_DEVICES or budget.steps == 0 or Z3.name in budget.without:
@@ -254,7 +254,7 @@ def _by_solver(state: _ObjectiveState, objective: Objective, optima: Sequence[tu
     modes = candidate_modes(Costs(Timer(problem)))
     import time
 
-    from ..exact.makespan_bisection import Goals, Limit, ObjectiveMeasure, PowerMeasure
+    from ..exact.makespan_bisection import ObjectiveLimit, ObjectiveMeasure, ObjectiveSearch, PowerMeasure
     from ..exact.z3_solver import SolverSteps, available
 
     if not available():
@@ -268,28 +268,30 @@ def _by_solver(state: _ObjectiveState, objective: Objective, optima: Sequence[tu
         tuple(not problem.power_off_unused or d == problem.home for d in range(names)),
     )
     choices = [list(options) for options in modes.choices]
-    goals = Goals(problem, choices, power, steps)
+    goals = ObjectiveSearch(problem, choices, power, steps)
     times = problem.executions
 
-    def limit(of: Objective, most: int) -> Limit:
+    def limit(of: Objective, most: int) -> ObjectiveLimit:
         match of:
             case Objective.LATENCY:
-                return Limit(ObjectiveMeasure.MAKESPAN, most, lambda s: s.makespan)
+                return ObjectiveLimit(ObjectiveMeasure.MAKESPAN, most, lambda s: s.makespan)
             case Objective.THROUGHPUT:
-                return Limit(ObjectiveMeasure.LOAD, most * times, lambda s: load_of_schedule(problem, s))
+                return ObjectiveLimit(ObjectiveMeasure.LOAD, most * times, lambda s: load_of_schedule(problem, s))
             case Objective.ENERGY:
-                return Limit(ObjectiveMeasure.ENERGY, most, lambda s: energy_of_schedule(problem, s))
+                return ObjectiveLimit(ObjectiveMeasure.ENERGY, most, lambda s: energy_of_schedule(problem, s))
             case Objective.MACHINES:
-                return Limit(ObjectiveMeasure.MACHINES, most, machines)
+                return ObjectiveLimit(ObjectiveMeasure.MACHINES, most, machine_count)
             case Objective.SYNCS:
-                return Limit(ObjectiveMeasure.RECEIVERS, most, lambda s: 0 if syncs(problem, s) <= most else most + 1)
+                return ObjectiveLimit(
+                    ObjectiveMeasure.RECEIVERS, most, lambda s: 0 if sync_count(problem, s) <= most else most + 1
+                )
 
     fixed = [limit(other, most) for other, most in optima]
     if objective is Objective.SYNCS:
         return _fewest_syncs(state, goals, fixed, optima, modes.complete)
     wanted = limit(objective, 0)
     reached = goals.minimise(
-        wanted.measure, wanted.of, fixed, state.schedule, bottom * times if times > 1 else bottom, steps.left
+        wanted.measure, wanted.of, fixed, state.schedule, bottom * times if times > 1 else bottom, steps.remaining
     )
     state.aborted |= reached.aborted
     _offer(state, reached.schedule, objective, optima)
@@ -301,18 +303,18 @@ def _fewest_syncs(
     state: _ObjectiveState, goals: object, fixed: Sequence[object], reached: Sequence[tuple[Objective, int]], complete: bool
 ) -> tuple[int, str]:
     """Fewer transfers, and fewer devices that receive any, mean fewer syncs; the least number of receivers is a bound."""
-    from ..exact.makespan_bisection import Goals, Limit, ObjectiveMeasure
+    from ..exact.makespan_bisection import ObjectiveLimit, ObjectiveMeasure, ObjectiveSearch
 
-    assert isinstance(goals, Goals)
-    limits = [limit for limit in fixed if isinstance(limit, Limit)]
-    share = goals.steps.left // 3
-    few = goals.minimise(ObjectiveMeasure.TRANSFERS, transfers, limits, state.schedule, 0, share)
+    assert isinstance(goals, ObjectiveSearch)
+    limits = [limit for limit in fixed if isinstance(limit, ObjectiveLimit)]
+    share = goals.steps.remaining // 3
+    few = goals.minimise(ObjectiveMeasure.TRANSFERS, transfer_count, limits, state.schedule, 0, share)
     _offer(state, few.schedule, Objective.SYNCS, reached)
-    fewer = goals.minimise(ObjectiveMeasure.RECEIVERS, receivers, limits, state.schedule, 0, share)
+    fewer = goals.minimise(ObjectiveMeasure.RECEIVERS, receiver_count, limits, state.schedule, 0, share)
     _offer(state, fewer.schedule, Objective.SYNCS, reached)
     if fewer.schedule is not None:
-        both = [*limits, Limit(ObjectiveMeasure.RECEIVERS, receivers(fewer.schedule), receivers)]
-        last = goals.minimise(ObjectiveMeasure.TRANSFERS, transfers, both, fewer.schedule, few.lower, share)
+        both = [*limits, ObjectiveLimit(ObjectiveMeasure.RECEIVERS, receiver_count(fewer.schedule), receiver_count)]
+        last = goals.minimise(ObjectiveMeasure.TRANSFERS, transfer_count, both, fewer.schedule, few.lower, share)
         _offer(state, last.schedule, Objective.SYNCS, reached)
         state.aborted |= last.aborted
     state.aborted |= few.aborted or fewer.aborted
@@ -324,12 +326,12 @@ def _fewest_syncs(
 # An answer's proof, done again: nothing of the stored proof is believed, the bound is derived again from the problem alone.
 #
 # A bound that somebody else claims (a proposer, a hand-written file) is confirmed only in this way, so one above a feasible plan
-# never is.  `plan --check --prove` calls `reprove`; `recipe.confirmed` folds over the strategies.
+# never is.  `plan --check --prove` calls `bound_is_reproved`; `recipe.bound_is_confirmed` folds over the strategies.
 
 STEPS: Final = 400_000_000
 
 
-def reprove(problem: Problem, answer: Answer, steps: SolverSteps | None = None) -> bool:
+def bound_is_reproved(problem: Problem, answer: Answer, steps: SolverSteps | None = None) -> bool:
     """Whether the answer's bound, and its being optimal or impossible, can be derived again."""
     steps = steps or SolverSteps(STEPS)
     problem = replace(problem, chunks=answer.chunks)  # the space of its bound
@@ -341,7 +343,7 @@ def reprove(problem: Problem, answer: Answer, steps: SolverSteps | None = None) 
         conflict = find_conflict(replace(problem, directives=answer.conflict.directives), steps)  # these alone
         return conflict is not None and conflict.code == answer.conflict.code
     if answer.schedule is None or not answer.values:
-        return answer.lower_bound <= 0 or confirmed(problem, answer.lower_bound, steps)
+        return answer.lower_bound <= 0 or bound_is_confirmed(problem, answer.lower_bound, steps)
     if answer.lower_bound > answer.values[0]:
         return False  # no bound is above a plan
     if answer.status is Status.OPTIMAL and answer.lower_bound != answer.values[0]:
@@ -352,4 +354,4 @@ def reprove(problem: Problem, answer: Answer, steps: SolverSteps | None = None) 
         return bound_of(problem, answer.schedule) >= answer.lower_bound
     if answer.schedule.makespan != answer.values[0]:
         return False
-    return confirmed(problem, answer.lower_bound, steps)
+    return bound_is_confirmed(problem, answer.lower_bound, steps)

@@ -16,7 +16,7 @@ from typing import Final
 
 from ....lang.support.records import dataclass
 from ...devices.cost_functions import Ticks
-from ..bounds.head_tail_bounds import BoundSet, Costs, fill, least
+from ..bounds.head_tail_bounds import BoundSet, Costs, apportion_within, bisect_min
 from ..problem import Restrictions, shares
 from ..solution import Decisions, Mode, Queueing, Schedule, Sending
 from ..timeline.serial_sgs import Timer, gap
@@ -117,7 +117,7 @@ class Placement:
         self.used: list[list[int]] = [[] for _ in costs.members]
         self.machines = costs.timer.limits.machines
 
-    def tried(self, phase: int) -> list[int]:
+    def candidate_devices(self, phase: int) -> list[int]:
         """Devices worth a try: those in use, and the first unused one of each class unless no more machines may be used."""
         costs = self.costs
         full = self.machines is not None and sum(map(len, self.used)) >= self.machines
@@ -135,7 +135,7 @@ class Placement:
         for q in timer.before[phase]:
             floor = max(floor, self.finish[q] if q in timer.limits.after[phase] else 0)
         best: tuple[int | Fraction, int, int, int] | None = None
-        for device in self.tried(phase):
+        for device in self.candidate_devices(phase):
             start = floor
             reachable = True
             for edge in timer.incoming[phase]:
@@ -164,7 +164,7 @@ class Placement:
         return True
 
     def decisions(self, order: list[int]) -> Decisions:
-        modes = tuple(self.costs.single(p, d) for p, d in enumerate(self.device))
+        modes = tuple(self.costs.undivided_mode(p, d) for p, d in enumerate(self.device))
         return Decisions(modes, tuple(order), Queueing.INSERT)
 
 
@@ -172,16 +172,16 @@ class Placement:
 #
 # List scheduling of phases that may be cut, on classes of many equal devices.
 #
-# Phases go in the order of what must follow them at the least, all at once (`cut_list`) or along the clock (`rolling`).  Each
-# takes the mode that ends first by an estimate without contention: one device (also that of an operand), the cut of an operand
-# (nothing moves), or k devices of a class or of the faster classes together, k = 2, 4, 8…, or all that are free before it could
-# end. `price` is added for every shard, so that runs with several prices trade width against transfers; `timing` then tells which
-# was best.
+# Phases go in the order of what must follow them at the least, all at once (`moldable_list_schedule`) or along the clock
+# (`event_list_schedule`).  Each takes the mode that ends first by an estimate without contention: one device (also that of an
+# operand), the cut of an operand (nothing moves), or k devices of a class or of the faster classes together, k = 2, 4, 8…, or
+# all that are free before it could end. `price` is added for every shard, so that runs with several prices trade width against
+# transfers; `timing` then tells which was best.
 
 WIDEST: Final = 256
 
 
-def cut_list(costs: Costs, bounds: BoundSet, price: int, widest: int = WIDEST) -> Decisions | None:
+def moldable_list_schedule(costs: Costs, bounds: BoundSet, price: int, widest: int = WIDEST) -> Decisions | None:
     """Decisions for a price of a shard; None where some phase finds no device."""
     urgency = [bounds.shortest[p] + min(bounds.tails[p].values()) for p in range(len(bounds.order))]
     order = costs.timer.legal(sorted(bounds.order, key=lambda p: (-urgency[p], p)))
@@ -194,7 +194,7 @@ def cut_list(costs: Costs, bounds: BoundSet, price: int, widest: int = WIDEST) -
     return Decisions(tuple(state.modes), tuple(order), Queueing.INSERT)
 
 
-def rolling(
+def event_list_schedule(
     costs: Costs, bounds: BoundSet, urgency: Sequence[float], price: int, widest: int, patience: int
 ) -> tuple[int, Decisions] | None:
     """The same along the clock: of the phases whose operands are there when the first device is free, or `patience` ticks
@@ -314,11 +314,11 @@ class _ListState:
                 result.append(_evenly([d for _, d in first[c][: min(width, limit)]], task.rows))
                 width *= 2
         if len(by_speed) > 1:
-            result += self.mixed(phase, [d for c in by_speed for _, d in first[c]][:limit])
-        result += self.filled(phase, [(tick, d) for c in classes for tick, d in first[c]], limit)
+            result += self.mix_fast_classes(phase, [d for c in by_speed for _, d in first[c]][:limit])
+        result += self.fill_free_devices(phase, [(tick, d) for c in classes for tick, d in first[c]], limit)
         return [mode for mode in result if mode]
 
-    def mixed(self, phase: int, devices: list[int]) -> list[Mode]:
+    def mix_fast_classes(self, phase: int, devices: list[int]) -> list[Mode]:
         """Over the faster classes together, rows by speed."""
         timer = self.timer
         rows = timer.problem.phases[phase].rows
@@ -327,13 +327,13 @@ class _ListState:
         given = shares(rows, [max(1, 1000 * slowest // t) for t in ticks]) if len(devices) > 1 else []
         return [tuple((d, n) for d, n in zip(devices, given, strict=True) if n)] if given else []
 
-    def filled(self, phase: int, free: list[tuple[int, int]], limit: int) -> list[Mode]:
+    def fill_free_devices(self, phase: int, free: list[tuple[int, int]], limit: int) -> list[Mode]:
         """Over all devices that are free before the phase could end, each with what it can do until then.
 
         `free`: (tick, device)."""
         timer = self.timer
         task = timer.problem.phases[phase]
-        start = self.floor(phase)
+        start = self.earliest_start(phase)
         for edge in timer.incoming[phase]:
             before = self.modes[timer.sources[edge]]
             start = max(start, self.end[timer.sources[edge]] + self.travel(edge, before, ((-1, task.rows),)))
@@ -344,14 +344,14 @@ class _ListState:
             return []
 
         def reach(time: int) -> int:
-            return sum(within(table, time - begin, task.rows) for begin, _, table in begins)
+            return sum(max_rows_within(table, time - begin, task.rows) for begin, _, table in begins)
 
         high = min(begin + table.at(task.rows) for begin, _, table in begins)
-        time = least(begins[0][0], high, lambda t: reach(t) >= task.rows)
-        given = fill([within(table, time - begin, task.rows) for begin, _, table in begins], task.rows)
+        time = bisect_min(begins[0][0], high, lambda t: reach(t) >= task.rows)
+        given = apportion_within([max_rows_within(table, time - begin, task.rows) for begin, _, table in begins], task.rows)
         return [tuple(sorted((d, n) for (_, d, _), n in zip(begins, given, strict=True) if n))]
 
-    def floor(self, phase: int) -> int:
+    def earliest_start(self, phase: int) -> int:
         """The tick before which directives let no shard of the phase start."""
         timer = self.timer
         return max([timer.problem.phases[phase].ready, *(self.end[q] for q in timer.limits.after[phase])])
@@ -359,7 +359,7 @@ class _ListState:
     def estimate(self, phase: int, mode: Mode) -> int:
         """When the phase would end, transfers in parallel."""
         timer = self.timer
-        start = self.floor(phase)
+        start = self.earliest_start(phase)
         for edge in timer.incoming[phase]:
             source = timer.sources[edge]
             start = max(start, self.end[source] + self.travel(edge, self.modes[source], mode))
@@ -396,7 +396,7 @@ def _evenly(devices: list[int], rows: int) -> Mode:
     return tuple(zip(used, shares(rows, [1] * len(used)), strict=True)) if used else ()
 
 
-def within(table: Ticks, time: int, rows: int) -> int:
+def max_rows_within(table: Ticks, time: int, rows: int) -> int:
     """The most rows of a table that take at most `time` ticks."""
     if time < 0:
         return 0
@@ -426,7 +426,7 @@ class PlacementCandidate:
         return None if self.schedule is None else self.schedule.makespan
 
 
-def acceptable(limits: Restrictions, schedule: Schedule) -> bool:
+def within_limits(limits: Restrictions, schedule: Schedule) -> bool:
     """Whether a schedule of legal modes keeps to the number of machines and the deadline."""
     if limits.machines is not None and len({shard.device for shard in schedule.shards}) > limits.machines:
         return False
@@ -449,7 +449,7 @@ def legal_modes(timer: Timer, decisions: Decisions) -> bool:
     return True
 
 
-def retime(timer: Timer, name: str, decisions: Decisions) -> PlacementCandidate:
+def best_timing(timer: Timer, name: str, decisions: Decisions) -> PlacementCandidate:
     """The best schedule of the decisions over the ways of queueing and sending that fit (of very many shards only as given)."""
     best: Schedule | None = None
     once = sum(map(len, decisions.modes)) > MOST_SHARDS
@@ -457,7 +457,7 @@ def retime(timer: Timer, name: str, decisions: Decisions) -> PlacementCandidate:
         for queueing in (decisions.queueing,) if once else dict.fromkeys((decisions.queueing, *Queueing)):
             for sending in (decisions.sending,) if once else Sending:
                 schedule = timer.lay_out(replace(decisions, queueing=queueing, sending=sending))
-                if schedule is None or not acceptable(timer.limits, schedule):
+                if schedule is None or not within_limits(timer.limits, schedule):
                     continue
                 if best is None or schedule.makespan < best.makespan:
                     best = schedule
@@ -482,7 +482,7 @@ def baselines(costs: Costs) -> tuple[PlacementCandidate, ...]:
     for name, make in (("HEFT", heft), ("PEFT", peft)):
         decisions = make(costs)
         if decisions is not None:
-            results.append(retime(costs.timer, name, decisions))
+            results.append(best_timing(costs.timer, name, decisions))
     return tuple(results)
 
 
@@ -492,9 +492,9 @@ def at_home(costs: Costs) -> Iterator[PlacementCandidate]:
     order = order_of(before, by_index=True)
     if order is None or not all(costs.allowed):
         return
-    modes = tuple(costs.single(p, _nearest(costs, p, costs.timer.home)) for p in range(len(costs.allowed)))
+    modes = tuple(costs.undivided_mode(p, _allowed_or_home(costs, p, costs.timer.home)) for p in range(len(costs.allowed)))
     for priority in dict.fromkeys((tuple(order), tuple(_depth_first(before)))):
-        yield retime(costs.timer, "at home", Decisions(modes, priority))
+        yield best_timing(costs.timer, "at home", Decisions(modes, priority))
 
 
 def _depth_first(before: Sequence[Collection[int]]) -> list[int]:
@@ -517,15 +517,15 @@ def _best_single(costs: Costs, order: list[int]) -> PlacementCandidate:
     best: PlacementCandidate | None = None
     for members in costs.members:
         device = members[0]
-        modes = tuple(costs.single(p, _nearest(costs, p, device)) for p in range(len(costs.allowed)))
-        candidate = retime(costs.timer, "best single", Decisions(modes, tuple(order)))
+        modes = tuple(costs.undivided_mode(p, _allowed_or_home(costs, p, device)) for p in range(len(costs.allowed)))
+        candidate = best_timing(costs.timer, "best single", Decisions(modes, tuple(order)))
         if best is None or best.ticks is None or (candidate.ticks is not None and candidate.ticks < best.ticks):
             best = candidate
     assert best is not None
     return best
 
 
-def _nearest(costs: Costs, phase: int, device: int) -> int:
+def _allowed_or_home(costs: Costs, phase: int, device: int) -> int:
     allowed = costs.allowed[phase]
     for wanted in (device, costs.timer.home):
         if costs.class_of[wanted] in costs.allowed_classes[phase] and wanted in allowed:
@@ -538,7 +538,7 @@ def even_split(costs: Costs, order: list[int]) -> PlacementCandidate:
     cut = sum(1 for phase in costs.timer.problem.phases if phase.rows)
     most = max(2, MOST_EVEN // max(1, cut))
     modes = tuple(even_mode(costs, p, most) for p in range(len(costs.allowed)))
-    return retime(costs.timer, "even split", Decisions(modes, tuple(order)))
+    return best_timing(costs.timer, "even split", Decisions(modes, tuple(order)))
 
 
 def even_mode(costs: Costs, phase: int, most: int = MOST_EVEN) -> Mode:
@@ -546,7 +546,7 @@ def even_mode(costs: Costs, phase: int, most: int = MOST_EVEN) -> Mode:
     timer = costs.timer
     task = timer.problem.phases[phase]
     if phase in timer.limits.fixed or not task.rows or phase in timer.limits.unsplit:
-        return costs.single(phase, _nearest(costs, phase, timer.home))
+        return costs.undivided_mode(phase, _allowed_or_home(costs, phase, timer.home))
     devices = costs.allowed[phase][: min(task.rows, timer.limits.machines or task.rows, most)]
     return tuple(zip(devices, shares(task.rows, [1] * len(devices)), strict=True))
 
@@ -558,7 +558,7 @@ def even_mode(costs: Costs, phase: int, most: int = MOST_EVEN) -> Mode:
 MOST_SETS: Final = 12
 
 
-def uniform(costs: Costs, base: Decisions) -> list[PlacementCandidate]:
+def uniform_partitions(costs: Costs, base: Decisions) -> list[PlacementCandidate]:
     """For each set of devices (all; each class; all but one class): phases that can be cut are cut over it, the others as in
     `base`.  Cuts are water-filled by phase, and also all in the proportion of the slowest phase to be aligned."""
     timer = costs.timer
@@ -584,7 +584,7 @@ def uniform(costs: Costs, base: Decisions) -> list[PlacementCandidate]:
             if mode is not None:
                 modes[p] = mode
         for priority in dict.fromkeys((base.priority, tuple(order))):
-            result.append(retime(timer, "uniform", Decisions(tuple(modes), priority)))
+            result.append(best_timing(timer, "uniform", Decisions(tuple(modes), priority)))
     even = tuple(even_mode(costs, p) if p in cut else mode for p, mode in enumerate(base.modes))
-    result.append(retime(timer, "uniform", Decisions(even, base.priority)))
+    result.append(best_timing(timer, "uniform", Decisions(even, base.priority)))
     return result

@@ -1,7 +1,7 @@
 """Annealing over modes and priorities from a good start: a fixed seed and a fixed number of moves.
 
 A move gives one phase another mode, or moves one phase to another place in the order.  Only schedules that are feasible
-count, by their makespan or by what an `Aim` says they are worth.
+count, by their makespan or by what an `SearchObjective` says they are worth.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from .list_scheduling import Placement
 
 MOST_DEVICES: Final = 64
 
-Shift = Callable[[Random, Decisions], Decisions]
+RepartitionMove = Callable[[Random, Decisions], Decisions]
 
 
-def shifts(costs: Costs, among: frozenset[int] | None = None) -> Shift | None:
+def repartition_moves(costs: Costs, among: frozenset[int] | None = None) -> RepartitionMove | None:
     """The moves of a problem (between devices `among` these); None where nothing can be cut in another way."""
     timer = costs.timer
     limits, phases = timer.limits, timer.problem.phases
@@ -84,22 +84,22 @@ def shifts(costs: Costs, among: frozenset[int] | None = None) -> Shift | None:
 # ---------------------------------------------------------------------------------------------------- simulated annealing
 
 SEED: Final = 20261121
-Heat: TypeAlias = tuple[float, float]
-WHOLE: Final[Heat] = (0.1, 0.002)
+Temperatures: TypeAlias = tuple[float, float]
+MODE_TEMPERATURES: Final[Temperatures] = (0.1, 0.002)
 """The first and the last temperature, as parts of the makespan."""
-CUT: Final[Heat] = (0.02, 0.0003)
+ROW_TEMPERATURES: Final[Temperatures] = (0.02, 0.0003)
 """The same where rows are shifted from a start whose cuts are about right."""
-SHIFTED: Final = 0.6
-UNFIT: Final = 1 << 128
+ROW_MOVE_SHARE: Final = 0.6
+INFEASIBLE_VALUE: Final = 1 << 128
 """More than any schedule is worth."""
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
-    """What is made least in place of the makespan, of schedules that end by `latest`; None: not allowed."""
+class SearchObjective:
+    """What is made least in place of the makespan, of schedules that end by `deadline`; None: not allowed."""
 
-    worth: Callable[[Schedule], int | None]
-    latest: int = FOREVER
+    value: Callable[[Schedule], int | None]
+    deadline: int = FOREVER
 
 
 def anneal(
@@ -109,9 +109,9 @@ def anneal(
     moves: int,
     goal: int = 0,
     seed: int = SEED,
-    shift: Shift | None = None,
-    heat: Heat = WHOLE,
-    aim: Aim | None = None,
+    shift: RepartitionMove | None = None,
+    heat: Temperatures = MODE_TEMPERATURES,
+    aim: SearchObjective | None = None,
 ) -> Schedule | None:
     """The best schedule met in `moves` moves from `start`, or None if none is better; stops at `goal`.
 
@@ -124,13 +124,13 @@ def anneal(
     for p, earlier in enumerate(timer.before):
         for q in earlier:
             after[q].add(p)
-    first = value = _value(timer, start, UNFIT, aim)
+    first = value = _value(timer, start, INFEASIBLE_VALUE, aim)
     current, best, best_value = start, start, value
-    hot, cold, warm = _heats(value, heat)
+    hot, cold, warm = _temperatures(value, heat)
     cooling = (cold / hot) ** (1.0 / max(1, moves))
     for _ in range(moves):
         warm *= cooling
-        if shift is not None and random.random() < SHIFTED:
+        if shift is not None and random.random() < ROW_MOVE_SHARE:
             trial = shift(random, current)
             if trial == current:
                 continue
@@ -140,34 +140,34 @@ def anneal(
         trial_value = _value(timer, trial, most, aim)
         if trial_value > most:
             continue
-        if value >= UNFIT > trial_value:
-            hot, cold, warm = _heats(trial_value, heat)
+        if value >= INFEASIBLE_VALUE > trial_value:
+            hot, cold, warm = _temperatures(trial_value, heat)
         current, value = trial, trial_value
         if trial_value < best_value:
             best, best_value = trial, trial_value
             if trial_value <= goal:
                 break
-    return timer.lay_out(best) if best_value < min(first, UNFIT) else None
+    return timer.lay_out(best) if best_value < min(first, INFEASIBLE_VALUE) else None
 
 
-def _heats(value: int, heat: Heat) -> tuple[float, float, float]:
+def _temperatures(value: int, heat: Temperatures) -> tuple[float, float, float]:
     """The first and the last temperature, and the one now."""
-    scale = value if value < UNFIT else 1
+    scale = value if value < INFEASIBLE_VALUE else 1
     return max(1.0, scale * heat[0]), max(0.05, scale * heat[1]), max(1.0, scale * heat[0])
 
 
-def _value(timer: Timer, decisions: Decisions, limit: int, aim: Aim | None) -> int:
+def _value(timer: Timer, decisions: Decisions, limit: int, aim: SearchObjective | None) -> int:
     """The makespan if it is within `limit`, or what the schedule is worth; for what does not fit, more the fewer phases fit."""
     limits = timer.limits
     if limits.machines is not None and len({d for mode in decisions.modes for d, _ in mode}) > limits.machines:
-        return 2 * UNFIT
-    layout = timer.attempt(decisions, limit if aim is None else aim.latest)
+        return 2 * INFEASIBLE_VALUE
+    layout = timer.attempt(decisions, limit if aim is None else aim.deadline)
     if isinstance(layout, Shortage):
-        return UNFIT + (len(decisions.modes) - layout.placed if layout.device != -2 else 0)
+        return INFEASIBLE_VALUE + (len(decisions.modes) - layout.placed if layout.device != -2 else 0)
     if aim is None:
         return layout.makespan
-    worth = aim.worth(layout.schedule()) if layout.makespan <= aim.latest else None
-    return UNFIT if worth is None else worth
+    worth = aim.value(layout.schedule()) if layout.makespan <= aim.deadline else None
+    return INFEASIBLE_VALUE if worth is None else worth
 
 
 def _move(
@@ -217,7 +217,7 @@ def anneal_order(costs: Costs, start: Sequence[int], moves: int, goal: int = 0, 
     current = list(start)
     best, best_value = current, _order_value(costs, current, FOREVER)
     value = best_value
-    heat, cold = max(1.0, value * WHOLE[0] / 2), max(0.05, value * WHOLE[1])
+    heat, cold = max(1.0, value * MODE_TEMPERATURES[0] / 2), max(0.05, value * MODE_TEMPERATURES[1])
     cooling = (cold / heat) ** (1.0 / max(1, moves))
     for _ in range(moves):
         if best_value <= goal:

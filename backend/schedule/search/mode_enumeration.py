@@ -14,7 +14,7 @@ from typing import Final
 
 from ....lang.support.records import dataclass
 from ...devices.cost_functions import Ticks
-from ..bounds.head_tail_bounds import Costs, fill, least
+from ..bounds.head_tail_bounds import Costs, apportion_within, bisect_min
 from ..problem import Deadline, Problem, restrictions
 from ..solution import Answer, Baseline, BoundCertificate, Mode, Schedule
 
@@ -48,13 +48,15 @@ def water_filled(costs: Costs, phase: int, devices: Sequence[int]) -> Mode | Non
     if any(timer.ticks(phase, device, 1) is None for device in devices):
         return None
     ceiling = min(timer.ticks(phase, device, rows) or 0 for device in sample.values())
-    time = least(0, ceiling, lambda t: sum(count(kind, t) * number[kind] for kind in kinds) >= rows)
+    time = bisect_min(0, ceiling, lambda t: sum(count(kind, t) * number[kind] for kind in kinds) >= rows)
     counts = {kind: count(kind, time) for kind in kinds}
-    given = fill([counts[timer.kinds[d]] for d in devices], rows)
+    given = apportion_within([counts[timer.kinds[d]] for d in devices], rows)
     return tuple((device, share) for device, share in zip(devices, given, strict=True) if share)
 
 
-def modes_of(costs: Costs, phase: int, most_modes: int = MOST_MODES, most_cuts: int = MOST_CUTS) -> tuple[tuple[Mode, ...], bool]:
+def enumerate_modes(
+    costs: Costs, phase: int, most_modes: int = MOST_MODES, most_cuts: int = MOST_CUTS
+) -> tuple[tuple[Mode, ...], bool]:
     """Candidate modes of one phase, and whether they are complete."""
     timer = costs.timer
     task = timer.problem.phases[phase]
@@ -132,7 +134,7 @@ def _undominated(durations: dict[Mode, int]) -> tuple[Mode, ...]:
 
 def candidate_modes(costs: Costs, most_cuts: int = MOST_CUTS) -> Modes:
     """Candidate modes of every phase."""
-    enumerated = [modes_of(costs, p, MOST_MODES, most_cuts) for p in range(len(costs.allowed))]
+    enumerated = [enumerate_modes(costs, p, MOST_MODES, most_cuts) for p in range(len(costs.allowed))]
     return Modes(tuple(choices for choices, _ in enumerated), all(complete for _, complete in enumerated))
 
 
@@ -189,12 +191,12 @@ def in_larger_ticks(problem: Problem, size: int) -> Problem:
     )
 
 
-def in_own_ticks(answer: Answer, size: int) -> Answer:
+def in_original_ticks(answer: Answer, size: int) -> Answer:
     """An answer of the smaller problem for the original."""
     proof = BoundCertificate(answer.proof.method, answer.proof.lower_bound * size, answer.proof.detail)
     return replace(
         answer,
-        schedule=None if answer.schedule is None else _stretched(answer.schedule, size),
+        schedule=None if answer.schedule is None else _scaled(answer.schedule, size),
         lower_bound=answer.lower_bound * size,
         values=tuple(value * size for value in answer.values),
         proof=proof,
@@ -202,7 +204,7 @@ def in_own_ticks(answer: Answer, size: int) -> Answer:
     )
 
 
-def _stretched(schedule: Schedule, size: int) -> Schedule:
+def _scaled(schedule: Schedule, size: int) -> Schedule:
     return Schedule(
         tuple(replace(shard, start=shard.start * size, end=shard.end * size) for shard in schedule.shards),
         tuple(replace(step, start=step.start * size, end=step.end * size) for step in schedule.combines),

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ....lang.diagnostics.model import Code
 from ..bounds.bound_strategies import ENERGETIC, LP_RELAXATION, PATHS, SINGLE_SPLIT
-from ..bounds.head_tail_bounds import Costs, bytes_text, least, limit_bytes, limit_text
+from ..bounds.head_tail_bounds import Costs, bisect_min, bytes_text, limit_bytes, limit_text
 from ..bounds.single_phase_split import FEWER_DEVICES, SLIVERS
 from ..exact.infeasibility import memory_conflict
 from ..problem import Deadline, Directive, LimitMachines, LimitMemory, NoSplit, PlaceDirective, Problem, Split
 from ..solution import Answer, Baseline, BoundCertificate, Conflict, Schedule, Status
 from ..timeline.serial_sgs import Timer, decisions_of
 from ..timeline.step_graph import order_of
-from .instance_transformations import IN_CHUNKS, chunked, pays
-from .list_scheduling import MOST_SHARDS, acceptable, retime
-from .mode_enumeration import common_ticks, in_larger_ticks, in_own_ticks
+from .instance_transformations import IN_CHUNKS, chunkable_phases, may_help
+from .list_scheduling import MOST_SHARDS, best_timing, within_limits
+from .mode_enumeration import common_ticks, in_larger_ticks, in_original_ticks
 from .primal_heuristics import (
     ACTIVITY_LISTS,
     ANNEALING,
@@ -34,7 +34,7 @@ from .primal_heuristics import (
     ROW_SHIFTS,
     UNIFORM,
 )
-from .strategy import DEFAULT, PROVE, Budget, Incumbent, SearchContext, Strategy, guarded
+from .strategy import DEFAULT, PROVE, Budget, Incumbent, SearchContext, Strategy, tolerate_failures
 
 if TYPE_CHECKING:
     from ..exact.z3_solver import SolverSteps
@@ -53,7 +53,7 @@ MOST_PHASES: Final = 64
 """Phases up to which cures are tried."""
 
 
-def cured(problem: Problem, conflict: Conflict, is_planned: Planner) -> Conflict:
+def with_cure(problem: Problem, conflict: Conflict, is_planned: Planner) -> Conflict:
     """The conflict with a cure, or without one where none is known."""
     if conflict.code not in (Code.SCH103, Code.SCH106) or len(problem.phases) > MOST_PHASES:
         return conflict
@@ -65,12 +65,20 @@ def _cures(problem: Problem, conflict: Conflict, is_planned: Planner) -> Iterato
     """Memory that would do: of a limit that was set, of one device, of all; or one directive fewer."""
     limits = [one for one in conflict.directives if isinstance(one, LimitMemory)]
     for limit in limits:
-        size = _enough(limit.bytes, _most(problem), lambda size, limit=limit: _limited(problem, limit, size), is_planned)  # type: ignore[misc]
+        size = _sufficient_memory(
+            limit.bytes, _ample_memory(problem),
+            lambda size, limit=limit: _limited(problem, limit, size),  # type: ignore[misc]
+            is_planned,
+        )  # fmt: skip
         if size is not None:
             yield f"`limit memory {limit.device} {limit_text(size)}` would fit"
     for index, group in enumerate(problem.devices) if conflict.code is Code.SCH103 and not limits else ():
         if group.memory is not None:
-            size = _enough(group.memory, _most(problem), lambda size, index=index: _with_memory(problem, index, size), is_planned)  # type: ignore[misc]
+            size = _sufficient_memory(
+                group.memory, _ample_memory(problem),
+                lambda size, index=index: _with_memory(problem, index, size),  # type: ignore[misc]
+                is_planned,
+            )  # fmt: skip
             if size is not None:
                 yield f"`{group.id}` with {bytes_text(size)}{' each' if group.count > 1 else ''} would fit"
     for one in conflict.directives:
@@ -85,7 +93,7 @@ def _cures(problem: Problem, conflict: Conflict, is_planned: Planner) -> Iterato
             yield f"without `{one.line.text}` it would fit"
 
 
-def _most(problem: Problem) -> int:
+def _ample_memory(problem: Problem) -> int:
     """Bytes with which memory is no limit."""
     sizes = [phase.out_bytes + phase.scratch for phase in problem.phases]
     sizes += [phase.combine.bytes * max(1, phase.rows) for phase in problem.phases if phase.combine is not None]
@@ -94,12 +102,12 @@ def _most(problem: Problem) -> int:
     return 2 * sum(sizes) + problem.memory_grain * min(buffers, 1 << 16)
 
 
-def _enough(low: int, high: int, problem_of: Callable[[int], Problem], is_planned: Planner) -> int | None:
+def _sufficient_memory(low: int, high: int, problem_of: Callable[[int], Problem], is_planned: Planner) -> int | None:
     """A number of bytes above `low` with which there is a plan, as it is written: the least that may do, if it does."""
     high = limit_bytes(max(low + 1, high))
     if memory_conflict(problem_of(high)) is not None:
         return None
-    may = limit_bytes(least(low + 1, high, lambda size: memory_conflict(problem_of(size)) is None))
+    may = limit_bytes(bisect_min(low + 1, high, lambda size: memory_conflict(problem_of(size)) is None))
     if is_planned(problem_of(may)):
         return may
     if may >= high or not is_planned(problem_of(high)):
@@ -138,7 +146,7 @@ MOST_LINKED: Final = 32
 """The same where transfers or memory make the encoding large."""
 MOST_REFUTED: Final = 40
 """Phases up to which the exact search is asked to refute a bound again."""
-HOPEFUL: Final = 16
+MAX_GAP_DIVISOR: Final = 16
 """Where candidate modes are not all there are, the solver is asked if the gap is at most one part in so many."""
 
 
@@ -149,22 +157,22 @@ def _steps(budget: Budget) -> SolverSteps:
     return SolverSteps(MOST_STEPS if budget.steps is None else budget.steps, until)
 
 
-def _asked(context: SearchContext) -> bool:
+def _solver_allowed(context: SearchContext) -> bool:
     """Is there a solver, and may it be asked?"""
     from ..exact.z3_solver import available
 
     return context.budget.steps != 0 and available()
 
 
-def _hopeful(context: SearchContext) -> bool:
+def _is_promising(context: SearchContext) -> bool:
     incumbent = context.incumbent
     if context.modes.complete or context.budget.steps is None or incumbent.schedule is None:
         return True
-    return HOPEFUL * (incumbent.schedule.makespan - incumbent.bound) <= incumbent.schedule.makespan
+    return MAX_GAP_DIVISOR * (incumbent.schedule.makespan - incumbent.bound) <= incumbent.schedule.makespan
 
 
 def _solvable(context: SearchContext) -> bool:
-    if not _asked(context) or not context.few_devices:
+    if not _solver_allowed(context) or not context.few_devices:
         return False
     timer = context.timer
     heavy = (timer.linked or timer.capped) and context.budget.steps is not None
@@ -183,31 +191,31 @@ def _prove(context: SearchContext) -> None:
                 choices[p].append(mode)
     outcome = refine(timer.problem, choices, incumbent.schedule, incumbent.bound, _steps(context.budget))
     incumbent.aborted |= outcome.aborted
-    if outcome.schedule is not None and acceptable(timer.limits, outcome.schedule):
+    if outcome.schedule is not None and within_limits(timer.limits, outcome.schedule):
         incumbent.offer(outcome.schedule)
         if len(outcome.schedule.shards) <= MOST_SHARDS:
-            incumbent.offer(retime(timer, "left shift", decisions_of(timer.problem, outcome.schedule)).schedule)
+            incumbent.offer(best_timing(timer, "left shift", decisions_of(timer.problem, outcome.schedule)).schedule)
     if modes.complete and outcome.lower_bound > incumbent.bound:
         incumbent.raise_bound(outcome.lower_bound, "z3")
-    elif not modes.complete and not incumbent.met:
+    elif not modes.complete and not incumbent.is_closed:
         # what holds of the cuts that were tried, though not of all: told beside the bound, never as one
         incumbent.detail = {**(incumbent.detail or {}), "candidates": outcome.lower_bound}
 
 
 def _search_refutes(context: SearchContext, bound: int, steps: SolverSteps) -> bool:
-    from ..exact.makespan_bisection import Search
+    from ..exact.makespan_bisection import MakespanSearch
     from ..exact.z3_solver import SolverVerdict
 
     modes = context.modes
     if not modes.complete or len(context.problem.phases) > MOST_REFUTED or not context.few_devices:
         return False
-    search = Search(context.problem, modes.choices, steps)
-    return search.probe(bound - 1, steps.left) is SolverVerdict.UNSAT
+    search = MakespanSearch(context.problem, modes.choices, steps)
+    return search.probe(bound - 1, steps.remaining) is SolverVerdict.UNSAT
 
 
 Z3: Final = Strategy(
     "z3", "the exact search over candidate modes, orders and transfers: bisection with lazy constraints for memory",
-    _prove, lambda context: _solvable(context) and _hopeful(context), _search_refutes,
+    _prove, lambda context: _solvable(context) and _is_promising(context), _search_refutes,
 )  # fmt: skip
 
 
@@ -236,24 +244,24 @@ def plan_problem(problem: Problem, budget: Budget = DEFAULT) -> Answer:
 
 
 def _plan_within(problem: Problem, budget: Budget) -> Answer:
-    if any(isinstance(one, Deadline) for one in problem.directives) and (late := _too_late(problem)) is not None:
+    if any(isinstance(one, Deadline) for one in problem.directives) and (late := _deadline_conflict(problem)) is not None:
         return Answer(Status.IMPOSSIBLE, None, 0, (), BoundCertificate("none", 0), conflict=late)
-    if not chunked(problem):
+    if not chunkable_phases(problem):
         return _plan_whole(replace(problem, chunks=1), budget)
     unchunked = _plan_whole(replace(problem, chunks=1), budget, refuting=False)
     cut_short = unchunked.schedule is not None and unchunked.status is Status.ABORTED
-    if IN_CHUNKS.name in budget.without or cut_short or not pays(problem, unchunked.schedule):
-        return unchunked if unchunked.schedule is not None else _refuted(problem, unchunked)
+    if IN_CHUNKS.name in budget.without or cut_short or not may_help(problem, unchunked.schedule):
+        return unchunked if unchunked.schedule is not None else _with_conflict(problem, unchunked)
     cut = _plan(problem, budget, unchunked.schedule, refuting=False)
     failures = (*unchunked.failures, *cut.failures)
     if cut.schedule is None and unchunked.schedule is None:
-        return _refuted(problem, replace(cut, baselines=unchunked.baselines, failures=failures))
+        return _with_conflict(problem, replace(cut, baselines=unchunked.baselines, failures=failures))
     if cut.schedule is None or (unchunked.schedule is not None and unchunked.schedule.makespan <= cut.schedule.makespan):
         return replace(unchunked, failures=failures)
     return replace(cut, chunks=problem.chunks, baselines=unchunked.baselines, failures=failures)
 
 
-def _too_late(problem: Problem) -> Conflict | None:
+def _deadline_conflict(problem: Problem) -> Conflict | None:
     """A deadline below what every schedule takes: nothing is searched then."""
     try:
         from ..exact.infeasibility import limit_conflict
@@ -262,7 +270,7 @@ def _too_late(problem: Problem) -> Conflict | None:
     return limit_conflict(problem)
 
 
-def _refuted(problem: Problem, answer: Answer) -> Answer:
+def _with_conflict(problem: Problem, answer: Answer) -> Answer:
     """An answer without a schedule, with the reason why there is none if one is known that holds with chunks."""
     conflict = _conflict(problem)
     if conflict is None:
@@ -275,11 +283,11 @@ def _plan_whole(problem: Problem, budget: Budget, *, refuting: bool = True) -> A
     if size > 1:
         answer = _plan(in_larger_ticks(problem, size), budget, refuting=refuting)
         if answer.conflict is None:
-            return in_own_ticks(answer, size)
+            return in_original_ticks(answer, size)
     return _plan(problem, budget, refuting=refuting)
 
 
-def confirmed(problem: Problem, bound: int, steps: SolverSteps) -> bool:
+def bound_is_confirmed(problem: Problem, bound: int, steps: SolverSteps) -> bool:
     """Whether some strategy shows from the problem alone that no schedule, of whole shards or with chunks as the problem says, is
     shorter than `bound` ticks."""
     if bound <= 0:
@@ -291,8 +299,10 @@ def confirmed(problem: Problem, bound: int, steps: SolverSteps) -> bool:
     if context is None:
         return False
     for strategy in STRATEGIES:
-        with guarded(strategy.name, context.incumbent.failures):
-            able = strategy.refutes is not None and (strategy.of_chunks or problem.chunks == 1) and strategy.applies(context)
+        with tolerate_failures(strategy.name, context.incumbent.failures):
+            able = (
+                strategy.refutes is not None and (strategy.supports_chunks or problem.chunks == 1) and strategy.applies(context)
+            )
             if able and strategy.refutes is not None and strategy.refutes(context, bound, steps):
                 return True
     return False
@@ -304,8 +314,8 @@ def _context(problem: Problem, budget: Budget) -> SearchContext | None:
     costs = Costs(timer)
     if not timer.limits.possible or order_of(timer.before) is None or not all(costs.allowed):
         return None
-    context = SearchContext(problem, budget, timer, costs, plan_other=plan_problem)
-    if context.has_together:
+    context = SearchContext(problem, budget, timer, costs, solve_subproblem=plan_problem)
+    if context.has_distributed_phases:
         context.budget = replace(budget, steps=0)  # the solver knows of no such phases
     return context
 
@@ -315,22 +325,26 @@ def _plan(problem: Problem, budget: Budget, known: Schedule | None = None, *, re
     for the reason where no schedule is found."""
     in_chunks, context = problem.chunks > 1, _context(problem, budget)
     if context is None:
-        return _nothing(problem, Incumbent(), (), None, refuting=refuting)
+        return _without_schedule(problem, Incumbent(), (), None, refuting=refuting)
     context.incumbent.offer(known)
     if not problem.phases:
         return _answer(Incumbent(Schedule((), (), ()), 0, "bound"), ())
     incumbent = context.incumbent
     for strategy in STRATEGIES:
-        if strategy.name in budget.without or (incumbent.met and not strategy.first) or (in_chunks and not strategy.of_chunks):
+        if (
+            strategy.name in budget.without
+            or (incumbent.is_closed and not strategy.always_runs)
+            or (in_chunks and not strategy.supports_chunks)
+        ):
             continue
         with incumbent.stage(strategy.name, problem):
             if strategy.applies(context):
                 strategy.run(context)
         if context.conflict is not None:
             break
-    table = tuple(Baseline(candidate.name, candidate.ticks) for candidate in context.compared)
+    table = tuple(Baseline(candidate.name, candidate.ticks) for candidate in context.baselines)
     if context.conflict is not None or incumbent.schedule is None:
-        return _nothing(problem, incumbent, table, context.conflict, refuting=refuting)
+        return _without_schedule(problem, incumbent, table, context.conflict, refuting=refuting)
     return _answer(incumbent, table)
 
 
@@ -345,7 +359,7 @@ def _answer(incumbent: Incumbent, table: tuple[Baseline, ...]) -> Answer:
     return Answer(status, incumbent.schedule, bound, (ticks,), proof, table, failures=tuple(map(str, incumbent.failures)))
 
 
-def _nothing(
+def _without_schedule(
     problem: Problem, incumbent: Incumbent, table: tuple[Baseline, ...], conflict: Conflict | None, *, refuting: bool
 ) -> Answer:  # fmt: skip
     """No schedule: impossible with the reason, or given up."""
@@ -372,4 +386,4 @@ def explained(problem: Problem, answer: Answer) -> Answer:
     def is_planned(other: Problem) -> bool:
         return _plan_within(other, CURE).schedule is not None
 
-    return replace(answer, conflict=cured(problem, answer.conflict, is_planned))
+    return replace(answer, conflict=with_cure(problem, answer.conflict, is_planned))

@@ -15,8 +15,17 @@ from ..solution import Decisions, Mode, Placed, Queueing, QueueKind, Schedule, S
 from ..timeline.fence_insertion import Merging, done, synchronise
 from ..timeline.serial_sgs import Timer, decisions_of
 from .instance_transformations import contract
-from .list_scheduling import acceptable, at_home, baselines, cut_list, retime, rolling, uniform, urgencies
-from .local_search import CUT, SEED, Shift, anneal, anneal_order, shifts
+from .list_scheduling import (
+    at_home,
+    baselines,
+    best_timing,
+    event_list_schedule,
+    moldable_list_schedule,
+    uniform_partitions,
+    urgencies,
+    within_limits,
+)
+from .local_search import ROW_TEMPERATURES, SEED, RepartitionMove, anneal, anneal_order, repartition_moves
 from .strategy import MOST_DEVICES, MOST_EXACT, SearchContext, Strategy
 
 # ---------------------------------------------------------------------------------------------------- numbers of moves
@@ -30,12 +39,12 @@ MOST_UNIFORM: Final = 4000
 """Phases times devices up to which the same devices are tried for all phases of a large graph."""
 MOST_WORK: Final = 320_000
 """Shards placed in annealing of a large graph, in all."""
-FEW: Final = 8
+FEW_PHASES: Final = 8
 LEAST_MOVES: Final = 10
 """Fewer are not worth the time."""
 MOST_SHIFTED: Final = 64
 """Phases up to which rows are shifted: of more, single shifts change too little for what a layout costs."""
-USUAL: Final = 16
+FULL_MOVES_PHASES: Final = 16
 """Phases up to which the budget's moves are all taken; of more phases, so many fewer."""
 CUT_RUNS: Final = (3, 3, 2)
 """Eighths of the moves for each run of annealing that shifts rows; the first is run twice."""
@@ -44,14 +53,14 @@ CUT_RUNS: Final = (3, 3, 2)
 
 
 def _baselines(context: SearchContext) -> None:
-    context.compared = baselines(context.costs)
-    for candidate in context.compared:
+    context.baselines = baselines(context.costs)
+    for candidate in context.baselines:
         context.consider(candidate)
 
 
 BASELINES: Final = Strategy(
     "baselines", "the best single device, an even split, HEFT and PEFT, timed under the problem's own constraints",
-    _baselines, first=True, of_chunks=True,
+    _baselines, always_runs=True, supports_chunks=True,
 )  # fmt: skip
 
 
@@ -62,7 +71,7 @@ def _at_home(context: SearchContext) -> None:
 
 AT_HOME: Final = Strategy(
     "at-home", "everything that may on home, in the order of the file and depth first: what needs little memory",
-    _at_home, lambda context: context.incumbent.schedule is None, of_chunks=True,
+    _at_home, lambda context: context.incumbent.schedule is None, supports_chunks=True,
 )  # fmt: skip
 
 
@@ -71,10 +80,10 @@ def _list_scheduling(context: SearchContext) -> None:
     seen: set[Decisions] = set()
     for width in WIDTHS if any(task.rows for task in context.problem.phases) else (1,):
         for price in PRICES if width > 1 else (0,):
-            decisions = None if incumbent.met else cut_list(costs, context.bounds, price, width)
+            decisions = None if incumbent.is_closed else moldable_list_schedule(costs, context.bounds, price, width)
             if decisions is not None and decisions not in seen:
                 seen.add(decisions)
-                context.consider(retime(timer, "cut", decisions))
+                context.consider(best_timing(timer, "cut", decisions))
 
 
 LIST_SCHEDULING: Final = Strategy(
@@ -92,23 +101,23 @@ def _rolling(context: SearchContext) -> None:
         for part, patience in ROLLS:
             widest = max(2, len(timer.kinds) * part // 100)
             for price in PRICES[:2]:
-                rolled = rolling(costs, bounds, urgency, price, widest, mean * patience // 4)
+                rolled = event_list_schedule(costs, bounds, urgency, price, widest, mean * patience // 4)
                 if rolled is not None:
                     estimated.append((rolled[0], len(estimated), rolled[1]))
     estimated.sort(key=lambda entry: entry[:2])
     for _, _, decisions in estimated[:MOST_ROLLED]:
-        context.consider(retime(timer, "rolling", decisions))
+        context.consider(best_timing(timer, "rolling", decisions))
 
 
 ROLLING: Final = Strategy(
     "rolling", "list scheduling along the clock: of the phases that are ready the most urgent goes first",
-    _rolling, lambda context: context.is_large and context.few_devices and not all(context.bounds.whole),
+    _rolling, lambda context: context.is_large and context.few_devices and not all(context.bounds.undivided),
 )  # fmt: skip
 
 
 def _uniform(context: SearchContext) -> None:
-    base = next((one for one in context.compared if one.name == "HEFT"), None)
-    for candidate in uniform(context.costs, base.decisions) if base is not None else ():
+    base = next((one for one in context.baselines if one.name == "HEFT"), None)
+    for candidate in uniform_partitions(context.costs, base.decisions) if base is not None else ():
         context.consider(candidate)
 
 
@@ -125,14 +134,14 @@ UNIFORM: Final = Strategy(
 
 def _chains(context: SearchContext) -> None:
     smaller = contract(context.costs)
-    if smaller is None or context.plan_other is None:
+    if smaller is None or context.solve_subproblem is None:
         return
     budget = context.budget
     steps = None if budget.steps is None else budget.steps // 8
-    answer = context.plan_other(smaller.problem, replace(budget, moves=budget.moves // 2, steps=steps))
+    answer = context.solve_subproblem(smaller.problem, replace(budget, moves=budget.moves // 2, steps=steps))
     if answer.schedule is not None:
-        decisions = smaller.expand(decisions_of(smaller.problem, answer.schedule), len(context.problem.phases))
-        context.consider(retime(context.timer, "chains", decisions))
+        decisions = smaller.expand_decisions(decisions_of(smaller.problem, answer.schedule), len(context.problem.phases))
+        context.consider(best_timing(context.timer, "chains", decisions))
 
 
 CHAINS: Final = Strategy(
@@ -147,17 +156,17 @@ def _moves(context: SearchContext, start: Decisions) -> int:
     """Moves of annealing from a start, in all its runs."""
     budget, count = context.budget, len(context.problem.phases)
     if context.is_large:
-        return min(budget.moves, MOST_WORK // work(context.timer, start))
-    moves = budget.moves if count <= USUAL else budget.moves * USUAL // count
-    if context.modes.complete and count < USUAL and budget.steps != 0 and shifts(context.costs) is None:
-        moves = moves * count**3 // USUAL**3  # the exact search is quicker
+        return min(budget.moves, MOST_WORK // decoding_work(context.timer, start))
+    moves = budget.moves if count <= FULL_MOVES_PHASES else budget.moves * FULL_MOVES_PHASES // count
+    if context.modes.complete and count < FULL_MOVES_PHASES and budget.steps != 0 and repartition_moves(context.costs) is None:
+        moves = moves * count**3 // FULL_MOVES_PHASES**3  # the exact search is quicker
     return moves
 
 
-def work(timer: Timer, decisions: Decisions) -> int:
+def decoding_work(timer: Timer, decisions: Decisions) -> int:
     """What one layout costs, in shards; beyond a few devices what goes over links counts too."""
     shards = sum(map(len, decisions.modes))
-    if len(timer.kinds) <= FEW:
+    if len(timer.kinds) <= FEW_PHASES:
         return shards
     edges = timer.problem.edges if timer.linked else ()
     sent = sum(len(decisions.modes[edge.source]) + len(decisions.modes[edge.target]) for edge in edges)
@@ -179,7 +188,7 @@ def _activity_lists(context: SearchContext) -> None:
         order = tuple(legal)
     ordered = anneal_order(context.costs, order, moves, context.incumbent.bound)
     if ordered is not None:
-        context.consider(retime(context.timer, "ordered", ordered))
+        context.consider(best_timing(context.timer, "ordered", ordered))
 
 
 ACTIVITY_LISTS: Final = Strategy(
@@ -190,7 +199,7 @@ ACTIVITY_LISTS: Final = Strategy(
 
 def _row_shifts(context: SearchContext) -> None:
     """From the cuts of the LP relaxation, then from the best that is known, which is left less and less."""
-    timer, incumbent, guided = context.timer, context.incumbent, context.guided
+    timer, incumbent, guided = context.timer, context.incumbent, context.lp_rounded
     shift, choices = _shift(context), _choices(context)
     if shift is None or incumbent.schedule is None:
         return
@@ -199,19 +208,19 @@ def _row_shifts(context: SearchContext) -> None:
         start = guided.decisions if run == 0 and guided is not None and guided.ticks is not None else known
         moves = _moves(context, start) * part // 8
         for sending in (start.sending,) if run else (Sending.LATE, Sending.EARLY):
-            if not incumbent.met:
+            if not incumbent.is_closed:
                 given = replace(start, sending=sending)
-                better = anneal(timer, choices, given, moves, incumbent.bound, SEED + run, shift, CUT)
-                if better is not None and acceptable(timer.limits, better):
+                better = anneal(timer, choices, given, moves, incumbent.bound, SEED + run, shift, ROW_TEMPERATURES)
+                if better is not None and within_limits(timer.limits, better):
                     incumbent.offer(better)
 
 
-def _shift(context: SearchContext) -> Shift | None:
+def _shift(context: SearchContext) -> RepartitionMove | None:
     """Of many devices, between those that the best schedule uses and one of each class."""
     if context.few_devices:
-        return shifts(context.costs)
+        return repartition_moves(context.costs)
     used = set() if context.incumbent.schedule is None else {int(shard.device) for shard in context.incumbent.schedule.shards}
-    return shifts(context.costs, frozenset(used | {members[0] for members in context.costs.members}))
+    return repartition_moves(context.costs, frozenset(used | {members[0] for members in context.costs.members}))
 
 
 def _choices(context: SearchContext) -> Sequence[Sequence[Mode]]:
@@ -246,17 +255,17 @@ def _annealing(context: SearchContext) -> None:
         return
     choices = _choices(context)
     shift = _shift(context) if len(context.problem.phases) <= MOST_SHIFTED else None
-    if context.guided is not None and context.guided.ticks is not None:
-        ranked.insert(0, context.guided)
+    if context.lp_rounded is not None and context.lp_rounded.ticks is not None:
+        ranked.insert(0, context.lp_rounded)
     sendings = (Sending.LATE, Sending.EARLY) if context.is_large else (Sending.EARLY, Sending.LATE)
     for run in range(4):
         start = ranked[run % 2 if len(ranked) > 1 else 0].decisions
         moves = _moves(context, start) // 4
-        if incumbent.met or (context.is_large and moves < LEAST_MOVES):
+        if incumbent.is_closed or (context.is_large and moves < LEAST_MOVES):
             break
         start = replace(start, queueing=Queueing.INSERT, sending=sendings[run // 2])
         better = anneal(timer, choices, start, moves, incumbent.bound, SEED + run, shift)
-        if better is not None and acceptable(timer.limits, better):
+        if better is not None and within_limits(timer.limits, better):
             incumbent.offer(better)
 
 
@@ -318,11 +327,11 @@ def _delays(problem: Problem, schedule: Schedule, sync: Synchronisation) -> Iter
         key = (int(wait.queue), int(fence.source))
         first = last.get(key)
         if isinstance(first, Shard):
-            passed = max(_passed(sync.queues[q].steps[p], arrival) for q, p in fence.after)
+            passed = max(_passing_tick(sync.queues[q].steps[p], arrival) for q, p in fence.after)
             yield first.phase, passed
         last[key] = queue.steps[wait.position]
 
 
-def _passed(step: Placed, arrival: list[int]) -> int:
+def _passing_tick(step: Placed, arrival: list[int]) -> int:
     """The tick from which a consumer of a step may start."""
     return done(step) + (arrival[step.target] if isinstance(step, Transfer) else 0)

@@ -48,7 +48,7 @@ class Budget:
     seconds: float | None = None
     without: frozenset[str] = frozenset()
 
-    def lasting(self, seconds: float) -> Budget:
+    def for_seconds(self, seconds: float) -> Budget:
         """Work that takes about so long on the machine that the default's 5 seconds speak of."""
         times = seconds / DEFAULT_SECONDS
         steps = None if self.steps is None else max(1, int(self.steps * times))
@@ -92,23 +92,23 @@ class StageFailed(AssertionError):
     """A stage failed where failures are raised."""
 
 
-def refusal(problem: Problem, schedule: Schedule) -> str | None:
+def first_violation(problem: Problem, schedule: Schedule) -> str | None:
     """The first thing that the verifier has against a schedule."""
     return next((f"{one.code.name}: {one.message}" for one in verify_schedule(problem, schedule)), None)
 
 
 @contextmanager
-def guarded(stage: str, failures: list[StrategyFailure]) -> Iterator[None]:
+def tolerate_failures(stage: str, failures: list[StrategyFailure]) -> Iterator[None]:
     """Go on after the block whatever it raises, but for what Rho tells its users.  See Note [Stages]."""
     try:
         yield
     except (RhoError, StageFailed):
         raise
     except Exception as error:
-        note(StrategyFailure(stage, f"{type(error).__name__}: {error}", error), failures)
+        note_failure(StrategyFailure(stage, f"{type(error).__name__}: {error}", error), failures)
 
 
-def note(failure: StrategyFailure, failures: list[StrategyFailure]) -> None:
+def note_failure(failure: StrategyFailure, failures: list[StrategyFailure]) -> None:
     """Go on without a stage."""
     if os.environ.get("RHO_STAGES") == "strict":
         raise StageFailed(str(failure)) from failure.error
@@ -131,37 +131,37 @@ class Incumbent:
     def stage(self, name: str, problem: Problem) -> Iterator[None]:
         """The block is a stage.  See Note [Stages]."""
         schedule, bound = self.schedule, (self.bound, self.method, self.detail)
-        with guarded(name, self.failures):
+        with tolerate_failures(name, self.failures):
             yield
         if self.schedule is not None and self.schedule is not schedule:
-            wrong = refusal(problem, self.schedule)
+            wrong = first_violation(problem, self.schedule)
             if wrong is not None:
                 self.schedule = schedule
-                note(StrategyFailure(name, f"its plan is not valid: {wrong}"), self.failures)
+                note_failure(StrategyFailure(name, f"its plan is not valid: {wrong}"), self.failures)
         if self.schedule is not None and self.bound > self.schedule.makespan:
             wrong = f"a lower bound of {self.bound} ({self.method}) for a plan of {self.schedule.makespan}"
             self.bound, self.method, self.detail = bound if bound[0] <= self.schedule.makespan else (0, "none", None)
-            note(StrategyFailure(name, wrong), self.failures)
+            note_failure(StrategyFailure(name, wrong), self.failures)
 
     def offer(self, schedule: Schedule | None) -> None:
         """Keep the shorter schedule; of equals the earlier."""
         if schedule is not None and (self.schedule is None or schedule.makespan < self.schedule.makespan):
             self.schedule = schedule
-            self._tell()
+            self._notify()
 
     def raise_bound(self, ticks: int, method: str, detail: dict[str, int] | None = None) -> None:
         """A bound and its method; kept if it is higher, or the first."""
         if ticks > self.bound or self.method == "none":
             self.bound, self.method, self.detail = max(ticks, self.bound), method, detail
-            self._tell()
+            self._notify()
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         listener = LISTENER.get()
         if listener is not None:
             listener(self)
 
     @property
-    def met(self) -> bool:
+    def is_closed(self) -> bool:
         return self.schedule is not None and self.schedule.makespan <= self.bound
 
 
@@ -175,20 +175,20 @@ MOST_DEVICES = 64
 
 @dataclass(slots=True)
 class SearchContext:
-    """A problem under way.  `compared`: the baselines; `candidates`: decisions worth starting a search from, those without a
-    schedule among them; `guided`: the one whose cuts are those of the LP relaxation; `plan_other`: plans another problem, by all
-    strategies."""
+    """A problem under way.  `baselines`: the baselines; `candidates`: decisions worth starting a search from, those without a
+    schedule among them; `lp_rounded`: the one whose cuts are those of the LP relaxation; `solve_subproblem`: plans another
+    problem, by all strategies."""
 
     problem: Problem
     budget: Budget
     timer: Timer
     costs: Costs
     incumbent: Incumbent = field(default_factory=Incumbent)
-    compared: tuple[PlacementCandidate, ...] = ()
+    baselines: tuple[PlacementCandidate, ...] = ()
     candidates: list[PlacementCandidate] = field(default_factory=list)
-    guided: PlacementCandidate | None = None
+    lp_rounded: PlacementCandidate | None = None
     conflict: Conflict | None = None
-    plan_other: Callable[[Problem, Budget], Answer] | None = None
+    solve_subproblem: Callable[[Problem, Budget], Answer] | None = None
     _bounds: BoundSet | None = None
     _modes: Modes | None = None
 
@@ -216,7 +216,7 @@ class SearchContext:
         return len(self.problem.phases) > MOST_EXACT or not self.few_devices
 
     @property
-    def has_together(self) -> bool:
+    def has_distributed_phases(self) -> bool:
         """Bounds over cuts and the solver know nothing of phases that devices run together."""
         return any(task.together is not None for task in self.problem.phases)
 
@@ -236,14 +236,15 @@ def always(_: SearchContext) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """See Note [Strategies].  `applies` is cheap; `first`: it runs though the bounds have met (all answers name the baselines,
-    and a certificate is a better reason than a bound).  `refutes(context, bound, steps)`: no schedule is shorter than `bound`.
-    `of_chunks`: it knows of chunks, so that its bounds hold of schedules that have them; all others' are of whole shards."""
+    """See Note [Strategies].  `applies` is cheap; `always_runs`: it runs though the bounds have met (all answers name the
+    baselines, and a certificate is a better reason than a bound).  `refutes(context, bound, steps)`: no schedule is shorter
+    than `bound`. `supports_chunks`: it knows of chunks, so that its bounds hold of schedules that have them; all others' are of
+    whole shards."""
 
     name: str
     doc: str
     run: Callable[[SearchContext], None]
     applies: Callable[[SearchContext], bool] = always
     refutes: Callable[[SearchContext, int, SolverSteps], bool] | None = None
-    first: bool = False
-    of_chunks: bool = False
+    always_runs: bool = False
+    supports_chunks: bool = False

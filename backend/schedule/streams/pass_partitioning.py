@@ -23,7 +23,7 @@ from ....lang.support.records import dataclass
 from ...graph import traverse
 from ...graph.phases import ApplyNode, Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Structured, ValueId
 from ...graph.registry import may_fail as library_may_fail
-from ..program_facts.partitioning import Cut, cuts_of, known, reads_of, shape_of
+from ..program_facts.partitioning import Cut, constant_sizes, cuts_of, reads_of, shape_of
 from .tile_demands import Ends, Flow, Sink, TilePass, box_along, boxes_read, cuts_in_tiles, demand, is_carried, selects
 from .tile_graph import reads_apart
 
@@ -172,7 +172,7 @@ class _PassBuilder:
         """The way to cut the phase that its operands follow; parallel axes first."""
         if not isinstance(phase, Structured | LibraryPhase | Loop) or any(s.constant is None for s in traverse.sizes(phase)):
             return None
-        if not flowing and (not isinstance(phase, Structured) or prod(known(a.size for a in phase.axes) or ()) < _LARGE):
+        if not flowing and (not isinstance(phase, Structured) or prod(constant_sizes(a.size for a in phase.axes) or ()) < _LARGE):
             return None
         operands = set(reads_of(phase, self.graph.types))
         if not operands.issuperset(flowing):

@@ -25,7 +25,7 @@ from ...graph.phases import Graph, Input, LibraryPhase, Loop, Output, Phase, Pha
 from ...graph.projections import frame_of, is_unread
 from ..plan.plan import Access, Device, ExecutionPlan, PlannedFile, PlannedStore, StreamStep
 from ..program_facts.partitioning import shape_of
-from ..program_facts.scratch_memory import rounded
+from ..program_facts.scratch_memory import rounded_to_alignment
 from ..single_device import Detail, PlannedUnit, plan_one_device
 from .pass_partitioning import CannotStream, flow_of
 from .tile_demands import Demand, Ends, Flow, Rows, Sink, TilePass, demand, out_of_order
@@ -435,7 +435,7 @@ def _needs(asked: Streaming, flow: Flow, one: TilePass, rows: int, need: int) ->
 def _whole_bytes(flow: Flow, one: TilePass) -> int:
     """Of what is there as a whole before the pass and used by it, and of its results."""
     used = {value for phase in one.phases for value in flow.whole_operands(phase)}
-    return sum(rounded(_bytes_of(flow, value)) for value in (*used, *one.results))
+    return sum(rounded_to_alignment(_bytes_of(flow, value)) for value in (*used, *one.results))
 
 
 def _chosen_rows(rows: tuple[int, ...], flow: Flow, one: TilePass) -> int:
@@ -505,8 +505,8 @@ def _of_tiles(asked: Streaming, flow: Flow, one: TilePass, tiles: Iterable[Rows]
                 raise CannotStream(_worst(flow, one, tile[1] - tile[0]), "needs different rows in every tile")
             tile_program = tile_of(flow, one, needed, tile)
             plan = plan_one_device(tile_program.bound, device, detail=Detail.STEPS)
-            around = sum(rounded(_bytes_of(flow, value)) for value in tile_program.operands.values())
-            peaks[key] = max(count for _, count in plan.main.peak) - around + (DEPTH - 1) * rounded(inputs)
+            around = sum(rounded_to_alignment(_bytes_of(flow, value)) for value in tile_program.operands.values())
+            peaks[key] = max(count for _, count in plan.main.peak) - around + (DEPTH - 1) * rounded_to_alignment(inputs)
             if peaks[key] > asked.limit:
                 return peaks[key], reads
         most = max(most, peaks[key])
@@ -527,7 +527,7 @@ def _joined_bytes(flow: Flow, one: TilePass, rows: int) -> int:
     """Partial results: one for each level of the tree, and one that has just been made."""
     levels = 1 + (-(-one.size // rows)).bit_length()
     joined = [value for sink in one.sinks if sink.ends is Ends.JOINED for value in traverse.results(sink.phase)]
-    return levels * sum(rounded(_bytes_of(flow, value)) for value in joined)
+    return levels * sum(rounded_to_alignment(_bytes_of(flow, value)) for value in joined)
 
 
 def _beside(asked: Streaming, one: TilePass) -> int:

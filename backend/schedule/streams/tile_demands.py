@@ -21,13 +21,13 @@ from ..plan.plan import Box
 from ..program_facts.partitioning import (
     BLOCK,
     Cut,
+    box_along_axis,
+    constant_sizes,
     is_ordered,
-    known,
     operand_boxes,
     reads_of,
     result_boxes,
     shape_of,
-    slab,
     space_of,
 )
 
@@ -88,7 +88,7 @@ def cuts_in_tiles(phase: Phase, types: Types) -> tuple[Cut, ...]:
             if shape is not None and phase.attributes["axis"] == 0 and shape[0] > 1 and 0 not in shape and _carries(phase, types):
                 return (TiledAxis(0, shape[0], BLOCK if is_ordered_scan(phase, types) else 1, False, (0,)),)
         case Structured() if any(result.reduction in ARGUMENT_REDUCTIONS for result in phase.results):
-            space = known(axis.size for axis in phase.axes)
+            space = constant_sizes(axis.size for axis in phase.axes)
             reductions = {result.reduction for result in phase.results}
             if space is not None and 0 not in space and reductions <= REDUCTIONS | ARGUMENT_REDUCTIONS:
                 ordered = any(is_ordered(phase, result.value, types) for result in phase.results)
@@ -145,7 +145,7 @@ def box_along(phase: Phase, types: Types, cut: Cut, interval: tuple[int, int]) -
         return (interval,)
     space = space_of(phase, types)
     assert space is not None, "only phases of known sizes are cut"
-    return slab(space, cut.axis, interval)
+    return box_along_axis(space, cut.axis, interval)
 
 
 def boxes_read(phase: Phase, types: Types, cut: Cut, box: Box) -> tuple[Box, ...]:
@@ -153,7 +153,9 @@ def boxes_read(phase: Phase, types: Types, cut: Cut, box: Box) -> tuple[Box, ...
     if not isinstance(cut, TiledAxis):
         return operand_boxes(phase, types, box)
     assert isinstance(phase, LibraryPhase)
-    return tuple(slab(shape_of(value, types) or (), axis, box[0]) for value, axis in zip(phase.args, cut.axes, strict=True))
+    return tuple(
+        box_along_axis(shape_of(value, types) or (), axis, box[0]) for value, axis in zip(phase.args, cut.axes, strict=True)
+    )
 
 
 def boxes_made(phase: Phase, types: Types, cut: Cut, box: Box) -> tuple[Box, ...]:
@@ -161,7 +163,7 @@ def boxes_made(phase: Phase, types: Types, cut: Cut, box: Box) -> tuple[Box, ...
     if not isinstance(cut, TiledAxis):
         return result_boxes(phase, types, box)
     assert isinstance(phase, LibraryPhase)
-    return tuple(slab(shape_of(value, types) or (), 0, box[0]) for value in phase.results)
+    return tuple(box_along_axis(shape_of(value, types) or (), 0, box[0]) for value in phase.results)
 
 
 # ---------------------------------------------------------------------------------------------------- passes

@@ -45,7 +45,16 @@ from ...graph.registry import signature_of
 from ...graph.shard_of_phase import box_view, restrict
 from ...graph.symbolic_costs import Types
 from ..plan.plan import Box
-from ..program_facts.partitioning import BLOCK, as_one, full_box, operand_boxes, reads_of, shape_of, slab, space_of
+from ..program_facts.partitioning import (
+    BLOCK,
+    box_along_axis,
+    full_box,
+    merged_loop_body,
+    operand_boxes,
+    reads_of,
+    shape_of,
+    space_of,
+)
 from .tile_demands import (
     Demand,
     Ends,
@@ -177,7 +186,7 @@ class _TileGraphBuilder:
         assert shape is not None, "only phases of known sizes are cut"
         if value not in self.flow.follows[phase.id]:
             return self.brought(value), full_box(shape)
-        return value, slab(shape, self.flow.axes[value], self.needed.rows[value])
+        return value, box_along_axis(shape, self.flow.axes[value], self.needed.rows[value])
 
     def brought(self, value: ValueId) -> ValueId:
         """A value that is whole, in the tile."""
@@ -352,7 +361,7 @@ class _TileGraphBuilder:
 
     def loop(self, loop: Loop, box: Box) -> None:
         """All turns of the box of an element-wise loop."""
-        iteration = as_one(loop, self.flow.graph.types)
+        iteration = merged_loop_body(loop, self.flow.graph.types)
         assert isinstance(iteration, Structured), "only element-wise loops have boxes"
         states = len(loop.initial)
         body = self.structured(iteration, loop, box)

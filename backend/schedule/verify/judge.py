@@ -75,7 +75,7 @@ class Coverage(Enum):
     TILE = "together they are the box, each part once"
 
 
-class Lack(Enum):
+class ReadFault(Enum):
     """What is wrong with a read."""
 
     ABSENT = "not there by the ticks"
@@ -84,55 +84,55 @@ class Lack(Enum):
 
 @dataclass(slots=True, eq=False)
 class ResidentPiece:
-    """A box of a value on a device.  Transfers may read it from `there` on, other tasks from `usable` on; `way`: how a copy came,
-    where not every reader takes it."""
+    """A box of a value on a device.  Transfers may read it from `available` on, other tasks from `usable` on; `route`: how a
+    copy came, where not every reader takes it."""
 
     box: Box
     start: int
-    there: int
+    available: int
     usable: int
     size: int = 0
-    way: Hashable = None
-    maker: Task | None = None
+    route: Hashable = None
+    producer: Task | None = None
     uses: list[tuple[int, Task | None]] = field(default_factory=list)
-    gone: bool = False
+    is_freed: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TaskRead:
-    """`way`: what it takes of copies (None: all); `size`: bytes of the array that the box is put together in, where no piece
+    """`route`: what it takes of copies (None: all); `size`: bytes of the array that the box is put together in, where no piece
     has all of it."""
 
     key: Key
     box: Box
     match: Coverage = Coverage.COVER
-    way: Hashable = None
+    route: Hashable = None
     size: int = 0
 
 
 @dataclass(slots=True, eq=False)
 class Task:
-    """What happens in [start, end).  `by`: the tick at which all it reads must be there (None: another rule says when).
+    """What happens in [start, end).  `reads_at`: the tick at which all it reads must be there (None: another rule says when).
 
-    `lanes`: what it keeps from others up to `busy`, each from a tick on; `sends`: it reads what is freed, of which the life is
-    put off for it; `after`: tasks that must be complete before; `takes_place`: bytes that it may write over an operand of at
-    least that size; `frees`: pieces of any of the keys that are the box (None: all)."""
+    `resources`: what it keeps from others up to `busy`, each from a tick on; `sends`: it reads what is freed, of which the life
+    is put off for it; `after`: tasks that must be complete before; `overwritable_bytes`: bytes that it may write over an
+    operand of at least that size; `frees`: pieces of any of the keys that are the box (None: all)."""
 
     what: object
     start: int
     end: int
-    by: int | None
-    lanes: Mapping[Hashable, int] = field(default_factory=dict)
+    reads_at: int | None
+    resources: Mapping[Hashable, int] = field(default_factory=dict)
     busy: int = 0
     sends: bool = False
     reads: list[TaskRead] = field(default_factory=list)
     after: list[Task] = field(default_factory=list)
     frees: Sequence[tuple[tuple[Key, ...], Box | None]] = ()
-    takes_place: int = 0
-    at: Position = (-1, -1)
+    overwritable_bytes: int = 0
+    position: Position = (-1, -1)
 
     @property
-    def leaves(self) -> int:
+    def releases_at(self) -> int:
         """When it lets go of memory, at the earliest."""
         return max(self.end, self.start + 1)
 
@@ -141,27 +141,28 @@ class Task:
 class Execution:
     """`names`: of queues; `fences`: by fence, the positions after which it passes; `waits`: by position, the fences before it.
 
-    `spans`: by device, memory that is no piece's (start, end, bytes); `said`: what is wrong, in the words of who stated it."""
+    `extra_memory`: by device, memory that is no piece's (start, end, bytes); `describe_fault`: what is wrong, in the words of
+    who stated it."""
 
-    said: Callable[[Lack, Task, TaskRead | Task], Violation]
+    describe_fault: Callable[[ReadFault, Task, TaskRead | Task], Violation]
     names: list[str] = field(default_factory=list)
     queues: list[list[Task]] = field(default_factory=list)
     fences: dict[Hashable, list[Position]] = field(default_factory=lambda: defaultdict(list))
     waits: dict[Position, list[Hashable]] = field(default_factory=lambda: defaultdict(list))
     pieces: dict[Key, list[ResidentPiece]] = field(default_factory=lambda: defaultdict(list))
-    spans: dict[Hashable, list[tuple[int, int, int]]] = field(default_factory=lambda: defaultdict(list))
+    extra_memory: dict[Hashable, list[tuple[int, int, int]]] = field(default_factory=lambda: defaultdict(list))
     states_frees: bool = False
 
     def tasks(self) -> Iterator[Task]:
         for queue in self.queues:
             yield from queue
 
-    def make(self, key: Key, piece: ResidentPiece, maker: Task) -> None:
-        piece.maker = maker
+    def add_piece(self, key: Key, piece: ResidentPiece, maker: Task) -> None:
+        piece.producer = maker
         self.pieces[key].append(piece)
 
     def add(self, queue: int, task: Task) -> Task:
-        task.at = (queue, len(self.queues[queue]))
+        task.position = (queue, len(self.queues[queue]))
         self.queues[queue].append(task)
         return task
 
@@ -177,12 +178,12 @@ def overlap(a: Box, b: Box) -> bool:
     return all(max(p[0], q[0]) < min(p[1], q[1]) for p, q in zip(a, b, strict=True))
 
 
-def meets(read: Box, piece: Box) -> bool:
+def reads_part_of(read: Box, piece: Box) -> bool:
     """Is anything of a piece read?  What is empty is read of every piece."""
     return read == piece or volume(read) == 0 or overlap(read, piece)
 
 
-def covered(box: Box, parts: Sequence[Box]) -> bool:
+def is_covered(box: Box, parts: Sequence[Box]) -> bool:
     """Do boxes hold another, cut along one axis at most?"""
     clipped = [tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(part, box, strict=True)) for part in parts]
     if volume(box) == 0 or box in clipped:
@@ -198,12 +199,12 @@ def covered(box: Box, parts: Sequence[Box]) -> bool:
     return False
 
 
-def tiled(box: Box, parts: Sequence[Box]) -> bool:
+def is_tiled(box: Box, parts: Sequence[Box]) -> bool:
     """Are boxes together another, each point once?  Of a box that has an empty axis, along the others."""
     if any(start == stop for start, stop in box):
         full = [axis for axis, (start, stop) in enumerate(box) if start < stop]
         alike = all(len(part) == len(box) and all(part[x] == box[x] for x in range(len(box)) if x not in full) for part in parts)
-        return alike and tiled(tuple(box[axis] for axis in full), [tuple(part[axis] for axis in full) for part in parts])
+        return alike and is_tiled(tuple(box[axis] for axis in full), [tuple(part[axis] for axis in full) for part in parts])
     inside = all(
         len(part) == len(box) and all(a <= c < d <= b for (a, b), (c, d) in zip(box, part, strict=True)) for part in parts
     )
@@ -214,76 +215,80 @@ def tiled(box: Box, parts: Sequence[Box]) -> bool:
     return not any(overlap(a, b) for a, b in (pairwise(ordered) if alike else combinations(ordered, 2)))
 
 
-def answered(read: TaskRead, pieces: Sequence[ResidentPiece]) -> bool:
+def is_satisfied(read: TaskRead, pieces: Sequence[ResidentPiece]) -> bool:
     match read.match:
         case Coverage.COVER:
-            return bool(pieces) and covered(read.box, [piece.box for piece in pieces])
+            return bool(pieces) and is_covered(read.box, [piece.box for piece in pieces])
         case Coverage.EXACT:
             return any(piece.box == read.box for piece in pieces)
         case Coverage.TILE:
-            return tiled(read.box, [piece.box for piece in pieces])
+            return is_tiled(read.box, [piece.box for piece in pieces])
 
 
 # -------------------------------------------------------------------------------- what is where
 
 
-def holding(execution: Execution, read: TaskRead) -> list[ResidentPiece]:
+def candidate_pieces(execution: Execution, read: TaskRead) -> list[ResidentPiece]:
     """The pieces that a read can take, whenever they are there."""
     every = execution.pieces.get(read.key, [])
-    return every if read.way is None else [piece for piece in every if piece.way in (None, read.way)]
+    return every if read.route is None else [piece for piece in every if piece.route in (None, read.route)]
 
 
-def timely(execution: Execution, task: Task, read: TaskRead) -> list[ResidentPiece]:
+def resident_pieces(execution: Execution, task: Task, read: TaskRead) -> list[ResidentPiece]:
     """Of those, what is there by the ticks."""
-    holders = holding(execution, read)
-    if task.by is None:
+    holders = candidate_pieces(execution, read)
+    if task.reads_at is None:
         return holders
-    return [piece for piece in holders if (piece.there if task.sends else piece.usable) <= task.by and piece.maker is not task]
+    return [
+        piece
+        for piece in holders
+        if (piece.available if task.sends else piece.usable) <= task.reads_at and piece.producer is not task
+    ]
 
 
-def resident(execution: Execution) -> Iterator[Violation]:
+def unresident_reads(execution: Execution) -> Iterator[Violation]:
     """Every read is answered by what is there by the ticks."""
     for task in execution.tasks():
         for read in task.reads:
-            if not answered(read, timely(execution, task, read)):
-                yield execution.said(Lack.ABSENT, task, read)
+            if not is_satisfied(read, resident_pieces(execution, task, read)):
+                yield execution.describe_fault(ReadFault.ABSENT, task, read)
 
 
-def ordered(execution: Execution) -> Iterator[Violation]:
+def unordered_tasks(execution: Execution) -> Iterator[Violation]:
     """What is there by the ticks is there for certain, and so is everything that has to come before.  See Note [Certain]."""
     for wait in {fence for fences in execution.waits.values() for fence in fences} - execution.fences.keys():
         yield Violation(Rule.V2, f"nothing passes fence f{wait}")
         return
     played = 0
-    for task, clock in _played(execution):
+    for task, clock in _in_executable_order(execution):
         played += 1
         for read in task.reads:
-            there = timely(execution, task, read)
-            sure = [p for p in there if _knows(clock, p) and (task.sends or not p.gone)]
-            if answered(read, there) and not answered(read, sure):
-                yield execution.said(Lack.UNCERTAIN, task, read)
+            there = resident_pieces(execution, task, read)
+            sure = [p for p in there if _is_complete(clock, p) and (task.sends or not p.is_freed)]
+            if is_satisfied(read, there) and not is_satisfied(read, sure):
+                yield execution.describe_fault(ReadFault.UNCERTAIN, task, read)
         for earlier in task.after:
-            if clock.get(earlier.at[0], -1) < earlier.at[1]:
-                yield execution.said(Lack.UNCERTAIN, task, earlier)
-        yield from _freed(execution, task, clock)
+            if clock.get(earlier.position[0], -1) < earlier.position[1]:
+                yield execution.describe_fault(ReadFault.UNCERTAIN, task, earlier)
+        yield from _faulty_frees(execution, task, clock)
     if played < sum(map(len, execution.queues)):
         yield Violation(Rule.V2, "queues wait for each other in a circle")
 
 
-def _knows(clock: Clock, piece: ResidentPiece) -> bool:
-    return piece.maker is None or clock.get(piece.maker.at[0], -1) >= piece.maker.at[1]
+def _is_complete(clock: Clock, piece: ResidentPiece) -> bool:
+    return piece.producer is None or clock.get(piece.producer.position[0], -1) >= piece.producer.position[1]
 
 
-def _freed(execution: Execution, task: Task, clock: Clock) -> Iterator[Violation]:
+def _faulty_frees(execution: Execution, task: Task, clock: Clock) -> Iterator[Violation]:
     for keys, box in task.frees:
-        meant = [piece for piece in _meant(execution, keys, box) if _knows(clock, piece)]
-        if all(piece.gone for piece in meant):
-            yield execution.said(Lack.ABSENT, task, TaskRead(keys[0], box or ()))
+        meant = [piece for piece in _freed_pieces(execution, keys, box) if _is_complete(clock, piece)]
+        if all(piece.is_freed for piece in meant):
+            yield execution.describe_fault(ReadFault.ABSENT, task, TaskRead(keys[0], box or ()))
         for piece in meant:
-            piece.gone = True
+            piece.is_freed = True
 
 
-def _played(execution: Execution) -> Iterator[tuple[Task, Clock]]:
+def _in_executable_order(execution: Execution) -> Iterator[tuple[Task, Clock]]:
     """The tasks in an order in which they can run, each with what is certainly complete when it starts."""
     places = [0] * len(execution.queues)
     clocks: list[dict[int, int]] = [{} for _ in places]
@@ -333,17 +338,17 @@ def _later(first: Task, then: Task) -> Task:
     return first if first.end > then.end else then
 
 
-def held_up(execution: Execution) -> Iterator[tuple[Task, Task]]:
+def blocking_waits(execution: Execution) -> Iterator[tuple[Task, Task]]:
     """Waits that hold a queue up beyond the tick at which it goes on: the task that does, and the last that it waits for."""
     latest = [list(accumulate(queue, _later)) for queue in execution.queues]
     for (which, position), fences in execution.waits.items():
         task = next((task for task in execution.queues[which][position:] if not task.frees), None)
         for awaited in [latest[q][p] for fence in fences for q, p in execution.fences[fence] if p >= 0]:
-            if task is not None and awaited.end > (task.end if task.by is None else task.by):
+            if task is not None and awaited.end > (task.end if task.reads_at is None else task.reads_at):
                 yield task, awaited
 
 
-def needless(execution: Execution) -> Iterator[tuple[Position, Hashable]]:
+def redundant_waits(execution: Execution) -> Iterator[tuple[Position, Hashable]]:
     """V7: the waits that tell nothing which is not known without them."""
     for (which, position), fences in execution.waits.items():
         for number, fence in enumerate(fences):
@@ -369,11 +374,11 @@ def collisions(execution: Execution) -> Iterator[tuple[Hashable, Task, Task]]:
     """Two tasks at once on something that carries one at a time."""
     lanes: dict[Hashable, list[Task]] = defaultdict(list)
     for task in execution.tasks():
-        for lane in task.lanes:
+        for lane in task.resources:
             lanes[lane].append(task)
     for lane, tasks in lanes.items():
-        tasks.sort(key=lambda task: (task.lanes[lane], task.end))
-        yield from ((lane, first, then) for first, then in pairwise(tasks) if then.lanes[lane] < first.busy)
+        tasks.sort(key=lambda task: (task.resources[lane], task.end))
+        yield from ((lane, first, then) for first, then in pairwise(tasks) if then.resources[lane] < first.busy)
 
 
 def peaks(execution: Execution) -> dict[Hashable, tuple[int, int]]:
@@ -382,16 +387,16 @@ def peaks(execution: Execution) -> dict[Hashable, tuple[int, int]]:
     used: dict[Task, list[ResidentPiece]] = defaultdict(list)
     for task in execution.tasks():
         for read in task.reads if task.sends or not execution.states_frees else ():
-            for piece in holding(execution, read):
-                if meets(read.box, piece.box):
-                    piece.uses.append((task.end if execution.states_frees else task.leaves, task))
+            for piece in candidate_pieces(execution, read):
+                if reads_part_of(read.box, piece.box):
+                    piece.uses.append((task.end if execution.states_frees else task.releases_at, task))
                     used[task].append(piece)
-    inside = _inside(used)
+    inside = _overwriting_tasks(used)
     freed = {
-        piece: task.end for task in execution.tasks() for keys, box in task.frees for piece in _meant(execution, keys, box)
+        piece: task.end for task in execution.tasks() for keys, box in task.frees for piece in _freed_pieces(execution, keys, box)
     }
     spans: dict[Hashable, list[tuple[int, int, int]]] = defaultdict(list, {d: [*intervals] for d,
-        intervals in execution.spans.items()})
+        intervals in execution.extra_memory.items()})
     for task in execution.tasks():
         for read in task.reads:
             if read.size and not any(_has(piece, read, task, freed.get(piece, last)) for piece in holding(execution, read)):
@@ -402,9 +407,9 @@ def peaks(execution: Execution) -> dict[Hashable, tuple[int, int]]:
             if execution.states_frees:
                 end = max(freed.get(piece, last), start, *ends)
             else:
-                end = max([piece.there, start + 1, *ends]) if ends else max(last, start) + 1
-                if piece.maker is not None and piece.maker in inside:
-                    start = piece.maker.leaves
+                end = max([piece.available, start + 1, *ends]) if ends else max(last, start) + 1
+                if piece.producer is not None and piece.producer in inside:
+                    start = piece.producer.releases_at
             spans[device].append((start, end, piece.size))
     return {device: _peak(intervals, empty=not execution.states_frees) for device, intervals in spans.items()}
 
@@ -415,17 +420,17 @@ def _has(piece: ResidentPiece, read: TaskRead, task: Task, freed: int) -> bool:
     return inside and piece.there <= task.start and task.end <= freed
 
 
-def _meant(execution: Execution, keys: Sequence[Key], box: Box | None) -> list[ResidentPiece]:
+def _freed_pieces(execution: Execution, keys: Sequence[Key], box: Box | None) -> list[ResidentPiece]:
     """The pieces that a free is of."""
     return [piece for key in keys for piece in execution.pieces.get(key, ()) if box in (None, piece.box)]
 
 
-def _inside(used: dict[Task, list[ResidentPiece]]) -> set[Task]:
+def _overwriting_tasks(used: dict[Task, list[ResidentPiece]]) -> set[Task]:
     """The tasks whose result lies inside an operand that nobody else uses from their start on."""
     return {
         task for task, operands in used.items()
-        if task.takes_place and any(
-            piece.size >= task.takes_place and max(piece.there, piece.start + 1) <= task.start
+        if task.overwritable_bytes and any(
+            piece.size >= task.overwritable_bytes and max(piece.available, piece.start + 1) <= task.start
             and all(user is task or end <= task.start for end, user in piece.uses)
             for piece in operands
         )

@@ -40,7 +40,7 @@ from .judge import Rule, Violation
 # Nothing of the planner is imported: an error there must not be made again here.  Units of an output are its rows, or its
 # bytes where it is atomic or combined.
 
-def up(number: int, size: int) -> int:
+def ceil_div(number: int, size: int) -> int:
     """number ÷ size, rounded up."""
     return -(-number // size)
 
@@ -62,7 +62,7 @@ class JudgeIndex:
         self.home = next(device for device, index in enumerate(self.group) if problem.devices[index].home)
         self.sync = [problem.devices[index].sync for index in self.group]
         self.kind = [problem.devices[index].kind for index in self.group]
-        self.caps = self._caps()
+        self.memory_limits = self._memory_limits()
         self.shards: dict[int, list[Shard]] = defaultdict(list)
         for shard in schedule.shards:
             self.shards[shard.phase].append(shard)
@@ -76,14 +76,14 @@ class JudgeIndex:
             self.incoming[edge.target].append(edge)
             self.outgoing[edge.source].append(edge)
         self.used = {int(shard.device) for shard in schedule.shards}
-        self._both_ways: dict[str, bool] = {}
-        self._meeting: dict[str, frozenset[int]] = {}
+        self._full_duplex: dict[str, bool] = {}
+        self._common_ends: dict[str, frozenset[int]] = {}
         self.wanted = {
             d.phase for d in problem.directives if isinstance(d, Keep | Replicate)
             and not (isinstance(d, Keep) and problem.phases[d.phase].home and self.named(d.device) == {self.home})
         }  # fmt: skip
 
-    def _caps(self) -> list[int | None]:
+    def _memory_limits(self) -> list[int | None]:
         caps = [self.problem.devices[index].memory for index in self.group]
         for directive in self.problem.directives:
             if isinstance(directive, LimitMemory):
@@ -122,7 +122,7 @@ class JudgeIndex:
         task = self.problem.phases[phase]
         return task.rows == 0 or task.is_gathered
 
-    def elsewhere(self, phase: int, device: int) -> bool:
+    def holds_no_output(self, phase: int, device: int) -> bool:
         """The device takes part in a phase whose output is all at home."""
         together = self.problem.phases[phase].together
         return together is not None and together.gathers and device != self.home
@@ -131,12 +131,12 @@ class JudgeIndex:
         task = self.problem.phases[phase]
         return task.out_bytes if self.is_undivided(phase) else task.rows
 
-    def ended(self, phase: int) -> int:
+    def end_of(self, phase: int) -> int:
         """The tick at which all of a phase is done."""
         ends = [shard.end for shard in self.shards[phase]]
         return self.combine[phase].end if phase in self.combine else max(ends, default=0)
 
-    def needed(self, edge: Edge, shard: Shard) -> tuple[int, int]:
+    def units_read(self, edge: Edge, shard: Shard) -> tuple[int, int]:
         """Units of the source that a shard of the target reads."""
         units, rows = self.units(edge.source), self.problem.phases[edge.target].rows
         if rows == 0 and edge.only is not None and not self.is_undivided(edge.source):
@@ -144,17 +144,17 @@ class JudgeIndex:
         if edge.whole or rows == 0:
             return 0, units
         around = 0 if self.is_undivided(edge.source) else edge.halo
-        return max(0, shard.first * units // rows - around), min(units, up(shard.stop * units, rows) + around)
+        return max(0, shard.first * units // rows - around), min(units, ceil_div(shard.stop * units, rows) + around)
 
     def size(self, phase: int, first: int, stop: int, result_bytes: int | None) -> int:
         """Bytes of units [first, stop) of an output that is `whole` bytes (None: its `out_bytes`) on a link."""
         units, out = self.units(phase), self.problem.phases[phase].out_bytes
         if result_bytes is None or result_bytes == out:
-            return up(out * stop, units) - up(out * first, units) if units else 0
-        return up(result_bytes * (stop - first), units) if units else result_bytes
+            return ceil_div(out * stop, units) - ceil_div(out * first, units) if units else 0
+        return ceil_div(result_bytes * (stop - first), units) if units else result_bytes
 
-    def rounded(self, size: int) -> int:
-        return up(size, self.problem.memory_grain) * self.problem.memory_grain
+    def rounded_to_grain(self, size: int) -> int:
+        return ceil_div(size, self.problem.memory_grain) * self.problem.memory_grain
 
     def ticks(self, phase: int, device: int, rows: int) -> int | None:
         """Ticks of a shard by the table of the device's class; None if it cannot run there."""
@@ -165,27 +165,27 @@ class JudgeIndex:
             return table.at(rows)
         points = table.points
         if len(points) == 1:
-            return up(points[0][1] * rows, points[0][0])
+            return ceil_div(points[0][1] * rows, points[0][0])
         if rows <= points[0][0]:
             return points[0][1]
         at = 1
         while at < len(points) - 1 and points[at][0] < rows:
             at += 1
         (low, first), (high, last) = points[at - 1], points[at]
-        return first + up((last - first) * (rows - low), high - low)
+        return first + ceil_div((last - first) * (rows - low), high - low)
 
     # ------------------------------------------------------------------ links
 
-    def delayed(self, edge: Edge) -> bool:
+    def has_fixed_delay(self, edge: Edge) -> bool:
         """The edge takes its own ticks and no link."""
         return not self.problem.links or (self.problem.contention is Contention.OFF and edge.ticks is not None)
 
-    def at(self, device: int, end: str) -> bool:
+    def is_end(self, device: int, end: str) -> bool:
         return end in (self.names[device], self.problem.devices[self.group[device]].id)
 
     def joins(self, link: Link, source: int, target: int) -> bool:
-        forwards = self.at(source, link.source) and self.at(target, link.target)
-        backwards = self.at(source, link.target) and self.at(target, link.source)
+        forwards = self.is_end(source, link.source) and self.is_end(target, link.target)
+        backwards = self.is_end(source, link.target) and self.is_end(target, link.source)
         return source != target and (forwards or (backwards and link.duplex is not Duplex.SIMPLEX))
 
     def channel(self, transfer: Transfer) -> tuple[object, ...] | None:
@@ -199,28 +199,28 @@ class JudgeIndex:
             return (transfer.link, min(source, target), max(source, target), source < target and link.duplex is Duplex.FULL)
         several = [device for device in (source, target) if self.problem.devices[self.group[device]].count > 1]
         if link.group.endswith("[i]") and several:
-            return (link.group, self.instance[several[0]], self.both_ways(link.group) and several[0] == source)
-        meeting = self.meeting(link.group) if self.both_ways(link.group) else frozenset()
+            return (link.group, self.instance[several[0]], self.is_full_duplex(link.group) and several[0] == source)
+        meeting = self.common_ends(link.group) if self.is_full_duplex(link.group) else frozenset()
         return (link.group, bool(meeting) and source == min(meeting))
 
-    def both_ways(self, group: str) -> bool:
+    def is_full_duplex(self, group: str) -> bool:
         """Every link of a group carries one transfer in each direction."""
-        if group not in self._both_ways:
-            self._both_ways[group] = {link.duplex for link in self.problem.links if link.group == group} == {Duplex.FULL}
-        return self._both_ways[group]
+        if group not in self._full_duplex:
+            self._full_duplex[group] = {link.duplex for link in self.problem.links if link.group == group} == {Duplex.FULL}
+        return self._full_duplex[group]
 
-    def meeting(self, group: str) -> frozenset[int]:
+    def common_ends(self, group: str) -> frozenset[int]:
         """The devices that are an end of every link of a group."""
-        if group not in self._meeting:
+        if group not in self._common_ends:
             every = set(range(len(self.names)))
             for link in self.problem.links:
                 if link.group == group:
-                    ends = [[d for d in range(len(self.names)) if self.at(d, end)] for end in (link.source, link.target)]
+                    ends = [[d for d in range(len(self.names)) if self.is_end(d, end)] for end in (link.source, link.target)]
                     every &= {device for members in ends if len(members) == 1 for device in members}
-            self._meeting[group] = frozenset(every)
-        return self._meeting[group]
+            self._common_ends[group] = frozenset(every)
+        return self._common_ends[group]
 
-    def held(self, shard: Shard, together: Together) -> dict[Hashable, int]:
+    def reserved_channels(self, shard: Shard, together: Together) -> dict[Hashable, int]:
         """The channels that a phase which devices run together keeps to itself, each with the tick from which it does."""
         channels: dict[Hashable, int] = {}
         for link, source, target in together.channels:
@@ -232,11 +232,11 @@ class JudgeIndex:
 
 # ---------------------------------------------------------------------------------------------------- placement
 
-Holds: TypeAlias = Callable[[int, int], bool]
+HasOutput: TypeAlias = Callable[[int, int], bool]
 """Is all of an output on a device at the end?"""
 
 
-def present(facts: JudgeIndex) -> Iterator[Violation]:
+def check_phases_once(facts: JudgeIndex) -> Iterator[Violation]:
     """V1: every phase once, combined once if it combines; nothing else."""
     phases, devices = len(facts.problem.phases), len(facts.names)
     for shard in facts.schedule.shards:
@@ -264,7 +264,7 @@ def present(facts: JudgeIndex) -> Iterator[Violation]:
             yield Violation(Rule.V1, f"`{phase.id}` is combined {combines[index]} times")
 
 
-def tiled(facts: JudgeIndex) -> Iterator[Violation]:
+def check_row_coverage(facts: JudgeIndex) -> Iterator[Violation]:
     """V3: the shards' rows have no gap and no overlap."""
     for index, phase in enumerate(facts.problem.phases):
         at = 0
@@ -277,7 +277,7 @@ def tiled(facts: JudgeIndex) -> Iterator[Violation]:
             yield Violation(Rule.V3, f"the shards of `{phase.id}` end at row {at} of {phase.units}")
 
 
-def together(facts: JudgeIndex) -> Iterator[Violation]:
+def check_distributed_modes(facts: JudgeIndex) -> Iterator[Violation]:
     """V3: what devices run together has the one mode that it was planned for."""
     for index, phase in enumerate(facts.problem.phases):
         if phase.together is not None:
@@ -286,7 +286,7 @@ def together(facts: JudgeIndex) -> Iterator[Violation]:
                 yield Violation(Rule.V3, f"`{phase.id}` is not run by the devices, with the rows, that run it together")
 
 
-def obeyed(facts: JudgeIndex, holds: Holds) -> Iterator[Violation]:
+def check_directives(facts: JudgeIndex, holds: HasOutput) -> Iterator[Violation]:
     """V8: home and classes, the order of effects, every directive."""
     for index, phase in enumerate(facts.problem.phases):
         for shard in facts.shards[index]:
@@ -297,19 +297,19 @@ def obeyed(facts: JudgeIndex, holds: Holds) -> Iterator[Violation]:
                 yield Violation(Rule.V8, f"`{phase.id}` cannot run on {name}: it has no ticks for {facts.kind[shard.device]}")
     effects = [index for index, phase in enumerate(facts.problem.phases) if phase.effect]
     for first, then in pairwise(effects):
-        yield from _completed(facts, first, then, "the order of effects")
+        yield from _check_precedence(facts, first, then, "the order of effects")
     for directive in facts.problem.directives:
-        yield from _directive(facts, directive, holds)
+        yield from _check_directive(facts, directive, holds)
 
 
-def _completed(facts: JudgeIndex, first: int, then: int, why: str) -> Iterator[Violation]:
+def _check_precedence(facts: JudgeIndex, first: int, then: int, why: str) -> Iterator[Violation]:
     start = min(shard.start for shard in facts.shards[then])
-    if facts.ended(first) > start:
-        ends = facts.ended(first)
+    if facts.end_of(first) > start:
+        ends = facts.end_of(first)
         yield Violation(Rule.V8, f"{why}: `{facts.id(then)}` starts at {start}, before `{facts.id(first)}` ends at {ends}")
 
 
-def _directive(facts: JudgeIndex, directive: Directive, holds: Holds) -> Iterator[Violation]:
+def _check_directive(facts: JudgeIndex, directive: Directive, holds: HasOutput) -> Iterator[Violation]:
     text = f"`{directive.line.text}`"
 
     def broken(message: str) -> Violation:
@@ -325,14 +325,14 @@ def _directive(facts: JudgeIndex, directive: Directive, holds: Holds) -> Iterato
         case Before():
             for first in directive.first:
                 for then in directive.then:
-                    yield from _completed(facts, first, then, text)
+                    yield from _check_precedence(facts, first, then, text)
         case IssueBefore():
             for first in directive.first:
                 for then in directive.then:
-                    if not _issued(facts, first, then):
+                    if not _is_issued_before(facts, first, then):
                         yield broken(f"`{facts.id(then)}` is issued before `{facts.id(first)}`")
         case Split():
-            yield from _split(facts, directive)
+            yield from _check_split(facts, directive)
         case NoSplit():
             if len(facts.shards[directive.phase]) > 1:
                 yield broken(f"it runs in {len(facts.shards[directive.phase])} parts")
@@ -350,27 +350,27 @@ def _directive(facts: JudgeIndex, directive: Directive, holds: Holds) -> Iterato
             if facts.schedule.makespan > directive.ticks:
                 yield broken(f"the schedule takes {facts.schedule.makespan} ticks, not {directive.ticks}")
         case Adjacent():
-            yield from _adjacent(facts, directive.first, directive.then)
+            yield from _check_adjacent(facts, directive.first, directive.then)
         case Order():
-            yield from _ordered(facts, directive)
+            yield from _check_order(facts, directive)
         case LimitMemory() | Speculate():
             pass  # V5 counts with the limit; speculation is a choice between problems
         case _:
             assert_never(directive)
 
 
-def _opening(facts: JudgeIndex, phase: int) -> int:
+def _first_start(facts: JudgeIndex, phase: int) -> int:
     return min(shard.start for shard in facts.shards[phase])
 
 
-def _issued(facts: JudgeIndex, first: int, then: int) -> bool:
-    if _opening(facts, first) > _opening(facts, then):
+def _is_issued_before(facts: JudgeIndex, first: int, then: int) -> bool:
+    if _first_start(facts, first) > _first_start(facts, then):
         return False
     both = [(one, other) for one in facts.shards[first] for other in facts.shards[then] if one.device == other.device]
     return all((early.start, early.end) <= (late.start, late.end) for early, late in both)
 
 
-def _split(facts: JudgeIndex, directive: Split) -> Iterator[Violation]:
+def _check_split(facts: JudgeIndex, directive: Split) -> Iterator[Violation]:
     rows = facts.problem.phases[directive.phase].units
     parts = directive.parts or (1,) * len(directive.devices)
     exact = [Fraction(rows * part, sum(parts)) for part in parts]
@@ -386,9 +386,9 @@ def _split(facts: JudgeIndex, directive: Split) -> Iterator[Violation]:
         yield Violation(Rule.V8, f"`{directive.line.text}`: of {rows} rows {shares}")
 
 
-def _adjacent(facts: JudgeIndex, first: int, then: int) -> Iterator[Violation]:
+def _check_adjacent(facts: JudgeIndex, first: int, then: int) -> Iterator[Violation]:
     """No queue of either has anything between them."""
-    low, high = _opening(facts, first), _opening(facts, then)
+    low, high = _first_start(facts, first), _first_start(facts, then)
     queues = {shard.device for phase in (first, then) for shard in facts.shards[phase]}
     starts = {(s.phase, s.start) for s in facts.schedule.shards if s.device in queues and s.phase not in (first, then)}
     between = sorted({phase for phase, start in starts if low < start < high})
@@ -397,20 +397,20 @@ def _adjacent(facts: JudgeIndex, first: int, then: int) -> Iterator[Violation]:
         yield Violation(Rule.V8, f"`{facts.id(first)}` and `{facts.id(then)}` are not next to each other: {names} between")
 
 
-def _ordered(facts: JudgeIndex, directive: Order) -> Iterator[Violation]:
+def _check_order(facts: JudgeIndex, directive: Order) -> Iterator[Violation]:
     items = directive.items
     named = [item for item in items if item is not None]
     over = facts.shards if directive.over is None else directive.over
-    others = [_opening(facts, phase) for phase in over if phase not in named]
+    others = [_first_start(facts, phase) for phase in over if phase not in named]
     for first, then in pairwise(named):
-        if _opening(facts, first) > _opening(facts, then):
+        if _first_start(facts, first) > _first_start(facts, then):
             yield Violation(Rule.V8, f"`{directive.line.text}`: `{facts.id(then)}` comes before `{facts.id(first)}`")
     for left, right in pairwise(items):
         if left is not None and right is not None:
-            yield from _adjacent(facts, left, right)
-    if items[0] is not None and any(other < _opening(facts, items[0]) for other in others):
+            yield from _check_adjacent(facts, left, right)
+    if items[0] is not None and any(other < _first_start(facts, items[0]) for other in others):
         yield Violation(Rule.V8, f"`{directive.line.text}`: something comes before `{facts.id(items[0])}`")
-    if items[-1] is not None and any(other > _opening(facts, items[-1]) for other in others):
+    if items[-1] is not None and any(other > _first_start(facts, items[-1]) for other in others):
         yield Violation(Rule.V8, f"`{directive.line.text}`: something comes after `{facts.id(items[-1])}`")
 
 
@@ -418,7 +418,7 @@ def _ordered(facts: JudgeIndex, directive: Order) -> Iterator[Violation]:
 #
 # V6: transfers go by links that join their ends, and carry what they say.  That channels carry one at a time is the judge's.
 
-def carried(facts: JudgeIndex) -> Iterator[Violation]:
+def check_transfers(facts: JudgeIndex) -> Iterator[Violation]:
     """V6: links exist and join the two devices, bytes are those of the units."""
     links = facts.problem.links
     onwards: dict[tuple[int, int], list[Transfer]] = defaultdict(list)
@@ -428,14 +428,14 @@ def carried(facts: JudgeIndex) -> Iterator[Violation]:
     for moved in facts.schedule.transfers:
         what = f"`{facts.id(moved.phase)}` from {facts.names[moved.source]} to {facts.names[moved.target]}"
         if moved.link is None:
-            edges = [edge for edge in facts.outgoing[moved.phase] if facts.delayed(edge)]
+            edges = [edge for edge in facts.outgoing[moved.phase] if facts.has_fixed_delay(edge)]
             if links and not edges:
                 yield Violation(Rule.V6, f"{what} goes without a link")
                 continue
         elif not 0 <= moved.link < len(links) or not facts.joins(links[moved.link], moved.source, moved.target):
             yield Violation(Rule.V6, f"{what} goes by link {moved.link}, which does not join them")
             continue
-        expected = _sizes(facts, moved, onwards[moved.phase, moved.target])
+        expected = _possible_sizes(facts, moved, onwards[moved.phase, moved.target])
         if moved.bytes not in expected:
             wanted = " or ".join(map(str, sorted(expected)))
             yield Violation(Rule.V6, f"{what} says {moved.bytes} bytes; units [{moved.first}, {moved.stop}) are {wanted}")
@@ -447,7 +447,7 @@ def carried(facts: JudgeIndex) -> Iterator[Violation]:
                     yield Violation(Rule.V6, f"`{facts.id(shard.phase)}` uses link {link}, which does not join its devices")
 
 
-def _sizes(facts: JudgeIndex, moved: Transfer, onwards: list[Transfer]) -> set[int]:
+def _possible_sizes(facts: JudgeIndex, moved: Transfer, onwards: list[Transfer]) -> set[int]:
     """What the bytes may be: as much as any consumer on the target (or behind it) says the whole is."""
     if moved.partial:
         task = facts.problem.phases[moved.phase]
@@ -469,5 +469,5 @@ def _sizes(facts: JudgeIndex, moved: Transfer, onwards: list[Transfer]) -> set[i
 
 def _reads(facts: JudgeIndex, edge: Edge, shard: Shard, moved: Transfer) -> bool:
     """The shard reads something of what is moved."""
-    low, high = facts.needed(edge, shard)
+    low, high = facts.units_read(edge, shard)
     return low == high or (low < moved.stop and high > moved.first)

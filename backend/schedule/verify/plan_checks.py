@@ -46,10 +46,10 @@ from ..plan.plan import (
     phases_of,
 )
 from ..program_facts.partitioning import (
-    Shared,
+    SharedLoop,
     full_box,
     is_shared,
-    length,
+    iteration_ticks,
     operand_boxes,
     reads_of,
     result_boxes,
@@ -58,25 +58,25 @@ from ..program_facts.partitioning import (
     space_of,
     stores_of,
 )
-from ..program_facts.scratch_memory import Numbers, rounded, scratch_of
+from ..program_facts.scratch_memory import Numbers, rounded_to_alignment, step_scratch_bytes
 from ..solution import QueueKind
 from .judge import (
     Box,
     Coverage,
     Execution,
-    Lack,
+    ReadFault,
     ResidentPiece,
     Rule,
     Task,
     TaskRead,
     Violation,
+    blocking_waits,
     collisions,
-    held_up,
-    needless,
-    ordered,
+    is_tiled,
     peaks,
-    resident,
-    tiled,
+    redundant_waits,
+    unordered_tasks,
+    unresident_reads,
     volume,
 )
 
@@ -84,14 +84,16 @@ from .judge import (
 #
 # V1, V3 and V8 of a plan, or of an iteration in it: every phase once, in a step of its kind, in boxes that tile it.
 
-Running = RunStep | LoopStep | JoinStep | BranchStep | CellsStep
+PhaseStep = RunStep | LoopStep | JoinStep | BranchStep | CellsStep
 
 
-def once(plan: ExecutionPlan, main: SubPlan, bound: BoundGraph, shared: Mapping[PhaseId, Shared]) -> list[Violation]:
+def check_phase_coverage(
+    plan: ExecutionPlan, main: SubPlan, bound: BoundGraph, shared: Mapping[PhaseId, SharedLoop]
+) -> list[Violation]:
     """What is wrong; nothing else can be asked of it then."""
     graph, devices = bound.graph, {device.id for device in plan.devices}
     phases = {phase.id: phase for phase in graph.phases}
-    runs: dict[PhaseId, list[Running | RowsStep]] = defaultdict(list)
+    runs: dict[PhaseId, list[PhaseStep | RowsStep]] = defaultdict(list)
     combines: dict[PhaseId, int] = defaultdict(int)
     effects: list[PhaseId] = []
     saved: list[PhaseId] = []
@@ -112,7 +114,7 @@ def once(plan: ExecutionPlan, main: SubPlan, bound: BoundGraph, shared: Mapping[
             elif isinstance(step, JoinStep) and step.phase not in shared:
                 wrong(Rule.V1, f"{queue.device} joins phase #{step.phase}, which queues do not run together")
             elif isinstance(step, JoinStep) and step.rows is None:
-                pass  # of a channel: `_of_shared`
+                pass  # of a channel: `_check_shared_loop`
             elif phases_of(step) and (queue.device not in devices or queue.kind is not QueueKind.COMPUTE):
                 wrong(Rule.V1, f"phase #{phases_of(step)[0]} runs on {queue.device}, which is not a device of the plan")
             if isinstance(step, CombineStep):
@@ -130,17 +132,17 @@ def once(plan: ExecutionPlan, main: SubPlan, bound: BoundGraph, shared: Mapping[
                     if queue.device != plan.home and not saves:
                         wrong(Rule.V8, f"phase #{step.phase} prints on {queue.device}, not at home")
     for phase in graph.phases:
-        violations += _one_phase(phase, runs[phase.id], combines[phase.id], bound, shared)
+        violations += _check_phase(phase, runs[phase.id], combines[phase.id], bound, shared)
     for loop in shared.values():
-        violations += _of_shared(plan, loop)
+        violations += _check_shared_loop(plan, loop)
     order = [phase.id for phase in graph.phases if isinstance(phase, Print | Output) and phase.id not in saved]
     if not violations and effects != order:
         wrong(Rule.V8, "what prints is not in the order of the program")
     return violations
 
 
-def _one_phase(
-    phase: Phase, runs: Sequence[Running | RowsStep], combines: int, bound: BoundGraph, shared: Mapping[PhaseId, Shared]
+def _check_phase(
+    phase: Phase, runs: Sequence[PhaseStep | RowsStep], combines: int, bound: BoundGraph, shared: Mapping[PhaseId, SharedLoop]
 ) -> Iterator[Violation]:  # fmt: skip
     boxes = [step.box for step in runs if isinstance(step, RunStep) and step.box is not None]
     space = space_of(phase, bound.graph.types)
@@ -149,19 +151,19 @@ def _one_phase(
     elif any(is_shared(step) for step in runs):
         if phase.id not in shared or not all(is_shared(step) for step in runs):
             yield Violation(Rule.V1, f"phase #{phase.id} is not one loop that queues run together")
-    elif not all(_fits(step, phase) for step in runs):
+    elif not all(_is_step_of_kind(step, phase) for step in runs):
         yield Violation(Rule.V1, f"phase #{phase.id} runs in a step of another kind")
     elif not boxes and len(runs) > 1:
         yield Violation(Rule.V1, f"phase #{phase.id} runs {len(runs)} times")
     elif boxes and len(boxes) != len(runs):
         yield Violation(Rule.V1, f"phase #{phase.id} runs whole and in boxes")
-    elif boxes and (space is None or not tiled(full_box(space), boxes)):
+    elif boxes and (space is None or not is_tiled(full_box(space), boxes)):
         yield Violation(Rule.V3, f"the boxes of phase #{phase.id} do not tile it")
     elif combines != _is_cut_in_sums(phase, boxes) and not (combines == 1 and boxes and _reduces(phase)):
         yield Violation(Rule.V1, f"phase #{phase.id} is combined {combines} times")
 
 
-def _fits(step: Running | RowsStep, phase: Phase) -> bool:
+def _is_step_of_kind(step: PhaseStep | RowsStep, phase: Phase) -> bool:
     match step:
         case RowsStep():
             return isinstance(phase, Structured | LibraryPhase | Constant)
@@ -187,9 +189,9 @@ def _is_cut_in_sums(phase: Phase, boxes: Sequence[tuple[tuple[int, int], ...]]) 
     return any(box[-1] != (0, phase.axes[-1].size.constant) for box in boxes)
 
 
-def _of_shared(plan: ExecutionPlan, loop: Shared) -> Iterator[Violation]:
+def _check_shared_loop(plan: ExecutionPlan, loop: SharedLoop) -> Iterator[Violation]:
     """Who takes part in a loop, with which rows, and when."""
-    step, parts, queues, iteration = loop.step, loop.parts, plan.main.queues, loop.turn
+    step, parts, queues, iteration = loop.step, loop.parts, plan.main.queues, loop.iteration
     name = f"loop #{step.phase}"
     plans = [step.body, *(() if step.leave is None else (step.leave,))]
     inside = {(queue.device, queue.kind) for one in plans for queue in one.queues}
@@ -206,12 +208,12 @@ def _of_shared(plan: ExecutionPlan, loop: Shared) -> Iterator[Violation]:
         yield Violation(Rule.V3, f"the rows of {name} do not follow each other")
     elif sizes and sizes != {rows[-1][1]}:
         yield Violation(Rule.V3, f"the rows of {name} are not those of its states")
-    if (loop.leave is None) != (step.leave is None) or step.until is not None:
+    if (loop.epilogue is None) != (step.leave is None) or step.until is not None:
         yield Violation(Rule.V1, f"{name} leaves its states elsewhere than it says")
     if len({(one.start, one.end) for _, one in parts}) > 1:
         yield Violation(Rule.V9, f"{name} does not start and end everywhere at the same ticks")
-    last = 0 if step.leave is None else length(step.leave)
-    ticks = max(1, step.making + (iteration.loop.trip.constant or 0) * length(step.body) + last)
+    last = 0 if step.leave is None else iteration_ticks(step.leave)
+    ticks = max(1, step.making + (iteration.loop.trip.constant or 0) * iteration_ticks(step.body) + last)
     if step.end - step.start != ticks:
         yield Violation(Rule.V9, f"{name} takes {step.end - step.start} ticks, its iterations {ticks}")
 
@@ -225,7 +227,7 @@ def _of_shared(plan: ExecutionPlan, loop: Shared) -> Iterator[Violation]:
 # turn are values of their own.  In the execution of the whole plan a turn has no memory and keeps nothing from others: it has an
 # execution of its own for that.
 
-RunningStep = RunStep | LoopStep | BranchStep | CellsStep
+ComputeStep = RunStep | LoopStep | BranchStep | CellsStep
 ITERATIONS = ("an iteration of", "the next iteration of")
 """Those of a loop that the execution has, in words."""
 UNKNOWN: Box = ((0, 1),)
@@ -234,49 +236,49 @@ UNKNOWN: Box = ((0, 1),)
 
 @dataclass(frozen=True, slots=True)
 class CheckedScope:
-    """The graph that steps are of.  `turn`: (loop, which turn) if they are a turn's, which is that `part` of the loop and whose
-    ticks count from `begins`; `before`: the values of the turn before it, which its entries read; `counts`: do they take memory
-    and devices here?"""
+    """The graph that steps are of.  `iteration`: (loop, which turn) if they are a turn's, which is that `iteration_label` of
+    the loop and whose ticks count from `tick_offset`; `previous_values`: the values of the turn before it, which its entries
+    read; `counts_resources`: do they take memory and devices here?"""
 
     bound: BoundGraph
-    counts: bool = True
-    turn: tuple[PhaseId, int] | None = None
-    part: str = ""
-    begins: int = 0
-    before: tuple[ValueId, ...] = ()
+    counts_resources: bool = True
+    iteration: tuple[PhaseId, int] | None = None
+    iteration_label: str = ""
+    tick_offset: int = 0
+    previous_values: tuple[ValueId, ...] = ()
     phases: Mapping[PhaseId, Phase] = field(default_factory=dict)
-    makers: Mapping[ValueId, Phase] = field(default_factory=dict)
+    producers: Mapping[ValueId, Phase] = field(default_factory=dict)
 
     @staticmethod
     def of(bound: BoundGraph, counts: bool = True, **more: object) -> CheckedScope:
         phases = {phase.id: phase for phase in bound.graph.phases}
         makers = {value: phase for phase in bound.graph.phases for value in traverse.results(phase)}
-        return CheckedScope(bound, counts, phases=phases, makers=makers, **more)  # type: ignore[arg-type]
+        return CheckedScope(bound, counts, phases=phases, producers=makers, **more)  # type: ignore[arg-type]
 
     def name(self, value: ValueId) -> Hashable:
         """What the value is called in the execution."""
-        if self.turn is None or (value not in self.makers and value not in self.before):
+        if self.iteration is None or (value not in self.producers and value not in self.previous_values):
             return value
-        loop, number = self.turn
-        return (loop, number if value in self.makers else number - 1, value)
+        loop, number = self.iteration
+        return (loop, number if value in self.producers else number - 1, value)
 
     def read(self, phase: Phase, index: int, value: ValueId) -> Hashable:
         """The value that a phase reads: an entry of an iteration reads a state that the iteration before has left."""
-        if self.turn is not None and self.before and phase in self.bound.graph.phases[: len(self.before)]:
-            loop, number = self.turn
-            return (loop, number - 1, self.before[self.bound.graph.phases.index(phase)])
+        if self.iteration is not None and self.previous_values and phase in self.bound.graph.phases[: len(self.previous_values)]:
+            loop, number = self.iteration
+            return (loop, number - 1, self.previous_values[self.bound.graph.phases.index(phase)])
         return self.name(value)
 
     @property
-    def who(self) -> str:
-        return "" if self.turn is None else f"{self.part} loop #{self.turn[0]}: "
+    def prefix(self) -> str:
+        return "" if self.iteration is None else f"{self.iteration_label} loop #{self.iteration[0]}: "
 
 
 class PlanTranslation:
-    def __init__(self, plan: ExecutionPlan, main: SubPlan, bound: BoundGraph, shared: Mapping[PhaseId, Shared]) -> None:
+    def __init__(self, plan: ExecutionPlan, main: SubPlan, bound: BoundGraph, shared: Mapping[PhaseId, SharedLoop]) -> None:
         self.plan, self.shared = plan, shared
         names: list[str] = [queue.device for queue in main.queues]
-        self.execution = Execution(self.said, names, [[] for _ in names], states_frees=True)
+        self.execution = Execution(self.describe_fault, names, [[] for _ in names], states_frees=True)
         self.faults: list[Violation] = []
         self.numbers = Numbers()
         self.combined: set[PhaseId] = set()
@@ -303,7 +305,7 @@ class PlanTranslation:
                     execution.fences[self.fence(step.fence, scope)].append((which, len(here) - 1))
                     continue
                 case LoopStep() | JoinStep() if is_shared(step):
-                    self.together(which, device, kind, step, scope)
+                    self.loop_part(which, device, kind, step, scope)
                     now = step.end
                     continue
                 case RunStep() | LoopStep() | BranchStep() | CellsStep():
@@ -323,32 +325,34 @@ class PlanTranslation:
             self.add(which, "the end", now, now, None)
 
     def fence(self, fence: Hashable, scope: CheckedScope) -> Hashable:
-        return fence if scope.turn is None else (*scope.turn, fence)
+        return fence if scope.iteration is None else (*scope.iteration, fence)
 
     def add(self, which: int, what: object, start: int, end: int, by: int | None, lanes: Sequence[Hashable] = ()) -> Task:
         return self.execution.add(which, Task(what, start, end, by, dict.fromkeys(lanes, start), end))
 
-    def step(self, which: int, what: str, step: RunningStep | CombineStep | TransferStep, scope: CheckedScope) -> Task:
+    def step(self, which: int, what: str, step: ComputeStep | CombineStep | TransferStep, scope: CheckedScope) -> Task:
         """A task in the ticks of a step; what runs keeps its device to itself."""
         start, end = step.start, step.arrive if isinstance(step, TransferStep) else step.end
-        lanes = (self.execution.names[which],) if scope.counts and not isinstance(step, TransferStep) else ()
-        by = None if isinstance(step, CombineStep) else scope.begins + start
-        return self.add(which, scope.who + what, scope.begins + start, scope.begins + end, by, lanes)
+        lanes = (self.execution.names[which],) if scope.counts_resources and not isinstance(step, TransferStep) else ()
+        by = None if isinstance(step, CombineStep) else scope.tick_offset + start
+        return self.add(which, scope.prefix + what, scope.tick_offset + start, scope.tick_offset + end, by, lanes)
 
     # ------------------------------------------------------------------------------ steps
 
-    def run(self, which: int, device: DeviceId, step: RunningStep, scope: CheckedScope) -> Task:
+    def run(self, which: int, device: DeviceId, step: ComputeStep, scope: CheckedScope) -> Task:
         phase, types = scope.phases[step.phase], scope.bound.graph.types
         box = step.box if isinstance(step, RunStep) else None
         task = self.step(which, f"phase #{phase.id}", step, scope)
-        self.execution.spans[device].append((step.start, step.end, self.scratch(step, phase, box, scope) if scope.counts else 0))
+        self.execution.extra_memory[device].append(
+            (step.start, step.end, self.scratch(step, phase, box, scope) if scope.counts_resources else 0)
+        )
         if isinstance(step, RunStep) and step.overwrite is not None and step.overwrite not in traverse.operands(phase):
-            self.fault(Rule.V4, f"phase #{phase.id} writes over %{step.overwrite}, which it does not read")
+            self.add_fault(Rule.V4, f"phase #{phase.id} writes over %{step.overwrite}, which it does not read")
         if box is None:
-            inner_values = {value for inner in _inside(phase) for value in inner}
+            inner_values = {value for inner in _inner_values(phase) for value in inner}
             for value in dict.fromkeys(v for v in traverse.uses(phase) if v not in inner_values):
-                task.reads.append(self.operand(device, phase, value, self.all_of(value, scope), scope))
-            self.results(device, task, phase, [self.all_of(value, scope) for value in traverse.results(phase)], scope)
+                task.reads.append(self.operand(device, phase, value, self.full_box_of(value, scope), scope))
+            self.results(device, task, phase, [self.full_box_of(value, scope) for value in traverse.results(phase)], scope)
             return task
         for value, part in zip(reads_of(phase, types), operand_boxes(phase, types, box), strict=True):
             if volume(part):
@@ -356,7 +360,7 @@ class PlanTranslation:
         if phase.id in self.combined:
             for value in traverse.results(phase):
                 piece = ResidentPiece(box, task.start, task.end, task.end)
-                self.execution.make((device, ("partial", scope.name(value))), piece, task)
+                self.execution.add_piece((device, ("partial", scope.name(value))), piece, task)
         else:
             self.results(device, task, phase, result_boxes(phase, types, box), scope)
         return task
@@ -366,27 +370,27 @@ class PlanTranslation:
         values = traverse.results(phase)
         total = sum(self.bytes(value, box, scope) for value, box in zip(values, boxes, strict=True))
         for index, (value, box) in enumerate(zip(values, boxes, strict=True)):
-            size = rounded(total) if scope.counts and index == 0 else 0
-            self.execution.make((device, scope.name(value)), ResidentPiece(box, task.start, task.end, task.end, size), task)
+            size = rounded_to_alignment(total) if scope.counts_resources and index == 0 else 0
+            self.execution.add_piece((device, scope.name(value)), ResidentPiece(box, task.start, task.end, task.end, size), task)
 
     def rows(self, which: int, device: DeviceId, step: RowsStep, scope: CheckedScope, now: int) -> Task:
         """A chain needs what its members read and do not make, and makes some of their results."""
         named = ", ".join(f"#{one}" for one in step.phases)
         task = self.add(which, f"the chain of phases {named}", now, now, None)
-        if (wrong := _wrong_chain(step, scope.bound)) is not None:
-            self.fault(Rule.V4, f"phases {named}: together this {wrong}")
+        if (wrong := _chain_fault(step, scope.bound)) is not None:
+            self.add_fault(Rule.V4, f"phases {named}: together this {wrong}")
         defined: set[ValueId] = set()
         for member in step.phases:
             phase = scope.phases[member]
             for value in dict.fromkeys(traverse.operands(phase)):
                 if value not in defined:
-                    task.reads.append(self.read(device, scope.name(value), self.all_of(value, scope)))
+                    task.reads.append(self.read(device, scope.name(value), self.full_box_of(value, scope)))
             defined.update(traverse.results(phase))
             results = [value for value in traverse.results(phase) if value in step.results]
-            total = sum(self.bytes(value, self.all_of(value, scope), scope) for value in results)
+            total = sum(self.bytes(value, self.full_box_of(value, scope), scope) for value in results)
             for index, value in enumerate(results):
-                piece = ResidentPiece(self.all_of(value, scope), now, now, now, 0 if index else rounded(total))
-                self.execution.make((device, scope.name(value)), piece, task)
+                piece = ResidentPiece(self.full_box_of(value, scope), now, now, now, 0 if index else rounded_to_alignment(total))
+                self.execution.add_piece((device, scope.name(value)), piece, task)
         return task
 
     def combine(self, which: int, step: CombineStep, scope: CheckedScope) -> Task:
@@ -395,38 +399,38 @@ class PlanTranslation:
         space = space_of(phase, scope.bound.graph.types) or ()
         for value in traverse.results(phase):
             task.reads.append(TaskRead((home, ("partial", scope.name(value))), full_box(space), Coverage.TILE))
-        self.results(home, task, phase, [self.all_of(value, scope) for value in traverse.results(phase)], scope)
+        self.results(home, task, phase, [self.full_box_of(value, scope) for value in traverse.results(phase)], scope)
         return task
 
     def transfer(self, which: int, step: TransferStep, scope: CheckedScope) -> Task:
         task = self.step(which, f"the transfer to {step.target}", step, scope)
         task.sends = True
-        if not self.linked(step):
-            self.fault(Rule.V6, f"no link `{step.link}` joins {step.source} and {step.target}")
-        if step.value not in scope.makers and (scope.turn is None or step.value not in scope.bound.graph.types):
-            self.fault(Rule.V6, f"%{step.value} is not a value of the program")
+        if not self.is_linked(step):
+            self.add_fault(Rule.V6, f"no link `{step.link}` joins {step.source} and {step.target}")
+        if step.value not in scope.producers and (scope.iteration is None or step.value not in scope.bound.graph.types):
+            self.add_fault(Rule.V6, f"%{step.value} is not a value of the program")
             return task
         piece = ResidentPiece(step.box or (), task.start, task.end, task.end)
         if step.partial:
             name: Hashable = ("partial", scope.name(step.value))
             task.reads.append(TaskRead((step.source, name), piece.box, Coverage.EXACT))
-            self.execution.make((step.target, name), piece, task)
+            self.execution.add_piece((step.target, name), piece, task)
             return task
-        everything, shape = self.all_of(step.value, scope), shape_of(step.value, scope.bound.graph.types)
-        if step.box is not None and (shape is None or not _lies_in(step.box, shape)):
-            self.fault(Rule.V6, f"the box of a transfer lies outside %{step.value}")
+        everything, shape = self.full_box_of(step.value, scope), shape_of(step.value, scope.bound.graph.types)
+        if step.box is not None and (shape is None or not _is_within(step.box, shape)):
+            self.add_fault(Rule.V6, f"the box of a transfer lies outside %{step.value}")
             return task
         piece.box = everything if step.box is None else step.box
         size = self.bytes(step.value, piece.box, scope)
         if step.bytes != size:
-            self.fault(Rule.V6, f"a transfer of %{step.value} says {step.bytes} bytes, its box has {size}")
+            self.add_fault(Rule.V6, f"a transfer of %{step.value} says {step.bytes} bytes, its box has {size}")
         if volume(piece.box):
             task.reads.append(TaskRead((step.source, scope.name(step.value)), piece.box))
-        values = traverse.results(scope.makers[step.value]) if step.value in scope.makers else ()
-        if scope.counts and values and step.value == values[0]:
-            total = sum(self.bytes(value, self.all_of(value, scope), scope) for value in values)
-            piece.size = rounded(step.bytes * total // max(1, self.bytes(step.value, everything, scope)))
-        self.execution.make((step.target, scope.name(step.value)), piece, task)
+        values = traverse.results(scope.producers[step.value]) if step.value in scope.producers else ()
+        if scope.counts_resources and values and step.value == values[0]:
+            total = sum(self.bytes(value, self.full_box_of(value, scope), scope) for value in values)
+            piece.size = rounded_to_alignment(step.bytes * total // max(1, self.bytes(step.value, everything, scope)))
+        self.execution.add_piece((step.target, scope.name(step.value)), piece, task)
         return task
 
     def free(self, which: int, device: DeviceId, step: FreeStep, scope: CheckedScope, now: int) -> Task:
@@ -434,57 +438,65 @@ class PlanTranslation:
         task = self.add(which, "", now, now, None)
         names = [scope.name(value) for value in step.values]
         task.frees = [(((where, name), (where, ("partial", name))), step.box) for name in names]
-        if scope.turn is not None and any(value not in scope.makers for value in step.values):
-            self.fault(Rule.V4, f"{scope.who}a value of around the loop is freed on {where} before the loop has ended")
+        if scope.iteration is not None and any(value not in scope.producers for value in step.values):
+            self.add_fault(Rule.V4, f"{scope.prefix}a value of around the loop is freed on {where} before the loop has ended")
         return task
 
     # ------------------------------------------------------------------------------ turns
 
-    def together(self, which: int, device: DeviceId, kind: QueueKind, step: LoopStep | JoinStep, scope: CheckedScope) -> None:
+    def loop_part(self, which: int, device: DeviceId, kind: QueueKind, step: LoopStep | JoinStep, scope: CheckedScope) -> None:
         """A queue's part of a loop: its steps of two turns and of what follows, and then its part of the results is there."""
         loop = self.shared[step.phase]
-        iteration, body, leave = loop.turn, loop.step.body, loop.step.leave
-        begins, lasts = step.start + loop.step.making, length(body)
-        last = unrolled(iteration)
+        iteration, body, leave = loop.iteration, loop.step.body, loop.step.leave
+        begins, lasts = step.start + loop.step.making, iteration_ticks(body)
+        last = unrolled_iterations(iteration)
         iterations = [(part, iteration, body, iteration.next if index else ()) for index, part in enumerate(ITERATIONS[:last])]
-        if loop.leave is not None and leave is not None:
-            iterations.append(("what follows", loop.leave, leave, iteration.next))
+        if loop.epilogue is not None and leave is not None:
+            iterations.append(("what follows", loop.epilogue, leave, iteration.next))
         for index, (part, one, plan, before) in enumerate(iterations):
-            self.meet(which, step.phase, index)
+            self.add_barrier(which, step.phase, index)
             self.note_combined(plan)
             at = begins + index * lasts
-            inner = CheckedScope.of(one.bound, False, turn=(step.phase, index + 1), part=part, begins=at, before=before)
+            inner = CheckedScope.of(
+                one.bound, False, iteration=(step.phase, index + 1), iteration_label=part, tick_offset=at, previous_values=before
+            )
             for queue in plan.queues:
                 if (queue.device, queue.kind) == (device, kind):
                     self.queue(which, device, kind, queue.steps, inner)
-        self.meet(which, step.phase, len(iterations))
+        self.add_barrier(which, step.phase, len(iterations))
         lanes = () if step.rows is None else (device,)
         task = self.add(which, f"the end of loop #{step.phase}", step.start, step.end, None, lanes)
         if step.rows is None:
             return
         if iteration.stop is not None:
             name = (step.phase, last, iteration.stop)
-            task.reads.append(self.read(device, name, self.all_of(iteration.stop, CheckedScope.of(iteration.bound))))
-        self.leave(device, task, loop, step.rows, scope)
+            task.reads.append(self.read(device, name, self.full_box_of(iteration.stop, CheckedScope.of(iteration.bound))))
+        self.loop_results(device, task, loop, step.rows, scope)
 
-    def leave(self, device: DeviceId, task: Task, loop: Shared, rows: tuple[int, int], scope: CheckedScope) -> None:
+    def loop_results(self, device: DeviceId, task: Task, loop: SharedLoop, rows: tuple[int, int], scope: CheckedScope) -> None:
         """What a device has of the loop's results is what it has of the last states, or home all of them."""
-        id, results = loop.step.phase, loop.turn.loop.results
+        id, results = loop.step.phase, loop.iteration.loop.results
         plans = [one for one in (loop.step.body, loop.step.leave) if one is not None]
         boxes = loop.boxes(rows)
-        if loop.leave is not None:
-            boxes = [self.all_of(value, scope) for value in results]
-        there = loop.leave is None or device == self.plan.home
-        total = rounded(sum(self.bytes(v, box, scope) for v, box in zip(results, boxes, strict=True))) if there else 0
+        if loop.epilogue is not None:
+            boxes = [self.full_box_of(value, scope) for value in results]
+        there = loop.epilogue is None or device == self.plan.home
+        total = (
+            rounded_to_alignment(sum(self.bytes(v, box, scope) for v, box in zip(results, boxes, strict=True))) if there else 0
+        )
         meanwhile = max(0, max(dict(one.peak).get(device, 0) for one in plans) - total)
-        self.execution.spans[device].append((task.start, task.end, meanwhile))
-        left, number = (loop.turn.next, unrolled(loop.turn)) if loop.leave is None else (results, unrolled(loop.turn) + 1)
+        self.execution.extra_memory[device].append((task.start, task.end, meanwhile))
+        left, number = (
+            (loop.iteration.next, unrolled_iterations(loop.iteration))
+            if loop.epilogue is None
+            else (results, unrolled_iterations(loop.iteration) + 1)
+        )
         for index, (inner, value, box) in enumerate(zip(left, results, boxes, strict=True) if there else ()):
             task.reads.append(self.read(device, (id, number, inner), box))
             piece = ResidentPiece(box, task.start, task.end, task.end, 0 if index else total)
-            self.execution.make((device, value), piece, task)
+            self.execution.add_piece((device, value), piece, task)
 
-    def meet(self, which: int, loop: PhaseId, number: int) -> None:
+    def add_barrier(self, which: int, loop: PhaseId, number: int) -> None:
         """All queues of the loop wait for each other."""
         fence, position = ("meet", loop, number), len(self.execution.queues[which])
         self.execution.fences[fence].append((which, position - 1))
@@ -500,7 +512,7 @@ class PlanTranslation:
         size = rounded(self.bytes(value, box, scope)) if scope.counts else 0
         return TaskRead((device, scope.read(phase, 0, value)), box, size=size)
 
-    def all_of(self, value: ValueId, scope: CheckedScope) -> Box:
+    def full_box_of(self, value: ValueId, scope: CheckedScope) -> Box:
         shape = shape_of(value, scope.bound.graph.types)
         return UNKNOWN if shape is None else full_box(shape)
 
@@ -508,15 +520,15 @@ class PlanTranslation:
         types = scope.bound.graph.types
         return self.numbers.bytes(types[value], None if shape_of(value, types) is None else box)
 
-    def scratch(self, step: RunningStep, phase: Phase, box: Box | None, scope: CheckedScope) -> int:
+    def scratch(self, step: ComputeStep, phase: Phase, box: Box | None, scope: CheckedScope) -> int:
         """Of a box in proportion."""
-        scratch = scratch_of(step, phase, scope.bound.graph.types, self.numbers)
+        scratch = step_scratch_bytes(step, phase, scope.bound.graph.types, self.numbers)
         space = None if box is None else space_of(phase, scope.bound.graph.types)
         if box is not None and space is not None:
             scratch = -(-scratch * volume(box) // max(1, prod(space)))
-        return rounded(scratch)
+        return rounded_to_alignment(scratch)
 
-    def linked(self, step: TransferStep) -> bool:
+    def is_linked(self, step: TransferStep) -> bool:
         if not step.link:
             return not self.plan.links
         ends = [{device.partition("[")[0], str(device)} for device in (step.source, step.target)]
@@ -528,36 +540,36 @@ class PlanTranslation:
 
     # ------------------------------------------------------------------------------ words
 
-    def fault(self, code: Rule, message: str) -> None:
+    def add_fault(self, code: Rule, message: str) -> None:
         self.faults.append(Violation(code, message))
 
-    def said(self, lack: Lack, task: Task, read: TaskRead | Task) -> Violation:
+    def describe_fault(self, lack: ReadFault, task: Task, read: TaskRead | Task) -> Violation:
         assert isinstance(read, TaskRead)
         device, name = read.key
         part = box_text(read.box)
         if task.frees:
-            return Violation(Rule.V5, f"{_shown(name)}{part if read.box else ''} is freed on {device}, where it is not")
+            return Violation(Rule.V5, f"{_value_text(name)}{part if read.box else ''} is freed on {device}, where it is not")
         if read.match is Coverage.TILE:
             return Violation(Rule.V4, f"{task.what} begins before all partial results are at home, each once")
-        return Violation(Rule.V4, f"{task.what} reads {_shown(name)}{part} on {device}, where it is not known to be")
+        return Violation(Rule.V4, f"{task.what} reads {_value_text(name)}{part} on {device}, where it is not known to be")
 
 
-def unrolled(iteration: LoopIteration) -> int:
+def unrolled_iterations(iteration: LoopIteration) -> int:
     """How many iterations of a loop the execution has."""
     return min(len(ITERATIONS), iteration.loop.trip.constant or 0)
 
 
-def _shown(name: Hashable) -> str:
+def _value_text(name: Hashable) -> str:
     if isinstance(name, tuple):
-        return f"partial results of {_shown(name[1])}" if name[0] == "partial" else f"%{name[2]}"
+        return f"partial results of {_value_text(name[1])}" if name[0] == "partial" else f"%{name[2]}"
     return f"%{name}"
 
 
-def _lies_in(box: Box, shape: Sequence[int]) -> bool:
+def _is_within(box: Box, shape: Sequence[int]) -> bool:
     return len(box) == len(shape) and all(0 <= a <= b <= n for (a, b), n in zip(box, shape, strict=True))
 
 
-def _inside(phase: Phase) -> Iterator[tuple[ValueId, ...]]:
+def _inner_values(phase: Phase) -> Iterator[tuple[ValueId, ...]]:
     """The values that the sub-graphs of a phase make."""
     pending = list(traverse.subgraphs(phase))
     while pending:
@@ -568,7 +580,7 @@ def _inside(phase: Phase) -> Iterator[tuple[ValueId, ...]]:
             pending.extend(traverse.subgraphs(inner))
 
 
-def _wrong_chain(step: RowsStep, bound: BoundGraph) -> str | None:
+def _chain_fault(step: RowsStep, bound: BoundGraph) -> str | None:
     """What is wrong with a step that claims to run a chain of the main block."""
     for unit in units_of(bound.graph.phases, bound.graph, bound.graph.roots):
         if not isinstance(unit, RowsUnit | GroupUnit) or unit.ids != step.phases:
@@ -593,20 +605,20 @@ def check_plan(plan: ExecutionPlan, bound: BoundGraph) -> tuple[Violation, ...]:
     """What is wrong with a plan of several devices; empty: nothing."""
     bound = replace(bound, graph=hoist_arms(bound.graph, plan.speculated))
     shared = shared_loops(plan, bound)
-    violations = once(plan, plan.main, bound, shared)
-    iterations = [] if violations else list(_turns(shared))
+    violations = check_phase_coverage(plan, plan.main, bound, shared)
+    iterations = [] if violations else list(_iterations(shared))
     for name, body, inner in iterations:
-        violations += [Violation(one.code, f"{name}: {one.message}") for one in once(plan, body, inner, {})]
+        violations += [Violation(one.code, f"{name}: {one.message}") for one in check_phase_coverage(plan, body, inner, {})]
     if violations:
         return tuple(violations)
     translation = PlanTranslation(plan, plan.main, bound, shared)
-    violations = [*translation.faults, *resident(translation.execution), *ordered(translation.execution)]
+    violations = [*translation.faults, *unresident_reads(translation.execution), *unordered_tasks(translation.execution)]
     if not violations:
-        violations += _memory(plan, plan.main, translation.execution)
-    violations += [*_ticks(plan.main, translation.execution), *_makespan(plan)]
+        violations += _check_memory(plan, plan.main, translation.execution)
+    violations += [*_check_ticks(plan.main, translation.execution), *_check_makespan(plan)]
     for name, body, inner in iterations:
         alone = PlanTranslation(plan, body, inner, {}).execution
-        inner_violations = [*_memory(plan, body, alone), *_ticks(body, alone)]
+        inner_violations = [*_check_memory(plan, body, alone), *_check_ticks(body, alone)]
         violations += [Violation(one.code, f"{name}: {one.message}") for one in inner_violations]
     return tuple(violations)
 
@@ -617,7 +629,7 @@ def needless_waits(plan: ExecutionPlan, bound: BoundGraph) -> tuple[Violation, .
     execution = PlanTranslation(plan, plan.main, bound, shared_loops(plan, bound)).execution
     if sum(map(len, execution.queues)) * len(execution.waits) > MOST_WORK:
         return ()
-    stated = [(at, fence) for at, fence in needless(execution) if isinstance(fence, int)]
+    stated = [(at, fence) for at, fence in redundant_waits(execution) if isinstance(fence, int)]
     return tuple(Violation(Rule.V7, f"{execution.names[at[0]]} need not wait for fence f{fence}") for at, fence in stated)
 
 
@@ -630,14 +642,14 @@ def memory_in_use(plan: ExecutionPlan, bound: BoundGraph) -> Mapping[DeviceId, i
     return {device.id: peak_of.get(device.id, (0, 0))[0] for device in plan.devices}
 
 
-def _turns(shared: Mapping[PhaseId, Shared]) -> Iterator[tuple[str, SubPlan, BoundGraph]]:
+def _iterations(shared: Mapping[PhaseId, SharedLoop]) -> Iterator[tuple[str, SubPlan, BoundGraph]]:
     for id, loop in shared.items():
-        yield f"an iteration of loop #{id}", loop.step.body, loop.turn.bound
-        if loop.leave is not None and loop.step.leave is not None:
-            yield f"what follows loop #{id}", loop.step.leave, loop.leave.bound
+        yield f"an iteration of loop #{id}", loop.step.body, loop.iteration.bound
+        if loop.epilogue is not None and loop.step.leave is not None:
+            yield f"what follows loop #{id}", loop.step.leave, loop.epilogue.bound
 
 
-def _memory(plan: ExecutionPlan, main: SubPlan, execution: Execution) -> Iterator[Violation]:
+def _check_memory(plan: ExecutionPlan, main: SubPlan, execution: Execution) -> Iterator[Violation]:
     limits, said, peak_of = {device.id: device.memory for device in plan.devices}, dict(main.peak), peaks(execution)
     for device, limit in limits.items():
         peak, _ = peak_of.get(device, (0, 0))
@@ -647,25 +659,25 @@ def _memory(plan: ExecutionPlan, main: SubPlan, execution: Execution) -> Iterato
             yield Violation(Rule.V5, f"{device} would hold {peak:,} bytes, the plan says {said.get(device, 0):,}")
 
 
-def _ticks(main: SubPlan, execution: Execution) -> Iterator[Violation]:
+def _check_ticks(main: SubPlan, execution: Execution) -> Iterator[Violation]:
     for lane, first, then in collisions(execution):
         yield Violation(Rule.V9, f"{then.what} starts at {then.start}, when {lane} is busy with {first.what} until {first.end}")
     for queue, tasks in zip(main.queues, execution.queues, strict=True):
         for task in tasks:
             if not task.start <= task.end:
                 yield Violation(Rule.V9, f"{task.what} ends before it starts")
-        running = [task for task in tasks if task.lanes]
+        running = [task for task in tasks if task.resources]
         if queue.kind is QueueKind.COMPUTE and any(a.start > b.start for a, b in pairwise(running)):
             yield Violation(Rule.V9, f"the steps of {queue.device} are not in the order of their ticks")
         for step in queue.steps:
             if isinstance(step, TransferStep) and not step.start <= step.busy <= step.arrive:
                 yield Violation(Rule.V9, f"a transfer of %{step.value} arrives before it starts")
-    for task, awaited in held_up(execution):
-        name = execution.names[task.at[0]]
+    for task, awaited in blocking_waits(execution):
+        name = execution.names[task.position[0]]
         yield Violation(Rule.V9, f"{name} goes on before tick {awaited.end}, until which it waits for {awaited.what}")
 
 
-def _makespan(plan: ExecutionPlan) -> Iterator[Violation]:
+def _check_makespan(plan: ExecutionPlan) -> Iterator[Violation]:
     steps = [step for queue in plan.main.queues for step in queue.steps]
     last = max((step.arrive if isinstance(step, TransferStep) else getattr(step, "end", 0) for step in steps), default=0)
     if plan.prediction is not None and plan.prediction.makespan != last:

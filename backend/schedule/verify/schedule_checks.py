@@ -6,7 +6,7 @@ their notes say is computed again (`facts`).  V11 (values) is the executor's.
     V1 V3 V8 places · V2 queues · V6 moves · V9 clock · V10 claims · the rest is the judge's, of what `translate` gives it
 
 Every field of an answer is judged from the schedule, but for those that `claims.ADVISORY` names.  That no plan is better
-cannot be seen from a schedule: `standing` says whether a bound is proved here or only claimed.
+cannot be seen from a schedule: `bound_status` says whether a bound is proved here or only claimed.
 """
 
 from __future__ import annotations
@@ -27,27 +27,34 @@ from .judge import (
     Box,
     Coverage,
     Execution,
-    Lack,
+    ReadFault,
     ResidentPiece,
     Rule,
     Task,
     TaskRead,
     Violation,
+    blocking_waits,
     collisions,
-    covered,
-    held_up,
-    needless,
-    ordered,
+    is_covered,
     peaks,
-    resident,
+    redundant_waits,
+    unordered_tasks,
+    unresident_reads,
 )
-from .placement_checks import JudgeIndex, carried, obeyed, present, tiled, together
+from .placement_checks import (
+    JudgeIndex,
+    check_directives,
+    check_distributed_modes,
+    check_phases_once,
+    check_row_coverage,
+    check_transfers,
+)
 
 # ---------------------------------------------------------------------------------------------------- timing
 #
 # V9: every tick worked out again from the tables, every objective from the schedule.
 
-def timed(facts: JudgeIndex) -> Iterator[Violation]:
+def check_step_timing(facts: JudgeIndex) -> Iterator[Violation]:
     """V9 of the steps."""
     for shard in facts.schedule.shards:
         task = facts.problem.phases[shard.phase]
@@ -65,7 +72,7 @@ def timed(facts: JudgeIndex) -> Iterator[Violation]:
     for moved in facts.schedule.transfers:
         if moved.link is None:
             busy = moved.start
-            delays = {edge.ticks or 0 for edge in facts.outgoing[moved.phase] if facts.delayed(edge)} or {0}
+            delays = {edge.ticks or 0 for edge in facts.outgoing[moved.phase] if facts.has_fixed_delay(edge)} or {0}
             arrives = {busy + delay for delay in (delays | {0} if moved.partial or moved.phase in facts.wanted else delays)}
         elif 0 <= moved.link < len(facts.problem.links):
             link = facts.problem.links[moved.link]
@@ -78,10 +85,10 @@ def timed(facts: JudgeIndex) -> Iterator[Violation]:
             said = f"busy until {moved.busy} and there at {moved.arrive}"
             yield Violation(Rule.V9, f"`{facts.id(moved.phase)}` sent at {moved.start}: {said}, not {busy} and {max(arrives)}")
     for step in facts.schedule.combines:
-        yield from _combined(facts, step.phase, step.start, step.end)
+        yield from _check_combine_timing(facts, step.phase, step.start, step.end)
 
 
-def _combined(facts: JudgeIndex, phase: int, start: int, end: int) -> Iterator[Violation]:
+def _check_combine_timing(facts: JudgeIndex, phase: int, start: int, end: int) -> Iterator[Violation]:
     combine = facts.problem.phases[phase].combine
     if combine is None:
         return
@@ -100,21 +107,21 @@ def _combined(facts: JudgeIndex, phase: int, start: int, end: int) -> Iterator[V
         yield Violation(Rule.V9, f"the combine of `{facts.id(phase)}` {said}; it can start at {earliest}, and then end at {done}")
 
 
-def valued(facts: JudgeIndex, answer: Answer, sync: Synchronisation | None) -> Iterator[Violation]:
+def check_objective_values(facts: JudgeIndex, answer: Answer, sync: Synchronisation | None) -> Iterator[Violation]:
     """V9 of the objectives: every one is worked out from the schedule (syncs from its queues), none is taken on trust."""
     objectives = facts.problem.objectives or (Objective.LATENCY,)
     if len(answer.values) != len(objectives):
         names = ", ".join(objective.value for objective in objectives)
         yield Violation(Rule.V9, f"{len(answer.values)} values for {len(objectives)} objectives: {names}")
     for objective, value in zip(objectives, answer.values, strict=False):
-        measured = value_of(facts, objective, sync)
+        measured = objective_value(facts, objective, sync)
         if measured is None:
             yield Violation(Rule.V9, f"{value} {objective.value}: without queues there is nothing that shows how many there are")
         elif measured != value:
             yield Violation(Rule.V9, f"{objective.value} is {measured}, not {value}")
 
 
-def value_of(facts: JudgeIndex, objective: Objective, sync: Synchronisation | None) -> int | None:
+def objective_value(facts: JudgeIndex, objective: Objective, sync: Synchronisation | None) -> int | None:
     """What the schedule is worth; None: of syncs, where its queues are not known."""
     match objective:
         case Objective.LATENCY:
@@ -141,7 +148,7 @@ def _busiest(facts: JudgeIndex) -> int:
         busy[shard.device] += shard.end - shard.start
         together = facts.problem.phases[shard.phase].together
         if together is not None and shard.first == 0:
-            for device in facts.held(shard, together):
+            for device in facts.reserved_channels(shard, together):
                 busy[device] += shard.end - shard.start
     for step in schedule.combines:
         busy[facts.home] += step.end - step.start
@@ -209,7 +216,9 @@ class BoundStatus(Enum):
     CLAIMED = "claimed, and to be proved again"
 
 
-def claimed(problem: Problem, answer: Answer, judge: Callable[[Problem, Schedule], Sequence[Violation]]) -> Iterator[Violation]:
+def check_claims(
+    problem: Problem, answer: Answer, judge: Callable[[Problem, Schedule], Sequence[Violation]]
+) -> Iterator[Violation]:
     """Claims that are false in themselves, or that everything at home refutes, if `judge` finds nothing wrong with that."""
     bound, status = answer.lower_bound, answer.status
     if answer.proof.method not in METHODS:
@@ -245,23 +254,27 @@ def claimed(problem: Problem, answer: Answer, judge: Callable[[Problem, Schedule
         return
     if status is Status.IMPOSSIBLE:
         yield Violation(Rule.V10, f"called impossible, and everything runs at home in {at_home.makespan} ticks")
-    worth = value_of(JudgeIndex(problem, at_home), _first(problem), Synchronisation((), (), ()))
+    worth = objective_value(JudgeIndex(problem, at_home), _first_objective(problem), Synchronisation((), (), ()))
     if worth is not None and bound > worth:
         yield Violation(Rule.V10, f"a lower bound of {bound}, and everything at home has {worth}")
 
 
-def standing(problem: Problem, answer: Answer) -> BoundStatus:
+def bound_status(problem: Problem, answer: Answer) -> BoundStatus:
     """Of an answer in which nothing was found wrong."""
-    return BoundStatus.PROVED if answer.lower_bound <= least(replace(problem, chunks=answer.chunks)) else BoundStatus.CLAIMED
+    return (
+        BoundStatus.PROVED
+        if answer.lower_bound <= elementary_lower_bound(replace(problem, chunks=answer.chunks))
+        else BoundStatus.CLAIMED
+    )
 
 
-def least(problem: Problem) -> int:
+def elementary_lower_bound(problem: Problem) -> int:
     """A bound of the first objective: the longest path of least times, and the least work shared out over all devices."""
-    match _first(problem):
+    match _first_objective(problem):
         case Objective.LATENCY:
-            return max(_path(problem), ceil(_work(problem) / _count(problem)))
+            return max(_critical_path(problem), ceil(_least_work(problem) / _device_count(problem)))
         case Objective.THROUGHPUT:
-            return ceil(_work(problem) / (_count(problem) * problem.executions))
+            return ceil(_least_work(problem) / (_device_count(problem) * problem.executions))
         case Objective.MACHINES:
             return min(1, len(problem.phases))
         case Objective.ENERGY | Objective.SYNCS:
@@ -270,15 +283,15 @@ def least(problem: Problem) -> int:
             assert_never(never)
 
 
-def _first(problem: Problem) -> Objective:
+def _first_objective(problem: Problem) -> Objective:
     return problem.objectives[0] if problem.objectives else Objective.LATENCY
 
 
-def _count(problem: Problem) -> int:
+def _device_count(problem: Problem) -> int:
     return sum(group.count for group in problem.devices)
 
 
-def _work(problem: Problem) -> Fraction:
+def _least_work(problem: Problem) -> Fraction:
     """Ticks of devices that all phases take at least: as often as it has rows, the cheapest row of the cheapest class."""
     total = Fraction(0)
     for phase in problem.phases:
@@ -286,14 +299,14 @@ def _work(problem: Problem) -> Fraction:
     return total
 
 
-def _path(problem: Problem) -> int:
+def _critical_path(problem: Problem) -> int:
     """When the last phase is done at the earliest.  What reads a part of an output may start when the quickest part is there."""
     reads: dict[int, list[Edge]] = defaultdict(list)
     for edge in problem.edges:
         reads[edge.target].append(edge)
     parts: dict[int, int] = {}
     ends: dict[int, int] = {}
-    for p in _in_order(problem):
+    for p in _topological_order(problem):
         phase = problem.phases[p]
         begins = phase.ready
         for edge in reads[p]:
@@ -303,11 +316,11 @@ def _path(problem: Problem) -> int:
         tables = [(phase.ticks[group.kind], group.count) for group in problem.devices if group.kind in phase.ticks]
         merging = 0 if phase.combine is None else phase.combine.ticks_per_shard
         parts[p] = begins + min((table.least(1, phase.units) for table, _ in tables), default=0)
-        ends[p] = begins + _quickest(problem, p) + merging
+        ends[p] = begins + _least_ticks(problem, p) + merging
     return max(ends.values(), default=0)
 
 
-def _quickest(problem: Problem, p: int) -> int:
+def _least_ticks(problem: Problem, p: int) -> int:
     """The fewest ticks by which the rows that each device can have done are all the rows."""
     phase = problem.phases[p]
     tables = [(phase.ticks[group.kind], group.count) for group in problem.devices if group.kind in phase.ticks]
@@ -324,7 +337,7 @@ def _quickest(problem: Problem, p: int) -> int:
     return low
 
 
-def _in_order(problem: Problem) -> list[int]:
+def _topological_order(problem: Problem) -> list[int]:
     """The phases, each after what it reads."""
     after: dict[int, list[int]] = defaultdict(list)
     waiting = [0] * len(problem.phases)
@@ -345,7 +358,7 @@ def everything_at_home(problem: Problem) -> Schedule | None:
     home = next(index for index, group in enumerate(problem.devices) if group.home)
     kind, device = problem.devices[home].kind, DeviceIndex(sum(group.count for group in problem.devices[:home]))
     shards, combines, now = [], [], 0
-    for p in map(PhaseIndex, _in_order(problem)):
+    for p in map(PhaseIndex, _topological_order(problem)):
         phase = problem.phases[p]
         if kind not in phase.ticks or phase.together is not None:
             return None
@@ -362,13 +375,13 @@ def everything_at_home(problem: Problem) -> Schedule | None:
 #
 # V2 of the queues themselves: each step once where it belongs, in the order of time, fences and waits that are somewhere.
 
-def sound(facts: JudgeIndex, sync: Synchronisation) -> Iterator[Violation]:
+def check_queues(facts: JudgeIndex, sync: Synchronisation) -> Iterator[Violation]:
     """Without this nothing can be said of the order that queues give."""
-    wrong = tuple(_queues(facts, sync))
-    yield from wrong or _fences(facts, sync)
+    wrong = tuple(_check_steps_of_queues(facts, sync))
+    yield from wrong or _check_fences(facts, sync)
 
 
-def _fences(facts: JudgeIndex, sync: Synchronisation) -> Iterator[Violation]:
+def _check_fences(facts: JudgeIndex, sync: Synchronisation) -> Iterator[Violation]:
     there = {(q, p) for q, queue in enumerate(sync.queues) for p in range(len(queue.steps))}
     for wait in sync.waits:
         if (wait.queue, wait.position) not in there or not 0 <= wait.fence < len(sync.fences):
@@ -380,11 +393,11 @@ def _fences(facts: JudgeIndex, sync: Synchronisation) -> Iterator[Violation]:
             yield Violation(Rule.V2, f"fence f{fence.id} is nowhere")
         elif fence.id != index or not fence.after or len({q for q, _ in fence.after}) < len(fence.after):
             yield Violation(Rule.V2, f"fence f{fence.id} has number {index}, or comes after nothing, or twice after one queue")
-        elif int(fence.source) not in {_teller(facts, sync.queues[q].steps[p]) for q, p in fence.after}:
+        elif int(fence.source) not in {_signalling_device(facts, sync.queues[q].steps[p]) for q, p in fence.after}:
             yield Violation(Rule.V2, f"fence f{fence.id} tells of device {fence.source}, which does nothing before it")
 
 
-def _queues(facts: JudgeIndex, sync: Synchronisation) -> Iterator[Violation]:
+def _check_steps_of_queues(facts: JudgeIndex, sync: Synchronisation) -> Iterator[Violation]:
     schedule = facts.schedule
     steps: Counter[Placed] = Counter(step for queue in sync.queues for step in queue.steps)
     everything: Counter[Placed] = Counter((*schedule.shards, *schedule.combines, *schedule.transfers))
@@ -411,11 +424,11 @@ def _queues(facts: JudgeIndex, sync: Synchronisation) -> Iterator[Violation]:
             elif not _device(facts, step) == queue.device == facts.names.index(queue.name):
                 yield Violation(Rule.V2, f"{facts.name(step)} is in the queue of {queue.name}")
         for early, late in pairwise(queue.steps):
-            if _when(facts, early) > _when(facts, late):
+            if _queue_order(facts, early) > _queue_order(facts, late):
                 yield Violation(Rule.V2, f"{facts.name(late)} comes after what is later, in queue {queue.name}")
 
 
-def _when(facts: JudgeIndex, step: Placed) -> tuple[int, int]:
+def _queue_order(facts: JudgeIndex, step: Placed) -> tuple[int, int]:
     """By which the steps of a queue are in order: starts and ends of a device's, arrivals and starts of transfers."""
     match step:
         case Shard():
@@ -426,7 +439,7 @@ def _when(facts: JudgeIndex, step: Placed) -> tuple[int, int]:
             return step.arrive, step.start
 
 
-def _teller(facts: JudgeIndex, step: Placed) -> int:
+def _signalling_device(facts: JudgeIndex, step: Placed) -> int:
     """The device whose doing a fence after a step tells of: of a transfer its source."""
     return int(step.source) if isinstance(step, Transfer) else _device(facts, step)
 
@@ -449,7 +462,7 @@ class Partial:
 class ScheduleTranslation:
     def __init__(self, facts: JudgeIndex) -> None:
         self.facts = facts
-        self.execution = Execution(self.said)
+        self.execution = Execution(self.describe_fault)
         self.tasks: dict[Placed, Task] = {}
         self.shards: dict[int, list[Task]] = {}
         self.combines: dict[int, Task] = {}
@@ -465,11 +478,11 @@ class ScheduleTranslation:
         for moved in schedule.transfers:
             self.tasks[moved] = self.transfer(moved)
             everything.append(self.tasks[moved])
-        self.wanted()
-        self.orders()
+        self.add_required_copies()
+        self.add_precedences()
         self.execution.queues = [everything]
 
-    def queued(self, sync: Synchronisation) -> Execution:
+    def with_queues(self, sync: Synchronisation) -> Execution:
         """With the queues, fences and waits that are stated."""
         execution = self.execution
         execution.queues = [[] for _ in sync.queues]
@@ -489,19 +502,21 @@ class ScheduleTranslation:
         size = self.result_bytes(shard)
         lanes: dict[Hashable, int] = {device: shard.start}
         if problem.together is not None and shard.first == 0:
-            lanes |= facts.held(shard, problem.together)
-        task = Task(shard, shard.start, shard.end, shard.start, lanes, shard.end, takes_place=size if problem.inplace else 0)
+            lanes |= facts.reserved_channels(shard, problem.together)
+        task = Task(
+            shard, shard.start, shard.end, shard.start, lanes, shard.end, overwritable_bytes=size if problem.inplace else 0
+        )
         for edge in facts.incoming[shard.phase]:
-            box = self.box(edge.source, *facts.needed(edge, shard))
-            task.reads.append(TaskRead((device, edge.source), box, way=self.way(edge)))
-        self.execution.spans[device].append((shard.start, shard.end, self.scratch(shard)))
+            box = self.box(edge.source, *facts.units_read(edge, shard))
+            task.reads.append(TaskRead((device, edge.source), box, route=self.route(edge)))
+        self.execution.extra_memory[device].append((shard.start, shard.end, self.scratch(shard)))
         piece = ResidentPiece(((shard.first, shard.stop),), shard.start, shard.end, shard.end, size)
         if problem.combine is not None:
-            self.execution.make((device, Partial(shard.phase)), piece, task)
-        elif not facts.elsewhere(shard.phase, device):
+            self.execution.add_piece((device, Partial(shard.phase)), piece, task)
+        elif not facts.holds_no_output(shard.phase, device):
             if facts.is_undivided(shard.phase):
                 piece.box = self.box(shard.phase, 0, facts.units(shard.phase))
-            self.execution.make((device, shard.phase), piece, task)
+            self.execution.add_piece((device, shard.phase), piece, task)
         return task
 
     def combine(self, step: ScheduledCombine) -> Task:
@@ -509,9 +524,9 @@ class ScheduleTranslation:
         facts, phase = self.facts, self.facts.problem.phases[step.phase]
         task = Task(step, step.start, step.end, None, {facts.home: step.start}, step.end)
         task.reads.append(TaskRead((facts.home, Partial(step.phase)), ((0, phase.units),), Coverage.TILE))
-        size = facts.rounded(phase.out_bytes)
+        size = facts.rounded_to_grain(phase.out_bytes)
         piece = ResidentPiece(self.box(step.phase, 0, facts.units(step.phase)), step.start, step.end, step.end, size)
-        self.execution.make((facts.home, step.phase), piece, task)
+        self.execution.add_piece((facts.home, step.phase), piece, task)
         return task
 
     def transfer(self, moved: Transfer) -> Task:
@@ -524,70 +539,70 @@ class ScheduleTranslation:
         task.reads.append(TaskRead((int(moved.source), value), box, Coverage.EXACT if moved.partial else Coverage.COVER))
         channel_key = ("ticks", moved.arrive - moved.start) if moved.link is None else "link"
         usable = moved.arrive + facts.sync[target]
-        piece = ResidentPiece(box, moved.start, moved.arrive, usable, facts.rounded(moved.bytes),
+        piece = ResidentPiece(box, moved.start, moved.arrive, usable, facts.rounded_to_grain(moved.bytes),
             None if moved.partial else channel_key)
-        self.execution.make((target, value), piece, task)
+        self.execution.add_piece((target, value), piece, task)
         return task
 
     def box(self, phase: int, first: int, stop: int) -> Box:
         """Of units; an output of no bytes is still something to be there."""
         return ((-1, 0),) if first == stop == self.facts.units(phase) == 0 else ((first, stop),)
 
-    def way(self, edge: Edge) -> object:
+    def route(self, edge: Edge) -> object:
         """How a copy comes that the edge takes: in its own ticks, or over a link."""
-        return ("ticks", edge.ticks or 0) if self.facts.delayed(edge) else "link"
+        return ("ticks", edge.ticks or 0) if self.facts.has_fixed_delay(edge) else "link"
 
     def scratch(self, shard: Shard) -> int:
         """Bytes that a shard needs while it runs."""
         task = self.facts.problem.phases[shard.phase]
         if task.together is not None:
             stated = {int(device): size for (device, _), size in zip(task.together.mode, task.together.scratch, strict=True)}
-            return self.facts.rounded(stated.get(int(shard.device), 0))
-        return self.facts.rounded(ceil(task.scratch * (shard.stop - shard.first) / task.units)) if task.scratch else 0
+            return self.facts.rounded_to_grain(stated.get(int(shard.device), 0))
+        return self.facts.rounded_to_grain(ceil(task.scratch * (shard.stop - shard.first) / task.units)) if task.scratch else 0
 
     def result_bytes(self, shard: Shard) -> int:
         """Bytes that a shard makes: of the output, or its partial result."""
         facts, task = self.facts, self.facts.problem.phases[shard.phase]
         if task.combine is not None:
-            return facts.rounded(task.combine.bytes)
+            return facts.rounded_to_grain(task.combine.bytes)
         first, stop = (0, facts.units(shard.phase)) if facts.is_undivided(shard.phase) else (shard.first, shard.stop)
-        return facts.rounded(facts.size(shard.phase, first, stop, None))
+        return facts.rounded_to_grain(facts.size(shard.phase, first, stop, None))
 
     # ------------------------------------------------------------------ directives and effects
 
-    def holds(self, phase: int, device: int) -> bool:
+    def has_output(self, phase: int, device: int) -> bool:
         """All of an output is on a device at the end."""
         there = [piece.box for piece in self.execution.pieces.get((device, phase), ())]
-        return bool(there) and covered(self.box(phase, 0, self.facts.units(phase)), there)
+        return bool(there) and is_covered(self.box(phase, 0, self.facts.units(phase)), there)
 
-    def wanted(self) -> None:
+    def add_required_copies(self) -> None:
         """Every copy of what is kept is used to the end."""
         facts, last = self.facts, self.facts.schedule.makespan + 1
         for directive in facts.problem.directives:
             if isinstance(directive, Keep | Replicate):
                 named = facts.named(directive.device) if isinstance(directive, Keep) else facts.used
-                there = [device for device in sorted(named) if self.holds(directive.phase, device)]
+                there = [device for device in sorted(named) if self.has_output(directive.phase, device)]
                 for device in there[:1] if isinstance(directive, Keep) else there:
                     for piece in self.execution.pieces[device, directive.phase]:
                         piece.uses.append((last, None))
 
-    def orders(self) -> None:
+    def add_precedences(self) -> None:
         """`before`, and the order of effects: all that makes the first is complete before any of the second starts."""
         pairs = [(a, b) for d in self.facts.problem.directives if isinstance(d, Before) for b in d.then for a in d.first]
         effects = [index for index, phase in enumerate(self.facts.problem.phases) if phase.effect]
         for first, then in (*pairs, *pairwise(effects)):
             for task in self.shards[then]:
-                task.after += self.makers(first)
+                task.after += self.completing_tasks(first)
 
-    def makers(self, phase: int) -> Iterator[Task]:
+    def completing_tasks(self, phase: int) -> Iterator[Task]:
         if phase in self.combines:
             return iter((self.combines[phase],))
         shards = self.facts.shards[phase]
-        return compress(self.shards[phase], [not self.facts.elsewhere(phase, shard.device) for shard in shards])
+        return compress(self.shards[phase], [not self.facts.holds_no_output(phase, shard.device) for shard in shards])
 
     # ------------------------------------------------------------------ words
 
-    def said(self, lack: Lack, task: Task, read: TaskRead | Task) -> Violation:
+    def describe_fault(self, lack: ReadFault, task: Task, read: TaskRead | Task) -> Violation:
         facts, step = self.facts, task.what
         if isinstance(read, Task):
             return Violation(Rule.V2, f"{self.name(task)} is not certain to come after {self.name(read)}")
@@ -595,7 +610,7 @@ class ScheduleTranslation:
         phase = value.phase if isinstance(value, Partial) else value
         assert isinstance(phase, int)
         part = f"[{max(0, low)}, {high}) of `{facts.id(phase)}`"
-        if lack is Lack.UNCERTAIN:
+        if lack is ReadFault.UNCERTAIN:
             return Violation(Rule.V2, f"{self.name(task)} is not certain to come after what brings {part}")
         if isinstance(step, Shard):
             where = f"`{facts.id(step.phase)}` starts at {step.start} on {facts.names[step.device]}"
@@ -610,46 +625,52 @@ class ScheduleTranslation:
 
 # ---------------------------------------------------------------------------------------------------- verdict
 
-__all__ = ["ADVISORY", "BoundStatus", "Rule", "Violation", "memory_in_use", "standing", "verify", "verify_schedule"]
+__all__ = ["ADVISORY", "BoundStatus", "Rule", "Violation", "bound_status", "memory_in_use", "verify", "verify_schedule"]
 
-MOST_WORK: Final = 20_000_000
+MAX_REDUNDANCY_WORK: Final = 20_000_000
 """Waits × steps above which V7 is not asked; steps × queues above which orders are checked by ticks alone."""
-MOST_STEPS: Final = 10_000
+MAX_STEPS_PER_RUN: Final = 10_000
 
 
 def verify(problem: Problem, answer: Answer, sync: Synchronisation | None = None) -> tuple[Violation, ...]:
     """Everything wrong with an answer; empty if it may be used.  Of a schedule that is wrong no values are asked."""
     schedule = answer.schedule
-    claims = tuple(claimed(problem, answer, verify_schedule))
+    claims = tuple(check_claims(problem, answer, verify_schedule))
     if schedule is None:
         if answer.status in (Status.OPTIMAL, Status.GAP):
             return (Violation(Rule.V1, f"called {answer.status.value} without a schedule"),)
         return claims
     violations = verify_schedule(problem, schedule, sync)
-    return (*(violations or valued(JudgeIndex(problem, schedule), answer, sync)), *claims)
+    return (*(violations or check_objective_values(JudgeIndex(problem, schedule), answer, sync)), *claims)
 
 
 def verify_schedule(problem: Problem, schedule: Schedule, sync: Synchronisation | None = None) -> tuple[Violation, ...]:
     """Everything wrong with a schedule by itself.  Where phases are missing nothing else is asked."""
     facts = JudgeIndex(problem, schedule)
-    missing = tuple(present(facts))
+    missing = tuple(check_phases_once(facts))
     if missing:
         return missing
     translated = ScheduleTranslation(facts)
     execution = translated.execution
     violations = [
-        *tiled(facts), *together(facts), *obeyed(facts, translated.holds), *_at_once(facts, execution), *resident(execution),
-        *carried(facts), *timed(facts), *_too_full(facts, execution),
-    ]  # fmt: skip
+        *check_row_coverage(facts),
+        *check_distributed_modes(facts),
+        *check_directives(facts, translated.has_output),
+        *_resource_collisions(facts, execution),
+        *unresident_reads(execution),
+        *check_transfers(facts),
+        *check_step_timing(facts),
+        *_memory_overflows(facts, execution),
+    ]
     if sync is not None:
-        wrong = tuple(sound(facts, sync))
+        wrong = tuple(check_queues(facts, sync))
         violations += wrong
         if not wrong:
-            violations += _in_time(translated.queued(sync), facts)
-            if sum(map(len, execution.queues)) * len(sync.queues) <= MOST_WORK:
-                violations += ordered(execution)
+            violations += _check_blocking_waits(translated.with_queues(sync), facts)
+            if sum(map(len, execution.queues)) * len(sync.queues) <= MAX_REDUNDANCY_WORK:
+                violations += unordered_tasks(execution)
         if not violations:
-            violations += _needless(facts, translated, sync)
+            violations += _check_redundant_waits(facts, translated, sync)
     return tuple(violations)
 
 
@@ -657,10 +678,10 @@ def memory_in_use(problem: Problem, schedule: Schedule) -> dict[int, tuple[int, 
     """By device with a limit: the most bytes in use, and the tick at which they first are."""
     facts = JudgeIndex(problem, schedule)
     peak_of = peaks(ScheduleTranslation(facts).execution)
-    return {device: peak_of.get(device, (0, 0)) for device, cap in enumerate(facts.caps) if cap is not None}
+    return {device: peak_of.get(device, (0, 0)) for device, cap in enumerate(facts.memory_limits) if cap is not None}
 
 
-def _at_once(facts: JudgeIndex, execution: Execution) -> Iterator[Violation]:
+def _resource_collisions(facts: JudgeIndex, execution: Execution) -> Iterator[Violation]:
     """V2 of devices and V6 of channels: one thing at a time."""
     for lane, first, then in collisions(execution):
         names = f"`{facts.id(first.what.phase)}` and `{facts.id(then.what.phase)}`"  # type: ignore[attr-defined]
@@ -670,28 +691,28 @@ def _at_once(facts: JudgeIndex, execution: Execution) -> Iterator[Violation]:
             yield Violation(Rule.V6, f"{names} are on one channel at {then.start}")
 
 
-def _too_full(facts: JudgeIndex, execution: Execution) -> Iterator[Violation]:
+def _memory_overflows(facts: JudgeIndex, execution: Execution) -> Iterator[Violation]:
     """V5: no device has more in use than it has."""
-    if any(cap is not None for cap in facts.caps):
+    if any(cap is not None for cap in facts.memory_limits):
         peak_of = peaks(execution)
-        for device, cap in enumerate(facts.caps):
+        for device, cap in enumerate(facts.memory_limits):
             peak, tick = peak_of.get(device, (0, 0))
             if cap is not None and peak > cap:
                 yield Violation(Rule.V5, f"{facts.names[device]} has {peak} bytes in use at {tick}, and {cap} at most")
 
 
-def _in_time(execution: Execution, facts: JudgeIndex) -> Iterator[Violation]:
+def _check_blocking_waits(execution: Execution, facts: JudgeIndex) -> Iterator[Violation]:
     """V2: no wait holds its queue up beyond the tick at which the schedule goes on."""
-    for task, awaited in held_up(execution):
+    for task, awaited in blocking_waits(execution):
         names = f"`{facts.name(task.what)}` waits for {facts.name(awaited.what)} until {awaited.end}"
         yield Violation(Rule.V2, f"{names}, and is to go on before")
 
 
-def _needless(facts: JudgeIndex, translated: ScheduleTranslation, sync: Synchronisation) -> Iterator[Violation]:
+def _check_redundant_waits(facts: JudgeIndex, translated: ScheduleTranslation, sync: Synchronisation) -> Iterator[Violation]:
     """V7: no wait tells what is known without it; not asked of large schedules."""
     steps = sum(len(queue.steps) for queue in sync.queues)
-    if steps <= MOST_STEPS and steps * len(sync.waits) <= MOST_WORK:
-        for (which, position), fence in needless(translated.execution):
+    if steps <= MAX_STEPS_PER_RUN and steps * len(sync.waits) <= MAX_REDUNDANCY_WORK:
+        for (which, position), fence in redundant_waits(translated.execution):
             waits = f"{sync.queues[which].name} waits for fence f{fence}"
             step = translated.name(translated.execution.queues[which][position])
             yield Violation(Rule.V7, f"{waits} before {step}, of which it knows already")
