@@ -24,7 +24,7 @@ from rho.backend.schedule.bounds.head_tail_bounds import Costs
 from rho.backend.schedule.program.plan_program import PlannedProgram, plan_program
 from rho.backend.schedule.search.strategy import DEFAULT, FAST, Budget
 from rho.backend.schedule.solution import Decisions, Schedule
-from rho.backend.schedule.timeline.serial_sgs import Timer, decisions_of
+from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder, decisions_of
 from rho.lang.diagnostics.model import RhoError
 from rho.shell.execution.modules import bind_known_sizes
 from rho.tests.plans.drawn import TRANSFORMER
@@ -98,20 +98,20 @@ def two_hosts() -> Profile:
     return replace(one, devices=(*one.devices, *others), links=(*one.links, *links))
 
 
-def random_splits(timer: Timer, count: int) -> Iterator[int]:
+def random_splits(decoder: ScheduleDecoder, count: int) -> Iterator[int]:
     """Makespans of feasible plans of random devices and rows."""
-    r, costs, phases = Random(1), Costs(timer), timer.problem.phases
+    r, costs, phases = Random(1), Costs(decoder), decoder.problem.phases
     for _ in range(20 * count):
         modes = []
         for place, task in enumerate(phases):
-            if task.together is not None:
-                modes.append(tuple((int(device), rows) for device, rows in task.together.mode))
+            if task.distributed is not None:
+                modes.append(tuple((int(device), rows) for device, rows in task.distributed.mode))
                 continue
             allowed = list(costs.allowed[place])
             parts = r.randint(1, min(len(allowed), task.units))
             bounds = [0, *sorted(r.sample(range(1, task.units), parts - 1)), task.units]
             modes.append(tuple(zip(r.sample(allowed, parts), (b - a for a, b in pairwise(bounds)), strict=True)))
-        ticks = timer.makespan(Decisions(tuple(modes), tuple(range(len(phases)))))
+        ticks = decoder.makespan(Decisions(tuple(modes), tuple(range(len(phases)))))
         if ticks is not None:
             yield ticks
             count -= 1
@@ -119,19 +119,19 @@ def random_splits(timer: Timer, count: int) -> Iterator[int]:
             return
 
 
-def needless_slivers(timer: Timer, schedule: Schedule) -> tuple[int, int]:
+def needless_slivers(decoder: ScheduleDecoder, schedule: Schedule) -> tuple[int, int]:
     """Shards of less than 1 % of their phase, and how many of these phases are as quick without them."""
-    decisions, found, needless = decisions_of(timer.problem, schedule), 0, 0
-    whole = timer.makespan(decisions)
-    for place, task in enumerate(timer.problem.phases):
+    decisions, found, needless = decisions_of(decoder.problem, schedule), 0, 0
+    whole = decoder.makespan(decisions)
+    for place, task in enumerate(decoder.problem.phases):
         mode = decisions.modes[place]
         small = [rows for _, rows in mode if 100 * rows < task.units]
-        if not small or task.together is not None:
+        if not small or task.distributed is not None:
             continue
         largest = max(range(len(mode)), key=lambda at: mode[at][1])
         kept = [(d, rows + sum(small) * (at == largest)) for at, (d, rows) in enumerate(mode) if 100 * rows >= task.units]
         changed = (*decisions.modes[:place], tuple(kept), *decisions.modes[place + 1 :])
-        other = timer.makespan(replace(decisions, modes=changed))
+        other = decoder.makespan(replace(decisions, modes=changed))
         found += len(small)
         needless += other is not None and whole is not None and 100 * other <= 101 * whole
     return found, needless
@@ -160,9 +160,9 @@ def compared(planned: PlannedProgram) -> list[str]:
     problem, schedule, said = planned.program.problem, planned.answer.schedule, planned.plan.prediction
     assert schedule is not None and said is not None
     single = next((one.ticks for one in said.baselines if one.name == "best single"), None)
-    timer = Timer(problem)
-    splits = list(random_splits(timer, 200))
-    slivers, needless = needless_slivers(timer, schedule)
+    decoder = ScheduleDecoder(problem)
+    splits = list(random_splits(decoder, 200))
+    slivers, needless = needless_slivers(decoder, schedule)
     return [
         f"{said.makespan * problem.tick_ns / 1e6:,.2f} ms", "none" if single is None else f"{single / said.makespan:.2f} ×",
         f"{min(splits) / said.makespan:.2f} × ({len(splits)})" if splits else "none fits", f"{slivers} ({needless})",

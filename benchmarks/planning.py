@@ -25,7 +25,7 @@ from rho.backend.schedule.program.problem_from_program import problem_of
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import DEFAULT
 from rho.backend.schedule.solution import Answer, Decisions, Status
-from rho.backend.schedule.timeline.serial_sgs import Timer
+from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder
 from rho.shell.execution.modules import bind_known_sizes
 
 
@@ -150,7 +150,7 @@ def fleet() -> None:
     problem = problem_of(bind_known_sizes(core, {"n": 1 << 28}, {}, lambda _: {}), profile).problem
     answer, seconds = timed(problem)
     print(f"2 GB summed on fleet10000: {report(answer)} in {seconds:.1f} s")
-    draw, timer, rows = random.Random(7), Timer(problem), problem.phases[1].rows
+    draw, decoder, rows = random.Random(7), ScheduleDecoder(problem), problem.phases[1].rows
     firsts = list(accumulate((group.count for group in problem.devices), initial=0))[:-1]
     best: int | None = None
     for _ in range(200):
@@ -158,7 +158,7 @@ def fleet() -> None:
         cuts = sorted(draw.sample(range(1, rows), len(others)))
         given = [stop - start for start, stop in pairwise([0, *cuts, rows])]
         modes = (((0, problem.phases[0].units),), tuple(zip((0, *others), given, strict=True)), ((0, 1),))
-        ticks = timer.makespan(Decisions(modes, (0, 1, 2)))
+        ticks = decoder.makespan(Decisions(modes, (0, 1, 2)))
         best = ticks if best is None or (ticks is not None and ticks < best) else best
     print(f"  best of 200 random splits {best}; " + ", ".join(f"{b.name} {b.ticks}" for b in answer.baselines))
 

@@ -339,19 +339,19 @@ class Ticks:
         """Equal for tables that give the same ticks for every number of rows."""
         return self.points
 
-    def least(self, first: int, last: int) -> int:
+    def min_ticks(self, first: int, last: int) -> int:
         """No shard of `first` to `last` rows takes less."""
         return self.at(first)
 
-    def roughly(self, first: int, last: int) -> int:
-        """As `least`, where a weaker answer will do."""
+    def weak_min_ticks(self, first: int, last: int) -> int:
+        """As `min_ticks`; the bound may be weaker."""
         return self.at(first)
 
-    def most(self, time: int, rows: int) -> int:
+    def max_rows_within(self, time: int, rows: int) -> int:
         """The most rows, of up to `rows`, that take at most `time` ticks; never fewer than there are."""
-        return self.about(time, rows)
+        return self.rows_within(time, rows)
 
-    def about(self, time: int, rows: int) -> int:
+    def rows_within(self, time: int, rows: int) -> int:
         """As many rows, of up to `rows`, as take at most `time` ticks; the most, where ticks never fall."""
         if time < 0 or rows < 1:
             return 0
@@ -470,11 +470,11 @@ class Curve(Ticks):
             floor = self._parts[first, last] = 0 if formula is None else self._up(formula.between(first, last)[0])
         return floor
 
-    def roughly(self, first: int, last: int) -> int:
-        """As `least`, at one look."""
+    def weak_min_ticks(self, first: int, last: int) -> int:
+        """As `min_ticks`, from one evaluation of the formula over the range; the bound may be weaker."""
         return self._floor(first, min(last, self.rows))
 
-    def least(self, first: int, last: int) -> int:
+    def min_ticks(self, first: int, last: int) -> int:
         """No shard of `first` to `last` rows takes less.  See Note [Ranges]."""
         last = min(last, self.rows)
         if first >= last:
@@ -500,7 +500,7 @@ class Curve(Ticks):
                     heappush(waiting, (self._floor(*part), *part))
         return min([settled, *(floor for floor, _, _ in waiting)])
 
-    def most(self, time: int, rows: int) -> int:
+    def max_rows_within(self, time: int, rows: int) -> int:
         """The most of up to `rows` rows that take at most `time`, or a little more.  See Note [Ranges]."""
         rows = min(rows, self.rows)
         waiting = [(1, self.rows)]

@@ -1,64 +1,74 @@
-"""The scheduling problem by itself: phases with known ticks on unequal devices, and a schedule of them.
+"""The abstract scheduling problem: phases with known ticks on unequal devices that links join, and directives about them.  In
+the terms of the literature: resource-constrained scheduling of moldable tasks with communication and memory limits.
 
-Both a bound program (`program/`) and a public instance (`instances/`) become a `Problem`; every planner takes one and gives a
-`Schedule`; the verifier takes both and shares nothing with the planners but this file.  Pure data, integers only.
+A program with sizes (`program/`) and a file of `instance/1` (`instances/`) both become a `Problem`; every planner takes one and
+gives a `Schedule`; the verifier takes both and shares nothing with the planners but this file.  Pure data, integers only.
 
-Note [Units].  Time is in ticks of `tick_ns`; all rounding up happens when the problem is built or in the two functions
-`Ticks.at` and `Link.occupied`, with integers or rationals.  Bytes are integers, live buffers rounded up to `memory_grain`.
+Note [Units].  Times are in ticks of `tick_ns`; they are rounded up when the problem is built, in `Ticks.at` and in
+`Link.occupied`, with integers or rationals.  Sizes are in bytes; live buffers are rounded up to `memory_grain`.
 
-Note [Rows].  A phase of `rows` rows may be cut into intervals of rows, at most `chunks` of the problem a device; `rows` = 0 is
-atomic.  A *mode* is the rows each device gets; intervals are consecutive in the order of the mode.  Its output, `out_bytes`, is
-cut with it: the rows [a, b) of R are the bytes ⌈out·b/R⌉ - ⌈out·a/R⌉.  An atomic phase's output is whole (one row).
+Note [Rows].  A phase of `rows` rows may be cut into intervals of rows, at most `Problem.chunks` a device; `rows` = 0 is atomic.
+A *mode* is the number of rows of each device; the intervals follow each other in the order of the mode.  The output of
+`out_bytes` is cut with it: rows [a, b) of R are ⌈out·b/R⌉ - ⌈out·a/R⌉ bytes.  The output of an atomic phase is one row.
 
-Note [Needs].  Over an edge from p to q: an atomic q, or one whose edge is `whole`, needs all of p's output.  The shard
-[a, b) of q's R rows needs the part [a, b)/R of it, in p's own rows rounded outwards (p atomic: in bytes), widened by
-`halo` rows of p each side; an atomic q whose edge has `only` needs just these rows of p (where p has rows).  An edge of `bytes`
-other than p's `out_bytes` says how many bytes the whole takes on a link; parts are in proportion, rounded up.
+Note [Needs].  What the target q of an edge from p needs of p's output:
+
+* all of it, if q is atomic or the edge is `whole`; an atomic q whose edge has `only` needs just these rows (where p has rows);
+* else its shard [a, b) of R rows needs the part [a, b)/R, in p's own rows rounded outwards (in bytes if p is atomic), widened by
+  `halo` rows of p on each side.
+
+An edge of `bytes` other than p's `out_bytes` says how many bytes all of it takes on a link; parts are in proportion, rounded up.
 
 Note [Chunks].  The shards of a phase on one device are its *chunks* there, numbered in the order of rows.  A chunk is a shard
-like any other: it starts when what it needs itself is there, its part of the output may leave when it has ended, its partial
-result is one of those that are combined.  So copies overlap with work, and what is freed makes room for what comes.  With
-`chunks` = 1 shards are whole.  What a directive cuts or keeps whole, what devices run together, and what takes no time anywhere,
-such as an input, has no chunks.
+like any other: it starts when its own operands have arrived, its part of the output may be sent when it has ended, and its
+partial result is combined like others.  So copies overlap with computation, and freed memory is used again.  With `chunks` = 1
+each device has one shard.  A phase has no chunks if a directive cuts it or forbids to cut it, if several devices run it
+together, or if it takes no time anywhere (an input).
 
-Note [Transfers].  What a device needs of an output beside what it made or has, is brought by one transfer from each shard
-that made it: the hull of the rows that all shards of one number on that device need of it, without what was brought for smaller
-numbers at either end of it.  The link is occupied for `occupied(bytes)`
-ticks from `start`; it arrives `latency` ticks after that, and `sync` of the target device later its consumers may start.
-What excludes what says Note [Channels].  Two devices without a link use two transfers through home (counted in its memory);
-without any link at all in the problem, or in contention-off problems whose edges say `ticks`, an edge takes its `ticks` (or
-nothing) between different devices and occupies nothing (one transfer for each different number of ticks, from when the output
-is there; `sync` counts as well).  An occupation of 0 ticks (no bytes, or a link without a rate) excludes nothing: such a
-transfer may start in any tick, also while the channel carries another.  Home sends on what arrived for another device without
-`sync`.
+Note [Transfers].  For each producing shard, the k-th chunks on a device share one transfer: the smallest interval that covers
+what they read of that shard, less what the transfers of chunks < k brought at either end of it.  Nothing is transferred that the
+device itself made.  The channel is occupied for `occupied(bytes)` ticks from `start`, the data arrives `latency` ticks later, and
+consumers may start `sync` ticks (of the target device) after that.  Further:
 
-Note [Channels].  A channel carries one transfer at a time, unless the problem's contention is off.  A link without a group has
-one for each pair of devices, one in each direction if it is full.  Links of one group share a channel; they share one in each
-direction where all of them are full and one device is an end of all: away from it, and towards it.  Of a group `nic[i]`, each
-number of an instance has its channel: of the end whose group has a count, of the sender if both have (full: away from the
-instance, and towards it; if neither has, `[i]` is part of the name).  Which end of a link is its `source` means nothing, but for
-SIMPLEX.
+* two devices without a link use two transfers through home, where the copy counts as memory; home sends on without `sync`;
+* without any link in the problem, or with contention off for edges that state `ticks`, an edge takes its `ticks` (or nothing)
+  between different devices and occupies nothing: one transfer for each different number of ticks, from when the output is ready;
+  `sync` counts as well;
+* an occupation of 0 ticks (no bytes, or a link without a rate) excludes nothing: it may start in any tick.
 
-Note [Combine].  A phase with `combine` is finished by a step on home of `ticks_per_shard` × shards ticks (home's own
-shard counted; it starts when the last partial has arrived at home if `barrier`, else each partial is merged as it
-arrives, one after the other; home is busy from the first merge to the end of the last).  The output is then whole, at
-home, and its parts are in bytes as an atomic one's.  Partials take `bytes` each on the link (0 and no link: nothing),
-and in memory until they have arrived, at home until the combine ends; `sync` of home counts.
+Note [Channels].  A channel carries one transfer at a time, unless the problem's contention is off.
 
-Note [Memory].  On each device: a shard's output from its start to the end of its last use there (consumer shards, and
-transfers out until they arrive); a received copy from the start of its transfer to the end of its last use there;
-`scratch` (in proportion to rows) while the shard runs; outputs that nothing uses, to the end.  An operand lives until its
-consumer ends.  A copy has the bytes of its transfer.  What has no length (no ticks, or no way to go) holds what it holds for
-the tick in which it starts: for memory, every step ends one tick after its start at the earliest.  With `inplace`, an output lies
-inside an operand while its shard runs, if there is one of at least its size that nothing else uses from the start of the shard
-on, on that device: the output takes memory of its own from the end of the shard, where the operand ends.
+* A link without a group has a channel for each pair of devices, one in each direction if it is full duplex.
+* Links of one group share a channel; where all of them are full duplex and one device is an end of all, they share one in each
+  direction: away from that device, and towards it.
+* Of a group `nic[i]`, each instance number has its channel: that of the end whose group has a count, of the sender if both have
+  (full duplex: away from the instance, and towards it; if neither has a count, `[i]` is part of the name).
 
-Note [Together].  A phase with `together` is run by several devices at the same time, which tell each other what they need as
-they go (a loop, whose turns have a plan of their own).  It has one mode; all its shards start in one tick and take the same
-ticks, which are those of its table whatever the rows.  It keeps its channels to itself to its end, and so long before its start
-that what was sent before has arrived (`Problem.settling`), since a queue completes its steps in order.  Each of its devices has
-the rows of the output that are its shard's, or home has all of it (`gathers`; its parts are then in bytes as an atomic one's);
-the output takes memory from the start on.  A device's `scratch` is as said for it, not in proportion.
+Which end of a link is its `source` matters for SIMPLEX only.
+
+Note [Combine].  A phase with `combine` is finished by a step on home of `ticks_per_shard` × shards ticks, home's own shard
+counted.  With `barrier` it starts when the last partial result has arrived; without, each partial result is merged as it arrives,
+one after the other, and home is busy from the first merge to the end of the last.  The output is then at home as one piece, and
+its parts are counted in bytes.  A partial result takes `bytes` on the link (0 and no link: nothing), memory where it was made
+until it has arrived, and memory at home until the combine ends; `sync` of home counts.
+
+Note [Memory].  A device holds
+
+* the output of a shard from its start to the end of its last use there (consumers, and transfers out until they arrive);
+* a received copy, of the bytes of its transfer, from the transfer's start to the end of its last use there;
+* `scratch` (in proportion to rows) while the shard runs; and outputs that nothing uses, to the end.
+
+A step without length (no ticks, or no route) holds its memory for the tick in which it starts: for memory, every step ends at
+least one tick after its start.  With `inplace`, an output lies inside an operand while its shard runs, if that device has an
+operand of at least its size that nothing else uses from the start of the shard on; it takes memory of its own from the end of the
+shard, where the operand's ends.
+
+Note [Distributed phases].  A phase with `distributed` is run by several devices at the same time, which exchange data as they run
+(a distributed loop, whose iterations have a plan of their own).  It has one mode; all its shards start in one tick and take the
+same ticks, those of its table whatever the rows.  It occupies its channels exclusively to its end, and before its start for so
+long that what was sent earlier has arrived (`Problem.drain_ticks`), because a queue completes its steps in order.  Each device
+has the rows of its shard, or home has all of the output (`gathers`; its parts are then counted in bytes); the output takes memory
+from the start on.  `scratch` is stated for each device, not in proportion.
 """
 
 from __future__ import annotations
@@ -143,9 +153,10 @@ class Combine:
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
-    """See Note [Together].  `mode`: (device, rows) in the order of rows, home among them if it `gathers`; `scratch`: bytes by
-    device, in this order; `channels`: (link, source, target) of the transfers inside; `picojoules`: what these cost."""
+class DistributedMode:
+    """See Note [Distributed phases].  `mode`: (device, rows) in the order of rows, home among them if it `gathers`;
+    `scratch`: bytes by device, in this order; `channels`: (link, source, target) of the transfers inside; `picojoules`: the
+    energy of these transfers."""
 
     mode: tuple[tuple[DeviceIndex, int], ...]
     scratch: tuple[int, ...]
@@ -169,12 +180,12 @@ class PhaseTask:
     home: bool = False
     ready: int = 0
     effect: bool = False
-    together: Together | None = None
+    distributed: DistributedMode | None = None
 
     @property
     def is_gathered(self) -> bool:
         """Is the output put together at home by a phase that runs on several devices?"""
-        return self.combine is not None or (self.together is not None and self.together.gathers)
+        return self.combine is not None or (self.distributed is not None and self.distributed.gathers)
 
     @property
     def units(self) -> int:
@@ -304,7 +315,7 @@ class Speculate:
 
 @dataclass(frozen=True, slots=True)
 class Adjacent:
-    """Nothing of the listed names' queue order between the two."""
+    """Both use one queue, and no other phase stands between the two in its order."""
 
     line: SourceLine
     first: PhaseIndex
@@ -333,10 +344,10 @@ Directive: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """`phase` gives what `then` or `otherwise` made, by the value of `condition`.
+    """`phase` yields the result of the arm `then` or `otherwise`, by the value of `condition`.
 
-    The problem has both arms, and `phase` reads them and the condition; `speculation` also makes the problem in which only
-    the chosen arm runs, late.  An arm may be empty.  Nothing but its own arm and `phase` reads a phase of an arm."""
+    The problem has both arms, and `phase` reads them and the condition; `search.branch_forms` also makes the problem in which
+    only the chosen arm runs, late.  An arm may be empty.  Only its own arm and `phase` read a phase of an arm."""
 
     phase: PhaseIndex
     condition: PhaseIndex
@@ -346,8 +357,10 @@ class Select:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Invariants (checked by `instances.validate`): ids are unique, edges acyclic, exactly one home, tables never
-    decreasing."""
+    """Devices, links, phases, edges, and what directives and objectives ask of a schedule.
+
+    Invariants (checked by `instances.instance_json.require_valid`): ids are unique, edges acyclic, exactly one home, tables
+    never decreasing."""
 
     devices: tuple[DeviceGroup, ...]
     links: tuple[Link, ...]
@@ -364,7 +377,7 @@ class Problem:
     batches: int = 1
     """Executions in a row, for throughput: the initiation interval is that of the steady state."""
     executions: int = 1
-    """Executions that the phases are of: `batches` once they are unrolled (`batches.unrolled`), else 1."""
+    """Executions that the phases belong to: `batches` once they are unrolled (`instance_transformations.unrolled`), else 1."""
     selects: tuple[Select, ...] = ()
 
     def device_names(self) -> tuple[str, ...]:
@@ -378,9 +391,8 @@ class Problem:
             left -= group.count
         raise IndexError(device)
 
-    def settling(self, link: int) -> int:
-        """Ticks after which the channel of a link is free of everything that is still on its way: the longest latency of the
-        links that share it."""
+    def drain_ticks(self, link: int) -> int:
+        """Ticks until everything sent over the channel of a link has arrived: the longest latency of the links that share it."""
         channel = self.links[link]
         sharing = (one for one in self.links if one is channel or (channel.group is not None and one.group == channel.group))
         return max(one.latency for one in sharing)
@@ -397,27 +409,31 @@ class Problem:
 
 # ---------------------------------------------------------------------------------------------------- constraints
 #
-# What the directives of a problem forbid, in the form that planners use: devices, orders, caps, wanted copies.
+# What the directives of a problem demand, in the form that planners use: devices, orders, memory limits, required copies.
 #
-# Contradictory directives are not found here (`exact.infeasibility` does that): a planner that meets one finds no schedule.
+# Contradictions are explained by `exact.infeasibility`, not here; a planner whose problem has one finds no schedule.
 
 @dataclass(slots=True)
-class Restrictions:
-    """`devices` per phase: None means any that has ticks for it; `wanted` per phase: devices that must have all of its
-    output at the end (`replicated`: every device that is used); `glued`: (x, z) with nothing between them in the order."""
+class DirectiveConstraints:
+    """All fields but the last four are by phase or by device.
+
+    `devices`: allowed devices of a phase, None: all with ticks for it.  `fixed_modes`, `undivided`: from `split`, `nosplit`.
+    `start_after`, `issue_after`: phases that complete, or are issued, before it.  `immediate_successor`: (x, z) with nothing
+    between them in the order.  `memory_limits`: bytes by device.  `required_copies`: devices that must have all of the phase's
+    output at the end (`replicated`: every device that is used).  `is_consistent` False: some contradiction was noticed."""
 
     devices: list[frozenset[int] | None]
-    fixed: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
-    unsplit: set[int] = field(default_factory=set)
-    after: list[list[int]] = field(default_factory=list)
-    issued: list[list[int]] = field(default_factory=list)
-    glued: dict[int, int] = field(default_factory=dict)
-    caps: list[int | None] = field(default_factory=list)
-    wanted: dict[int, set[int]] = field(default_factory=dict)
+    fixed_modes: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    undivided: set[int] = field(default_factory=set)
+    start_after: list[list[int]] = field(default_factory=list)
+    issue_after: list[list[int]] = field(default_factory=list)
+    immediate_successor: dict[int, int] = field(default_factory=dict)
+    memory_limits: list[int | None] = field(default_factory=list)
+    required_copies: dict[int, set[int]] = field(default_factory=dict)
     replicated: set[int] = field(default_factory=set)
     machines: int | None = None
     deadline: int | None = None
-    possible: bool = True
+    is_consistent: bool = True
 
 
 def devices_named(problem: Problem, name: str) -> frozenset[int]:
@@ -434,8 +450,8 @@ def devices_named(problem: Problem, name: str) -> frozenset[int]:
     return frozenset(devices)
 
 
-def shares(rows: int, parts: Sequence[int]) -> list[int]:
-    """`rows` in proportion to `parts`, the rest by largest remainder (the earlier of equals)."""
+def apportion(rows: int, parts: Sequence[int]) -> list[int]:
+    """`rows` in proportion to `parts` by the largest-remainder method (the earlier of equals): 10 rows to 3:1 are [8, 2]."""
     total = sum(parts)
     counts = [rows * part // total for part in parts]
     by_remainder = sorted(range(len(parts)), key=lambda i: (-(rows * parts[i] % total), i))
@@ -444,26 +460,28 @@ def shares(rows: int, parts: Sequence[int]) -> list[int]:
     return counts
 
 
-def restrictions(problem: Problem) -> Restrictions:
+def directive_constraints(problem: Problem) -> DirectiveConstraints:
     """The directives of `problem`, its home phases and the order of its effects."""
     count = len(problem.phases)
     caps = [group.memory for group in problem.devices for _ in range(group.count)]
     home = int(problem.home)
-    result = Restrictions([None] * count, after=[[] for _ in range(count)], issued=[[] for _ in range(count)], caps=caps)
+    result = DirectiveConstraints(
+        [None] * count, start_after=[[] for _ in range(count)], issue_after=[[] for _ in range(count)], memory_limits=caps
+    )
     last_effect: int | None = None
     for index, phase in enumerate(problem.phases):
         if phase.home:
             result.devices[index] = frozenset((home,))
         elif phase.rows and not any(table.at(phase.rows) for table in phase.ticks.values()):
             able = sum(group.count for group in problem.devices if group.kind in phase.ticks)
-            if able == 1:  # there from the start, such as an input in a store: parts of it are no sooner there
-                result.unsplit.add(index)
+            if able == 1:  # ready from the start, such as an input in a store: parts of it are ready no sooner
+                result.undivided.add(index)
         if phase.effect:
             if last_effect is not None:
-                result.after[index].append(last_effect)
+                result.start_after[index].append(last_effect)
             last_effect = index
-        if phase.together is not None:
-            result.fixed[index] = tuple((int(device), rows) for device, rows in phase.together.mode)
+        if phase.distributed is not None:
+            result.fixed_modes[index] = tuple((int(device), rows) for device, rows in phase.distributed.mode)
     for directive in problem.directives:
         match directive:
             case PlaceDirective(_, phases, device):
@@ -471,20 +489,20 @@ def restrictions(problem: Problem) -> Restrictions:
                     _restrict(result, p, devices_named(problem, device))
             case Before(_, first, then):
                 for q in then:
-                    result.after[q] += first
+                    result.start_after[q] += first
             case IssueBefore(_, first, then):
                 for q in then:
-                    result.issued[q] += first
+                    result.issue_after[q] += first
             case Split(_, p, parts, names):
-                _split(problem, result, p, parts, names)
+                _fix_split(problem, result, p, parts, names)
             case NoSplit(_, p):
-                result.unsplit.add(p)
+                result.undivided.add(p)
             case Replicate(_, p):
                 result.replicated.add(p)
             case Keep(_, p, device):
                 targets = devices_named(problem, device)
-                result.wanted.setdefault(p, set()).update(sorted(targets)[:1])
-                result.possible &= bool(targets)
+                result.required_copies.setdefault(p, set()).update(sorted(targets)[:1])
+                result.is_consistent &= bool(targets)
             case LimitMemory(_, device, size):
                 for d in devices_named(problem, device):
                     cap = caps[d]
@@ -494,61 +512,63 @@ def restrictions(problem: Problem) -> Restrictions:
             case Deadline(_, ticks):
                 result.deadline = ticks if result.deadline is None else min(ticks, result.deadline)
             case Adjacent(_, x, z):
-                _glue(result, x, z)
+                _make_adjacent(result, x, z)
             case Order(_, items, over):
-                _order(result, items, range(count) if over is None else over)
+                _apply_order(result, items, range(count) if over is None else over)
             case Speculate():
                 pass
-    for index, mode in result.fixed.items():
+    for index, mode in result.fixed_modes.items():
         chosen = result.devices[index]
-        result.possible &= len(mode) == 1 or index not in result.unsplit
-        result.possible &= chosen is None or all(device in chosen for device, _ in mode)
+        result.is_consistent &= len(mode) == 1 or index not in result.undivided
+        result.is_consistent &= chosen is None or all(device in chosen for device, _ in mode)
     return result
 
 
-def _restrict(result: Restrictions, phase: int, allowed: frozenset[int]) -> None:
+def _restrict(result: DirectiveConstraints, phase: int, allowed: frozenset[int]) -> None:
     before = result.devices[phase]
     result.devices[phase] = allowed if before is None else before & allowed
-    result.possible &= bool(result.devices[phase])
+    result.is_consistent &= bool(result.devices[phase])
 
 
-def _split(problem: Problem, result: Restrictions, phase: int, parts: tuple[int, ...], names: tuple[str, ...]) -> None:
+def _fix_split(
+    problem: Problem, result: DirectiveConstraints, phase: int, parts: tuple[int, ...], names: tuple[str, ...]
+) -> None:
     names_of_devices = problem.device_names()  # each name is of one instance, though a class may be called so too
     devices = [names_of_devices.index(name) for name in names if name in names_of_devices]
     if not devices or len(set(devices)) != len(devices) or (parts and len(parts) != len(devices)):
-        result.possible = False
+        result.is_consistent = False
         return
-    counts = shares(problem.phases[phase].units, parts or [1] * len(devices))
+    counts = apportion(problem.phases[phase].units, parts or [1] * len(devices))
     mode = tuple((d, rows) for d, rows in zip(devices, counts, strict=True) if rows)
-    result.possible &= phase not in result.fixed or result.fixed[phase] == mode
-    result.fixed[phase] = mode
+    result.is_consistent &= phase not in result.fixed_modes or result.fixed_modes[phase] == mode
+    result.fixed_modes[phase] = mode
 
 
-def _glue(result: Restrictions, first: int, then: int) -> None:
-    result.possible &= result.glued.get(first, then) == then
-    result.glued[first] = then
-    result.issued[then].append(first)
+def _make_adjacent(result: DirectiveConstraints, first: int, then: int) -> None:
+    result.is_consistent &= result.immediate_successor.get(first, then) == then
+    result.immediate_successor[first] = then
+    result.issue_after[then].append(first)
 
 
-def _order(result: Restrictions, items: tuple[int | None, ...], over: Iterable[int]) -> None:
+def _apply_order(result: DirectiveConstraints, items: tuple[int | None, ...], over: Iterable[int]) -> None:
     named = [item for item in items if item is not None]
     for before, item in pairwise(items):
         if before is not None and item is not None:
-            _glue(result, before, item)
+            _make_adjacent(result, before, item)
     for first, then in pairwise(named):
-        result.issued[then].append(first)
+        result.issue_after[then].append(first)
     others = [p for p in over if p not in named]
     if named and items[0] is not None:
         for p in others:
-            result.issued[p].append(named[0])
+            result.issue_after[p].append(named[0])
     if named and items[-1] is not None:
         for p in others:
-            result.issued[named[-1]].append(p)
+            result.issue_after[named[-1]].append(p)
 
 
-def allowed_devices(problem: Problem, limits: Restrictions, phase: int) -> list[int]:
+def allowed_devices(problem: Problem, constraints: DirectiveConstraints, phase: int) -> list[int]:
     """Devices, in order, that may run `phase`."""
-    chosen = limits.devices[phase]
+    chosen = constraints.devices[phase]
     ticks = problem.phases[phase].ticks
     result: list[int] = []
     first = 0

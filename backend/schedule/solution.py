@@ -1,8 +1,8 @@
 """The solution of a scheduling problem: a schedule, the decisions it was decoded from, and its bound; or a conflict that shows
 that no schedule exists.
 
-Pure data, integers only: times in ticks, sizes in bytes.  `problem` says what a schedule means; the strategies of `search` make
-answers, and `verify` judges them.
+Pure data, integers only: times in ticks, sizes in bytes.  `problem` says what a schedule means; `search` produces answers, and
+`verify` judges them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ...lang.support.records import dataclass
 if TYPE_CHECKING:
     from .problem import DeviceIndex, Directive, PhaseIndex
 
-# ---------------------------------------------------------------------------------------------------- answer
+# ---------------------------------------------------------------------------------------------------- schedule and answer
 
 @dataclass(frozen=True, slots=True)
 class Shard:
@@ -45,7 +45,7 @@ class ScheduledCombine:
 class Transfer:
     """Rows [first, stop) of the output of `phase` (bytes of it, if the phase is atomic) from one device to another.
 
-    `link` indexes `Problem.links` (None: an edge's own `ticks`).  The channel is busy during [start, busy), the data is there
+    `link` indexes `Problem.links` (None: an edge's own `ticks`).  The channel is busy during [start, busy), the data has arrived
     at `arrive`.  `partial`: a partial result on its way to a combine."""
 
     phase: PhaseIndex
@@ -62,37 +62,38 @@ class Transfer:
 
 
 Mode: TypeAlias = tuple[tuple[int, int], ...]
-"""(device, rows) in the order of rows; an atomic phase has one entry with 1 row.  A device that comes again has chunks."""
+"""(device, rows) in the order of rows; an atomic phase has one entry with 1 row.  A device with several entries has chunks."""
 
 
-class Queueing(Enum):
+class InsertionPolicy(Enum):
     APPEND = "append"  # a device runs its shards in the order of priority
     INSERT = "insert"  # a shard may fill an earlier gap
 
 
-class Sending(Enum):
+class TransferPolicy(Enum):
     LATE = "late"  # channels are claimed when a consumer is placed
     EARLY = "early"  # channels are claimed as soon as the producer is placed
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """`modes` by phase; `priority` names every phase once (it is put into a legal order if it is not one)."""
+    """What a schedule is decoded from: `modes` by phase, and the activity list `priority`, which names every phase once (it is
+    repaired where it breaks a precedence)."""
 
     modes: tuple[Mode, ...]
     priority: tuple[int, ...]
-    queueing: Queueing = Queueing.APPEND
-    sending: Sending = Sending.LATE
+    queueing: InsertionPolicy = InsertionPolicy.APPEND
+    sending: TransferPolicy = TransferPolicy.LATE
 
 
-Placed: TypeAlias = Shard | ScheduledCombine | Transfer
-"""What a schedule holds, each once."""
+ScheduledStep: TypeAlias = Shard | ScheduledCombine | Transfer
+"""One step of a schedule."""
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Everything with its ticks.  Shards of a phase are in order of rows; lists are sorted by (start, phase, device).
-    `decisions`: those that were laid out to it, if any were; no part of what it is."""
+    """All steps with their ticks.  Shards of a phase are in order of rows; lists are sorted by (start, phase, device).
+    `decisions`: those that the schedule was decoded from, if any; not compared."""
 
     shards: tuple[Shard, ...]
     combines: tuple[ScheduledCombine, ...]
@@ -106,7 +107,7 @@ class Schedule:
 
 
 class Status(Enum):
-    """What is known of an answer.  Exit codes 0, 0, 3, 5."""
+    """How good an answer is known to be.  Exit codes 0, 0, 3, 5."""
 
     OPTIMAL = "optimal"
     GAP = "gap"
@@ -116,8 +117,9 @@ class Status(Enum):
 
 @dataclass(frozen=True, slots=True)
 class BoundCertificate:
-    """Why no plan is better: `method` is bound (a lower bound meets it), z3 (T-1 refuted), certificate (rows that every
-    device can do by T-1 sum to too few) or none.  `detail` is data of the method, for `plan --check --prove`."""
+    """Why no plan is better: `method` is bound (a lower bound equals its value), z3 (a makespan of T-1 is refuted), certificate
+    (the rows that all devices can do by T-1 sum to too few) or none.  `detail` is data of the method, for
+    `plan --check --prove`."""
 
     method: str
     lower_bound: int
@@ -134,7 +136,7 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """The fewest facts that contradict each other: directives, and facts in words (data, capacity); `phase`: of which."""
+    """A minimal set of contradicting facts: directives, and facts in words (data, capacity); `phase`: the one they concern."""
 
     code: Code
     directives: tuple[Directive, ...]
@@ -145,10 +147,10 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a planner found.  `values` are the objectives in their order (ticks, millijoules…, devices, syncs);
+    """The result of a planner.  `values` are the objectives in their order (ticks, millijoules…, devices, syncs);
     `lower_bound` is of the first.  IMPOSSIBLE has a conflict and no schedule; ABORTED may have a schedule that is not to
-    be used as a result.  `failures`: stages of the planner that were left out, and why.  `chunks`: the space of the bound, and of
-    being optimal: schedules with at most so many chunks a device, of which this is one."""
+    be used as a result.  `failures`: stages of the planner that were left out, and why.  `chunks`: the bound, and being optimal,
+    range over schedules with at most so many chunks a device, of which this is one."""
 
     status: Status
     schedule: Schedule | None
@@ -164,10 +166,10 @@ class Answer:
 
 # ---------------------------------------------------------------------------------------------------- synchronisation
 #
-# Queues, fences and waits as data: what `fences` makes of a schedule and the verifier checks.
+# Queues, fences and waits as data: `timeline.fence_insertion` derives them from a schedule, and the verifier checks them.
 #
 # A queue completes its steps in order; a fence passes when the queues it names have completed steps up to a position; a wait
-# stands before a step.  See `fences` for how they are chosen.
+# stands before a step.
 
 QueueIndex = NewType("QueueIndex", int)
 
@@ -184,12 +186,12 @@ class ScheduledQueue:
     kind: QueueKind
     name: str
     device: DeviceIndex | None
-    steps: tuple[Placed, ...]
+    steps: tuple[ScheduledStep, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """Passes when every (queue, position) of `after` is complete.  `source`: the device whose doing it tells of."""
+    """Passes when every (queue, position) of `after` is complete.  `source`: the device that completes these steps."""
 
     id: int
     source: DeviceIndex
@@ -198,7 +200,7 @@ class Fence:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """The queue goes no further than `position` before the fence passes."""
+    """The queue does not start the step at `position` before the fence has passed."""
 
     queue: QueueIndex
     position: int

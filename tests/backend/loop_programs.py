@@ -83,9 +83,9 @@ def random_gangs(program: ProgramProblem, profile: Profile, given: Any, chance: 
         chance.shuffle(chosen)
         ends = sorted(chance.sample(range(1, one.rows), count - 1))
         parts = [b - a for a, b in zip([0, *ends], [*ends, one.rows], strict=True)]
-        gang = distributed_loop_of(one, tuple(zip(chosen, parts, strict=True)))
-        if gang is not None:
-            found[phase.id] = gang
+        distributed = distributed_loop_of(one, tuple(zip(chosen, parts, strict=True)))
+        if distributed is not None:
+            found[phase.id] = distributed
     return found
 
 
@@ -93,14 +93,14 @@ def planned_together(
     bound: BoundGraph, profile: Profile, given: Any, chance: random.Random
 ) -> tuple[ProgramProblem, Any, ExecutionPlan] | None:
     """A random plan in which at least one loop is run together; None: the program has no such loop."""
-    bare = problem_of(bound, profile, given=given)
+    bare = problem_of(bound, profile, ticks_of=given)
     gangs = random_gangs(bare, profile, given, chance)
     if not gangs:
         return None
-    made = problem_of(bound, profile, given=given, gangs=gangs)
+    made = problem_of(bound, profile, ticks_of=given, distributed_loops=gangs)
     modes: list[Mode] = random_modes(made.problem, chance)
-    for place, gang in made.distributed_loops.items():
-        modes[place] = gang.mode
+    for place, distributed in made.distributed_loops.items():
+        modes[place] = distributed.mode
     answer = with_modes(made.problem, modes)
     assert answer is not None
     return made, answer, plan_of(made, answer)

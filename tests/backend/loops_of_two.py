@@ -48,7 +48,7 @@ def planned(text: str, rows: int = 40, profile: Profile | None = None) -> tuple[
     assert core is not None
     data = {"x": np.linspace(0.0, 1.0, rows) ** 2}
     bound = backend.load(core, data)
-    return plan_program(core, bound, profile or two(), budget=FAST, given=by_hand(rows)), bound, data
+    return plan_program(core, bound, profile or two(), budget=FAST, ticks_of=by_hand(rows)), bound, data
 
 
 def the_loop(plan: ExecutionPlan) -> LoopStep:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from rho.backend.schedule.problem import Problem
 from rho.backend.schedule.solution import Answer, Baseline, BoundCertificate, Decisions, Mode, Schedule, Status
-from rho.backend.schedule.timeline.serial_sgs import lay_out
+from rho.backend.schedule.timeline.serial_sgs import decode_schedule
 
 
 def answer_of(problem: Problem, schedule: Schedule) -> Answer:
@@ -41,5 +41,5 @@ def split_evenly(problem: Problem, devices: tuple[int, ...] | None = None) -> An
 
 
 def with_modes(problem: Problem, modes: list[Mode]) -> Answer | None:
-    schedule = lay_out(problem, Decisions(tuple(modes), tuple(range(len(modes)))))
+    schedule = decode_schedule(problem, Decisions(tuple(modes), tuple(range(len(modes)))))
     return None if schedule is None else answer_of(problem, schedule)

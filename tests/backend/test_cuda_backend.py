@@ -285,7 +285,7 @@ def test_a_reduction_cut_over_the_processor_and_a_card() -> None:
     def one_tick_a_row(phase: object, group: object, cut: Any, tick_ns: int) -> Ticks:
         return Ticks(((1, 5),)) if cut is None else Ticks(((1, 1), (max(2, cut.rows), cut.rows)))
 
-    program = problem_of(bound, Profile(devices, (LinkProfile("cpu0", "gpu0", latency_ns=1),)), given=one_tick_a_row)
+    program = problem_of(bound, Profile(devices, (LinkProfile("cpu0", "gpu0", latency_ns=1),)), ticks_of=one_tick_a_row)
     answer = split_evenly(program.problem)
     assert answer is not None
     cut_plan = plan_of(program, answer)

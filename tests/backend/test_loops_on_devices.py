@@ -47,7 +47,7 @@ def test_an_element_wise_loop_is_cut_like_a_map(text: str, seed: int) -> None:
     (place,) = [place for place, phase in enumerate(bound.graph.phases) if isinstance(phase, Loop)]
     alone = backend.execute(backend.plan(bound), bound, data)
     chance = random.Random(seed)
-    made = problem_of(bound, topology(chance), given=ticks_of(chance))
+    made = problem_of(bound, topology(chance), ticks_of=ticks_of(chance))
     assert made.problem.phases[place].rows > 1
     for answer in (split_evenly(made.problem), with_modes(made.problem, random_modes(made.problem, chance))):
         assert answer is not None

@@ -99,8 +99,8 @@ def test_what_a_turn_sends_costs_energy_each_time() -> None:
     devices = two()
     dear = replace(devices, links=tuple(replace(link, energy_pj_per_byte=500) for link in devices.links))
     found, _, _ = planned(SHIFTED, profile=dear)
-    (task,) = [task for task in found.program.problem.phases if task.together is not None]
-    assert task.together is not None and task.together.picojoules == TURNS * 16 * 500
+    (task,) = [task for task in found.program.problem.phases if task.distributed is not None]
+    assert task.distributed is not None and task.distributed.picojoules == TURNS * 16 * 500
 
 
 def test_a_turned_state_also_sends_the_rows_that_come_round() -> None:
@@ -152,7 +152,7 @@ def test_a_loop_stays_on_one_device_where_that_is_faster() -> None:
     core = checked(SHIFTED)
     assert core is not None
     bound = backend.load(core, {"x": np.ones(40)})
-    found = plan_program(core, bound, two(), budget=FAST, given=cheap)
+    found = plan_program(core, bound, two(), budget=FAST, ticks_of=cheap)
     assert found.plan.spread == ()
 
 
@@ -167,7 +167,7 @@ def test_a_failure_in_a_turn_is_that_of_one_device() -> None:
     bound = backend.load(core, data)
     with pytest.raises(RunFailed) as alone:
         backend.execute(backend.plan(bound), bound, data)
-    plan = plan_program(core, bound, two(), budget=FAST, given=by_hand(40)).plan
+    plan = plan_program(core, bound, two(), budget=FAST, ticks_of=by_hand(40)).plan
     assert plan.spread
     for pace in QueueClock:
         with pytest.raises(RunFailed) as found:
@@ -196,7 +196,7 @@ def test_no_way_to_run_a_loop_together_beats_the_bound_of_its_turns() -> None:
             continue
         chance = random.Random(seed)
         profile, given = topology(chance), ticks_of(chance)
-        made = problem_of(bound, profile, given=given)
+        made = problem_of(bound, profile, ticks_of=given)
         setting = cost_context_of(made, profile, given)
         alone = plan_problem(made.problem, FAST).schedule
         assert alone is None or (bound_with_distributed_loops([made], setting) or 0) <= alone.makespan, seed
@@ -205,7 +205,7 @@ def test_no_way_to_run_a_loop_together_beats_the_bound_of_its_turns() -> None:
                 one = next(one for one in found if one.partition == gang.partition)
                 trips = one.iteration.loop.trip.constant or 0
                 assert _iterations_bound(one) <= max(1, trips * gang.body.schedule.makespan), seed
-                form = problem_of(bound, profile, given=given, gangs={gang.loop.id: gang}).problem
+                form = problem_of(bound, profile, ticks_of=given, distributed_loops={gang.loop.id: gang}).problem
                 planned = plan_problem(form, FAST).schedule
                 assert planned is None or (bound_with_distributed_loops([made], setting) or 0) <= planned.makespan, seed
                 met += 1

@@ -15,8 +15,8 @@ from rho.backend.schedule.program.distributed_loop import TicksOf
 from rho.backend.schedule.program.plan_program import plan_program
 from rho.backend.schedule.program.problem_from_program import problem_of
 from rho.backend.schedule.search.strategy import FAST
-from rho.backend.schedule.solution import Decisions, Queueing
-from rho.backend.schedule.timeline.serial_sgs import lay_out
+from rho.backend.schedule.solution import Decisions, InsertionPolicy
+from rho.backend.schedule.timeline.serial_sgs import decode_schedule
 from rho.backend.schedule.verify.schedule_checks import memory_in_use
 from rho.backend.vm.values import to_numpy
 from rho.lang.diagnostics.model import Rejected, RunFailed
@@ -28,11 +28,11 @@ from .test_programs_on_devices import run, same_bits, ticks_of, topology
 
 def at_home(bound: BoundGraph, profile: Profile, given: TicksOf) -> int:
     """The most bytes in use with everything at home, one phase after the other."""
-    problem = problem_of(bound, profile, given=given).problem
+    problem = problem_of(bound, profile, ticks_of=given).problem
     home = int(problem.home)
     roomy = dataclasses.replace(problem, devices=tuple(dataclasses.replace(g, memory=1 << 50) for g in problem.devices))
     modes = tuple(((home, phase.units),) for phase in problem.phases)
-    schedule = lay_out(roomy, Decisions(modes, tuple(range(len(modes))), Queueing.APPEND))
+    schedule = decode_schedule(roomy, Decisions(modes, tuple(range(len(modes))), InsertionPolicy.APPEND))
     assert schedule is not None
     return memory_in_use(roomy, schedule)[home][0]
 
@@ -60,7 +60,7 @@ def test_what_fits_at_home_is_planned_and_what_is_planned_runs(number: int) -> N
     limited = tight(profile, peak, chance)
     fits = (limited.home.memory_bytes or 0) >= peak
     try:
-        plan = plan_program(core, bound, limited, budget=FAST, given=given).plan
+        plan = plan_program(core, bound, limited, budget=FAST, ticks_of=given).plan
     except (Rejected, RunFailed) as refused:
         assert not fits, (seed, str(refused))
         return

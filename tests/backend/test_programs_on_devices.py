@@ -116,7 +116,7 @@ def test_random_programs_on_random_topologies(part: int) -> None:
             bound = backend.load(core, data, without=without)
             alone = backend.execute(backend.plan(bound), bound, data)
             apart = speculated_branches(bound.graph, [b for b in speculable_branches(bound.graph) if chance.random() < 0.7])
-            made = problem_of(with_speculated(bound, apart), topology(chance), given=ticks_of(chance))
+            made = problem_of(with_speculated(bound, apart), topology(chance), ticks_of=ticks_of(chance))
             places = tuple(place for place, phase in enumerate(made.phases) if phase.id in apart)
             whole = made
             for answer, chunks in (
@@ -158,7 +158,7 @@ def planned(count: int = 3) -> tuple[ProgramProblem, ExecutionPlan, BoundGraph, 
     bound, data = layer()
     devices = [DeviceProfile("cpu0", "cpu", home=True), *(DeviceProfile(f"d{i}", "k0") for i in range(1, count))]
     profile = Profile(tuple(devices), tuple(LinkProfile("cpu0", d.name, latency_ns=1) for d in devices[1:]))
-    made = problem_of(bound, profile, given=ticks_of(random.Random(1)))
+    made = problem_of(bound, profile, ticks_of=ticks_of(random.Random(1)))
     answer = split_evenly(made.problem)
     assert answer is not None
     return made, plan_of(made, answer), bound, data
@@ -295,7 +295,7 @@ def test_many_devices_are_a_loop_not_threads() -> None:
     profile = Profile(
         (DeviceProfile("cpu0", "cpu", home=True), DeviceProfile("node", "k0", count=100)), (LinkProfile("cpu0", "node"),)
     )
-    made = problem_of(bound, profile, given=ticks_of(random.Random(2)))
+    made = problem_of(bound, profile, ticks_of=ticks_of(random.Random(2)))
     answer = split_evenly(made.problem)
     assert answer is not None
     plan = plan_of(made, answer)
@@ -401,7 +401,7 @@ def test_a_size_that_a_run_finds_reaches_other_devices_in_stored_plans(seed: int
     assert core is not None
     data, chance = {"x": np.random.default_rng(seed).standard_normal(9)}, random.Random(seed)
     bound = backend.load(core, data)
-    made = problem_of(bound, topology(chance), given=ticks_of(chance))
+    made = problem_of(bound, topology(chance), ticks_of=ticks_of(chance))
     answer = split_evenly(made.problem)
     assert answer is not None and any(moved.bytes == 0 for moved in answer.schedule.transfers)
     again = answer_of(plan_of(made, answer), made)

@@ -49,7 +49,7 @@ def test_a_block_changes_no_program(part: int) -> None:
             bound = backend.load(scheduled, arrays)
             chance = drawing(text)
             apart = speculated_branches(bound.graph, speculable_branches(bound.graph)) if chance.random() < 0.5 else ()
-            made = problem_of(with_speculated(bound, apart), topology(chance), given=ticks_of(chance))
+            made = problem_of(with_speculated(bound, apart), topology(chance), ticks_of=ticks_of(chance))
             answer = with_modes(made.problem, random_modes(made.problem, chance))
             assert answer is not None
             places = tuple(place for place, phase in enumerate(made.phases) if phase.id in apart)

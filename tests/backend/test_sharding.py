@@ -57,7 +57,7 @@ def cluster(count: int) -> Profile:
 
 
 def split(bound: BoundGraph, count: int) -> tuple[ProgramProblem, ExecutionPlan]:
-    program = problem_of(bound, cluster(count), given=stub)
+    program = problem_of(bound, cluster(count), ticks_of=stub)
     answer = split_evenly(program.problem)
     assert answer is not None
     plan = plan_of(program, answer)
@@ -171,7 +171,7 @@ def test_s27_partial_results_of_four_blocks(away: int, scalars: int) -> None:
     rng = np.random.default_rng(1)
     x = rng.standard_normal(4 * 4096)
     bound = bound_of(STATISTICS, x=x)
-    program = problem_of(bound, cluster(5), given=stub)
+    program = problem_of(bound, cluster(5), ticks_of=stub)
     reductions = [p for p in phases_of(bound) if isinstance(p, Structured) and p.axes[-1].kind is AxisKind.REDUCE]
     assert len(reductions) == 1, "sibling reductions are one pass"
     modes = [((0, max(1, task.rows)),) for task in program.problem.phases]

@@ -75,7 +75,7 @@ def ticks(phase: Phase, group: DeviceGroup, cut: Cut | None, tick_ns: int) -> Ti
 
 def planned(block: str, text: str = CHOICE, given: object = ticks) -> PlannedProgram:
     core, bound = loaded(text + f"schedule {{\n{block}\n}}\n", data(True))
-    found = plan_program(core, bound, PROFILE if given else load_profile("workstation"), budget=FAST, given=given)  # type: ignore[arg-type]
+    found = plan_program(core, bound, PROFILE if given else load_profile("workstation"), budget=FAST, ticks_of=given)  # type: ignore[arg-type]
     for truth in (False, True):
         results = run(found.plan, bound, data(truth))
         assert same(results, backend.execute(backend.plan(bound), bound, data(truth)))
@@ -102,7 +102,7 @@ def steps(plan: ExecutionPlan, kind: type) -> list[str]:
 
 def test_s01_what_nothing_asks_elsewhere_stays_at_home() -> None:
     core, bound = loaded(CHOICE + "⎕←z\n", data(True))
-    plan = plan_program(core, bound, PROFILE, budget=FAST, given=ticks).plan
+    plan = plan_program(core, bound, PROFILE, budget=FAST, ticks_of=ticks).plan
     assert (steps(plan, TransferStep), syncs(plan), steps(plan, BranchStep)) == ([], 0, ["cpu0"])
     assert not any(queue.steps for queue in plan.main.queues if queue.device != "cpu0")
 
@@ -149,12 +149,12 @@ def test_the_bound_of_many_branches_holds_for_every_form() -> None:
     core, bound = loaded(text, data(True))
     branches = speculable_branches(bound.graph)
     assert len(branches) == 3
-    found = plan_program(core, bound, PROFILE, budget=FAST, given=ticks)
+    found = plan_program(core, bound, PROFILE, budget=FAST, ticks_of=ticks)
     assert found.plan.prediction is not None
     best = found.plan.prediction.makespan
     for number in range(8):
         form = with_speculated(bound, [branch for place, branch in enumerate(branches) if number >> place & 1])
-        answer = plan_objectives(problem_of(form, PROFILE, given=ticks).problem, FAST)
+        answer = plan_objectives(problem_of(form, PROFILE, ticks_of=ticks).problem, FAST)
         assert answer.schedule is not None
         assert 0 < found.answer.lower_bound <= answer.schedule.makespan
     assert found.answer.lower_bound <= best
@@ -197,7 +197,7 @@ def test_every_form_of_nested_branches_gives_the_same_bits(seed: int) -> None:
         verify_graph(form.graph, "arms")
         assert set(speculated_branches(bound.graph, chosen)) <= set(chosen)
         chance = random.Random(seed)
-        made = problem_of(form, topology(chance), given=ticks_of(chance))
+        made = problem_of(form, topology(chance), ticks_of=ticks_of(chance))
         for answer in (split_evenly(made.problem), with_modes(made.problem, random_modes(made.problem, chance))):
             assert answer is not None
             apart = speculated_branches(bound.graph, chosen)

@@ -53,7 +53,7 @@ def prepared(devices: int, seed: int, text: str = TEXT) -> tuple[ExecutionPlan, 
     own = [DeviceProfile("cpu0", "cpu", home=True), *(DeviceProfile(f"d{i}", "k0") for i in range(1, devices))]
     profile = Profile(tuple(own), tuple(LinkProfile("cpu0", d.name, latency_ns=1) for d in own[1:]))
     chance = random.Random(seed)
-    made = problem_of(bound, profile, given=ticks_of(chance))
+    made = problem_of(bound, profile, ticks_of=ticks_of(chance))
     answer = split_evenly(made.problem) if seed == 0 else with_modes(made.problem, random_modes(made.problem, chance))
     assert answer is not None
     return plan_of(made, answer), bound, data

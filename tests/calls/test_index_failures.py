@@ -95,7 +95,7 @@ def test_at_once(name: str, tmp_path: Path) -> None:
                 backend.execute(backend.plan(bound), bound, data)
             assert [d.message for d in one.value.diagnostics] == [message]
     chance = drawing(name)
-    made = problem_of(bound, topology(chance), given=ticks_of(chance))
+    made = problem_of(bound, topology(chance), ticks_of=ticks_of(chance))
     answer = split_evenly(made.problem)
     assert answer is not None
     with pytest.raises(RunFailed) as many:
@@ -125,7 +125,7 @@ def test_the_first_item_is_told_whichever_device_met_one_first(expression: str, 
     bound = backend.load(core, data)
     for seed in seeds(6, least=2):
         chance = random.Random(seed)
-        made = problem_of(bound, topology(chance), given=ticks_of(chance))
+        made = problem_of(bound, topology(chance), ticks_of=ticks_of(chance))
         answer = split_evenly(made.problem)
         assert answer is not None
         plan = plan_of(made, answer)

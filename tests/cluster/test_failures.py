@@ -46,7 +46,7 @@ def test_the_failure_is_that_of_one_process(threads: Threads, seed: int, wrong: 
     devices = [DeviceProfile("cpu0", "cpu", home=True), *(DeviceProfile(f"d{i}", "k0") for i in range(1, 4))]
     profile = Profile(tuple(devices), tuple(LinkProfile("cpu0", d.name, latency_ns=1) for d in devices[1:]))
     chance = random.Random(seed)
-    made = problem_of(bound, profile, given=ticks_of(chance))
+    made = problem_of(bound, profile, ticks_of=ticks_of(chance))
     answer = with_modes(made.problem, random_modes(made.problem, chance))
     assert answer is not None
     plan = plan_of(made, answer)
@@ -74,7 +74,7 @@ def test_a_mistake_in_rho_on_a_worker_is_named_in_a_line_and_traced_in_a_note(
     profile = Profile(
         (DeviceProfile("cpu0", "cpu", home=True), DeviceProfile("d1", "k0")), (LinkProfile("cpu0", "d1", latency_ns=1),)
     )
-    made = problem_of(bound, profile, given=ticks_of(random.Random(1)))
+    made = problem_of(bound, profile, ticks_of=ticks_of(random.Random(1)))
     answer = next(
         answer for seed in range(50)
         if (answer := with_modes(made.problem, random_modes(made.problem, random.Random(seed)))) is not None

@@ -34,7 +34,7 @@ def test_random_programs(threads: Threads, seed: int) -> None:
         return
     bound = backend.load(core, data)
     alone = backend.execute(backend.plan(bound), bound, data)
-    made = problem_of(bound, topology(chance), given=ticks_of(chance))
+    made = problem_of(bound, topology(chance), ticks_of=ticks_of(chance))
     for answer in (split_evenly(made.problem), with_modes(made.problem, random_modes(made.problem, chance))):
         assert answer is not None
         assert same_bits(run_on(threads, plan_of(made, answer), bound, data), alone)

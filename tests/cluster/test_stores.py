@@ -73,7 +73,7 @@ def test_random_programs(threads: Threads, tmp_path: Path, seed: int) -> None:
     sinks = outputs_written_in_place(core, bound, targets, UNRESTRICTED)
     there, given = replace(bound, stores=dict.fromkeys((*stored, *sinks), "files")), ticks_of(chance)
     here = lambda phase, group, cut, ns: None if group.id == "files" else given(phase, group, cut, ns)  # noqa: E731
-    made = problem_of(there, with_files(topology(chance)), given=here)
+    made = problem_of(there, with_files(topology(chance)), ticks_of=here)
     for answer in (split_evenly(made.problem), with_modes(made.problem, random_modes(made.problem, chance))):
         assert answer is not None
         plan = plan_of(made, answer)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rho.backend.schedule.solution import Placed, Schedule, Synchronisation
+from rho.backend.schedule.solution import Schedule, ScheduledStep, Synchronisation
 
 
 def followed(sync: Synchronisation, before: Schedule, after: Schedule) -> Synchronisation:
     """The queues of `before` with each step replaced by its counterpart in `after`, so that nothing but the mutation is wrong."""
-    new: dict[Placed, Placed] = {}
+    new: dict[ScheduledStep, ScheduledStep] = {}
     for old_steps, steps in (
         (before.shards, after.shards), (before.combines, after.combines), (before.transfers, after.transfers)
     ):  # fmt: skip

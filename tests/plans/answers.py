@@ -16,6 +16,7 @@ from rho.backend.schedule.problem import (
     Deadline,
     DeviceGroup,
     DeviceIndex,
+    DistributedMode,
     Edge,
     Keep,
     LimitMachines,
@@ -28,7 +29,6 @@ from rho.backend.schedule.problem import (
     Replicate,
     SourceLine,
     Split,
-    Together,
 )
 from rho.backend.schedule.search.strategy import Budget
 from rho.backend.schedule.solution import Answer, Synchronisation
@@ -129,7 +129,7 @@ def together() -> Problem:
     ticks = {kind: Ticks(((1, 20), (8, 20))) for kind in ("cpu", "gpu")}
     phases = (
         PhaseTask("x", {"cpu": Ticks(((1, 1),))}, out_bytes=8, home=True),
-        PhaseTask("loop", ticks, rows=8, out_bytes=16, together=Together(mode, (4, 8), channels)),
+        PhaseTask("loop", ticks, rows=8, out_bytes=16, distributed=DistributedMode(mode, (4, 8), channels)),
         PhaseTask("y", {"cpu": Ticks(((1, 2),))}, out_bytes=8),
     )
     return Problem(

@@ -57,9 +57,9 @@ def test_curves_are_the_profile_at_every_size(kind: str, seed: int) -> None:
                 assert own is None or own == ticks[rows], (kind, seed, place, group.id, rows)
             least, most = sorted(r.choices(sizes, k=2))
             inside = [took for rows, took in ticks.items() if least <= rows <= most]
-            assert table.least(least, most) <= min(inside) and table.roughly(least, most) <= min(inside)
+            assert table.min_ticks(least, most) <= min(inside) and table.weak_min_ticks(least, most) <= min(inside)
             time = r.choice(inside)
-            assert table.most(time, task.rows) >= max(rows for rows, took in ticks.items() if took <= time)
+            assert table.max_rows_within(time, task.rows) >= max(rows for rows, took in ticks.items() if took <= time)
             assert table.rate(task.rows) <= min(Fraction(took, rows) for rows, took in ticks.items())
 
 
@@ -76,8 +76,8 @@ def test_a_step_is_where_the_table_has_it() -> None:
         program.problem.tick_ns,
     )
     assert (table.at(1250) * tick, table.at(1375) * tick) == (100_000, 1_000_000)
-    assert table.most(100_000 // tick, 7000) == 1250
-    assert table.least(1251, 7000) == table.at(1251) > 100_000 // tick
+    assert table.max_rows_within(100_000 // tick, 7000) == 1250
+    assert table.min_ticks(1251, 7000) == table.at(1251) > 100_000 // tick
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_measured_tables_bound_ranges_too(text: str) -> None:
     sizes = sorted(Random(1).sample(range(1, rows), 40))
     for least, most in pairwise(sizes):
         inside = min(table.at(size) for size in range(least, most + 1, max(1, (most - least) // 400)))
-        assert table.least(least, most) <= inside and 20 * table.least(least, most) >= 19 * inside
+        assert table.min_ticks(least, most) <= inside and 20 * table.min_ticks(least, most) >= 19 * inside
     assert table.rate(rows) <= min(Fraction(table.at(size), size) for size in sizes)
     assert table.rate(rows) * rows * 2 > table.at(rows)
 

@@ -9,7 +9,7 @@ from random import Random
 
 from rho.backend.devices.cost_functions import Duplex, Ticks
 from rho.backend.schedule.problem import Combine, Contention, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
-from rho.backend.schedule.solution import Decisions, Queueing, Sending
+from rho.backend.schedule.solution import Decisions, InsertionPolicy, TransferPolicy
 
 
 def problem_of(r: Random, most_phases: int = 6) -> Problem:
@@ -77,7 +77,7 @@ def decisions_for(r: Random, problem: Problem) -> Decisions:
         bounds = [0, *sorted(r.sample(range(1, phase.units), parts - 1)), phase.units]
         modes.append(tuple((devices[at], high - low) for at, (low, high) in enumerate(pairwise(bounds))))
     order = r.sample(range(len(problem.phases)), len(problem.phases))
-    return Decisions(tuple(modes), tuple(order), r.choice(list(Queueing)), r.choice(list(Sending)))
+    return Decisions(tuple(modes), tuple(order), r.choice(list(InsertionPolicy)), r.choice(list(TransferPolicy)))
 
 
 def directives_for(r: Random, problem: Problem) -> list[str]:

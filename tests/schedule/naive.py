@@ -54,9 +54,9 @@ class Naive(Memory, Directives):
         for phase, task in enumerate(self.problem.phases):
             rows = [row for s in self.shards(phase) for row in range(s.first, s.stop)]
             yield sorted(rows) != list(range(task.units)) or any(s.stop <= s.first for s in self.shards(phase))
-            if task.together is not None:
+            if task.distributed is not None:
                 ran = [(s.device, s.stop - s.first) for s in sorted(self.shards(phase), key=lambda s: s.first)]
-                yield ran != list(task.together.mode)
+                yield ran != list(task.distributed.mode)
 
     # ------------------------------------------------------------------ V4
 
@@ -106,11 +106,11 @@ class Naive(Memory, Directives):
             yield moved.bytes not in self.sizes(moved)
             held.append((self.channel(moved.link, moved.source, moved.target), moved.start, moved.busy))
         for phase, task in enumerate(self.problem.phases):
-            if task.together is not None:
-                yield any(self.direction(*channel) is None for channel in task.together.channels)
+            if task.distributed is not None:
+                yield any(self.direction(*channel) is None for channel in task.distributed.channels)
                 shard = next((s for s in self.shards(phase) if s.first == 0), None)
                 if shard is not None:
-                    quiet = {self.channel(*one): shard.start - self.on_its_way(one[0]) for one in task.together.channels}
+                    quiet = {self.channel(*one): shard.start - self.on_its_way(one[0]) for one in task.distributed.channels}
                     held += [(name, start, shard.end) for name, start in quiet.items()]
         for at, (name, start, end) in enumerate(held):
             for other, begins, ends in held[:at]:
@@ -147,7 +147,7 @@ class Naive(Memory, Directives):
             yield s.start < 0 or s.start < task.ready
             if table is not None:
                 yield s.end - s.start != table.at(s.stop - s.first if task.rows else 1)
-            if task.together is not None:
+            if task.distributed is not None:
                 yield len({other.start for other in self.shards(s.phase)}) > 1
         for t in self.schedule.transfers:
             edges = [edge for edge in self.problem.edges if edge.source == t.phase and self.delayed(edge)]

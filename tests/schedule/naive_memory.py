@@ -53,8 +53,10 @@ class Memory(Parts):
         for s in self.schedule.shards:
             task = self.problem.phases[s.phase]
             scratch = ceil(Fraction(task.scratch * (s.stop - s.first), task.units))
-            if task.together is not None:
-                scratch = sum(n for (d, _), n in zip(task.together.mode, task.together.scratch, strict=True) if d == s.device)
+            if task.distributed is not None:
+                scratch = sum(
+                    n for (d, _), n in zip(task.distributed.mode, task.distributed.scratch, strict=True) if d == s.device
+                )
             spans.append((s.device, s.start, leaves(s), scratch))
             if task.combine is not None:
                 sent = [leaves(t) for t in self.partials(s.phase) if t.source == s.device]

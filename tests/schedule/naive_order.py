@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from rho.backend.schedule.problem import Before, Edge
-from rho.backend.schedule.solution import Placed, QueueKind, ScheduledCombine, Shard, Synchronisation, Transfer, Wait
+from rho.backend.schedule.solution import QueueKind, ScheduledCombine, ScheduledStep, Shard, Synchronisation, Transfer, Wait
 
 from .naive import Naive
 
@@ -47,10 +47,10 @@ class NaiveOrder(Naive):
             yield from (self.when(a) > self.when(b) for a, b in pairwise(queue.steps))
         yield from (len(places) > 1 for places in channels.values())
 
-    def device(self, step: Placed) -> int:
+    def device(self, step: ScheduledStep) -> int:
         return self.home if isinstance(step, ScheduledCombine) else int(step.device)
 
-    def when(self, step: Placed) -> tuple[int, int]:
+    def when(self, step: ScheduledStep) -> tuple[int, int]:
         """Queues of devices are in order of starts, where a combine starts when home is done; those of channels of arrivals."""
         if isinstance(step, Transfer):
             return step.arrive, step.start
@@ -78,7 +78,7 @@ class NaiveOrder(Naive):
                 after = [event for event in fences[wait.fence].after if event in there]
                 yield any(self.times(queues[q].steps[p])[1] > goes_on for q, p in after)
 
-    def times(self, step: Placed) -> tuple[int, int]:
+    def times(self, step: ScheduledStep) -> tuple[int, int]:
         """When a step cannot wait any longer, and when it is done."""
         if isinstance(step, Transfer):
             return step.start, step.arrive
@@ -114,7 +114,7 @@ class NaiveOrder(Naive):
             known = self.past((int(wait.queue), wait.position), without=wait)
             yield all((int(q), p) in known for q, p in self.sync.fences[wait.fence].after)
 
-    def dependencies(self) -> Iterator[tuple[Placed, Placed]]:
+    def dependencies(self) -> Iterator[tuple[ScheduledStep, ScheduledStep]]:
         schedule, tasks = self.schedule, self.problem.phases
         for shard in schedule.shards:
             own = shard
@@ -135,7 +135,7 @@ class NaiveOrder(Naive):
                     if (s.phase, s.device) == (moved.phase, moved.source):
                         yield moved, s
 
-    def readings(self) -> Iterator[tuple[Placed, set[int], list[tuple[Placed, set[int]]]]]:
+    def readings(self) -> Iterator[tuple[ScheduledStep, set[int], list[tuple[ScheduledStep, set[int]]]]]:
         """(step, units that it reads, what brings them in time and which): of these, those certain to be there must suffice."""
         for shard in self.schedule.shards:
             for edge in self.problem.edges:
@@ -150,7 +150,7 @@ class NaiveOrder(Naive):
                 parts = [*self.makers(moved.phase, device, moved.start), *self.came(moved.phase, device, moved.start, None)]
                 yield own, set(range(moved.first, moved.stop)), [(step, units) for step, units in parts if step != own]
 
-    def makers(self, phase: int, device: int | None, tick: int | None) -> Iterator[tuple[Placed, set[int]]]:
+    def makers(self, phase: int, device: int | None, tick: int | None) -> Iterator[tuple[ScheduledStep, set[int]]]:
         """The steps that make some of an output on a device by a tick, and which; without device or tick, anywhere, whenever."""
         everything = set(range(self.units(phase)))
         for combine in self.schedule.combines:
@@ -165,7 +165,7 @@ class NaiveOrder(Naive):
             if tick is None or s.end <= tick:
                 yield s, everything if self.whole(phase) else set(range(s.first, s.stop))
 
-    def came(self, phase: int, device: int, tick: int, edge: Edge | None) -> Iterator[tuple[Placed, set[int]]]:
+    def came(self, phase: int, device: int, tick: int, edge: Edge | None) -> Iterator[tuple[ScheduledStep, set[int]]]:
         """The transfers that brought some of it to a device by a tick, as an edge takes it."""
         for moved in self.schedule.transfers:
             there = moved.phase == phase and moved.target == device and not moved.partial and moved.arrive <= tick

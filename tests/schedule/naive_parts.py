@@ -28,7 +28,7 @@ class Parts:
 
     def whole(self, phase: int) -> bool:
         task = self.problem.phases[phase]
-        return task.rows == 0 or task.combine is not None or bool(task.together and task.together.gathers)
+        return task.rows == 0 or task.combine is not None or bool(task.distributed and task.distributed.gathers)
 
     def units(self, phase: int) -> int:
         return self.problem.phases[phase].out_bytes if self.whole(phase) else self.problem.phases[phase].rows
@@ -74,7 +74,7 @@ class Parts:
         if end is not None:
             return [(everything, end)] if device == self.home else []
         if self.whole(phase):
-            gathered = self.problem.phases[phase].together is not None and self.problem.phases[phase].rows > 0
+            gathered = self.problem.phases[phase].distributed is not None and self.problem.phases[phase].rows > 0
             return [] if gathered and device != self.home else [(everything, s.end) for s in self.shards(phase, device)]
         return [(set(range(s.first, s.stop)), s.end) for s in self.shards(phase, device)]
 

@@ -25,15 +25,15 @@ from rho.backend.schedule.problem import (
 from rho.backend.schedule.search.list_scheduling import baselines
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import Budget
-from rho.backend.schedule.solution import Decisions, Queueing
-from rho.backend.schedule.timeline.serial_sgs import Timer
+from rho.backend.schedule.solution import Decisions, InsertionPolicy
+from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder
 
 from .drawn import problem_of
 from .examples import PEFT, TOPCUOGLU
 
 
 def bounds(problem: Problem) -> BoundSet:
-    return BoundSet(Costs(Timer(problem)))
+    return BoundSet(Costs(ScheduleDecoder(problem)))
 
 
 def equal(count: int, *ticks: int) -> Problem:
@@ -136,7 +136,7 @@ def test_rows_that_nobody_reads_are_not_sent_home() -> None:
     edge = Edge(PhaseIndex(0), PhaseIndex(1), only=(0, 1))
     devices = (DeviceGroup("home", "h", home=True), DeviceGroup("far", "f"))
     problem = Problem(devices, (Link("l", "home", "far", 2, Fraction(1)),), phases, (edge,))
-    ticks = Timer(problem).makespan(Decisions((((0, 1), (1, 3)), ((0, 1),)), (0, 1)))
+    ticks = ScheduleDecoder(problem).makespan(Decisions((((0, 1), (1, 3)), ((0, 1),)), (0, 1)))
     assert ticks == 15
     assert plan_problem(problem, Budget(60, 0)).lower_bound <= 15
 
@@ -165,7 +165,7 @@ def test_no_plan_of_placed_phases_beats_their_bound() -> None:
     for seed in seeds(1000):
         random = Random(seed)
         problem = pinned(random, problem_of(random))
-        costs = Costs(Timer(problem))
+        costs = Costs(ScheduleDecoder(problem))
         if not all(costs.allowed):
             continue
         bound = best_bound(bounds(problem))
@@ -181,8 +181,8 @@ def test_no_plan_of_a_random_problem_beats_its_bound() -> None:
     for seed in seeds(300):
         random = Random(seed)
         problem = problem_of(random)
-        timer = Timer(problem)
-        costs = Costs(timer)
+        decoder = ScheduleDecoder(problem)
+        costs = Costs(decoder)
         if not all(costs.allowed):
             continue
         found = BoundSet(costs)
@@ -195,8 +195,8 @@ def test_no_plan_of_a_random_problem_beats_its_bound() -> None:
                 cuts = sorted(random.sample(range(1, task.units), min(len(devices), task.units) - 1))
                 rows = [b - a for a, b in zip([0, *cuts], [*cuts, task.units], strict=True)]
                 modes.append(tuple(zip(devices, rows, strict=False)))
-            decisions = Decisions(tuple(modes), tuple(range(len(modes))), random.choice(list(Queueing)))
-            ticks = timer.makespan(decisions)
+            decisions = Decisions(tuple(modes), tuple(range(len(modes))), random.choice(list(InsertionPolicy)))
+            ticks = decoder.makespan(decisions)
             if ticks is not None:
                 compared += 1
                 assert ticks >= bound, seed

@@ -18,8 +18,8 @@ from rho.backend.schedule.search.lexicographic_search import bound_is_reproved
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.solution import Decisions, Schedule, Status
 from rho.backend.schedule.timeline.fence_insertion import synchronise
-from rho.backend.schedule.timeline.serial_sgs import Timer, decisions_of
-from rho.backend.schedule.timeline.step_graph import StepGraph, buffers, overflow, starts_in
+from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder, decisions_of
+from rho.backend.schedule.timeline.step_graph import StepGraph, first_overflow, starts_in, step_buffers
 from rho.backend.schedule.verify.judge import Rule
 from rho.backend.schedule.verify.schedule_checks import elementary_lower_bound, verify, verify_schedule
 
@@ -100,12 +100,12 @@ def test_an_answer_states_its_space() -> None:
 def chunked(r: Random) -> tuple[Problem, Schedule | None]:
     """A random problem with chunks, and a random schedule of it."""
     problem = replace(problem_of(r, 6), chunks=r.randint(2, 5))
-    timer = Timer(problem)
+    decoder = ScheduleDecoder(problem)
     decisions = decisions_for(r, problem)
     able = [p for p, task in enumerate(problem.phases) if task.rows > 1]
     phases = [p for p in able if r.random() < 0.8]
-    modes = split_into_chunks(timer, decisions.modes, r.randint(2, problem.chunks), phases)
-    return problem, timer.lay_out(replace(decisions, modes=modes))
+    modes = split_into_chunks(decoder, decisions.modes, r.randint(2, problem.chunks), phases)
+    return problem, decoder.decode(replace(decisions, modes=modes))
 
 
 @pytest.mark.parametrize("part", range(repeats(20)))
@@ -116,13 +116,15 @@ def test_simulator_judge_and_bounds_mean_the_same_by_chunks(part: int) -> None:
         if schedule is None:
             continue
         assert verify_schedule(problem, schedule, synchronise(problem, schedule)) == (), seed
-        timer = Timer(problem)
+        decoder = ScheduleDecoder(problem)
         decisions = decisions_of(problem, schedule)
-        graph = StepGraph(timer, timer.expanded(decisions.modes), timer.legal(decisions.priority) or decisions.priority)
+        graph = StepGraph(
+            decoder, decoder.expand_modes(decisions.modes), decoder.repair_order(decisions.priority) or decisions.priority
+        )
         starts = starts_in(graph, schedule)
-        assert graph.place(starts), seed
-        assert overflow(graph, starts, buffers(graph)) is None, seed
-        costs = Costs(Timer(problem))
+        assert graph.set_starts(starts), seed
+        assert first_overflow(graph, starts, step_buffers(graph)) is None, seed
+        costs = Costs(ScheduleDecoder(problem))
         if all(costs.allowed):
             assert best_bound(BoundSet(costs)).ticks <= schedule.makespan, seed
         assert elementary_lower_bound(problem) <= schedule.makespan, seed

@@ -17,6 +17,7 @@ from rho.backend.schedule.problem import (
     DeviceGroup,
     DeviceIndex,
     Directive,
+    DistributedMode,
     Edge,
     NoSplit,
     Objective,
@@ -24,7 +25,6 @@ from rho.backend.schedule.problem import (
     PhaseTask,
     Problem,
     SourceLine,
-    Together,
 )
 from rho.backend.schedule.solution import Answer, BoundCertificate, Conflict, Schedule, Shard, Status
 from rho.backend.schedule.verify.judge import Rule
@@ -67,10 +67,10 @@ class Measured(Ticks):
     def at(self, rows: int) -> int:
         return dict(self.points)[rows]
 
-    def least(self, first: int, last: int) -> int:
+    def min_ticks(self, first: int, last: int) -> int:
         return min(self.at(rows) for rows in range(first, last + 1))
 
-    def most(self, time: int, rows: int) -> int:
+    def max_rows_within(self, time: int, rows: int) -> int:
         return max((n for n in range(1, rows + 1) if self.at(n) <= time), default=0)
 
     def rate(self, rows: int) -> Fraction:
@@ -142,8 +142,8 @@ def test_everything_runs_at_home_one_after_the_other() -> None:
     )  # fmt: skip
     assert [(step.start, step.end) for step in found.combines] == [(37, 41)] and found.transfers == ()
     assert everything_at_home(problem(TWO, [atomic(1), atomic(None, 1)])) is None
-    both = Together(((DeviceIndex(0), 1), (DeviceIndex(1), 1)), (0, 0))
-    assert everything_at_home(problem(TWO, [rows(2, 1, 1, together=both)])) is None
+    both = DistributedMode(((DeviceIndex(0), 1), (DeviceIndex(1), 1)), (0, 0))
+    assert everything_at_home(problem(TWO, [rows(2, 1, 1, distributed=both)])) is None
 
 
 def test_what_runs_at_home_is_right() -> None:

@@ -149,7 +149,7 @@ def test_ticks_of_shards_follow_the_tables_where_they_fall_too() -> None:
     ticks = phase_ticks(only, graph, profile, profile.devices[0].name, axis=0, rows=1000)
     assert ticks is not None and ticks.at(1) == 16 and ticks.at(1000) == 6006
     assert [ticks.at(rows) for rows in range(1, 1001)] == [6 + -(-table.at(24 * rows) // 65536) for rows in range(1, 1001)]
-    assert (ticks.at(100), ticks.at(101), ticks.most(700, 1000), ticks.least(90, 1000)) == (1006, 606, 116, 606)
+    assert (ticks.at(100), ticks.at(101), ticks.max_rows_within(700, 1000), ticks.min_ticks(90, 1000)) == (1006, 606, 116, 606)
     coarse = phase_ticks(only, graph, profile, "cpu0", axis=0, rows=1000, tick_ns=1000)
     assert coarse is not None and coarse.at(1000) == 7
 

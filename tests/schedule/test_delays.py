@@ -14,7 +14,7 @@ from rho.backend.schedule.problem import Contention, DeviceGroup, Edge, PhaseInd
 from rho.backend.schedule.search.lexicographic_search import bound_is_reproved
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.solution import Status
-from rho.backend.schedule.timeline.serial_sgs import Timer
+from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder
 from rho.backend.schedule.verify.schedule_checks import verify
 
 from .oracle import shortest
@@ -43,7 +43,7 @@ def graph(seed: int, most: int = 6) -> Problem:
 
 
 def best_of(problem: Problem) -> int:
-    costs = Costs(Timer(problem))
+    costs = Costs(ScheduleDecoder(problem))
     found = shortest(problem, [[((d, 1),) for d in devices] for devices in costs.allowed])
     assert found is not None
     return found

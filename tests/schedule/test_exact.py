@@ -32,7 +32,7 @@ from rho.backend.schedule.problem import (
 from rho.backend.schedule.search.lexicographic_search import bound_is_reproved
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.solution import Answer, BoundCertificate, Status
-from rho.backend.schedule.timeline.serial_sgs import Timer
+from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder
 from rho.backend.schedule.verify.schedule_checks import verify_schedule
 
 from .drawn import decisions_for, problem_of
@@ -98,13 +98,13 @@ def test_no_layout_is_below_the_bound(seed: int) -> None:
     """With combines, halos, in-place outputs, zero ticks, several links: everything that a problem may have."""
     r = Random(seed)
     problem = problem_of(r, 4)
-    timer = Timer(problem)
+    decoder = ScheduleDecoder(problem)
     drawn = [decisions_for(r, problem) for _ in range(30)]
     modes: Modes = [list(dict.fromkeys(d.modes[p] for d in drawn[:8])) for p in range(len(problem.phases))]
     found = solve(problem, modes)
     for decisions in drawn:
         chosen = tuple(mode if mode in modes[p] else modes[p][0] for p, mode in enumerate(decisions.modes))
-        schedule = timer.lay_out(replace(decisions, modes=chosen))
+        schedule = decoder.decode(replace(decisions, modes=chosen))
         if schedule is not None:
             assert found.lower_bound <= schedule.makespan
 
@@ -197,7 +197,9 @@ def test_a_bound_above_a_plan_is_not_believed() -> None:
     assert best is not None
     claimed = refine(problem, singles(problem), best, best.makespan + 5, SolverSteps(STEPS))
     assert (claimed.lower_bound, claimed.proved) == (73, True)
-    worse = next(s for s in (Timer(problem).lay_out(decisions_for(Random(k), problem)) for k in range(9)) if s is not None)
+    worse = next(
+        s for s in (ScheduleDecoder(problem).decode(decisions_for(Random(k), problem)) for k in range(9)) if s is not None
+    )
     forged = Answer(Status.OPTIMAL, worse, worse.makespan, (worse.makespan,), BoundCertificate("z3", worse.makespan))
     assert not bound_is_reproved(problem, forged)
 

@@ -12,7 +12,7 @@ from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.problem import Before, DeviceGroup, Edge, Link, Objective, PhaseIndex, PhaseTask, Problem, SourceLine
 from rho.backend.schedule.solution import Decisions, Fence, QueueKind, Schedule, Synchronisation
 from rho.backend.schedule.timeline.fence_insertion import Merging, synchronise
-from rho.backend.schedule.timeline.serial_sgs import lay_out
+from rho.backend.schedule.timeline.serial_sgs import decode_schedule
 
 CPU, GPU = 0, 1
 LINE = SourceLine(1, "")
@@ -41,7 +41,7 @@ def scheduled(problem: Problem, on_gpu: str, order: str = "") -> Schedule:
     gpu = on_gpu.split()
     ranks = [ids.index(name.replace("_", " ")) for name in order.split()] or list(range(len(ids)))
     modes = tuple((((GPU if name in gpu else CPU), 1),) for name in ids)
-    made = lay_out(problem, Decisions(modes, tuple(ranks)))
+    made = decode_schedule(problem, Decisions(modes, tuple(ranks)))
     assert made is not None
     return made
 

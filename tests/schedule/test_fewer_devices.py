@@ -18,7 +18,7 @@ from rho.backend.schedule.program.plan_program import plan_program
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import Budget, SearchContext
 from rho.backend.schedule.solution import Decisions
-from rho.backend.schedule.timeline.serial_sgs import Timer, decisions_of
+from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder, decisions_of
 from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 
@@ -73,9 +73,9 @@ def test_subsets_are_by_the_rates_of_links() -> None:
 
 def test_rows_of_slivers_go_to_the_largest_shard() -> None:
     one = problem({"a": 1000, "b": 1000})
-    timer = Timer(one)
-    context = SearchContext(one, QUICK, timer, Costs(timer), solve_subproblem=plan_problem)
-    context.incumbent.offer(timer.lay_out(Decisions((((0, 3), (1, 991), (2, 6)),), (0,))))
+    decoder = ScheduleDecoder(one)
+    context = SearchContext(one, QUICK, decoder, Costs(decoder), solve_subproblem=plan_problem)
+    context.incumbent.offer(decoder.decode(Decisions((((0, 3), (1, 991), (2, 6)),), (0,))))
     SLIVERS.run(context)
     assert context.incumbent.schedule is not None
     assert decisions_of(one, context.incumbent.schedule).modes == (((1, 1000),),)
@@ -86,9 +86,9 @@ def test_a_sliver_that_helps_by_less_than_a_hundredth_goes_and_one_that_helps_mo
         devices = (DeviceGroup("a", "a", home=True), DeviceGroup("b", "b"))
         task = PhaseTask("p", {"a": Ticks(((1, 1), (995, 995), (1000, 995 + own))), "b": Ticks(((1, 1), (9, 9)))}, rows=1000)
         one = Problem(devices, (), (task,), ())
-        timer = Timer(one)
-        context = SearchContext(one, QUICK, timer, Costs(timer), solve_subproblem=plan_problem)
-        context.incumbent.offer(timer.lay_out(Decisions((((0, 995), (1, 5)),), (0,))))
+        decoder = ScheduleDecoder(one)
+        context = SearchContext(one, QUICK, decoder, Costs(decoder), solve_subproblem=plan_problem)
+        context.incumbent.offer(decoder.decode(Decisions((((0, 995), (1, 5)),), (0,))))
         SLIVERS.run(context)
         assert context.incumbent.schedule is not None
         assert len(context.incumbent.schedule.shards) == left, own
@@ -105,11 +105,11 @@ def test_a_sliver_goes_though_first_starts_do_not_tell_who_sends_first() -> None
         PhaseTask("sliver", {"k": Ticks(((1, 1), (1000, 50)))}, rows=1000),
     )  # fmt: skip
     one = Problem(devices, links, tasks, (Edge(PhaseIndex(1), PhaseIndex(2)), Edge(PhaseIndex(0), PhaseIndex(3))))
-    timer = Timer(one)
-    context = SearchContext(one, QUICK, timer, Costs(timer), solve_subproblem=plan_problem)
+    decoder = ScheduleDecoder(one)
+    context = SearchContext(one, QUICK, decoder, Costs(decoder), solve_subproblem=plan_problem)
     home = ((0, 1),)
     modes = (home, home, ((2, 1),), ((0, 500), (1, 500)), ((0, 3), (3, 997)))
-    context.incumbent.offer(timer.lay_out(Decisions(modes, (0, 1, 2, 3, 4))))
+    context.incumbent.offer(decoder.decode(Decisions(modes, (0, 1, 2, 3, 4))))
     assert context.incumbent.schedule is not None and context.incumbent.schedule.makespan == 200
     SLIVERS.run(context)
     assert context.incumbent.schedule.makespan == 200

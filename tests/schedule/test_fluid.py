@@ -23,7 +23,7 @@ from rho.backend.schedule.search.mode_enumeration import candidate_modes
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import Budget
 from rho.backend.schedule.solution import Status
-from rho.backend.schedule.timeline.serial_sgs import Timer
+from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder
 from rho.benchmarks.blocks import PROGRAMS, two_hosts
 from rho.shell.execution.modules import bind_known_sizes
 
@@ -33,7 +33,7 @@ from .oracle import shortest
 
 def fluid_bound(problem: Problem, known: int) -> int:
     """Also where what no plan of `known` ticks uses is left out."""
-    bounds = BoundSet(Costs(Timer(problem)))
+    bounds = BoundSet(Costs(ScheduleDecoder(problem)))
     return max(LpRelaxation(bounds, goal).bound() for goal in (2 * known, known + 1))
 
 
@@ -44,13 +44,13 @@ def test_no_plan_of_a_random_problem_is_shorter(phases: int) -> None:
         random = Random(seed)
         problem = problem_of(random, phases)
         problem = replace(problem, devices=tuple(replace(group, memory=None) for group in problem.devices))
-        timer = Timer(problem)
-        costs = Costs(timer)
+        decoder = ScheduleDecoder(problem)
+        costs = Costs(decoder)
         if not all(costs.allowed):
             continue
         answer = plan_problem(problem, Budget(300, 0))
         known = [] if answer.schedule is None else [answer.schedule.makespan]
-        known += [ticks for _ in range(40) if (ticks := timer.makespan(decisions_for(random, problem))) is not None]
+        known += [ticks for _ in range(40) if (ticks := decoder.makespan(decisions_for(random, problem))) is not None]
         if known:
             bound = fluid_bound(problem, max(1, min(known)))
             assert bound <= min(known), seed
@@ -88,7 +88,7 @@ def test_the_oracle_is_never_below_the_bound() -> None:
     met = 0
     for seed in seeds(60, least=12):
         problem = cut_chain(Random(seed))
-        modes = candidate_modes(Costs(Timer(problem)))
+        modes = candidate_modes(Costs(ScheduleDecoder(problem)))
         assert modes.complete
         best = shortest(problem, [[tuple((int(d), n) for d, n in mode) for mode in options] for options in modes.choices])
         assert best is not None

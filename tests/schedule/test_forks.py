@@ -18,7 +18,7 @@ from rho.backend.schedule.search.lexicographic_search import bound_is_reproved
 from rho.backend.schedule.search.mode_enumeration import candidate_modes
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.solution import Status
-from rho.backend.schedule.timeline.serial_sgs import Timer
+from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder
 from rho.backend.schedule.verify.schedule_checks import verify
 
 from .oracle import shortest
@@ -48,7 +48,7 @@ def fork(random: Random, *, source: bool, sink: bool, members: int) -> Problem:
 
 
 def best_of(problem: Problem) -> int:
-    costs = Costs(Timer(problem))
+    costs = Costs(ScheduleDecoder(problem))
     found = shortest(problem, [[((d, 1),) for d in devices] for devices in costs.allowed])
     assert found is not None
     return found
@@ -59,11 +59,11 @@ def test_forks_are_solved(source: bool, sink: bool) -> None:
     for seed in seeds(12, least=3):
         problem = fork(Random(seed), source=source, sink=sink, members=3 if source and sink else 4)
         best = best_of(problem)
-        timer = Timer(problem)
+        decoder = ScheduleDecoder(problem)
         answer = plan_problem(problem)
         assert answer.status is Status.OPTIMAL and answer.values == (best,), seed
         assert not verify(problem, answer) and bound_is_reproved(problem, answer)
-        modes = candidate_modes(Costs(timer)).choices
+        modes = candidate_modes(Costs(decoder)).choices
         assert refine(problem, modes, None, 0, SolverSteps(STEPS)).lower_bound == best
 
 
@@ -81,7 +81,7 @@ def doubled(random: Random) -> Problem:
 def test_equal_phases_behind_a_bus() -> None:
     for seed in seeds(16, least=3):
         problem = doubled(Random(seed))
-        modes = candidate_modes(Costs(Timer(problem))).choices
+        modes = candidate_modes(Costs(ScheduleDecoder(problem))).choices
         spread = replace(  # the oracle knows single devices
             problem,
             devices=(problem.devices[0], *(replace(problem.devices[1], id=f"b{i}", count=1) for i in range(2))),

@@ -17,7 +17,7 @@ from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.primal_heuristics import decoding_work
 from rho.backend.schedule.search.strategy import DEFAULT, FAST
 from rho.backend.schedule.solution import Decisions, Mode, Status
-from rho.backend.schedule.timeline.serial_sgs import Timer, decisions_of
+from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder, decisions_of
 from rho.backend.schedule.verify.schedule_checks import verify
 
 
@@ -58,13 +58,15 @@ def wide(phases: int, devices: int) -> Problem:
 
 def test_chains_become_one_phase_and_back() -> None:
     problem = chains(4, 7)
-    costs = Costs(Timer(problem))
+    costs = Costs(ScheduleDecoder(problem))
     smaller = contract(costs)
     assert smaller is not None
     assert len(smaller.problem.phases) == 6
     inner = plan_problem(smaller.problem, FAST)
     assert inner.schedule is not None
-    whole = Timer(problem).lay_out(smaller.expand_decisions(decisions_of(smaller.problem, inner.schedule), len(problem.phases)))
+    whole = ScheduleDecoder(problem).decode(
+        smaller.expand_decisions(decisions_of(smaller.problem, inner.schedule), len(problem.phases))
+    )
     assert whole is not None
     assert whole.makespan == inner.schedule.makespan
 
@@ -89,7 +91,7 @@ def test_many_devices_are_used_within_bounds() -> None:
 
 
 def test_a_price_of_shards_makes_fewer() -> None:
-    costs = Costs(Timer(wide(40, 60)))
+    costs = Costs(ScheduleDecoder(wide(40, 60)))
     bounds = BoundSet(costs)
     cheap, dear = moldable_list_schedule(costs, bounds, 0), moldable_list_schedule(costs, bounds, 1000)
     assert cheap is not None and dear is not None
@@ -103,7 +105,7 @@ def test_a_price_of_shards_makes_fewer() -> None:
 def test_contraction_leaves_what_directives_and_effects_order() -> None:
     problem = chains(2, 3)
     effects = replace(problem, phases=tuple(replace(phase, effect=True) for phase in problem.phases))
-    assert contract(Costs(Timer(effects))) is None
+    assert contract(Costs(ScheduleDecoder(effects))) is None
 
 
 def test_a_move_over_very_many_devices_counts_what_it_sends() -> None:
@@ -115,10 +117,10 @@ def test_a_move_over_very_many_devices_counts_what_it_sends() -> None:
     few = replace(problem, devices=(groups[0],))
     one = Decisions((((0, 1),),) * 3, (0, 1, 2))
     assert (
-        decoding_work(Timer(few), one)
-        == decoding_work(Timer(problem), decisions)
+        decoding_work(ScheduleDecoder(few), one)
+        == decoding_work(ScheduleDecoder(problem), decisions)
         == 3
-        < decoding_work(Timer(linked), decisions)
+        < decoding_work(ScheduleDecoder(linked), decisions)
         == 7
     )
 
@@ -148,7 +150,7 @@ def test_a_sum_over_a_fleet_is_near_its_bound_and_beats_stated_splits() -> None:
         answer = plan_problem(problem, replace(DEFAULT, steps=0))
         assert answer.schedule is not None and not verify(problem, answer)
         assert 10 * answer.lower_bound >= 8 * answer.values[0], seed
-        timer, used = Timer(problem), {int(shard.device) for shard in answer.schedule.shards}
+        decoder, used = ScheduleDecoder(problem), {int(shard.device) for shard in answer.schedule.shards}
         assert 1 < len(used) <= 16 and 0 in used, seed
         even = tuple((device, 8) for device in range(500))
         splits: list[Mode] = [((0, 4000),), even]
@@ -158,7 +160,7 @@ def test_a_sum_over_a_fleet_is_near_its_bound_and_beats_stated_splits() -> None:
             rows = [b - a for a, b in zip([0, *cuts], [*cuts, 4000], strict=True)]
             splits.append(tuple(zip((0, *others), rows, strict=True)))
         for split in splits:
-            ticks = timer.makespan(Decisions((((0, 4000),), split), (0, 1)))
+            ticks = decoder.makespan(Decisions((((0, 4000),), split), (0, 1)))
             assert ticks is None or ticks >= answer.values[0], (seed, split[:4])
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from rho.backend.schedule.search.primal_heuristics import fewer_syncs
 from rho.backend.schedule.timeline.fence_insertion import Merging, synchronise
-from rho.backend.schedule.timeline.serial_sgs import lay_out
+from rho.backend.schedule.timeline.serial_sgs import decode_schedule
 from rho.backend.schedule.verify.schedule_checks import verify_schedule
 
 from .drawn import decisions_for, problem_of
@@ -34,7 +34,7 @@ def test_s09_one_write_and_one_read() -> None:
 def test_merged_schedules_are_accepted(seed: int) -> None:
     r = Random(seed)
     problem = problem_of(r)
-    schedule = lay_out(problem, decisions_for(r, problem))
+    schedule = decode_schedule(problem, decisions_for(r, problem))
     if schedule is None:
         return
     merged = fewer_syncs(problem, schedule)

@@ -27,7 +27,7 @@ from rho.backend.schedule.search.mode_enumeration import MOST_MODES, candidate_m
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import Budget
 from rho.backend.schedule.solution import Status
-from rho.backend.schedule.timeline.serial_sgs import Timer
+from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder
 
 from . import oracle
 
@@ -36,7 +36,7 @@ DEVICES = (DeviceGroup("A", "a", home=True), DeviceGroup("B", "b"), DeviceGroup(
 
 def one(rows: int, *directives: object) -> Costs:
     phases = (PhaseTask("m", {"a": Ticks(((1, 2),)), "b": Ticks(((1, 3),))}, rows=rows),)
-    return Costs(Timer(Problem(DEVICES, (), phases, (), directives)))  # type: ignore[arg-type]
+    return Costs(ScheduleDecoder(Problem(DEVICES, (), phases, (), directives)))  # type: ignore[arg-type]
 
 
 def test_cuts_of_few_rows_are_all_there() -> None:
@@ -69,7 +69,7 @@ def test_directives_decide_modes() -> None:
 
 def test_atomic_phases_are_complete_with_as_many_equal_devices_as_phases() -> None:
     phases = tuple(PhaseTask(f"t{i}", {"p": Ticks(((1, 1),))}) for i in range(3))
-    found = candidate_modes(Costs(Timer(Problem((DeviceGroup("p", "p", count=50, home=True),), (), phases, ()))))
+    found = candidate_modes(Costs(ScheduleDecoder(Problem((DeviceGroup("p", "p", count=50, home=True),), (), phases, ()))))
     assert found.complete
     assert [len(choices) for choices in found.choices] == [3, 3, 3]
 
@@ -88,7 +88,7 @@ def test_cut_phases_are_as_fast_as_brute_force(seed: int) -> None:
     )  # fmt: skip
     edges = (Edge(PhaseIndex(0), PhaseIndex(1)), Edge(PhaseIndex(1), PhaseIndex(2)))
     problem = Problem(devices, links, phases, edges)
-    choices = candidate_modes(Costs(Timer(problem)))
+    choices = candidate_modes(Costs(ScheduleDecoder(problem)))
     assert choices.complete
     answer = plan_problem(problem, Budget(400, 3_000_000))
     assert answer.status is Status.OPTIMAL

@@ -37,7 +37,7 @@ from rho.backend.schedule.search.lexicographic_search import bound_is_reproved, 
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import DEFAULT, FAST, Budget
 from rho.backend.schedule.solution import Status
-from rho.backend.schedule.timeline.serial_sgs import lay_out
+from rho.backend.schedule.timeline.serial_sgs import decode_schedule
 from rho.backend.schedule.verify.schedule_checks import verify, verify_schedule
 
 from .drawn import decisions_for, problem_of
@@ -226,7 +226,7 @@ def test_floors_are_below_every_schedule_and_close_to_some(objective: Objective,
         shortest = plan_problem(problem, FAST).lower_bound
         floor = objective_lower_bound(problem, objective, shortest)
         for _ in range(20):
-            schedule = lay_out(problem, decisions_for(random, problem))
+            schedule = decode_schedule(problem, decisions_for(random, problem))
             if schedule is not None:
                 worth = exact_objective_value(problem, schedule, objective)
                 soon = replace(problem, directives=(*problem.directives, Deadline(HERE, schedule.makespan)))
@@ -253,7 +253,7 @@ def test_energy_plans_under_deadlines_are_no_worse_than_random_splits() -> None:
         assert answer.schedule is not None and answer.schedule.makespan <= deadline.ticks
         assert verify(problem, answer) == ()
         for _ in range(60):
-            schedule = lay_out(problem, decisions_for(random, problem))
+            schedule = decode_schedule(problem, decisions_for(random, problem))
             if schedule is not None and not verify_schedule(problem, schedule):
                 compared += 1
                 assert energy_of_schedule(problem, answer.schedule) <= energy_of_schedule(problem, schedule), seed

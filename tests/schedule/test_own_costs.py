@@ -72,7 +72,7 @@ def test_more_rows_never_take_less_and_bounds_hold() -> None:
     assert ticks is not None
     times = [ticks.at(rows) for rows in range(1, 4001, 97)]
     assert times == sorted(times)
-    assert ticks.least(100, 300) <= min(ticks.at(rows) for rows in range(100, 301))
+    assert ticks.min_ticks(100, 300) <= min(ticks.at(rows) for rows in range(100, 301))
 
 
 def test_a_roofline_is_written_and_read_again() -> None:

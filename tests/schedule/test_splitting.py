@@ -21,13 +21,13 @@ from rho.backend.schedule.problem import (
     SourceLine,
 )
 from rho.backend.schedule.solution import Decisions
-from rho.backend.schedule.timeline.serial_sgs import Timer, lay_out
+from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder, decode_schedule
 
 MB = 1_000_000
 
 
 def solve(problem: Problem) -> PhaseSplit:
-    found = split_single_phase(Costs(Timer(problem)))
+    found = split_single_phase(Costs(ScheduleDecoder(problem)))
     assert found is not None
     return found
 
@@ -57,7 +57,7 @@ def cut(problem: Problem, phase: int, *rows: int) -> int:
     """The makespan of given rows for devices 0, 1… of the phase that is cut; everything else at home."""
     mode = tuple((d, count) for d, count in enumerate(rows) if count)
     modes = tuple(mode if p == phase else ((0, 1),) for p in range(len(problem.phases)))
-    schedule = lay_out(problem, Decisions(modes, tuple(range(len(modes)))))
+    schedule = decode_schedule(problem, Decisions(modes, tuple(range(len(modes)))))
     assert schedule is not None
     return schedule.makespan
 
@@ -108,7 +108,7 @@ def s14(group: str | None) -> Problem:
 
 def test_s14_a_shared_link_serves_one_after_the_other() -> None:
     assert optimum(s14("bus")) == (40, [20, 10])
-    schedule = lay_out(s14("bus"), Decisions((((0, 1),), ((1, 15), (2, 15))), (0, 1)))
+    schedule = decode_schedule(s14("bus"), Decisions((((0, 1),), ((1, 15), (2, 15))), (0, 1)))
     assert schedule is not None
     assert schedule.makespan == 45
     assert optimum(s14(None)) == (30, [15, 15])

@@ -12,19 +12,19 @@ from rho.backend.schedule.problem import DeviceGroup, Edge, PhaseIndex, PhaseTas
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import Budget
 from rho.backend.schedule.solution import Decisions
-from rho.backend.schedule.timeline.serial_sgs import Timer, decisions_of, lay_out
+from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder, decisions_of, decode_schedule
 from rho.backend.schedule.timeline.step_expansion import expand
-from rho.backend.schedule.timeline.step_graph import StepGraph, buffers, memory, overflow, starts_in
+from rho.backend.schedule.timeline.step_graph import StepGraph, first_overflow, memory_profiles, starts_in, step_buffers
 from rho.backend.schedule.verify.schedule_checks import memory_in_use, verify_schedule
 
 from .drawn import decisions_for, problem_of
 
 
 def graph_of(problem: Problem, decisions: Decisions) -> StepGraph:
-    timer = Timer(problem)
-    order = timer.legal(decisions.priority)
+    decoder = ScheduleDecoder(problem)
+    order = decoder.repair_order(decisions.priority)
     assert order is not None
-    return StepGraph(timer, expand(timer, decisions.modes), order)
+    return StepGraph(decoder, expand(decoder, decisions.modes), order)
 
 
 @pytest.mark.parametrize("seed", seeds(300))
@@ -33,20 +33,20 @@ def test_a_simulation_is_a_schedule_of_its_step_graph(seed: int) -> None:
     problem = problem_of(random)
     for _ in range(4):
         decisions = decisions_for(random, problem)
-        schedule = lay_out(problem, decisions)
+        schedule = decode_schedule(problem, decisions)
         if schedule is None:
             continue
         assert verify_schedule(problem, schedule) == ()
         graph = graph_of(problem, decisions)
         starts = starts_in(graph, schedule)
-        held = buffers(graph)
-        assert overflow(graph, starts, held) is None
-        profiles = memory(graph, starts, held)
+        held = step_buffers(graph)
+        assert first_overflow(graph, starts, held) is None
+        profiles = memory_profiles(graph, starts, held)
         most = {device: peak for device, one in profiles.items() if (peak := max(level for _, level in one.levels))}
         judged = {device: peak for device, (peak, _) in memory_in_use(problem, schedule).items() if peak}
         assert most == judged
-        assert graph.place(starts) and graph.schedule() == schedule
-        assert graph.earliest(starts)
+        assert graph.set_starts(starts) and graph.schedule() == schedule
+        assert graph.schedule_earliest(starts)
         assert all(graph.nodes[key].start <= start for key, start in starts.items())
 
 
@@ -54,12 +54,12 @@ def test_an_expansion_shares_what_did_not_change() -> None:
     for seed in seeds(100):
         random = Random(seed)
         problem = problem_of(random)
-        timer = Timer(problem)
+        decoder = ScheduleDecoder(problem)
         first, then = decisions_for(random, problem).modes, decisions_for(random, problem).modes
         for p in range(len(first)):
             changed = (*first[:p], then[p], *first[p + 1 :])
-            known = expand(timer, first)
-            assert expand(timer, changed, known) == expand(timer, changed)
+            known = expand(decoder, first)
+            assert expand(decoder, changed, known) == expand(decoder, changed)
 
 
 def test_what_an_in_place_phase_makes_lies_inside_an_operand() -> None:
@@ -71,10 +71,10 @@ def test_what_an_in_place_phase_makes_lies_inside_an_operand() -> None:
     phases, reads = (small, large, both, later), (*edges, Edge(PhaseIndex(2), PhaseIndex(3)))
     problem = Problem((DeviceGroup("cpu0", "cpu", memory=160, home=True),), (), phases, reads)
     decisions = Decisions(tuple(((0, 1),) for _ in phases), (0, 1, 2, 3))
-    schedule = lay_out(problem, decisions)
+    schedule = decode_schedule(problem, decisions)
     assert schedule is not None and verify_schedule(problem, schedule) == ()
     graph = graph_of(problem, decisions)
-    levels = memory(graph, starts_in(graph, schedule), buffers(graph))[0].levels
+    levels = memory_profiles(graph, starts_in(graph, schedule), step_buffers(graph))[0].levels
     assert levels == ((0, 60), (1, 160), (3, 160), (4, 100))
 
 
@@ -83,11 +83,11 @@ def test_decisions_of_a_schedule_give_it_again(seed: int) -> None:
     """Also the order in which links send, which no order of first starts tells."""
     random = Random(seed)
     problem = problem_of(random, 8)
-    timer = Timer(problem)
+    decoder = ScheduleDecoder(problem)
     for _ in range(4):
-        schedule = timer.lay_out(decisions_for(random, problem))
+        schedule = decoder.decode(decisions_for(random, problem))
         if schedule is not None:
-            assert timer.lay_out(decisions_of(problem, schedule)) == schedule
+            assert decoder.decode(decisions_of(problem, schedule)) == schedule
 
 
 # 15740006: a partial result that arrives as its combine ends counts in that tick.
@@ -97,5 +97,5 @@ def test_a_found_schedule_is_laid_out_again_by_its_own_decisions(seed: int) -> N
     found = plan_problem(problem, Budget(60, 0)).schedule
     if found is not None and problem.phases:
         assert found.decisions is not None
-        again = lay_out(problem, found.decisions)
+        again = decode_schedule(problem, found.decisions)
         assert again is not None and again.makespan == found.makespan

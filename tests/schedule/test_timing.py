@@ -1,4 +1,4 @@
-"""What `lay_out` does with decisions: each Note of `problem` by a small case whose ticks are worked out by hand."""
+"""What `decode_schedule` does with decisions: each Note of `problem` by a small case whose ticks are worked out by hand."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from rho.backend.schedule.problem import (
     Problem,
     SourceLine,
 )
-from rho.backend.schedule.solution import Decisions, Queueing
-from rho.backend.schedule.timeline.serial_sgs import Shortage, Timer, lay_out
+from rho.backend.schedule.solution import Decisions, InsertionPolicy
+from rho.backend.schedule.timeline.serial_sgs import Infeasible, ScheduleDecoder, decode_schedule
 
 HOME = DeviceGroup("cpu0", "cpu", home=True)
 GPU = DeviceGroup("gpu0", "gpu")
@@ -48,7 +48,7 @@ def on(*devices: int) -> tuple[tuple[tuple[int, int], ...], ...]:
 
 
 def starts(problem: Problem, decisions: Decisions) -> dict[str, int]:
-    schedule = lay_out(problem, decisions)
+    schedule = decode_schedule(problem, decisions)
     assert schedule is not None
     return {problem.phases[shard.phase].id: shard.start for shard in schedule.shards}
 
@@ -61,7 +61,7 @@ def test_a_transfer_takes_bandwidth_then_latency_then_sync() -> None:
 
 def test_one_output_is_sent_once_for_two_consumers() -> None:
     problem = Problem((HOME, GPU), (link(),), (task("x", out_bytes=10), task("y"), task("z")), (edge(0, 1), edge(0, 2)))
-    schedule = lay_out(problem, Decisions(on(0, 1, 1), (0, 1, 2)))
+    schedule = decode_schedule(problem, Decisions(on(0, 1, 1), (0, 1, 2)))
     assert schedule is not None
     assert [(t.bytes, t.start, t.arrive) for t in schedule.transfers] == [(10, 1, 11)]
     assert schedule.makespan == 13
@@ -92,7 +92,7 @@ def test_two_devices_without_a_link_go_through_home() -> None:
         (task("x", out_bytes=10), task("y")),
         (edge(0, 1),),
     )
-    schedule = lay_out(problem, Decisions(on(1, 2), (0, 1)))
+    schedule = decode_schedule(problem, Decisions(on(1, 2), (0, 1)))
     assert schedule is not None
     assert [(t.source, t.target, t.start, t.arrive) for t in schedule.transfers] == [(1, 0, 1, 13), (0, 2, 13, 25)]
     assert schedule.makespan == 26
@@ -101,10 +101,10 @@ def test_two_devices_without_a_link_go_through_home() -> None:
 def test_shards_take_the_rows_they_need_with_their_halo() -> None:
     phases = (task("x", rows=10, out_bytes=100), task("y", rows=10, out_bytes=100))
     problem = Problem((HOME, GPU), (link(),), phases, (edge(0, 1, halo=1),))
-    schedule = lay_out(problem, Decisions((((0, 5), (1, 5)), ((0, 6), (1, 4))), (0, 1)))
+    schedule = decode_schedule(problem, Decisions((((0, 5), (1, 5)), ((0, 6), (1, 4))), (0, 1)))
     assert schedule is not None
     assert {(t.source, t.target, t.first, t.stop, t.bytes) for t in schedule.transfers} == {(1, 0, 5, 7, 20)}
-    moved = lay_out(problem, Decisions((((0, 5), (1, 5)), ((0, 4), (1, 6))), (0, 1)))
+    moved = decode_schedule(problem, Decisions((((0, 5), (1, 5)), ((0, 4), (1, 6))), (0, 1)))
     assert moved is not None
     assert {(t.source, t.target, t.first, t.stop, t.bytes) for t in moved.transfers} == {(0, 1, 3, 5, 20)}
 
@@ -112,7 +112,7 @@ def test_shards_take_the_rows_they_need_with_their_halo() -> None:
 def test_a_combine_waits_for_all_partials_or_merges_them_as_they_come() -> None:
     def total(barrier: bool) -> int:
         phases = (task("sum", cpu=1, gpu=4, rows=4, combine=Combine(3, barrier, bytes=2), out_bytes=8),)
-        schedule = lay_out(Problem((HOME, GPU), (link(),), phases, ()), Decisions((((0, 2), (1, 2)),), (0,)))
+        schedule = decode_schedule(Problem((HOME, GPU), (link(),), phases, ()), Decisions((((0, 2), (1, 2)),), (0,)))
         assert schedule is not None
         return schedule.makespan
 
@@ -125,7 +125,7 @@ def test_insertion_fills_a_gap_that_appending_leaves() -> None:
     problem = Problem((HOME, GPU), (), phases, (edge(0, 1),))
     modes = on(0, 1, 1)
     assert starts(problem, Decisions(modes, (0, 1, 2)))["c"] == 6
-    assert starts(problem, Decisions(modes, (0, 1, 2), Queueing.INSERT))["c"] == 0
+    assert starts(problem, Decisions(modes, (0, 1, 2), InsertionPolicy.INSERT))["c"] == 0
 
 
 def test_memory_is_counted_by_liveness() -> None:
@@ -133,9 +133,9 @@ def test_memory_is_counted_by_liveness() -> None:
     phases = tuple(task(name, out_bytes=100) for name in "abc")
     for cap, fits in ((200, True), (199, False)):
         problem = Problem((DeviceGroup("gpu0", "gpu", memory=cap, home=True),), (), phases, (edge(0, 1), edge(1, 2)))
-        assert (lay_out(problem, Decisions(on(0, 0, 0), (0, 1, 2))) is not None) == fits
+        assert (decode_schedule(problem, Decisions(on(0, 0, 0), (0, 1, 2))) is not None) == fits
         if not fits:
-            assert Timer(problem).attempt(Decisions(on(0, 0, 0), (0, 1, 2))) == Shortage(0, 1, placed=1)
+            assert ScheduleDecoder(problem).try_decode(Decisions(on(0, 0, 0), (0, 1, 2))) == Infeasible(0, 1, scheduled_phases=1)
 
 
 def test_an_in_place_output_takes_the_room_of_its_last_operand() -> None:
@@ -157,18 +157,18 @@ def test_orders_of_directives_hold() -> None:
     a, b, c = (PhaseIndex(i) for i in range(3))
     before = Problem((HOME, GPU), (), phases, (), (Before(line, (a,), (b,)),))
     assert starts(before, Decisions(on(0, 1, 0), (1, 0, 2)))["b"] == 4
-    order = Timer(Problem((HOME, GPU), (), phases, (), (Order(line, (c, None, a)),)))
-    assert order.legal((0, 1, 2)) == [2, 1, 0]
-    glued = Timer(Problem((HOME, GPU), (), phases, (), (Adjacent(line, c, a),)))
-    assert glued.legal((0, 1, 2)) == [1, 2, 0] or glued.legal((0, 1, 2)) == [2, 0, 1]
+    order = ScheduleDecoder(Problem((HOME, GPU), (), phases, (), (Order(line, (c, None, a)),)))
+    assert order.repair_order((0, 1, 2)) == [2, 1, 0]
+    glued = ScheduleDecoder(Problem((HOME, GPU), (), phases, (), (Adjacent(line, c, a),)))
+    assert glued.repair_order((0, 1, 2)) == [1, 2, 0] or glued.repair_order((0, 1, 2)) == [2, 0, 1]
     cyclic = Problem((HOME, GPU), (), phases, (edge(0, 1),), (Before(line, (b,), (a,)),))
-    assert lay_out(cyclic, Decisions(on(0, 0, 0), (0, 1, 2))) is None
+    assert decode_schedule(cyclic, Decisions(on(0, 0, 0), (0, 1, 2))) is None
 
 
 def test_kept_outputs_are_brought_and_stay() -> None:
     directives = (Keep(SourceLine(1, "keep x on gpu0"), PhaseIndex(0), "gpu0"),)
     problem = Problem((HOME, GPU), (link(),), (task("x", out_bytes=10),), (), directives)
-    schedule = lay_out(problem, Decisions(on(0), (0,)))
+    schedule = decode_schedule(problem, Decisions(on(0), (0,)))
     assert schedule is not None
     assert [(t.target, t.arrive) for t in schedule.transfers] == [(1, 11)]
     assert schedule.makespan == 11
@@ -178,7 +178,7 @@ def test_an_occupation_of_no_ticks_excludes_nothing() -> None:
     phases = (task("x", out_bytes=10), task("y"), task("z", ready=5), task("w"))
     problem = Problem((HOME, GPU), (link(),), phases, (edge(0, 1), edge(2, 3)))
     assert starts(problem, Decisions(on(0, 1, 0, 1), (0, 2, 1, 3)))["w"] == 12
-    assert {t.start for t in lay_out(problem, Decisions(on(0, 1, 0, 1), (0, 2, 1, 3))).transfers} == {1, 6}  # type: ignore[union-attr]
+    assert {t.start for t in decode_schedule(problem, Decisions(on(0, 1, 0, 1), (0, 2, 1, 3))).transfers} == {1, 6}  # type: ignore[union-attr]
 
 
 def test_nothing_starts_between_adjacent_phases_on_their_queues() -> None:

@@ -16,6 +16,7 @@ from rho.backend.schedule.problem import (
     Deadline,
     DeviceIndex,
     Directive,
+    DistributedMode,
     IssueBefore,
     Keep,
     LimitMachines,
@@ -28,11 +29,10 @@ from rho.backend.schedule.problem import (
     Replicate,
     SourceLine,
     Split,
-    Together,
 )
 from rho.backend.schedule.solution import Decisions, QueueIndex, Schedule, Synchronisation, Wait
 from rho.backend.schedule.timeline.fence_insertion import Merging, synchronise
-from rho.backend.schedule.timeline.serial_sgs import lay_out
+from rho.backend.schedule.timeline.serial_sgs import decode_schedule
 from rho.backend.schedule.verify.schedule_checks import memory_in_use, verify_schedule
 
 from .drawn import decisions_for, problem_of
@@ -48,7 +48,7 @@ def drawn(r: Random) -> tuple[Problem, Schedule] | None:
     modes = decisions_for(r, problem)
     problem = with_rows_read(r, problem) if r.random() < 0.3 else problem
     problem = run_together(r, problem, modes) if r.random() < 0.3 else problem
-    schedule = lay_out(unlimited(problem), modes)
+    schedule = decode_schedule(unlimited(problem), modes)
     if schedule is None:
         return None
     directives = tuple(directive_for(r, problem, schedule) for _ in range(r.randint(0, 3)))
@@ -127,9 +127,11 @@ def run_together(r: Random, problem: Problem, decisions: Decisions) -> Problem:
     ]  # fmt: skip
     gathers = any(device == problem.home for device, _ in mode) and r.random() < 0.5
     scratch = tuple(r.randint(0, 6) for _ in mode)
-    together = Together(mode, scratch, tuple(r.sample(channels, r.randint(0, len(channels)))), gathers)
+    distributed = DistributedMode(mode, scratch, tuple(r.sample(channels, r.randint(0, len(channels)))), gathers)
     ticks = r.randint(1, 6)
-    task = replace(problem.phases[place], together=together, ticks=dict.fromkeys(("cpu", "gpu"), Ticks(((1, ticks), (9, ticks)))))
+    task = replace(
+        problem.phases[place], distributed=distributed, ticks=dict.fromkeys(("cpu", "gpu"), Ticks(((1, ticks), (9, ticks))))
+    )
     return replace(problem, phases=(*problem.phases[:place], task, *problem.phases[place + 1 :]))
 
 

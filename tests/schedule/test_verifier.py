@@ -47,7 +47,7 @@ from rho.backend.schedule.solution import (
     Wait,
 )
 from rho.backend.schedule.timeline.fence_insertion import Merging, synchronise
-from rho.backend.schedule.timeline.serial_sgs import lay_out
+from rho.backend.schedule.timeline.serial_sgs import decode_schedule
 from rho.backend.schedule.verify.judge import Rule, is_tiled
 from rho.backend.schedule.verify.schedule_checks import memory_in_use, verify, verify_schedule
 from rho.lang.diagnostics.model import Code
@@ -65,7 +65,7 @@ SEEDS = st.integers(0, 1 << 40)
 def test_everything_laid_out_is_accepted(seed: int) -> None:
     drawn = Random(seed)
     problem = problem_of(drawn)
-    schedule = lay_out(problem, decisions_for(drawn, problem))
+    schedule = decode_schedule(problem, decisions_for(drawn, problem))
     if schedule is None:
         return
     for merging in Merging:
@@ -156,7 +156,7 @@ def right() -> Case:
         directives=(PlaceDirective(SourceLine(1, "place b on gpu0"), (PhaseIndex(3),), "gpu0"),),
     )  # fmt: skip
     modes = (((0, 1),), ((0, 4), (1, 4)), ((0, 4), (1, 4)), ((1, 1),), ((0, 1),), ((0, 1),))
-    schedule = lay_out(problem, Decisions(modes, (0, 4, 1, 2, 3, 5)))
+    schedule = decode_schedule(problem, Decisions(modes, (0, 4, 1, 2, 3, 5)))
     assert schedule is not None
     ticks = schedule.makespan
     answer = Answer(Status.OPTIMAL, schedule, ticks, (ticks,), BoundCertificate("bound", ticks))
@@ -200,7 +200,7 @@ def overlap_box(case: Case) -> Case:
 def wrong_device(case: Case) -> Case:
     """Everything of `b` stays at home: right in itself, and not what was asked for."""
     modes = (((0, 1),), ((0, 4), (1, 4)), ((0, 4), (1, 4)), ((0, 1),), ((0, 1),), ((0, 1),))
-    schedule = lay_out(replace(case.problem, directives=()), Decisions(modes, (0, 4, 1, 2, 3, 5)))
+    schedule = decode_schedule(replace(case.problem, directives=()), Decisions(modes, (0, 4, 1, 2, 3, 5)))
     assert schedule is not None
     moved = case.with_schedule(shards=schedule.shards, combines=schedule.combines, transfers=schedule.transfers)
     ticks = schedule.makespan

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 from ..problem import DeviceIndex, Objective, Problem
 from ..search.list_scheduling import best_timing, within_limits
 from ..search.strategy import MOST_DEVICES, SearchContext, Strategy
-from ..solution import Decisions, Queueing, Schedule
+from ..solution import Decisions, InsertionPolicy, Schedule
 from ..timeline.fence_insertion import synchronise
 from ..timeline.problem_index import Routes
-from ..timeline.serial_sgs import FOREVER, Timer
-from ..timeline.step_graph import order_of
+from ..timeline.serial_sgs import FOREVER, ScheduleDecoder
+from ..timeline.step_graph import topological_order
 from .head_tail_bounds import Bound, BoundSet, Costs, bisect_min
 from .lp_relaxation import LpRelaxation, is_applicable
 from .single_phase_split import split_single_phase
@@ -55,7 +55,7 @@ def load_bound(bounds: BoundSet) -> Bound:
     order = bounds.order
     tail = [min(bounds.tail_with_combine(p, c) for c in bounds.tails[p]) for p in range(len(order))]
     work, number_of = work_by_class(bounds), class_sizes(bounds)
-    number = min(sum(number_of), bounds.timer.limits.machines or sum(number_of))
+    number = min(sum(number_of), bounds.decoder.constraints.machines or sum(number_of))
     best = 0
     count = max(3, min(MOST_WINDOWS, 1500 // len(order)))
     for head in _heads(bounds):
@@ -89,7 +89,7 @@ def work_by_class(bounds: BoundSet) -> list[dict[int, int]]:
 
 def class_sizes(bounds: BoundSet) -> list[int]:
     """Devices of each class that may work."""
-    machines = bounds.timer.limits.machines
+    machines = bounds.decoder.constraints.machines
     return [len(members) if machines is None else min(len(members), machines) for members in bounds.costs.members]
 
 
@@ -98,7 +98,7 @@ def _work_on(bounds: BoundSet, phase: int, kind: int) -> int:
     task = bounds.phases[phase]
     if bounds.undivided[phase]:
         return bounds.ticks_on(phase, kind) * SCALE
-    rate = task.ticks[bounds.timer.kinds[bounds.costs.members[kind][0]]].rate(task.rows)
+    rate = task.ticks[bounds.decoder.kinds[bounds.costs.members[kind][0]]].rate(task.rows)
     return SCALE * task.rows * rate.numerator // rate.denominator
 
 
@@ -199,7 +199,7 @@ def energetic_bound(bounds: BoundSet, start: int) -> Bound:
     """From `start` on, the least T in which no interval has more work than all devices together can do in it: whatever its
     place between head and tail, a phase does the overlap of its leftmost or of its rightmost position."""
     devices = sum(map(len, bounds.costs.members))
-    devices = min(devices, bounds.timer.limits.machines or devices)
+    devices = min(devices, bounds.decoder.constraints.machines or devices)
     jobs: list[tuple[int, int, int]] = []
     for p in bounds.order:
         if bounds.undivided[p]:
@@ -253,7 +253,7 @@ def _split(context: SearchContext) -> None:
     incumbent, answer = context.incumbent, split_single_phase(context.costs)
     if answer is None:
         return
-    if answer.schedule is not None and within_limits(context.timer.limits, answer.schedule):
+    if answer.schedule is not None and within_limits(context.decoder.constraints, answer.schedule):
         incumbent.offer(answer.schedule)
         # of equally long plans the one with the fewest shards: that of the cut
         if incumbent.schedule is not None and answer.schedule.makespan == incumbent.schedule.makespan:
@@ -310,8 +310,8 @@ def _lp_relaxation(context: SearchContext) -> None:
     incumbent.raise_bound(fluid.bound(), "bound")
     if fluid.solved:
         for width in (MOST_DEVICES,) if context.few_devices else WIDTHS:
-            decisions = Decisions(fluid.rounded_modes(width), tuple(context.bounds.order), Queueing.INSERT)
-            guided = best_timing(context.timer, "LP relaxation", decisions)
+            decisions = Decisions(fluid.rounded_modes(width), tuple(context.bounds.order), InsertionPolicy.INSERT)
+            guided = best_timing(context.decoder, "LP relaxation", decisions)
             if context.lp_rounded is None or (guided.ticks or FOREVER) < (context.lp_rounded.ticks or FOREVER):
                 context.lp_rounded = guided
         incumbent.offer(context.lp_rounded.schedule if context.lp_rounded is not None else None)
@@ -354,8 +354,8 @@ def objective_lower_bound(problem: Problem, objective: Objective, shortest: int)
     """No schedule is worth less (energy in picojoules); `shortest`: no schedule is shorter."""
     if objective not in (Objective.ENERGY, Objective.THROUGHPUT) or not problem.phases:
         return 0
-    costs = Costs(Timer(problem))
-    if not costs.timer.limits.possible or order_of(costs.timer.before) is None or not all(costs.allowed):
+    costs = Costs(ScheduleDecoder(problem))
+    if not costs.decoder.constraints.is_consistent or topological_order(costs.decoder.before) is None or not all(costs.allowed):
         return 0
     bounds = BoundSet(costs)
     if objective is Objective.ENERGY:
@@ -372,7 +372,7 @@ def _energy_bound(problem: Problem, bounds: BoundSet, shortest: int) -> int:
     if problem.power_off_unused:
         on = [group.idle_mw for group in groups if group.home]
     powers = [_least_power(problem, bounds, c) * GRAIN for c in range(len(bounds.costs.members))]
-    work, number, latest = work_by_class(bounds), class_sizes(bounds), bounds.timer.limits.deadline
+    work, number, latest = work_by_class(bounds), class_sizes(bounds), bounds.decoder.constraints.deadline
     prices = [0] * len(powers)
 
     def worth() -> int:
@@ -471,9 +471,9 @@ def load_of_schedule(problem: Problem, schedule: Schedule) -> int:
         if path is not None and path[0].channel is not None:
             busy[path[0].channel] = busy.get(path[0].channel, 0) + transfer.busy - transfer.start
     for shard in schedule.shards:
-        together = problem.phases[shard.phase].together
-        if together is not None and shard.first == 0:  # it keeps its channels to itself
-            paths = [routes.path(source, target) for _, source, target in together.channels]
+        distributed = problem.phases[shard.phase].distributed
+        if distributed is not None and shard.first == 0:  # it keeps its channels to itself
+            paths = [routes.path(source, target) for _, source, target in distributed.channels]
             for channel in {path[0].channel for path in paths if path is not None and path[0].channel is not None}:
                 busy[channel] = busy.get(channel, 0) + shard.end - shard.start
     return max(busy.values(), default=0)
@@ -489,8 +489,8 @@ def energy_of_schedule(problem: Problem, schedule: Schedule) -> int:
     for shard in schedule.shards:
         working[shard.device] += shard.end - shard.start
         on[shard.device] = True
-        together = problem.phases[shard.phase].together
-        total += together.picojoules if together is not None and shard.first == 0 else 0
+        distributed = problem.phases[shard.phase].distributed
+        total += distributed.picojoules if distributed is not None and shard.first == 0 else 0
     for step in schedule.combines:
         working[problem.home] += step.end - step.start
     for transfer in schedule.transfers:

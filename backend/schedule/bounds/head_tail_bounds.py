@@ -25,8 +25,8 @@ from typing import Final
 from ....lang.support.records import cached_property, dataclass
 from ..problem import allowed_devices
 from ..solution import Mode
-from ..timeline.serial_sgs import Timer
-from ..timeline.step_graph import order_of
+from ..timeline.serial_sgs import ScheduleDecoder
+from ..timeline.step_graph import topological_order
 
 # ---------------------------------------------------------------------------------------------------- contention-free costs
 #
@@ -37,11 +37,11 @@ from ..timeline.step_graph import order_of
 class Costs:
     """`classes`: devices that cost the same; `members` of each, in order; `class_of` a device."""
 
-    def __init__(self, timer: Timer) -> None:
-        self.timer = timer
+    def __init__(self, decoder: ScheduleDecoder) -> None:
+        self.decoder = decoder
         self.allowed, self._different = self._allowed()
         self.members = self._classes()
-        self.class_of = [0] * len(timer.kinds)
+        self.class_of = [0] * len(decoder.kinds)
         for index, members in enumerate(self.members):
             for device in members:
                 self.class_of[device] = index
@@ -52,27 +52,27 @@ class Costs:
 
     def _allowed(self) -> tuple[list[list[int]], list[list[int]]]:
         """By phase, the devices that may run it; and the different ones of these lists."""
-        timer = self.timer
-        limits = timer.limits
+        decoder = self.decoder
+        constraints = decoder.constraints
         known: dict[tuple[frozenset[str], frozenset[int] | None], list[int]] = {}
         result: list[list[int]] = []
-        for p, task in enumerate(timer.problem.phases):
-            chosen = limits.devices[p]
-            if p in limits.fixed:
-                fixed = frozenset(device for device, _ in limits.fixed[p])
+        for p, task in enumerate(decoder.problem.phases):
+            chosen = constraints.devices[p]
+            if p in constraints.fixed_modes:
+                fixed = frozenset(device for device, _ in constraints.fixed_modes[p])
                 chosen = fixed if chosen is None else chosen & fixed
             key = (frozenset(task.ticks), chosen)
             if key not in known:
-                known[key] = [d for d in allowed_devices(timer.problem, limits, p) if chosen is None or d in chosen]
+                known[key] = [d for d in allowed_devices(decoder.problem, constraints, p) if chosen is None or d in chosen]
             result.append(known[key])
         return result, list(known.values())
 
     def _classes(self) -> list[list[int]]:
         """Devices of a group that the same phases may use; apart, home if it matters and instances that a link names."""
-        problem = self.timer.problem
-        home = self.timer.home if problem.links or any(task.combine is not None for task in problem.phases) else -1
+        problem = self.decoder.problem
+        home = self.decoder.home if problem.links or any(task.combine is not None for task in problem.phases) else -1
         ends = {end for link in problem.links for end in (link.source, link.target)} - {group.id for group in problem.devices}
-        wanted = {d for devices in self.timer.limits.wanted.values() for d in devices}
+        wanted = {d for devices in self.decoder.constraints.required_copies.values() for d in devices}
         sets = [frozenset(devices) for devices in self._different]
         result: list[list[int]] = []
         first = 0
@@ -80,7 +80,7 @@ class Costs:
             alike: dict[tuple[object, ...], list[int]] = {}
             for device, name in enumerate(group.names(), first):
                 restricted = device if device == home or device in wanted or name in ends else -1
-                alike.setdefault((restricted, self.timer.caps[device], *(device in devices for devices in sets)),
+                alike.setdefault((restricted, self.decoder.memory_limits[device], *(device in devices for devices in sets)),
                     []).append(device)
             first += group.count
             result += alike.values()
@@ -88,15 +88,15 @@ class Costs:
 
     def undivided_mode(self, phase: int, device: int) -> Mode:
         """The mode of all of `phase` on one device (or the one that a directive fixes)."""
-        fixed = self.timer.limits.fixed.get(phase)
-        return fixed if fixed is not None else ((device, self.timer.problem.phases[phase].units),)
+        fixed = self.decoder.constraints.fixed_modes.get(phase)
+        return fixed if fixed is not None else ((device, self.decoder.problem.phases[phase].units),)
 
     def ticks(self, phase: int, device: int) -> int:
         """Ticks of all of `phase` there."""
         result = 0
         for holder, rows in self.undivided_mode(phase, device):
-            result = max(result, self.timer.ticks(phase, holder, rows) or 0)
-        combine = self.timer.problem.phases[phase].combine
+            result = max(result, self.decoder.ticks(phase, holder, rows) or 0)
+        combine = self.decoder.problem.phases[phase].combine
         return result + (combine.ticks_per_shard if combine is not None else 0)
 
     def transfer(self, edge: int, source: int, target: int) -> int | None:
@@ -110,20 +110,20 @@ class Costs:
 
     def edge_bytes(self, edge: int) -> int:
         """Bytes on a link of what all of the target phase needs of the source, by Note [Needs] of `problem`."""
-        timer = self.timer
-        low, high = timer.part(edge, 0, timer.problem.phases[timer.targets[edge]].units)
-        return timer.part_bytes(timer.sources[edge], low, high, timer.problem.edges[edge].bytes)
+        decoder = self.decoder
+        low, high = decoder.part(edge, 0, decoder.problem.phases[decoder.targets[edge]].units)
+        return decoder.part_bytes(decoder.sources[edge], low, high, decoder.problem.edges[edge].bytes)
 
     def _transfer_ticks(self, edge: int, source: int, target: int) -> int | None:
-        timer = self.timer
-        delay = timer.delays[edge]
+        decoder = self.decoder
+        delay = decoder.delays[edge]
         if delay is not None:
-            return delay + timer.syncs[target]
-        path = timer.routes.path(source, target)
+            return delay + decoder.syncs[target]
+        path = decoder.routes.path(source, target)
         if path is None:
             return None
         size = self.edge_bytes(edge)
-        return sum(timer.problem.links[hop.link].occupied(size) + hop.latency for hop in path) + timer.syncs[target]
+        return sum(decoder.problem.links[hop.link].occupied(size) + hop.latency for hop in path) + decoder.syncs[target]
 
     def mean_ticks(self, phase: int) -> Fraction:
         """Over the devices that may run it."""
@@ -138,7 +138,7 @@ class Costs:
         return self._means[edge]
 
     def _mean(self, edge: int) -> Fraction:
-        delay = self.timer.delays[edge]
+        delay = self.decoder.delays[edge]
         if delay is not None:
             return Fraction(delay)
         total = pairs = 0
@@ -231,13 +231,13 @@ class BoundSet:
 
     def __init__(self, costs: Costs) -> None:
         self.costs = costs
-        self.timer = costs.timer
-        order = order_of(self.timer.before)
+        self.decoder = costs.decoder
+        order = topological_order(self.decoder.before)
         assert order is not None and all(costs.allowed)
         self.order = order
-        self.phases = self.timer.problem.phases
-        self.chunked = self.timer.problem.chunks > 1
-        self.home = costs.class_of[self.timer.home]
+        self.phases = self.decoder.problem.phases
+        self.chunked = self.decoder.problem.chunks > 1
+        self.home = costs.class_of[self.decoder.home]
         self.undivided = [self._is_undivided(p) for p in range(len(order))]
         """Phases that run on one device in every plan."""
         self._forward: list[dict[int, int]] = [{} for _ in order]
@@ -256,21 +256,21 @@ class BoundSet:
     # ------------------------------------------------------------------------------ phases
 
     def _is_undivided(self, phase: int) -> bool:
-        limits = self.timer.limits
+        constraints = self.decoder.constraints
         task = self.phases[phase]
-        if phase in limits.fixed:
-            return len(limits.fixed[phase]) == 1
-        return not task.rows or phase in limits.unsplit or (not self.chunked and len(self.costs.allowed[phase]) == 1)
+        if phase in constraints.fixed_modes:
+            return len(constraints.fixed_modes[phase]) == 1
+        return not task.rows or phase in constraints.undivided or (not self.chunked and len(self.costs.allowed[phase]) == 1)
 
     def ticks_on(self, phase: int, kind: int) -> int:
         """Ticks of all of a phase on a device of that class."""
-        return self.timer.ticks(phase, self.costs.members[kind][0], self.phases[phase].units) or 0
+        return self.decoder.ticks(phase, self.costs.members[kind][0], self.phases[phase].units) or 0
 
     def min_shard_ticks(self, phase: int, kind: int) -> int:
         """Ticks of the smallest shard that a phase may have on a device of that class."""
         if self.undivided[phase]:
             return self.ticks_on(phase, kind)
-        return self.timer.least(phase, self.costs.members[kind][0], 1)
+        return self.decoder.min_ticks(phase, self.costs.members[kind][0], 1)
 
     def combine_ticks(self, phase: int) -> int:
         """The least ticks of its combine."""
@@ -286,23 +286,26 @@ class BoundSet:
 
     def partial_ticks(self, phase: int, kind: int) -> int:
         """The least ticks from the end of a shard to the arrival of its partial at home, if it has a combine."""
-        timer = self.timer
+        decoder = self.decoder
         combine = self.phases[phase].combine
-        if combine is None or kind == self.home or not timer.linked:
+        if combine is None or kind == self.home or not decoder.has_links:
             return 0
-        path = timer.routes.path(self.costs.members[kind][0], timer.home)
+        path = decoder.routes.path(self.costs.members[kind][0], decoder.home)
         if path is None:
             return FAR
-        return sum(timer.problem.links[hop.link].occupied(combine.bytes) + hop.latency for hop in path) + timer.syncs[timer.home]
+        return (
+            sum(decoder.problem.links[hop.link].occupied(combine.bytes) + hop.latency for hop in path)
+            + decoder.syncs[decoder.home]
+        )
 
     def _water_filled_ticks(self, phase: int, offsets: Mapping[int, int]) -> int:
         """The least time in which all rows are done, where a class loses `offsets` of it, by the best cut; combine included."""
-        task, timer = self.phases[phase], self.timer
+        task, decoder = self.phases[phase], self.decoder
         each = self.combine_ticks(phase)
         barrier = task.combine is not None and task.combine.barrier
-        if phase in timer.limits.fixed:
-            mode = timer.limits.fixed[phase]
-            ends = [offsets.get(self.costs.class_of[d], 0) + (timer.ticks(phase, d, rows) or 0) for d, rows in mode]
+        if phase in decoder.constraints.fixed_modes:
+            mode = decoder.constraints.fixed_modes[phase]
+            ends = [offsets.get(self.costs.class_of[d], 0) + (decoder.ticks(phase, d, rows) or 0) for d, rows in mode]
             return max(ends) + (each * len(mode) if barrier else each)
         groups = [(c, self.costs.members[c][0], len(self.costs.members[c])) for c in offsets]
 
@@ -314,8 +317,8 @@ class BoundSet:
                 machines -= min(number, machines)
             return total
 
-        ceiling = min(offsets[c] + (timer.ticks(phase, d, task.rows) or 0) for c, d, _ in groups)
-        limit = min(sum(number for _, _, number in groups), task.rows, timer.limits.machines or task.rows)
+        ceiling = min(offsets[c] + (decoder.ticks(phase, d, task.rows) or 0) for c, d, _ in groups)
+        limit = min(sum(number for _, _, number in groups), task.rows, decoder.constraints.machines or task.rows)
         time = bisect_min(0, ceiling, lambda t: reach(t, limit) >= task.rows)
         if not each or not barrier or limit > MOST_SHARDS:
             return time + each
@@ -326,9 +329,9 @@ class BoundSet:
     def _rows_within(self, phase: int, device: int, time: int) -> int:
         """The most rows whose shard takes at most `time` there, or whose chunks do."""
         if time < 0 or not self.chunked:
-            return self.timer.most(phase, device, time) if time >= 0 else 0
+            return self.decoder.max_rows_within(phase, device, time) if time >= 0 else 0
         task = self.phases[phase]
-        rate = task.ticks[self.timer.kinds[device]].rate(task.rows)
+        rate = task.ticks[self.decoder.kinds[device]].rate(task.rows)
         return task.rows if not rate else min(task.rows, time * rate.denominator // rate.numerator)
 
     def _travel(self, edge: int, source: int, target: int, everything: bool) -> int:
@@ -336,36 +339,36 @@ class BoundSet:
         if source == target:
             return 0
         near, far = self.costs.members[source][0], self.costs.members[target][0]
-        if everything or self.timer.delays[edge] is not None:
+        if everything or self.decoder.delays[edge] is not None:
             ticks = self.costs.transfer(edge, near, far)
             return FAR if ticks is None else ticks
-        path = self.timer.routes.path(near, far)
-        return FAR if path is None else sum(hop.latency for hop in path) + self.timer.syncs[far]
+        path = self.decoder.routes.path(near, far)
+        return FAR if path is None else sum(hop.latency for hop in path) + self.decoder.syncs[far]
 
     def _inbound_channel(self, device: int) -> tuple[Fraction, int] | None:
         """Bytes a tick that may come to a device, and the ticks after the last of them; None: nothing is known."""
-        routes, devices = self.timer.routes, len(self.timer.kinds)
-        if devices > MOST_EXACT or not self.timer.linked:
+        routes, devices = self.decoder.routes, len(self.decoder.kinds)
+        if devices > MOST_EXACT or not self.decoder.has_links:
             return None
         hops = [path[0] for near in range(devices) if near != device and (path := routes.path(near, device)) and len(path) == 1]
         rates: dict[object, Fraction] = {}
         for hop in hops:
-            rate = self.timer.problem.links[hop.link].bytes_per_tick
+            rate = self.decoder.problem.links[hop.link].bytes_per_tick
             if hop.channel is None or rate is None:
                 return None
             rates[hop.channel] = max(rate, rates.get(hop.channel, rate))
-        last = self.timer.syncs[device] + min((hop.latency for hop in hops), default=0)
+        last = self.decoder.syncs[device] + min((hop.latency for hop in hops), default=0)
         return (sum(rates.values(), Fraction(0)), last) if rates else None
 
     def _inflow_bytes(self, edge: int, kind: int) -> int:
         """The bytes that come to a device of a class before all that an edge carries is there.  See Note [Inflow]."""
-        timer = self.timer
-        p, described = timer.sources[edge], timer.problem.edges[edge]
-        if self._incoming[kind] is None or described.only is not None or timer.delays[edge] is not None:
+        decoder = self.decoder
+        p, described = decoder.sources[edge], decoder.problem.edges[edge]
+        if self._incoming[kind] is None or described.only is not None or decoder.delays[edge] is not None:
             return 0
-        size, span = self.costs.edge_bytes(edge), timer.spans[p]
+        size, span = self.costs.edge_bytes(edge), decoder.output_extent[p]
         if span and size == self.phases[p].out_bytes and size % span:  # a part of the rows may be a byte short a transfer
-            size = max(0, size - len(timer.kinds) * timer.problem.chunks**2)
+            size = max(0, size - len(decoder.kinds) * decoder.problem.chunks**2)
         if self.phases[p].is_gathered:
             return 0 if kind == self.home else size
         return min(size, self._made_bytes[p].get(kind, size))
@@ -379,31 +382,33 @@ class BoundSet:
 
     def _reads_all(self, edge: int) -> bool:
         """Whether every shard of the target waits for every shard of the source."""
-        source, target = self.timer.sources[edge], self.timer.targets[edge]
+        source, target = self.decoder.sources[edge], self.decoder.targets[edge]
         gathered = self.undivided[source] or self.undivided[target] or self.phases[source].is_gathered
-        return (gathered or self.timer.problem.edges[edge].whole) and not self._may_skip_shards(edge)
+        return (gathered or self.decoder.problem.edges[edge].whole) and not self._may_skip_shards(edge)
 
     def _may_skip_shards(self, edge: int) -> bool:
         """Whether there may be shards of the source that the target does not read."""
-        source = self.timer.sources[edge]
+        source = self.decoder.sources[edge]
         apart = not self.undivided[source] and not self.phases[source].is_gathered
-        return apart and self.timer.problem.edges[edge].only is not None
+        return apart and self.decoder.problem.edges[edge].only is not None
 
     # --------------------------------------------------------------------- heads and tails
 
     def _find_heads(self) -> None:
-        timer = self.timer
+        decoder = self.decoder
         for p in self.order:
             floor = self.phases[p].ready
-            for q in timer.limits.after[p]:
+            for q in decoder.constraints.start_after[p]:
                 floor = max(floor, self._ends[q])
-            for q in timer.limits.issued[p]:
+            for q in decoder.constraints.issue_after[p]:
                 floor = max(floor, min(self._forward[q].values()))
             heads = {
-                c: max([floor, *(self._arrival(edge, c) for edge in timer.incoming[p])]) for c in self.costs.allowed_classes[p]
+                c: max([floor, *(self._arrival(edge, c) for edge in decoder.incoming[p])]) for c in self.costs.allowed_classes[p]
             }
             self._forward[p] = heads
-            self._made_bytes[p] = {c: max((self._inflow_bytes(edge, c) for edge in timer.incoming[p]), default=0) for c in heads}
+            self._made_bytes[p] = {
+                c: max((self._inflow_bytes(edge, c) for edge in decoder.incoming[p]), default=0) for c in heads
+            }
             arrive = {c: head + self.partial_ticks(p, c) for c, head in heads.items()}
             if self.undivided[p]:
                 self._ends[p] = min(head + self.ticks_on(p, c) for c, head in arrive.items()) + self.combine_ticks(p)
@@ -412,8 +417,8 @@ class BoundSet:
 
     def _arrival(self, edge: int, kind: int) -> int:
         """The earliest tick at which a shard on a device of class `kind` has what it reads over `edge`."""
-        q, target = self.timer.sources[edge], self.timer.targets[edge]
-        everything = self.undivided[target] or self.timer.problem.edges[edge].whole
+        q, target = self.decoder.sources[edge], self.decoder.targets[edge]
+        everything = self.undivided[target] or self.decoder.problem.edges[edge].whole
         if self.phases[q].is_gathered:
             return self._ends[q] + self._travel(edge, self.home, kind, everything)
         some = min(
@@ -424,23 +429,23 @@ class BoundSet:
         return max(some, self._ends[q]) if self._reads_all(edge) else some
 
     def _find_tails(self) -> None:
-        timer = self.timer
+        decoder = self.decoder
         followers: list[list[int]] = [[] for _ in self.order]
-        for p, earlier in enumerate(timer.limits.after):
+        for p, earlier in enumerate(decoder.constraints.start_after):
             for q in earlier:
                 followers[q].append(p)
         filled: dict[int, int] = {}
         for p in reversed(self.order):
-            for q in followers[p] + [timer.targets[edge] for edge in timer.outgoing[p]]:
+            for q in followers[p] + [decoder.targets[edge] for edge in decoder.outgoing[p]]:
                 if q not in filled:
                     filled[q] = self._tail_from_start(q)
             floor = max((filled[q] for q in followers[p]), default=0)
             classes = self.costs.allowed_classes[p]
             if self.phases[p].is_gathered:
-                tail = max([floor, *(self._tail_over(edge, self.home, filled) for edge in timer.outgoing[p])])
+                tail = max([floor, *(self._tail_over(edge, self.home, filled) for edge in decoder.outgoing[p])])
                 self._back[p] = dict.fromkeys(classes, tail)
             else:
-                self._back[p] = {c: max([floor, *(self._tail_over(e, c, filled) for e in timer.outgoing[p])]) for c in classes}
+                self._back[p] = {c: max([floor, *(self._tail_over(e, c, filled) for e in decoder.outgoing[p])]) for c in classes}
 
     def _tail_from_start(self, phase: int) -> int:
         """From the first start of a phase to the end of everything."""
@@ -454,9 +459,9 @@ class BoundSet:
         """The least ticks from when a part of the source is there, on a device of class `kind`, to the end of everything."""
         if self._may_skip_shards(edge):
             return 0  # of a shard that nobody waits for
-        source, q = self.timer.sources[edge], self.timer.targets[edge]
+        source, q = self.decoder.sources[edge], self.decoder.targets[edge]
         gathered = self.undivided[source] or self.phases[source].is_gathered
-        everything = gathered and (self.undivided[q] or self.timer.problem.edges[edge].whole)
+        everything = gathered and (self.undivided[q] or self.decoder.problem.edges[edge].whole)
         arrivals = {
             c: self._travel(edge, kind, c, everything) + self.tail_with_combine(q, c) for c in self.costs.allowed_classes[q]
         }
@@ -495,26 +500,26 @@ class BoundSet:
 
     def links(self) -> Bound:
         """Transfers that no placement avoids, by channel: between phases with one possible device each."""
-        timer, costs = self.timer, self.costs
+        decoder, costs = self.decoder, self.costs
         carried: dict[object, list[tuple[int, int, int]]] = {}
         done: set[tuple[int, int]] = set()
-        for edge in range(len(timer.sources)):
-            p, q = timer.sources[edge], timer.targets[edge]
-            if timer.delays[edge] is not None or len(costs.allowed[p]) != 1 or len(costs.allowed[q]) != 1:
+        for edge in range(len(decoder.sources)):
+            p, q = decoder.sources[edge], decoder.targets[edge]
+            if decoder.delays[edge] is not None or len(costs.allowed[p]) != 1 or len(costs.allowed[q]) != 1:
                 continue
             # what is put together at home is sent from there, wherever its phase ran
-            source, target = timer.home if self.phases[p].is_gathered else costs.allowed[p][0], costs.allowed[q][0]
-            path = timer.routes.path(source, target) if source != target else None
+            source, target = decoder.home if self.phases[p].is_gathered else costs.allowed[p][0], costs.allowed[q][0]
+            path = decoder.routes.path(source, target) if source != target else None
             if path is None or len(path) != 1 or path[0].channel is None or (p, target) in done:
                 continue
             done.add((p, target))
-            busy = timer.problem.links[path[0].link].occupied(costs.edge_bytes(edge))
+            busy = decoder.problem.links[path[0].link].occupied(costs.edge_bytes(edge))
             start, after = self._ends[p], self._tail_from_start(q)
             if self.chunked and not (self.undivided[p] or self.phases[p].is_gathered):
                 start = min(head + self.min_shard_ticks(p, c) for c, head in self._forward[p].items())
-            if self.chunked and not (self.undivided[q] or timer.problem.edges[edge].whole):
+            if self.chunked and not (self.undivided[q] or decoder.problem.edges[edge].whole):
                 after = min(self.min_shard_ticks(q, c) + self.tail_with_combine(q, c) for c in costs.allowed_classes[q])
-            rest = path[0].latency + timer.syncs[target] + after
+            rest = path[0].latency + decoder.syncs[target] + after
             carried.setdefault(path[0].channel, []).append((busy, start, rest))
         best = 0
         for items in carried.values():

@@ -79,16 +79,16 @@ def device_classes_of(bounds: BoundSet, p: int, goal: int) -> list[DeviceClass]:
 
 def is_applicable(bounds: BoundSet, goal: int) -> bool:
     """Whether something can be cut, and the program for schedules of less than `goal` ticks is small enough."""
-    problem, timer = bounds.timer.problem, bounds.timer
+    problem, decoder = bounds.decoder.problem, bounds.decoder
     if all(bounds.undivided) or any(edge.only is not None for edge in problem.edges):
         return False
-    if any(task.together is not None for task in problem.phases):
+    if any(task.distributed is not None for task in problem.phases):
         return False
     places = [device_classes_of(bounds, p, goal) for p in range(len(problem.phases))]
     ends = {device_class.kind: device_class.device for classes in places for device_class in classes}.values()
-    paths = (timer.routes.path(a, b) for a, b in permutations(ends, 2))
+    paths = (decoder.routes.path(a, b) for a, b in permutations(ends, 2))
     legs = sum(path is not None and len(path) == 1 for path in paths) if problem.links else len(ends) ** 2
-    pairs = zip(timer.sources, timer.targets, strict=True)
+    pairs = zip(decoder.sources, decoder.targets, strict=True)
     flows = sum(min(legs, len(places[p]) * len(places[q])) for p, q in pairs)
     return 2 * sum(map(len, places)) + 5 * len(places) + 2 * flows <= MOST_COLUMNS
 
@@ -161,7 +161,7 @@ def hull_of(table: Ticks, rows: int) -> list[tuple[Fraction, Fraction]]:
     else:
         grid = [rows * i // cells for i in range(cells + 1)]
         points += [
-            (Fraction(high, rows), Fraction(low * table.roughly(low, high), rows) if low else Fraction(0))
+            (Fraction(high, rows), Fraction(low * table.weak_min_ticks(low, high), rows) if low else Fraction(0))
             for low, high in pairwise(grid)
         ]
     hull: list[tuple[Fraction, Fraction]] = []
@@ -447,10 +447,10 @@ class LpRelaxation:
         self.start, self.end, self.finish, self.mean, self.mean_queue = columns
         self.ancestors = [{p} for p in range(count)]
         for p in bounds.order:
-            for q in bounds.timer.before[p] - set(bounds.timer.limits.issued[p]):
+            for q in bounds.decoder.before[p] - set(bounds.decoder.constraints.issue_after[p]):
                 self.ancestors[p] |= self.ancestors[q]
         self._phases()
-        for edge in range(len(bounds.timer.sources)):
+        for edge in range(len(bounds.decoder.sources)):
             self._edge(edge)
         for curve in self.curves:
             for share in (0.0, 0.3):
@@ -469,14 +469,14 @@ class LpRelaxation:
 
     def _phases(self) -> None:
         bounds = self.bounds
-        timer, limits = bounds.timer, bounds.timer.limits
+        decoder, constraints = bounds.decoder, bounds.decoder.constraints
         for p, places in enumerate(self.classes):
             task, shares = bounds.phases[p], self.share[p]
             self.at_least([(z, 1) for z in shares], 1)
             self.at_least([(z, -1) for z in shares], -1)
-            if p in limits.fixed:
+            if p in constraints.fixed_modes:
                 for z, device_class in zip(shares, places, strict=True):
-                    mine = sum(rows for d, rows in limits.fixed[p] if bounds.costs.class_of[d] == device_class.kind)
+                    mine = sum(rows for d, rows in constraints.fixed_modes[p] if bounds.costs.class_of[d] == device_class.kind)
                     self.at_least([(z, 1)], Fraction(mine, task.units))
                     self.at_least([(z, -1)], -Fraction(mine, task.units))
             start, end, done, mean = self.start[p], self.end[p], self.finish[p], self.mean[p]
@@ -499,10 +499,10 @@ class LpRelaxation:
                 PiecewiseLinear(z, self._corners(p, device_class)) for device_class, z in zip(places, shares, strict=True)
             )
             self.curves.append(ConvexSum(queue, curves))
-            for earlier in limits.after[p]:
+            for earlier in constraints.start_after[p]:
                 self.at_least([(start, 1), (self.finish[earlier], -1)], 0)
-            for edge in timer.incoming[p]:
-                q = timer.sources[edge]
+            for edge in decoder.incoming[p]:
+                q = decoder.sources[edge]
                 least = min(bounds.min_shard_ticks(p, device_class.kind) for device_class in places)
                 first = min((bounds.min_shard_ticks(q, device_class.kind) for device_class in self.classes[q]), default=0)
                 self.at_least([(end, 1), (self.finish[q], -1)], least)
@@ -513,14 +513,14 @@ class LpRelaxation:
         """The least ticks that all of a phase takes of a class; a part takes at least its share."""
         if self.bounds.undivided[p]:
             return Fraction(self.bounds.ticks_on(p, device_class.kind))
-        table = self.bounds.phases[p].ticks[self.bounds.timer.kinds[device_class.device]]
+        table = self.bounds.phases[p].ticks[self.bounds.decoder.kinds[device_class.device]]
         return table.rate(self.bounds.phases[p].rows) * self.bounds.phases[p].rows
 
     def _corners(self, p: int, device_class: DeviceClass) -> tuple[tuple[Fraction, Fraction], ...]:
         rows = self.bounds.phases[p].units
         if self.bounds.undivided[p]:
             return (Fraction(0), Fraction(0)), (Fraction(1), Fraction(self.bounds.ticks_on(p, device_class.kind)))
-        hull = hull_of(self.bounds.phases[p].ticks[self.bounds.timer.kinds[device_class.device]], rows)
+        hull = hull_of(self.bounds.phases[p].ticks[self.bounds.decoder.kinds[device_class.device]], rows)
         return tuple((x * device_class.count, y * device_class.count) for x, y in hull)
 
     # ---------------------------------------------------------------------------------- edges
@@ -528,15 +528,15 @@ class LpRelaxation:
     def _output_classes(self, p: int) -> list[tuple[DeviceClass, int | None]]:
         """Where the output of a phase lies, and the column of its share there (None: all of it)."""
         if self.bounds.phases[p].combine is not None:
-            return [(DeviceClass(self.bounds.home, self.bounds.timer.home, 1), None)]
+            return [(DeviceClass(self.bounds.home, self.bounds.decoder.home, 1), None)]
         return list(zip(self.classes[p], self.share[p], strict=True))
 
     def _edge(self, edge: int) -> None:
         """Rows flow from where they are made to where they are read; each waits for the transfers that it is in."""
-        timer, program = self.bounds.timer, self.program
-        p, q = timer.sources[edge], timer.targets[edge]
-        described = timer.problem.edges[edge]
-        size = timer.problem.phases[p].out_bytes if described.bytes is None else described.bytes
+        decoder, program = self.bounds.decoder, self.program
+        p, q = decoder.sources[edge], decoder.targets[edge]
+        described = decoder.problem.edges[edge]
+        size = decoder.problem.phases[p].out_bytes if described.bytes is None else described.bytes
         producers, wanted = self._output_classes(p), list(zip(self.classes[q], self.share[q], strict=True))
         legs = self._class_hops(
             edge, [device_class for device_class, _ in producers], [device_class for device_class, _ in wanted]
@@ -560,32 +560,32 @@ class LpRelaxation:
 
     def _rounding_bytes(self, p: int, size: int) -> int:
         """Bytes of a transfer that rounding may leave out: none where rows are whole bytes."""
-        span = self.bounds.timer.spans[p]
+        span = self.bounds.decoder.output_extent[p]
         return 0 if not span or (size == self.bounds.phases[p].out_bytes and size % span == 0) else 1
 
     def _class_hops(self, edge: int, producers: Sequence[DeviceClass], wanted: Sequence[DeviceClass]) -> list[ClassHop]:
         """What rows go over between these places; where there is no link, over home."""
-        timer = self.bounds.timer
-        home = DeviceClass(self.bounds.home, timer.home, 1)
+        decoder = self.bounds.decoder
+        home = DeviceClass(self.bounds.home, decoder.home, 1)
         pairs_by_leg: dict[tuple[DeviceClass, DeviceClass], int] = {}
         onwards: set[tuple[DeviceClass, DeviceClass]] = set()
         for near, far in product(producers, wanted):
-            path = timer.routes.path(near.device, far.device)
-            if near.kind == far.kind or (path is None and timer.delays[edge] is None):
+            path = decoder.routes.path(near.device, far.device)
+            if near.kind == far.kind or (path is None and decoder.delays[edge] is None):
                 continue
-            direct = path is None or len(path) == 1 or timer.delays[edge] is not None
+            direct = path is None or len(path) == 1 or decoder.delays[edge] is not None
             hops = [(near, far)] if direct else [(near, home), (home, far)]
             onwards |= set(hops[:-1])
             for hop in hops:
                 pairs_by_leg[hop] = pairs_by_leg.get(hop, 0) + near.count * far.count
         legs: list[ClassHop] = []
         for (near, far), pairs in pairs_by_leg.items():
-            sync = 0 if (near, far) in onwards else timer.syncs[far.device]
-            path, delay = timer.routes.path(near.device, far.device), timer.delays[edge]
+            sync = 0 if (near, far) in onwards else decoder.syncs[far.device]
+            path, delay = decoder.routes.path(near.device, far.device), decoder.delays[edge]
             if delay is not None or path is None:
                 legs.append(ClassHop(near, far, pairs, Fraction((delay or 0) + sync), Fraction(0)))
             else:
-                rate = timer.problem.links[path[0].link].bytes_per_tick
+                rate = decoder.problem.links[path[0].link].bytes_per_tick
                 legs.append(
                     ClassHop(near, far, pairs, Fraction(path[0].latency + sync), 1 / rate if rate is not None else Fraction(0))
                 )
@@ -593,12 +593,12 @@ class LpRelaxation:
 
     def _add_flow(self, p: int, leg: ClassHop, flow: int, size: int) -> None:
         """What an edge moves is in what is moved of the output, once for all that read it."""
-        timer = self.bounds.timer
+        decoder = self.bounds.decoder
         key = (p, leg.near.device, leg.far.device)
         if key not in self.flow_column:
             out = self.bounds.phases[p].out_bytes
-            sizes = [out if (said := timer.problem.edges[edge].bytes) is None else said for edge in timer.outgoing[p]]
-            transfers = leg.near.count * leg.far.count * len(timer.kinds)
+            sizes = [out if (said := decoder.problem.edges[edge].bytes) is None else said for edge in decoder.outgoing[p]]
+            transfers = leg.near.count * leg.far.count * len(decoder.kinds)
             self.flow_column[key] = self.program.column(ticks=False), Fraction(max(sizes))
             self._occupy_channel(key, transfers * max(self._rounding_bytes(p, said) for said in sizes))
         column, most = self.flow_column[key]
@@ -608,14 +608,14 @@ class LpRelaxation:
     def _occupy_channel(self, key: tuple[int, int, int], hidden: int) -> None:
         """What is moved keeps its channel busy."""
         p, near, far = key
-        timer, costs = self.bounds.timer, self.bounds.costs
-        hops = timer.routes.path(near, far)
+        decoder, costs = self.bounds.decoder, self.bounds.costs
+        hops = decoder.routes.path(near, far)
         assert hops is not None
-        rate, channel = timer.problem.links[hops[0].link].bytes_per_tick, hops[0].channel
+        rate, channel = decoder.problem.links[hops[0].link].bytes_per_tick, hops[0].channel
         if channel is None or rate is None:
             return
         for a, b in product(*(costs.members[costs.class_of[end]][:2] for end in (near, far))):
-            if a != b and ((other := timer.routes.path(a, b)) is None or other[0].channel != channel):
+            if a != b and ((other := decoder.routes.path(a, b)) is None or other[0].channel != channel):
                 return  # of several equal devices each has a channel of its own
         column, most = self.flow_column[key]
         self.channels.setdefault(channel, []).append((p, column, most / rate, hidden / rate))
@@ -686,7 +686,7 @@ class LpRelaxation:
     def _work_on_channel(
         self, channel: Channel, inside: set[int], last: int | None
     ) -> tuple[list[tuple[int, Fraction]], Fraction]:
-        targets, outgoing = self.bounds.timer.targets, self.bounds.timer.outgoing
+        targets, outgoing = self.bounds.decoder.targets, self.bounds.decoder.outgoing
         chosen = [
             entry
             for entry in self.channels[channel]
@@ -696,12 +696,12 @@ class LpRelaxation:
 
     def rounded_modes(self, width: int) -> tuple[Mode, ...]:
         """Modes by the shares of the solution, those of a class for at most `width` of its devices."""
-        values, timer = self.program.values(), self.bounds.timer
+        values, decoder = self.program.values(), self.bounds.decoder
         modes: list[Mode] = []
         for p, places in enumerate(self.classes):
             task = self.bounds.phases[p]
-            if p in timer.limits.fixed:
-                modes.append(timer.limits.fixed[p])
+            if p in decoder.constraints.fixed_modes:
+                modes.append(decoder.constraints.fixed_modes[p])
                 continue
             wanted = {device_class.kind: max(0.0, values[z]) for device_class, z in zip(places, self.share[p], strict=True)}
             if self.bounds.undivided[p]:

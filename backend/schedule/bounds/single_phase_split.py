@@ -25,10 +25,10 @@ from ...devices.cost_functions import Ticks
 from ..problem import DeviceGroup, Directive, PhaseIndex, Problem
 from ..search.list_scheduling import PlacementCandidate, best_timing
 from ..search.strategy import FAST, SearchContext, Strategy
-from ..solution import Conflict, Decisions, Mode, Schedule, Sending
+from ..solution import Conflict, Decisions, Mode, Schedule, TransferPolicy
 from ..timeline.problem_index import Routes
-from ..timeline.serial_sgs import Timer, decisions_of
-from ..timeline.step_graph import order_of
+from ..timeline.serial_sgs import ScheduleDecoder, decisions_of
+from ..timeline.step_graph import topological_order
 from .head_tail_bounds import Costs, apportion_within, bisect_max, bisect_min, bytes_text
 
 # ---------------------------------------------------------------------------------------------------- star topology
@@ -46,47 +46,47 @@ class StarTopology:
 
     def __init__(self, costs: Costs, phase: int, order: list[int]) -> None:
         self.costs = costs
-        self.timer = costs.timer
+        self.decoder = costs.decoder
         self.phase = phase
         self.order = order
-        self.task = self.timer.problem.phases[phase]
+        self.task = self.decoder.problem.phases[phase]
         self.rows = self.task.rows
         self.device_classes = [[d for d in members if d in set(costs.allowed[phase])] for members in costs.members]
         self.device_classes = [members for members in self.device_classes if members]
         self.heads = self._heads()
         self.tail = self._tail()
-        self.has_output_home = self.task.combine is not None or bool(self.timer.outgoing[phase])
+        self.has_output_home = self.task.combine is not None or bool(self.decoder.outgoing[phase])
         self.row_capacity = [self._row_capacity(members[0]) for members in self.device_classes]
 
     def _heads(self) -> list[int]:
         """When the inputs can be there at home, by incoming edge; at least `ready` for the phase itself."""
         end = [0] * len(self.order)
-        timer = self.timer
+        decoder = self.decoder
         for p in self.order:
             if p == self.phase:
                 break
-            start = max([timer.problem.phases[p].ready, *(end[q] for q in timer.before[p])])
-            end[p] = start + (timer.ticks(p, timer.home, timer.problem.phases[p].units) or 0)
-        self.ready = max([self.task.ready, *(end[q] for q in timer.limits.after[self.phase])])
-        return [end[timer.sources[edge]] for edge in timer.incoming[self.phase]]
+            start = max([decoder.problem.phases[p].ready, *(end[q] for q in decoder.before[p])])
+            end[p] = start + (decoder.ticks(p, decoder.home, decoder.problem.phases[p].units) or 0)
+        self.ready = max([self.task.ready, *(end[q] for q in decoder.constraints.start_after[self.phase])])
+        return [end[decoder.sources[edge]] for edge in decoder.incoming[self.phase]]
 
     def _tail(self) -> int:
         """Ticks that must pass at home after the output is there."""
-        timer = self.timer
+        decoder = self.decoder
         rest = [0] * len(self.order)
         for p in reversed(self.order):
-            for q in timer.before[p]:
-                if q in timer.limits.after[p] or any(timer.sources[edge] == q for edge in timer.incoming[p]):
-                    rest[q] = max(rest[q], rest[p] + (timer.ticks(p, timer.home, timer.problem.phases[p].units) or 0))
+            for q in decoder.before[p]:
+                if q in decoder.constraints.start_after[p] or any(decoder.sources[edge] == q for edge in decoder.incoming[p]):
+                    rest[q] = max(rest[q], rest[p] + (decoder.ticks(p, decoder.home, decoder.problem.phases[p].units) or 0))
         return rest[self.phase]
 
     # ------------------------------------------------------------------------------ one device
 
     def _in_bytes(self, edge: int, rows: int) -> int:
         """Bytes that `rows` rows need of an input, rounded down."""
-        timer = self.timer
-        described = timer.problem.edges[edge]
-        size = timer.problem.phases[described.source].out_bytes if described.bytes is None else described.bytes
+        decoder = self.decoder
+        described = decoder.problem.edges[edge]
+        size = decoder.problem.phases[described.source].out_bytes if described.bytes is None else described.bytes
         return size if described.whole else size * rows // self.rows
 
     def _out_bytes(self, rows: int) -> int:
@@ -94,76 +94,76 @@ class StarTopology:
 
     def _row_capacity(self, device: int) -> int:
         """Rows that fit in its memory; inputs at home count there as a whole."""
-        cap = self.timer.caps[device]
+        cap = self.decoder.memory_limits[device]
         if cap is None:
             return self.rows
-        timer = self.timer
+        decoder = self.decoder
 
         def within(rows: int) -> bool:
             size = self._out_bytes(rows) + self.task.scratch * rows // self.rows
-            for edge in timer.incoming[self.phase]:
-                if device != timer.home:
+            for edge in decoder.incoming[self.phase]:
+                if device != decoder.home:
                     size += self._in_bytes(edge, rows)
                 elif not self.task.inplace:
-                    size += timer.problem.phases[timer.sources[edge]].out_bytes
+                    size += decoder.problem.phases[decoder.sources[edge]].out_bytes
             return size <= cap
 
         return bisect_max(self.rows, within)
 
     def _inputs_arrival(self, device: int, rows: int) -> int:
         """When its inputs can be there, on channels of its own."""
-        timer = self.timer
+        decoder = self.decoder
         start = self.ready
         free = 0
-        for head, edge in sorted(zip(self.heads, timer.incoming[self.phase], strict=True)):
-            delay = timer.delays[edge]
-            if device == timer.home:
+        for head, edge in sorted(zip(self.heads, decoder.incoming[self.phase], strict=True)):
+            delay = decoder.delays[edge]
+            if device == decoder.home:
                 start = max(start, head)
             elif delay is not None:
-                start = max(start, head + delay + timer.syncs[device])
+                start = max(start, head + delay + decoder.syncs[device])
             else:
-                path = timer.routes.path(timer.home, device)
+                path = decoder.routes.path(decoder.home, device)
                 assert path is not None  # `_kind` asked
-                busy = timer.problem.links[path[0].link].occupied(self._in_bytes(edge, rows))
+                busy = decoder.problem.links[path[0].link].occupied(self._in_bytes(edge, rows))
                 begin = head
                 if busy and path[0].channel is not None:
                     begin = max(free, head)
                     free = begin + busy
-                start = max(start, begin + busy + path[0].latency + timer.syncs[device])
+                start = max(start, begin + busy + path[0].latency + decoder.syncs[device])
         return start
 
     def _inputs_arrival_after(self, device: int, rows: int, earlier: int) -> int:
         """When its inputs can be there at the soonest, on a channel that brings the inputs of `earlier` rows before."""
-        timer = self.timer
-        if device == timer.home:
+        decoder = self.decoder
+        if device == decoder.home:
             return self._inputs_arrival(device, rows)
-        path = timer.routes.path(timer.home, device)
+        path = decoder.routes.path(decoder.home, device)
         assert path is not None
-        link = timer.problem.links[path[0].link]
+        link = decoder.problem.links[path[0].link]
         rate = link.bytes_per_tick
         assert rate is not None
-        size = sum(self._in_bytes(edge, self.rows) for edge in timer.incoming[self.phase])
+        size = sum(self._in_bytes(edge, self.rows) for edge in decoder.incoming[self.phase])
         busy = -(-size * (earlier + rows) * rate.denominator // (self.rows * rate.numerator))
-        return max(self.ready, max(self.heads) + busy + link.latency + timer.syncs[device])
+        return max(self.ready, max(self.heads) + busy + link.latency + decoder.syncs[device])
 
     def _return_ticks(self, device: int, rows: int) -> int:
         """Ticks from the end of a shard until its part is at home."""
-        timer = self.timer
-        if device == timer.home or not self.has_output_home:
+        decoder = self.decoder
+        if device == decoder.home or not self.has_output_home:
             return 0
-        if self.task.combine is not None and not timer.linked:
-            return timer.syncs[timer.home]
+        if self.task.combine is not None and not decoder.has_links:
+            return decoder.syncs[decoder.home]
         if self.task.combine is None:
-            delays = [delay for edge in timer.outgoing[self.phase] if (delay := timer.delays[edge]) is not None]
+            delays = [delay for edge in decoder.outgoing[self.phase] if (delay := decoder.delays[edge]) is not None]
             if delays:
-                return max(delays) + timer.syncs[timer.home]
-        path = timer.routes.path(device, timer.home)
+                return max(delays) + decoder.syncs[decoder.home]
+        path = decoder.routes.path(device, decoder.home)
         assert path is not None
-        link = timer.problem.links[path[0].link]
-        return link.occupied(self._out_bytes(rows)) + link.latency + timer.syncs[timer.home]
+        link = decoder.problem.links[path[0].link]
+        return link.occupied(self._out_bytes(rows)) + link.latency + decoder.syncs[decoder.home]
 
     def _end_with_rows(self, device: int, rows: int, earlier: int | None = None) -> int:
-        ticks = self.timer.ticks(self.phase, device, rows)
+        ticks = self.decoder.ticks(self.phase, device, rows)
         assert ticks is not None
         return self._transfer_ticks(device, rows, earlier) + ticks
 
@@ -175,7 +175,7 @@ class StarTopology:
     def _max_rows_by(self, index: int, time: int, earlier: int | None = None) -> int:
         """The most rows that are done by `time`, or (after many tries) a few more."""
         device = self.device_classes[index][0]
-        table = self.task.ticks[self.timer.kinds[device]]
+        table = self.task.ticks[self.decoder.kinds[device]]
         waiting = [(1, self.row_capacity[index])]
         top = 0
         for _ in range(MOST_TRIES):
@@ -183,7 +183,7 @@ class StarTopology:
                 return 0
             low, high = waiting.pop()
             left = time - self._transfer_ticks(device, low, earlier) if low <= high else -1
-            top = table.most(left, high) if left >= 0 else 0
+            top = table.max_rows_within(left, high) if left >= 0 else 0
             if top < low:
                 continue
             if self._end_with_rows(device, top, earlier) <= time:
@@ -198,21 +198,23 @@ class StarTopology:
     def _channel_kind(self) -> str | None:
         """How the devices hang together: "free" if no two share a channel, "shared" if one channel, of one speed, serves
         all but home and nothing returns over it."""
-        timer = self.timer
-        remote = [index for index, members in enumerate(self.device_classes) if members != [timer.home]]
-        moved = any(self._in_bytes(edge, self.rows) for edge in timer.incoming[self.phase] if timer.delays[edge] is None)
-        back = timer.linked and self.has_output_home and self._out_bytes(self.rows) > 0
+        decoder = self.decoder
+        remote = [index for index, members in enumerate(self.device_classes) if members != [decoder.home]]
+        moved = any(self._in_bytes(edge, self.rows) for edge in decoder.incoming[self.phase] if decoder.delays[edge] is None)
+        back = decoder.has_links and self.has_output_home and self._out_bytes(self.rows) > 0
         for index in remote:
             device = self.device_classes[index][0]
-            needs_way = timer.linked and (
-                any(timer.delays[edge] is None for edge in timer.incoming[self.phase]) or self.has_output_home
+            needs_way = decoder.has_links and (
+                any(decoder.delays[edge] is None for edge in decoder.incoming[self.phase]) or self.has_output_home
             )
-            if needs_way and (timer.routes.path(timer.home, device) is None or timer.routes.path(device, timer.home) is None):
+            if needs_way and (
+                decoder.routes.path(decoder.home, device) is None or decoder.routes.path(device, decoder.home) is None
+            ):
                 return None
-        if not timer.linked or not (moved or back):
+        if not decoder.has_links or not (moved or back):
             return "free"
         routes = [
-            {_channel(timer, timer.home, device, moved), _channel(timer, device, timer.home, back)} - {None}
+            {_channel(decoder, decoder.home, device, moved), _channel(decoder, device, decoder.home, back)} - {None}
             for index in remote
             for device in self.device_classes[index][:2]
         ]
@@ -220,20 +222,20 @@ class StarTopology:
         if len(set(channels)) == len(channels):
             return "free"  # a device's own inputs are there before its output leaves
         speeds = {
-            timer.problem.links[path[0].link].bytes_per_tick
+            decoder.problem.links[path[0].link].bytes_per_tick
             for index in remote
-            if (path := timer.routes.path(timer.home, self.device_classes[index][0])) is not None
+            if (path := decoder.routes.path(decoder.home, self.device_classes[index][0])) is not None
         }
         even = len(set(self.heads)) == 1 and not any(
-            timer.problem.edges[edge].whole or timer.delays[edge] is not None for edge in timer.incoming[self.phase]
+            decoder.problem.edges[edge].whole or decoder.delays[edge] is not None for edge in decoder.incoming[self.phase]
         )
         if len(set(channels)) == 1 and not back and len(speeds) == 1 and even:
             return "shared"
         return None
 
 
-def _channel(timer: Timer, source: int, target: int, used: bool) -> object:
-    path = timer.routes.path(source, target) if used else None
+def _channel(decoder: ScheduleDecoder, source: int, target: int, used: bool) -> object:
+    path = decoder.routes.path(source, target) if used else None
     return None if path is None else path[0].channel
 
 
@@ -263,18 +265,18 @@ def split_single_phase(costs: Costs) -> PhaseSplit | None:
 
 def _subject(costs: Costs) -> tuple[int, list[int]] | None:
     """The phase that may be cut, and all phases in order."""
-    timer = costs.timer
-    limits = timer.limits
-    order = order_of(timer.before)
-    if order is None or timer.brought or not limits.possible or not all(costs.allowed):
+    decoder = costs.decoder
+    constraints = decoder.constraints
+    order = topological_order(decoder.before)
+    if order is None or decoder.required_elsewhere or not constraints.is_consistent or not all(costs.allowed):
         return None
     cut = [
-        p for p, task in enumerate(timer.problem.phases)
-        if task.rows and len(costs.allowed[p]) > 1 and p not in limits.fixed and p not in limits.unsplit
+        p for p, task in enumerate(decoder.problem.phases)
+        if task.rows and len(costs.allowed[p]) > 1 and p not in constraints.fixed_modes and p not in constraints.undivided
     ]  # fmt: skip
-    if len(cut) != 1 or any(costs.allowed[p] != [timer.home] for p in order if p != cut[0]):
+    if len(cut) != 1 or any(costs.allowed[p] != [decoder.home] for p in order if p != cut[0]):
         return None
-    if any(timer.problem.edges[edge].only is not None for edge in timer.outgoing[cut[0]]):
+    if any(decoder.problem.edges[edge].only is not None for edge in decoder.outgoing[cut[0]]):
         return None  # what nobody reads stays where it was made
     return cut[0], order
 
@@ -295,10 +297,10 @@ class _SplitSolver(StarTopology):
 
     def _responsible_directives(self) -> tuple[Directive, ...]:
         """The directives without any one of which there would be room."""
-        directives = self.timer.problem.directives
+        directives = self.decoder.problem.directives
         for directive in directives:
             rest = tuple(other for other in directives if other is not directive)
-            costs = Costs(Timer(replace(self.timer.problem, directives=rest)))
+            costs = Costs(ScheduleDecoder(replace(self.decoder.problem, directives=rest)))
             if _SplitSolver(costs, self.phase, self.order)._total_row_capacity() < self.rows:
                 directives = rest
         return directives
@@ -308,7 +310,7 @@ class _SplitSolver(StarTopology):
         caps = [room * len(members) for room, members in zip(self.row_capacity, self.device_classes, strict=True)]
         per_row = max(1, self._bytes_of_rows(self.rows) // self.rows)
         need = self._bytes_of_rows(self.rows)
-        have = [self.timer.caps[d] or 0 for members in self.device_classes for d in members]
+        have = [self.decoder.memory_limits[d] or 0 for members in self.device_classes for d in members]
         missing = (self.rows - sum(caps)) * per_row
         shown = " + ".join(map(bytes_text, have)) if len(have) <= 8 else f"{len(have)} devices, {bytes_text(sum(have))}"
         if missing != need - sum(have):
@@ -323,13 +325,13 @@ class _SplitSolver(StarTopology):
 
     def _bytes_of_rows(self, rows: int) -> int:
         size = self._out_bytes(rows) + self.task.scratch * rows // self.rows
-        return size + sum(self._in_bytes(edge, rows) for edge in self.timer.incoming[self.phase])
+        return size + sum(self._in_bytes(edge, rows) for edge in self.decoder.incoming[self.phase])
 
     def _solve_independent(self) -> PhaseSplit:
         """No two devices share a channel: the best n are those with most rows at D."""
         limit = sum(map(len, self.device_classes))
-        if self.timer.limits.machines is not None:
-            limit = min(limit, self.timer.limits.machines)
+        if self.decoder.constraints.machines is not None:
+            limit = min(limit, self.decoder.constraints.machines)
         ceiling = self._ceiling()
         memo: dict[int, list[tuple[int, int]]] = {}
 
@@ -389,12 +391,12 @@ class _SplitSolver(StarTopology):
 
     def _solve_shared_channel(self) -> PhaseSplit | None:
         """One channel for all: rows of each device in each order of service, as many as it can have."""
-        timer = self.timer
-        remote = [i for i, members in enumerate(self.device_classes) if members != [timer.home]]
-        home = [i for i, members in enumerate(self.device_classes) if members == [timer.home]]
+        decoder = self.decoder
+        remote = [i for i, members in enumerate(self.device_classes) if members != [decoder.home]]
+        home = [i for i, members in enumerate(self.device_classes) if members == [decoder.home]]
         devices = [(index, device) for index in remote for device in self.device_classes[index]]
         orders = list(_orders([index for index, _ in devices]))
-        if len(orders) > MOST_ORDERS or timer.limits.machines is not None or self.task.combine is not None:
+        if len(orders) > MOST_ORDERS or decoder.constraints.machines is not None or self.task.combine is not None:
             return None
         if any(type(table) is not Ticks for table in self.task.ticks.values()):
             return None  # where ticks may fall, a row sent earlier may cost those after it more than one
@@ -428,7 +430,7 @@ class _SplitSolver(StarTopology):
         for index, count in serve(time, order):
             device = self.device_classes[index][taken.get(index, 0)]
             taken[index] = taken.get(index, 0) + 1
-            given = count - min(count, surplus) if device == timer.home else count
+            given = count - min(count, surplus) if device == decoder.home else count
             surplus -= count - given
             if given:
                 mode.append((device, given))
@@ -448,8 +450,8 @@ class _SplitSolver(StarTopology):
         for mode in modes:
             choice = [self.costs.undivided_mode(p, devices[0]) for p, devices in enumerate(self.costs.allowed)]
             choice[self.phase] = mode
-            for sending in Sending:
-                schedule = self.timer.lay_out(Decisions(tuple(choice), tuple(self.order), sending=sending))
+            for sending in TransferPolicy:
+                schedule = self.decoder.decode(Decisions(tuple(choice), tuple(self.order), sending=sending))
                 if schedule is not None and (best is None or schedule.makespan < best.makespan):
                     best = schedule
         return PhaseSplit(best, bound, {"rows": self.rows, "reached": before, "devices": number})
@@ -504,7 +506,7 @@ def nested_device_subsets(problem: Problem) -> tuple[frozenset[int], ...]:
         return sum((1 / rate for rate in rates if rate is not None), Fraction(0))
 
     base = {index for index, group in enumerate(problem.devices) if group.home}
-    base |= {_group_at(starts, device) for task in problem.phases if task.together for device, _ in task.together.mode}
+    base |= {_group_at(starts, device) for task in problem.phases if task.distributed for device, _ in task.distributed.mode}
     kinds = [group.kind for group in problem.devices]
     needed = {kind for task in problem.phases if len(task.ticks) == 1 for kind in task.ticks}
     base |= {kinds.index(kind) for kind in needed if kinds.count(kind) == 1}
@@ -568,23 +570,23 @@ def _some_subsets(nested: Sequence[frozenset[int]]) -> Iterator[frozenset[int]]:
 
 FEWER_DEVICES: Final = Strategy(
     "fewer-devices", "plans without the devices behind the slowest links, and without the slowest, as starts of the search",
-    _fewer_devices, lambda context: len(context.problem.phases) * len(context.timer.kinds) <= MOST_WORK,
+    _fewer_devices, lambda context: len(context.problem.phases) * len(context.decoder.kinds) <= MOST_WORK,
 )  # fmt: skip
 
 
 def _slivers(context: SearchContext) -> None:
     """See Note [Slivers]."""
-    incumbent, timer = context.incumbent, context.timer
+    incumbent, decoder = context.incumbent, context.decoder
     if incumbent.schedule is None:
         return
     known = [incumbent.schedule.makespan * (SLIVER + 1) // SLIVER]
     limit = max(incumbent.schedule.makespan, min([*known, *(one.ticks for one in context.baselines if one.ticks is not None)]))
-    decisions = decisions_of(timer.problem, incumbent.schedule)
-    units = [task.units for task in timer.problem.phases]
+    decisions = decisions_of(decoder.problem, incumbent.schedule)
+    units = [task.units for task in decoder.problem.phases]
     small = [p for p, mode in enumerate(decisions.modes) if _without_slivers(mode, units[p]) != mode]
     for phases in (small, *([p] for p in small)):
         modes = tuple(_without_slivers(mode, units[p]) if p in phases else mode for p, mode in enumerate(decisions.modes))
-        without = best_timing(timer, "without slivers", replace(decisions, modes=modes)) if modes != decisions.modes else None
+        without = best_timing(decoder, "without slivers", replace(decisions, modes=modes)) if modes != decisions.modes else None
         if without is not None and without.schedule is not None and without.schedule.makespan <= limit:
             incumbent.schedule, decisions = without.schedule, without.decisions
 

@@ -34,18 +34,18 @@ class Formulation(TransferConstraints):
         for p in range(shape.count):
             if shape.combined[p]:
                 self.add_combine(p)
-        for q, earlier in enumerate(shape.timer.limits.after):
+        for q, earlier in enumerate(shape.decoder.constraints.start_after):
             for p in dict.fromkeys(earlier):
                 self.add_precedence(p, q)
-        for q, earlier in enumerate(shape.timer.limits.issued):
+        for q, earlier in enumerate(shape.decoder.constraints.issue_after):
             for p in dict.fromkeys(earlier):
                 self.add_issue_order(p, q)
-        for x, z in shape.timer.limits.glued.items():
+        for x, z in shape.decoder.constraints.immediate_successor.items():
             self.add_adjacency(x, z)
         self.add_required_copies()
         self.add_exclusions()
-        if shape.timer.limits.machines is not None:
-            self.limit_machines(shape.timer.limits.machines)
+        if shape.decoder.constraints.machines is not None:
+            self.limit_machines(shape.decoder.constraints.machines)
 
     # ---------------------------------------------------------------------------- structure
 
@@ -65,7 +65,7 @@ class Formulation(TransferConstraints):
         described = self.shape.problem.edges[edge]
         p, q = int(described.source), int(described.target)
         needed = self.accesses(edge)
-        delayed = self.shape.timer.keys[edge] >= 0
+        delayed = self.shape.decoder.edge_keys[edge] >= 0
         by_maker: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
         for (maker, target), guards in needed.items():
             for guard in guards:
@@ -84,7 +84,7 @@ class Formulation(TransferConstraints):
                 elif delayed:
                     for moment in self.output_ready(p, maker):
                         self.add_after(guard, start, moment, self.shape.delay(edge, maker, target))
-                    if self.shape.timer.capped:
+                    if self.shape.decoder.has_memory_limits:
                         self._add_delayed_copy(edge, maker, target, guard, start)
                 else:
                     self._add_delivery(edge, maker, target, guard, start)
@@ -136,16 +136,16 @@ class Formulation(TransferConstraints):
 
     def add_required_copies(self) -> None:
         """`keep` and `replicate`: outputs are brought to devices that want them."""
-        limits = self.shape.timer.limits
-        for p, targets in limits.wanted.items():
+        constraints = self.shape.decoder.constraints
+        for p, targets in constraints.required_copies.items():
             for target in sorted(targets):
                 self._copy(p, target, "true")
-        for p in sorted(limits.replicated):
+        for p in sorted(constraints.replicated):
             for target in sorted({d for q in range(self.shape.count) for d in self.shape.devices[q]}):
                 self._copy(p, target, self.is_used(target))
 
     def _copy(self, p: int, target: int, guard: str) -> None:
-        if not self.shape.timer.linked:
+        if not self.shape.decoder.has_links:
             return
         for maker in self.shape.producer_devices(p):
             if maker != target:
@@ -302,7 +302,7 @@ class ValidInequalities:
             return head, heads.combine_tail[p]
         rests = [
             piece.ticks + heads.tail[q][k][i]
-            for edge in shape.timer.outgoing[p]
+            for edge in shape.decoder.outgoing[p]
             for q in (int(shape.problem.edges[edge].target),)
             for k, pieces in enumerate(shape.pieces[q])
             for i, piece in enumerate(pieces)
@@ -310,7 +310,7 @@ class ValidInequalities:
         ]
         relays = target == shape.home and any(
             path is not None and len(path) == 2
-            for d in range(len(shape.timer.kinds))
+            for d in range(len(shape.decoder.kinds))
             if d != maker
             for path in (shape.path(maker, d),)
         )
@@ -333,7 +333,7 @@ class ValidInequalities:
                     latest = makespan - heads.combine_tail[p] - moment.ticks
                     encoding.clause(*map(negation, moment.guards), f"(<= {moment.base} {latest})")
         for sent in encoding.transfers.values():
-            if sent.phase in encoding.shape.timer.brought:
+            if sent.phase in encoding.shape.decoder.required_elsewhere:
                 for route in sent.routes:
                     moment = sent.busy_moments(route)
                     latest = makespan - moment.ticks - (route.hop.latency if route.hop is not None else 0)

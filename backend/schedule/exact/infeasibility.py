@@ -36,13 +36,13 @@ from ..problem import (
     Split,
     allowed_devices,
     devices_named,
-    restrictions,
+    directive_constraints,
 )
 from ..search.instance_transformations import chunkable_phases
 from ..search.mode_enumeration import candidate_modes
 from ..solution import Conflict
-from ..timeline.serial_sgs import Timer
-from ..timeline.step_graph import order_of
+from ..timeline.serial_sgs import ScheduleDecoder
+from ..timeline.step_graph import topological_order
 from .makespan_bisection import MakespanSearch
 from .z3_solver import SolverSteps, SolverVerdict, available
 
@@ -75,84 +75,84 @@ def memory_conflict(problem: Problem) -> Conflict | None:
 
 def _phase_memory_conflict(problem: Problem) -> Conflict | None:
     """A phase that its devices cannot hold with what it reads."""
-    timer = Timer(problem)
-    if not timer.limits.possible:
+    decoder = ScheduleDecoder(problem)
+    if not decoder.constraints.is_consistent:
         return None
-    costs = Costs(timer)
+    costs = Costs(decoder)
     for p, phase in enumerate(problem.phases):
-        devices, fixed = costs.allowed[p], timer.limits.fixed.get(p)
+        devices, fixed = costs.allowed[p], decoder.constraints.fixed_modes.get(p)
         if phase.combine is not None:
-            need = timer.grain(phase.combine.bytes) + timer.grain(phase.out_bytes)
-            if need > (cap := _cap(timer, timer.home, need)):
+            need = decoder.grain(phase.combine.bytes) + decoder.grain(phase.out_bytes)
+            if need > (cap := _cap(decoder, decoder.home, need)):
                 words = f"`{phase.id}` needs {bytes_text(need)} to put its partial results together"
-                return _memory_conflict_of(problem, timer, (words,), [timer.home], need - cap, p)
+                return _memory_conflict_of(problem, decoder, (words,), [decoder.home], need - cap, p)
         if fixed is not None:
             for device, rows in fixed:
-                need = min_bytes(timer, p, device, rows)
-                if need > (cap := _cap(timer, device, need)):
+                need = min_bytes(decoder, p, device, rows)
+                if need > (cap := _cap(decoder, device, need)):
                     return _memory_conflict_of(
-                        problem, timer, (f"`{phase.id}` needs {bytes_text(need)} there",), [device], need - cap, p
+                        problem, decoder, (f"`{phase.id}` needs {bytes_text(need)} there",), [device], need - cap, p
                     )
             continue
-        if phase.together is not None or not devices or any(timer.caps[d] is None for d in devices):
+        if phase.distributed is not None or not devices or any(decoder.memory_limits[d] is None for d in devices):
             continue
         rows = phase.units
-        cut = bool(phase.rows) and p not in timer.limits.unsplit
+        cut = bool(phase.rows) and p not in decoder.constraints.undivided
 
-        room = [bisect_max(rows, _within(timer, p, device)) for device in devices]
+        room = [bisect_max(rows, _within(decoder, p, device)) for device in devices]
         if (sum(room) if cut else max(room)) >= rows:
             continue
-        parts = f" in {_chunks(timer, p)} parts" if _chunks(timer, p) > 1 else ""
+        parts = f" in {_chunks(decoder, p)} parts" if _chunks(decoder, p) > 1 else ""
         if cut and len(devices) > 1:
-            return _rows_memory_conflict(problem, timer, p, dict(zip(devices, room, strict=True)), parts)
-        need, device = min((min_bytes(timer, p, device, rows), device) for device in devices)
+            return _rows_memory_conflict(problem, decoder, p, dict(zip(devices, room, strict=True)), parts)
+        need, device = min((min_bytes(decoder, p, device, rows), device) for device in devices)
         words = f"`{phase.id}` needs {bytes_text(need)} with its operands{parts}"
-        return _memory_conflict_of(problem, timer, (words,), [device], need - (timer.caps[device] or 0), p)
+        return _memory_conflict_of(problem, decoder, (words,), [device], need - (decoder.memory_limits[device] or 0), p)
     return None
 
 
-def _rows_memory_conflict(problem: Problem, timer: Timer, p: int, room: dict[int, int], parts: str) -> Conflict:
+def _rows_memory_conflict(problem: Problem, decoder: ScheduleDecoder, p: int, room: dict[int, int], parts: str) -> Conflict:
     """The rows for which there is no room, on the device that lacks least for them.  `room`: rows that fit, by device."""
-    phase, caps = problem.phases[p], {device: timer.caps[device] or 0 for device in room}
+    phase, caps = problem.phases[p], {device: decoder.memory_limits[device] or 0 for device in room}
     left = phase.units - sum(room.values())
-    needs = {device: min_bytes(timer, p, device, rows + left) for device, rows in room.items()}
+    needs = {device: min_bytes(decoder, p, device, rows + left) for device, rows in room.items()}
     missing, short = min((needs[device] - caps[device], device) for device in room)
     used = [device for device in room if room[device] or device == short]
-    need = min(min_bytes(timer, p, device, phase.units) for device in used)
+    need = min(min_bytes(decoder, p, device, phase.units) for device in used)
     if need - sum(caps[device] for device in used) == missing:
         words = f"`{phase.id}` needs {bytes_text(need)} with its operands{parts}"
     else:  # each device has operands of its own
-        names, shares = problem.device_names(), {device: min_bytes(timer, p, device, room[device]) for device in used}
+        names, shares = problem.device_names(), {device: min_bytes(decoder, p, device, room[device]) for device in used}
         shares[short] = needs[short]
         shown = " + ".join(f"{bytes_text(size)} on {names[device]}" for device, size in shares.items())
         words = f"`{phase.id}` needs {shown} with its operands{parts}"
-    return _memory_conflict_of(problem, timer, (words,), used, missing, p)
+    return _memory_conflict_of(problem, decoder, (words,), used, missing, p)
 
 
 def _retained_memory_conflict(problem: Problem) -> Conflict | None:
     """What nothing reads stays where it was made, and what is to be kept where it is kept: at the end all of it is there."""
-    timer = Timer(problem)
-    if not timer.limits.possible:
+    decoder = ScheduleDecoder(problem)
+    if not decoder.constraints.is_consistent:
         return None
-    costs = Costs(timer)
+    costs = Costs(decoder)
     held: list[tuple[frozenset[int], int, int]] = []
     for p, phase in enumerate(problem.phases):
         wanted = _retaining_device(problem, p)
         if wanted is not None:
-            held.append((frozenset((wanted,)), timer.grain(phase.out_bytes), p))
-        elif not timer.outgoing[p] and phase.together is None:
-            held.append((frozenset((timer.home,)) if phase.is_gathered else frozenset(costs.allowed[p]), phase.out_bytes, p))
+            held.append((frozenset((wanted,)), decoder.grain(phase.out_bytes), p))
+        elif not decoder.outgoing[p] and phase.distributed is None:
+            held.append((frozenset((decoder.home,)) if phase.is_gathered else frozenset(costs.allowed[p]), phase.out_bytes, p))
     for devices in dict.fromkeys((*(devices for devices, _, _ in held), frozenset().union(*(devices for devices, _, _ in held)))):
-        if any(timer.caps[d] is None for d in devices):
+        if any(decoder.memory_limits[d] is None for d in devices):
             continue
         inside = [(size, p) for where, size, p in held if where <= devices and size]
-        need, have = sum(size for size, _ in inside), sum(timer.caps[d] or 0 for d in devices)
+        need, have = sum(size for size, _ in inside), sum(decoder.memory_limits[d] or 0 for d in devices)
         if need > have:
             names = [f"`{problem.phases[p].id}`" for _, p in inside]
             shown = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
             stays = "stays" if len(names) == 1 else "stay"
             words = f"{shown} {stays} there to the end: {bytes_text(need)}"
-            return _memory_conflict_of(problem, timer, (words,), sorted(devices), need - have, inside[0][1])
+            return _memory_conflict_of(problem, decoder, (words,), sorted(devices), need - have, inside[0][1])
     return None
 
 
@@ -167,64 +167,68 @@ def _retaining_device(problem: Problem, p: int) -> int | None:
 
 
 def _memory_conflict_of(
-    problem: Problem, timer: Timer, words: tuple[str, ...], devices: list[int], missing: int, p: int
+    problem: Problem, decoder: ScheduleDecoder, words: tuple[str, ...], devices: list[int], missing: int, p: int
 ) -> Conflict:
     names = problem.device_names()
-    caps = [f"{bytes_text(timer.caps[d] or 0)} on {names[d]}" for d in devices]
-    total = f"{bytes_text(sum(timer.caps[d] or 0 for d in devices))} on {len(caps)} devices"
+    caps = [f"{bytes_text(decoder.memory_limits[d] or 0)} on {names[d]}" for d in devices]
+    total = f"{bytes_text(sum(decoder.memory_limits[d] or 0 for d in devices))} on {len(caps)} devices"
     facts = (*words, f"memory is {' + '.join(caps) if len(caps) <= 8 else total}")
     return Conflict(Code.SCH103, (), (*facts, f"short {bytes_text(missing)}") if missing else facts, None, PhaseIndex(p))
 
 
-def _within(timer: Timer, p: int, device: int) -> Callable[[int], bool]:
+def _within(decoder: ScheduleDecoder, p: int, device: int) -> Callable[[int], bool]:
     """Do so many rows fit?"""
-    return lambda rows: rows == 0 or min_bytes(timer, p, device, rows) <= (timer.caps[device] or 0)
+    return lambda rows: rows == 0 or min_bytes(decoder, p, device, rows) <= (decoder.memory_limits[device] or 0)
 
 
-def _cap(timer: Timer, device: int, otherwise: int) -> int:
-    cap = timer.caps[device]
+def _cap(decoder: ScheduleDecoder, device: int, otherwise: int) -> int:
+    cap = decoder.memory_limits[device]
     return otherwise if cap is None else cap
 
 
-def _chunks(timer: Timer, p: int) -> int:
+def _chunks(decoder: ScheduleDecoder, p: int) -> int:
     """Shards that a phase may have on one device."""
-    return min(timer.problem.chunks, timer.problem.phases[p].rows) if p in chunkable_phases(timer.problem) else 1
+    return min(decoder.problem.chunks, decoder.problem.phases[p].rows) if p in chunkable_phases(decoder.problem) else 1
 
 
-def min_bytes(timer: Timer, p: int, device: int, rows: int) -> int:
+def min_bytes(decoder: ScheduleDecoder, p: int, device: int, rows: int) -> int:
     """At least so many bytes are in use on a device at some time while it has `rows` rows: with whole shards output, scratch and
     operands, in chunks those of the largest chunk, and what stays there from before the phase on."""
-    phase, chunks = timer.problem.phases[p], _chunks(timer, p)
+    phase, chunks = decoder.problem.phases[p], _chunks(decoder, p)
     read = -(-rows // chunks)
-    while_running = _running(timer, p, read, _retained_inputs(timer, p, device))
-    if timer.outgoing[p] or phase.combine is not None:
+    while_running = _running(decoder, p, read, _retained_inputs(decoder, p, device))
+    if decoder.outgoing[p] or phase.combine is not None:
         return while_running
-    return max(while_running, timer.grain(phase.out_bytes * rows // phase.units))
+    return max(while_running, decoder.grain(phase.out_bytes * rows // phase.units))
 
 
-def _retained_inputs(timer: Timer, p: int, device: int) -> frozenset[int]:
+def _retained_inputs(decoder: ScheduleDecoder, p: int, device: int) -> frozenset[int]:
     """What was made on a device before a phase, in one piece, and is kept there to the end."""
     only = frozenset((device,))
-    candidates = {q for q, devices in timer.limits.wanted.items() if devices == only and timer.limits.devices[q] == only}
-    candidates -= chunkable_phases(timer.problem)
+    candidates = {
+        q
+        for q, devices in decoder.constraints.required_copies.items()
+        if devices == only and decoder.constraints.devices[q] == only
+    }
+    candidates -= chunkable_phases(decoder.problem)
     before: set[int] = set()
-    pending = [p] if candidates and len(timer.problem.phases) <= MOST_FOLLOWED else []
+    pending = [p] if candidates and len(decoder.problem.phases) <= MOST_FOLLOWED else []
     while pending:
-        sources = {timer.sources[edge] for edge in timer.incoming[pending.pop()]} - before
+        sources = {decoder.sources[edge] for edge in decoder.incoming[pending.pop()]} - before
         before |= sources
         pending += sources
     return frozenset(candidates & before)
 
 
-def _running(timer: Timer, p: int, rows: int, standing: Collection[int]) -> int:
-    phase, grain = timer.problem.phases[p], timer.grain
+def _running(decoder: ScheduleDecoder, p: int, rows: int, standing: Collection[int]) -> int:
+    phase, grain = decoder.problem.phases[p], decoder.grain
     written = grain(phase.out_bytes * rows // phase.units if phase.combine is None else phase.combine.bytes)
     operands: dict[int, int] = {}
     largest = 0
-    for edge in timer.incoming[p]:
-        described = timer.problem.edges[edge]
+    for edge in decoder.incoming[p]:
+        described = decoder.problem.edges[edge]
         source = int(described.source)
-        out = timer.problem.phases[source].out_bytes
+        out = decoder.problem.phases[source].out_bytes
         size = out if described.bytes is None else min(out, described.bytes)
         largest = max(largest, out, described.bytes or 0)
         if described.only is not None:
@@ -236,7 +240,7 @@ def _running(timer: Timer, p: int, rows: int, standing: Collection[int]) -> int:
         operands[source] = max(operands.get(source, 0), grain(size))
     read = sum(operands.values())
     inside = phase.inplace and grain(largest) >= written
-    there = sum(grain(timer.problem.phases[q].out_bytes) for q in standing)
+    there = sum(grain(decoder.problem.phases[q].out_bytes) for q in standing)
     return (
         there + max(read, written) + grain(_ceil_div(phase.scratch * rows, phase.units)) + (0 if inside else min(read, written))
     )
@@ -292,17 +296,17 @@ class OrderFact:
 def order_facts(problem: Problem) -> list[OrderFact]:
     """What each directive asks of the order, and what effects do."""
     result: list[OrderFact] = []
-    plain = restrictions(replace(problem, directives=()))
-    for q, earlier in enumerate(plain.after):
+    plain = directive_constraints(replace(problem, directives=()))
+    for q, earlier in enumerate(plain.start_after):
         for p in earlier:
             words = f"`{problem.phases[p].id}` comes before `{problem.phases[q].id}`: effects keep their order"
             result.append(OrderFact(((p, q),), words=words))
     for directive in problem.directives:
-        limits = restrictions(replace(problem, directives=(directive,)))
-        arcs = [(p, q) for q, earlier in enumerate(limits.after) for p in earlier if p not in plain.after[q]]
-        arcs += [(p, q) for q, earlier in enumerate(limits.issued) for p in earlier]
-        if arcs or limits.glued:
-            result.append(OrderFact(tuple(dict.fromkeys(arcs)), tuple(limits.glued.items()), directive))
+        constraints = directive_constraints(replace(problem, directives=(directive,)))
+        arcs = [(p, q) for q, earlier in enumerate(constraints.start_after) for p in earlier if p not in plain.start_after[q]]
+        arcs += [(p, q) for q, earlier in enumerate(constraints.issue_after) for p in earlier]
+        if arcs or constraints.immediate_successor:
+            result.append(OrderFact(tuple(dict.fromkeys(arcs)), tuple(constraints.immediate_successor.items()), directive))
     return result
 
 
@@ -608,7 +612,7 @@ def _phases(directive: PlaceDirective | Split | NoSplit) -> tuple[PhaseIndex, ..
 
 def _capable_devices(problem: Problem, p: int) -> frozenset[int]:
     """Devices with a kernel for the phase."""
-    free = restrictions(replace(problem, directives=()))
+    free = directive_constraints(replace(problem, directives=()))
     free.devices[p] = None
     return frozenset(allowed_devices(problem, free, p))
 
@@ -647,8 +651,8 @@ def _are_compatible(problem: Problem, p: int, asked: list[PlaceDirective | Split
         elif isinstance(directive, NoSplit):
             undivided = True
         else:
-            limits = restrictions(replace(problem, directives=(directive,)))
-            mode = limits.fixed.get(p)
+            constraints = directive_constraints(replace(problem, directives=(directive,)))
+            mode = constraints.fixed_modes.get(p)
             if mode is None or (cut is not None and cut != mode):
                 return False
             cut = mode
@@ -692,9 +696,14 @@ def find_conflict(problem: Problem, steps: SolverSteps | None = None) -> Conflic
 
 def certified_bound(problem: Problem) -> int:
     """No schedule is shorter (0: nothing is known)."""
-    timer = Timer(problem)
-    costs = Costs(timer)
-    if not problem.phases or not timer.limits.possible or order_of(timer.before) is None or not all(costs.allowed):
+    decoder = ScheduleDecoder(problem)
+    costs = Costs(decoder)
+    if (
+        not problem.phases
+        or not decoder.constraints.is_consistent
+        or topological_order(decoder.before) is None
+        or not all(costs.allowed)
+    ):
         return 0
     answer = None if chunkable_phases(problem) else split_single_phase(costs)
     bound = best_bound(BoundSet(costs)).ticks
@@ -801,11 +810,11 @@ class _Deletion:
     def _missing_links(self, directives: list[Directive]) -> tuple[str, ...]:
         if not self.problem.links:
             return ()
-        timer = Timer(self._with(directives, []))
-        costs = Costs(timer)
+        decoder = ScheduleDecoder(self._with(directives, []))
+        costs = Costs(decoder)
         for edge in self.problem.edges:
             ends = [(a, b) for a in costs.allowed[edge.source] for b in costs.allowed[edge.target]]
-            if 0 < len(ends) <= MOST_PHASES**2 and all(a != b and timer.routes.path(a, b) is None for a, b in ends):
+            if 0 < len(ends) <= MOST_PHASES**2 and all(a != b and decoder.routes.path(a, b) is None for a, b in ends):
                 source, target = self.problem.phases[edge.source].id, self.problem.phases[edge.target].id
                 return (f"`{target}` needs `{source}`", "no link brings it there, nor two through home")
         return ("no link brings the data where it is wanted",)
@@ -837,18 +846,18 @@ class _Deletion:
 
 def _refuted(problem: Problem, steps: SolverSteps) -> bool:
     """The solver shows that there is no schedule; False also where it cannot tell."""
-    timer = Timer(problem)
-    if not timer.limits.possible:
+    decoder = ScheduleDecoder(problem)
+    if not decoder.constraints.is_consistent:
         return True
-    costs = Costs(timer)
+    costs = Costs(decoder)
     if not all(costs.allowed):
         return True
-    if order_of(timer.before) is None:
+    if topological_order(decoder.before) is None:
         return True
     modes = candidate_modes(costs)
     if not modes.complete:
         return False
     search = MakespanSearch(problem, modes.choices, steps)
-    deadline = timer.limits.deadline
+    deadline = decoder.constraints.deadline
     horizon = deadline if deadline is not None else search.horizon()
     return search.probe(horizon, steps.remaining) is SolverVerdict.UNSAT

@@ -15,8 +15,8 @@ from typing import TypeAlias
 from ....lang.support.records import dataclass
 from ..problem import Problem
 from ..solution import Mode, Schedule
-from ..timeline.step_expansion import LINKED
-from ..timeline.step_graph import COMBINE, PARTIAL, SHARD, Key, StepGraph, StepNode, buffers, overflow
+from ..timeline.step_expansion import VIA_LINK
+from ..timeline.step_graph import COMBINE, PARTIAL, SHARD, Key, StepGraph, StepNode, first_overflow, step_buffers
 from .formulation import Formulation, ValidInequalities
 from .memory_constraints import MemoryConstraints
 from .variables import HeadsAndTails, ModeTable, OptionalTransfer
@@ -53,7 +53,7 @@ class ModelDecoder:
             for literals in self.encoding.mode_literals
         ]
         modes = tuple(options[k] if options else () for options, k in zip(shape.modes, chosen, strict=True))
-        graph = StepGraph(shape.timer, shape.timer.expanded(modes), shape.order)
+        graph = StepGraph(shape.decoder, shape.decoder.expand_modes(modes), shape.order)
         model = DecodedModel(chosen, graph, {}, {})
         for key, node in graph.nodes.items():
             model.starts[key] = self._start(model, key, node, numbers)
@@ -67,10 +67,10 @@ class ModelDecoder:
             return numbers.get(encoding.start(p, node.device), 0)
         if key[0] == COMBINE:
             return numbers.get(f"c{p}", 0)
-        maker = (SHARD, p, key[2]) if key[0] == PARTIAL else model.graph.maker(p, key[2])
+        maker = (SHARD, p, key[2]) if key[0] == PARTIAL else model.graph.producer(p, key[2])
         begin = model.starts[maker] + model.graph.nodes[maker].ticks
         scattered = key[2] if self.shape.scattered[p] else -1
-        if key[0] != PARTIAL and key[4] != LINKED:
+        if key[0] != PARTIAL and key[4] != VIA_LINK:
             late = encoding.delayed.get((p, scattered, node.device, key[4]))
             return begin if late is None else max(begin, numbers.get(late.start, begin))
         sent = encoding.transfers.get((p, -2 - key[2], self.shape.home) if key[0] == PARTIAL else (p, scattered, node.device))
@@ -82,16 +82,16 @@ class ModelDecoder:
     def _directives(self, model: DecodedModel) -> None:
         """Orders of queues: `issue_before` and adjacent phases."""
         shape, graph, starts = self.shape, model.graph, model.starts
-        limits = shape.timer.limits
+        constraints = shape.decoder.constraints
 
         def first_of(p: int) -> StepNode:
             return min(graph.shards(p), key=lambda node: (starts[node.key], node.rank))
 
         for q in range(shape.count):
-            for p in limits.issued[q]:
+            for p in constraints.issue_after[q]:
                 for shard in graph.shards(q):
                     shard.after.append((first_of(p).key, 0))
-        for x, z in limits.glued.items():
+        for x, z in constraints.immediate_successor.items():
             opening = min(starts[node.key] for node in graph.shards(x))
             last = first_of(z)
             queues = {node.device for node in (*graph.shards(x), *graph.shards(z))}
@@ -156,8 +156,8 @@ class MakespanSearch:
                 (max(route.occupied.values(), default=0) + (route.hop.latency if route.hop else 0) for route in sent.routes),
                 default=0,
             )
-        total += sum(max(0, key) for key in shape.timer.keys)
-        return total + sum(shape.timer.syncs) * (len(shape.problem.edges) + shape.count + 1)
+        total += sum(max(0, key) for key in shape.decoder.edge_keys)
+        return total + sum(shape.decoder.syncs) * (len(shape.problem.edges) + shape.count + 1)
 
     def probe(
         self, makespan: int, share: int, more: Callable[[], None] | None = None, accept: Callable[[Schedule], bool] | None = None
@@ -193,21 +193,21 @@ class MakespanSearch:
     ) -> Schedule | SolverVerdict | None:
         """The model's schedule if it holds; None if what it overlooked was stated (lazy constraints)."""
         graph = model.graph
-        held = buffers(graph) if self.shape.timer.capped else []
+        held = step_buffers(graph) if self.shape.decoder.has_memory_limits else []
         stated = False
-        if graph.earliest(model.starts):
+        if graph.schedule_earliest(model.starts):
             shifted = graph.starts
-            too_much = overflow(graph, shifted, held)
+            too_much = first_overflow(graph, shifted, held)
             schedule = graph.schedule()
             if schedule.makespan <= makespan and accept(schedule):
                 if too_much is None:
                     return schedule
                 stated |= self._add_memory_constraints(too_much)
         stated |= self._add_channel_constraints(model)
-        too_much = overflow(graph, model.starts, held)
+        too_much = first_overflow(graph, model.starts, held)
         if too_much is not None:
             stated = stated or self._add_memory_constraints(too_much)
-        elif not stated and graph.place(model.starts):
+        elif not stated and graph.set_starts(model.starts):
             schedule = graph.schedule()
             if schedule.makespan <= makespan and accept(schedule):
                 return schedule
@@ -235,7 +235,7 @@ class MakespanSearch:
 
     def _choices(self, model: DecodedModel, p: int) -> tuple[str, ...]:
         """The literals of the modes that decide how long the transfers of `p` take."""
-        phases = [p, *(int(self.shape.problem.edges[edge].target) for edge in self.shape.timer.outgoing[p])]
+        phases = [p, *(int(self.shape.problem.edges[edge].target) for edge in self.shape.decoder.outgoing[p])]
         literals = (self.encoding.mode_literals[q][model.chosen[q]] for q in dict.fromkeys(phases))
         return tuple(literal for literal in literals if literal != "true")
 
@@ -342,8 +342,8 @@ class ObjectiveSearch:
         self.steps = steps
         self.search = MakespanSearch(problem, modes, steps)
         self.horizon = self.search.horizon()
-        if self.search.shape.timer.limits.deadline is not None:
-            self.horizon = min(self.horizon, self.search.shape.timer.limits.deadline)
+        if self.search.shape.decoder.constraints.deadline is not None:
+            self.horizon = min(self.horizon, self.search.shape.decoder.constraints.deadline)
 
     def minimise(
         self,

@@ -64,7 +64,7 @@ class MemoryConstraints:
 
     def _of_phase(self, p: int, device: int) -> list[BufferVariable]:
         encoding, shape = self.encoding, self.shape
-        timer = shape.timer
+        decoder = shape.decoder
         task = shape.problem.phases[p]
         result: list[BufferVariable] = []
         if device in shape.devices[p]:
@@ -73,8 +73,8 @@ class MemoryConstraints:
             for literal, pieces in zip(encoding.mode_literals[p], shape.pieces[p], strict=True):
                 for piece in pieces:
                     if piece.device == device:
-                        sizes.append((literal, timer.grain(timer.made_bytes(p, piece.first, piece.stop))))
-                        scratch.append((literal, timer.grain(-(-task.scratch * (piece.stop - piece.first) // task.units))))
+                        sizes.append((literal, decoder.grain(decoder.shard_bytes(p, piece.first, piece.stop))))
+                        scratch.append((literal, decoder.grain(-(-task.scratch * (piece.stop - piece.first) // task.units))))
             start = encoding.start(p, device)
             ends = self._release_points(p, device)
             if any(size for _, size in scratch):
@@ -99,7 +99,7 @@ class MemoryConstraints:
             start = encoding.solver.integer(f"c{p}")
             output = BufferVariable(
                 p,
-                [("true", timer.grain(task.out_bytes))],
+                [("true", decoder.grain(task.out_bytes))],
                 (),
                 start,
                 [BufferUse((), self._combine_release_points(p), -1)],
@@ -112,7 +112,7 @@ class MemoryConstraints:
             for remote in shape.devices[p]:
                 sent = encoding.transfers.get((p, -2 - remote, device))
                 if sent is not None and combine.bytes:
-                    size = timer.grain(combine.bytes)
+                    size = decoder.grain(combine.bytes)
                     read = [BufferUse((), self._combine_release_points(p), -1)]
                     result.append(BufferVariable(p, [("true", size)], (sent.present,), sent.start, read, merged=True))
         for sent in [*encoding.transfers.values(), *encoding.delayed.values()]:
@@ -127,7 +127,7 @@ class MemoryConstraints:
         makers = [route.producer for route in sent.routes]
         sizes_by_maker = encoding.sizes(p, makers, device, sent.key)
         every = [size for options in sizes_by_maker.values() for _, size in options]
-        grain = shape.timer.grain
+        grain = shape.decoder.grain
         least = grain(min(every, default=0))
         copy = BufferVariable(p, [("true", least)], (sent.present,), sent.start, copied=True)
         bigger: dict[tuple[str, ...], int] = {}
@@ -160,8 +160,8 @@ class MemoryConstraints:
     def _reads(self, held: BufferVariable, p: int, maker: int, device: int, key: int = -1) -> None:
         """The shards on `device` that read what was made on `maker`."""
         encoding, shape = self.encoding, self.shape
-        for edge in shape.timer.outgoing[p]:
-            if maker != device and shape.timer.keys[edge] != key:
+        for edge in shape.decoder.outgoing[p]:
+            if maker != device and shape.decoder.edge_keys[edge] != key:
                 continue
             q = int(shape.problem.edges[edge].target)
             for guards in encoding.accesses(edge).get((maker, device), []):
@@ -198,10 +198,10 @@ class MemoryConstraints:
         return [*self.encoding.combine_ends(p), TimePoint((), self.encoding.solver.integer(f"c{p}"), 1)]
 
     def _retain(self, held: BufferVariable, p: int, device: int) -> None:
-        limits = self.shape.timer.limits
-        if not self.shape.timer.outgoing[p] or device in limits.wanted.get(p, ()):
+        constraints = self.shape.decoder.constraints
+        if not self.shape.decoder.outgoing[p] or device in constraints.required_copies.get(p, ()):
             held.is_retained = "true"
-        elif p in limits.replicated:
+        elif p in constraints.replicated:
             held.is_retained = self.encoding.is_used(device)
 
     # ------------------------------------------------------------------------------ events
@@ -225,7 +225,7 @@ class MemoryConstraints:
     def add_memory_constraint(self, device: int, key: Key, guard: str = "true") -> bool:
         """The buffers on `device` fit at the start of the step; False if that was stated already."""
         event = self.event_of(key)
-        cap = self.shape.timer.caps[device]
+        cap = self.shape.decoder.memory_limits[device]
         if event is None or cap is None:
             return False
         phase, tick, happens = event

@@ -60,7 +60,7 @@ class TransferConstraints(SolverVariables):
             for guards in [g for g in route.occupied if g and route.occupied[g] <= least]:
                 del route.occupied[guards]
         if any(len(route.occupied) > 1 for route in sent.routes) or (
-            not self._is_read_whole(p) and len(self.shape.timer.outgoing[p]) > 1
+            not self._is_read_whole(p) and len(self.shape.decoder.outgoing[p]) > 1
         ):
             sent.busy = self.solver.integer(f"v{stem}")
             for route in sent.routes:
@@ -72,7 +72,7 @@ class TransferConstraints(SolverVariables):
     def _add_delayed_copy(self, edge: int, maker: int, target: int, guard: tuple[str, ...], start: str) -> None:
         """A copy over an edge of its own ticks: it may be made later than it could be, to save memory."""
         shape = self.shape
-        p, ticks = int(shape.problem.edges[edge].source), shape.timer.keys[edge]
+        p, ticks = int(shape.problem.edges[edge].source), shape.decoder.edge_keys[edge]
         key = (p, maker if shape.scattered[p] else -1, target, ticks)
         sent = self.delayed.get(key)
         if sent is None:
@@ -86,7 +86,7 @@ class TransferConstraints(SolverVariables):
                     for moment in self.output_ready(p, device):
                         self._add_lower_bound(begin, moment)
         self.clause(*map(negation, guard), sent.present)
-        self.add_difference(guard, start, sent.start, ticks + shape.timer.syncs[target])
+        self.add_difference(guard, start, sent.start, ticks + shape.decoder.syncs[target])
 
     def _add_lower_bound(self, later: str, moment: TimePoint) -> None:
         self.solver.clause((*map(negation, moment.guards), f"(>= (- {later} {moment.base}) {moment.ticks})"))
@@ -100,10 +100,10 @@ class TransferConstraints(SolverVariables):
 
     def sizes(self, p: int, makers: Sequence[int], target: int, key: int = -1) -> dict[int, list[tuple[tuple[str, ...], int]]]:
         """For each maker: (guards, bytes) that the transfer to `target` carries at least, of the last hop."""
-        shape, timer = self.shape, self.shape.timer
+        shape, decoder = self.shape, self.shape.decoder
         result: dict[int, list[tuple[tuple[str, ...], int]]] = {device: [] for device in makers}
-        for edge in timer.outgoing[p]:
-            if timer.keys[edge] != key:
+        for edge in decoder.outgoing[p]:
+            if decoder.edge_keys[edge] != key:
                 continue
             described = shape.problem.edges[edge]
             q = int(described.target)
@@ -119,15 +119,15 @@ class TransferConstraints(SolverVariables):
                     if device == target or (key < 0 and (path is None or (end != target and len(path) == 1))):
                         continue
                     if undivided and not shape.scattered[p]:
-                        size = timer.part_bytes(p, 0, timer.spans[p], described.bytes)
-                        sole = len(timer.outgoing[p]) == 1 and target != shape.home
+                        size = decoder.part_bytes(p, 0, decoder.output_extent[p], described.bytes)
+                        sole = len(decoder.outgoing[p]) == 1 and target != shape.home
                         result[device].append(((), size) if sole else ((self.runs_on(q, end),), size))
                         continue
                     for k in range(len(shape.modes[p])):
                         for mode in range(len(shape.modes[q])):
                             for need in shape.accesses(edge, k, mode):
                                 if need.producer == device and need.device == end:
-                                    size = timer.part_bytes(p, need.low, need.high, described.bytes)
+                                    size = decoder.part_bytes(p, need.low, need.high, described.bytes)
                                     guards = tuple(
                                         literal
                                         for literal in (self.mode_literals[p][k], self.mode_literals[q][mode])
@@ -136,10 +136,10 @@ class TransferConstraints(SolverVariables):
                                     result[device].append((guards, size))
         for device, sizes in result.items():
             known = {size for _, size in sizes}
-            if len(known) == 1 and not self._is_copied(p) and (len(timer.outgoing[p]) == 1 or self._is_read_whole(p)):
+            if len(known) == 1 and not self._is_copied(p) and (len(decoder.outgoing[p]) == 1 or self._is_read_whole(p)):
                 result[device] = [((), size) for size in known]
             elif self._is_copied(p) or not known:
-                low = 0 if not self._is_copied(p) else timer.part_bytes(p, 0, timer.spans[p], None)
+                low = 0 if not self._is_copied(p) else decoder.part_bytes(p, 0, decoder.output_extent[p], None)
                 if not shape.scattered[p]:
                     result[device] = [*sizes, ((), low)]
                 elif self._is_copied(p):
@@ -147,18 +147,18 @@ class TransferConstraints(SolverVariables):
                         for maker in shape.producers(p, k):
                             if maker.device == device:
                                 result[device].append(
-                                    ((self.mode_literals[p][k],), timer.part_bytes(p, maker.low, maker.high, None))
+                                    ((self.mode_literals[p][k],), decoder.part_bytes(p, maker.low, maker.high, None))
                                 )
         return result
 
     def _is_read_whole(self, p: int) -> bool:
         """Whoever reads the output reads all of it."""
         shape = self.shape
-        edges = [shape.problem.edges[edge] for edge in shape.timer.outgoing[p]]
+        edges = [shape.problem.edges[edge] for edge in shape.decoder.outgoing[p]]
         return not shape.scattered[p] and all(edge.whole or not shape.split[edge.target] for edge in edges)
 
     def _is_copied(self, p: int) -> bool:
-        return p in self.shape.timer.brought
+        return p in self.shape.decoder.required_elsewhere
 
     def _add_delivery(self, edge: int, maker: int, target: int, guard: tuple[str, ...], start: str) -> None:
         """`target` needs, under `guard`, what `maker` made: by a transfer that arrives before `start`."""
@@ -170,7 +170,7 @@ class TransferConstraints(SolverVariables):
         for route in sent.routes:
             if route.producer != maker or route.hop is None:
                 continue
-            sync = shape.timer.syncs[target]
+            sync = shape.decoder.syncs[target]
             moment = sent.busy_moments(route)
             self.add_difference((*guard, route.here), start, moment.base, moment.ticks + route.hop.latency + sync)
             least = min((size for _, size in self.sizes(p, [maker], target)[maker]), default=0)
@@ -190,12 +190,12 @@ class TransferConstraints(SolverVariables):
             arrivals: list[TimePoint]
             if device == shape.home:
                 arrivals = self.shard_ends(p, device)
-            elif not shape.timer.linked and not shape.timer.capped:
-                sync = shape.timer.syncs[shape.home]
+            elif not shape.decoder.has_links and not shape.decoder.has_memory_limits:
+                sync = shape.decoder.syncs[shape.home]
                 arrivals = [TimePoint(m.guards, m.base, m.ticks + sync) for m in self.shard_ends(p, device)]
             else:
                 hop = None
-                if shape.timer.linked:
+                if shape.decoder.has_links:
                     path = shape.path(device, shape.home)
                     if path is None or len(path) != 1:
                         self.clause(negation(self.runs_on(p, device)))
@@ -211,7 +211,7 @@ class TransferConstraints(SolverVariables):
                 for moment in self.shard_ends(p, device):
                     self.add_after((), begin, moment)
                 latency = 0 if hop is None else hop.latency
-                arrivals = [TimePoint((self.runs_on(p, device),), begin, occupied + latency + shape.timer.syncs[shape.home])]
+                arrivals = [TimePoint((self.runs_on(p, device),), begin, occupied + latency + shape.decoder.syncs[shape.home])]
             arrived[device] = arrivals
             if combine.barrier or device == shape.home:
                 for moment in arrivals:

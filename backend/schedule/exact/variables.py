@@ -12,16 +12,16 @@ from ..bounds.head_tail_bounds import BoundSet, Costs
 from ..problem import Problem
 from ..solution import Mode
 from ..timeline.problem_index import Hop
-from ..timeline.serial_sgs import Timer
-from ..timeline.step_expansion import ShardProducer, makers_of, merged, needs_of
-from ..timeline.step_graph import order_of
+from ..timeline.serial_sgs import ScheduleDecoder
+from ..timeline.step_expansion import ShardProducer, accesses_of, merge_end, producers_of
+from ..timeline.step_graph import topological_order
 from .z3_solver import Solver, negation
 
 # ---------------------------------------------------------------------------------------------------- shards of modes
 #
 # What the candidate modes of a problem's phases amount to: shards with ticks, makers of outputs, what consumers need of them.
 #
-# All arithmetic is `timing.Timer`'s, so that the exact search and the heuristics mean the same thing by a mode.
+# All arithmetic is `timing.ScheduleDecoder`'s, so that the exact search and the heuristics mean the same thing by a mode.
 
 class ModeShard(NamedTuple):
     """A shard of a mode: rows [first, stop) on a device, and its ticks there."""
@@ -44,8 +44,8 @@ class RowAccess(NamedTuple):
 class ModeTable:
     """`modes` per phase, those that a class cannot run left out."""
 
-    def __init__(self, problem: Problem, modes: Sequence[Sequence[Mode]], timer: Timer | None = None) -> None:
-        self.timer = Timer(problem) if timer is None else timer
+    def __init__(self, problem: Problem, modes: Sequence[Sequence[Mode]], decoder: ScheduleDecoder | None = None) -> None:
+        self.decoder = ScheduleDecoder(problem) if decoder is None else decoder
         self.problem = problem
         self.count = len(problem.phases)
         self.modes: list[list[Mode]] = []
@@ -67,7 +67,7 @@ class ModeTable:
         """Phases whose output may lie on several devices."""
         self.followers: list[list[int]] = [[] for _ in range(self.count)]
         """By `before` and the order of effects."""
-        for q, earlier in enumerate(self.timer.limits.after):
+        for q, earlier in enumerate(self.decoder.constraints.start_after):
             for p in earlier:
                 self.followers[p].append(q)
         self._accesses: dict[tuple[int, int, int], list[RowAccess]] = {}
@@ -76,7 +76,7 @@ class ModeTable:
         result: list[ModeShard] = []
         first = 0
         for device, rows in mode:
-            ticks = self.timer.ticks(phase, device, rows)
+            ticks = self.decoder.ticks(phase, device, rows)
             if ticks is None:
                 return None
             result.append(ModeShard(device, first, first + rows, ticks))
@@ -85,10 +85,10 @@ class ModeTable:
 
     @property
     def home(self) -> int:
-        return self.timer.home
+        return self.decoder.home
 
     def producers(self, phase: int, mode: int) -> tuple[ShardProducer, ...]:
-        return makers_of(self.timer, phase, self.modes[phase][mode])
+        return producers_of(self.decoder, phase, self.modes[phase][mode])
 
     def producer_devices(self, phase: int) -> list[int]:
         return [self.home] if self.combined[phase] else self.devices[phase]
@@ -103,13 +103,13 @@ class ModeTable:
         result = [
             RowAccess(need.device, piece.device, need.low, need.high)
             for piece in self.pieces[int(described.target)][target_mode]
-            for need in needs_of(self.timer, edge, makers, piece.first, piece.stop)
+            for need in accesses_of(self.decoder, edge, makers, piece.first, piece.stop)
         ]
         self._accesses[edge, source_mode, target_mode] = result
         return result
 
     def path(self, source: int, target: int) -> tuple[Hop, ...] | None:
-        return self.timer.routes.path(source, target)
+        return self.decoder.routes.path(source, target)
 
     def occupied(self, hop: Hop, size: int) -> int:
         return self.problem.links[hop.link].occupied(size)
@@ -119,7 +119,7 @@ class ModeTable:
         path = self.path(source, target)
         if path is None:
             return None
-        return sum(self.occupied(hop, size) + hop.latency for hop in path) + self.timer.syncs[target]
+        return sum(self.occupied(hop, size) + hop.latency for hop in path) + self.decoder.syncs[target]
 
     def partial_travel(self, phase: int, source: int) -> int | None:
         """Ticks of a partial result on its way to the combine on home."""
@@ -127,20 +127,20 @@ class ModeTable:
         assert combine is not None
         if source == self.home:
             return 0
-        if not self.timer.linked:
-            return self.timer.syncs[self.home]
+        if not self.decoder.has_links:
+            return self.decoder.syncs[self.home]
         return self.travel(source, self.home, combine.bytes)
 
     def delay(self, edge: int, source: int, target: int) -> int:
         """Ticks of an edge that has ticks of its own."""
         if source == target:
             return 0
-        return self.timer.keys[edge] + self.timer.syncs[target]
+        return self.decoder.edge_keys[edge] + self.decoder.syncs[target]
 
     @cached_property
     def order(self) -> list[int]:
         """The phases in a topological order of data and `before`, the smallest index first."""
-        return order_of(self.timer.before, by_index=True) or []
+        return topological_order(self.decoder.before, by_index=True) or []
 
     @cached_property
     def precedes(self) -> list[set[int]]:
@@ -150,7 +150,7 @@ class ModeTable:
         for p in reversed(self.order):
             for q in self.followers[p]:
                 reach[p] |= {q} | reach[q] | partly[q]
-            for index in self.timer.outgoing[p]:
+            for index in self.decoder.outgoing[p]:
                 edge = self.problem.edges[index]
                 q = int(edge.target)
                 undivided = edge.whole or not (self.split[q] and self.scattered[p])
@@ -173,7 +173,7 @@ class HeadsAndTails:
 
     def __init__(self, shape: ModeTable) -> None:
         self.shape = shape
-        costs = Costs(shape.timer)
+        costs = Costs(shape.decoder)
         bounds, class_of = BoundSet(costs), costs.class_of
         self.head: list[list[list[int]]] = []
         self.tail: list[list[list[int]]] = []
@@ -198,7 +198,7 @@ class HeadsAndTails:
         ]
         if combine.barrier:
             return max(arrivals) + combine.ticks_per_shard * len(ends)
-        return merged(arrivals, 0, combine.ticks_per_shard)
+        return merge_end(arrivals, 0, combine.ticks_per_shard)
 
     def pieces(self) -> list[tuple[int, int, int, ModeShard, int, int]]:
         """(phase, mode, piece index, piece, head, tail) of everything that may run."""

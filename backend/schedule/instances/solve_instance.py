@@ -13,7 +13,7 @@ from ..problem import Contention, Objective, PhaseIndex, Problem, Select
 from ..search.branch_forms import plan_selects
 from ..search.instance_transformations import unrolled
 from ..search.strategy import DEFAULT, Budget
-from ..solution import Answer, BoundCertificate, Placed, QueueKind, Schedule, Shard, Status, Synchronisation, Transfer
+from ..solution import Answer, BoundCertificate, QueueKind, Schedule, ScheduledStep, Shard, Status, Synchronisation, Transfer
 from ..timeline.fence_insertion import synchronise
 from ..verify.schedule_checks import verify
 from .graph_readers import decode_dot, decode_stg
@@ -246,7 +246,7 @@ def _listed(problem: Problem, sync: Synchronisation) -> list[str]:
     return lines
 
 
-def _step(problem: Problem, step: Placed) -> str:
+def _step(problem: Problem, step: ScheduledStep) -> str:
     task = problem.phases[step.phase]
     match step:
         case Shard():

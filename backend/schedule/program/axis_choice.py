@@ -162,11 +162,11 @@ class FixedAxis:
 
 
 def choose_cuts(
-    graph: Graph, given: Mapping[PhaseId, FixedAxis] | None = None, free: Iterable[ValueId] = (), axes: Axes | None = None
+    graph: Graph, fixed: Mapping[PhaseId, FixedAxis] | None = None, free: Iterable[ValueId] = (), axes: Axes | None = None
 ) -> AxisChoice:  # fmt: skip
     """The cuts of the phases; `free`: values from elsewhere, which lie as their first consumer likes best; `axes`: of phases that
     are not to be chosen for."""
-    chooser = _Chooser(graph.types, given or {}, axes or {}, free=set(free))
+    chooser = _Chooser(graph.types, fixed or {}, axes or {}, free=set(free))
     cuts = [chooser.choose(phase) for phase in graph.phases]
     for index, phase in enumerate(graph.phases):
         if isinstance(phase, Input):
@@ -215,13 +215,13 @@ class _Chooser:
             self.axis[value] = 0 if best is None or best.combines else best.axis
         return best
 
-    def take(self, phase: Phase, given: FixedAxis) -> Cut | None:
+    def take(self, phase: Phase, fixed: FixedAxis) -> Cut | None:
         self.axis |= dict.fromkeys(traverse.results(phase), 0)
-        for value, axis in given.axes.items():
+        for value, axis in fixed.axes.items():
             if value in self.free or value in traverse.results(phase):
                 self.axis[value] = axis
                 self.free.discard(value)
-        return given.cut
+        return fixed.cut
 
     def bytes(self, value: ValueId) -> int:
         return prod(shape_of(value, self.types) or (0,)) * self.types[value].element.kind.bytes

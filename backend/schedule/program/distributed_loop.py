@@ -21,7 +21,7 @@ from ...graph.iteration_graph import LoopIteration
 from ...graph.phases import Input, Loop, Phase, PhaseId, ValueId
 from ...graph.symbolic_costs import Types
 from ..plan.plan import ALIGNMENT, Box, DeviceId, LoopPartition, SubPlan
-from ..problem import DeviceGroup, DeviceIndex, Edge, Link, PhaseIndex, PhaseTask, Problem, Replicate, SourceLine, Together
+from ..problem import DeviceGroup, DeviceIndex, DistributedMode, Edge, Link, PhaseIndex, PhaseTask, Problem, Replicate, SourceLine
 from ..program_facts.partitioning import Cut, box_along_axis, box_of, reads_of, result_boxes, shape_of, space_of
 from ..program_facts.scratch_memory import Numbers
 from ..solution import Mode, Schedule, Shard, Transfer
@@ -135,13 +135,13 @@ class DistributedLoop:
         axes |= {value: axis or 0 for value, axis in zip(self.loop.results, self.partition.axes, strict=True)}
         return FixedAxis(None if self.is_gathered else Cut(self.partition.axes[0] or 0, self.rows), axes)
 
-    def distributed_mode(self, out: Sequence[int]) -> Together:
+    def distributed_mode(self, out: Sequence[int]) -> DistributedMode:
         """`out`: the bytes that each device has of the results, in the order of the mode."""
         moved = [moved for one in self.plans for moved in one.schedule.transfers]
         moves = sorted({(one.link, one.source, one.target) for one in moved if one.link is not None})
         scratch = tuple(max(0, self.peak(device) - out_bytes) for (device, _), out_bytes in zip(self.mode, out, strict=True))
         mode = tuple((DeviceIndex(device), rows) for device, rows in self.mode)
-        return Together(mode, scratch, tuple(moves), self.is_gathered, sum(map(self.picojoules, self.plans)))
+        return DistributedMode(mode, scratch, tuple(moves), self.is_gathered, sum(map(self.picojoules, self.plans)))
 
     def picojoules(self, one: PlannedIteration) -> int:
         """Of the links, in all turns or in what follows the last."""
@@ -218,11 +218,13 @@ class Boxes:
 
     def rows_boxes(self, phase_index: int, first: int, stop: int) -> tuple[Box | None, ...]:
         """Rows of each result of a loop that devices run together."""
-        gang = self.program.distributed_loops[phase_index]
-        if gang.is_gathered:
-            return (None,) * len(gang.loop.results)
-        shapes = [[self.numbers.cap(size) for size in self.types[value].shape] for value in gang.loop.results]
-        return tuple(box_along_axis(shape, axis, (first, stop)) for shape, axis in zip(shapes, gang.partition.axes, strict=True))
+        distributed = self.program.distributed_loops[phase_index]
+        if distributed.is_gathered:
+            return (None,) * len(distributed.loop.results)
+        shapes = [[self.numbers.cap(size) for size in self.types[value].shape] for value in distributed.loop.results]
+        return tuple(
+            box_along_axis(shape, axis, (first, stop)) for shape, axis in zip(shapes, distributed.partition.axes, strict=True)
+        )
 
     def of_run(self, shard: Shard) -> Box | None:
         cut = self.program.cuts.cut_of[shard.phase]

@@ -36,7 +36,7 @@ from ..program_facts.partitioning import shape_of
 from ..program_facts.scratch_memory import rounded_to_alignment
 from ..search.strategy import FAST, Budget
 from ..solution import Answer, BoundCertificate, Conflict, Mode, Status
-from ..timeline.serial_sgs import FOREVER, Timer
+from ..timeline.serial_sgs import FOREVER, ScheduleDecoder
 from .axis_choice import AlignedRows
 from .distributed_loop import CostContext, DistributedLoop, ProgramProblem
 from .iteration_plan import IterationTemplate, distributed_loop_of, iteration_template
@@ -70,15 +70,15 @@ class _LoopRoundTrip:
 def loop_round_trip_bound(program: ProgramProblem, loop_index: int, one: IterationTemplate, loop_ticks: int) -> int:
     """The least ticks from when its first states are made until its results are read, of a loop on one device or along these
     cuts; `turns`: no devices that run it together take fewer for its turns alone."""
-    problem, timer, loop = program.problem, Timer(program.problem), program.phases[loop_index]
+    problem, decoder, loop = program.problem, ScheduleDecoder(program.problem), program.phases[loop_index]
     assert isinstance(loop, Loop)
     sizes = _transferred_bytes(program, loop)
-    alone = {device: problem.phases[loop_index].ticks.get(kind) for device, kind in enumerate(timer.kinds)}
-    by_one = min(_ticks_on_one_device(timer, device, table, sizes) for device, table in alone.items() if table is not None)
+    alone = {device: problem.phases[loop_index].ticks.get(kind) for device, kind in enumerate(decoder.kinds)}
+    by_one = min(_ticks_on_one_device(decoder, device, table, sizes) for device, table in alone.items() if table is not None)
     cut = [axis is not None for axis in one.partition.axes]
-    groups = _groups(timer, [sum(size for size, is_cut in zip(each, cut, strict=True) if is_cut) for each in sizes])
-    bounds, trip = BoundSet(Costs(Timer(one.unscheduled().problem))), loop.trip.constant or 0
-    waits = [_waits(bounds, one.rows, device) for device in range(len(timer.kinds))]
+    groups = _groups(decoder, [sum(size for size, is_cut in zip(each, cut, strict=True) if is_cut) for each in sizes])
+    bounds, trip = BoundSet(Costs(ScheduleDecoder(one.unscheduled().problem))), loop.trip.constant or 0
+    waits = [_waits(bounds, one.rows, device) for device in range(len(decoder.kinds))]
     best, low = by_one, loop_ticks
     while low < best:
         high = max(low + trip, low * (STEP + 1) // STEP)
@@ -125,26 +125,26 @@ def reads_at_home(task: PhaseTask) -> bool:
     return task.home and not task.rows
 
 
-def _ticks_on_one_device(timer: Timer, device: int, table: Ticks, sizes: Sequence[Sequence[int]]) -> int:
+def _ticks_on_one_device(decoder: ScheduleDecoder, device: int, table: Ticks, sizes: Sequence[Sequence[int]]) -> int:
     """Ticks of the loop on one device, with its way."""
-    moved = [(sum(size), ends) for size, ends in zip(sizes, ((timer.home, device), (device, timer.home)), strict=True)]
+    moved = [(sum(size), ends) for size, ends in zip(sizes, ((decoder.home, device), (device, decoder.home)), strict=True)]
     total = table.at(1)
     for size, ends in moved:
-        path = timer.routes.path(*ends) if device != timer.home and size else ()
-        total += sum(timer.problem.links[hop.link].occupied(size) + hop.latency for hop in path or ())
+        path = decoder.routes.path(*ends) if device != decoder.home and size else ()
+        total += sum(decoder.problem.links[hop.link].occupied(size) + hop.latency for hop in path or ())
     return total
 
 
-def _groups(timer: Timer, sizes: Sequence[int]) -> list[_LoopRoundTrip]:
+def _groups(decoder: ScheduleDecoder, sizes: Sequence[int]) -> list[_LoopRoundTrip]:
     """Home, and the other devices by the channels that lead there and back."""
-    routes: dict[object, _LoopRoundTrip] = {timer.home: _LoopRoundTrip(Fraction(0), 0, [timer.home])}
-    for device in range(len(timer.kinds)):
-        if device == timer.home:
+    routes: dict[object, _LoopRoundTrip] = {decoder.home: _LoopRoundTrip(Fraction(0), 0, [decoder.home])}
+    for device in range(len(decoder.kinds)):
+        if device == decoder.home:
             continue
-        hops = [timer.routes.path(*ends) or () for ends in ((timer.home, device), (device, timer.home))]
+        hops = [decoder.routes.path(*ends) or () for ends in ((decoder.home, device), (device, decoder.home))]
         used = [hop for path, size in zip(hops, sizes, strict=True) if size for hop in path]
         rates = [
-            (timer.problem.links[hop.link].bytes_per_tick, size) for path, size in zip(hops, sizes, strict=True) for hop in path
+            (decoder.problem.links[hop.link].bytes_per_tick, size) for path, size in zip(hops, sizes, strict=True) for hop in path
         ]
         each = sum((size / rate for rate, size in rates if rate is not None), Fraction(0))
         route, channels = _LoopRoundTrip(each, sum(hop.latency for hop in used)), tuple(hop.channel for hop in used)
@@ -156,21 +156,23 @@ def _groups(timer: Timer, sizes: Sequence[int]) -> list[_LoopRoundTrip]:
 
 def _rows(bounds: BoundSet, waits: Mapping[int, int], device: int, time: int, rows: int) -> int:
     """At least as many rows as a device can have for a turn to end in a time, another device having one."""
-    return min((bounds.timer.most(p, device, time - wait) if time >= wait else 0 for p, wait in waits.items()), default=rows)
+    return min(
+        (bounds.decoder.max_rows_within(p, device, time - wait) if time >= wait else 0 for p, wait in waits.items()), default=rows
+    )
 
 
 def _waits(bounds: BoundSet, rows: int, device: int) -> dict[int, int]:
     """By phase that has the rows of a mode: ticks of a turn in which its shard on a device does not run.  What reads rows beside
     its own gets some from another device."""
-    timer, kind = bounds.timer, bounds.costs.class_of[device]
-    paths = [path for near in range(len(timer.kinds)) if near != device and (path := timer.routes.path(near, device))]
-    travel = min((sum(hop.latency for hop in path) for path in paths), default=0) + (timer.syncs[device] if paths else 0)
+    decoder, kind = bounds.decoder, bounds.costs.class_of[device]
+    paths = [path for near in range(len(decoder.kinds)) if near != device and (path := decoder.routes.path(near, device))]
+    travel = min((sum(hop.latency for hop in path) for path in paths), default=0) + (decoder.syncs[device] if paths else 0)
     waits = {}
     for p, task in enumerate(bounds.phases):
         if task.rows != rows or kind not in bounds.heads[p]:
             continue
-        sources = [(edge, bounds.phases[timer.sources[edge]]) for edge in timer.incoming[p] if timer.delays[edge] is None]
-        halo = any(timer.problem.edges[edge].halo and source.rows > 1 and not source.is_gathered for edge, source in sources)
+        sources = [(edge, bounds.phases[decoder.sources[edge]]) for edge in decoder.incoming[p] if decoder.delays[edge] is None]
+        halo = any(decoder.problem.edges[edge].halo and source.rows > 1 and not source.is_gathered for edge, source in sources)
         waits[p] = max(bounds.heads[p][kind], travel if halo else 0) + bounds.tail_with_combine(p, kind)
     return waits
 
@@ -194,48 +196,53 @@ Planner: TypeAlias = Callable[[Problem, Budget], Answer]
 
 
 def plan_distributed_loops(
-    program: ProgramProblem, answer: Answer, setting: CostContext, former: ProblemFactory, budget: Budget, planner: Planner,
+    program: ProgramProblem,
+    answer: Answer,
+    context: CostContext,
+    build_problem: ProblemFactory,
+    budget: Budget,
+    planner: Planner,
     every: Sequence[ProgramProblem],
-) -> tuple[ProgramProblem, Answer]:  # fmt: skip
+) -> tuple[ProgramProblem, Answer]:
     """The better of the program as it was planned, and with loops that several devices run together.
 
     `every`: the forms of the program's branches, or what all of them do at least; what is said of all plans holds for them."""
-    problem, options = program.problem, _options(program, setting)
-    if not options and not any(_options(form, setting) for form in every):
+    problem, options = program.problem, _options(program, context)
+    if not options and not any(_options(form, context) for form in every):
         return program, answer
     chosen: dict[PhaseId, DistributedLoop] = {}
     best, of = answer, program
     for loop_index, templates in options.items():
         alone = None if answer.schedule is None else min(table.at(1) for table in problem.phases[loop_index].ticks.values())
-        for gang in _best_candidates(templates, problem, alone):
-            form = former({**chosen, gang.loop.id: gang})
+        for distributed in _best_candidates(templates, problem, alone):
+            form = build_problem({**chosen, distributed.loop.id: distributed})
             tried = planner(form.problem, FAST)
             if tried.schedule is not None and (best.schedule is None or tried.values < best.values):
                 best, of = tried, form
-        chosen = {gang.loop.id: gang for gang in of.distributed_loops.values()}
+        chosen = {distributed.loop.id: distributed for distributed in of.distributed_loops.values()}
     if chosen and budget != FAST:
         again = planner(of.problem, budget)
         if again.schedule is not None and best.schedule is not None and again.values <= best.values:
             best = again
     if best.schedule is None:
-        return _without_plan(every, setting, planner)
-    bound = min(bound_with_distributed_loops(every, setting) or 0, best.values[0])
+        return _without_plan(every, context, planner)
+    bound = min(bound_with_distributed_loops(every, context) or 0, best.values[0])
     status = Status.OPTIMAL if bound == best.values[0] else Status.GAP
     proof = BoundCertificate("bound" if bound else "none", bound)
     return of, replace(best, status=status, lower_bound=bound, proof=proof, baselines=answer.baselines or best.baselines)
 
 
-def _without_plan(forms: Sequence[ProgramProblem], setting: CostContext, planner: Planner) -> tuple[ProgramProblem, Answer]:
+def _without_plan(forms: Sequence[ProgramProblem], context: CostContext, planner: Planner) -> tuple[ProgramProblem, Answer]:
     """What is certain where no plan was found: what is short of memory beside the loops, or a conflict that the program has with
     shorter loops too."""
     from ..search.portfolio import explained
 
-    conflicts = [(form, _conflict_beside_loops(form, _options(form, setting))) for form in forms]
+    conflicts = [(form, _conflict_beside_loops(form, _options(form, context))) for form in forms]
     if all(conflict is not None for _, conflict in conflicts):
         form, conflict = conflicts[0]
         answer = Answer(Status.IMPOSSIBLE, None, 0, (), BoundCertificate("none", 0), conflict=conflict)
         return form, explained(form.problem, answer)
-    eased = [replace(form, problem=_relaxed_program(form, _options(form, setting))[0]) for form in forms]
+    eased = [replace(form, problem=_relaxed_program(form, _options(form, context))[0]) for form in forms]
     answers = [(program, planner(program.problem, FAST)) for program in eased]
     unsure = [program for program, answer in answers if answer.status is not Status.IMPOSSIBLE]
     if unsure:
@@ -254,21 +261,21 @@ def _conflict_beside_loops(program: ProgramProblem, options: Mapping[int, object
     return memory_conflict(replace(others, chunks=program.problem.chunks))
 
 
-def bound_with_distributed_loops(forms: Sequence[ProgramProblem], setting: CostContext) -> int | None:
+def bound_with_distributed_loops(forms: Sequence[ProgramProblem], context: CostContext) -> int | None:
     """The bound of every way to plan the program; None where it has no loops that could be run together."""
-    options = [_options(form, setting) for form in forms]
+    options = [_options(form, context) for form in forms]
     return min(map(_bound, forms, options)) if any(options) else None
 
 
-def distributable_loops(program: ProgramProblem, setting: CostContext) -> tuple[PhaseId, ...]:
+def distributable_loops(program: ProgramProblem, context: CostContext) -> tuple[PhaseId, ...]:
     """The loops whose iterations several devices may share."""
-    return tuple(sorted(program.phases[loop_index].id for loop_index in _options(program, setting)))
+    return tuple(sorted(program.phases[loop_index].id for loop_index in _options(program, context)))
 
 
-def _options(program: ProgramProblem, setting: CostContext) -> dict[int, list[IterationTemplate]]:
+def _options(program: ProgramProblem, context: CostContext) -> dict[int, list[IterationTemplate]]:
     """The turns of loops that could be run together, by the places of the loops."""
     templates_of = {
-        loop_index: _iteration_templates(program.bound, program.phases[loop_index], setting) for loop_index in _loops(program)
+        loop_index: _iteration_templates(program.bound, program.phases[loop_index], context) for loop_index in _loops(program)
     }
     return {loop_index: turnings for loop_index, turnings in templates_of.items() if turnings}
 
@@ -297,10 +304,10 @@ def _mentioned_phases(directive: object) -> Iterator[int]:
 # ----------------------------------------------------------------------------------------- candidates
 
 
-def _iteration_templates(bound: BoundGraph, loop: object, setting: CostContext) -> list[IterationTemplate]:
+def _iteration_templates(bound: BoundGraph, loop: object, context: CostContext) -> list[IterationTemplate]:
     """The turns of a loop, by the axes that its states may be cut along."""
     assert isinstance(loop, Loop)
-    templates = (iteration_template(bound, loop, axes, setting) for axes in _axes(bound, loop))
+    templates = (iteration_template(bound, loop, axes, context) for axes in _axes(bound, loop))
     return [one for one in templates if one is not None]
 
 
@@ -326,9 +333,12 @@ def _best_candidates(templates: Sequence[IterationTemplate], problem: Problem, a
                 longest = max(one.device_ticks(names[device], rows) or 0 for device, rows in mode)
                 tried += [(longest, number, one, ordered) for ordered in _orders(mode, int(problem.home))]
     tried.sort(key=lambda item: (item[0], item[1], len(item[3]), item[3]))
-    gangs = (_fit_to_memory(one, problem, mode) for _, _, one, mode in tried[:MOST_TRIED])
-    ranked = sorted((gang for gang in gangs if gang is not None), key=lambda gang: (gang.ticks, len(gang.mode)))
-    return [gang for gang in ranked if alone is None or gang.ticks < alone][:MOST_PLANNED]
+    distributed_loops = (_fit_to_memory(one, problem, mode) for _, _, one, mode in tried[:MOST_TRIED])
+    ranked = sorted(
+        (distributed for distributed in distributed_loops if distributed is not None),
+        key=lambda distributed: (distributed.ticks, len(distributed.mode)),
+    )
+    return [distributed for distributed in ranked if alone is None or distributed.ticks < alone][:MOST_PLANNED]
 
 
 def _orders(mode: Mode, home: int) -> list[Mode]:
@@ -391,22 +401,22 @@ def _row_distribution(one: IterationTemplate, problem: Problem, devices: Sequenc
 
 def _fit_to_memory(one: IterationTemplate, problem: Problem, mode: Mode) -> DistributedLoop | None:
     """The loop on these devices, with fewer rows where one has too little memory."""
-    caps = Timer(problem).caps
+    caps = ScheduleDecoder(problem).memory_limits
     limits: dict[int, int] = {}
     for _ in range(MEMORY_ROUNDS):
-        gang = distributed_loop_of(one, mode)
-        if gang is None:
+        distributed = distributed_loop_of(one, mode)
+        if distributed is None:
             return None
         short = {
             device: rows
             for device, rows in mode
-            if (cap := caps[device]) is not None and _bytes_held(gang, device, rows, one) > cap
+            if (cap := caps[device]) is not None and _bytes_held(distributed, device, rows, one) > cap
         }
         if not short:
-            return gang
+            return distributed
         for device, rows in short.items():
             cap = max(0, (caps[device] or 0) - ROUNDING_RESERVE)
-            limits[device] = min(rows - 1, rows * cap // max(1, _bytes_held(gang, device, rows, one)))
+            limits[device] = min(rows - 1, rows * cap // max(1, _bytes_held(distributed, device, rows, one)))
         again = _row_distribution(one, problem, [device for device, _ in mode], limits)
         if again is None or not all(limit > 0 for limit in limits.values()):
             return None
@@ -415,18 +425,18 @@ def _fit_to_memory(one: IterationTemplate, problem: Problem, mode: Mode) -> Dist
     return None
 
 
-def _bytes_held(gang: DistributedLoop, device: int, rows: int, one: IterationTemplate) -> int:
+def _bytes_held(distributed: DistributedLoop, device: int, rows: int, one: IterationTemplate) -> int:
     """About the bytes on a device while the loop runs: what it reads of what is around it, and the turn's own."""
     types = one.bound.graph.types
     total = 0
-    for value in gang.outer_values:
+    for value in distributed.outer_values:
         shape = [size.constant or 0 for size in types[value].shape]
         size = prod(shape) * types[value].element.kind.bytes
-        need = gang.access(value, gang.body.cuts.axis_of.get(value, 0))
+        need = distributed.access(value, distributed.body.cuts.axis_of.get(value, 0))
         if isinstance(need, AlignedRows):
-            size = min(size, -(-size * rows // gang.rows))
+            size = min(size, -(-size * rows // distributed.rows))
         total += rounded_to_alignment(size)
-    return total + gang.peak(device)
+    return total + distributed.peak(device)
 
 
 # ---------------------------------------------------------------------------------------------- bound of programs with loops
@@ -435,14 +445,14 @@ def _bytes_held(gang: DistributedLoop, device: int, rows: int, one: IterationTem
 def _bound(program: ProgramProblem, options: Mapping[int, Sequence[IterationTemplate]]) -> int:
     """Of the first objective.  See Note [Bound].  Energy: no loop runs together, or some device works beside home in one."""
     eased, longer = _relaxed_program(program, options)
-    costs = Costs(Timer(eased))
+    costs = Costs(ScheduleDecoder(eased))
     if not all(costs.allowed):
         return 0
     phases = tuple(longer.get(p, task) for p, task in enumerate(eased.phases))
     moved = replace(
         eased, phases=phases, directives=tuple(one for one in eased.directives if _holds_with_transfers(one, program, options))
     )
-    shortest = max(best_bound(BoundSet(costs)).ticks, BoundSet(Costs(Timer(moved))).path.ticks)
+    shortest = max(best_bound(BoundSet(costs)).ticks, BoundSet(Costs(ScheduleDecoder(moved))).path.ticks)
     objective = eased.objectives[0]
     if objective is Objective.LATENCY:
         return shortest
@@ -510,7 +520,7 @@ def _iterations_bound(one: IterationTemplate) -> int:
     problem = one.unscheduled().problem
     apart = {int(edge.target) for edge in problem.edges if edge.only is not None}
     tasks = tuple(task if task.rows or p in apart else replace(task, home=True) for p, task in enumerate(problem.phases))
-    costs = Costs(Timer(replace(problem, phases=tasks)))
+    costs = Costs(ScheduleDecoder(replace(problem, phases=tasks)))
     if not all(costs.allowed):
         return 1
     bounds = BoundSet(costs)

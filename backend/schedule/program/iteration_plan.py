@@ -48,8 +48,8 @@ from ..problem import (
 from ..program_facts.partitioning import Cut, cuts_of, shape_of
 from ..search.branch_forms import plan_selects
 from ..search.strategy import FAST, Budget
-from ..solution import Answer, Decisions, Mode, Queueing, Sending, Status
-from ..timeline.serial_sgs import Timer
+from ..solution import Answer, Decisions, InsertionPolicy, Mode, Status, TransferPolicy
+from ..timeline.serial_sgs import ScheduleDecoder
 from .axis_choice import AxisChoice, FixedAxis, choose_cuts
 from .distributed_loop import CostContext, DistributedLoop, PlannedIteration, ProgramProblem
 from .plan_from_schedule import sub_plan_of
@@ -105,23 +105,23 @@ class IterationTemplate:
         return total
 
 
-def iteration_template(bound: BoundGraph, loop: Loop, axes: StateAxes, setting: CostContext) -> IterationTemplate | None:
+def iteration_template(bound: BoundGraph, loop: Loop, axes: StateAxes, context: CostContext) -> IterationTemplate | None:
     """The turn of a loop whose states are cut along these axes; None: there is nothing to deal out."""
     iteration = iteration_of(bound, loop, axes)
     cuts, rows = _iteration_axes(iteration)
     if rows < 2:
         return None
     return IterationTemplate(
-        bound, LoopPartition(loop.id, axes), iteration, cuts, rows, setting, _tables(iteration, cuts, setting)
+        bound, LoopPartition(loop.id, axes), iteration, cuts, rows, context, _tables(iteration, cuts, context)
     )
 
 
-def _tables(iteration: LoopIteration, cuts: AxisChoice, setting: CostContext) -> tuple[Mapping[str, Ticks | None], ...]:
+def _tables(iteration: LoopIteration, cuts: AxisChoice, context: CostContext) -> tuple[Mapping[str, Ticks | None], ...]:
     """By phase and class; the entries have the states already."""
     return tuple(
         {
-            group.kind: Ticks(((1, 0),)) if index < len(iteration.axes) else setting.ticks(phase, group, cut, iteration.bound)
-            for group in setting.groups
+            group.kind: Ticks(((1, 0),)) if index < len(iteration.axes) else context.ticks(phase, group, cut, iteration.bound)
+            for group in context.groups
         }
         for index, (phase, cut) in enumerate(zip(iteration.bound.graph.phases, cuts.cut_of, strict=True))
     )
@@ -138,19 +138,21 @@ def distributed_loop_of(one: IterationTemplate, mode: Mode) -> DistributedLoop |
 
 def gather_iteration(one: IterationTemplate) -> PlannedIteration:
     """What follows the last turn, its schedule still to come."""
-    setting, last = one.context, exit_graph(one.bound, one.iteration.loop, one.iteration)
+    context, last = one.context, exit_graph(one.bound, one.iteration.loop, one.iteration)
     forced = {phase.id: FixedAxis(None) for phase in last.bound.graph.phases} | _fixed_axes(last, {})
     cuts = choose_cuts(last.bound.graph, forced)
     unsplit = replace(cuts, cut_of=(None,) * len(cuts.cut_of))
-    return PlannedIteration(last, iteration_problem(last, cuts, _tables(last, unsplit, setting), setting))
+    return PlannedIteration(last, iteration_problem(last, cuts, _tables(last, unsplit, context), context))
 
 
 def _planned_iteration(empty: PlannedIteration, mode: Mode) -> PlannedIteration | None:
     """The schedule of a turn in which all that is cut is in the proportion of the mode."""
     iteration, problem = empty.iteration, empty.problem
     modes = _modes(problem, mode)
-    timer, order = Timer(problem), tuple(range(len(modes)))
-    schedules = [timer.lay_out(Decisions(modes, order, queueing, sending)) for queueing in Queueing for sending in Sending]
+    decoder, order = ScheduleDecoder(problem), tuple(range(len(modes)))
+    schedules = [
+        decoder.decode(Decisions(modes, order, queueing, sending)) for queueing in InsertionPolicy for sending in TransferPolicy
+    ]
     best = min((one for one in schedules if one is not None), key=lambda schedule: schedule.makespan, default=None)
     if best is None:
         return None
@@ -186,11 +188,11 @@ def _owner(mode: Mode, row: int) -> int:
 def _fixed_axes(iteration: LoopIteration, makers: Mapping[ValueId, Phase]) -> dict[PhaseId, FixedAxis]:
     """What the placement of the states says of the phases that have and make them, and of those that take edges."""
     types = iteration.bound.graph.types
-    given: dict[PhaseId, FixedAxis] = {}
+    fixed: dict[PhaseId, FixedAxis] = {}
     for phase, axis in zip(iteration.bound.graph.phases, iteration.axes, strict=False):
         (value,) = traverse.results(phase)
         shape = shape_of(value, types) or ()
-        given[phase.id] = FixedAxis(None if axis is None else Cut(axis, shape[axis]), {value: axis or 0})
+        fixed[phase.id] = FixedAxis(None if axis is None else Cut(axis, shape[axis]), {value: axis or 0})
     for value, axis in zip(iteration.next, iteration.axes, strict=True):
         maker = makers.get(value)
         if maker is None:
@@ -198,28 +200,28 @@ def _fixed_axes(iteration: LoopIteration, makers: Mapping[ValueId, Phase]) -> di
         shape = shape_of(value, types) or ()
         others = [cut for cut in cuts_of(maker, types) if cut.combines] if axis is None else []
         cut = min(others, key=lambda cut: cut.axis, default=None) if axis is None else Cut(axis, shape[axis])
-        given[maker.id] = FixedAxis(cut, {} if cut is None or cut.combines else dict.fromkeys(traverse.results(maker), axis or 0))
-    if iteration.stop is not None and iteration.stop in makers and makers[iteration.stop].id not in given:
+        fixed[maker.id] = FixedAxis(cut, {} if cut is None or cut.combines else dict.fromkeys(traverse.results(maker), axis or 0))
+    if iteration.stop is not None and iteration.stop in makers and makers[iteration.stop].id not in fixed:
         maker = makers[iteration.stop]
-        given[maker.id] = FixedAxis(next((cut for cut in cuts_of(maker, types) if cut.combines), None))
-    return given
+        fixed[maker.id] = FixedAxis(next((cut for cut in cuts_of(maker, types) if cut.combines), None))
+    return fixed
 
 
 def _iteration_axes(iteration: LoopIteration) -> tuple[AxisChoice, int]:
     """The cuts of the phases of a turn, and the rows that a mode deals out: those of the states, or of what is longest."""
     graph = iteration.bound.graph
     makers = {value: phase for phase in graph.phases for value in traverse.results(phase)}
-    given = _fixed_axes(iteration, makers)
-    given |= {phase.id: FixedAxis(None) for phase in graph.phases if phase.id in iteration.wraparounds}
+    fixed = _fixed_axes(iteration, makers)
+    fixed |= {phase.id: FixedAxis(None) for phase in graph.phases if phase.id in iteration.wraparounds}
     outside = [value for phase in graph.phases for value in traverse.uses(phase) if value not in makers]
-    cuts = choose_cuts(graph, given, outside)
+    cuts = choose_cuts(graph, fixed, outside)
     sizes = [cut.size for cut in cuts.cut_of[: len(iteration.axes)] if cut is not None]
     rows = sizes[0] if sizes else max((cut.size for cut in cuts.cut_of if cut is not None), default=0)
     small = {p.id: FixedAxis(None) for p, cut in zip(graph.phases, cuts.cut_of,
         strict=True) if cut is not None and 2 * cut.size < rows}
     if not small:
         return cuts, rows
-    return choose_cuts(graph, given | small, outside), rows
+    return choose_cuts(graph, fixed | small, outside), rows
 
 
 # ---------------------------------------------------------------------------------------------------- branches
@@ -251,25 +253,25 @@ def with_speculated(bound: BoundGraph, chosen: Iterable[PhaseId]) -> BoundGraph:
     return replace(bound, graph=hoist_arms(bound.graph, frozenset(chosen)))
 
 
-def plan_forms(bound: BoundGraph, former: ProblemFactory, budget: Budget, plan: Planner) -> BranchForm:
+def plan_forms(bound: BoundGraph, build_problem: ProblemFactory, budget: Budget, plan: Planner) -> BranchForm:
     """The best form of the program's branches with its plan."""
     branches = speculable_branches(bound.graph)
     if not branches:
-        program = former(bound)
+        program = build_problem(bound)
         return BranchForm(program, plan(program.problem, budget))
-    full = former(with_speculated(bound, branches))
+    full = build_problem(with_speculated(bound, branches))
     stated = replace(full.problem, selects=selects_of(bound, full, branches))
     forms: dict[int, tuple[ProgramProblem, tuple[PhaseId, ...]]] = {}
 
     def form(late: frozenset[int]) -> Problem:
         chosen = set(branches) - {branches[index] for index in late}
-        program = former(with_speculated(bound, chosen))
+        program = build_problem(with_speculated(bound, chosen))
         forms[id(program.problem)] = program, speculated_branches(bound.graph, chosen)
         return program.problem
 
     planned = plan_selects(stated, budget, plan, form, MOST_TOGETHER, FAST)
     if len(branches) > MOST_TOGETHER and full.problem.objectives[:1] == (Objective.LATENCY,):
-        planned = replace(planned, answer=_bounded(planned.answer, plan(relaxed(bound, former), FAST)))
+        planned = replace(planned, answer=_bounded(planned.answer, plan(relaxed(bound, build_problem), FAST)))
     program, apart = forms[id(planned.problem)]
     places = tuple(PhaseIndex(index) for index, phase in enumerate(program.phases) if phase.id in apart)
     return BranchForm(program, replace(planned.answer, speculated=places))
@@ -284,12 +286,12 @@ def _bounded(answer: Answer, least: Answer) -> Answer:
     return replace(answer, status=status, lower_bound=bound, proof=replace(answer.proof, method="bound", lower_bound=bound))
 
 
-def relaxed(bound: BoundGraph, former: ProblemFactory) -> Problem:
+def relaxed(bound: BoundGraph, build_problem: ProblemFactory) -> Problem:
     """What every form does at least: no arms, and of each branch the choice when its condition is there.
 
     A schedule of any form, without the steps of arms, is one of this problem; so its bounds are bounds of all."""
     branches = speculable_branches(bound.graph)
-    late, full = former(bound), former(with_speculated(bound, branches))
+    late, full = build_problem(bound), build_problem(with_speculated(bound, branches))
     chosen = {phase.id: task for phase, task in zip(full.phases, full.problem.phases, strict=True) if phase.id in branches}
     phases = tuple(chosen.get(phase.id, task) for phase, task in zip(late.phases, late.problem.phases, strict=True))
     conditions = {

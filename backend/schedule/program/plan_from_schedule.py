@@ -53,7 +53,7 @@ from ..problem import Keep, devices_named
 from ..program_facts.partitioning import MAX_READER_PAIRS, full_box, is_inside, boxes_overlap, operand_boxes, reads_of, regions_of
 from ..program_facts.scratch_memory import Numbers, first_fit, rounded_to_alignment
 from ..single_device import describe_phase, step_of
-from ..solution import Answer, Placed, QueueKind, Schedule, Shard, Synchronisation, Transfer
+from ..solution import Answer, QueueKind, Schedule, ScheduledStep, Shard, Synchronisation, Transfer
 from ..timeline.fence_insertion import synchronise
 from .distributed_loop import Boxes, DistributedLoop, ProgramProblem
 from .problem_from_program import cuts_in
@@ -125,8 +125,8 @@ def peaks_of(
     for shard in schedule.shards:
         task = program.problem.phases[shard.phase]
         size = rounded_to_alignment(-(-task.scratch * (shard.stop - shard.first) // task.units))
-        if task.together is not None:
-            size = next(out_of_device for (d, _), out_of_device in zip(task.together.mode, task.together.scratch,
+        if task.distributed is not None:
+            size = next(out_of_device for (d, _), out_of_device in zip(task.distributed.mode, task.distributed.scratch,
                 strict=True) if d == shard.device)
         size += assembled.get(shard, 0)
         changes[int(shard.device)] += [(shard.start, size), (shard.end, -size)]
@@ -172,35 +172,37 @@ def _peak(changes: Sequence[tuple[int, int]]) -> int:
 # The loop stands in home's queue, or in that of its first device; every queue of its body that is another's has a step that joins
 # it, those of channels before whatever they carry later.
 
-def loop_step(gang: DistributedLoop, shard: Shard, home: int) -> LoopStep | JoinStep:
+def loop_step(distributed: DistributedLoop, shard: Shard, home: int) -> LoopStep | JoinStep:
     """The step of a device that takes part."""
-    devices = [device for device, _ in gang.mode]
+    devices = [device for device, _ in distributed.mode]
     first = home if home in devices else devices[0]
     rows = shard.first, shard.stop
     if shard.device != first:
-        return JoinStep(gang.loop.id, rows, shard.start, shard.end)
-    leave = None if gang.epilogue is None else gang.epilogue.plan
-    return LoopStep(gang.loop.id, gang.body.plan, None, shard.start, shard.end, rows, leave, gang.first_run_overhead)
+        return JoinStep(distributed.loop.id, rows, shard.start, shard.end)
+    leave = None if distributed.epilogue is None else distributed.epilogue.plan
+    return LoopStep(
+        distributed.loop.id, distributed.body.plan, None, shard.start, shard.end, rows, leave, distributed.first_run_overhead
+    )
 
 
 def with_joins(queues: Sequence[Queue], program: ProgramProblem, schedule: Schedule) -> tuple[Queue, ...]:
     """The queues, with the channels of loops that devices run together joined to them."""
     steps_of = {(queue.device, queue.kind): list(queue.steps) for queue in queues}
-    for p, gang in program.distributed_loops.items():
+    for p, distributed in program.distributed_loops.items():
         shard = next(shard for shard in schedule.shards if shard.phase == p)
-        join = JoinStep(gang.loop.id, None, shard.start, shard.end)
-        for name in channels_of(gang):
+        join = JoinStep(distributed.loop.id, None, shard.start, shard.end)
+        for name in channels_of(distributed):
             steps = steps_of.setdefault((name, QueueKind.COPY), [])
             steps.insert(_join_position(steps, shard.start), join)
     return tuple(Queue(device, kind, tuple(steps)) for (device, kind), steps in steps_of.items())
 
 
-def needed_around(gang: DistributedLoop, device: int) -> dict[ValueId, list[Box | None]]:
+def needed_around(distributed: DistributedLoop, device: int) -> dict[ValueId, list[Box | None]]:
     """What a device reads, in a turn, of what is around the loop."""
-    iteration, schedule = gang.body.iteration, gang.body.schedule
+    iteration, schedule = distributed.body.iteration, distributed.body.schedule
     graph = iteration.bound.graph
-    boxes = Boxes(gang.body.program, schedule.shards)
-    around = set(gang.outer_values)
+    boxes = Boxes(distributed.body.program, schedule.shards)
+    around = set(distributed.outer_values)
     boxes_needed: dict[ValueId, list[Box | None]] = defaultdict(list)
     for shard in schedule.shards:
         if shard.device != device:
@@ -215,9 +217,9 @@ def needed_around(gang: DistributedLoop, device: int) -> dict[ValueId, list[Box 
     return boxes_needed
 
 
-def channels_of(gang: DistributedLoop) -> list[DeviceId]:
+def channels_of(distributed: DistributedLoop) -> list[DeviceId]:
     """The channels that transfers of a loop take."""
-    return sorted({queue.device for one in gang.plans for queue in one.plan.queues if queue.kind is QueueKind.COPY})
+    return sorted({queue.device for one in distributed.plans for queue in one.plan.queues if queue.kind is QueueKind.COPY})
 
 
 def _join_position(steps: Sequence[Step], start: int) -> int:
@@ -277,7 +279,7 @@ class _PlanWriter:
             describe_phase(phase, graph, self.numbers, home) for phase in traverse.all_phases(graph) if phase.id not in known
         )
         profile = self.program.profile
-        spread = tuple(gang.partition for _, gang in sorted(self.program.distributed_loops.items()))
+        spread = tuple(distributed.partition for _, distributed in sorted(self.program.distributed_loops.items()))
         return ExecutionPlan(
             texts,
             tuple(sorted((v.name, n) for v, n in bound.sizes.items())),
@@ -329,8 +331,8 @@ class _PlanWriter:
 
     def loop_phases(self, home: DeviceId) -> Iterator[PlannedPhase]:
         """The phases of loops that devices run together, as they run them."""
-        for gang in self.program.distributed_loops.values():
-            for one in (gang.body, gang.epilogue):
+        for distributed in self.program.distributed_loops.values():
+            for one in (distributed.body, distributed.epilogue):
                 if one is not None:
                     graph = one.iteration.bound.graph
                     yield from (describe_phase(phase, graph, self.numbers, home) for phase in graph.phases)
@@ -379,8 +381,8 @@ class _PlanWriter:
 
     def holds_no_output(self, shard: Shard) -> bool:
         """Does the shard take part in a phase whose results are all at home?"""
-        together = self.program.problem.phases[shard.phase].together
-        return together is not None and together.gathers and shard.device != self.program.problem.home
+        distributed = self.program.problem.phases[shard.phase].distributed
+        return distributed is not None and distributed.gathers and shard.device != self.program.problem.home
 
     def buffer_bytes(self, piece: PlannedBuffer) -> int:
         if piece.is_partial:
@@ -533,7 +535,7 @@ class _PlanWriter:
             queues.append(Queue(DeviceId(queue_of_steps.name), queue_of_steps.kind, tuple(steps)))
         return with_joins(queues, self.program, self.schedule)
 
-    def steps_of(self, step: Placed) -> Sequence[Step]:
+    def steps_of(self, step: ScheduledStep) -> Sequence[Step]:
         graph = self.program.bound.graph
         if isinstance(step, Transfer):
             return self.transfer_steps(step)

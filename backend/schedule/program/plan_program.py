@@ -51,7 +51,7 @@ from ..search.list_scheduling import baselines
 from ..search.strategy import DEFAULT, Budget, StrategyFailure, tolerate_failures
 from ..solution import Answer, Baseline, BoundCertificate, Conflict, Status
 from ..timeline.fence_insertion import synchronise
-from ..timeline.serial_sgs import Timer
+from ..timeline.serial_sgs import ScheduleDecoder
 from ..verify.judge import Rule
 from ..verify.plan_checks import check_plan
 from ..verify.schedule_checks import verify
@@ -128,80 +128,96 @@ def texts_of(core: Core) -> tuple[PlannedFile, ...]:
 
 
 def plan_program(
-    core: Core, bound: BoundGraph, profile: Profile, *, objectives: Sequence[Objective] = (), budget: Budget = DEFAULT,
-    planner: Planner | None = None, given: TicksOf | None = None, within: SearchDeadline | None = None, axes: Axes | None = None,
-) -> PlannedProgram:  # fmt: skip
+    core: Core,
+    bound: BoundGraph,
+    profile: Profile,
+    *,
+    objectives: Sequence[Objective] = (),
+    budget: Budget = DEFAULT,
+    planner: Planner | None = None,
+    ticks_of: TicksOf | None = None,
+    search_deadline: SearchDeadline | None = None,
+    axes: Axes | None = None,
+) -> PlannedProgram:
     """The plan of a bound program: the first of some attempts that both verifiers accept, the most ambitious first.
 
-    `objectives` go before those of its schedule blocks; `given`: ticks from elsewhere; `within`: a deadline for the search alone;
-    `axes`: along which phases are cut, where that is not to be chosen.
+    `objectives` go before those of its schedule blocks; `ticks_of`: ticks from elsewhere; `search_deadline`: a deadline for the
+    search alone; `axes`: along which phases are cut, where that is not to be chosen.
 
     Rejected: directives that mean nothing or cannot be obeyed.  Refused: SCH104.  RunFailed: E709, the solver was stopped."""
     warnings: tuple[Diagnostic, ...] = ()
 
-    def former(
-        form: BoundGraph, unaligned: frozenset[tuple[int, int]] = frozenset(), gangs: Mapping[PhaseId, DistributedLoop]
-        | None = None
+    def build_problem(
+        form: BoundGraph,
+        unaligned: frozenset[tuple[int, int]] = frozenset(),
+        distributed_loops: Mapping[PhaseId, DistributedLoop] | None = None,
     ) -> ProgramProblem:
         nonlocal warnings
         chunks = 1 if speculable_branches(bound.graph) else CHUNKS  # of several forms the bounds are compared
-        built = problem_of(form, profile, unaligned=unaligned, given=given, gangs=gangs, chunks=chunks, axes=axes)
+        built = problem_of(
+            form, profile, unaligned=unaligned, ticks_of=ticks_of, distributed_loops=distributed_loops, chunks=chunks, axes=axes
+        )
         program, warnings = with_directives(built, core, objectives, bound)
-        return program if within is None else within.constrain(program)
+        return program if search_deadline is None else search_deadline.constrain(program)
 
     best = planner or _best
     failures: list[StrategyFailure] = []
     formed: BranchForm | None = None
     with tolerate_failures("plan of every form", failures):
-        formed = plan_forms(bound, former, budget, best)
+        formed = plan_forms(bound, build_problem, budget, best)
     attempts: list[tuple[str, Callable[[], BranchForm]]] = []
     if formed is not None:
         given_form = formed
         if planner is None:
             attempts.append(
-                ("loops together", lambda: _with_distributed_loops(given_form, bound, former, profile, given, budget))
+                ("loops together", lambda: _with_distributed_loops(given_form, bound, build_problem, profile, ticks_of, budget))
             )
         attempts.append(("plan", lambda: given_form))
-    attempts.append(("plan without search", lambda: _without_search(former(bound))))
+    attempts.append(("plan without search", lambda: _without_search(build_problem(bound))))
     for name, attempt in attempts:
         with tolerate_failures(name, failures):
-            planned = _planned(attempt(), core, bound, former, budget, best, within)
+            planned = _planned(attempt(), core, bound, build_problem, budget, best, search_deadline)
             notes = (*planned.answer.failures, *map(str, failures))
             return replace(planned, diagnostics=(*warnings, *_failed(notes, core)))
     raise AssertionError("a plan that Rho made is wrong: " + "; ".join(map(str, failures[:4])))
 
 
 def _with_distributed_loops(
-    formed: BranchForm, bound: BoundGraph, former: ProblemFactory, profile: Profile, given: TicksOf | None, budget: Budget
-) -> BranchForm:  # fmt: skip
+    formed: BranchForm,
+    bound: BoundGraph,
+    build_problem: ProblemFactory,
+    profile: Profile,
+    ticks_of: TicksOf | None,
+    budget: Budget,
+) -> BranchForm:
     """With loops that several devices run together, where that is better."""
     bare = replace(formed.program, problem=replace(formed.program.problem, chunks=formed.answer.chunks))
 
-    every = _every_form(bound, former) if speculable_branches(bound.graph) else [bare]
+    every = _every_form(bound, build_problem) if speculable_branches(bound.graph) else [bare]
     program, answer = plan_distributed_loops(
         bare,
         formed.answer,
-        cost_context_of(bare, profile, given),
-        lambda gangs: former(bare.bound, gangs=gangs),
+        cost_context_of(bare, profile, ticks_of),
+        lambda distributed_loops: build_problem(bare.bound, distributed_loops=distributed_loops),
         budget,
         _best,
         every,
     )
-    program = replace(program, shared_loops=distributable_loops(bare, cost_context_of(bare, profile, given)))
+    program = replace(program, shared_loops=distributable_loops(bare, cost_context_of(bare, profile, ticks_of)))
     return BranchForm(program, replace(answer, speculated=formed.answer.speculated))
 
 
-def _every_form(bound: BoundGraph, former: Callable[[BoundGraph], ProgramProblem]) -> list[ProgramProblem]:
+def _every_form(bound: BoundGraph, build_problem: Callable[[BoundGraph], ProgramProblem]) -> list[ProgramProblem]:
     """Every form of a program's branches; what all of them do at least where they are too many."""
     if chosen := every_form(bound):
-        return [former(with_speculated(bound, one)) for one in chosen]
-    return [replace(former(bound), problem=relaxed(bound, former))]
+        return [build_problem(with_speculated(bound, one)) for one in chosen]
+    return [replace(build_problem(bound), problem=relaxed(bound, build_problem))]
 
 
 def _without_search(program: ProgramProblem) -> BranchForm:
     """The best baseline, in whole shards, of which no bound is known."""
     program = replace(program, problem=replace(program.problem, chunks=1))
-    costs = Costs(Timer(program.problem))
+    costs = Costs(ScheduleDecoder(program.problem))
     compared = baselines(costs)
     schedules = [one.schedule for one in compared if one.schedule is not None]
     if not schedules:
@@ -217,16 +233,16 @@ def _planned(
     formed: BranchForm,
     core: Core,
     bound: BoundGraph,
-    former: ProblemFactory,
+    build_problem: ProblemFactory,
     budget: Budget,
     best: Planner,
-    within: SearchDeadline | None = None,
+    search_deadline: SearchDeadline | None = None,
 ) -> PlannedProgram:
     """The plan of an answer, if both verifiers accept it.  AssertionError: they do not."""
     if formed.answer.schedule is None or formed.answer.status is Status.ABORTED:
         raise _without_plan(formed.answer, core, formed.program)
     known, floor = formed.answer, formed.answer.lower_bound
-    formed = formed if within is None else within.unconstrain(formed)
+    formed = formed if search_deadline is None else search_deadline.unconstrain(formed)
     program, answer = formed.program, formed.answer
     assert answer.schedule is not None
     texts = texts_of(core)
@@ -234,13 +250,15 @@ def _planned(
     faults = check_plan(plan, bound)
     if any(fault.code is Rule.V4 for fault in faults):
         places = frozenset((int(edge.source), int(edge.target)) for edge in program.problem.edges)
-        program = former(program.bound, places, {gang.loop.id: gang for gang in program.distributed_loops.values()})
+        program = build_problem(
+            program.bound, places, {distributed.loop.id: distributed for distributed in program.distributed_loops.values()}
+        )
         answer = replace(best(program.problem, budget), speculated=answer.speculated)
         if answer.schedule is None:
             raise _without_plan(replace(answer, status=Status.ABORTED), core, program)
         answer = _bounded_by(known, answer)  # plans whose operands are not wanted whole may be better than these
-        if within is not None:
-            formed = within.unconstrain(BranchForm(program, answer))
+        if search_deadline is not None:
+            formed = search_deadline.unconstrain(BranchForm(program, answer))
             program, answer = formed.program, formed.answer
         plan = plan_of(program, answer, texts)
         faults = check_plan(plan, bound)
@@ -472,16 +490,16 @@ def faults_of_stored(plan: ExecutionPlan, bound: BoundGraph, core: Core, profile
     try:
         axes = axes_in(plan)
         bare = problem_of(form, profile, axes=axes)
-        setting = cost_context_of(bare, profile)
-        gangs = distributed_loops_of(plan, bare, setting)
+        context = cost_context_of(bare, profile)
+        distributed_loops = distributed_loops_of(plan, bare, context)
         compared, _ = with_directives(bare, core, _objectives(plan), bound)
         chunks = min(CHUNKS, chunks_of_bound(plan))
-        built = problem_of(form, profile, gangs=gangs, chunks=chunks, axes=axes)
+        built = problem_of(form, profile, distributed_loops=distributed_loops, chunks=chunks, axes=axes)
         program, _ = with_directives(built, core, _objectives(plan), bound)
-        program = replace(program, shared_loops=distributable_loops(compared, setting) if plan.space.dealt else ())
+        program = replace(program, shared_loops=distributable_loops(compared, context) if plan.space.dealt else ())
         answer = answer_of(plan, program)
-        wrong = [*iteration_faults(gangs), *_violations(program, answer)]
-        return wrong or [*description_faults(plan, program, answer, compared), *iteration_memory_faults(gangs)]
+        wrong = [*iteration_faults(distributed_loops), *_violations(program, answer)]
+        return wrong or [*description_faults(plan, program, answer, compared), *iteration_memory_faults(distributed_loops)]
     except PlanMismatch as problem:
         return [f"V1: {problem}"]
 
@@ -494,15 +512,15 @@ def plan_is_reproved(plan: ExecutionPlan, bound: BoundGraph, core: Core, profile
 
     bound = replace(bound, stores=stored_on(plan, bound))
 
-    def former(form: BoundGraph) -> ProgramProblem:
+    def build_problem(form: BoundGraph) -> ProgramProblem:
         built = problem_of(form, profile, chunks=min(CHUNKS, chunks_of_bound(plan)), axes=axes_in(plan))
         return with_directives(built, core, _objectives(plan), bound)[0]
 
     def formed(chosen: tuple[PhaseId, ...]) -> ProgramProblem:
-        return former(with_speculated(bound, chosen))
+        return build_problem(with_speculated(bound, chosen))
 
     program = formed(plan.speculated)
-    every = _every_form(bound, former) if speculable_branches(bound.graph) else [program]
+    every = _every_form(bound, build_problem) if speculable_branches(bound.graph) else [program]
     said = bound_with_distributed_loops(every, cost_context_of(program, profile))
     if said is not None:
         return plan.prediction is not None and plan.prediction.lower_bound <= max(said, 0)
@@ -511,7 +529,7 @@ def plan_is_reproved(plan: ExecutionPlan, bound: BoundGraph, core: Core, profile
         return False
     others = [formed(chosen).problem for chosen in every_form(bound) if chosen != plan.speculated]
     if not every_form(bound):
-        others = [relaxed(bound, former)]
+        others = [relaxed(bound, build_problem)]
     if program.problem.objectives[:1] != (Objective.LATENCY,):
         return not others or answer.lower_bound == 0
     return all(bound_is_confirmed(other, answer.lower_bound, SolverSteps(STEPS)) for other in others)
@@ -566,8 +584,8 @@ def pareto_front_of(
     core: Core, bound: BoundGraph, profile: Profile, objective: Objective, *, count: int = 8, budget: Budget = DEFAULT
 ) -> ParetoFront:  # fmt: skip
     """At most `count` plans.  See Note [Epsilon constraint].  Raises as `plan_program`."""
-    def planned(first: Objective, second: Objective, within: SearchDeadline | None = None) -> PlannedProgram:
-        return plan_program(core, bound, profile, objectives=(first, second), budget=budget, within=within)
+    def planned(first: Objective, second: Objective, search_deadline: SearchDeadline | None = None) -> PlannedProgram:
+        return plan_program(core, bound, profile, objectives=(first, second), budget=budget, search_deadline=search_deadline)
 
     quickest = planned(Objective.LATENCY, objective)
     cheapest = planned(objective, Objective.LATENCY)
@@ -636,7 +654,9 @@ def plan_within_deadline(
     schedule = free.answer.schedule
     if schedule is not None and schedule.makespan * free.program.problem.tick_ns <= ns:
         return free
-    soon = plan_program(core, bound, profile, objectives=objectives, budget=budget, within=SearchDeadline(ns, free.answer))
+    soon = plan_program(
+        core, bound, profile, objectives=objectives, budget=budget, search_deadline=SearchDeadline(ns, free.answer)
+    )
     objective, value = soon.program.problem.objectives[0], soon.answer.values[0]
     if soon.floor >= value:
         said = f"no {plans_text(soon.plan)} that ends within {time_text(ns)} is better"

@@ -63,47 +63,58 @@ _FREE: Final = Ticks(((1, 0),))
 
 
 def problem_of(
-    bound: BoundGraph, profile: Profile, objectives: Sequence[Objective] = (Objective.LATENCY,),
-    unaligned: frozenset[tuple[int, int]] = frozenset(), given: TicksOf | None = None,
-    gangs: Mapping[PhaseId, DistributedLoop] | None = None, chunks: int = 1, cut: Mapping[PhaseId, FixedAxis] | None = None,
+    bound: BoundGraph,
+    profile: Profile,
+    objectives: Sequence[Objective] = (Objective.LATENCY,),
+    unaligned: frozenset[tuple[int, int]] = frozenset(),
+    ticks_of: TicksOf | None = None,
+    distributed_loops: Mapping[PhaseId, DistributedLoop] | None = None,
+    chunks: int = 1,
+    cut: Mapping[PhaseId, FixedAxis] | None = None,
     axes: Axes | None = None,
-) -> ProgramProblem:  # fmt: skip
+) -> ProgramProblem:
     """The problem of a program.  Refused: SCH104, a phase that no device of the profile can run.
 
-    `unaligned`: edges (by places of phases) whose operands are wanted whole.  `given`: ticks from elsewhere.  `gangs`: loops
-    that several devices run together.  `chunks`: as of the problem (without such loops).  `cut`: phases that are cut so; `axes`:
-    along which phases are, where that is not to be chosen."""
+    `unaligned`: edges (by places of phases) whose operands are wanted whole.  `ticks_of`: ticks from elsewhere.
+    `distributed_loops`: loops that several devices run together.  `chunks`: as of the problem (without such loops).  `cut`:
+    phases that are cut so; `axes`: along which phases are, where that is not to be chosen."""
 
-    together = {p: gangs[phase.id] for p, phase in enumerate(bound.graph.phases) if gangs and phase.id in gangs}
-    cuts = _cuts(bound.graph, {**(cut or {}), **{gang.loop.id: gang.fixed_axis for gang in together.values()}}, axes)
-    finest = _cost_context(profile, 1, given, ExecutionKind.FIRST)
-    if given is None:
+    together = {
+        p: distributed_loops[phase.id]
+        for p, phase in enumerate(bound.graph.phases)
+        if distributed_loops and phase.id in distributed_loops
+    }
+    cuts = _cuts(
+        bound.graph, {**(cut or {}), **{distributed.loop.id: distributed.fixed_axis for distributed in together.values()}}, axes
+    )
+    finest = _cost_context(profile, 1, ticks_of, ExecutionKind.FIRST)
+    if ticks_of is None:
         _require_kernels(bound, profile, finest.groups)
-    setting = _cost_context(profile, _tick_ns(bound, finest), given, ExecutionKind.FIRST)
-    builder = _ProblemBuilder(bound, cuts, setting, unaligned, together)
+    context = _cost_context(profile, _tick_ns(bound, finest), ticks_of, ExecutionKind.FIRST)
+    builder = _ProblemBuilder(bound, cuts, context, unaligned, together)
     problem = Problem(
-        setting.groups, setting.links, builder.tasks(), builder.edges(), builder.kept_inputs(), tuple(objectives),
-        tick_ns=setting.tick_ns, memory_grain=ALIGNMENT, power_off_unused=profile.power_off_unused,
+        context.groups, context.links, builder.tasks(), builder.edges(), builder.kept_inputs(), tuple(objectives),
+        tick_ns=context.tick_ns, memory_grain=ALIGNMENT, power_off_unused=profile.power_off_unused,
         chunks=1 if together else chunks,
     )  # fmt: skip
     return ProgramProblem(problem, bound, bound.graph.phases, cuts, profile, together)
 
 
-def cost_context_of(program: ProgramProblem, profile: Profile, given: TicksOf | None = None) -> CostContext:
-    """What turns of the program's loops are planned with; `given` as of the problem."""
-    return _cost_context(profile, program.problem.tick_ns, given, ExecutionKind.AGAIN)
+def cost_context_of(program: ProgramProblem, profile: Profile, ticks_of: TicksOf | None = None) -> CostContext:
+    """What turns of the program's loops are planned with; `ticks_of` as of the problem."""
+    return _cost_context(profile, program.problem.tick_ns, ticks_of, ExecutionKind.AGAIN)
 
 
-def _cost_context(profile: Profile, tick_ns: int, given: TicksOf | None, execution: ExecutionKind) -> CostContext:
+def _cost_context(profile: Profile, tick_ns: int, ticks_of: TicksOf | None, execution: ExecutionKind) -> CostContext:
     groups, links = to_devices(profile, tick_ns)
 
     def ticks(phase: Phase, group: DeviceGroup, cut: Cut | None, bound: BoundGraph) -> Ticks | None:
-        if given is not None:
-            return given(phase, group, cut, tick_ns)
+        if ticks_of is not None:
+            return ticks_of(phase, group, cut, tick_ns)
         return _profile_ticks(phase, group, cut, tick_ns, bound, profile, execution)
 
     def making(phases: Sequence[Phase], group: DeviceGroup) -> int:
-        return 0 if given is not None else making_ticks(phases, profile, group.id, tick_ns)
+        return 0 if ticks_of is not None else making_ticks(phases, profile, group.id, tick_ns)
 
     def combined(partial: int) -> int:
         return combine_ticks(partial, profile, tick_ns)
@@ -112,7 +123,7 @@ def _cost_context(profile: Profile, tick_ns: int, given: TicksOf | None, executi
 
 
 def iteration_problem(iteration: LoopIteration, cuts: AxisChoice, tables: Sequence[Mapping[str, Ticks | None]],
-    setting: CostContext) -> ProgramProblem:
+    context: CostContext) -> ProgramProblem:
     """The problem of a turn, whose phases have these ticks; rows that come round are taken alone."""
     bound = iteration.bound
     places = {phase.id: p for p, phase in enumerate(bound.graph.phases)}
@@ -120,10 +131,10 @@ def iteration_problem(iteration: LoopIteration, cuts: AxisChoice, tables: Sequen
     def ticks(phase: Phase, group: DeviceGroup, cut: Cut | None, bound: BoundGraph) -> Ticks | None:
         return tables[places[phase.id]][group.kind]
 
-    builder = _ProblemBuilder(bound, cuts, replace(setting, ticks=ticks), frozenset(), {})
+    builder = _ProblemBuilder(bound, cuts, replace(context, ticks=ticks), frozenset(), {})
     edges = [_with_rows_read(edge, iteration, cuts) for edge in builder.edges()]
     stop = [PhaseIndex(p) for p, phase in enumerate(bound.graph.phases) if iteration.stop in traverse.results(phase)]
-    return ProgramProblem(setting.problem(builder.tasks(), tuple(edges), stop), bound, bound.graph.phases, cuts)
+    return ProgramProblem(context.problem(builder.tasks(), tuple(edges), stop), bound, bound.graph.phases, cuts)
 
 
 def _with_rows_read(edge: Edge, iteration: LoopIteration, cuts: AxisChoice) -> Edge:
@@ -137,10 +148,10 @@ def _with_rows_read(edge: Edge, iteration: LoopIteration, cuts: AxisChoice) -> E
     return replace(edge, only=box[cuts.axis_of.get(value, 0)])
 
 
-def _cuts(graph: Graph, given: Mapping[PhaseId, FixedAxis], axes: Axes | None) -> AxisChoice:
+def _cuts(graph: Graph, fixed: Mapping[PhaseId, FixedAxis], axes: Axes | None) -> AxisChoice:
     """The cuts of phases are the same whichever arms are beside their branches."""
     every = hoist_arms(graph)
-    cuts = choose_cuts(every, given, axes=axes)
+    cuts = choose_cuts(every, fixed, axes=axes)
     if every is graph:
         return cuts
     of = {phase.id: cut for phase, cut in zip(every.phases, cuts.cut_of, strict=True)}
@@ -237,16 +248,16 @@ class _ProblemBuilder:
             scratch = -(-scratch * cut.rows * cut.grain // cut.size)  # the last row may be short
         return PhaseTask(name, ticks, 0 if cut is None else cut.rows, combine, size, scratch, home=effect, effect=effect)
 
-    def distributed_task(self, gang: DistributedLoop, name: str, size: int) -> PhaseTask:
+    def distributed_task(self, distributed: DistributedLoop, name: str, size: int) -> PhaseTask:
         """A loop that several devices run together."""
         names = [group for group in self.context.groups for _ in range(group.count)]
-        ticks = {names[device].kind: Ticks(((1, gang.ticks), (2, gang.ticks))) for device, _ in gang.mode}
-        ends = list(accumulate((rows for _, rows in gang.mode), initial=0))
-        parts = [-(-size * stop // gang.rows) - -(-size * first // gang.rows) for first, stop in pairwise(ends)]
-        if gang.is_gathered:
-            parts = [size if names[device].home else 0 for device, _ in gang.mode]
-        together = gang.distributed_mode([rounded_to_alignment(part) for part in parts])
-        return PhaseTask(name, ticks, gang.rows, None, size, together=together)
+        ticks = {names[device].kind: Ticks(((1, distributed.ticks), (2, distributed.ticks))) for device, _ in distributed.mode}
+        ends = list(accumulate((rows for _, rows in distributed.mode), initial=0))
+        parts = [-(-size * stop // distributed.rows) - -(-size * first // distributed.rows) for first, stop in pairwise(ends)]
+        if distributed.is_gathered:
+            parts = [size if names[device].home else 0 for device, _ in distributed.mode]
+        together = distributed.distributed_mode([rounded_to_alignment(part) for part in parts])
+        return PhaseTask(name, ticks, distributed.rows, None, size, distributed=together)
 
     def kept_inputs(self) -> tuple[Keep, ...]:
         """Inputs at home are the caller's, and stay to the end, as in a plan of one device."""
@@ -438,8 +449,8 @@ def _alone(bound: BoundGraph, phase: Phase) -> BoundGraph:
 
 
 def _problem(alone: BoundGraph, phase: Phase, cut: Cut | None, profile: Profile) -> ProgramProblem:
-    given = FixedAxis(None) if cut is None else fixed_axis_of(phase, cut, alone.graph.types)
-    return problem_of(alone, profile, cut={phase.id: given})
+    fixed = FixedAxis(None) if cut is None else fixed_axis_of(phase, cut, alone.graph.types)
+    return problem_of(alone, profile, cut={phase.id: fixed})
 
 
 def _ranked(alone: BoundGraph, phase: Phase, profile: Profile) -> Profile:
@@ -505,7 +516,7 @@ def _row(cut: Cut | None, count: int, program: ProgramProblem, answer: Answer) -
 
 def cuts_in(program: ProgramProblem) -> tuple[PlannedCut, ...]:
     """Along which axis each phase is cut, of those along which it could be; loops that devices run together are none of them."""
-    apart = {*program.shared_loops, *(gang.loop.id for gang in program.distributed_loops.values())}
+    apart = {*program.shared_loops, *(distributed.loop.id for distributed in program.distributed_loops.values())}
     planned_cuts: list[PlannedCut] = []
     for phase, cut in zip(program.phases, program.cuts.cut_of, strict=True):
         axes, because = _options(phase, program.bound)

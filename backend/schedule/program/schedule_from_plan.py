@@ -37,7 +37,7 @@ from ..search.list_scheduling import baselines
 from ..single_device import HOME, describe_phase, plan_one_device, step_of
 from ..solution import Answer, Baseline, BoundCertificate, QueueKind, Schedule, ScheduledCombine, Shard, Status, Transfer
 from ..timeline.problem_index import Routes
-from ..timeline.serial_sgs import Timer
+from ..timeline.serial_sgs import ScheduleDecoder
 from ..verify.schedule_checks import verify_schedule
 from .distributed_loop import CostContext, DistributedLoop, PlannedIteration, ProgramProblem
 from .iteration_plan import gather_iteration, iteration_template
@@ -335,7 +335,7 @@ def _transfer(step: Any) -> tuple[Any, ...]:
 
 
 def _baseline_faults(said: tuple[Baseline, ...], program: ProgramProblem) -> Iterator[str]:
-    expected = {one.name: one.ticks for one in baselines(Costs(Timer(program.problem)))}
+    expected = {one.name: one.ticks for one in baselines(Costs(ScheduleDecoder(program.problem)))}
     if [one.name for one in said] != list(expected):
         yield _fault("prediction.baselines", ", ".join(one.name for one in said), ", ".join(expected))
     for one in said:
@@ -370,15 +370,15 @@ def _short(value: object) -> str:
 #
 # The loops that a stored plan runs together, as the planner would have made them, to be judged with their ticks.
 
-def distributed_loops_of(plan: ExecutionPlan, program: ProgramProblem, setting: CostContext) -> dict[PhaseId, DistributedLoop]:
+def distributed_loops_of(plan: ExecutionPlan, program: ProgramProblem, context: CostContext) -> dict[PhaseId, DistributedLoop]:
     """The loops of `spread`.  NotOfThisProblem: they are no loops that could be run so."""
     loops = {phase.id: phase for phase in program.phases if isinstance(phase, Loop)}
     devices = {name: index for index, name in enumerate(program.problem.device_names())}
-    gangs: dict[PhaseId, DistributedLoop] = {}
+    distributed_loops: dict[PhaseId, DistributedLoop] = {}
     for spread in plan.spread:
         parts = list(_parts(plan, spread.phase))
         stated = [step for _, step in parts if isinstance(step, LoopStep)]
-        one = iteration_template(program.bound, loops[spread.phase], spread.axes, setting) if spread.phase in loops else None
+        one = iteration_template(program.bound, loops[spread.phase], spread.axes, context) if spread.phase in loops else None
         if one is None or len(stated) != 1:
             raise PlanMismatch(f"loop #{spread.phase} is not one that devices run together")
         rows = sorted((step.rows, devices[name]) for name, step in parts if step.rows is not None)
@@ -387,22 +387,22 @@ def distributed_loops_of(plan: ExecutionPlan, program: ProgramProblem, setting: 
         leave = None
         if stated[0].leave is not None:
             leave = _planned(plan, stated[0].leave, gather_iteration(one))
-        gangs[spread.phase] = DistributedLoop(spread, mode, body, leave, one.first_run_overhead)
-    return gangs
+        distributed_loops[spread.phase] = DistributedLoop(spread, mode, body, leave, one.first_run_overhead)
+    return distributed_loops
 
 
-def iteration_faults(gangs: Mapping[PhaseId, DistributedLoop]) -> Iterator[str]:
+def iteration_faults(distributed_loops: Mapping[PhaseId, DistributedLoop]) -> Iterator[str]:
     """What is wrong with the schedules of iterations."""
-    for id, gang in gangs.items():
-        for one in gang.plans:
+    for id, distributed in distributed_loops.items():
+        for one in distributed.plans:
             violations = verify_schedule(one.problem, one.schedule)
             yield from (f"{fault.code.name}: an iteration of loop #{id}: {fault.message}" for fault in violations)
 
 
-def iteration_memory_faults(gangs: Mapping[PhaseId, DistributedLoop]) -> Iterator[str]:
+def iteration_memory_faults(distributed_loops: Mapping[PhaseId, DistributedLoop]) -> Iterator[str]:
     """Buffers and peaks of iterations that are not what their steps give."""
-    for id, gang in gangs.items():
-        for one in gang.plans:
+    for id, distributed in distributed_loops.items():
+        for one in distributed.plans:
             expected = sub_plan_of(one.program, one.schedule, one.iteration.live_out)
             for what, said, right in (
                 ("buffers", one.plan.buffers, expected.buffers),

@@ -44,8 +44,8 @@ from ..plan.plan import (
 from ..plan.plan_text import bytes_text, chunks_text, has_other_axes, space_lines, time_text as nanoseconds_text
 from ..problem import Problem
 from ..solution import Answer, QueueKind, Schedule, Status
-from ..timeline.serial_sgs import Timer, decisions_of
-from ..timeline.step_graph import StepGraph, buffers, memory, starts_in
+from ..timeline.serial_sgs import ScheduleDecoder, decisions_of
+from ..timeline.step_graph import StepGraph, memory_profiles, starts_in, step_buffers
 
 # ---------------------------------------------------------------------------------------------------- chart
 
@@ -518,10 +518,12 @@ def _lanes(problem: Problem, schedule: Schedule, names: tuple[str, ...]) -> list
 
 def _memory(problem: Problem, schedule: Schedule, names: tuple[str, ...]) -> tuple[MemoryTrack, ...]:
     """By the Note [Memory] of `problem`."""
-    timer = Timer(problem)
+    decoder = ScheduleDecoder(problem)
     decisions = decisions_of(problem, schedule)
-    graph = StepGraph(timer, timer.expanded(decisions.modes), timer.legal(decisions.priority) or decisions.priority)
-    profiles = memory(graph, starts_in(graph, schedule), buffers(graph, everywhere=True))
+    graph = StepGraph(
+        decoder, decoder.expand_modes(decisions.modes), decoder.repair_order(decisions.priority) or decisions.priority
+    )
+    profiles = memory_profiles(graph, starts_in(graph, schedule), step_buffers(graph, everywhere=True))
     limits = [group.memory for group in problem.devices for _ in range(group.count)]
     return tuple(
         MemoryTrack(names[device], limits[device], ((0, 0), *profile.levels) if profile.levels[0][0] else profile.levels)

@@ -66,18 +66,18 @@ def plan_selects(
     is planned, but one select after the other is tried with the budget `trial`."""
     if not problem.selects:
         return PlannedForm(problem, plan(problem, budget))
-    former = form or (lambda late: with_late(problem, late))
+    build_problem = form or (lambda late: with_late(problem, late))
     options = [_options(problem, select) for select in problem.selects]
     if len(options) <= together:
         combinations = [frozenset(i for i, late in enumerate(chosen) if late) for chosen in product(*options)]
-        return _best(problem, combinations, budget, plan, former)
+        return _best(problem, combinations, budget, plan, build_problem)
     at_once = frozenset(i for i, each in enumerate(options) if each[0])
     for index, each in enumerate(options):
         if len(each) > 1 and index < MOST_TRIED:
-            planned = _best(problem, [at_once | {index}, at_once - {index}], trial or budget, plan, former)
+            planned = _best(problem, [at_once | {index}, at_once - {index}], trial or budget, plan, build_problem)
             spoken = problem.selects[index].phase in planned.answer.speculated
             at_once = at_once - {index} if spoken else at_once | {index}
-    return _without_bound(_best(problem, [at_once], budget, plan, former))
+    return _without_bound(_best(problem, [at_once], budget, plan, build_problem))
 
 
 def _options(problem: Problem, select: Select) -> tuple[bool, ...]:
@@ -116,11 +116,11 @@ def requires_both_arms(directive: Directive, select: Select) -> bool:
 
 
 def _best(
-    problem: Problem, forms: Iterable[frozenset[int]], budget: Budget, plan: Planner, former: ProblemFactory
+    problem: Problem, forms: Iterable[frozenset[int]], budget: Budget, plan: Planner, build_problem: ProblemFactory
 ) -> PlannedForm:
     planned: list[PlannedForm] = []
     for late in forms:
-        form = former(late)
+        form = build_problem(late)
         answer = plan(form, budget)
         speculated = tuple(select.phase for index, select in enumerate(problem.selects) if index not in late)
         planned.append(PlannedForm(form, replace(answer, speculated=speculated)))

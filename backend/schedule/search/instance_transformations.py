@@ -33,10 +33,10 @@ from ..problem import (
     Replicate,
     Speculate,
     Split,
-    restrictions,
+    directive_constraints,
 )
 from ..solution import Decisions, Mode, Schedule
-from ..timeline.serial_sgs import Timer, decisions_of
+from ..timeline.serial_sgs import ScheduleDecoder, decisions_of
 from .list_scheduling import at_home, best_timing
 from .strategy import MOST_DEVICES, Budget, SearchContext, Strategy
 
@@ -59,11 +59,17 @@ SHARE: Final = 5
 
 def chunkable_phases(problem: Problem) -> frozenset[int]:
     """The phases that may have chunks.  See Note [Chunks] of `problem`."""
-    limits = restrictions(problem)
+    constraints = directive_constraints(problem)
     return frozenset(
-        p for p, task in enumerate(problem.phases) if problem.chunks > 1 and task.rows > 1 and task.together is None
-        and any(table.at(task.rows) for table in task.ticks.values()) and p not in limits.fixed and p not in limits.unsplit
-    )  # fmt: skip
+        p
+        for p, task in enumerate(problem.phases)
+        if problem.chunks > 1
+        and task.rows > 1
+        and task.distributed is None
+        and any(table.at(task.rows) for table in task.ticks.values())
+        and p not in constraints.fixed_modes
+        and p not in constraints.undivided
+    )
 
 
 def may_help(problem: Problem, schedule: Schedule | None) -> bool:
@@ -85,7 +91,7 @@ def _fits(problem: Problem) -> bool:
     needed = [task.out_bytes + task.scratch for task in problem.phases]
     for edge in problem.edges:
         needed[edge.target] += problem.phases[edge.source].out_bytes if edge.bytes is None else edge.bytes
-    caps = restrictions(problem).caps
+    caps = directive_constraints(problem).memory_limits
     kinds = [group.kind for group in problem.devices for _ in range(group.count)]
     return not any(
         cap is not None and size > cap and kind in task.ticks
@@ -112,11 +118,11 @@ def _starts(context: SearchContext) -> Iterator[Decisions]:
         yield one.decisions
 
 
-def split_into_chunks(timer: Timer, modes: Sequence[Mode], count: int, phases: Sequence[int]) -> tuple[Mode, ...]:
+def split_into_chunks(decoder: ScheduleDecoder, modes: Sequence[Mode], count: int, phases: Sequence[int]) -> tuple[Mode, ...]:
     """The modes with `count` equal chunks for each shard of these phases."""
     chunked = list(modes)
     for p in phases:
-        rows, parts, first = timer.problem.phases[p].rows, [], 0
+        rows, parts, first = decoder.problem.phases[p].rows, [], 0
         for device, row_count in modes[p]:
             cuts = [first + row_count * i // count for i in range(count + 1)]
             parts += [(device, stop - start) for start, stop in pairwise(cuts) if stop > start]
@@ -126,16 +132,16 @@ def split_into_chunks(timer: Timer, modes: Sequence[Mode], count: int, phases: S
     return tuple(chunked)
 
 
-def _cuttable(timer: Timer, modes: Sequence[Mode]) -> Iterator[tuple[int, ...]]:
+def _cuttable(decoder: ScheduleDecoder, modes: Sequence[Mode]) -> Iterator[tuple[int, ...]]:
     """Phases to be cut: those with shards away from home, then all but those that are tied to it, then these too."""
-    every = [p for p in sorted(chunkable_phases(timer.problem)) if not timer.problem.phases[p].effect]
-    able = [p for p in every if not timer.problem.phases[p].home]
-    away = [p for p in able if any(device != timer.home for device, _ in modes[p])]
+    every = [p for p in sorted(chunkable_phases(decoder.problem)) if not decoder.problem.phases[p].effect]
+    able = [p for p in every if not decoder.problem.phases[p].home]
+    away = [p for p in able if any(device != decoder.home for device, _ in modes[p])]
     yield from (phases for phases in dict.fromkeys((tuple(away), tuple(able), tuple(every))) if phases)
 
 
 def _in_chunks(context: SearchContext) -> None:
-    timer, incumbent = context.timer, context.incumbent
+    decoder, incumbent = context.decoder, context.incumbent
     different: dict[tuple[Mode, ...], Decisions] = {}
     for start in _starts(context):
         if len(different) < STARTS:
@@ -146,17 +152,17 @@ def _in_chunks(context: SearchContext) -> None:
         _cut(context, candidate.decisions)
     if incumbent.schedule is None:
         _cut_anywhere(context, tuple(different.values()))
-    if incumbent.schedule is not None and len(incumbent.schedule.shards) > len(timer.problem.phases):
-        _merge_chunks(context, decisions_of(timer.problem, incumbent.schedule))
+    if incumbent.schedule is not None and len(incumbent.schedule.shards) > len(decoder.problem.phases):
+        _merge_chunks(context, decisions_of(decoder.problem, incumbent.schedule))
 
 
 def _cut(context: SearchContext, start: Decisions) -> None:
     """More and more chunks, as long as that is better."""
-    for phases in _cuttable(context.timer, start.modes):
+    for phases in _cuttable(context.decoder, start.modes):
         if context.incumbent.schedule is not None and any(context.problem.phases[p].home for p in phases):
             break  # what is at home anyway is cut for the memory alone
         best: int | None = None
-        for count in counts(context.timer.problem):
+        for count in counts(context.decoder.problem):
             makespan = _decode_in_chunks(context, start, count, phases)
             if makespan is not None and best is not None and makespan >= best:
                 break
@@ -166,20 +172,20 @@ def _cut(context: SearchContext, start: Decisions) -> None:
 def _cut_anywhere(context: SearchContext, starts: Sequence[Decisions]) -> None:
     """Where equal chunks do not fit: any cuts of few rows, other ones in each phase, in any order of few phases, up to the first
     schedule."""
-    timer, incumbent = context.timer, context.incumbent
-    phases = range(len(timer.problem.phases))
-    able = [p for p in sorted(chunkable_phases(timer.problem)) if not timer.problem.phases[p].effect]
-    if len(phases) > MOST_ORDERED or any(timer.problem.phases[p].rows > MOST_ROWS for p in able):
+    decoder, incumbent = context.decoder, context.incumbent
+    phases = range(len(decoder.problem.phases))
+    able = [p for p in sorted(chunkable_phases(decoder.problem)) if not decoder.problem.phases[p].effect]
+    if len(phases) > MOST_ORDERED or any(decoder.problem.phases[p].rows > MOST_ROWS for p in able):
         return
     modes = dict.fromkeys(one.modes for one in (*starts, *(home.decisions for home in at_home(context.costs))))
     tried = (
         Decisions(tuple(cut), order)
         for mode in modes
-        for cut in product(*(_cuts(mode[p], timer.problem.chunks if p in able else 1) for p in phases))
+        for cut in product(*(_cuts(mode[p], decoder.problem.chunks if p in able else 1) for p in phases))
         for order in permutations(phases)
     )
     for decisions in islice(tried, MOST_TRIED):
-        incumbent.offer(best_timing(timer, "chunks of any rows", decisions).schedule)
+        incumbent.offer(best_timing(decoder, "chunks of any rows", decisions).schedule)
         if incumbent.schedule is not None:
             return
 
@@ -200,15 +206,15 @@ def counts(problem: Problem) -> list[int]:
 
 
 def _decode_in_chunks(context: SearchContext, start: Decisions, count: int, phases: Sequence[int]) -> int | None:
-    decisions = replace(start, modes=split_into_chunks(context.timer, start.modes, count, phases))
-    candidate = best_timing(context.timer, f"{count} chunks", decisions)
+    decisions = replace(start, modes=split_into_chunks(context.decoder, start.modes, count, phases))
+    candidate = best_timing(context.decoder, f"{count} chunks", decisions)
     context.incumbent.offer(candidate.schedule)
     return candidate.ticks
 
 
 def _merge_chunks(context: SearchContext, best: Decisions) -> None:
     """Whatever phase is no worse whole, is whole."""
-    timer, incumbent = context.timer, context.incumbent
+    decoder, incumbent = context.decoder, context.incumbent
     for p, mode in enumerate(best.modes):
         together: dict[int, int] = {}
         for device, rows in mode:
@@ -216,7 +222,7 @@ def _merge_chunks(context: SearchContext, best: Decisions) -> None:
         if len(together) == len(mode) or incumbent.schedule is None:
             continue
         decisions = replace(best, modes=(*best.modes[:p], tuple(together.items()), *best.modes[p + 1 :]))
-        candidate = best_timing(timer, "fewer chunks", decisions)
+        candidate = best_timing(decoder, "fewer chunks", decisions)
         if candidate.schedule is not None and candidate.schedule.makespan <= incumbent.schedule.makespan:
             incumbent.schedule, best = candidate.schedule, candidate.decisions
 
@@ -304,8 +310,8 @@ class ContractedProblem:
 
 def contract(costs: Costs) -> ContractedProblem | None:
     """The contracted problem; None where it would be hardly smaller."""
-    timer = costs.timer
-    problem = timer.problem
+    decoder = costs.decoder
+    problem = decoder.problem
     if any(not isinstance(directive, (PlaceDirective, Keep, Replicate)) for directive in problem.directives):
         return None
     follower = {p: q for p in range(len(problem.phases)) if (q := _contractible_successor(costs, p)) is not None}
@@ -338,13 +344,17 @@ def contract(costs: Costs) -> ContractedProblem | None:
 
 def _contractible_successor(costs: Costs, phase: int) -> int | None:
     """The phase that may be contracted with `phase`."""
-    timer = costs.timer
-    problem = timer.problem
-    if len(timer.outgoing[phase]) != 1 or phase in timer.limits.wanted or phase in timer.limits.replicated:
+    decoder = costs.decoder
+    problem = decoder.problem
+    if (
+        len(decoder.outgoing[phase]) != 1
+        or phase in decoder.constraints.required_copies
+        or phase in decoder.constraints.replicated
+    ):
         return None
-    q = timer.targets[timer.outgoing[phase][0]]
+    q = decoder.targets[decoder.outgoing[phase][0]]
     first, then = problem.phases[phase], problem.phases[q]
-    if len(timer.incoming[q]) != 1 or then.ready or first.effect or then.effect:
+    if len(decoder.incoming[q]) != 1 or then.ready or first.effect or then.effect:
         return None
     if first.rows or then.rows or first.combine is not None or then.combine is not None:
         return None
@@ -352,7 +362,7 @@ def _contractible_successor(costs: Costs, phase: int) -> int | None:
 
 
 def _merged_phase(costs: Costs, chain: tuple[int, ...]) -> PhaseTask:
-    phases = [costs.timer.problem.phases[p] for p in chain]
+    phases = [costs.decoder.problem.phases[p] for p in chain]
     if len(phases) == 1:
         return phases[0]
     first, last = phases[0], phases[-1]

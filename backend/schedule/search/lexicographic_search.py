@@ -29,7 +29,7 @@ from ..exact.infeasibility import find_conflict
 from ..exact.z3_solver import SolverSteps
 from ..problem import Deadline, LimitMachines, Objective, PhaseIndex, PlaceDirective, Problem, SourceLine
 from ..solution import Answer, BoundCertificate, Schedule, Status
-from ..timeline.serial_sgs import FOREVER, Timer, decisions_of
+from ..timeline.serial_sgs import FOREVER, ScheduleDecoder, decisions_of
 from .instance_transformations import unrolled
 from .list_scheduling import within_limits
 from .local_search import MODE_TEMPERATURES, ROW_TEMPERATURES, SEED, SearchObjective, anneal, repartition_moves
@@ -172,7 +172,7 @@ def _improve(state: _ObjectiveState, objective: Objective, reached: Sequence[tup
 def _offer(state: _ObjectiveState, schedule: Schedule | None, objective: Objective, reached: Sequence[tuple[Objective,
     int]]) -> None:
     problem = state.problem
-    if schedule is None or not within_limits(Timer(problem).limits, schedule):
+    if schedule is None or not within_limits(ScheduleDecoder(problem).constraints, schedule):
         return
     if any(exact_objective_value(problem, schedule, other) > most for other, most in reached):
         return
@@ -200,12 +200,12 @@ def _candidates(state: _ObjectiveState, objective: Objective, reached: Sequence[
 def _anneal(state: _ObjectiveState, objective: Objective, reached: Sequence[tuple[Objective, int]], floor: int) -> None:
     """Modes and orders from the best that is known, by what their schedules are worth."""
     problem, count = state.problem, len(state.problem.phases)
-    timer = Timer(problem)
-    if count > MOST_EXACT or len(timer.kinds) > MOST_DEVICES or ANNEALING.name in state.budget.without:
+    decoder = ScheduleDecoder(problem)
+    if count > MOST_EXACT or len(decoder.kinds) > MOST_DEVICES or ANNEALING.name in state.budget.without:
         return
-    costs = Costs(timer)
+    costs = Costs(decoder)
     choices, shift = candidate_modes(costs).choices, repartition_moves(costs)
-    deadline = FOREVER if timer.limits.deadline is None else timer.limits.deadline
+    deadline = FOREVER if decoder.constraints.deadline is None else decoder.constraints.deadline
     latest = min([deadline, *(most for other, most in reached if other is Objective.LATENCY)])
 
     def worth(schedule: Schedule) -> int | None:
@@ -217,7 +217,7 @@ def _anneal(state: _ObjectiveState, objective: Objective, reached: Sequence[tupl
         if exact_objective_value(problem, state.schedule, objective) <= floor:
             break
         start = decisions_of(problem, state.schedule)
-        better = anneal(timer, choices, start, moves, floor, SEED + run, shift, heat, SearchObjective(worth, latest))
+        better = anneal(decoder, choices, start, moves, floor, SEED + run, shift, heat, SearchObjective(worth, latest))
         _offer(state, better, objective, reached)
 
 
@@ -248,10 +248,10 @@ def _by_solver(state: _ObjectiveState, objective: Objective, optima: Sequence[tu
     names = len(problem.device_names())
     if bottom >= exact_objective_value(problem, state.schedule, objective):
         return bottom, "bound"
-    together = any(task.together is not None for task in problem.phases)  # the solver knows nothing of these
-    if together or len(problem.phases) > MOST_EXACT or names > MOST_DEVICES or budget.steps == 0 or Z3.name in budget.without:
+    distributed = any(task.distributed is not None for task in problem.phases)  # the solver knows nothing of these
+    if distributed or len(problem.phases) > MOST_EXACT or names > MOST_DEVICES or budget.steps == 0 or Z3.name in budget.without:
         return bottom, "bound"
-    modes = candidate_modes(Costs(Timer(problem)))
+    modes = candidate_modes(Costs(ScheduleDecoder(problem)))
     import time
 
     from ..exact.makespan_bisection import ObjectiveLimit, ObjectiveMeasure, ObjectiveSearch, PowerMeasure

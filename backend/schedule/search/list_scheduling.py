@@ -17,23 +17,23 @@ from typing import Final
 from ....lang.support.records import dataclass
 from ...devices.cost_functions import Ticks
 from ..bounds.head_tail_bounds import BoundSet, Costs, apportion_within, bisect_min
-from ..problem import Restrictions, shares
-from ..solution import Decisions, Mode, Queueing, Schedule, Sending
-from ..timeline.serial_sgs import Timer, gap
-from ..timeline.step_graph import order_of
+from ..problem import DirectiveConstraints, apportion
+from ..solution import Decisions, InsertionPolicy, Mode, Schedule, TransferPolicy
+from ..timeline.serial_sgs import ScheduleDecoder, first_gap
+from ..timeline.step_graph import topological_order
 from .mode_enumeration import water_filled
 
 # ---------------------------------------------------------------------------------------------------- HEFT and PEFT
 
 def heft(costs: Costs) -> Decisions | None:
     """Decisions of HEFT; None where some phase can run nowhere, or the order is cyclic."""
-    timer = costs.timer
-    order = order_of(timer.before)
+    decoder = costs.decoder
+    order = topological_order(decoder.before)
     if order is None or not all(costs.allowed):
         return None
     rank = upward_ranks(costs, order)
     placement = Placement(costs)
-    listed = timer.legal(sorted(range(len(order)), key=lambda p: (-rank[p], p)))
+    listed = decoder.repair_order(sorted(range(len(order)), key=lambda p: (-rank[p], p)))
     if listed is None:
         return None
     for p in listed:
@@ -44,27 +44,27 @@ def heft(costs: Costs) -> Decisions | None:
 
 def upward_ranks(costs: Costs, order: list[int]) -> list[Fraction]:
     """rank(p) = mean ticks + the largest of mean transfer + rank over its successors."""
-    timer = costs.timer
+    decoder = costs.decoder
     rank = [Fraction(0)] * len(order)
     for p in reversed(order):
         longest = Fraction(0)
-        for edge in timer.outgoing[p]:
-            longest = max(longest, costs.mean_transfer(edge) + rank[timer.targets[edge]])
+        for edge in decoder.outgoing[p]:
+            longest = max(longest, costs.mean_transfer(edge) + rank[decoder.targets[edge]])
         rank[p] = costs.mean_ticks(p) + longest
     for p in reversed(order):
-        for q in timer.before[p]:
+        for q in decoder.before[p]:
             rank[q] = max(rank[q], rank[p])
     return rank
 
 
 def optimistic_costs(costs: Costs, order: list[int]) -> list[list[Fraction]]:
     """OCT by phase and device class: the least that must follow it, without waiting for devices."""
-    timer = costs.timer
+    decoder = costs.decoder
     count = len(costs.members)
     table = [[Fraction(0)] * count for _ in order]
     for p in reversed(order):
-        for edge in timer.outgoing[p]:
-            q = timer.targets[edge]
+        for edge in decoder.outgoing[p]:
+            q = decoder.targets[edge]
             mean = costs.mean_transfer(edge)
             least = sorted((table[q][w] + costs.ticks(q, costs.members[w][0]), w) for w in costs.allowed_classes[q])
             for c in range(count):
@@ -75,16 +75,16 @@ def optimistic_costs(costs: Costs, order: list[int]) -> list[list[Fraction]]:
 
 def peft(costs: Costs) -> Decisions | None:
     """Decisions of PEFT; None as for `heft`."""
-    timer = costs.timer
-    order = order_of(timer.before)
+    decoder = costs.decoder
+    order = topological_order(decoder.before)
     if order is None or not all(costs.allowed):
         return None
     table = optimistic_costs(costs, order)
     weights = [len(members) for members in costs.members]
     rank = [sum((v * w for v, w in zip(row, weights, strict=True)), Fraction(0)) / sum(weights) for row in table]
-    waiting = [len(earlier) for earlier in timer.before]
+    waiting = [len(earlier) for earlier in decoder.before]
     followers: list[list[int]] = [[] for _ in order]
-    for p, earlier in enumerate(timer.before):
+    for p, earlier in enumerate(decoder.before):
         for q in earlier:
             followers[q].append(p)
     ready = sorted((-rank[p], p) for p in order if waiting[p] == 0)
@@ -96,7 +96,7 @@ def peft(costs: Costs) -> Decisions | None:
             waiting[q] -= 1
             if waiting[q] == 0:
                 insort(ready, (-rank[q], q))
-    final = timer.legal(listed)
+    final = decoder.repair_order(listed)
     if final is None:
         return None
     placement = Placement(costs)
@@ -115,7 +115,7 @@ class Placement:
         self.finish = [0] * len(costs.allowed)
         self.busy: dict[int, list[tuple[int, int]]] = {}
         self.used: list[list[int]] = [[] for _ in costs.members]
-        self.machines = costs.timer.limits.machines
+        self.machines = costs.decoder.constraints.machines
 
     def candidate_devices(self, phase: int) -> list[int]:
         """Devices worth a try: those in use, and the first unused one of each class unless no more machines may be used."""
@@ -130,16 +130,16 @@ class Placement:
 
     def place(self, phase: int, ahead: list[Fraction] | None) -> bool:
         costs = self.costs
-        timer = costs.timer
-        floor = timer.problem.phases[phase].ready
-        for q in timer.before[phase]:
-            floor = max(floor, self.finish[q] if q in timer.limits.after[phase] else 0)
+        decoder = costs.decoder
+        floor = decoder.problem.phases[phase].ready
+        for q in decoder.before[phase]:
+            floor = max(floor, self.finish[q] if q in decoder.constraints.start_after[phase] else 0)
         best: tuple[int | Fraction, int, int, int] | None = None
         for device in self.candidate_devices(phase):
             start = floor
             reachable = True
-            for edge in timer.incoming[phase]:
-                source = timer.sources[edge]
+            for edge in decoder.incoming[phase]:
+                source = decoder.sources[edge]
                 travel = costs.transfer(edge, self.device[source], device)
                 if travel is None:
                     reachable = False
@@ -149,7 +149,7 @@ class Placement:
             if not reachable:
                 continue
             ticks = costs.ticks(phase, device)
-            start = gap(self.busy.get(device, []), start, ticks)
+            start = first_gap(self.busy.get(device, []), start, ticks)
             value = start + ticks if ahead is None else start + ticks + ahead[costs.class_of[device]]
             if best is None or value < best[0]:
                 best = (value, device, start, start + ticks)
@@ -165,7 +165,7 @@ class Placement:
 
     def decisions(self, order: list[int]) -> Decisions:
         modes = tuple(self.costs.undivided_mode(p, d) for p, d in enumerate(self.device))
-        return Decisions(modes, tuple(order), Queueing.INSERT)
+        return Decisions(modes, tuple(order), InsertionPolicy.INSERT)
 
 
 # ---------------------------------------------------------------------------------------------------- moldable list scheduling
@@ -184,14 +184,14 @@ WIDEST: Final = 256
 def moldable_list_schedule(costs: Costs, bounds: BoundSet, price: int, widest: int = WIDEST) -> Decisions | None:
     """Decisions for a price of a shard; None where some phase finds no device."""
     urgency = [bounds.shortest[p] + min(bounds.tails[p].values()) for p in range(len(bounds.order))]
-    order = costs.timer.legal(sorted(bounds.order, key=lambda p: (-urgency[p], p)))
+    order = costs.decoder.repair_order(sorted(bounds.order, key=lambda p: (-urgency[p], p)))
     if order is None:
         return None
     state = _ListState(costs, price, widest)
     for p in order:
         if not state.place(p):
             return None
-    return Decisions(tuple(state.modes), tuple(order), Queueing.INSERT)
+    return Decisions(tuple(state.modes), tuple(order), InsertionPolicy.INSERT)
 
 
 def event_list_schedule(
@@ -199,11 +199,11 @@ def event_list_schedule(
 ) -> tuple[int, Decisions] | None:
     """The same along the clock: of the phases whose operands are there when the first device is free, or `patience` ticks
     later, the most urgent goes first.  With the estimated end; None where some phase finds no device."""
-    timer = costs.timer
+    decoder = costs.decoder
     state = _ListState(costs, price, widest)
-    waiting = [len(earlier) for earlier in timer.before]
+    waiting = [len(earlier) for earlier in decoder.before]
     followers: list[list[int]] = [[] for _ in waiting]
-    for p, earlier in enumerate(timer.before):
+    for p, earlier in enumerate(decoder.before):
         for q in earlier:
             followers[q].append(p)
     since = {p: 0 for p, count in enumerate(waiting) if not count}
@@ -219,18 +219,18 @@ def event_list_schedule(
         for q in followers[chosen]:
             waiting[q] -= 1
             if not waiting[q]:
-                since[q] = max(state.end[p] for p in timer.before[q])
-    return max(state.end, default=0), Decisions(tuple(state.modes), tuple(order), Queueing.INSERT)
+                since[q] = max(state.end[p] for p in decoder.before[q])
+    return max(state.end, default=0), Decisions(tuple(state.modes), tuple(order), InsertionPolicy.INSERT)
 
 
 def urgencies(bounds: BoundSet) -> list[list[float]]:
     """By phase, what must follow its start at the least: cut as well as can be, and half way from that to not cut at all."""
-    timer, result = bounds.timer, []
+    decoder, result = bounds.decoder, []
     undivided = [min(bounds.ticks_on(p, c) for c in bounds.costs.allowed_classes[p]) for p in range(len(bounds.order))]
     for durations in (bounds.shortest, [(one + other) / 2 for one, other in zip(bounds.shortest, undivided, strict=True)]):
         ranks = [0.0] * len(durations)
         for p in reversed(bounds.order):
-            ranks[p] = durations[p] + max((ranks[timer.targets[edge]] for edge in timer.outgoing[p]), default=0.0)
+            ranks[p] = durations[p] + max((ranks[decoder.targets[edge]] for edge in decoder.outgoing[p]), default=0.0)
         result.append(ranks)
     return result
 
@@ -240,7 +240,7 @@ class _ListState:
 
     def __init__(self, costs: Costs, price: int, widest: int) -> None:
         self.costs = costs
-        self.timer = costs.timer
+        self.decoder = costs.decoder
         self.price = price
         self.widest = widest
         self.modes: list[Mode] = [()] * len(costs.allowed)
@@ -267,7 +267,7 @@ class _ListState:
         return earliest
 
     def place(self, phase: int) -> bool:
-        timer = self.timer
+        decoder = self.decoder
         best: tuple[int, int, Mode] | None = None
         for mode in self.options(phase):
             end = self.estimate(phase, mode)
@@ -278,7 +278,7 @@ class _ListState:
             return False
         _, end, mode = best
         self.modes[phase], self.end[phase] = mode, end
-        combine = timer.problem.phases[phase].combine
+        combine = decoder.problem.phases[phase].combine
         if combine is not None:
             self.end[phase] = end + combine.ticks_per_shard * len(mode)
         for device, _ in mode:
@@ -286,27 +286,27 @@ class _ListState:
         return True
 
     def options(self, phase: int) -> list[Mode]:
-        costs, timer = self.costs, self.timer
-        task = timer.problem.phases[phase]
-        if phase in timer.limits.fixed:
-            return [timer.limits.fixed[phase]]
+        costs, decoder = self.costs, self.decoder
+        task = decoder.problem.phases[phase]
+        if phase in decoder.constraints.fixed_modes:
+            return [decoder.constraints.fixed_modes[phase]]
         classes = costs.allowed_classes[phase]
         allowed = set(classes)
         result: list[Mode] = []
-        for edge in timer.incoming[phase]:
-            before = self.modes[timer.sources[edge]]
+        for edge in decoder.incoming[phase]:
+            before = self.modes[decoder.sources[edge]]
             if all(costs.class_of[d] in allowed for d, _ in before):
                 if len(before) == 1:
                     result.append(((before[0][0], task.units),))
-                elif task.rows and phase not in timer.limits.unsplit and sum(rows for _, rows in before) == task.rows:
+                elif task.rows and phase not in decoder.constraints.undivided and sum(rows for _, rows in before) == task.rows:
                     result.append(before)
-        undivided = not task.rows or phase in timer.limits.unsplit
-        limit = 1 if undivided else min(self.widest, task.rows, timer.limits.machines or task.rows)
+        undivided = not task.rows or phase in decoder.constraints.undivided
+        limit = 1 if undivided else min(self.widest, task.rows, decoder.constraints.machines or task.rows)
         first = {c: self.earliest(c, limit) for c in classes}
         result += [((device, task.units),) for c in classes for _, device in first[c][:1]]
         if undivided:
             return result
-        by_speed = sorted(classes, key=lambda c: (timer.ticks(phase, costs.members[c][0], task.rows) or 0, c))
+        by_speed = sorted(classes, key=lambda c: (decoder.ticks(phase, costs.members[c][0], task.rows) or 0, c))
         fastest = by_speed[:3]
         for c in fastest:
             width = 2
@@ -320,24 +320,24 @@ class _ListState:
 
     def mix_fast_classes(self, phase: int, devices: list[int]) -> list[Mode]:
         """Over the faster classes together, rows by speed."""
-        timer = self.timer
-        rows = timer.problem.phases[phase].rows
-        ticks = [max(1, timer.ticks(phase, d, rows) or 1) for d in devices]
+        decoder = self.decoder
+        rows = decoder.problem.phases[phase].rows
+        ticks = [max(1, decoder.ticks(phase, d, rows) or 1) for d in devices]
         slowest = max(ticks)
-        given = shares(rows, [max(1, 1000 * slowest // t) for t in ticks]) if len(devices) > 1 else []
+        given = apportion(rows, [max(1, 1000 * slowest // t) for t in ticks]) if len(devices) > 1 else []
         return [tuple((d, n) for d, n in zip(devices, given, strict=True) if n)] if given else []
 
     def fill_free_devices(self, phase: int, free: list[tuple[int, int]], limit: int) -> list[Mode]:
         """Over all devices that are free before the phase could end, each with what it can do until then.
 
         `free`: (tick, device)."""
-        timer = self.timer
-        task = timer.problem.phases[phase]
+        decoder = self.decoder
+        task = decoder.problem.phases[phase]
         start = self.earliest_start(phase)
-        for edge in timer.incoming[phase]:
-            before = self.modes[timer.sources[edge]]
-            start = max(start, self.end[timer.sources[edge]] + self.travel(edge, before, ((-1, task.rows),)))
-        begins = [(max(start, tick), d, task.ticks[timer.kinds[d]]) for tick, d in free]
+        for edge in decoder.incoming[phase]:
+            before = self.modes[decoder.sources[edge]]
+            start = max(start, self.end[decoder.sources[edge]] + self.travel(edge, before, ((-1, task.rows),)))
+        begins = [(max(start, tick), d, task.ticks[decoder.kinds[d]]) for tick, d in free]
         begins.sort(key=lambda b: b[:2])
         begins = begins[:limit]
         if len(begins) < 2:
@@ -353,26 +353,26 @@ class _ListState:
 
     def earliest_start(self, phase: int) -> int:
         """The tick before which directives let no shard of the phase start."""
-        timer = self.timer
-        return max([timer.problem.phases[phase].ready, *(self.end[q] for q in timer.limits.after[phase])])
+        decoder = self.decoder
+        return max([decoder.problem.phases[phase].ready, *(self.end[q] for q in decoder.constraints.start_after[phase])])
 
     def estimate(self, phase: int, mode: Mode) -> int:
         """When the phase would end, transfers in parallel."""
-        timer = self.timer
+        decoder = self.decoder
         start = self.earliest_start(phase)
-        for edge in timer.incoming[phase]:
-            source = timer.sources[edge]
+        for edge in decoder.incoming[phase]:
+            source = decoder.sources[edge]
             start = max(start, self.end[source] + self.travel(edge, self.modes[source], mode))
-        return max(max(start, self.free.get(device, 0)) + (timer.ticks(phase, device, rows) or 0) for device, rows in mode)
+        return max(max(start, self.free.get(device, 0)) + (decoder.ticks(phase, device, rows) or 0) for device, rows in mode)
 
     def travel(self, edge: int, before: Mode, mode: Mode) -> int:
         """Ticks from the makers of an operand to a mode: of the largest part, as if it came from one device."""
-        timer = self.timer
-        source = timer.sources[edge]
-        if timer.problem.phases[source].combine is not None:
-            makers = [timer.home]
+        decoder = self.decoder
+        source = decoder.sources[edge]
+        if decoder.problem.phases[source].combine is not None:
+            makers = [decoder.home]
         else:
-            if before == mode and not timer.problem.edges[edge].whole:
+            if before == mode and not decoder.problem.edges[edge].whole:
                 return 0
             makers = [device for device, _ in before]
         targets = [device for device, _ in mode]
@@ -381,19 +381,19 @@ class _ListState:
         near, far = makers[0], next((d for d in targets if d != makers[0]), targets[0])
         if far < 0:
             far = next((d for members in self.costs.members for d in members[:2] if d != near), near)
-        delay = timer.delays[edge]
+        delay = decoder.delays[edge]
         if delay is not None:
             return delay
-        path = timer.routes.path(near, far) if near != far else ()
+        path = decoder.routes.path(near, far) if near != far else ()
         if path is None:
             return 1 << 50
-        size = timer.part_bytes(source, 0, timer.spans[source], timer.problem.edges[edge].bytes)
-        return sum(timer.problem.links[hop.link].occupied(size) + hop.latency for hop in path) + timer.syncs[far]
+        size = decoder.part_bytes(source, 0, decoder.output_extent[source], decoder.problem.edges[edge].bytes)
+        return sum(decoder.problem.links[hop.link].occupied(size) + hop.latency for hop in path) + decoder.syncs[far]
 
 
 def _evenly(devices: list[int], rows: int) -> Mode:
     used = sorted(devices)[:rows]
-    return tuple(zip(used, shares(rows, [1] * len(used)), strict=True)) if used else ()
+    return tuple(zip(used, apportion(rows, [1] * len(used)), strict=True)) if used else ()
 
 
 def max_rows_within(table: Ticks, time: int, rows: int) -> int:
@@ -403,7 +403,7 @@ def max_rows_within(table: Ticks, time: int, rows: int) -> int:
     if len(table.points) == 1:
         size, ticks = table.points[0]
         return rows if not ticks else min(rows, time * size // ticks)
-    return table.about(time, rows)
+    return table.rows_within(time, rows)
 
 
 # ---------------------------------------------------------------------------------------------------- candidates
@@ -426,38 +426,38 @@ class PlacementCandidate:
         return None if self.schedule is None else self.schedule.makespan
 
 
-def within_limits(limits: Restrictions, schedule: Schedule) -> bool:
+def within_limits(constraints: DirectiveConstraints, schedule: Schedule) -> bool:
     """Whether a schedule of legal modes keeps to the number of machines and the deadline."""
-    if limits.machines is not None and len({shard.device for shard in schedule.shards}) > limits.machines:
+    if constraints.machines is not None and len({shard.device for shard in schedule.shards}) > constraints.machines:
         return False
-    return limits.deadline is None or schedule.makespan <= limits.deadline
+    return constraints.deadline is None or schedule.makespan <= constraints.deadline
 
 
-def legal_modes(timer: Timer, decisions: Decisions) -> bool:
+def legal_modes(decoder: ScheduleDecoder, decisions: Decisions) -> bool:
     """Whether the modes deal out all rows and keep to the directives about devices and cuts."""
-    limits = timer.limits
+    constraints = decoder.constraints
     for p, mode in enumerate(decisions.modes):
-        if sum(rows for _, rows in mode) != timer.problem.phases[p].units:
+        if sum(rows for _, rows in mode) != decoder.problem.phases[p].units:
             return False
-        allowed = limits.devices[p]
+        allowed = constraints.devices[p]
         if allowed is not None and any(device not in allowed for device, _ in mode):
             return False
-        if p in limits.fixed and mode != limits.fixed[p]:
+        if p in constraints.fixed_modes and mode != constraints.fixed_modes[p]:
             return False
-        if p in limits.unsplit and len(mode) > 1:
+        if p in constraints.undivided and len(mode) > 1:
             return False
     return True
 
 
-def best_timing(timer: Timer, name: str, decisions: Decisions) -> PlacementCandidate:
+def best_timing(decoder: ScheduleDecoder, name: str, decisions: Decisions) -> PlacementCandidate:
     """The best schedule of the decisions over the ways of queueing and sending that fit (of very many shards only as given)."""
     best: Schedule | None = None
     once = sum(map(len, decisions.modes)) > MOST_SHARDS
-    if legal_modes(timer, decisions):
-        for queueing in (decisions.queueing,) if once else dict.fromkeys((decisions.queueing, *Queueing)):
-            for sending in (decisions.sending,) if once else Sending:
-                schedule = timer.lay_out(replace(decisions, queueing=queueing, sending=sending))
-                if schedule is None or not within_limits(timer.limits, schedule):
+    if legal_modes(decoder, decisions):
+        for queueing in (decisions.queueing,) if once else dict.fromkeys((decisions.queueing, *InsertionPolicy)):
+            for sending in (decisions.sending,) if once else TransferPolicy:
+                schedule = decoder.decode(replace(decisions, queueing=queueing, sending=sending))
+                if schedule is None or not within_limits(decoder.constraints, schedule):
                     continue
                 if best is None or schedule.makespan < best.makespan:
                     best = schedule
@@ -475,26 +475,26 @@ MOST_EVEN: Final = 4_000
 
 def baselines(costs: Costs) -> tuple[PlacementCandidate, ...]:
     """Best single device, even split, HEFT, PEFT; those that cannot be built at all are left out."""
-    order = order_of(costs.timer.before)
+    order = topological_order(costs.decoder.before)
     if order is None or not all(costs.allowed):
         return ()
     results = [_best_single(costs, order), even_split(costs, order)]
     for name, make in (("HEFT", heft), ("PEFT", peft)):
         decisions = make(costs)
         if decisions is not None:
-            results.append(best_timing(costs.timer, name, decisions))
+            results.append(best_timing(costs.decoder, name, decisions))
     return tuple(results)
 
 
 def at_home(costs: Costs) -> Iterator[PlacementCandidate]:
     """Everything that may at home: in the order of the file, and each operand just before what first reads it."""
-    before = costs.timer.before
-    order = order_of(before, by_index=True)
+    before = costs.decoder.before
+    order = topological_order(before, by_index=True)
     if order is None or not all(costs.allowed):
         return
-    modes = tuple(costs.undivided_mode(p, _allowed_or_home(costs, p, costs.timer.home)) for p in range(len(costs.allowed)))
+    modes = tuple(costs.undivided_mode(p, _allowed_or_home(costs, p, costs.decoder.home)) for p in range(len(costs.allowed)))
     for priority in dict.fromkeys((tuple(order), tuple(_depth_first(before)))):
-        yield best_timing(costs.timer, "at home", Decisions(modes, priority))
+        yield best_timing(costs.decoder, "at home", Decisions(modes, priority))
 
 
 def _depth_first(before: Sequence[Collection[int]]) -> list[int]:
@@ -518,7 +518,7 @@ def _best_single(costs: Costs, order: list[int]) -> PlacementCandidate:
     for members in costs.members:
         device = members[0]
         modes = tuple(costs.undivided_mode(p, _allowed_or_home(costs, p, device)) for p in range(len(costs.allowed)))
-        candidate = best_timing(costs.timer, "best single", Decisions(modes, tuple(order)))
+        candidate = best_timing(costs.decoder, "best single", Decisions(modes, tuple(order)))
         if best is None or best.ticks is None or (candidate.ticks is not None and candidate.ticks < best.ticks):
             best = candidate
     assert best is not None
@@ -527,7 +527,7 @@ def _best_single(costs: Costs, order: list[int]) -> PlacementCandidate:
 
 def _allowed_or_home(costs: Costs, phase: int, device: int) -> int:
     allowed = costs.allowed[phase]
-    for wanted in (device, costs.timer.home):
+    for wanted in (device, costs.decoder.home):
         if costs.class_of[wanted] in costs.allowed_classes[phase] and wanted in allowed:
             return wanted
     return allowed[0]
@@ -535,20 +535,20 @@ def _allowed_or_home(costs: Costs, phase: int, device: int) -> int:
 
 def even_split(costs: Costs, order: list[int]) -> PlacementCandidate:
     """Every phase that can be cut evenly over all its devices; the others at home if they may."""
-    cut = sum(1 for phase in costs.timer.problem.phases if phase.rows)
+    cut = sum(1 for phase in costs.decoder.problem.phases if phase.rows)
     most = max(2, MOST_EVEN // max(1, cut))
     modes = tuple(even_mode(costs, p, most) for p in range(len(costs.allowed)))
-    return best_timing(costs.timer, "even split", Decisions(modes, tuple(order)))
+    return best_timing(costs.decoder, "even split", Decisions(modes, tuple(order)))
 
 
 def even_mode(costs: Costs, phase: int, most: int = MOST_EVEN) -> Mode:
     """Even shares for at most `most` devices, the first of those that may."""
-    timer = costs.timer
-    task = timer.problem.phases[phase]
-    if phase in timer.limits.fixed or not task.rows or phase in timer.limits.unsplit:
-        return costs.undivided_mode(phase, _allowed_or_home(costs, phase, timer.home))
-    devices = costs.allowed[phase][: min(task.rows, timer.limits.machines or task.rows, most)]
-    return tuple(zip(devices, shares(task.rows, [1] * len(devices)), strict=True))
+    decoder = costs.decoder
+    task = decoder.problem.phases[phase]
+    if phase in decoder.constraints.fixed_modes or not task.rows or phase in decoder.constraints.undivided:
+        return costs.undivided_mode(phase, _allowed_or_home(costs, phase, decoder.home))
+    devices = costs.allowed[phase][: min(task.rows, decoder.constraints.machines or task.rows, most)]
+    return tuple(zip(devices, apportion(task.rows, [1] * len(devices)), strict=True))
 
 
 # ---------------------------------------------------------------------------------------------------- uniform partition
@@ -561,13 +561,13 @@ MOST_SETS: Final = 12
 def uniform_partitions(costs: Costs, base: Decisions) -> list[PlacementCandidate]:
     """For each set of devices (all; each class; all but one class): phases that can be cut are cut over it, the others as in
     `base`.  Cuts are water-filled by phase, and also all in the proportion of the slowest phase to be aligned."""
-    timer = costs.timer
-    limits = timer.limits
+    decoder = costs.decoder
+    constraints = decoder.constraints
     cut = [
-        p for p, task in enumerate(timer.problem.phases)
-        if task.rows and p not in limits.fixed and p not in limits.unsplit and len(costs.allowed[p]) > 1
+        p for p, task in enumerate(decoder.problem.phases)
+        if task.rows and p not in constraints.fixed_modes and p not in constraints.undivided and len(costs.allowed[p]) > 1
     ]  # fmt: skip
-    order = order_of(timer.before)
+    order = topological_order(decoder.before)
     if not cut or order is None:
         return []
     everything = sorted(d for members in costs.members for d in members)
@@ -579,12 +579,12 @@ def uniform_partitions(costs: Costs, base: Decisions) -> list[PlacementCandidate
         modes = list(base.modes)
         for p in cut:
             allowed = set(costs.allowed[p])
-            chosen = [d for d in devices if d in allowed][: limits.machines]
+            chosen = [d for d in devices if d in allowed][: constraints.machines]
             mode = water_filled(costs, p, chosen) if chosen else None
             if mode is not None:
                 modes[p] = mode
         for priority in dict.fromkeys((base.priority, tuple(order))):
-            result.append(best_timing(timer, "uniform", Decisions(tuple(modes), priority)))
+            result.append(best_timing(decoder, "uniform", Decisions(tuple(modes), priority)))
     even = tuple(even_mode(costs, p) if p in cut else mode for p, mode in enumerate(base.modes))
-    result.append(best_timing(timer, "uniform", Decisions(even, base.priority)))
+    result.append(best_timing(decoder, "uniform", Decisions(even, base.priority)))
     return result

@@ -14,8 +14,8 @@ from typing import Final, TypeAlias
 
 from ....lang.support.records import dataclass
 from ..bounds.head_tail_bounds import Costs
-from ..solution import Decisions, Mode, Queueing, Schedule, Sending
-from ..timeline.serial_sgs import FOREVER, Shortage, Timer
+from ..solution import Decisions, InsertionPolicy, Mode, Schedule, TransferPolicy
+from ..timeline.serial_sgs import FOREVER, Infeasible, ScheduleDecoder
 from .list_scheduling import Placement
 
 # ---------------------------------------------------------------------------------------------------- repartition moves
@@ -30,20 +30,23 @@ RepartitionMove = Callable[[Random, Decisions], Decisions]
 
 def repartition_moves(costs: Costs, among: frozenset[int] | None = None) -> RepartitionMove | None:
     """The moves of a problem (between devices `among` these); None where nothing can be cut in another way."""
-    timer = costs.timer
-    limits, phases = timer.limits, timer.problem.phases
+    decoder = costs.decoder
+    constraints, phases = decoder.constraints, decoder.problem.phases
     devices = [options if among is None else [d for d in options if d in among] for options in costs.allowed]
     open_phases = [
         p
         for p, task in enumerate(phases)
-        if task.rows > 1 and p not in limits.fixed and p not in limits.unsplit and 1 < len(devices[p]) <= MOST_DEVICES
+        if task.rows > 1
+        and p not in constraints.fixed_modes
+        and p not in constraints.undivided
+        and 1 < len(devices[p]) <= MOST_DEVICES
     ]
     if not open_phases:
         return None
     neighbours = {
         p: [
             q
-            for q in {timer.targets[e] for e in timer.outgoing[p]} | {timer.sources[e] for e in timer.incoming[p]}
+            for q in {decoder.targets[e] for e in decoder.outgoing[p]} | {decoder.sources[e] for e in decoder.incoming[p]}
             if phases[q].units == phases[p].units and q in open_phases
         ]
         for p in open_phases
@@ -103,7 +106,7 @@ class SearchObjective:
 
 
 def anneal(
-    timer: Timer,
+    decoder: ScheduleDecoder,
     choices: Sequence[Sequence[Mode]],
     start: Decisions,
     moves: int,
@@ -121,10 +124,10 @@ def anneal(
     count = len(start.modes)
     open_phases = [p for p in range(count) if len(choices[p]) > 1]
     after: list[set[int]] = [set() for _ in range(count)]
-    for p, earlier in enumerate(timer.before):
+    for p, earlier in enumerate(decoder.before):
         for q in earlier:
             after[q].add(p)
-    first = value = _value(timer, start, INFEASIBLE_VALUE, aim)
+    first = value = _value(decoder, start, INFEASIBLE_VALUE, aim)
     current, best, best_value = start, start, value
     hot, cold, warm = _temperatures(value, heat)
     cooling = (cold / hot) ** (1.0 / max(1, moves))
@@ -135,9 +138,9 @@ def anneal(
             if trial == current:
                 continue
         else:
-            trial = _move(random, current, choices, open_phases, timer.before, after)
+            trial = _move(random, current, choices, open_phases, decoder.before, after)
         most = value + int(-warm * log(1.0 - random.random()))
-        trial_value = _value(timer, trial, most, aim)
+        trial_value = _value(decoder, trial, most, aim)
         if trial_value > most:
             continue
         if value >= INFEASIBLE_VALUE > trial_value:
@@ -147,7 +150,7 @@ def anneal(
             best, best_value = trial, trial_value
             if trial_value <= goal:
                 break
-    return timer.lay_out(best) if best_value < min(first, INFEASIBLE_VALUE) else None
+    return decoder.decode(best) if best_value < min(first, INFEASIBLE_VALUE) else None
 
 
 def _temperatures(value: int, heat: Temperatures) -> tuple[float, float, float]:
@@ -156,14 +159,14 @@ def _temperatures(value: int, heat: Temperatures) -> tuple[float, float, float]:
     return max(1.0, scale * heat[0]), max(0.05, scale * heat[1]), max(1.0, scale * heat[0])
 
 
-def _value(timer: Timer, decisions: Decisions, limit: int, aim: SearchObjective | None) -> int:
+def _value(decoder: ScheduleDecoder, decisions: Decisions, limit: int, aim: SearchObjective | None) -> int:
     """The makespan if it is within `limit`, or what the schedule is worth; for what does not fit, more the fewer phases fit."""
-    limits = timer.limits
-    if limits.machines is not None and len({d for mode in decisions.modes for d, _ in mode}) > limits.machines:
+    constraints = decoder.constraints
+    if constraints.machines is not None and len({d for mode in decisions.modes for d, _ in mode}) > constraints.machines:
         return 2 * INFEASIBLE_VALUE
-    layout = timer.attempt(decisions, limit if aim is None else aim.deadline)
-    if isinstance(layout, Shortage):
-        return INFEASIBLE_VALUE + (len(decisions.modes) - layout.placed if layout.device != -2 else 0)
+    layout = decoder.try_decode(decisions, limit if aim is None else aim.deadline)
+    if isinstance(layout, Infeasible):
+        return INFEASIBLE_VALUE + (len(decisions.modes) - layout.scheduled_phases if layout.device != -2 else 0)
     if aim is None:
         return layout.makespan
     worth = aim.value(layout.schedule()) if layout.makespan <= aim.deadline else None
@@ -178,9 +181,11 @@ def _move(
     then another way of queueing or sending."""
     pick = random.random()
     if pick < 0.01:
-        return replace(state, queueing=Queueing.INSERT if state.queueing is Queueing.APPEND else Queueing.APPEND)
+        return replace(
+            state, queueing=InsertionPolicy.INSERT if state.queueing is InsertionPolicy.APPEND else InsertionPolicy.APPEND
+        )
     if pick < 0.02:
-        return replace(state, sending=Sending.EARLY if state.sending is Sending.LATE else Sending.LATE)
+        return replace(state, sending=TransferPolicy.EARLY if state.sending is TransferPolicy.LATE else TransferPolicy.LATE)
     if open_phases and pick < 0.6:
         p = open_phases[int(random.random() * len(open_phases))]
         mode = choices[p][int(random.random() * len(choices[p]))]
@@ -208,10 +213,10 @@ def _move(
 
 def anneal_order(costs: Costs, start: Sequence[int], moves: int, goal: int = 0, seed: int = SEED) -> Decisions | None:
     """Decisions of the best order met in `moves` moves from `start`, a legal one; stops at `goal`."""
-    timer = costs.timer
+    decoder = costs.decoder
     random = Random(seed)
-    after: list[set[int]] = [set() for _ in timer.before]
-    for p, earlier in enumerate(timer.before):
+    after: list[set[int]] = [set() for _ in decoder.before]
+    for p, earlier in enumerate(decoder.before):
         for q in earlier:
             after[q].add(p)
     current = list(start)
@@ -226,7 +231,7 @@ def anneal_order(costs: Costs, start: Sequence[int], moves: int, goal: int = 0, 
         position = int(random.random() * len(current))
         p = current[position]
         low = high = position
-        while low > 0 and current[low - 1] not in timer.before[p]:
+        while low > 0 and current[low - 1] not in decoder.before[p]:
             low -= 1
         while high + 1 < len(current) and current[high + 1] not in after[p]:
             high += 1
@@ -245,7 +250,7 @@ def anneal_order(costs: Costs, start: Sequence[int], moves: int, goal: int = 0, 
 def _order_value(costs: Costs, order: Sequence[int], limit: int) -> int:
     """The end of the placement, or something past `limit`."""
     placement = Placement(costs)
-    tails = costs.timer.tails
+    tails = costs.decoder.tails
     latest = 0
     for p in order:
         if not placement.place(p, None) or placement.finish[p] + tails[p] > limit:

@@ -15,7 +15,7 @@ from typing import Final
 from ....lang.support.records import dataclass
 from ...devices.cost_functions import Ticks
 from ..bounds.head_tail_bounds import Costs, apportion_within, bisect_min
-from ..problem import Deadline, Problem, restrictions
+from ..problem import Deadline, Problem, directive_constraints
 from ..solution import Answer, Baseline, BoundCertificate, Mode, Schedule
 
 # ---------------------------------------------------------------------------------------------------- modes
@@ -36,21 +36,21 @@ class Modes:
 def water_filled(costs: Costs, phase: int, devices: Sequence[int]) -> Mode | None:
     """The rows of `phase` over `devices` so that the last to finish computing is as early as can be; devices that help
     nothing get none.  Rows follow the order of the devices."""
-    timer = costs.timer
-    rows = timer.problem.phases[phase].rows
-    kinds = sorted({timer.kinds[d] for d in devices})
-    sample = {kind: next(d for d in devices if timer.kinds[d] == kind) for kind in kinds}
-    number = {kind: sum(1 for d in devices if timer.kinds[d] == kind) for kind in kinds}
+    decoder = costs.decoder
+    rows = decoder.problem.phases[phase].rows
+    kinds = sorted({decoder.kinds[d] for d in devices})
+    sample = {kind: next(d for d in devices if decoder.kinds[d] == kind) for kind in kinds}
+    number = {kind: sum(1 for d in devices if decoder.kinds[d] == kind) for kind in kinds}
 
     def count(kind: str, time: int) -> int:
-        return timer.about(phase, sample[kind], time)
+        return decoder.rows_within(phase, sample[kind], time)
 
-    if any(timer.ticks(phase, device, 1) is None for device in devices):
+    if any(decoder.ticks(phase, device, 1) is None for device in devices):
         return None
-    ceiling = min(timer.ticks(phase, device, rows) or 0 for device in sample.values())
+    ceiling = min(decoder.ticks(phase, device, rows) or 0 for device in sample.values())
     time = bisect_min(0, ceiling, lambda t: sum(count(kind, t) * number[kind] for kind in kinds) >= rows)
     counts = {kind: count(kind, time) for kind in kinds}
-    given = apportion_within([counts[timer.kinds[d]] for d in devices], rows)
+    given = apportion_within([counts[decoder.kinds[d]] for d in devices], rows)
     return tuple((device, share) for device, share in zip(devices, given, strict=True) if share)
 
 
@@ -58,11 +58,11 @@ def enumerate_modes(
     costs: Costs, phase: int, most_modes: int = MOST_MODES, most_cuts: int = MOST_CUTS
 ) -> tuple[tuple[Mode, ...], bool]:
     """Candidate modes of one phase, and whether they are complete."""
-    timer = costs.timer
-    task = timer.problem.phases[phase]
-    if phase in timer.limits.fixed:
-        return (timer.limits.fixed[phase],), True
-    rivals = len(timer.problem.phases)
+    decoder = costs.decoder
+    task = decoder.problem.phases[phase]
+    if phase in decoder.constraints.fixed_modes:
+        return (decoder.constraints.fixed_modes[phase],), True
+    rivals = len(decoder.problem.phases)
     classes = [
         [d for d in costs.members[c] if d in allowed] for c in costs.allowed_classes[phase]
         for allowed in [set(costs.allowed[phase])]
@@ -73,18 +73,18 @@ def enumerate_modes(
     if not complete:
         candidates = [members[: max(1, most_modes // len(candidates))] for members in candidates]
         singles = [mode for mode in singles if mode[0][0] in {d for members in candidates for d in members}][:64]
-    limit = timer.limits.machines
-    if not task.rows or phase in timer.limits.unsplit or sum(map(len, classes)) < 2 or limit == 1:
+    limit = decoder.constraints.machines
+    if not task.rows or phase in decoder.constraints.undivided or sum(map(len, classes)) < 2 or limit == 1:
         return tuple(singles), complete
     widest = len(costs.allowed[phase]) if limit is None else limit
     if complete and _cuts(len(costs.allowed[phase]), task.rows, widest) <= most_cuts:
         return tuple(_all_cuts(costs.allowed[phase], task.rows, widest)), True
-    durations: dict[Mode, int] = {mode: timer.ticks(phase, mode[0][0], task.rows) or 0 for mode in singles[:most_modes]}
+    durations: dict[Mode, int] = {mode: decoder.ticks(phase, mode[0][0], task.rows) or 0 for mode in singles[:most_modes]}
     for devices in _subsets(classes):
         chosen = devices if limit is None else devices[:limit]
         mode = water_filled(costs, phase, chosen)
         if mode is not None and len(mode) > 1:
-            durations[mode] = max(timer.ticks(phase, device, rows) or 0 for device, rows in mode)
+            durations[mode] = max(decoder.ticks(phase, device, rows) or 0 for device, rows in mode)
     return _undominated(durations)[:most_modes], False
 
 
@@ -165,7 +165,7 @@ def common_ticks(problem: Problem) -> int:
 
 def _holds_for_a_tick(problem: Problem) -> bool:
     """Does anything take no time where memory is limited?"""
-    if not any(cap is not None for cap in restrictions(problem).caps):
+    if not any(cap is not None for cap in directive_constraints(problem).memory_limits):
         return False
     at_once = len(problem.device_names()) > 1 and not all(edge.ticks for edge in problem.edges)
     return at_once or any(not ticks.at(1) for phase in problem.phases for ticks in phase.ticks.values())

@@ -18,8 +18,8 @@ from ..bounds.single_phase_split import FEWER_DEVICES, SLIVERS
 from ..exact.infeasibility import memory_conflict
 from ..problem import Deadline, Directive, LimitMachines, LimitMemory, NoSplit, PlaceDirective, Problem, Split
 from ..solution import Answer, Baseline, BoundCertificate, Conflict, Schedule, Status
-from ..timeline.serial_sgs import Timer, decisions_of
-from ..timeline.step_graph import order_of
+from ..timeline.serial_sgs import ScheduleDecoder, decisions_of
+from ..timeline.step_graph import topological_order
 from .instance_transformations import IN_CHUNKS, chunkable_phases, may_help
 from .list_scheduling import MOST_SHARDS, best_timing, within_limits
 from .mode_enumeration import common_ticks, in_larger_ticks, in_original_ticks
@@ -174,8 +174,8 @@ def _is_promising(context: SearchContext) -> bool:
 def _solvable(context: SearchContext) -> bool:
     if not _solver_allowed(context) or not context.few_devices:
         return False
-    timer = context.timer
-    heavy = (timer.linked or timer.capped) and context.budget.steps is not None
+    decoder = context.decoder
+    heavy = (decoder.has_links or decoder.has_memory_limits) and context.budget.steps is not None
     return not context.is_large or len(context.problem.phases) <= (MOST_LINKED if heavy else MOST_SOLVED)
 
 
@@ -183,18 +183,18 @@ def _prove(context: SearchContext) -> None:
     """Its bound is one of the problem only if the modes are all there are."""
     from ..exact.makespan_bisection import refine
 
-    incumbent, timer, modes = context.incumbent, context.timer, context.modes
+    incumbent, decoder, modes = context.incumbent, context.decoder, context.modes
     choices = [list(options) for options in modes.choices]
     if incumbent.schedule is not None:
-        for p, mode in enumerate(decisions_of(timer.problem, incumbent.schedule).modes):
+        for p, mode in enumerate(decisions_of(decoder.problem, incumbent.schedule).modes):
             if mode not in choices[p]:
                 choices[p].append(mode)
-    outcome = refine(timer.problem, choices, incumbent.schedule, incumbent.bound, _steps(context.budget))
+    outcome = refine(decoder.problem, choices, incumbent.schedule, incumbent.bound, _steps(context.budget))
     incumbent.aborted |= outcome.aborted
-    if outcome.schedule is not None and within_limits(timer.limits, outcome.schedule):
+    if outcome.schedule is not None and within_limits(decoder.constraints, outcome.schedule):
         incumbent.offer(outcome.schedule)
         if len(outcome.schedule.shards) <= MOST_SHARDS:
-            incumbent.offer(best_timing(timer, "left shift", decisions_of(timer.problem, outcome.schedule)).schedule)
+            incumbent.offer(best_timing(decoder, "left shift", decisions_of(decoder.problem, outcome.schedule)).schedule)
     if modes.complete and outcome.lower_bound > incumbent.bound:
         incumbent.raise_bound(outcome.lower_bound, "z3")
     elif not modes.complete and not incumbent.is_closed:
@@ -310,11 +310,11 @@ def bound_is_confirmed(problem: Problem, bound: int, steps: SolverSteps) -> bool
 
 def _context(problem: Problem, budget: Budget) -> SearchContext | None:
     """None where no order or no device is possible at all."""
-    timer = Timer(problem)
-    costs = Costs(timer)
-    if not timer.limits.possible or order_of(timer.before) is None or not all(costs.allowed):
+    decoder = ScheduleDecoder(problem)
+    costs = Costs(decoder)
+    if not decoder.constraints.is_consistent or topological_order(decoder.before) is None or not all(costs.allowed):
         return None
-    context = SearchContext(problem, budget, timer, costs, solve_subproblem=plan_problem)
+    context = SearchContext(problem, budget, decoder, costs, solve_subproblem=plan_problem)
     if context.has_distributed_phases:
         context.budget = replace(budget, steps=0)  # the solver knows of no such phases
     return context

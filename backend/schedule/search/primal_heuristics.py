@@ -11,9 +11,20 @@ from dataclasses import replace
 from typing import Final
 
 from ..problem import Deadline, PhaseIndex, Problem
-from ..solution import Decisions, Mode, Placed, Queueing, QueueKind, Schedule, Sending, Shard, Synchronisation, Transfer
-from ..timeline.fence_insertion import Merging, done, synchronise
-from ..timeline.serial_sgs import Timer, decisions_of
+from ..solution import (
+    Decisions,
+    InsertionPolicy,
+    Mode,
+    QueueKind,
+    Schedule,
+    ScheduledStep,
+    Shard,
+    Synchronisation,
+    Transfer,
+    TransferPolicy,
+)
+from ..timeline.fence_insertion import Merging, completion_tick, synchronise
+from ..timeline.serial_sgs import ScheduleDecoder, decisions_of
 from .instance_transformations import contract
 from .list_scheduling import (
     at_home,
@@ -76,14 +87,14 @@ AT_HOME: Final = Strategy(
 
 
 def _list_scheduling(context: SearchContext) -> None:
-    costs, timer, incumbent = context.costs, context.timer, context.incumbent
+    costs, decoder, incumbent = context.costs, context.decoder, context.incumbent
     seen: set[Decisions] = set()
     for width in WIDTHS if any(task.rows for task in context.problem.phases) else (1,):
         for price in PRICES if width > 1 else (0,):
             decisions = None if incumbent.is_closed else moldable_list_schedule(costs, context.bounds, price, width)
             if decisions is not None and decisions not in seen:
                 seen.add(decisions)
-                context.consider(best_timing(timer, "cut", decisions))
+                context.consider(best_timing(decoder, "cut", decisions))
 
 
 LIST_SCHEDULING: Final = Strategy(
@@ -94,19 +105,19 @@ LIST_SCHEDULING: Final = Strategy(
 
 def _rolling(context: SearchContext) -> None:
     """The best few of several ways to go along the clock, by their estimates."""
-    costs, bounds, timer = context.costs, context.bounds, context.timer
+    costs, bounds, decoder = context.costs, context.bounds, context.decoder
     mean = sum(min(bounds.ticks_on(p, c) for c in costs.allowed_classes[p]) for p in bounds.order) // len(bounds.order)
     estimated: list[tuple[int, int, Decisions]] = []
     for urgency in urgencies(bounds):
         for part, patience in ROLLS:
-            widest = max(2, len(timer.kinds) * part // 100)
+            widest = max(2, len(decoder.kinds) * part // 100)
             for price in PRICES[:2]:
                 rolled = event_list_schedule(costs, bounds, urgency, price, widest, mean * patience // 4)
                 if rolled is not None:
                     estimated.append((rolled[0], len(estimated), rolled[1]))
     estimated.sort(key=lambda entry: entry[:2])
     for _, _, decisions in estimated[:MOST_ROLLED]:
-        context.consider(best_timing(timer, "rolling", decisions))
+        context.consider(best_timing(decoder, "rolling", decisions))
 
 
 ROLLING: Final = Strategy(
@@ -123,7 +134,7 @@ def _uniform(context: SearchContext) -> None:
 
 def _uniform_pays(context: SearchContext) -> bool:
     return not context.is_large or (
-        context.few_devices and len(context.problem.phases) * len(context.timer.kinds) <= MOST_UNIFORM
+        context.few_devices and len(context.problem.phases) * len(context.decoder.kinds) <= MOST_UNIFORM
     )
 
 
@@ -141,7 +152,7 @@ def _chains(context: SearchContext) -> None:
     answer = context.solve_subproblem(smaller.problem, replace(budget, moves=budget.moves // 2, steps=steps))
     if answer.schedule is not None:
         decisions = smaller.expand_decisions(decisions_of(smaller.problem, answer.schedule), len(context.problem.phases))
-        context.consider(best_timing(context.timer, "chains", decisions))
+        context.consider(best_timing(context.decoder, "chains", decisions))
 
 
 CHAINS: Final = Strategy(
@@ -156,19 +167,19 @@ def _moves(context: SearchContext, start: Decisions) -> int:
     """Moves of annealing from a start, in all its runs."""
     budget, count = context.budget, len(context.problem.phases)
     if context.is_large:
-        return min(budget.moves, MOST_WORK // decoding_work(context.timer, start))
+        return min(budget.moves, MOST_WORK // decoding_work(context.decoder, start))
     moves = budget.moves if count <= FULL_MOVES_PHASES else budget.moves * FULL_MOVES_PHASES // count
     if context.modes.complete and count < FULL_MOVES_PHASES and budget.steps != 0 and repartition_moves(context.costs) is None:
         moves = moves * count**3 // FULL_MOVES_PHASES**3  # the exact search is quicker
     return moves
 
 
-def decoding_work(timer: Timer, decisions: Decisions) -> int:
+def decoding_work(decoder: ScheduleDecoder, decisions: Decisions) -> int:
     """What one layout costs, in shards; beyond a few devices what goes over links counts too."""
     shards = sum(map(len, decisions.modes))
-    if len(timer.kinds) <= FEW_PHASES:
+    if len(decoder.kinds) <= FEW_PHASES:
         return shards
-    edges = timer.problem.edges if timer.linked else ()
+    edges = decoder.problem.edges if decoder.has_links else ()
     sent = sum(len(decisions.modes[edge.source]) + len(decisions.modes[edge.target]) for edge in edges)
     return shards + sent
 
@@ -181,14 +192,14 @@ def _activity_lists(context: SearchContext) -> None:
     moves = _moves(context, first) // 8
     order = first.priority
     if context.is_large:
-        size = 4 * len(context.timer.kinds) * len(context.problem.phases)
-        moves, legal = min(context.budget.moves // 2, MOST_WORK // size), context.timer.legal(order)
+        size = 4 * len(context.decoder.kinds) * len(context.problem.phases)
+        moves, legal = min(context.budget.moves // 2, MOST_WORK // size), context.decoder.repair_order(order)
         if legal is None:
             return
         order = tuple(legal)
     ordered = anneal_order(context.costs, order, moves, context.incumbent.bound)
     if ordered is not None:
-        context.consider(best_timing(context.timer, "ordered", ordered))
+        context.consider(best_timing(context.decoder, "ordered", ordered))
 
 
 ACTIVITY_LISTS: Final = Strategy(
@@ -199,19 +210,19 @@ ACTIVITY_LISTS: Final = Strategy(
 
 def _row_shifts(context: SearchContext) -> None:
     """From the cuts of the LP relaxation, then from the best that is known, which is left less and less."""
-    timer, incumbent, guided = context.timer, context.incumbent, context.lp_rounded
+    decoder, incumbent, guided = context.decoder, context.incumbent, context.lp_rounded
     shift, choices = _shift(context), _choices(context)
     if shift is None or incumbent.schedule is None:
         return
     for run, part in enumerate(CUT_RUNS):
-        known = decisions_of(timer.problem, incumbent.schedule)
+        known = decisions_of(decoder.problem, incumbent.schedule)
         start = guided.decisions if run == 0 and guided is not None and guided.ticks is not None else known
         moves = _moves(context, start) * part // 8
-        for sending in (start.sending,) if run else (Sending.LATE, Sending.EARLY):
+        for sending in (start.sending,) if run else (TransferPolicy.LATE, TransferPolicy.EARLY):
             if not incumbent.is_closed:
                 given = replace(start, sending=sending)
-                better = anneal(timer, choices, given, moves, incumbent.bound, SEED + run, shift, ROW_TEMPERATURES)
-                if better is not None and within_limits(timer.limits, better):
+                better = anneal(decoder, choices, given, moves, incumbent.bound, SEED + run, shift, ROW_TEMPERATURES)
+                if better is not None and within_limits(decoder.constraints, better):
                     incumbent.offer(better)
 
 
@@ -247,7 +258,7 @@ ROW_SHIFTS: Final = Strategy(
 
 def _annealing(context: SearchContext) -> None:
     """Four runs: from the best two starts, with transfers sent late and early."""
-    timer, incumbent = context.timer, context.incumbent
+    decoder, incumbent = context.decoder, context.incumbent
     ranked = context.ranked()
     if context.is_large:
         ranked = [one for one in ranked if one.ticks is not None]
@@ -257,15 +268,15 @@ def _annealing(context: SearchContext) -> None:
     shift = _shift(context) if len(context.problem.phases) <= MOST_SHIFTED else None
     if context.lp_rounded is not None and context.lp_rounded.ticks is not None:
         ranked.insert(0, context.lp_rounded)
-    sendings = (Sending.LATE, Sending.EARLY) if context.is_large else (Sending.EARLY, Sending.LATE)
+    sendings = (TransferPolicy.LATE, TransferPolicy.EARLY) if context.is_large else (TransferPolicy.EARLY, TransferPolicy.LATE)
     for run in range(4):
         start = ranked[run % 2 if len(ranked) > 1 else 0].decisions
         moves = _moves(context, start) // 4
         if incumbent.is_closed or (context.is_large and moves < LEAST_MOVES):
             break
-        start = replace(start, queueing=Queueing.INSERT, sending=sendings[run // 2])
-        better = anneal(timer, choices, start, moves, incumbent.bound, SEED + run, shift)
-        if better is not None and within_limits(timer.limits, better):
+        start = replace(start, queueing=InsertionPolicy.INSERT, sending=sendings[run // 2])
+        better = anneal(decoder, choices, start, moves, incumbent.bound, SEED + run, shift)
+        if better is not None and within_limits(decoder.constraints, better):
             incumbent.offer(better)
 
 
@@ -298,8 +309,8 @@ def fewer_syncs(problem: Problem, schedule: Schedule, most: int | None = None) -
         candidates: list[tuple[int, int, Problem, Schedule, Synchronisation]] = []
         for phase, tick in sorted(set(_delays(problem, best, sync))):
             later = _with_ready(delayed, phase, tick)
-            for queueing in Queueing:
-                candidate = Timer(later).lay_out(replace(decisions_of(later, best), queueing=queueing))
+            for queueing in InsertionPolicy:
+                candidate = ScheduleDecoder(later).decode(replace(decisions_of(later, best), queueing=queueing))
                 if candidate is None or any(candidate.makespan > limit for limit in limits):
                     continue
                 again = synchronise(problem, candidate, Merging.SLACK)
@@ -319,7 +330,7 @@ def _with_ready(problem: Problem, phase: PhaseIndex, tick: int) -> Problem:
 def _delays(problem: Problem, schedule: Schedule, sync: Synchronisation) -> Iterator[tuple[PhaseIndex, int]]:
     """A phase that waits, and the tick at which the queue's next fence of the same device has passed."""
     arrival = [group.sync for group in problem.devices for _ in range(group.count)]
-    last: dict[tuple[int, int], Placed] = {}
+    last: dict[tuple[int, int], ScheduledStep] = {}
     for wait in sync.waits:
         queue, fence = sync.queues[wait.queue], sync.fences[wait.fence]
         if queue.kind is not QueueKind.COMPUTE:
@@ -332,6 +343,6 @@ def _delays(problem: Problem, schedule: Schedule, sync: Synchronisation) -> Iter
         last[key] = queue.steps[wait.position]
 
 
-def _passing_tick(step: Placed, arrival: list[int]) -> int:
+def _passing_tick(step: ScheduledStep, arrival: list[int]) -> int:
     """The tick from which a consumer of a step may start."""
-    return done(step) + (arrival[step.target] if isinstance(step, Transfer) else 0)
+    return completion_tick(step) + (arrival[step.target] if isinstance(step, Transfer) else 0)

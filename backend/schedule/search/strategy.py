@@ -20,7 +20,7 @@ from ....lang.support.records import dataclass
 from ..bounds.head_tail_bounds import BoundSet, Costs
 from ..problem import Problem
 from ..solution import Answer, Conflict, Schedule
-from ..timeline.serial_sgs import FOREVER, Timer
+from ..timeline.serial_sgs import FOREVER, ScheduleDecoder
 from ..verify.schedule_checks import verify_schedule
 from .list_scheduling import PlacementCandidate
 from .mode_enumeration import Modes, candidate_modes
@@ -181,7 +181,7 @@ class SearchContext:
 
     problem: Problem
     budget: Budget
-    timer: Timer
+    decoder: ScheduleDecoder
     costs: Costs
     incumbent: Incumbent = field(default_factory=Incumbent)
     baselines: tuple[PlacementCandidate, ...] = ()
@@ -197,7 +197,7 @@ class SearchContext:
         """Bounds of the problem, made when first asked for; from then on layouts stop early by them."""
         if self._bounds is None:
             self._bounds = BoundSet(self.costs)
-            self.timer.tails = [min(tails.values()) for tails in self._bounds.tails]
+            self.decoder.tails = [min(tails.values()) for tails in self._bounds.tails]
         return self._bounds
 
     @property
@@ -208,7 +208,7 @@ class SearchContext:
 
     @property
     def few_devices(self) -> bool:
-        return len(self.timer.kinds) <= MOST_DEVICES
+        return len(self.decoder.kinds) <= MOST_DEVICES
 
     @property
     def is_large(self) -> bool:
@@ -218,7 +218,7 @@ class SearchContext:
     @property
     def has_distributed_phases(self) -> bool:
         """Bounds over cuts and the solver know nothing of phases that devices run together."""
-        return any(task.together is not None for task in self.problem.phases)
+        return any(task.distributed is not None for task in self.problem.phases)
 
     def consider(self, candidate: PlacementCandidate) -> None:
         """One more start of a search."""

@@ -30,19 +30,19 @@ from ....lang.support.records import dataclass
 from ..problem import DeviceIndex, Objective, PhaseIndex, Problem
 from ..solution import (
     Fence,
-    Placed,
     QueueIndex,
     QueueKind,
     Schedule,
     ScheduledCombine,
     ScheduledQueue,
+    ScheduledStep,
     Shard,
     Synchronisation,
     Transfer,
     Wait,
 )
 from .problem_index import ProblemIndex
-from .step_graph import order_of
+from .step_graph import topological_order
 
 __all__ = [
     "Fence",
@@ -88,9 +88,9 @@ class _SyncRequirement:
 
     event: _Event
     source: int
-    made: int
+    produced_at: int
     tick: int
-    rides: bool
+    may_piggyback: bool
 
 
 class _Synchroniser:
@@ -98,27 +98,27 @@ class _Synchroniser:
         self.problem = problem
         self.schedule = schedule
         self.merging = merging
-        self.prepared = ProblemIndex(problem)
-        self.rank = _ranks(self.prepared)
+        self.problem_index = ProblemIndex(problem)
+        self.rank = _ranks(self.problem_index)
         self.queues: list[ScheduledQueue] = []
-        self.place: dict[Placed, _Event] = {}
+        self.position_of: dict[ScheduledStep, _Event] = {}
         self._make_queues()
-        self.of_phase: dict[int, list[Shard]] = defaultdict(list)
-        self.on: dict[tuple[int, int], list[Shard]] = defaultdict(list)
+        self.shards_of: dict[int, list[Shard]] = defaultdict(list)
+        self.shards_on: dict[tuple[int, int], list[Shard]] = defaultdict(list)
         for shard in schedule.shards:
-            self.of_phase[shard.phase].append(shard)
-            self.on[shard.phase, shard.device].append(shard)
+            self.shards_of[shard.phase].append(shard)
+            self.shards_on[shard.phase, shard.device].append(shard)
         self.combine_of = {combine.phase: combine for combine in schedule.combines}
-        self.moved: dict[tuple[int, int], list[Transfer]] = defaultdict(list)
+        self.transfers_to: dict[tuple[int, int], list[Transfer]] = defaultdict(list)
         for transfer in schedule.transfers:
-            self.moved[transfer.phase, transfer.target].append(transfer)
+            self.transfers_to[transfer.phase, transfer.target].append(transfer)
 
     # ------------------------------------------------------------------ queues
 
     def _make_queues(self) -> None:
         schedule, problem = self.schedule, self.problem
         names = problem.device_names()
-        computing: dict[int, list[tuple[int, int, int, Placed]]] = defaultdict(list)
+        computing: dict[int, list[tuple[int, int, int, ScheduledStep]]] = defaultdict(list)
         for shard in schedule.shards:
             key = (shard.start, shard.end, self.rank[shard.phase])
             computing[shard.device].append((*key, shard))
@@ -129,7 +129,7 @@ class _Synchroniser:
         for combine in schedule.combines:
             key = (max(combine.start, at_home.get(combine.phase, 0)), combine.end, self.rank[combine.phase])
             computing[problem.home].append((*key, combine))
-        copying: dict[str, list[tuple[int, int, int, int, int, Placed]]] = defaultdict(list)
+        copying: dict[str, list[tuple[int, int, int, int, int, ScheduledStep]]] = defaultdict(list)
         for transfer in schedule.transfers:
             onwards = int(transfer.target != problem.home)  # the second of two hops comes second
             moved = (transfer.arrive, transfer.start, self.rank[transfer.phase], onwards, int(transfer.target))
@@ -143,12 +143,12 @@ class _Synchroniser:
 
     def _add(self, queue: ScheduledQueue) -> None:
         for position, step in enumerate(queue.steps):
-            self.place[step] = (len(self.queues), position)
+            self.position_of[step] = (len(self.queues), position)
         self.queues.append(queue)
 
     def _channel(self, transfer: Transfer, names: tuple[str, ...]) -> str:
         """The name of the queue of a transfer."""
-        path = None if transfer.link is None else self.prepared.routes.path(transfer.source, transfer.target)
+        path = None if transfer.link is None else self.problem_index.routes.path(transfer.source, transfer.target)
         channel = path[0].channel if path is not None and path[0].link == transfer.link else None
         if channel is None or transfer.link is None:
             link = "" if transfer.link is None else f"{self.problem.links[transfer.link].id} "
@@ -162,99 +162,105 @@ class _Synchroniser:
 
     # ------------------------------------------------------------------ needs
 
-    def _makers(self, phase: int) -> Sequence[Shard | ScheduledCombine]:
+    def _completing_steps(self, phase: int) -> Sequence[Shard | ScheduledCombine]:
         """The steps whose ends complete a phase."""
-        return [self.combine_of[PhaseIndex(phase)]] if phase in self.combine_of else self.of_phase[phase]
+        return [self.combine_of[PhaseIndex(phase)]] if phase in self.combine_of else self.shards_of[phase]
 
-    def _ended(self, step: Shard | ScheduledCombine) -> _SyncRequirement:
-        event = self.place[step]
+    def _end_requirement(self, step: Shard | ScheduledCombine) -> _SyncRequirement:
+        event = self.position_of[step]
         device = self.problem.home if isinstance(step, ScheduledCombine) else step.device
         return _SyncRequirement(event, int(device), event[1], step.end, False)
 
-    def _arrived(self, transfer: Transfer) -> _SyncRequirement:
+    def _arrival_requirement(self, transfer: Transfer) -> _SyncRequirement:
         """The transfer, told of by its source; what the source itself made it of gives the position."""
-        sent = max((self.place[step][1] for step in self._sending(transfer)), default=_PASSED_ON)
-        arrived = transfer.arrive + self.prepared.syncs[transfer.target]
-        return _SyncRequirement(self.place[transfer], int(transfer.source), sent, arrived, True)
+        sent = max((self.position_of[step][1] for step in self._sent_by(transfer)), default=_PASSED_ON)
+        arrived = transfer.arrive + self.problem_index.syncs[transfer.target]
+        return _SyncRequirement(self.position_of[transfer], int(transfer.source), sent, arrived, True)
 
-    def _needs(self) -> dict[Placed, list[_SyncRequirement]]:
+    def _requirements(self) -> dict[ScheduledStep, list[_SyncRequirement]]:
         """By step, what it needs of its own queue and others."""
-        schedule, prepared = self.schedule, self.prepared
-        needs: dict[Placed, list[_SyncRequirement]] = {}
+        schedule, problem_index = self.schedule, self.problem_index
+        needs: dict[ScheduledStep, list[_SyncRequirement]] = {}
         for shard in schedule.shards:
             requirements: list[_SyncRequirement] = []
-            for edge in prepared.incoming[shard.phase]:
-                phase = prepared.sources[edge]
-                part = prepared.part(edge, shard.first, shard.stop)
-                requirements += [self._ended(step) for step in self._made(phase, int(shard.device), part)]
-                requirements += [self._arrived(t) for t in self._came(phase, int(shard.device), part, shard.start)]
-            for phase in prepared.limits.after[shard.phase]:
-                requirements += [self._ended(step) for step in self._makers(phase)]
+            for edge in problem_index.incoming[shard.phase]:
+                phase = problem_index.sources[edge]
+                part = problem_index.part(edge, shard.first, shard.stop)
+                requirements += [self._end_requirement(step) for step in self._producing_steps(phase, int(shard.device), part)]
+                requirements += [
+                    self._arrival_requirement(t) for t in self._arrivals(phase, int(shard.device), part, shard.start)
+                ]
+            for phase in problem_index.constraints.start_after[shard.phase]:
+                requirements += [self._end_requirement(step) for step in self._completing_steps(phase)]
             needs[shard] = requirements
         for combine in schedule.combines:
-            requirements = [self._ended(step) for step in self.on[combine.phase, self.problem.home]]
-            requirements += [self._arrived(t) for t in self.moved[combine.phase, self.problem.home] if t.partial]
+            requirements = [self._end_requirement(step) for step in self.shards_on[combine.phase, self.problem.home]]
+            requirements += [
+                self._arrival_requirement(t) for t in self.transfers_to[combine.phase, self.problem.home] if t.partial
+            ]
             needs[combine] = requirements
         for moved in schedule.transfers:
-            steps = self._sending(moved)
-            requirements = [self._ended(step) for step in steps]
+            steps = self._sent_by(moved)
+            requirements = [self._end_requirement(step) for step in steps]
             if not steps:  # passed on: what came here before
                 part = (moved.first, moved.stop)
-                requirements = [self._arrived(t) for t in self._came(moved.phase, int(moved.source), part, moved.start)]
+                requirements = [
+                    self._arrival_requirement(t) for t in self._arrivals(moved.phase, int(moved.source), part, moved.start)
+                ]
             needs[moved] = requirements
         return needs
 
-    def _sending(self, moved: Transfer) -> Sequence[Shard | ScheduledCombine]:
+    def _sent_by(self, moved: Transfer) -> Sequence[Shard | ScheduledCombine]:
         """The steps of the source that made what a transfer carries; none if it only passes it on."""
         if moved.partial:
-            return [shard for shard in self.on[moved.phase, moved.source] if shard.first == moved.first]
-        return self._made(moved.phase, int(moved.source), (moved.first, moved.stop))
+            return [shard for shard in self.shards_on[moved.phase, moved.source] if shard.first == moved.first]
+        return self._producing_steps(moved.phase, int(moved.source), (moved.first, moved.stop))
 
-    def _made(self, phase: int, device: int, part: tuple[int, int]) -> Sequence[Shard | ScheduledCombine]:
+    def _producing_steps(self, phase: int, device: int, part: tuple[int, int]) -> Sequence[Shard | ScheduledCombine]:
         """The steps of a device that made something of a part of an output."""
         if phase in self.combine_of:
-            return self._makers(phase) if device == self.problem.home else []
-        mine = self.on[phase, device]
+            return self._completing_steps(phase) if device == self.problem.home else []
+        mine = self.shards_on[phase, device]
         if self.problem.phases[phase].is_gathered and device != self.problem.home:
             return []
-        if self.prepared.single[phase]:
+        if self.problem_index.undivided[phase]:
             return mine
         return [shard for shard in mine if shard.first < part[1] and shard.stop > part[0]]
 
-    def _came(self, phase: int, device: int, part: tuple[int, int], start: int) -> list[Transfer]:
+    def _arrivals(self, phase: int, device: int, part: tuple[int, int], start: int) -> list[Transfer]:
         """The transfers that brought something of a part of an output to a device by `start`."""
-        single = self.prepared.single[phase]
+        single = self.problem_index.undivided[phase]
         return [
-            moved for moved in self.moved[phase, device]
+            moved for moved in self.transfers_to[phase, device]
             if not moved.partial and moved.arrive <= start and (single or (moved.first < part[1] and moved.stop > part[0]))
         ]  # fmt: skip
 
     # ------------------------------------------------------------------ fences
 
     def result(self) -> Synchronisation:
-        needs = self._needs()
+        needs = self._requirements()
         later: dict[tuple[int, int], list[tuple[int, _SyncRequirement]]] = defaultdict(list)
         for step, requirements in needs.items():
-            queue, position = self.place[step]
+            queue, position = self.position_of[step]
             for need in requirements:
                 if need.event[0] != queue:
                     later[queue, need.source].append((position, need))
         for wanted in later.values():
             wanted.sort(key=lambda each: each[0])
-        closure = len(self.place) * len(self.queues) <= _CLOSURE_LIMIT
+        closure = len(self.position_of) * len(self.queues) <= _CLOSURE_LIMIT
         known: list[_Clock] = [{} for _ in self.queues]
         clocks: dict[_Event, _Clock] = {}
         done: set[_Event] = set()
         fences: list[Fence] = []
         waits: list[Wait] = []
         for step in self._order(needs):
-            queue, position = self.place[step]
+            queue, position = self.position_of[step]
             knows = known[queue]
             missing = [n for n in needs[step] if n.event[0] != queue and knows.get(n.event[0], -1) < n.event[1]]
             fence_clocks: dict[int, _Clock] = {}
-            for source, group in sorted(_reduced(missing, clocks).items()):
+            for source, group in sorted(_transitive_reduction(missing, clocks).items()):
                 fence_clocks[source] = {}
-                for need in (*group, *self._riders(later[queue, source], step, position, group, done)):
+                for need in (*group, *self._piggybacked(later[queue, source], step, position, group, done)):
                     _join(fence_clocks[source], {need.event[0]: need.event[1]})
             learnt = {source: _closed(events, clocks) for source, events in fence_clocks.items()}
             for source in list(fence_clocks) if 1 < len(fence_clocks) <= _MOST_SOURCES else ():
@@ -273,38 +279,41 @@ class _Synchroniser:
         ordered = sorted(waits, key=lambda w: (w.queue, w.position, w.fence))
         return Synchronisation(tuple(self.queues), tuple(fences), tuple(ordered))
 
-    def _riders(
-        self, later: list[tuple[int, _SyncRequirement]], step: Placed, position: int, group: list[_SyncRequirement],
+    def _piggybacked(
+        self, later: list[tuple[int, _SyncRequirement]], step: ScheduledStep, position: int, group: list[_SyncRequirement],
         done: set[_Event]
     ) -> list[_SyncRequirement]:
         """See Note [Riding]."""
         start = step.start
-        latest = max((need.made for need in group if need.made < _PASSED_ON), default=-1)
+        latest = max((need.produced_at for need in group if need.produced_at < _PASSED_ON), default=-1)
         slack = self.merging is Merging.SLACK
         return [
             need
             for index, need in later
-            if index > position and need.tick <= start and need.event in done and (slack or (need.rides and need.made <= latest))
+            if index > position
+            and need.tick <= start
+            and need.event in done
+            and (slack or (need.may_piggyback and need.produced_at <= latest))
         ]
 
-    def _order(self, needs: Mapping[Placed, list[_SyncRequirement]]) -> list[Placed]:
+    def _order(self, needs: Mapping[ScheduledStep, list[_SyncRequirement]]) -> list[ScheduledStep]:
         """By end, every step after the steps it needs and those before it in its queue; what waits in a circle comes last."""
-        at = {event: step for step, event in self.place.items()}
-        waiting: dict[Placed, int] = {}
-        followers: dict[Placed, list[Placed]] = defaultdict(list)
-        for step, (queue, position) in self.place.items():
+        at = {event: step for step, event in self.position_of.items()}
+        waiting: dict[ScheduledStep, int] = {}
+        followers: dict[ScheduledStep, list[ScheduledStep]] = defaultdict(list)
+        for step, (queue, position) in self.position_of.items():
             earlier = {at[need.event] for need in needs[step]} - {step}
             if position:
                 earlier.add(at[queue, position - 1])
             waiting[step] = len(earlier)
             for other in earlier:
                 followers[other].append(step)
-        steps = list(self.place)
+        steps = list(self.position_of)
         number = {step: at for at, step in enumerate(steps)}
-        key = {step: (done(step), step.start, position) for step, position in self.place.items()}
+        key = {step: (completion_tick(step), step.start, position) for step, position in self.position_of.items()}
         free = [(key[step], at) for at, step in enumerate(steps) if waiting[step] == 0]
         heapify(free)
-        order: list[Placed] = []
+        order: list[ScheduledStep] = []
         while free:
             step = steps[heappop(free)[1]]
             order.append(step)
@@ -313,15 +322,15 @@ class _Synchroniser:
                 if waiting[other] == 0:
                     heappush(free, (key[other], number[other]))
         reached = set(order)
-        return order + [step for step in self.place if step not in reached]
+        return order + [step for step in self.position_of if step not in reached]
 
 
-def done(step: Placed) -> int:
+def completion_tick(step: ScheduledStep) -> int:
     """When a step has ended, or a transfer arrived."""
     return step.arrive if isinstance(step, Transfer) else step.end
 
 
-def _reduced(missing: list[_SyncRequirement], clocks: Mapping[_Event, _Clock]) -> dict[int, list[_SyncRequirement]]:
+def _transitive_reduction(missing: list[_SyncRequirement], clocks: Mapping[_Event, _Clock]) -> dict[int, list[_SyncRequirement]]:
     """By source device, the events that no other missing event implies; at most the last of each queue."""
     last: dict[int, _SyncRequirement] = {}
     for need in missing:
@@ -353,9 +362,9 @@ def _join(knows: _Clock, more: _Clock) -> None:
             knows[queue] = position
 
 
-def _ranks(prepared: ProblemIndex) -> list[int]:
+def _ranks(problem_index: ProblemIndex) -> list[int]:
     """Each phase's place in an order that follows edges and orders asked for, for steps that take no time."""
-    edges = [{prepared.sources[edge] for edge in incoming} for incoming in prepared.incoming]
-    asked = [predecessors.union(after) for predecessors, after in zip(edges, prepared.limits.after, strict=True)]
-    order = order_of(asked, by_index=True) or order_of(edges, by_index=True) or range(len(edges))
+    edges = [{problem_index.sources[edge] for edge in incoming} for incoming in problem_index.incoming]
+    asked = [predecessors.union(after) for predecessors, after in zip(edges, problem_index.constraints.start_after, strict=True)]
+    order = topological_order(asked, by_index=True) or topological_order(edges, by_index=True) or range(len(edges))
     return [rank for _, rank in sorted(zip(order, range(len(edges)), strict=True))]

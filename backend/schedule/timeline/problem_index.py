@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from ....lang.support.records import dataclass
 from ...devices.cost_functions import Duplex
-from ..problem import Contention, Link, Problem, Restrictions, restrictions
+from ..problem import Contention, DirectiveConstraints, Link, Problem, directive_constraints
 from ..solution import Mode
 
 # ---------------------------------------------------------------------------------------------------- routes
@@ -133,17 +133,17 @@ class Routes:
 class ProblemIndex:
     """What every layout of a problem asks."""
 
-    def __init__(self, problem: Problem, limits: Restrictions | None = None) -> None:
+    def __init__(self, problem: Problem, constraints: DirectiveConstraints | None = None) -> None:
         self.problem = problem
-        self.limits = restrictions(problem) if limits is None else limits
+        self.constraints = directive_constraints(problem) if constraints is None else constraints
         self.routes = Routes(problem)
         self.home = int(problem.home)
         self.kinds = [group.kind for group in problem.devices for _ in range(group.count)]
         self.devices = len(self.kinds)
         self.syncs = [group.sync for group in problem.devices for _ in range(group.count)]
-        self.caps = self.limits.caps
-        self.capped = any(cap is not None for cap in self.caps)
-        self.linked = bool(problem.links)
+        self.memory_limits = self.constraints.memory_limits
+        self.has_memory_limits = any(cap is not None for cap in self.memory_limits)
+        self.has_links = bool(problem.links)
         count = len(problem.phases)
         self.incoming: list[list[int]] = [[] for _ in range(count)]
         self.outgoing: list[list[int]] = [[] for _ in range(count)]
@@ -154,31 +154,33 @@ class ProblemIndex:
         self.sources = [int(edge.source) for edge in problem.edges]
         self.targets = [int(edge.target) for edge in problem.edges]
         self.delays: list[int | None] = [
-            (edge.ticks or 0) if not self.linked or (off and edge.ticks is not None) else None for edge in problem.edges
+            (edge.ticks or 0) if not self.has_links or (off and edge.ticks is not None) else None for edge in problem.edges
         ]
         """By edge: its own ticks, where those count, or None where links do."""
-        self.keys = [-1 if delay is None else delay for delay in self.delays]
-        self.spans = [phase.rows if phase.rows and not phase.is_gathered else phase.out_bytes for phase in problem.phases]
+        self.edge_keys = [-1 if delay is None else delay for delay in self.delays]
+        self.output_extent = [phase.rows if phase.rows and not phase.is_gathered else phase.out_bytes for phase in problem.phases]
         """Units in which parts of an output are counted: rows, or bytes where it is atomic or combined."""
-        self.single = [phase.rows == 0 or phase.is_gathered for phase in problem.phases]
+        self.undivided = [phase.rows == 0 or phase.is_gathered for phase in problem.phases]
         self.before: list[frozenset[int]] = [
             frozenset(int(problem.edges[e].source) for e in self.incoming[p])
-            | frozenset(self.limits.after[p])
-            | frozenset(self.limits.issued[p])
+            | frozenset(self.constraints.start_after[p])
+            | frozenset(self.constraints.issue_after[p])
             for p in range(count)
         ]
-        self.ordered = any(self.limits.issued) or bool(self.limits.glued)
+        self.ordered = any(self.constraints.issue_after) or bool(self.constraints.immediate_successor)
         """Directives speak of the order of queues, so gaps are not filled."""
-        self.wants_copies = bool(self.limits.wanted or self.limits.replicated)
-        self.brought = frozenset(self.limits.replicated) | {
-            phase for phase, devices in self.limits.wanted.items() if self.limits.devices[phase] != frozenset(devices)
+        self.requires_copies = bool(self.constraints.required_copies or self.constraints.replicated)
+        self.required_elsewhere = frozenset(self.constraints.replicated) | {
+            phase
+            for phase, devices in self.constraints.required_copies.items()
+            if self.constraints.devices[phase] != frozenset(devices)
         }
         """Phases whose outputs directives may want elsewhere than where they are made; of others they say how long they stay."""
         self.tails = [0] * count
         """Ticks that certainly follow the end of a phase; whoever knows bounds may raise them, to stop layouts early."""
         self._ticks: dict[tuple[int, str, int], int | None] = {}
-        self._least: dict[tuple[int, str, int], int] = {}
-        self._most: dict[tuple[int, str, int], int] = {}
+        self._min_ticks: dict[tuple[int, str, int], int] = {}
+        self._max_rows: dict[tuple[int, str, int], int] = {}
 
     # ------------------------------------------------------------------------------ facts
 
@@ -190,29 +192,29 @@ class ProblemIndex:
             self._ticks[key] = None if table is None else table.at(rows)
         return self._ticks[key]
 
-    def least(self, phase: int, device: int, rows: int) -> int:
+    def min_ticks(self, phase: int, device: int, rows: int) -> int:
         """No shard of `rows` rows or more takes less there; 0 if its class cannot run the phase."""
         key = (phase, self.kinds[device], rows)
-        if key not in self._least:
+        if key not in self._min_ticks:
             task = self.problem.phases[phase]
             table = task.ticks.get(self.kinds[device])
-            self._least[key] = 0 if table is None else table.least(rows, task.units)
-        return self._least[key]
+            self._min_ticks[key] = 0 if table is None else table.min_ticks(rows, task.units)
+        return self._min_ticks[key]
 
-    def most(self, phase: int, device: int, time: int) -> int:
+    def max_rows_within(self, phase: int, device: int, time: int) -> int:
         """No shard of more rows takes at most `time` there; all of them if its class cannot run the phase."""
         key = (phase, self.kinds[device], time)
-        if key not in self._most:
+        if key not in self._max_rows:
             task = self.problem.phases[phase]
             table = task.ticks.get(self.kinds[device])
-            self._most[key] = task.rows if table is None else table.most(time, task.rows)
-        return self._most[key]
+            self._max_rows[key] = task.rows if table is None else table.max_rows_within(time, task.rows)
+        return self._max_rows[key]
 
-    def about(self, phase: int, device: int, time: int) -> int:
+    def rows_within(self, phase: int, device: int, time: int) -> int:
         """As many rows as take at most `time` there; none if its class cannot run the phase."""
         task = self.problem.phases[phase]
         table = task.ticks.get(self.kinds[device])
-        return 0 if table is None else table.about(time, task.rows)
+        return 0 if table is None else table.rows_within(time, task.rows)
 
     def grain(self, size: int) -> int:
         """The memory that a buffer of `size` bytes takes."""
@@ -223,42 +225,42 @@ class ProblemIndex:
         """What rows [first, stop) of the target need of the source's output, in its units.  See Note [Needs]."""
         described = self.problem.edges[edge]
         source, target = int(described.source), int(described.target)
-        span, rows = self.spans[source], self.problem.phases[target].rows
+        span, rows = self.output_extent[source], self.problem.phases[target].rows
         if described.whole or rows == 0:
-            return described.only if described.only is not None and not self.single[source] else (0, span)
+            return described.only if described.only is not None and not self.undivided[source] else (0, span)
         low, high = first * span // rows, -(-stop * span // rows)
-        if described.halo and not self.single[source]:
+        if described.halo and not self.undivided[source]:
             return max(0, low - described.halo), min(span, high + described.halo)
         return low, high
 
     def part_bytes(self, phase: int, low: int, high: int, size: int | None) -> int:
         """Bytes on a link of units [low, high) of the output, of which the whole takes `size` (None: `out_bytes`)."""
-        span, out = self.spans[phase], self.problem.phases[phase].out_bytes
+        span, out = self.output_extent[phase], self.problem.phases[phase].out_bytes
         if size is None or size == out:
             return -(-out * high // span) - -(-out * low // span) if span else 0
         return -(-size * (high - low) // span) if span else size
 
-    def made_bytes(self, phase: int, first: int, stop: int) -> int:
+    def shard_bytes(self, phase: int, first: int, stop: int) -> int:
         """Bytes that the shard [first, stop) makes: of the output, or its partial."""
         task = self.problem.phases[phase]
         if task.combine is not None:
             return task.combine.bytes
         return -(-task.out_bytes * stop // task.units) - -(-task.out_bytes * first // task.units)
 
-    def copies(self, phase: int, modes: Sequence[Mode]) -> set[int]:
+    def copy_devices(self, phase: int, modes: Sequence[Mode]) -> set[int]:
         """Devices on which directives want the output at the end."""
-        devices = set(self.limits.wanted.get(phase, ()))
-        if phase in self.limits.replicated:
+        devices = set(self.constraints.required_copies.get(phase, ()))
+        if phase in self.constraints.replicated:
             devices |= {device for mode in modes for device, _ in mode}
         return devices
 
-    def legal(self, priority: Sequence[int]) -> list[int] | None:
+    def repair_order(self, priority: Sequence[int]) -> list[int] | None:
         """`priority` made legal: phases after what they read and wait for, glued ones side by side, else as given."""
         rank = [0] * len(priority)
         ordered = True
         for position, p in enumerate(priority):
             rank[p] = position
-        glued = self.limits.glued
+        glued = self.constraints.immediate_successor
         for p, earlier in enumerate(self.before):
             for q in earlier:
                 if rank[q] >= rank[p]:
@@ -269,7 +271,7 @@ class ProblemIndex:
 
     def _chains(self, rank: list[int]) -> list[int] | None:
         """Kahn's order by `rank`, over chains of glued phases."""
-        glued, inner = self.limits.glued, set(self.limits.glued.values())
+        glued, inner = self.constraints.immediate_successor, set(self.constraints.immediate_successor.values())
         chain_of: dict[int, int] = {}
         members: dict[int, list[int]] = {}
         for p in range(len(rank)):

@@ -18,10 +18,10 @@ from dataclasses import replace
 from typing import Final
 
 from ....lang.support.records import dataclass
-from ..problem import Combine, DeviceIndex, PhaseIndex, PhaseTask, Problem, Together
-from ..solution import Decisions, Mode, Queueing, Schedule, ScheduledCombine, Sending, Shard, Transfer
+from ..problem import Combine, DeviceIndex, DistributedMode, PhaseIndex, PhaseTask, Problem
+from ..solution import Decisions, InsertionPolicy, Mode, Schedule, ScheduledCombine, Shard, Transfer, TransferPolicy
 from .problem_index import Channel, ProblemIndex
-from .step_expansion import Send, SendKey, ShardOutput, ShardStep, Steps, expand, merged
+from .step_expansion import ExpandedSteps, ShardOutput, ShardStep, TransferId, TransferSpec, expand, merge_end
 
 # ---------------------------------------------------------------------------------------------------- resource profile
 #
@@ -33,14 +33,14 @@ FOREVER: Final = 1 << 62
 class ResourceProfile:
     """`sizes[i]` bytes are in use during [times[i], times[i + 1]); the last holds for ever."""
 
-    __slots__ = ("cap", "sizes", "times")
+    __slots__ = ("limit", "sizes", "times")
 
     def __init__(self, cap: int) -> None:
-        self.cap = cap
+        self.limit = cap
         self.times = [0]
         self.sizes = [0]
 
-    def _cut(self, time: int) -> int:
+    def _breakpoint(self, time: int) -> int:
         """The index of the step that starts at `time`, made if need be."""
         index = bisect_left(self.times, time)
         if index == len(self.times) or self.times[index] != time:
@@ -52,16 +52,16 @@ class ResourceProfile:
         """`size` more bytes (or fewer, if negative) during [start, end)."""
         if size == 0 or start >= end:
             return
-        first = self._cut(start)
-        last = len(self.times) if end >= FOREVER else self._cut(end)
+        first = self._breakpoint(start)
+        last = len(self.times) if end >= FOREVER else self._breakpoint(end)
         sizes = self.sizes
         for index in range(first, last):
             sizes[index] += size
 
-    def fits(self, size: int, start: int, end: int = FOREVER) -> int | None:
+    def earliest_fit(self, size: int, start: int, end: int = FOREVER) -> int | None:
         """The first tick from which a buffer that wants [start, end) can succeed: `start` itself if it fits there, else the
         end of the last step in its way; None if that never ends."""
-        room = self.cap - size
+        room = self.limit - size
         times, sizes = self.times, self.sizes
         first = bisect_right(times, start) - 1
         last = len(times) if end >= FOREVER else max(bisect_left(times, end), first + 1)
@@ -75,7 +75,7 @@ class ResourceProfile:
 #
 # What a schedule in the making has taken: ticks of devices and channels, and memory where it is limited.
 
-class DoesNotFit(Exception):
+class NoFeasibleStart(Exception):
     """`device` is short of memory for `phase`; -1: no route or no kernel; -2: later than the limit."""
 
     def __init__(self, device: int, phase: int) -> None:
@@ -93,7 +93,7 @@ class LiveBuffer:
     uses: int = 0
 
 
-def gap(busy: list[tuple[int, int]], earliest: int, duration: int) -> int:
+def first_gap(busy: list[tuple[int, int]], earliest: int, duration: int) -> int:
     """The first start at or after `earliest` of a gap of `duration` between the sorted intervals `busy`."""
     if not busy or busy[-1][1] <= earliest:
         return earliest
@@ -111,14 +111,14 @@ def gap(busy: list[tuple[int, int]], earliest: int, duration: int) -> int:
     return start
 
 
-class Resources:
+class ResourceCalendars:
     """Devices, channels and memory of one schedule in the making."""
 
     __slots__ = ("_channels", "_free", "_insert", "_levels", "_prepared", "_queues")
 
-    def __init__(self, prepared: ProblemIndex, decisions: Decisions) -> None:
-        self._prepared = prepared
-        self._insert = decisions.queueing is Queueing.INSERT and not prepared.ordered
+    def __init__(self, problem_index: ProblemIndex, decisions: Decisions) -> None:
+        self._prepared = problem_index
+        self._insert = decisions.queueing is InsertionPolicy.INSERT and not problem_index.ordered
         self._free: dict[int, int] = {}
         self._queues: dict[int, list[tuple[int, int]]] = {}
         self._channels: dict[Channel, list[tuple[int, int]]] = {}
@@ -127,14 +127,14 @@ class Resources:
     def _memory(self, device: int) -> ResourceProfile | None:
         """What is in use on a device; None where it has no limit."""
         levels = self._levels.get(device)
-        if levels is None and (cap := self._prepared.caps[device]) is not None:
+        if levels is None and (cap := self._prepared.memory_limits[device]) is not None:
             levels = self._levels[device] = ResourceProfile(cap)
         return levels
 
     def _slot(self, device: int, earliest: int, duration: int) -> int:
         """The first start at or after `earliest` at which the device is free for `duration`."""
         if self._insert:
-            return gap(self._queues.setdefault(device, []), earliest, duration)
+            return first_gap(self._queues.setdefault(device, []), earliest, duration)
         return max(earliest, self._free.get(device, 0))
 
     def _occupy(self, device: int, start: int, end: int) -> None:
@@ -144,20 +144,21 @@ class Resources:
             self._free[device] = max(end, self._free.get(device, 0))
 
     @staticmethod
-    def _use(held: LiveBuffer, levels: ResourceProfile, until: int) -> None:
+    def _end_use(held: LiveBuffer, levels: ResourceProfile, until: int) -> None:
         """One use fewer to come of a buffer, which lasts `until` then."""
         held.uses -= 1
         held.last = max(held.last, until)
         if held.uses == 0:
             levels.add(-held.size, held.last)
 
-    def _kept(self, together: Together) -> list[tuple[list[tuple[int, int]], int]]:
-        """The intervals of the channels that a phase keeps to itself, and how long before its start.  See Note [Together]."""
+    def _exclusive_channels(self, distributed: DistributedMode) -> list[tuple[list[tuple[int, int]], int]]:
+        """The intervals of the channels that a phase keeps to itself, and how long before its start.  See Note
+        [Distributed phases]."""
         channels: dict[Channel, int] = {}
-        for _, source, target in together.channels:
+        for _, source, target in distributed.channels:
             path = self._prepared.routes.path(int(source), int(target))
             if path is not None and len(path) == 1 and path[0].channel is not None:
-                channels[path[0].channel] = self._prepared.problem.settling(path[0].link)
+                channels[path[0].channel] = self._prepared.problem.drain_ticks(path[0].link)
         return [(self._channels.setdefault(channel, []), settling) for channel, settling in channels.items()]
 
     def _claim(
@@ -174,14 +175,14 @@ class Resources:
         while later != start:
             start = later = max(start, later)
             for busy, settling in channels:
-                later = max(later, gap(busy, start - settling, duration + settling) + settling)
+                later = max(later, first_gap(busy, start - settling, duration + settling) + settling)
             for device, size, scratch in held:
                 later = max(later, self._slot(device, start, duration))
                 levels = self._memory(device)
                 if levels is not None:
-                    room = room_for(levels, size, scratch, start, max(1, duration))
+                    room = earliest_fit(levels, size, scratch, start, max(1, duration))
                     if room is None:
-                        raise DoesNotFit(device, phase)
+                        raise NoFeasibleStart(device, phase)
                     later = max(later, room)
         end = start + duration
         for busy, settling in channels:
@@ -195,52 +196,64 @@ class Resources:
         return start
 
 
-def room_for(levels: ResourceProfile, size: int, scratch: int, start: int, duration: int) -> int | None:
+def earliest_fit(levels: ResourceProfile, size: int, scratch: int, start: int, duration: int) -> int | None:
     """Like `Levels.fits`, for an output that stays and scratch that goes with the shard."""
-    later = levels.fits(size, start)
+    later = levels.earliest_fit(size, start)
     if later != start or not scratch:
         return later
-    return levels.fits(size + scratch, start, start + duration)
+    return levels.earliest_fit(size + scratch, start, start + duration)
 
 
 # ---------------------------------------------------------------------------------------------------- schedule generation
 
-class Simulation(Resources):
+class SerialGenerator(ResourceCalendars):
     """One schedule in the making."""
 
     __slots__ = (
-        "_arrived", "_combines", "_decisions", "_ends", "_firsts", "_held", "_made", "_shards", "_steps", "_transfers",
-        "makespan", "placed",
-    )  # fmt: skip
+        "_arrived",
+        "_combines",
+        "_decisions",
+        "_ends",
+        "_firsts",
+        "_live_buffers",
+        "_output_ready",
+        "_shards",
+        "_steps",
+        "_transfers",
+        "makespan",
+        "scheduled_phases",
+    )
 
-    def __init__(self, prepared: ProblemIndex, steps: Steps, decisions: Decisions) -> None:
-        super().__init__(prepared, decisions)
+    def __init__(self, problem_index: ProblemIndex, steps: ExpandedSteps, decisions: Decisions) -> None:
+        super().__init__(problem_index, decisions)
         count = len(steps.modes)
         self._steps = steps
         self._decisions = decisions
-        self._made: dict[int, dict[int, int]] = {}  # by phase and slot, when it has its part
-        self._arrived: list[dict[SendKey, tuple[int, int]]] = [{} for _ in range(count)]  # landed; consumers may start
-        self._held: list[dict[SendKey | int, LiveBuffer]] = [{} for _ in range(count)]  # made there, by slot; copies, by transfer
+        self._output_ready: dict[int, dict[int, int]] = {}  # by phase and slot, when it has its part
+        self._arrived: list[dict[TransferId, tuple[int, int]]] = [{} for _ in range(count)]  # landed; consumers may start
+        self._live_buffers: list[dict[TransferId | int, LiveBuffer]] = [
+            {} for _ in range(count)
+        ]  # made there, by slot; copies, by transfer
         self._ends = [0] * count
         self._firsts = [0] * count
         self._shards: list[tuple[int, int, int, int, int, int]] = []
         self._combines: list[tuple[int, int, int]] = []
-        self._transfers: list[tuple[int, int, bool, Send]] = []  # start, phase, is it a partial result
+        self._transfers: list[tuple[int, int, bool, TransferSpec]] = []  # start, phase, is it a partial result
         self.makespan = 0
-        self.placed = 0
+        self.scheduled_phases = 0
 
-    def place_all(self, order: Sequence[int], limit: int = FOREVER) -> None:
+    def generate(self, order: Sequence[int], limit: int = FOREVER) -> None:
         """Place every phase, then send the copies that directives want; stops once the end is certain to be past `limit`."""
         tails = self._prepared.tails
         for group in self._groups(order) if self._prepared.problem.chunks > 1 else ((phase,) for phase in order):
-            self._place(group)
+            self._schedule_group(group)
             for phase in group:
                 if self._ends[phase] + tails[phase] > limit:
-                    raise DoesNotFit(-2, phase)
-                self.placed += 1
-        if self._prepared.wants_copies:
+                    raise NoFeasibleStart(-2, phase)
+                self.scheduled_phases += 1
+        if self._prepared.requires_copies:
             for phase in order:
-                self._send_all(phase)
+                self._schedule_transfers(phase)
 
     def schedule(self) -> Schedule:
         """What was placed, as data; what two edges ask for at one time, one of them with ticks of its own, is sent once."""
@@ -263,10 +276,15 @@ class Simulation(Resources):
         numbers = [max((shard.slot // devices for shard in shards), default=0) for shards in steps.shards]
         group: tuple[int, ...] = ()
         for phase in order:
-            apart = not numbers[phase] or not group or numbers[phase] != numbers[group[-1]] or self._prepared.limits.glued
-            waits = {*self._prepared.limits.after[phase], *self._prepared.limits.issued[phase]}
+            apart = (
+                not numbers[phase]
+                or not group
+                or numbers[phase] != numbers[group[-1]]
+                or self._prepared.constraints.immediate_successor
+            )
+            waits = {*self._prepared.constraints.start_after[phase], *self._prepared.constraints.issue_after[phase]}
             if apart or not waits.isdisjoint(group) or any(
-                read.phase in group and (self._prepared.single[read.phase] or read.maker // devices > shard.slot // devices)
+                read.phase in group and (self._prepared.undivided[read.phase] or read.producer // devices > shard.slot // devices)
                 for shard in steps.shards[phase] for read in shard.reads
             ):  # fmt: skip
                 if group:
@@ -276,42 +294,42 @@ class Simulation(Resources):
         if group:
             yield group
 
-    def _place(self, group: Sequence[int]) -> None:
+    def _schedule_group(self, group: Sequence[int]) -> None:
         """Place the shards of phases whose predecessors are placed, and their combines; of several phases, number by number."""
         steps, devices = self._steps, self._prepared.devices
-        earliest = [self._open(phase) for phase in group]
+        earliest = [self._earliest_start(phase) for phase in group]
         if len(group) == 1:
-            self._put(group[0], steps.shards[group[0]], earliest[0])
+            self._schedule_shards(group[0], steps.shards[group[0]], earliest[0])
         else:
             for number in range(1 + max(shard.slot // devices for shard in steps.shards[group[0]])):
                 for phase, tick in zip(group, earliest, strict=True):
-                    self._put(phase, [one for one in steps.shards[phase] if one.slot // devices == number], tick)
+                    self._schedule_shards(phase, [one for one in steps.shards[phase] if one.slot // devices == number], tick)
         for phase in group:
-            self._close(phase)
+            self._finish_phase(phase)
 
-    def _open(self, phase: int) -> int:
+    def _earliest_start(self, phase: int) -> int:
         """The tick before which a phase may not start."""
-        limits = self._prepared.limits
+        constraints = self._prepared.constraints
         earliest = self._prepared.problem.phases[phase].ready
-        for q in limits.after[phase]:
+        for q in constraints.start_after[phase]:
             earliest = max(earliest, self._ends[q])
-        for q in limits.issued[phase]:
+        for q in constraints.issue_after[phase]:
             earliest = max(earliest, self._firsts[q])
-        if limits.glued:
-            earliest = self._glue(phase, earliest)
-        self._made[phase], self._firsts[phase], self._ends[phase] = {}, FOREVER, earliest
+        if constraints.immediate_successor:
+            earliest = self._adjacent_start(phase, earliest)
+        self._output_ready[phase], self._firsts[phase], self._ends[phase] = {}, FOREVER, earliest
         return earliest
 
-    def _put(self, phase: int, shards: Sequence[ShardStep], earliest: int) -> None:
+    def _schedule_shards(self, phase: int, shards: Sequence[ShardStep], earliest: int) -> None:
         """Place shards; what chunks made goes home at once."""
-        task, finish = self._prepared.problem.phases[phase], self._made[phase]
+        task, finish = self._prepared.problem.phases[phase], self._output_ready[phase]
         opening, closing = self._firsts[phase], self._ends[phase]
-        together = None if task.together is None else self._together(phase, shards, task.together, earliest)
+        distributed = None if task.distributed is None else self._schedule_distributed(phase, shards, task.distributed, earliest)
         chunked = self._prepared.problem.chunks > 1 and len({one.device for one in shards}) < len(self._steps.shards[phase])
         for shard in shards:
             if shard.ticks is None:
-                raise DoesNotFit(-1, phase)
-            start = self._shard(phase, task, shard, shard.ticks, earliest) if together is None else together
+                raise NoFeasibleStart(-1, phase)
+            start = self._schedule_shard(phase, task, shard, shard.ticks, earliest) if distributed is None else distributed
             end = start + shard.ticks
             self._shards.append((phase, shard.device, shard.first, shard.stop, start, end))
             finish[shard.slot] = end
@@ -319,32 +337,32 @@ class Simulation(Resources):
                 opening = start
             if end > closing:
                 closing = end
-            if chunked and not self._prepared.single[phase]:
-                for key, send in self._steps.outputs[phase].sends.items():
+            if chunked and not self._prepared.undivided[phase]:
+                for key, send in self._steps.outputs[phase].transfers.items():
                     if key[0] == shard.slot and send.target == self._prepared.home:
-                        self._send(phase, key)
+                        self._schedule_transfer(phase, key)
         self._firsts[phase], self._ends[phase] = opening, closing
 
-    def _close(self, phase: int) -> None:
+    def _finish_phase(self, phase: int) -> None:
         """All shards of a phase are placed: its output is there once they are combined."""
         task, output = self._prepared.problem.phases[phase], self._steps.outputs[phase]
         if not output.reachable:
-            raise DoesNotFit(-1, phase)
+            raise NoFeasibleStart(-1, phase)
         if task.combine is not None:
-            self._ends[phase] = self._combine(phase, task, task.combine, output)
-        if self._prepared.single[phase]:
-            self._made[phase] = {output.makers[0].slot: self._ends[phase]}
+            self._ends[phase] = self._schedule_combine(phase, task, task.combine, output)
+        if self._prepared.undivided[phase]:
+            self._output_ready[phase] = {output.producers[0].slot: self._ends[phase]}
         if self._ends[phase] > self.makespan:
             self.makespan = self._ends[phase]
-        if self._decisions.sending is Sending.EARLY:
-            self._send_all(phase)
+        if self._decisions.sending is TransferPolicy.EARLY:
+            self._schedule_transfers(phase)
 
-    def _glue(self, phase: int, earliest: int) -> int:
+    def _adjacent_start(self, phase: int, earliest: int) -> int:
         """Nothing starts between two glued phases on the queues of either: what was placed there before starts before the
         first of them, what comes later after the second."""
-        glued, modes = self._prepared.limits.glued, self._steps.modes
+        glued, modes = self._prepared.constraints.immediate_successor, self._steps.modes
         for first, then in glued.items():
-            if then in self._made:
+            if then in self._output_ready:
                 for device, _ in (*modes[first], *modes[then]):
                     self._free[device] = max(self._firsts[then], self._free.get(device, 0))
         if phase in glued:
@@ -352,32 +370,34 @@ class Simulation(Resources):
             return max([earliest, *(start for _, device, _, _, start, _ in self._shards if device in queues)])
         return earliest
 
-    def _shard(self, phase: int, task: PhaseTask, shard: ShardStep, ticks: int, earliest: int) -> int:
+    def _schedule_shard(self, phase: int, task: PhaseTask, shard: ShardStep, ticks: int, earliest: int) -> int:
         """Place one shard; its start."""
         start, used = self._operands(shard, earliest)
         levels = self._memory(shard.device)
         if levels is None:
             start = self._slot(shard.device, start, ticks)
         else:
-            start = self._fit(phase, task, shard, ticks, start, used, levels)
+            start = self._first_fit(phase, task, shard, ticks, start, used, levels)
         self._occupy(shard.device, start, start + ticks)
         return start
 
     def _operands(self, shard: ShardStep, earliest: int) -> tuple[int, list[LiveBuffer]]:
         """The tick from which a shard has all that it reads, and the buffers that it reads."""
         start = earliest
-        limited = self._prepared.caps[shard.device] is not None
+        limited = self._prepared.memory_limits[shard.device] is not None
         used: list[LiveBuffer] = []
         for phase, maker, key in shard.reads:
-            tick = self._made[phase][maker] if key is None else self._send(phase, key)
+            tick = self._output_ready[phase][maker] if key is None else self._schedule_transfer(phase, key)
             if tick > start:
                 start = tick
             if limited:
-                used.append(self._held[phase][maker if key is None else key])
+                used.append(self._live_buffers[phase][maker if key is None else key])
         return start, used
 
-    def _together(self, phase: int, shards: Sequence[ShardStep], together: Together, earliest: int) -> int:
-        """Place all shards of a phase that devices run together, and keep its channels; their start.  See Note [Together]."""
+    def _schedule_distributed(self, phase: int, shards: Sequence[ShardStep], distributed: DistributedMode, earliest: int) -> int:
+        """Schedule all shards of a distributed phase and reserve its channels; returns their start.
+
+        See Note [Distributed phases] of `problem`."""
         start = max([earliest, *(self._ends[source] for source in self._sources(phase))])
         used: list[list[LiveBuffer]] = []
         for shard in shards:
@@ -385,70 +405,70 @@ class Simulation(Resources):
             used.append(operands)
             start = max(start, ready)
         duration = (shards[-1].ticks or 0) if shards else 0
-        held = [(shard.device, shard.made, shard.scratch) for shard in shards]
-        start = self._claim(phase, self._kept(together), held, start, duration)
+        held = [(shard.device, shard.output_bytes, shard.scratch) for shard in shards]
+        start = self._claim(phase, self._exclusive_channels(distributed), held, start, duration)
         for shard, operands in zip(shards, used, strict=True):
             for buffer in operands:
-                self._use(buffer, self._levels[shard.device], start + max(1, duration))
-            if not together.gathers or shard.device == self._prepared.home:
-                self._hold(phase, shard.slot, shard.made, start + max(1, duration))
+                self._end_use(buffer, self._levels[shard.device], start + max(1, duration))
+            if not distributed.gathers or shard.device == self._prepared.home:
+                self._add_output_buffer(phase, shard.slot, shard.output_bytes, start + max(1, duration))
         return start
 
     def _sources(self, phase: int) -> list[int]:
         return [self._prepared.sources[edge] for edge in self._prepared.incoming[phase]]
 
-    def _hold(self, phase: int, slot: int, size: int, end: int) -> None:
+    def _add_output_buffer(self, phase: int, slot: int, size: int, end: int) -> None:
         """What a shard made is there, until its last use."""
-        if self._prepared.caps[slot % self._prepared.devices] is not None:
-            self._held[phase][slot] = LiveBuffer(size, end, self._steps.outputs[phase].uses.get(slot, 0))
+        if self._prepared.memory_limits[slot % self._prepared.devices] is not None:
+            self._live_buffers[phase][slot] = LiveBuffer(size, end, self._steps.outputs[phase].uses.get(slot, 0))
 
-    def _fit(
+    def _first_fit(
         self, phase: int, task: PhaseTask, shard: ShardStep, ticks: int, start: int, used: list[LiveBuffer],
         levels: ResourceProfile
     ) -> int:  # fmt: skip
         """Like `_slot`, where output and scratch fit as well; opens the output's buffer and counts the uses of operands."""
-        size, scratch, lasting = shard.made, shard.scratch, max(1, ticks)
+        size, scratch, lasting = shard.output_bytes, shard.scratch, max(1, ticks)
         dying: list[LiveBuffer] = []
         if task.inplace and size:
             dying = [one for one in used if one.size >= size and one.uses == sum(other is one for other in used)]
         while True:
             start = self._slot(shard.device, start, ticks)
             inside = any(one.last <= start for one in dying)
-            rooms = [room_for(levels, size, scratch, start, lasting), *(one.last for one in dying if one.last > start)]
+            rooms = [earliest_fit(levels, size, scratch, start, lasting), *(one.last for one in dying if one.last > start)]
             if inside:
-                rooms.append(levels.fits(scratch, start, start + lasting))
+                rooms.append(levels.earliest_fit(scratch, start, start + lasting))
             later = min((room for room in rooms if room is not None), default=None)
             if later is None:
-                raise DoesNotFit(shard.device, phase)
+                raise NoFeasibleStart(shard.device, phase)
             if later == start:
                 inside = inside and rooms[-1] == start
                 break
             start = later
         end = start + lasting
         for buffer in used:
-            self._use(buffer, levels, end)
+            self._end_use(buffer, levels, end)
         levels.add(scratch, start, end)
         levels.add(size, end if inside else start)
         if task.combine is None:
-            self._hold(phase, shard.slot, size, end)
+            self._add_output_buffer(phase, shard.slot, size, end)
         return start
 
-    def _combine(self, phase: int, task: PhaseTask, combine: Combine, output: ShardOutput) -> int:
+    def _schedule_combine(self, phase: int, task: PhaseTask, combine: Combine, output: ShardOutput) -> int:
         """Bring the partials home and combine them; the tick at which the output is there."""
-        prepared = self._prepared
-        home = prepared.home
+        problem_index = self._prepared
+        home = problem_index.home
         levels = self._memory(home)
-        size = prepared.grain(combine.bytes)
+        size = problem_index.grain(combine.bytes)
         arrivals: list[int] = []
         copied: list[int] = []  # starts of the partials that are at home
-        for slot, ended in self._made[phase].items():
-            device = slot % prepared.devices
+        for slot, ended in self._output_ready[phase].items():
+            device = slot % problem_index.devices
             if device == home:
                 arrivals.append(ended)
                 copied.append(0)
                 continue
-            start, landed = self._carry(phase, output.partials[slot], ended, partial=True)
-            arrivals.append(landed + prepared.syncs[home])
+            start, landed = self._claim_channel(phase, output.partials[slot], ended, partial=True)
+            arrivals.append(landed + problem_index.syncs[home])
             copied.append(start)
             if levels is not None:
                 levels.add(size, start)
@@ -457,16 +477,16 @@ class Simulation(Resources):
                 source.add(-size, max(landed, start + 1))
         arrivals.sort()
         start = arrivals[-1] if combine.barrier else arrivals[0]
-        grown = prepared.grain(task.out_bytes)
+        grown = problem_index.grain(task.out_bytes)
         while True:
             duration = combine.ticks_per_shard * len(arrivals)
             if not combine.barrier:
-                duration = merged(arrivals, start, combine.ticks_per_shard) - start
+                duration = merge_end(arrivals, start, combine.ticks_per_shard) - start
             later = self._slot(home, start, duration)
             if later == start:
-                room = start if levels is None else levels.fits(grown, start)
+                room = start if levels is None else levels.earliest_fit(grown, start)
                 if room is None:
-                    raise DoesNotFit(home, phase)
+                    raise NoFeasibleStart(home, phase)
                 if room == start:
                     break
                 later = room
@@ -478,52 +498,52 @@ class Simulation(Resources):
             for begun in copied:
                 levels.add(-size, max(end, start + 1, begun + 1))
             levels.add(grown, start)
-            self._hold(phase, home, grown, max(end, start + 1))
+            self._add_output_buffer(phase, home, grown, max(end, start + 1))
         return end
 
     # ---------------------------------------------------------------------------- transfers
 
-    def _send_all(self, phase: int) -> None:
-        for key in self._steps.outputs[phase].sends:
-            self._send(phase, key)
+    def _schedule_transfers(self, phase: int) -> None:
+        for key in self._steps.outputs[phase].transfers:
+            self._schedule_transfer(phase, key)
 
-    def _send(self, phase: int, key: SendKey) -> int:
+    def _schedule_transfer(self, phase: int, key: TransferId) -> int:
         """Place a transfer, once; the tick from which its consumers may start."""
         arrived = self._arrived[phase]
         known = arrived.get(key)
         if known is not None:
             return known[1]
-        send = self._steps.outputs[phase].sends[key]
+        send = self._steps.outputs[phase].transfers[key]
         if send.relay is None:
-            ready = self._made[phase][key[0]]
+            ready = self._output_ready[phase][key[0]]
         else:
-            self._send(phase, send.relay)
+            self._schedule_transfer(phase, send.relay)
             ready = arrived[send.relay][0]
-        start, landed = self._carry(phase, send, ready, partial=False)
+        start, landed = self._claim_channel(phase, send, ready, partial=False)
         arrived[key] = (landed, landed + self._prepared.syncs[send.target])
         if landed > self.makespan:
             self.makespan = landed
         levels = self._memory(send.target)
         if levels is not None:
             levels.add(send.memory, start)
-            uses = send.uses + (send.target in self._steps.outputs[phase].kept)  # a use that never comes
-            self._held[phase][key] = LiveBuffer(send.memory, max(landed, start + 1), uses)
+            uses = send.uses + (send.target in self._steps.outputs[phase].retained_on)  # a use that never comes
+            self._live_buffers[phase][key] = LiveBuffer(send.memory, max(landed, start + 1), uses)
         levels = self._memory(send.source)
         if levels is not None:
-            self._use(self._held[phase][key[0] if send.relay is None else send.relay], levels, max(landed, start + 1))
+            self._end_use(self._live_buffers[phase][key[0] if send.relay is None else send.relay], levels, max(landed, start + 1))
         return arrived[key][1]
 
-    def _carry(self, phase: int, send: Send, earliest: int, *, partial: bool) -> tuple[int, int]:
+    def _claim_channel(self, phase: int, send: TransferSpec, earliest: int, *, partial: bool) -> tuple[int, int]:
         """Claim a transfer's channel: its start and its arrival."""
         levels = self._memory(send.target)
         busy = None if send.channel is None else self._channels.setdefault(send.channel, [])
         start = earliest
         while True:
             if busy is not None:
-                start = gap(busy, start, send.ticks)
-            later = start if levels is None else levels.fits(send.memory, start)
+                start = first_gap(busy, start, send.ticks)
+            later = start if levels is None else levels.earliest_fit(send.memory, start)
             if later is None:
-                raise DoesNotFit(send.target, phase)
+                raise NoFeasibleStart(send.target, phase)
             if later == start:
                 break
             start = later
@@ -533,7 +553,7 @@ class Simulation(Resources):
         return start, start + send.ticks + send.latency
 
 
-def transfer_of(phase: int, send: Send, start: int, *, partial: bool) -> Transfer:
+def transfer_of(phase: int, send: TransferSpec, start: int, *, partial: bool) -> Transfer:
     """A transfer that starts in a tick."""
     busy = start + send.ticks
     return Transfer(
@@ -546,56 +566,56 @@ def transfer_of(phase: int, send: Send, start: int, *, partial: bool) -> Transfe
 #
 # A schedule from decisions: where each phase runs and who goes first, with everything else as early as it can be.
 #
-# `lay_out` expands the modes and simulates the steps in the order of priority.  The modes, and so the directives about placement,
-# are the caller's.  `None` says that the decisions do not fit as they stand, not that none do.
+# `decode_schedule` expands the modes and simulates the steps in the order of priority.  The modes, and so the directives about
+# placement, are the caller's.  `None` says that the decisions do not fit as they stand, not that none do.
 
 @dataclass(frozen=True, slots=True)
-class Shortage:
+class Infeasible:
     """Why decisions cannot be laid out: `device` is short of memory for `phase`; -1: no order, route or kernel; -2: past the
-    limit.  `placed` phases had fitted."""
+    limit.  `scheduled_phases` phases had fitted."""
 
     device: int
     phase: int
-    placed: int = 0
+    scheduled_phases: int = 0
 
 
-class Timer(ProblemIndex):
-    """A problem prepared for many simulations; the last expansion is kept, with which the next shares what it can."""
+class ScheduleDecoder(ProblemIndex):
+    """A problem problem_index for many simulations; the last expansion is kept, with which the next shares what it can."""
 
-    _known: Steps | None = None
+    _last_expansion: ExpandedSteps | None = None
 
-    def expanded(self, modes: tuple[Mode, ...]) -> Steps:
-        self._known = expand(self, modes, self._known)
-        return self._known
+    def expand_modes(self, modes: tuple[Mode, ...]) -> ExpandedSteps:
+        self._last_expansion = expand(self, modes, self._last_expansion)
+        return self._last_expansion
 
-    def attempt(self, decisions: Decisions, limit: int = FOREVER) -> Simulation | Shortage:
+    def try_decode(self, decisions: Decisions, limit: int = FOREVER) -> SerialGenerator | Infeasible:
         """The simulation, or what was short; one that would end after `limit` is given up."""
-        order = self.legal(decisions.priority)
-        if order is None or not self.limits.possible:
-            return Shortage(-1, -1)
-        simulation = Simulation(self, self.expanded(decisions.modes), decisions)
+        order = self.repair_order(decisions.priority)
+        if order is None or not self.constraints.is_consistent:
+            return Infeasible(-1, -1)
+        simulation = SerialGenerator(self, self.expand_modes(decisions.modes), decisions)
         try:
-            simulation.place_all(order, limit)
-        except DoesNotFit as failure:
-            return Shortage(failure.device, failure.phase, simulation.placed)
+            simulation.generate(order, limit)
+        except NoFeasibleStart as failure:
+            return Infeasible(failure.device, failure.phase, simulation.scheduled_phases)
         return simulation
 
     def makespan(self, decisions: Decisions) -> int | None:
-        """The makespan alone; faster than `lay_out`."""
-        result = self.attempt(decisions)
-        return result.makespan if isinstance(result, Simulation) else None
+        """The makespan alone; faster than `decode_schedule`."""
+        result = self.try_decode(decisions)
+        return result.makespan if isinstance(result, SerialGenerator) else None
 
-    def lay_out(self, decisions: Decisions) -> Schedule | None:
+    def decode(self, decisions: Decisions) -> Schedule | None:
         """The schedule; where memory does not fit with transfers sent late, also tried with transfers sent early."""
-        result = self.attempt(decisions)
-        if isinstance(result, Shortage) and self.capped and decisions.sending is Sending.LATE:
-            result = self.attempt(replace(decisions, sending=Sending.EARLY))
-        return result.schedule() if isinstance(result, Simulation) else None
+        result = self.try_decode(decisions)
+        if isinstance(result, Infeasible) and self.has_memory_limits and decisions.sending is TransferPolicy.LATE:
+            result = self.try_decode(replace(decisions, sending=TransferPolicy.EARLY))
+        return result.schedule() if isinstance(result, SerialGenerator) else None
 
 
-def lay_out(problem: Problem, decisions: Decisions) -> Schedule | None:
-    """The schedule that `decisions` lead to, or None.  Callers with many decisions keep a `Timer`."""
-    return Timer(problem).lay_out(decisions)
+def decode_schedule(problem: Problem, decisions: Decisions) -> Schedule | None:
+    """The schedule that `decisions` lead to, or None.  Callers with many decisions keep a `ScheduleDecoder`."""
+    return ScheduleDecoder(problem).decode(decisions)
 
 
 def decisions_of(problem: Problem, schedule: Schedule) -> Decisions:
@@ -609,4 +629,4 @@ def decisions_of(problem: Problem, schedule: Schedule) -> Decisions:
         modes[shard.phase].append((int(shard.device), shard.stop - shard.first))
         starts[shard.phase] = min(starts[shard.phase], shard.start)
     order = sorted(range(len(starts)), key=lambda p: (starts[p], p))
-    return Decisions(tuple(tuple(mode) for mode in modes), tuple(order), Queueing.INSERT)
+    return Decisions(tuple(tuple(mode) for mode in modes), tuple(order), InsertionPolicy.INSERT)

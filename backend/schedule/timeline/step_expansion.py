@@ -20,11 +20,11 @@ from ....lang.support.records import dataclass
 from ..solution import Mode
 from .problem_index import Channel, ProblemIndex
 
-LINKED: Final = -1
+VIA_LINK: Final = -1
 """In place of an edge's own ticks: a link carries it."""
 
-SendKey: TypeAlias = tuple[int, int, int]
-"""(slot of the maker, slot that wants it, an edge's own ticks or `LINKED`)."""
+TransferId: TypeAlias = tuple[int, int, int]
+"""(slot of the maker, slot that wants it, an edge's own ticks or `VIA_LINK`)."""
 
 
 class ShardProducer(NamedTuple):
@@ -37,7 +37,7 @@ class ShardProducer(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Send:
+class TransferSpec:
     """A transfer of units [low, high) from `source`, to `uses` consumers on `target`.  `relay`: the transfer to home whose copy
     it passes on.  The channel (None: nothing excludes it) is busy for `ticks`; the data is there `latency` after."""
 
@@ -52,108 +52,109 @@ class Send:
     ticks: int
     latency: int
     uses: int
-    relay: SendKey | None = None
+    relay: TransferId | None = None
 
 
 class ShardRead(NamedTuple):
-    """A shard reads what the slot `maker` made of `phase`; `send` brings it (None: it is there)."""
+    """A shard reads what the slot `producer` made of `phase`; `transfer` brings it (None: it is there)."""
 
     phase: int
-    maker: int
-    send: SendKey | None
+    producer: int
+    transfer: TransferId | None
 
 
 @dataclass(frozen=True, slots=True)
 class ShardStep:
-    """Rows [first, stop) on a device for `ticks` (None: its class cannot).  `made` and `scratch`: bytes of memory."""
+    """Rows [first, stop) on a device for `ticks` (None: its class cannot).  `output_bytes` and `scratch`: bytes of memory."""
 
     slot: int
     device: int
     first: int
     stop: int
     ticks: int | None
-    made: int
+    output_bytes: int
     scratch: int
     reads: tuple[ShardRead, ...]
 
 
 @dataclass(slots=True)
 class ShardOutput:
-    """`sends`: in the order in which consumers ask, with the units of each in `parts`.  `uses` of what a shard made, on its own
-    device, and `partials`, on their way to a combine: by slot.  `kept`: devices on which directives want it at the end.
-    `reachable`: there is a way to every consumer."""
+    """`transfers`: in the order in which consumers ask, with the units of each in `parts`.  `uses` of what a shard made, on its
+    own device, and `partials`, on their way to a combine: by slot.  `retained_on`: devices on which directives want it at the
+    end. `reachable`: there is a way to every consumer."""
 
-    makers: tuple[ShardProducer, ...]
-    sends: dict[SendKey, Send] = field(default_factory=dict)
-    parts: dict[SendKey, tuple[int, int]] = field(default_factory=dict)
+    producers: tuple[ShardProducer, ...]
+    transfers: dict[TransferId, TransferSpec] = field(default_factory=dict)
+    parts: dict[TransferId, tuple[int, int]] = field(default_factory=dict)
     uses: dict[int, int] = field(default_factory=dict)
-    partials: dict[int, Send] = field(default_factory=dict)
-    kept: frozenset[int] = frozenset()
+    partials: dict[int, TransferSpec] = field(default_factory=dict)
+    retained_on: frozenset[int] = frozenset()
     reachable: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
-    """See Note [Steps].  By phase."""
+class ExpandedSteps:
+    """See Note [ExpandedSteps].  By phase."""
 
     modes: tuple[Mode, ...]
     shards: tuple[tuple[ShardStep, ...], ...]
     outputs: tuple[ShardOutput, ...]
 
 
-def expand(prepared: ProblemIndex, modes: tuple[Mode, ...], known: Steps | None = None) -> Steps:
+def expand(problem_index: ProblemIndex, modes: tuple[Mode, ...], known: ExpandedSteps | None = None) -> ExpandedSteps:
     """The steps of the modes; what `known` has of the same modes (the same objects) is shared."""
     count = len(modes)
     same = [known is not None and modes[p] is known.modes[p] for p in range(count)]
     makers = [
-        known.outputs[p].makers if known is not None and same[p] else makers_of(prepared, p, modes[p]) for p in range(count)
+        known.outputs[p].producers if known is not None and same[p] else producers_of(problem_index, p, modes[p])
+        for p in range(count)
     ]
     shards: list[tuple[ShardStep, ...]] = []
     outputs: list[ShardOutput] = []
-    replicated = prepared.limits.replicated
+    replicated = problem_index.constraints.replicated
     for p in range(count):
         if (
             known is not None and same[p] and p not in replicated
-            and all(same[prepared.targets[e]] for e in prepared.outgoing[p])
+            and all(same[problem_index.targets[e]] for e in problem_index.outgoing[p])
         ):  # fmt: skip
             outputs.append(known.outputs[p])
         else:
-            outputs.append(_TransferDemands(prepared, p, modes, makers[p]).output())
-    chunked = prepared.problem.chunks > 1  # then copies that others ask for serve as well
+            outputs.append(_TransferDemands(problem_index, p, modes, makers[p]).output())
+    chunked = problem_index.problem.chunks > 1  # then copies that others ask for serve as well
     for p in range(count):
-        sources = {prepared.sources[e] for e in prepared.incoming[p]}
+        sources = {problem_index.sources[e] for e in problem_index.incoming[p]}
         if known is not None and same[p] and all(
             same[q] and (not chunked or outputs[q] is known.outputs[q]) for q in sources
         ):  # fmt: skip
             shards.append(known.shards[p])
         else:
-            shards.append(_shards(prepared, p, modes[p], makers, outputs))
-    return Steps(modes, tuple(shards), tuple(outputs))
+            shards.append(_shards(problem_index, p, modes[p], makers, outputs))
+    return ExpandedSteps(modes, tuple(shards), tuple(outputs))
 
 
-def makers_of(prepared: ProblemIndex, phase: int, mode: Mode) -> tuple[ShardProducer, ...]:
+def producers_of(problem_index: ProblemIndex, phase: int, mode: Mode) -> tuple[ShardProducer, ...]:
     """Who has the output once the phase is done, in the order of units."""
-    span = prepared.spans[phase]
-    task = prepared.problem.phases[phase]
+    span = problem_index.output_extent[phase]
+    task = problem_index.problem.phases[phase]
     if task.combine is not None or (task.rows and task.is_gathered):
-        return (ShardProducer(prepared.home, 0, span, prepared.home),)
+        return (ShardProducer(problem_index.home, 0, span, problem_index.home),)
     if task.rows == 0:
         return (ShardProducer(mode[0][0], 0, span, mode[0][0]),)
     result: list[ShardProducer] = []
     first = 0
-    for slot, (device, rows) in zip(slots_of(prepared, mode), mode, strict=True):
+    for slot, (device, rows) in zip(slots_of(problem_index, mode), mode, strict=True):
         result.append(ShardProducer(device, first, first + rows, slot))
         first += rows
     return tuple(result)
 
 
-def slots_of(prepared: ProblemIndex, mode: Mode) -> list[int]:
+def slots_of(problem_index: ProblemIndex, mode: Mode) -> list[int]:
     """See Note [Slots]."""
     slots = [device for device, _ in mode]
-    if prepared.problem.chunks > 1:
+    if problem_index.problem.chunks > 1:
         seen: dict[int, int] = {}
         for index, device in enumerate(slots):
-            slots[index] = seen[device] = seen.get(device, device - prepared.devices) + prepared.devices
+            slots[index] = seen[device] = seen.get(device, device - problem_index.devices) + problem_index.devices
     return slots
 
 
@@ -168,7 +169,9 @@ def trimmed(low: int, high: int, brought: Sequence[tuple[int, int]]) -> tuple[in
     return low, high
 
 
-def serving(parts: Mapping[SendKey, tuple[int, int]], key: SendKey, low: int, high: int, devices: int) -> list[SendKey]:
+def covering_transfers(
+    parts: Mapping[TransferId, tuple[int, int]], key: TransferId, low: int, high: int, devices: int
+) -> list[TransferId]:
     """The transfers that bring units [low, high) to a slot: its number's, and those of smaller numbers with something of it."""
     maker, slot, link_key = key
     keys = [(maker, other, link_key) for other in range(slot % devices, slot + 1, devices)]
@@ -177,10 +180,12 @@ def serving(parts: Mapping[SendKey, tuple[int, int]], key: SendKey, low: int, hi
     return [one for one in keys if one in parts and parts[one][0] < high and parts[one][1] > low]
 
 
-def needs_of(prepared: ProblemIndex, edge: int, makers: Sequence[ShardProducer], first: int, stop: int) -> list[ShardProducer]:
+def accesses_of(
+    problem_index: ProblemIndex, edge: int, makers: Sequence[ShardProducer], first: int, stop: int
+) -> list[ShardProducer]:
     """What rows [first, stop) of the edge's target need of each maker of its source."""
-    low, high = prepared.part(edge, first, stop)
-    if prepared.single[prepared.sources[edge]]:
+    low, high = problem_index.part(edge, first, stop)
+    if problem_index.undivided[problem_index.sources[edge]]:
         return [ShardProducer(maker.device, low, high, maker.slot) for maker in makers]
     if len(makers) >= 4:
         begin = max(0, bisect_right(makers, low, key=lambda m: m.low) - 1)
@@ -188,7 +193,7 @@ def needs_of(prepared: ProblemIndex, edge: int, makers: Sequence[ShardProducer],
     return [ShardProducer(m.device, max(m.low, low), min(m.high, high), m.slot) for m in makers if m.low < high and m.high > low]
 
 
-def merged(arrivals: Sequence[int], start: int, each: int) -> int:
+def merge_end(arrivals: Sequence[int], start: int, each: int) -> int:
     """When partial results that are merged one after the other, as they arrive, from `start` on, are done."""
     time = start
     for arrival in sorted(arrivals):
@@ -197,33 +202,39 @@ def merged(arrivals: Sequence[int], start: int, each: int) -> int:
 
 
 def _shards(
-    prepared: ProblemIndex, phase: int, mode: Mode, makers: Sequence[tuple[ShardProducer, ...]], outputs: Sequence[ShardOutput]
-) -> tuple[ShardStep, ...]:  # fmt: skip
-    task = prepared.problem.phases[phase]
-    together, chunked = task.together, prepared.problem.chunks > 1
+    problem_index: ProblemIndex,
+    phase: int,
+    mode: Mode,
+    makers: Sequence[tuple[ShardProducer, ...]],
+    outputs: Sequence[ShardOutput],
+) -> tuple[ShardStep, ...]:
+    task = problem_index.problem.phases[phase]
+    distributed, chunked = task.distributed, problem_index.problem.chunks > 1
     result: list[ShardStep] = []
     first = 0
-    for index, (slot, (device, rows)) in enumerate(zip(slots_of(prepared, mode), mode, strict=True)):
+    for index, (slot, (device, rows)) in enumerate(zip(slots_of(problem_index, mode), mode, strict=True)):
         stop = first + rows
         reads: list[ShardRead] = []
-        for e in prepared.incoming[phase]:
-            source = prepared.sources[e]
-            for need in needs_of(prepared, e, makers[source], first, stop):
-                key = (need.slot, slot, prepared.keys[e])
+        for e in problem_index.incoming[phase]:
+            source = problem_index.sources[e]
+            for need in accesses_of(problem_index, e, makers[source], first, stop):
+                key = (need.slot, slot, problem_index.edge_keys[e])
                 if need.device == device:
                     reads.append(ShardRead(source, need.slot, None))
                 elif chunked and outputs[source].reachable:
-                    brought = serving(outputs[source].parts, key, need.low, need.high, prepared.devices)
+                    brought = covering_transfers(outputs[source].parts, key, need.low, need.high, problem_index.devices)
                     reads += [ShardRead(source, need.slot, one) for one in brought]
                 else:
                     reads.append(ShardRead(source, need.slot, key))
-        written, scratch = prepared.made_bytes(phase, first, stop), -(-task.scratch * rows // task.units)
-        if together is not None:
-            scratch = together.scratch[index]
-            if together.gathers:
-                written = task.out_bytes if device == prepared.home else 0
-        ticks = prepared.ticks(phase, device, rows)
-        result.append(ShardStep(slot, device, first, stop, ticks, prepared.grain(written), prepared.grain(scratch), tuple(reads)))
+        written, scratch = problem_index.shard_bytes(phase, first, stop), -(-task.scratch * rows // task.units)
+        if distributed is not None:
+            scratch = distributed.scratch[index]
+            if distributed.gathers:
+                written = task.out_bytes if device == problem_index.home else 0
+        ticks = problem_index.ticks(phase, device, rows)
+        result.append(
+            ShardStep(slot, device, first, stop, ticks, problem_index.grain(written), problem_index.grain(scratch), tuple(reads))
+        )
         first = stop
     return tuple(result)
 
@@ -231,41 +242,41 @@ def _shards(
 class _TransferDemands:
     """What is wanted of one output, from the modes of its consumers."""
 
-    def __init__(self, prepared: ProblemIndex, phase: int, modes: Sequence[Mode], makers: tuple[ShardProducer, ...]) -> None:
-        self.prepared, self.phase, self.modes = prepared, phase, modes
-        self.made = ShardOutput(makers)
-        self.hulls: dict[SendKey, tuple[int, int]] = {}
-        self.sizes: dict[SendKey, set[int | None]] = {}
-        self.uses: dict[SendKey, int] = {}
-        self.asked: list[tuple[SendKey, int, int, int | None]] = []
+    def __init__(self, problem_index: ProblemIndex, phase: int, modes: Sequence[Mode], makers: tuple[ShardProducer, ...]) -> None:
+        self.problem_index, self.phase, self.modes = problem_index, phase, modes
+        self.producers = ShardOutput(makers)
+        self.hulls: dict[TransferId, tuple[int, int]] = {}
+        self.sizes: dict[TransferId, set[int | None]] = {}
+        self.uses: dict[TransferId, int] = {}
+        self.requested: list[tuple[TransferId, int, int, int | None]] = []
 
     def output(self) -> ShardOutput:
-        prepared, output = self.prepared, self.made
-        self._consumers()
-        if prepared.wants_copies:
-            self._copies()
-        if prepared.problem.chunks > 1:
-            self._trim()
+        problem_index, output = self.problem_index, self.producers
+        self._add_consumers()
+        if problem_index.requires_copies:
+            self._add_required_copies()
+        if problem_index.problem.chunks > 1:
+            self._subtract_earlier_chunks()
         relays = self._relays()
-        if prepared.problem.chunks > 1:
-            self._measure()
+        if problem_index.problem.chunks > 1:
+            self._measure_sizes()
         for key, (low, high) in self.hulls.items():
             relay = relays.get(key)
-            size = max(prepared.part_bytes(self.phase, low, high, undivided) for undivided in self.sizes[key])
-            source = key[0] % prepared.devices if relay is None else prepared.home
+            size = max(problem_index.part_bytes(self.phase, low, high, undivided) for undivided in self.sizes[key])
+            source = key[0] % problem_index.devices if relay is None else problem_index.home
             send = self._send(key, source, (low, high), size, self.uses[key], relay)
             if send is not None:
-                output.sends[key] = send
+                output.transfers[key] = send
             if relay is None:
                 output.uses[key[0]] = output.uses.get(key[0], 0) + 1
         output.parts = self.hulls
         self._partials()
         return output
 
-    def _trim(self) -> None:
+    def _subtract_earlier_chunks(self) -> None:
         """No number brings what smaller ones did (see Note [Transfers] of `problem`), and each serves whoever needs of it."""
-        devices = self.prepared.devices
-        brought: dict[SendKey, list[tuple[int, int]]] = {}  # by ascending units, apart
+        devices = self.problem_index.devices
+        brought: dict[TransferId, list[tuple[int, int]]] = {}  # by ascending units, apart
         for key in sorted(self.hulls, key=lambda key: key[1]):
             maker, slot, link_key = key
             earlier = brought.setdefault((maker, slot % devices, link_key), [])
@@ -278,104 +289,106 @@ class _TransferDemands:
             union = min([low, *(one[0] for one in joined)]), max([high, *(one[1] for one in joined)])
             earlier[:] = sorted([union, *(one for one in earlier if one not in joined)])
         self.uses = dict.fromkeys(self.hulls, 0)
-        for key, low, high, _ in self.asked:
-            for one in serving(self.hulls, key, low, high, devices):
+        for key, low, high, _ in self.requested:
+            for one in covering_transfers(self.hulls, key, low, high, devices):
                 self.uses[one] += 1
-        self._measure()
+        self._measure_sizes()
 
-    def _measure(self) -> None:
+    def _measure_sizes(self) -> None:
         """The sizes that anyone who reads of a transfer says: with chunks not only those that asked for it."""
-        devices = self.prepared.devices
-        between: dict[SendKey, list[SendKey]] = {}
+        devices = self.problem_index.devices
+        between: dict[TransferId, list[TransferId]] = {}
         for maker, slot, link_key in self.hulls:
             between.setdefault((maker, slot % devices, link_key), []).append((maker, slot, link_key))
-        for (maker, slot, link_key), low, high, size in self.asked:
+        for (maker, slot, link_key), low, high, size in self.requested:
             for sent in between.get((maker, slot % devices, link_key), ()):
                 first, last = self.hulls[sent]
                 if first < high and last > low:
                     self.sizes[sent].add(size)
 
-    def _want(self, key: SendKey, low: int, high: int, size: int | None) -> None:
+    def _add_demand(self, key: TransferId, low: int, high: int, size: int | None) -> None:
         """One more consumer of units [low, high), of which the whole takes `size` on a link."""
         hull = self.hulls.get(key)
         self.hulls[key] = (low, high) if hull is None else (min(low, hull[0]), max(high, hull[1]))
         self.sizes.setdefault(key, set()).add(size)
         self.uses[key] = self.uses.get(key, 0) + 1
-        self.asked.append((key, low, high, size))
+        self.requested.append((key, low, high, size))
 
-    def _consumers(self) -> None:
-        prepared, local = self.prepared, self.made.uses
-        for edge in prepared.outgoing[self.phase]:
-            key, size = prepared.keys[edge], prepared.problem.edges[edge].bytes
-            first, mode = 0, self.modes[prepared.targets[edge]]
-            for slot, (device, rows) in zip(slots_of(prepared, mode), mode, strict=True):
-                for maker, low, high, producer_slot in needs_of(prepared, edge, self.made.makers, first, first + rows):
+    def _add_consumers(self) -> None:
+        problem_index, local = self.problem_index, self.producers.uses
+        for edge in problem_index.outgoing[self.phase]:
+            key, size = problem_index.edge_keys[edge], problem_index.problem.edges[edge].bytes
+            first, mode = 0, self.modes[problem_index.targets[edge]]
+            for slot, (device, rows) in zip(slots_of(problem_index, mode), mode, strict=True):
+                for maker, low, high, producer_slot in accesses_of(
+                    problem_index, edge, self.producers.producers, first, first + rows
+                ):
                     if maker == device:
                         local[producer_slot] = local.get(producer_slot, 0) + 1
                     else:
-                        self._want((producer_slot, slot, key), low, high, size)
+                        self._add_demand((producer_slot, slot, key), low, high, size)
                 first += rows
 
-    def _copies(self) -> None:
-        prepared, local = self.prepared, self.made.uses
-        self.made.kept = frozenset(prepared.copies(self.phase, self.modes))
-        for device in sorted(self.made.kept):
-            for maker, low, high, slot in self.made.makers:
+    def _add_required_copies(self) -> None:
+        problem_index, local = self.problem_index, self.producers.uses
+        self.producers.retained_on = frozenset(problem_index.copy_devices(self.phase, self.modes))
+        for device in sorted(self.producers.retained_on):
+            for maker, low, high, slot in self.producers.producers:
                 if maker == device:
                     local[slot] = local.get(slot, 0) + 1
                 else:
-                    self._want((slot, device, LINKED if prepared.linked else 0), low, high, None)
+                    self._add_demand((slot, device, VIA_LINK if problem_index.has_links else 0), low, high, None)
 
-    def _relays(self) -> dict[SendKey, SendKey]:
+    def _relays(self) -> dict[TransferId, TransferId]:
         """The transfers that home sends on, with those that bring it home."""
-        prepared = self.prepared
-        relays: dict[SendKey, SendKey] = {}
-        for key in sorted(self.hulls, key=lambda key: key[1] // prepared.devices):
+        problem_index = self.problem_index
+        relays: dict[TransferId, TransferId] = {}
+        for key in sorted(self.hulls, key=lambda key: key[1] // problem_index.devices):
             maker, slot, link_key = key
-            if link_key != LINKED:
+            if link_key != VIA_LINK:
                 continue
-            number, device = divmod(slot, prepared.devices)
-            path = prepared.routes.path(maker % prepared.devices, device)
+            number, device = divmod(slot, problem_index.devices)
+            path = problem_index.routes.path(maker % problem_index.devices, device)
             if path is None:
-                self.made.reachable = False
+                self.producers.reachable = False
             elif len(path) == 2:
                 low, high = self.hulls[key]
-                able = [(maker, prepared.home + n * prepared.devices, LINKED) for n in range(number + 1)]
+                able = [(maker, problem_index.home + n * problem_index.devices, VIA_LINK) for n in range(number + 1)]
                 there = [one for one in able if one in self.hulls and self.hulls[one][0] <= low and high <= self.hulls[one][1]]
                 relays[key] = first = (there or able[-1:])[0]
                 for size in self.sizes[key]:
-                    self._want(first, *self.hulls[key], size)
+                    self._add_demand(first, *self.hulls[key], size)
                 self.uses[first] -= len(self.sizes[key]) - 1
         return relays
 
     def _partials(self) -> None:
-        prepared = self.prepared
-        combine = prepared.problem.phases[self.phase].combine
+        problem_index = self.problem_index
+        combine = problem_index.problem.phases[self.phase].combine
         if combine is None:
             return
         first, mode = 0, self.modes[self.phase]
-        for slot, (device, rows) in zip(slots_of(prepared, mode), mode, strict=True):
-            if device != prepared.home:
-                key = (slot, prepared.home, LINKED if prepared.linked else 0)
+        for slot, (device, rows) in zip(slots_of(problem_index, mode), mode, strict=True):
+            if device != problem_index.home:
+                key = (slot, problem_index.home, VIA_LINK if problem_index.has_links else 0)
                 send = self._send(key, device, (first, first + rows), combine.bytes, 1, None)
                 if send is None:
-                    self.made.reachable = False
+                    self.producers.reachable = False
                 else:
-                    self.made.partials[slot] = send
+                    self.producers.partials[slot] = send
             first += rows
 
     def _send(
-        self, key: SendKey, source: int, hull: tuple[int, int], size: int, uses: int, relay: SendKey | None
-    ) -> Send | None:  # fmt: skip
+        self, key: TransferId, source: int, hull: tuple[int, int], size: int, uses: int, relay: TransferId | None
+    ) -> TransferSpec | None:  # fmt: skip
         """One hop; None without a way."""
-        target, link_key = key[1] % self.prepared.devices, key[2]
-        memory = self.prepared.grain(size)
-        if link_key != LINKED:
-            return Send(source, target, *hull, size, memory, None, None, 0, link_key, uses, relay)
-        path = self.prepared.routes.path(source, target)
+        target, link_key = key[1] % self.problem_index.devices, key[2]
+        memory = self.problem_index.grain(size)
+        if link_key != VIA_LINK:
+            return TransferSpec(source, target, *hull, size, memory, None, None, 0, link_key, uses, relay)
+        path = self.problem_index.routes.path(source, target)
         if path is None or len(path) != 1:
             return None
         hop = path[0]
-        ticks = self.prepared.problem.links[hop.link].occupied(size)
+        ticks = self.problem_index.problem.links[hop.link].occupied(size)
         channel = hop.channel if ticks else None
-        return Send(source, target, *hull, size, memory, hop.link, channel, ticks, hop.latency, uses, relay)
+        return TransferSpec(source, target, *hull, size, memory, hop.link, channel, ticks, hop.latency, uses, relay)

@@ -17,7 +17,7 @@ from ..problem import DeviceIndex, PhaseIndex
 from ..solution import Schedule, ScheduledCombine, Shard, Transfer
 from .problem_index import ProblemIndex
 from .serial_sgs import transfer_of
-from .step_expansion import Send, ShardRead, Steps, merged
+from .step_expansion import ExpandedSteps, ShardRead, TransferSpec, merge_end
 
 # ---------------------------------------------------------------------------------------------------- step graph
 
@@ -43,7 +43,7 @@ class StepNode:
     device: int = -1
     low: int = 0
     high: int = 0
-    send: Send | None = None
+    transfer: TransferSpec | None = None
     start: int = 0
 
     @property
@@ -52,16 +52,16 @@ class StepNode:
 
     @property
     def latency(self) -> int:
-        return 0 if self.send is None else self.send.latency
+        return 0 if self.transfer is None else self.transfer.latency
 
 
 class StepGraph:
     """The nodes of an expansion by their keys.  `merges`: of a combine without a barrier, its partial results with the ticks
     from their start to their being at home; its length follows from their arrival."""
 
-    def __init__(self, prepared: ProblemIndex, steps: Steps, order: Sequence[int]) -> None:
+    def __init__(self, problem_index: ProblemIndex, steps: ExpandedSteps, order: Sequence[int]) -> None:
         """`order`: a topological order of the phases."""
-        self.prepared = prepared
+        self.problem_index = problem_index
         self.steps = steps
         self.nodes: dict[Key, StepNode] = {}
         self.merges: dict[int, list[tuple[Key, int]]] = {}
@@ -69,15 +69,15 @@ class StepGraph:
         for p in order:
             self._phase(p)
         for p in order:
-            for key, send in steps.outputs[p].sends.items():
+            for key, send in steps.outputs[p].transfers.items():
                 self._send((SEND, p, *key), p, send, (self._place[p], 4 if send.relay is None else 5))
         for p in order:
-            self._waits(p)
+            self._add_precedences(p)
 
     # ------------------------------------------------------------------------------ nodes
 
     def _phase(self, p: int) -> None:
-        task, home = self.prepared.problem.phases[p], self.prepared.home
+        task, home = self.problem_index.problem.phases[p], self.problem_index.home
         arrivals: list[tuple[Key, int]] = []
         for shard in self.steps.shards[p]:
             key: Key = (SHARD, p, shard.slot)
@@ -93,7 +93,7 @@ class StepGraph:
                 continue
             partial = self._send((PARTIAL, p, shard.slot), p, self.steps.outputs[p].partials[shard.slot], (self._place[p], 1))
             partial.after.append((key, ticks))
-            arrivals.append((partial.key, partial.ticks + partial.latency + self.prepared.syncs[home]))
+            arrivals.append((partial.key, partial.ticks + partial.latency + self.problem_index.syncs[home]))
         if task.combine is not None:
             finish: Key = (COMBINE, p)
             ticks = task.combine.ticks_per_shard * len(arrivals)
@@ -103,19 +103,19 @@ class StepGraph:
             else:
                 self.merges[p] = arrivals
 
-    def _send(self, key: Key, p: int, send: Send, rank: tuple[int, int]) -> StepNode:
+    def _send(self, key: Key, p: int, send: TransferSpec, rank: tuple[int, int]) -> StepNode:
         resource = None if send.channel is None else ("channel", send.channel)
-        node = StepNode(key, p, resource, send.ticks, rank, device=send.target, low=send.low, high=send.high, send=send)
+        node = StepNode(key, p, resource, send.ticks, rank, device=send.target, low=send.low, high=send.high, transfer=send)
         self.nodes[key] = node
         return node
 
-    def maker(self, p: int, slot: int) -> Key:
+    def producer(self, p: int, slot: int) -> Key:
         """The step that makes what a slot has of an output."""
-        return (SHARD, p, slot) if self.prepared.problem.phases[p].combine is None else (COMBINE, p)
+        return (SHARD, p, slot) if self.problem_index.problem.phases[p].combine is None else (COMBINE, p)
 
-    def read(self, read: ShardRead) -> Key:
+    def operand_source(self, read: ShardRead) -> Key:
         """The step from which a shard has an operand."""
-        return self.maker(read.phase, read.maker) if read.send is None else (SEND, read.phase, *read.send)
+        return self.producer(read.phase, read.producer) if read.transfer is None else (SEND, read.phase, *read.transfer)
 
     def reads(self) -> Iterator[tuple[StepNode, Key]]:
         """Every shard with each step that makes or brings what it reads."""
@@ -123,34 +123,34 @@ class StepGraph:
             for shard in shards:
                 node = self.nodes[SHARD, p, shard.slot]
                 for read in shard.reads:
-                    yield node, self.read(read)
+                    yield node, self.operand_source(read)
 
-    def _waits(self, p: int) -> None:
+    def _add_precedences(self, p: int) -> None:
         """What transfers and shards wait for, and the orders that directives state for whole phases."""
-        syncs = self.prepared.syncs
-        for key, send in self.steps.outputs[p].sends.items():
-            before = self.maker(p, key[0]) if send.relay is None else (SEND, p, *send.relay)
+        syncs = self.problem_index.syncs
+        for key, send in self.steps.outputs[p].transfers.items():
+            before = self.producer(p, key[0]) if send.relay is None else (SEND, p, *send.relay)
             first = self.nodes[before]
             self.nodes[SEND, p, *key].after.append((before, first.ticks + first.latency))
         for shard in self.steps.shards[p]:
             node = self.nodes[SHARD, p, shard.slot]
             for read in shard.reads:
-                first = self.nodes[self.read(read)]
-                arrival = 0 if read.send is None else first.latency + syncs[shard.device]
+                first = self.nodes[self.operand_source(read)]
+                arrival = 0 if read.transfer is None else first.latency + syncs[shard.device]
                 node.after.append((first.key, first.ticks + arrival))
-            for earlier in self.prepared.limits.after[p]:
-                node.after += [(done.key, done.ticks) for done in self.done(earlier)]
+            for earlier in self.problem_index.constraints.start_after[p]:
+                node.after += [(done.key, done.ticks) for done in self.completing_steps(earlier)]
 
     def shards(self, p: int) -> list[StepNode]:
         return [self.nodes[SHARD, p, shard.slot] for shard in self.steps.shards[p]]
 
-    def done(self, p: int) -> list[StepNode]:
+    def completing_steps(self, p: int) -> list[StepNode]:
         """The steps after which a phase is done."""
         return [self.nodes[COMBINE, p]] if (COMBINE, p) in self.nodes else self.shards(p)
 
     # ------------------------------------------------------------------------------ starts
 
-    def earliest(self, sequence: Mapping[Key, int]) -> bool:
+    def schedule_earliest(self, sequence: Mapping[Key, int]) -> bool:
         """Everything as early as the order of these starts on each device and channel allows; False if that has a cycle."""
         queue = sorted(self.nodes.values(), key=lambda node: (sequence[node.key], node.ticks > 0, node.rank, node.key))
         before: dict[tuple[object, ...], StepNode] = {}
@@ -176,7 +176,7 @@ class StepGraph:
                 return True
         return False
 
-    def place(self, starts: Mapping[Key, int]) -> bool:
+    def set_starts(self, starts: Mapping[Key, int]) -> bool:
         """Put everything at these starts; False if something there is too early."""
         held: dict[tuple[object, ...], list[StepNode]] = {}
         for node in self.nodes.values():
@@ -195,7 +195,7 @@ class StepGraph:
 
     def _ready(self, node: StepNode) -> int:
         """The tick from which nothing that the step waits for is in its way."""
-        start = self.prepared.problem.phases[node.phase].ready if node.key[0] == SHARD else 0
+        start = self.problem_index.problem.phases[node.phase].ready if node.key[0] == SHARD else 0
         for other, ticks in node.after:
             first = self.nodes[other]
             start = max(start, first.start + (first.ticks if other[0] == COMBINE else ticks))
@@ -205,11 +205,11 @@ class StepGraph:
         """Of a combine without a barrier: the first merge, and the length with every partial result merged as it arrives."""
         if node.key[0] != COMBINE or node.phase not in self.merges:
             return start
-        combine = self.prepared.problem.phases[node.phase].combine
+        combine = self.problem_index.problem.phases[node.phase].combine
         assert combine is not None
         arrivals = [self.nodes[key].start + ticks for key, ticks in self.merges[node.phase]]
         start = max(start, min(arrivals))
-        node.ticks = merged(arrivals, start, combine.ticks_per_shard) - start
+        node.ticks = merge_end(arrivals, start, combine.ticks_per_shard) - start
         return start
 
     @property
@@ -222,8 +222,8 @@ class StepGraph:
         transfers: list[Transfer] = []
         for node in self.nodes.values():
             phase = PhaseIndex(node.phase)
-            if node.send is not None:
-                transfers.append(transfer_of(node.phase, node.send, node.start, partial=node.key[0] == PARTIAL))
+            if node.transfer is not None:
+                transfers.append(transfer_of(node.phase, node.transfer, node.start, partial=node.key[0] == PARTIAL))
             elif node.key[0] == COMBINE:
                 combines.append(ScheduledCombine(phase, node.start, node.end))
             else:
@@ -247,10 +247,10 @@ def starts_in(graph: StepGraph, schedule: Schedule) -> dict[Key, int]:
     for t in reversed(schedule.transfers):
         at.setdefault((t.phase, t.source, t.target, t.first, t.stop, t.partial, t.arrive - t.busy), []).append(t.start)
     for key, node in graph.nodes.items():
-        send = node.send
+        send = node.transfer
         if send is not None:
             what = (node.phase, send.source, send.target, send.low, send.high, key[0] == PARTIAL, send.latency)
-            producer = graph.maker(node.phase, key[2]) if key[0] == SEND and send.relay is None else (SHARD, *key[1:3])
+            producer = graph.producer(node.phase, key[2]) if key[0] == SEND and send.relay is None else (SHARD, *key[1:3])
             after = starts.get(producer, 0) + (graph.nodes[producer].ticks if producer in graph.nodes else 0)
             starts[key] = at[what].pop() if at.get(what) else after
     return starts
@@ -260,7 +260,7 @@ def starts_in(graph: StepGraph, schedule: Schedule) -> dict[Key, int]:
 #
 # Topological orders.
 
-def order_of(before: Sequence[Collection[int]], *, by_index: bool = False) -> list[int] | None:
+def topological_order(before: Sequence[Collection[int]], *, by_index: bool = False) -> list[int] | None:
     """A topological order of what must come after what, layer by layer or always the smallest index that is free; None if there
     is a cycle."""
     waiting = [len(earlier) for earlier in before]
@@ -294,13 +294,13 @@ ARRIVAL = -1
 
 @dataclass(slots=True, eq=False)
 class StepBuffer:
-    """`uses`: (step, extra ticks after its end or `ARRIVAL`).  `kept`: to the end of the schedule."""
+    """`uses`: (step, extra ticks after its end or `ARRIVAL`).  `is_retained`: to the end of the schedule."""
 
     device: int
     size: int
     begin: Key
     uses: list[tuple[Key, int]] = field(default_factory=list)
-    kept: bool = False
+    is_retained: bool = False
     scratch: bool = False
 
 
@@ -309,55 +309,55 @@ class MemoryProfile:
     """Of one device: the bytes in use from each tick on, and the steps that start there."""
 
     levels: tuple[tuple[int, int], ...]
-    begun: Mapping[int, tuple[Key, ...]]
+    starting: Mapping[int, tuple[Key, ...]]
 
 
-def buffers(graph: StepGraph, *, everywhere: bool = False) -> list[StepBuffer]:
+def step_buffers(graph: StepGraph, *, everywhere: bool = False) -> list[StepBuffer]:
     """The buffers of the steps on devices with a limit, or on all."""
-    steps, nodes, prepared = graph.steps, graph.nodes, graph.prepared
+    steps, nodes, problem_index = graph.steps, graph.nodes, graph.problem_index
     buffer_of: dict[Key, StepBuffer] = {}  # by the step that makes or brings it
     result: list[StepBuffer] = []
     for p, shards in enumerate(steps.shards):
-        task = prepared.problem.phases[p]
-        together = task.together
+        task = problem_index.problem.phases[p]
+        distributed = task.distributed
         for shard in shards:
             key: Key = (SHARD, p, shard.slot)
-            output = StepBuffer(shard.device, shard.made, key)
+            output = StepBuffer(shard.device, shard.output_bytes, key)
             if task.combine is not None:
-                at_home = shard.device == prepared.home
+                at_home = shard.device == problem_index.home
                 output.uses.append(((COMBINE, p), 0) if at_home else ((PARTIAL, p, shard.slot), ARRIVAL))
-            elif together is None or not together.gathers or shard.device == prepared.home:
+            elif distributed is None or not distributed.gathers or shard.device == problem_index.home:
                 buffer_of[key] = output
             result += [output, StepBuffer(shard.device, shard.scratch, key, [(key, 0)], scratch=True)]
     for step, node in nodes.items():
         if step[0] == COMBINE:
-            size = prepared.grain(prepared.problem.phases[node.phase].out_bytes)
+            size = problem_index.grain(problem_index.problem.phases[node.phase].out_bytes)
             buffer_of[step] = StepBuffer(node.device, size, step)
             result.append(buffer_of[step])
-        elif node.send is not None:
-            copy = StepBuffer(node.device, node.send.memory, step)
+        elif node.transfer is not None:
+            copy = StepBuffer(node.device, node.transfer.memory, step)
             result.append(copy)
             if step[0] == PARTIAL:
                 copy.uses.append(((COMBINE, node.phase), 0))
             else:
                 buffer_of[step] = copy
     for step, node in nodes.items():
-        if step[0] == SEND and node.send is not None:
-            relay = node.send.relay
-            source: Key = graph.maker(node.phase, step[2]) if relay is None else (SEND, node.phase, *relay)
+        if step[0] == SEND and node.transfer is not None:
+            relay = node.transfer.relay
+            source: Key = graph.producer(node.phase, step[2]) if relay is None else (SEND, node.phase, *relay)
             buffer_of[source].uses.append((step, ARRIVAL))
     for node, source in graph.reads():
         buffer_of[source].uses.append((node.key, 0))
     for step, buffer in buffer_of.items():
-        buffer.kept = buffer.device in steps.outputs[step[1]].kept
+        buffer.is_retained = buffer.device in steps.outputs[step[1]].retained_on
     for buffer in result:
-        buffer.kept |= not buffer.uses
-    return [one for one in result if one.size and (everywhere or prepared.caps[one.device] is not None)]
+        buffer.is_retained |= not buffer.uses
+    return [one for one in result if one.size and (everywhere or problem_index.memory_limits[one.device] is not None)]
 
 
-def memory(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[StepBuffer]) -> dict[int, MemoryProfile]:
+def memory_profiles(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[StepBuffer]) -> dict[int, MemoryProfile]:
     """By device, what is in use; what is freed in a tick goes before what is made then."""
-    inside = _inside(graph, starts, held)
+    inside = _overwriting_buffers(graph, starts, held)
     changes: dict[int, dict[int, int]] = {}
     begun: dict[int, dict[int, list[Key]]] = {}
     for index, buffer in enumerate(held):
@@ -368,7 +368,7 @@ def memory(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[StepBuffe
         levels[begin] = levels.get(begin, 0) + buffer.size
         if index not in inside:
             begun.setdefault(buffer.device, {}).setdefault(begin, []).append(buffer.begin)
-        if not buffer.kept:
+        if not buffer.is_retained:
             last = max(_end(graph, starts, key, more) for key, more in ((buffer.begin, 0), *buffer.uses))
             levels[last] = levels.get(last, 0) - buffer.size
     result: dict[int, MemoryProfile] = {}
@@ -382,13 +382,13 @@ def memory(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[StepBuffe
     return result
 
 
-def overflow(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[StepBuffer]) -> tuple[int, tuple[Key, ...]] | None:
+def first_overflow(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[StepBuffer]) -> tuple[int, tuple[Key, ...]] | None:
     """The first device and tick at which it has more than it may hold, by the steps that start then; None if all is well."""
-    for device, profile in memory(graph, starts, held).items():
-        cap = graph.prepared.caps[device]
+    for device, profile in memory_profiles(graph, starts, held).items():
+        cap = graph.problem_index.memory_limits[device]
         for tick, level in profile.levels:
-            if cap is not None and level > cap and tick in profile.begun:
-                return device, profile.begun[tick]
+            if cap is not None and level > cap and tick in profile.starting:
+                return device, profile.starting[tick]
     return None
 
 
@@ -398,9 +398,9 @@ def _end(graph: StepGraph, starts: Mapping[Key, int], key: Key, extra: int) -> i
     return starts[key] + max(1, node.ticks + (node.latency if extra == ARRIVAL else extra))
 
 
-def _inside(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[StepBuffer]) -> set[int]:
+def _overwriting_buffers(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[StepBuffer]) -> set[int]:
     """The outputs of in-place shards for which there is an operand, of at least their size, that nothing else uses any more."""
-    phases = graph.prepared.problem.phases
+    phases = graph.problem_index.problem.phases
     read: dict[Key, list[StepBuffer]] = {}
     for buffer in held:
         for key in dict.fromkeys(key for key, _ in buffer.uses):
@@ -409,7 +409,7 @@ def _inside(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[StepBuff
     def gives_place(operand: StepBuffer, output: StepBuffer) -> bool:
         key, uses = output.begin, ((operand.begin, 0), *operand.uses)
         return (
-            operand.begin != key and not operand.kept and operand.size >= output.size
+            operand.begin != key and not operand.is_retained and operand.size >= output.size
             and all(use == key or _end(graph, starts, use, extra) <= starts[key] for use, extra in uses)
         )  # fmt: skip
 

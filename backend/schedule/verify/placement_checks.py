@@ -15,6 +15,7 @@ from ..problem import (
     Contention,
     Deadline,
     Directive,
+    DistributedMode,
     Edge,
     IssueBefore,
     Keep,
@@ -28,7 +29,6 @@ from ..problem import (
     Replicate,
     Speculate,
     Split,
-    Together,
 )
 from ..solution import Schedule, ScheduledCombine, Shard, Transfer
 from .judge import Rule, Violation
@@ -124,8 +124,8 @@ class JudgeIndex:
 
     def holds_no_output(self, phase: int, device: int) -> bool:
         """The device takes part in a phase whose output is all at home."""
-        together = self.problem.phases[phase].together
-        return together is not None and together.gathers and device != self.home
+        distributed = self.problem.phases[phase].distributed
+        return distributed is not None and distributed.gathers and device != self.home
 
     def units(self, phase: int) -> int:
         task = self.problem.phases[phase]
@@ -220,13 +220,13 @@ class JudgeIndex:
             self._common_ends[group] = frozenset(every)
         return self._common_ends[group]
 
-    def reserved_channels(self, shard: Shard, together: Together) -> dict[Hashable, int]:
+    def reserved_channels(self, shard: Shard, distributed: DistributedMode) -> dict[Hashable, int]:
         """The channels that a phase which devices run together keeps to itself, each with the tick from which it does."""
         channels: dict[Hashable, int] = {}
-        for link, source, target in together.channels:
+        for link, source, target in distributed.channels:
             channel = self.channel(Transfer(shard.phase, source, target, 0, 0, 0, link, shard.start, shard.end, shard.end))
             if channel is not None:
-                channels[channel] = shard.start - self.problem.settling(link)
+                channels[channel] = shard.start - self.problem.drain_ticks(link)
         return channels
 
 
@@ -256,7 +256,7 @@ def check_phases_once(facts: JudgeIndex) -> Iterator[Violation]:
         if not shards:
             yield Violation(Rule.V1, f"`{phase.id}` is not run")
         most = max(Counter(shard.device for shard in shards).values(), default=0)
-        if most > (facts.problem.chunks if phase.rows and phase.together is None else 1):
+        if most > (facts.problem.chunks if phase.rows and phase.distributed is None else 1):
             yield Violation(Rule.V1, f"`{phase.id}` is run {most} times on one device")
         elif phase.rows == 0 and len(shards) > 1:
             yield Violation(Rule.V1, f"`{phase.id}` is atomic and is run {len(shards)} times")
@@ -280,9 +280,9 @@ def check_row_coverage(facts: JudgeIndex) -> Iterator[Violation]:
 def check_distributed_modes(facts: JudgeIndex) -> Iterator[Violation]:
     """V3: what devices run together has the one mode that it was planned for."""
     for index, phase in enumerate(facts.problem.phases):
-        if phase.together is not None:
+        if phase.distributed is not None:
             shards = sorted(facts.shards[index], key=lambda s: s.first)
-            if tuple((shard.device, shard.stop - shard.first) for shard in shards) != phase.together.mode:
+            if tuple((shard.device, shard.stop - shard.first) for shard in shards) != phase.distributed.mode:
                 yield Violation(Rule.V3, f"`{phase.id}` is not run by the devices, with the rows, that run it together")
 
 
@@ -440,9 +440,9 @@ def check_transfers(facts: JudgeIndex) -> Iterator[Violation]:
             wanted = " or ".join(map(str, sorted(expected)))
             yield Violation(Rule.V6, f"{what} says {moved.bytes} bytes; units [{moved.first}, {moved.stop}) are {wanted}")
     for shard in facts.schedule.shards:
-        together = facts.problem.phases[shard.phase].together
-        if together is not None and shard.first == 0:
-            for link, source, target in together.channels:
+        distributed = facts.problem.phases[shard.phase].distributed
+        if distributed is not None and shard.first == 0:
+            for link, source, target in distributed.channels:
                 if not 0 <= link < len(links) or not facts.joins(links[link], source, target):
                     yield Violation(Rule.V6, f"`{facts.id(shard.phase)}` uses link {link}, which does not join its devices")
 

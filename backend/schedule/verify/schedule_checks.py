@@ -22,7 +22,7 @@ from typing import Final, assert_never
 
 from ....lang.support.records import dataclass
 from ..problem import Before, DeviceIndex, Edge, Keep, Objective, PhaseIndex, Problem, Replicate
-from ..solution import Answer, Placed, QueueKind, Schedule, ScheduledCombine, Shard, Status, Synchronisation, Transfer
+from ..solution import Answer, QueueKind, Schedule, ScheduledCombine, ScheduledStep, Shard, Status, Synchronisation, Transfer
 from .judge import (
     Box,
     Coverage,
@@ -65,7 +65,7 @@ def check_step_timing(facts: JudgeIndex) -> Iterator[Violation]:
         if shard.start < max(0, task.ready):
             yield Violation(Rule.V9, f"`{task.id}` starts at {shard.start}, before it is ready at {task.ready}")
     for phase, task in enumerate(facts.problem.phases):
-        if task.together is not None:
+        if task.distributed is not None:
             starts = {shard.start for shard in facts.shards[phase]}
             if len(starts) > 1:
                 yield Violation(Rule.V9, f"`{task.id}` starts at {min(starts)} here and at {max(starts)} there, not together")
@@ -146,9 +146,9 @@ def _busiest(facts: JudgeIndex) -> int:
     busy: dict[object, int] = defaultdict(int)
     for shard in schedule.shards:
         busy[shard.device] += shard.end - shard.start
-        together = facts.problem.phases[shard.phase].together
-        if together is not None and shard.first == 0:
-            for device in facts.reserved_channels(shard, together):
+        distributed = facts.problem.phases[shard.phase].distributed
+        if distributed is not None and shard.first == 0:
+            for device in facts.reserved_channels(shard, distributed):
                 busy[device] += shard.end - shard.start
     for step in schedule.combines:
         busy[facts.home] += step.end - step.start
@@ -176,7 +176,7 @@ def _millijoules(facts: JudgeIndex) -> int:
     for moved in schedule.transfers:
         if moved.link is not None:
             picojoules += 1000 * problem.links[moved.link].nj_per_byte * moved.bytes
-    picojoules += sum(task.together.picojoules for task in problem.phases if task.together is not None)
+    picojoules += sum(task.distributed.picojoules for task in problem.phases if task.distributed is not None)
     return ceil(picojoules / 10**9)
 
 
@@ -315,7 +315,7 @@ def _critical_path(problem: Problem) -> int:
             begins = max(begins, (parts if in_part else ends)[edge.source])
         tables = [(phase.ticks[group.kind], group.count) for group in problem.devices if group.kind in phase.ticks]
         merging = 0 if phase.combine is None else phase.combine.ticks_per_shard
-        parts[p] = begins + min((table.least(1, phase.units) for table, _ in tables), default=0)
+        parts[p] = begins + min((table.min_ticks(1, phase.units) for table, _ in tables), default=0)
         ends[p] = begins + _least_ticks(problem, p) + merging
     return max(ends.values(), default=0)
 
@@ -332,7 +332,7 @@ def _least_ticks(problem: Problem, p: int) -> int:
     low, high = 0, min(table.at(phase.units) for table, _ in tables)
     while low < high:
         ticks = (low + high) // 2
-        rows = sum(count * table.most(ticks, phase.units) for table, count in tables)
+        rows = sum(count * table.max_rows_within(ticks, phase.units) for table, count in tables)
         low, high = (low, ticks) if rows >= phase.units else (ticks + 1, high)
     return low
 
@@ -360,7 +360,7 @@ def everything_at_home(problem: Problem) -> Schedule | None:
     shards, combines, now = [], [], 0
     for p in map(PhaseIndex, _topological_order(problem)):
         phase = problem.phases[p]
-        if kind not in phase.ticks or phase.together is not None:
+        if kind not in phase.ticks or phase.distributed is not None:
             return None
         start = max(now, phase.ready)
         now = start + phase.ticks[kind].at(phase.units)
@@ -399,8 +399,8 @@ def _check_fences(facts: JudgeIndex, sync: Synchronisation) -> Iterator[Violatio
 
 def _check_steps_of_queues(facts: JudgeIndex, sync: Synchronisation) -> Iterator[Violation]:
     schedule = facts.schedule
-    steps: Counter[Placed] = Counter(step for queue in sync.queues for step in queue.steps)
-    everything: Counter[Placed] = Counter((*schedule.shards, *schedule.combines, *schedule.transfers))
+    steps: Counter[ScheduledStep] = Counter(step for queue in sync.queues for step in queue.steps)
+    everything: Counter[ScheduledStep] = Counter((*schedule.shards, *schedule.combines, *schedule.transfers))
     if steps != everything or steps.total() > len(steps):
         lacks = next(map(facts.name, everything - steps), "one is there twice, or is not of the schedule")
         yield Violation(Rule.V2, f"the queues do not hold each step once: {lacks}")
@@ -428,7 +428,7 @@ def _check_steps_of_queues(facts: JudgeIndex, sync: Synchronisation) -> Iterator
                 yield Violation(Rule.V2, f"{facts.name(late)} comes after what is later, in queue {queue.name}")
 
 
-def _queue_order(facts: JudgeIndex, step: Placed) -> tuple[int, int]:
+def _queue_order(facts: JudgeIndex, step: ScheduledStep) -> tuple[int, int]:
     """By which the steps of a queue are in order: starts and ends of a device's, arrivals and starts of transfers."""
     match step:
         case Shard():
@@ -439,7 +439,7 @@ def _queue_order(facts: JudgeIndex, step: Placed) -> tuple[int, int]:
             return step.arrive, step.start
 
 
-def _signalling_device(facts: JudgeIndex, step: Placed) -> int:
+def _signalling_device(facts: JudgeIndex, step: ScheduledStep) -> int:
     """The device whose doing a fence after a step tells of: of a transfer its source."""
     return int(step.source) if isinstance(step, Transfer) else _device(facts, step)
 
@@ -463,7 +463,7 @@ class ScheduleTranslation:
     def __init__(self, facts: JudgeIndex) -> None:
         self.facts = facts
         self.execution = Execution(self.describe_fault)
-        self.tasks: dict[Placed, Task] = {}
+        self.tasks: dict[ScheduledStep, Task] = {}
         self.shards: dict[int, list[Task]] = {}
         self.combines: dict[int, Task] = {}
         schedule = facts.schedule
@@ -501,8 +501,8 @@ class ScheduleTranslation:
         problem = facts.problem.phases[shard.phase]
         size = self.result_bytes(shard)
         lanes: dict[Hashable, int] = {device: shard.start}
-        if problem.together is not None and shard.first == 0:
-            lanes |= facts.reserved_channels(shard, problem.together)
+        if problem.distributed is not None and shard.first == 0:
+            lanes |= facts.reserved_channels(shard, problem.distributed)
         task = Task(
             shard, shard.start, shard.end, shard.start, lanes, shard.end, overwritable_bytes=size if problem.inplace else 0
         )
@@ -555,8 +555,10 @@ class ScheduleTranslation:
     def scratch(self, shard: Shard) -> int:
         """Bytes that a shard needs while it runs."""
         task = self.facts.problem.phases[shard.phase]
-        if task.together is not None:
-            stated = {int(device): size for (device, _), size in zip(task.together.mode, task.together.scratch, strict=True)}
+        if task.distributed is not None:
+            stated = {
+                int(device): size for (device, _), size in zip(task.distributed.mode, task.distributed.scratch, strict=True)
+            }
             return self.facts.rounded_to_grain(stated.get(int(shard.device), 0))
         return self.facts.rounded_to_grain(ceil(task.scratch * (shard.stop - shard.first) / task.units)) if task.scratch else 0
 
