@@ -44,7 +44,7 @@ from ..solution import Conflict
 from ..timeline.serial_sgs import ScheduleDecoder
 from ..timeline.step_graph import topological_order
 from .makespan_bisection import MakespanSearch
-from .z3_solver import SolverSteps, SolverVerdict, available
+from .z3_solver import ProbeVerdict, SolverSteps, available
 
 # ---------------------------------------------------------------------------------------------------- memory conflicts
 #
@@ -860,4 +860,4 @@ def _refuted(problem: Problem, steps: SolverSteps) -> bool:
     search = MakespanSearch(problem, modes.choices, steps)
     deadline = decoder.constraints.deadline
     horizon = deadline if deadline is not None else search.horizon()
-    return search.probe(horizon, steps.remaining) is SolverVerdict.UNSAT
+    return search.probe(horizon, steps.remaining) is ProbeVerdict.UNSAT

@@ -20,7 +20,7 @@ from ..timeline.step_graph import COMBINE, PARTIAL, SHARD, Key, StepGraph, StepN
 from .formulation import Formulation, ValidInequalities
 from .memory_constraints import MemoryConstraints
 from .variables import HeadsAndTails, ModeTable, OptionalTransfer
-from .z3_solver import Solver, SolverSteps, SolverVerdict, available, negation
+from .z3_solver import ProbeVerdict, Solver, SolverSteps, available, negation
 
 # ---------------------------------------------------------------------------------------------------- schedule from a model
 #
@@ -112,7 +112,7 @@ ROUNDS = 200
 """Times that one probe may be asked again with more stated."""
 
 
-ProbeListener: TypeAlias = Callable[[int, int, int, "Schedule | SolverVerdict", int], None]
+ProbeListener: TypeAlias = Callable[[int, int, int, "Schedule | ProbeVerdict", int], None]
 """Told of every probe: bounds before it, the makespan asked, what was found, solver steps."""
 
 
@@ -161,7 +161,7 @@ class MakespanSearch:
 
     def probe(
         self, makespan: int, share: int, more: Callable[[], None] | None = None, accept: Callable[[Schedule], bool] | None = None
-    ) -> Schedule | SolverVerdict:
+    ) -> Schedule | ProbeVerdict:
         """A schedule of at most `makespan` ticks, or why there is none; `more` states what else it must obey, and `accept`
         says whether a schedule does."""
         judge = accept or (lambda _: True)
@@ -175,13 +175,13 @@ class MakespanSearch:
             spent = self.steps.remaining
             for _ in range(ROUNDS):
                 verdict = self.solver.check(self.steps, share - (spent - self.steps.remaining))
-                if verdict is not SolverVerdict.SAT:
+                if verdict is not ProbeVerdict.SAT:
                     return verdict
                 numbers, true = self.solver.model()
                 schedule = self._check_model(self.decoder.decode(numbers, true), makespan, judge)
                 if schedule is not None:
                     return schedule
-            return SolverVerdict.UNKNOWN
+            return ProbeVerdict.UNKNOWN
         finally:
             self.solver.pop()
             self.solver.recorded = None
@@ -190,7 +190,7 @@ class MakespanSearch:
 
     def _check_model(
         self, model: DecodedModel, makespan: int, accept: Callable[[Schedule], bool]
-    ) -> Schedule | SolverVerdict | None:
+    ) -> Schedule | ProbeVerdict | None:
         """The model's schedule if it holds; None if what it overlooked was stated (lazy constraints)."""
         graph = model.graph
         held = step_buffers(graph) if self.shape.decoder.has_memory_limits else []
@@ -211,7 +211,7 @@ class MakespanSearch:
             schedule = graph.schedule()
             if schedule.makespan <= makespan and accept(schedule):
                 return schedule
-        return None if stated else SolverVerdict.UNKNOWN
+        return None if stated else ProbeVerdict.UNKNOWN
 
     def _add_memory_constraints(self, too_much: tuple[int, tuple[Key, ...]]) -> bool:
         """State what is on the device when it is too full; False if that is stated already."""
@@ -277,9 +277,9 @@ def refine(
             trace(bottom, top, target, outcome, before - budget.remaining)
         if isinstance(outcome, Schedule):
             best, top = outcome, outcome.makespan
-        elif outcome is SolverVerdict.UNSAT:
+        elif outcome is ProbeVerdict.UNSAT:
             bottom = target + 1
-        elif outcome is SolverVerdict.ABORTED:
+        elif outcome is ProbeVerdict.ABORTED:
             return SearchOutcome(best, bottom, False, True, given - budget.remaining)
         else:
             if cheap and round_number > 8:
@@ -366,13 +366,13 @@ class ObjectiveSearch:
             left -= before - self.steps.remaining
             if isinstance(outcome, Schedule):
                 best = outcome
-            elif outcome is SolverVerdict.UNSAT:
+            elif outcome is ProbeVerdict.UNSAT:
                 bottom = target + 1
             else:
-                return MeasureOutcome(best, bottom, outcome is SolverVerdict.ABORTED)
+                return MeasureOutcome(best, bottom, outcome is ProbeVerdict.ABORTED)
         return MeasureOutcome(best, bottom)
 
-    def find_schedule(self, limits: Sequence[ObjectiveLimit], share: int) -> Schedule | SolverVerdict:
+    def find_schedule(self, limits: Sequence[ObjectiveLimit], share: int) -> Schedule | ProbeVerdict:
         """A schedule that obeys all limits."""
         makespan = min([self.horizon, *(limit.most for limit in limits if limit.measure is ObjectiveMeasure.MAKESPAN)])
 

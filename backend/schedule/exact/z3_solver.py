@@ -19,7 +19,7 @@ MOST_STEPS: Final = 4_000_000_000
 """z3 counts in 32 bits."""
 
 
-class SolverVerdict(Enum):
+class ProbeVerdict(Enum):
     SAT = "sat"
     UNSAT = "unsat"
     UNKNOWN = "unknown"  # out of steps or memory
@@ -150,14 +150,14 @@ class Solver:
     def set(self, name: str, value: int | bool) -> None:
         self._solver.set(name, value)
 
-    def check(self, steps: SolverSteps, share: int, assumptions: Sequence[str] = ()) -> SolverVerdict:
+    def check(self, steps: SolverSteps, share: int, assumptions: Sequence[str] = ()) -> ProbeVerdict:
         """At most `share` of the steps left.  The steps used are taken from `steps`."""
         self._flush()
         limit = min(share, steps.remaining, MOST_STEPS)
         if limit <= 0:
-            return SolverVerdict.UNKNOWN
+            return ProbeVerdict.UNKNOWN
         if steps.is_expired:
-            return SolverVerdict.ABORTED
+            return ProbeVerdict.ABORTED
         self._solver.set("rlimit", limit)
         z3, context = self._z3, self._solver.ctx
         watchdog: threading.Timer | None = None
@@ -169,21 +169,21 @@ class Solver:
         try:
             verdict = self._solver.check(*(z3.Bool(name, ctx=context) for name in assumptions))
         except z3.Z3Exception:  # out of memory among them
-            return SolverVerdict.UNKNOWN
+            return ProbeVerdict.UNKNOWN
         finally:
             if watchdog is not None:
                 watchdog.cancel()
         steps.take(max(1, self._count() - before))
         if verdict == z3.sat:
-            return SolverVerdict.SAT
+            return ProbeVerdict.SAT
         if verdict == z3.unsat:
             self._core = tuple(str(literal) for literal in self._solver.unsat_core()) if assumptions else ()
-            return SolverVerdict.UNSAT
+            return ProbeVerdict.UNSAT
         if "interrupt" in self._solver.reason_unknown():
             if steps.is_expired:
-                return SolverVerdict.ABORTED
+                return ProbeVerdict.ABORTED
             raise KeyboardInterrupt  # z3 catches Ctrl-C itself
-        return SolverVerdict.UNKNOWN
+        return ProbeVerdict.UNKNOWN
 
     def _count(self) -> int:
         statistics = self._solver.statistics()

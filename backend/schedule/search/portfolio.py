@@ -204,13 +204,13 @@ def _prove(context: SearchContext) -> None:
 
 def _search_refutes(context: SearchContext, bound: int, steps: SolverSteps) -> bool:
     from ..exact.makespan_bisection import MakespanSearch
-    from ..exact.z3_solver import SolverVerdict
+    from ..exact.z3_solver import ProbeVerdict
 
     modes = context.modes
     if not modes.complete or len(context.problem.phases) > MOST_REFUTED or not context.few_devices:
         return False
     search = MakespanSearch(context.problem, modes.choices, steps)
-    return search.probe(bound - 1, steps.remaining) is SolverVerdict.UNSAT
+    return search.probe(bound - 1, steps.remaining) is ProbeVerdict.UNSAT
 
 
 Z3: Final = Strategy(
