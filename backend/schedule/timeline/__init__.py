@@ -1,3 +1,4 @@
-"""The one meaning of a schedule: `step_expansion` makes the steps of a choice of modes, `serial_sgs` gives them their ticks in an
-order, `step_graph` says which buffers live at each tick, and `fence_insertion` synchronises the queues.  Every heuristic, the
-solver's models, repairs and pictures ask here."""
+"""The meaning of a schedule, used by all heuristics, the solver, repairs and charts.
+
+`step_expansion` derives the steps of a choice of modes, `serial_sgs` assigns their ticks in the order of an activity list,
+`step_graph` computes live ranges of buffers, and `fence_insertion` synchronises the queues."""

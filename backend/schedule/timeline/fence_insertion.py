@@ -1,21 +1,21 @@
-"""Inserts the synchronisation of a schedule: its queues, with as few fences and waits as delay no step.
+"""Inserts the synchronisation of a schedule: its queues, with the fewest fences and waits that delay no step.
 
 Note [Queues].  Each device has a compute queue (its shards and, at home, combines, by start) and each channel a copy queue (its
-transfers, by arrival); a queue completes its steps in order.  Where nothing is exclusive a pair of devices has a copy
-queue each way.
+transfers, by arrival); a queue completes its steps in order.  A pair of devices whose link has no channel (nothing is exclusive)
+has one copy queue in each direction.
 
 Note [Fences].  A fence passes when the queues it names have completed their steps up to a position; a wait stands before a
-step of a queue.  A *sync* is a wait of a compute queue; copy queues wait as well (a transfer for its producer), which no device
-feels.  Events are needed by a step because of data (the transfer has arrived; on its own device the producer has ended),
-because of `before` and the order of effects (the earlier phase has ended), and, for a transfer, its producer.  An event that
-the queue knows of already (through the closure of queue order and earlier waits) needs no wait, and one fence serves all
-events of one source device at one step: what remains is the transitive reduction.
+step of a queue.  A *sync* is a wait of a compute queue; copy queues wait as well (a transfer for its producer), which costs no
+device time.  A step requires events because of data (a transfer has arrived; on its own device the producer has ended), because
+of `before` and the order of effects (the earlier phase has ended), and, for a transfer, its producer.  An event that queue order
+and earlier waits already imply needs no wait, and one fence serves all events of one source device at one step: what remains is
+the transitive reduction.
 
-Note [Riding].  A transfer from the same device, of something made before the fence's position, that a later step of the waiting
-queue needs, rides on the fence if it has arrived by then: nobody is delayed, and a wait is saved.  With `Merging.SLACK`
-anything of the same device rides that has happened by then, wherever it was made.
+Note [Piggybacking].  A fence also covers a transfer from the same device that a later step of the waiting queue needs, if the
+transfer has arrived by then and its data was produced before the fence's position: no step is delayed, and a wait is saved.  With
+`Merging.SLACK` a fence covers every event of the same device that has happened by then.
 
-Invariants: waits are in order of (queue, position); no wait is for what the queue already knows.
+Invariants: waits are in order of (queue, position); no wait is implied by queue order and earlier waits.
 """
 
 from __future__ import annotations
@@ -57,6 +57,8 @@ __all__ = [
 
 
 class Merging(Enum):
+    """Which later requirements a fence covers as well.  See Note [Piggybacking]."""
+
     NONE = "fences cover what was made before them"
     SLACK = "fences cover what has happened by then"
 
@@ -64,11 +66,11 @@ class Merging(Enum):
 _Event: TypeAlias = tuple[int, int]
 """(queue, position): that step is complete."""
 _MOST_SOURCES: Final = 100
-"""Devices that one step waits for, above which riders of one are not held against the fences of others."""
+"""Devices that one step waits for, above which it is not tested whether the fence of one implies that of another."""
 _Clock: TypeAlias = dict[int, int]
-"""By queue, the last position known to be complete."""
+"""A vector clock: by queue, the last position known to be complete."""
 _CLOSURE_LIMIT: Final = 20_000_000
-"""Steps × queues above which a queue knows only what it waited for itself."""
+"""Steps × queues above which clocks are not propagated: a queue then knows only what it waited for itself."""
 
 
 def synchronise(problem: Problem, schedule: Schedule, merging: Merging | None = None) -> Synchronisation:
@@ -79,12 +81,13 @@ def synchronise(problem: Problem, schedule: Schedule, merging: Merging | None = 
 
 
 _PASSED_ON: Final = 1 << 60
-"""Where a device made what it only passes on: never before anything."""
+"""The position of data that a device only forwards: behind every fence."""
 
 
 @dataclass(frozen=True, slots=True)
 class _SyncRequirement:
-    """An event a step needs: of which device, made at which position of its compute queue, known from which tick."""
+    """An event that a step requires: its device `source`, the position `produced_at` in that device's compute queue, and the
+    `tick` from which it has happened."""
 
     event: _Event
     source: int
@@ -172,13 +175,13 @@ class _Synchroniser:
         return _SyncRequirement(event, int(device), event[1], step.end, False)
 
     def _arrival_requirement(self, transfer: Transfer) -> _SyncRequirement:
-        """The transfer, told of by its source; what the source itself made it of gives the position."""
+        """The arrival of a transfer, signalled by its source; the position is that of the steps that produced its data."""
         sent = max((self.position_of[step][1] for step in self._sent_by(transfer)), default=_PASSED_ON)
         arrived = transfer.arrive + self.problem_index.syncs[transfer.target]
         return _SyncRequirement(self.position_of[transfer], int(transfer.source), sent, arrived, True)
 
     def _requirements(self) -> dict[ScheduledStep, list[_SyncRequirement]]:
-        """By step, what it needs of its own queue and others."""
+        """By step, the events that it requires, of its own queue and others."""
         schedule, problem_index = self.schedule, self.problem_index
         needs: dict[ScheduledStep, list[_SyncRequirement]] = {}
         for shard in schedule.shards:
@@ -202,7 +205,7 @@ class _Synchroniser:
         for moved in schedule.transfers:
             steps = self._sent_by(moved)
             requirements = [self._end_requirement(step) for step in steps]
-            if not steps:  # passed on: what came here before
+            if not steps:  # forwarded: it requires the arrival of the first hop
                 part = (moved.first, moved.stop)
                 requirements = [
                     self._arrival_requirement(t) for t in self._arrivals(moved.phase, int(moved.source), part, moved.start)
@@ -211,13 +214,13 @@ class _Synchroniser:
         return needs
 
     def _sent_by(self, moved: Transfer) -> Sequence[Shard | ScheduledCombine]:
-        """The steps of the source that made what a transfer carries; none if it only passes it on."""
+        """The steps of the source that produced what a transfer carries; none if the source only forwards it."""
         if moved.partial:
             return [shard for shard in self.shards_on[moved.phase, moved.source] if shard.first == moved.first]
         return self._producing_steps(moved.phase, int(moved.source), (moved.first, moved.stop))
 
     def _producing_steps(self, phase: int, device: int, part: tuple[int, int]) -> Sequence[Shard | ScheduledCombine]:
-        """The steps of a device that made something of a part of an output."""
+        """The steps of a device that produced some of a part of an output."""
         if phase in self.combine_of:
             return self._completing_steps(phase) if device == self.problem.home else []
         mine = self.shards_on[phase, device]
@@ -228,7 +231,7 @@ class _Synchroniser:
         return [shard for shard in mine if shard.first < part[1] and shard.stop > part[0]]
 
     def _arrivals(self, phase: int, device: int, part: tuple[int, int], start: int) -> list[Transfer]:
-        """The transfers that brought something of a part of an output to a device by `start`."""
+        """The transfers that brought some of a part of an output to a device by `start`."""
         single = self.problem_index.undivided[phase]
         return [
             moved for moved in self.transfers_to[phase, device]
@@ -283,7 +286,7 @@ class _Synchroniser:
         self, later: list[tuple[int, _SyncRequirement]], step: ScheduledStep, position: int, group: list[_SyncRequirement],
         done: set[_Event]
     ) -> list[_SyncRequirement]:
-        """See Note [Riding]."""
+        """The later requirements that a fence covers as well.  See Note [Piggybacking]."""
         start = step.start
         latest = max((need.produced_at for need in group if need.produced_at < _PASSED_ON), default=-1)
         slack = self.merging is Merging.SLACK
@@ -297,7 +300,7 @@ class _Synchroniser:
         ]
 
     def _order(self, needs: Mapping[ScheduledStep, list[_SyncRequirement]]) -> list[ScheduledStep]:
-        """By end, every step after the steps it needs and those before it in its queue; what waits in a circle comes last."""
+        """The steps by end, each after those it requires and those before it in its queue; steps on a cycle come last."""
         at = {event: step for step, event in self.position_of.items()}
         waiting: dict[ScheduledStep, int] = {}
         followers: dict[ScheduledStep, list[ScheduledStep]] = defaultdict(list)
@@ -326,12 +329,12 @@ class _Synchroniser:
 
 
 def completion_tick(step: ScheduledStep) -> int:
-    """When a step has ended, or a transfer arrived."""
+    """The tick at which a step has ended, or a transfer arrived."""
     return step.arrive if isinstance(step, Transfer) else step.end
 
 
 def _transitive_reduction(missing: list[_SyncRequirement], clocks: Mapping[_Event, _Clock]) -> dict[int, list[_SyncRequirement]]:
-    """By source device, the events that no other missing event implies; at most the last of each queue."""
+    """By source device, the missing events that no other missing event implies; at most the last of each queue."""
     last: dict[int, _SyncRequirement] = {}
     for need in missing:
         if need.event[0] not in last or last[need.event[0]].event[1] < need.event[1]:
@@ -349,7 +352,7 @@ def _transitive_reduction(missing: list[_SyncRequirement], clocks: Mapping[_Even
 
 
 def _closed(events: _Clock, clocks: Mapping[_Event, _Clock]) -> _Clock:
-    """What is known once the events are."""
+    """The clock of a queue that knows these events: they and all that they imply."""
     closure = dict(events)
     for event in events.items():
         _join(closure, clocks.get(event, {}))
@@ -363,7 +366,7 @@ def _join(knows: _Clock, more: _Clock) -> None:
 
 
 def _ranks(problem_index: ProblemIndex) -> list[int]:
-    """Each phase's place in an order that follows edges and orders asked for, for steps that take no time."""
+    """By phase, its position in a topological order of edges and directives, which orders steps that take no time."""
     edges = [{problem_index.sources[edge] for edge in incoming} for incoming in problem_index.incoming]
     asked = [predecessors.union(after) for predecessors, after in zip(edges, problem_index.constraints.start_after, strict=True)]
     order = topological_order(asked, by_index=True) or topological_order(edges, by_index=True) or range(len(edges))

@@ -15,10 +15,10 @@ from ..solution import Mode
 #
 # Which link carries data from one device to another, and which channel that keeps busy.  See Note [Channels] of `problem`.
 #
-# Asked for pairs of devices as they occur (ten thousand devices have too many pairs to list); answers are remembered.
+# Paths are computed for pairs of devices as they occur and cached: ten thousand devices have too many pairs to list.
 
 Channel: TypeAlias = tuple[str, int, int, int]
-"""What is exclusive: (name of the group or link, one instance or -1, the other or -1, direction or 0)."""
+"""What transfers exclude each other on: (name of the group or link, one instance or -1, the other or -1, direction or 0)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Routes:
         self._centres: dict[str, int | None] = {}
 
     def path(self, source: int, target: int) -> tuple[Hop, ...] | None:
-        """The hops from `source` to another device; None where there is no way."""
+        """The hops from `source` to another device; None where there is no route."""
         key = (source, target)
         if key in self._memo:
             return self._memo[key]
@@ -82,7 +82,7 @@ class Routes:
         return Hop(source, target, index, link.latency, self._channel(index, link, source, target))
 
     def _find(self, source: int, target: int) -> int | None:
-        """The link from one device to another; one that is stated for this direction goes before."""
+        """The index of the link from one device to another; a link stated for this direction takes precedence."""
         for index, link in enumerate(self._problem.links):
             if self._ends(source, link.source) and self._ends(target, link.target):
                 return index
@@ -108,7 +108,7 @@ class Routes:
         return all(link.duplex is Duplex.FULL for link in self._problem.links if link.group == group)
 
     def _centre(self, group: str) -> int | None:
-        """The device at which all links of a group meet, if all of them carry both ways at once."""
+        """The device that all links of a full-duplex group have in common, if there is one."""
         if group not in self._centres:
             common: set[int] | None = None
             for link in self._problem.links if self._is_full(group) else ():
@@ -119,7 +119,7 @@ class Routes:
         return self._centres[group]
 
     def _singles(self, link: Link) -> set[int]:
-        """The ends of a link that are one device."""
+        """The ends of a link that are single devices."""
         devices: set[int] = set()
         for end in (link.source, link.target):
             members = [device for device in range(len(self._names)) if self._ends(device, end)]
@@ -131,7 +131,9 @@ class Routes:
 # ---------------------------------------------------------------------------------------------------- problem index
 
 class ProblemIndex:
-    """What every layout of a problem asks."""
+    """Facts of a problem by phase, edge and device, precomputed for decoding.
+
+    An *edge* is an index into `Problem.edges`; *units* of an output are rows, or bytes if it is atomic or gathered."""
 
     def __init__(self, problem: Problem, constraints: DirectiveConstraints | None = None) -> None:
         self.problem = problem
@@ -159,7 +161,7 @@ class ProblemIndex:
         """By edge: its own ticks, where those count, or None where links do."""
         self.edge_keys = [-1 if delay is None else delay for delay in self.delays]
         self.output_extent = [phase.rows if phase.rows and not phase.is_gathered else phase.out_bytes for phase in problem.phases]
-        """Units in which parts of an output are counted: rows, or bytes where it is atomic or combined."""
+        """By phase, how many units its output has: rows, or bytes where it is atomic or gathered."""
         self.undivided = [phase.rows == 0 or phase.is_gathered for phase in problem.phases]
         self.before: list[frozenset[int]] = [
             frozenset(int(problem.edges[e].source) for e in self.incoming[p])
@@ -168,16 +170,17 @@ class ProblemIndex:
             for p in range(count)
         ]
         self.ordered = any(self.constraints.issue_after) or bool(self.constraints.immediate_successor)
-        """Directives speak of the order of queues, so gaps are not filled."""
+        """Directives constrain the order of queues, so gaps are not filled."""
         self.requires_copies = bool(self.constraints.required_copies or self.constraints.replicated)
         self.required_elsewhere = frozenset(self.constraints.replicated) | {
             phase
             for phase, devices in self.constraints.required_copies.items()
             if self.constraints.devices[phase] != frozenset(devices)
         }
-        """Phases whose outputs directives may want elsewhere than where they are made; of others they say how long they stay."""
+        """Phases whose output directives may require on other devices than those that produce it; for others a required copy only
+        extends the live range."""
         self.tails = [0] * count
-        """Ticks that certainly follow the end of a phase; whoever knows bounds may raise them, to stop layouts early."""
+        """By phase, a lower bound of the ticks that follow its end; bounds may raise it, so that decoding stops early."""
         self._ticks: dict[tuple[int, str, int], int | None] = {}
         self._min_ticks: dict[tuple[int, str, int], int] = {}
         self._max_rows: dict[tuple[int, str, int], int] = {}
@@ -185,7 +188,7 @@ class ProblemIndex:
     # ------------------------------------------------------------------------------ facts
 
     def ticks(self, phase: int, device: int, rows: int) -> int | None:
-        """Ticks of that many rows on that device; None if its class cannot run the phase."""
+        """Ticks of a shard of `rows` rows on a device; None if its class cannot run the phase."""
         key = (phase, self.kinds[device], rows)
         if key not in self._ticks:
             table = self.problem.phases[phase].ticks.get(self.kinds[device])
@@ -193,7 +196,7 @@ class ProblemIndex:
         return self._ticks[key]
 
     def min_ticks(self, phase: int, device: int, rows: int) -> int:
-        """No shard of `rows` rows or more takes less there; 0 if its class cannot run the phase."""
+        """A lower bound of the ticks of a shard of `rows` rows or more; 0 if the device's class cannot run the phase."""
         key = (phase, self.kinds[device], rows)
         if key not in self._min_ticks:
             task = self.problem.phases[phase]
@@ -202,7 +205,7 @@ class ProblemIndex:
         return self._min_ticks[key]
 
     def max_rows_within(self, phase: int, device: int, time: int) -> int:
-        """No shard of more rows takes at most `time` there; all of them if its class cannot run the phase."""
+        """An upper bound of the rows of a shard that takes at most `time` ticks; all rows if the class cannot run the phase."""
         key = (phase, self.kinds[device], time)
         if key not in self._max_rows:
             task = self.problem.phases[phase]
@@ -211,7 +214,7 @@ class ProblemIndex:
         return self._max_rows[key]
 
     def rows_within(self, phase: int, device: int, time: int) -> int:
-        """As many rows as take at most `time` there; none if its class cannot run the phase."""
+        """A row count whose shard takes at most `time` ticks (the largest if ticks never fall); 0 if the class cannot run it."""
         task = self.problem.phases[phase]
         table = task.ticks.get(self.kinds[device])
         return 0 if table is None else table.rows_within(time, task.rows)
@@ -222,7 +225,7 @@ class ProblemIndex:
         return -(-size // grain) * grain
 
     def part(self, edge: int, first: int, stop: int) -> tuple[int, int]:
-        """What rows [first, stop) of the target need of the source's output, in its units.  See Note [Needs]."""
+        """The units of the source's output that rows [first, stop) of the target read.  See Note [Needs] of `problem`."""
         described = self.problem.edges[edge]
         source, target = int(described.source), int(described.target)
         span, rows = self.output_extent[source], self.problem.phases[target].rows
@@ -241,21 +244,21 @@ class ProblemIndex:
         return -(-size * (high - low) // span) if span else size
 
     def shard_bytes(self, phase: int, first: int, stop: int) -> int:
-        """Bytes that the shard [first, stop) makes: of the output, or its partial."""
+        """Bytes that the shard [first, stop) produces: of the output, or its partial result."""
         task = self.problem.phases[phase]
         if task.combine is not None:
             return task.combine.bytes
         return -(-task.out_bytes * stop // task.units) - -(-task.out_bytes * first // task.units)
 
     def copy_devices(self, phase: int, modes: Sequence[Mode]) -> set[int]:
-        """Devices on which directives want the output at the end."""
+        """Devices on which directives require all of the output at the end."""
         devices = set(self.constraints.required_copies.get(phase, ()))
         if phase in self.constraints.replicated:
             devices |= {device for mode in modes for device, _ in mode}
         return devices
 
     def repair_order(self, priority: Sequence[int]) -> list[int] | None:
-        """`priority` made legal: phases after what they read and wait for, glued ones side by side, else as given."""
+        """`priority` with its violations of precedence and adjacency repaired, else unchanged; None if no order obeys both."""
         rank = [0] * len(priority)
         ordered = True
         for position, p in enumerate(priority):
@@ -270,7 +273,7 @@ class ProblemIndex:
         return self._chains(rank)
 
     def _chains(self, rank: list[int]) -> list[int] | None:
-        """Kahn's order by `rank`, over chains of glued phases."""
+        """Kahn's topological order by `rank`, over chains of phases that must be adjacent."""
         glued, inner = self.constraints.immediate_successor, set(self.constraints.immediate_successor.values())
         chain_of: dict[int, int] = {}
         members: dict[int, list[int]] = {}

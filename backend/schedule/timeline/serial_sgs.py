@@ -1,13 +1,14 @@
-"""Serial schedule generation: the steps of a choice of modes get their ticks, phase by phase in the order of an activity list.
+"""Serial schedule generation (serial SGS of the RCPSP): assigns ticks to the steps of a choice of modes, phase by phase in the
+order of an activity list.
 
-Each shard starts at the first tick at which its operands have arrived, its device is free after what was placed there before
-(or in a gap, with `Queueing.INSERT`) and its memory fits; transfers take the first gap of their channel.  Phases in chunks that
-follow each other go by number, as far as none needs a later one, and what a chunk made is sent at once.  The result obeys every
-Note of `problem` and the directives about order, memory and copies.  Deterministic, integers only.
+Each shard starts at the first tick at which its operands have arrived, its device is free behind the shards scheduled before (or
+in a gap, with `InsertionPolicy.INSERT`) and its memory fits; transfers take the first gap of their channel.  Consecutive phases
+in chunks are scheduled chunk by chunk, as far as none reads a later chunk, and the output of a chunk is sent at once.  The result
+obeys every Note of `problem` and the directives about order, memory and copies.  Deterministic, integers only.
 
-Invariants: a buffer's end is not known before its last use is placed, so it counts for ever until then; a schedule that is
-returned is therefore within memory at every tick.  An in-place output lies inside an operand that dies with its shard, and for
-memory every step lasts a tick at least (Note [Memory] of `problem`).
+Invariants: the end of a buffer is unknown until its last use is scheduled, so it counts as live for ever until then; a returned
+schedule is therefore within memory at every tick.  An in-place output lies inside an operand that dies with its shard, and for
+memory every step lasts at least a tick (Note [Memory] of `problem`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from .step_expansion import ExpandedSteps, ShardOutput, ShardStep, TransferId, T
 
 # ---------------------------------------------------------------------------------------------------- resource profile
 #
-# How much memory of one device is in use at every tick: a step function that buffers are added to.
+# The memory of one device in use at every tick: a step function that buffers are added to.
 
 FOREVER: Final = 1 << 62
 
@@ -41,7 +42,7 @@ class ResourceProfile:
         self.sizes = [0]
 
     def _breakpoint(self, time: int) -> int:
-        """The index of the step that starts at `time`, made if need be."""
+        """The index of the breakpoint at `time`, inserted if absent."""
         index = bisect_left(self.times, time)
         if index == len(self.times) or self.times[index] != time:
             self.times.insert(index, time)
@@ -59,8 +60,8 @@ class ResourceProfile:
             sizes[index] += size
 
     def earliest_fit(self, size: int, start: int, end: int = FOREVER) -> int | None:
-        """The first tick from which a buffer that wants [start, end) can succeed: `start` itself if it fits there, else the
-        end of the last step in its way; None if that never ends."""
+        """The next tick worth trying for a buffer of [start, end): `start` itself if it fits, else the end of the last interval
+        that is too full; None if that never ends."""
         room = self.limit - size
         times, sizes = self.times, self.sizes
         first = bisect_right(times, start) - 1
@@ -73,10 +74,10 @@ class ResourceProfile:
 
 # ---------------------------------------------------------------------------------------------------- resource calendars
 #
-# What a schedule in the making has taken: ticks of devices and channels, and memory where it is limited.
+# The resources that a partial schedule occupies: ticks of devices and channels, and memory where it is limited.
 
 class NoFeasibleStart(Exception):
-    """`device` is short of memory for `phase`; -1: no route or no kernel; -2: later than the limit."""
+    """No start is feasible: `device` is short of memory for `phase`; -1: no route or no kernel; -2: later than the limit."""
 
     def __init__(self, device: int, phase: int) -> None:
         super().__init__(device, phase)
@@ -86,7 +87,7 @@ class NoFeasibleStart(Exception):
 
 @dataclass(slots=True, eq=False)
 class LiveBuffer:
-    """Bytes on a device with a limit, in use from a start on; closed at `last` when no use is left."""
+    """Bytes on a device with a memory limit, freed at `last` once no `uses` remain."""
 
     size: int
     last: int
@@ -112,12 +113,12 @@ def first_gap(busy: list[tuple[int, int]], earliest: int, duration: int) -> int:
 
 
 class ResourceCalendars:
-    """Devices, channels and memory of one schedule in the making."""
+    """Busy intervals of devices and channels and memory in use, of one partial schedule."""
 
-    __slots__ = ("_channels", "_free", "_insert", "_levels", "_prepared", "_queues")
+    __slots__ = ("_channels", "_free", "_insert", "_levels", "_index", "_queues")
 
     def __init__(self, problem_index: ProblemIndex, decisions: Decisions) -> None:
-        self._prepared = problem_index
+        self._index = problem_index
         self._insert = decisions.queueing is InsertionPolicy.INSERT and not problem_index.ordered
         self._free: dict[int, int] = {}
         self._queues: dict[int, list[tuple[int, int]]] = {}
@@ -125,9 +126,9 @@ class ResourceCalendars:
         self._levels: dict[int, ResourceProfile] = {}
 
     def _memory(self, device: int) -> ResourceProfile | None:
-        """What is in use on a device; None where it has no limit."""
+        """The memory profile of a device; None where it has no limit."""
         levels = self._levels.get(device)
-        if levels is None and (cap := self._prepared.memory_limits[device]) is not None:
+        if levels is None and (cap := self._index.memory_limits[device]) is not None:
             levels = self._levels[device] = ResourceProfile(cap)
         return levels
 
@@ -145,20 +146,19 @@ class ResourceCalendars:
 
     @staticmethod
     def _end_use(held: LiveBuffer, levels: ResourceProfile, until: int) -> None:
-        """One use fewer to come of a buffer, which lasts `until` then."""
+        """Count one use of a buffer as scheduled; it ends no earlier than `until`."""
         held.uses -= 1
         held.last = max(held.last, until)
         if held.uses == 0:
             levels.add(-held.size, held.last)
 
     def _exclusive_channels(self, distributed: DistributedMode) -> list[tuple[list[tuple[int, int]], int]]:
-        """The intervals of the channels that a phase keeps to itself, and how long before its start.  See Note
-        [Distributed phases]."""
+        """The busy intervals of the channels that a distributed phase reserves, and how many ticks before its start."""
         channels: dict[Channel, int] = {}
         for _, source, target in distributed.channels:
-            path = self._prepared.routes.path(int(source), int(target))
+            path = self._index.routes.path(int(source), int(target))
             if path is not None and len(path) == 1 and path[0].channel is not None:
-                channels[path[0].channel] = self._prepared.problem.drain_ticks(path[0].link)
+                channels[path[0].channel] = self._index.problem.drain_ticks(path[0].link)
         return [(self._channels.setdefault(channel, []), settling) for channel, settling in channels.items()]
 
     def _claim(
@@ -169,8 +169,9 @@ class ResourceCalendars:
         earliest: int,
         duration: int,
     ) -> int:
-        """Take devices and channels together for so many ticks, as soon as all are free; the start.  `held`: by device, bytes
-        that stay and bytes that go at the end."""
+        """Occupy devices and channels for `duration` ticks as soon as all are free; returns the start.
+
+        `held`: (device, bytes of the output, bytes of scratch, which are freed at the end)."""
         start, later = earliest, -1
         while later != start:
             start = later = max(start, later)
@@ -197,7 +198,7 @@ class ResourceCalendars:
 
 
 def earliest_fit(levels: ResourceProfile, size: int, scratch: int, start: int, duration: int) -> int | None:
-    """Like `Levels.fits`, for an output that stays and scratch that goes with the shard."""
+    """As `ResourceProfile.earliest_fit`, for an output that stays and scratch that is freed when the shard ends."""
     later = levels.earliest_fit(size, start)
     if later != start or not scratch:
         return later
@@ -207,7 +208,7 @@ def earliest_fit(levels: ResourceProfile, size: int, scratch: int, start: int, d
 # ---------------------------------------------------------------------------------------------------- schedule generation
 
 class SerialGenerator(ResourceCalendars):
-    """One schedule in the making."""
+    """Generates one schedule: the state of serial schedule generation."""
 
     __slots__ = (
         "_arrived",
@@ -229,7 +230,7 @@ class SerialGenerator(ResourceCalendars):
         count = len(steps.modes)
         self._steps = steps
         self._decisions = decisions
-        self._output_ready: dict[int, dict[int, int]] = {}  # by phase and slot, when it has its part
+        self._output_ready: dict[int, dict[int, int]] = {}  # by phase and slot: the tick at which its part is ready
         self._arrived: list[dict[TransferId, tuple[int, int]]] = [{} for _ in range(count)]  # landed; consumers may start
         self._live_buffers: list[dict[TransferId | int, LiveBuffer]] = [
             {} for _ in range(count)
@@ -243,20 +244,21 @@ class SerialGenerator(ResourceCalendars):
         self.scheduled_phases = 0
 
     def generate(self, order: Sequence[int], limit: int = FOREVER) -> None:
-        """Place every phase, then send the copies that directives want; stops once the end is certain to be past `limit`."""
-        tails = self._prepared.tails
-        for group in self._groups(order) if self._prepared.problem.chunks > 1 else ((phase,) for phase in order):
+        """Schedule every phase, then the copies that directives require; raises NoFeasibleStart once the end must be past
+        `limit`."""
+        tails = self._index.tails
+        for group in self._groups(order) if self._index.problem.chunks > 1 else ((phase,) for phase in order):
             self._schedule_group(group)
             for phase in group:
                 if self._ends[phase] + tails[phase] > limit:
                     raise NoFeasibleStart(-2, phase)
                 self.scheduled_phases += 1
-        if self._prepared.requires_copies:
+        if self._index.requires_copies:
             for phase in order:
                 self._schedule_transfers(phase)
 
     def schedule(self) -> Schedule:
-        """What was placed, as data; what two edges ask for at one time, one of them with ticks of its own, is sent once."""
+        """The generated schedule; equal transfers that two edges request, one of them with ticks of its own, appear once."""
         moved = sorted(self._transfers, key=lambda t: (t[0], t[1], t[3].source, t[3].target, t[3].low, t[3].latency))
         return Schedule(
             tuple(
@@ -271,8 +273,8 @@ class SerialGenerator(ResourceCalendars):
     # ------------------------------------------------------------------------------ phases
 
     def _groups(self, order: Sequence[int]) -> Iterator[tuple[int, ...]]:
-        """Phases that follow each other and have equally many chunks, none of which needs a later one of another."""
-        steps, devices = self._steps, self._prepared.devices
+        """Consecutive phases with equally many chunks, none of which reads a later chunk of another."""
+        steps, devices = self._steps, self._index.devices
         numbers = [max((shard.slot // devices for shard in shards), default=0) for shards in steps.shards]
         group: tuple[int, ...] = ()
         for phase in order:
@@ -280,11 +282,11 @@ class SerialGenerator(ResourceCalendars):
                 not numbers[phase]
                 or not group
                 or numbers[phase] != numbers[group[-1]]
-                or self._prepared.constraints.immediate_successor
+                or self._index.constraints.immediate_successor
             )
-            waits = {*self._prepared.constraints.start_after[phase], *self._prepared.constraints.issue_after[phase]}
+            waits = {*self._index.constraints.start_after[phase], *self._index.constraints.issue_after[phase]}
             if apart or not waits.isdisjoint(group) or any(
-                read.phase in group and (self._prepared.undivided[read.phase] or read.producer // devices > shard.slot // devices)
+                read.phase in group and (self._index.undivided[read.phase] or read.producer // devices > shard.slot // devices)
                 for shard in steps.shards[phase] for read in shard.reads
             ):  # fmt: skip
                 if group:
@@ -295,8 +297,8 @@ class SerialGenerator(ResourceCalendars):
             yield group
 
     def _schedule_group(self, group: Sequence[int]) -> None:
-        """Place the shards of phases whose predecessors are placed, and their combines; of several phases, number by number."""
-        steps, devices = self._steps, self._prepared.devices
+        """Schedule the shards and combines of phases whose predecessors are scheduled; of several phases, chunk by chunk."""
+        steps, devices = self._steps, self._index.devices
         earliest = [self._earliest_start(phase) for phase in group]
         if len(group) == 1:
             self._schedule_shards(group[0], steps.shards[group[0]], earliest[0])
@@ -308,9 +310,9 @@ class SerialGenerator(ResourceCalendars):
             self._finish_phase(phase)
 
     def _earliest_start(self, phase: int) -> int:
-        """The tick before which a phase may not start."""
-        constraints = self._prepared.constraints
-        earliest = self._prepared.problem.phases[phase].ready
+        """The tick before which directives let a phase not start."""
+        constraints = self._index.constraints
+        earliest = self._index.problem.phases[phase].ready
         for q in constraints.start_after[phase]:
             earliest = max(earliest, self._ends[q])
         for q in constraints.issue_after[phase]:
@@ -321,11 +323,11 @@ class SerialGenerator(ResourceCalendars):
         return earliest
 
     def _schedule_shards(self, phase: int, shards: Sequence[ShardStep], earliest: int) -> None:
-        """Place shards; what chunks made goes home at once."""
-        task, finish = self._prepared.problem.phases[phase], self._output_ready[phase]
+        """Schedule shards; partial results of chunks are sent home at once."""
+        task, finish = self._index.problem.phases[phase], self._output_ready[phase]
         opening, closing = self._firsts[phase], self._ends[phase]
         distributed = None if task.distributed is None else self._schedule_distributed(phase, shards, task.distributed, earliest)
-        chunked = self._prepared.problem.chunks > 1 and len({one.device for one in shards}) < len(self._steps.shards[phase])
+        chunked = self._index.problem.chunks > 1 and len({one.device for one in shards}) < len(self._steps.shards[phase])
         for shard in shards:
             if shard.ticks is None:
                 raise NoFeasibleStart(-1, phase)
@@ -337,20 +339,20 @@ class SerialGenerator(ResourceCalendars):
                 opening = start
             if end > closing:
                 closing = end
-            if chunked and not self._prepared.undivided[phase]:
+            if chunked and not self._index.undivided[phase]:
                 for key, send in self._steps.outputs[phase].transfers.items():
-                    if key[0] == shard.slot and send.target == self._prepared.home:
+                    if key[0] == shard.slot and send.target == self._index.home:
                         self._schedule_transfer(phase, key)
         self._firsts[phase], self._ends[phase] = opening, closing
 
     def _finish_phase(self, phase: int) -> None:
-        """All shards of a phase are placed: its output is there once they are combined."""
-        task, output = self._prepared.problem.phases[phase], self._steps.outputs[phase]
+        """Schedule the combine of a phase whose shards are scheduled; its output is then ready."""
+        task, output = self._index.problem.phases[phase], self._steps.outputs[phase]
         if not output.reachable:
             raise NoFeasibleStart(-1, phase)
         if task.combine is not None:
             self._ends[phase] = self._schedule_combine(phase, task, task.combine, output)
-        if self._prepared.undivided[phase]:
+        if self._index.undivided[phase]:
             self._output_ready[phase] = {output.producers[0].slot: self._ends[phase]}
         if self._ends[phase] > self.makespan:
             self.makespan = self._ends[phase]
@@ -358,9 +360,9 @@ class SerialGenerator(ResourceCalendars):
             self._schedule_transfers(phase)
 
     def _adjacent_start(self, phase: int, earliest: int) -> int:
-        """Nothing starts between two glued phases on the queues of either: what was placed there before starts before the
-        first of them, what comes later after the second."""
-        glued, modes = self._prepared.constraints.immediate_successor, self._steps.modes
+        """The earliest start of a phase that must follow another immediately, such that nothing starts between them on the
+        queues of either."""
+        glued, modes = self._index.constraints.immediate_successor, self._steps.modes
         for first, then in glued.items():
             if then in self._output_ready:
                 for device, _ in (*modes[first], *modes[then]):
@@ -371,7 +373,7 @@ class SerialGenerator(ResourceCalendars):
         return earliest
 
     def _schedule_shard(self, phase: int, task: PhaseTask, shard: ShardStep, ticks: int, earliest: int) -> int:
-        """Place one shard; its start."""
+        """Schedule one shard; returns its start."""
         start, used = self._operands(shard, earliest)
         levels = self._memory(shard.device)
         if levels is None:
@@ -382,9 +384,9 @@ class SerialGenerator(ResourceCalendars):
         return start
 
     def _operands(self, shard: ShardStep, earliest: int) -> tuple[int, list[LiveBuffer]]:
-        """The tick from which a shard has all that it reads, and the buffers that it reads."""
+        """The tick at which all operands of a shard are on its device, and their buffers."""
         start = earliest
-        limited = self._prepared.memory_limits[shard.device] is not None
+        limited = self._index.memory_limits[shard.device] is not None
         used: list[LiveBuffer] = []
         for phase, maker, key in shard.reads:
             tick = self._output_ready[phase][maker] if key is None else self._schedule_transfer(phase, key)
@@ -410,23 +412,23 @@ class SerialGenerator(ResourceCalendars):
         for shard, operands in zip(shards, used, strict=True):
             for buffer in operands:
                 self._end_use(buffer, self._levels[shard.device], start + max(1, duration))
-            if not distributed.gathers or shard.device == self._prepared.home:
+            if not distributed.gathers or shard.device == self._index.home:
                 self._add_output_buffer(phase, shard.slot, shard.output_bytes, start + max(1, duration))
         return start
 
     def _sources(self, phase: int) -> list[int]:
-        return [self._prepared.sources[edge] for edge in self._prepared.incoming[phase]]
+        return [self._index.sources[edge] for edge in self._index.incoming[phase]]
 
     def _add_output_buffer(self, phase: int, slot: int, size: int, end: int) -> None:
-        """What a shard made is there, until its last use."""
-        if self._prepared.memory_limits[slot % self._prepared.devices] is not None:
+        """Open the buffer of a shard's output, which lives until its last use."""
+        if self._index.memory_limits[slot % self._index.devices] is not None:
             self._live_buffers[phase][slot] = LiveBuffer(size, end, self._steps.outputs[phase].uses.get(slot, 0))
 
     def _first_fit(
         self, phase: int, task: PhaseTask, shard: ShardStep, ticks: int, start: int, used: list[LiveBuffer],
         levels: ResourceProfile
     ) -> int:  # fmt: skip
-        """Like `_slot`, where output and scratch fit as well; opens the output's buffer and counts the uses of operands."""
+        """As `_slot`, such that output and scratch fit too; opens the output's buffer and ends the uses of operands."""
         size, scratch, lasting = shard.output_bytes, shard.scratch, max(1, ticks)
         dying: list[LiveBuffer] = []
         if task.inplace and size:
@@ -454,8 +456,8 @@ class SerialGenerator(ResourceCalendars):
         return start
 
     def _schedule_combine(self, phase: int, task: PhaseTask, combine: Combine, output: ShardOutput) -> int:
-        """Bring the partials home and combine them; the tick at which the output is there."""
-        problem_index = self._prepared
+        """Schedule the transfers of partial results and their combine; returns the tick at which the output is ready."""
+        problem_index = self._index
         home = problem_index.home
         levels = self._memory(home)
         size = problem_index.grain(combine.bytes)
@@ -508,7 +510,7 @@ class SerialGenerator(ResourceCalendars):
             self._schedule_transfer(phase, key)
 
     def _schedule_transfer(self, phase: int, key: TransferId) -> int:
-        """Place a transfer, once; the tick from which its consumers may start."""
+        """Schedule a transfer unless it is scheduled; returns the tick from which its consumers may start."""
         arrived = self._arrived[phase]
         known = arrived.get(key)
         if known is not None:
@@ -520,7 +522,7 @@ class SerialGenerator(ResourceCalendars):
             self._schedule_transfer(phase, send.relay)
             ready = arrived[send.relay][0]
         start, landed = self._claim_channel(phase, send, ready, partial=False)
-        arrived[key] = (landed, landed + self._prepared.syncs[send.target])
+        arrived[key] = (landed, landed + self._index.syncs[send.target])
         if landed > self.makespan:
             self.makespan = landed
         levels = self._memory(send.target)
@@ -534,7 +536,7 @@ class SerialGenerator(ResourceCalendars):
         return arrived[key][1]
 
     def _claim_channel(self, phase: int, send: TransferSpec, earliest: int, *, partial: bool) -> tuple[int, int]:
-        """Claim a transfer's channel: its start and its arrival."""
+        """Occupy the channel of a transfer; returns its start and its arrival."""
         levels = self._memory(send.target)
         busy = None if send.channel is None else self._channels.setdefault(send.channel, [])
         start = earliest
@@ -554,7 +556,7 @@ class SerialGenerator(ResourceCalendars):
 
 
 def transfer_of(phase: int, send: TransferSpec, start: int, *, partial: bool) -> Transfer:
-    """A transfer that starts in a tick."""
+    """The transfer of a specification that starts in the tick `start`."""
     busy = start + send.ticks
     return Transfer(
         PhaseIndex(phase), DeviceIndex(send.source), DeviceIndex(send.target), send.low, send.high, send.bytes, send.link, start,
@@ -564,15 +566,15 @@ def transfer_of(phase: int, send: TransferSpec, start: int, *, partial: bool) ->
 
 # ---------------------------------------------------------------------------------------------------- decoding
 #
-# A schedule from decisions: where each phase runs and who goes first, with everything else as early as it can be.
+# Decoding: the schedule of decisions (modes and an activity list), in which every step is as early as it can be.
 #
-# `decode_schedule` expands the modes and simulates the steps in the order of priority.  The modes, and so the directives about
-# placement, are the caller's.  `None` says that the decisions do not fit as they stand, not that none do.
+# `decode_schedule` expands the modes and generates the schedule in the order of priority.  Directives about placement are the
+# caller's to obey, by its choice of modes.  `None` says that these decisions do not fit, not that none do.
 
 @dataclass(frozen=True, slots=True)
 class Infeasible:
-    """Why decisions cannot be laid out: `device` is short of memory for `phase`; -1: no order, route or kernel; -2: past the
-    limit.  `scheduled_phases` phases had fitted."""
+    """Why decisions cannot be decoded: `device` is short of memory for `phase`; -1: no order, route or kernel; -2: past the
+    limit.  `scheduled_phases`: how many phases had been scheduled."""
 
     device: int
     phase: int
@@ -580,7 +582,7 @@ class Infeasible:
 
 
 class ScheduleDecoder(ProblemIndex):
-    """A problem problem_index for many simulations; the last expansion is kept, with which the next shares what it can."""
+    """Decodes many decisions of one problem; each expansion of modes shares what it can with the last."""
 
     _last_expansion: ExpandedSteps | None = None
 
@@ -589,7 +591,7 @@ class ScheduleDecoder(ProblemIndex):
         return self._last_expansion
 
     def try_decode(self, decisions: Decisions, limit: int = FOREVER) -> SerialGenerator | Infeasible:
-        """The simulation, or what was short; one that would end after `limit` is given up."""
+        """The generated schedule, or why there is none; one that would end after `limit` ticks is abandoned."""
         order = self.repair_order(decisions.priority)
         if order is None or not self.constraints.is_consistent:
             return Infeasible(-1, -1)
@@ -601,7 +603,7 @@ class ScheduleDecoder(ProblemIndex):
         return simulation
 
     def makespan(self, decisions: Decisions) -> int | None:
-        """The makespan alone; faster than `decode_schedule`."""
+        """The makespan alone; faster than `decode`."""
         result = self.try_decode(decisions)
         return result.makespan if isinstance(result, SerialGenerator) else None
 
@@ -614,13 +616,13 @@ class ScheduleDecoder(ProblemIndex):
 
 
 def decode_schedule(problem: Problem, decisions: Decisions) -> Schedule | None:
-    """The schedule that `decisions` lead to, or None.  Callers with many decisions keep a `ScheduleDecoder`."""
+    """The schedule of `decisions`, or None.  Callers with many decisions keep a `ScheduleDecoder`."""
     return ScheduleDecoder(problem).decode(decisions)
 
 
 def decisions_of(problem: Problem, schedule: Schedule) -> Decisions:
-    """Those that were laid out to a schedule; of any other, its modes and its phases by their first start, which may take longer:
-    no order of phases says in which order links send."""
+    """The decisions a schedule was decoded from; else its modes and its phases by first start, which may decode to a longer
+    schedule (the order of transfers is not part of them)."""
     if schedule.decisions is not None:
         return schedule.decisions
     modes: list[list[tuple[int, int]]] = [[] for _ in problem.phases]

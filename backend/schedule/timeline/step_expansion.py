@@ -1,12 +1,12 @@
 """The step graph of a choice of modes: shards and what they read, outputs and what is sent of them, with every size and length.
 
-Note [Steps].  Once each phase has a mode, its shards, the transfers (hulls of what the consumers on a device need of a maker's
-part, relays through home, partial results) and the number of uses of every buffer are determined; what stays open is the order.
-`expand` makes them by phase and its neighbours, so an expansion that differs in one phase from a known one shares the rest.
+Note [Steps].  Once each phase has a mode, its shards, the transfers (hulls of what the consumers on a device read of a producer's
+part, relays through home, partial results) and the number of uses of every buffer are determined; only the order is open.
+`expand` derives them by phase from its neighbours, so an expansion that differs from the last in one phase shares the rest.
 
-Note [Slots].  A shard is named by its slot, `device + number × devices`: of whole shards (number 0) that is the device.
+Note [Slots].  A shard is identified by its slot, `device + chunk × devices`: with one shard a device that is the device.
 
-Units: an output that is atomic or combined is counted in bytes, else in rows (`Prepared.spans`).
+Units: an output that is atomic or gathered is counted in bytes, else in rows (`ProblemIndex.output_extent`).
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from ..solution import Mode
 from .problem_index import Channel, ProblemIndex
 
 VIA_LINK: Final = -1
-"""In place of an edge's own ticks: a link carries it."""
+"""In place of an edge's own ticks: the data goes over a link."""
 
 TransferId: TypeAlias = tuple[int, int, int]
-"""(slot of the maker, slot that wants it, an edge's own ticks or `VIA_LINK`)."""
+"""(slot of the producer, slot of the consumer, an edge's own ticks or `VIA_LINK`)."""
 
 
 class ShardProducer(NamedTuple):
-    """Who has units [low, high) of an output when the phase is done."""
+    """The slot that has units [low, high) of an output when the phase is complete."""
 
     device: int
     low: int
@@ -38,8 +38,8 @@ class ShardProducer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TransferSpec:
-    """A transfer of units [low, high) from `source`, to `uses` consumers on `target`.  `relay`: the transfer to home whose copy
-    it passes on.  The channel (None: nothing excludes it) is busy for `ticks`; the data is there `latency` after."""
+    """A transfer of units [low, high) from `source` to `uses` consumers on `target`.  `relay`: the transfer to home whose copy
+    it forwards.  The channel (None: nothing excludes it) is busy for `ticks`; the data arrives `latency` later."""
 
     source: int
     target: int
@@ -65,7 +65,7 @@ class ShardRead(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ShardStep:
-    """Rows [first, stop) on a device for `ticks` (None: its class cannot).  `output_bytes` and `scratch`: bytes of memory."""
+    """Rows [first, stop) on a device for `ticks` (None: its class cannot run it).  `output_bytes`, `scratch`: bytes of memory."""
 
     slot: int
     device: int
@@ -79,9 +79,10 @@ class ShardStep:
 
 @dataclass(slots=True)
 class ShardOutput:
-    """`transfers`: in the order in which consumers ask, with the units of each in `parts`.  `uses` of what a shard made, on its
-    own device, and `partials`, on their way to a combine: by slot.  `retained_on`: devices on which directives want it at the
-    end. `reachable`: there is a way to every consumer."""
+    """The producers of an output and its transfers, in the order of consumers, with the units of each in `parts`.
+
+    By slot: `uses` of a shard's output on its own device, and `partials`, transfers of partial results to the combine.
+    `retained_on`: devices on which directives require the output at the end.  `reachable`: every consumer has a route."""
 
     producers: tuple[ShardProducer, ...]
     transfers: dict[TransferId, TransferSpec] = field(default_factory=dict)
@@ -102,7 +103,7 @@ class ExpandedSteps:
 
 
 def expand(problem_index: ProblemIndex, modes: tuple[Mode, ...], known: ExpandedSteps | None = None) -> ExpandedSteps:
-    """The steps of the modes; what `known` has of the same modes (the same objects) is shared."""
+    """The steps of the modes; parts of `known` whose modes are the same objects are shared."""
     count = len(modes)
     same = [known is not None and modes[p] is known.modes[p] for p in range(count)]
     makers = [
@@ -133,7 +134,7 @@ def expand(problem_index: ProblemIndex, modes: tuple[Mode, ...], known: Expanded
 
 
 def producers_of(problem_index: ProblemIndex, phase: int, mode: Mode) -> tuple[ShardProducer, ...]:
-    """Who has the output once the phase is done, in the order of units."""
+    """The slots that have the output once the phase is complete, in the order of units."""
     span = problem_index.output_extent[phase]
     task = problem_index.problem.phases[phase]
     if task.combine is not None or (task.rows and task.is_gathered):
@@ -172,7 +173,7 @@ def trimmed(low: int, high: int, brought: Sequence[tuple[int, int]]) -> tuple[in
 def covering_transfers(
     parts: Mapping[TransferId, tuple[int, int]], key: TransferId, low: int, high: int, devices: int
 ) -> list[TransferId]:
-    """The transfers that bring units [low, high) to a slot: its number's, and those of smaller numbers with something of it."""
+    """The transfers from which chunk k of a device gets units [low, high): its own, and those of chunks < k that overlap it."""
     maker, slot, link_key = key
     keys = [(maker, other, link_key) for other in range(slot % devices, slot + 1, devices)]
     if low >= high:
@@ -183,7 +184,7 @@ def covering_transfers(
 def accesses_of(
     problem_index: ProblemIndex, edge: int, makers: Sequence[ShardProducer], first: int, stop: int
 ) -> list[ShardProducer]:
-    """What rows [first, stop) of the edge's target need of each maker of its source."""
+    """The units of each producer that rows [first, stop) of the edge's target read."""
     low, high = problem_index.part(edge, first, stop)
     if problem_index.undivided[problem_index.sources[edge]]:
         return [ShardProducer(maker.device, low, high, maker.slot) for maker in makers]
@@ -194,7 +195,8 @@ def accesses_of(
 
 
 def merge_end(arrivals: Sequence[int], start: int, each: int) -> int:
-    """When partial results that are merged one after the other, as they arrive, from `start` on, are done."""
+    """The tick at which partial results have been merged, one after the other as they arrive, from `start` on, `each` ticks a
+    merge."""
     time = start
     for arrival in sorted(arrivals):
         time = max(time, arrival) + each
@@ -240,7 +242,7 @@ def _shards(
 
 
 class _TransferDemands:
-    """What is wanted of one output, from the modes of its consumers."""
+    """The transfers of one output, collected from the modes of its consumers."""
 
     def __init__(self, problem_index: ProblemIndex, phase: int, modes: Sequence[Mode], makers: tuple[ShardProducer, ...]) -> None:
         self.problem_index, self.phase, self.modes = problem_index, phase, modes
@@ -274,7 +276,7 @@ class _TransferDemands:
         return output
 
     def _subtract_earlier_chunks(self) -> None:
-        """No number brings what smaller ones did (see Note [Transfers] of `problem`), and each serves whoever needs of it."""
+        """Subtract from each transfer what those of earlier chunks bring (Note [Transfers] of `problem`), and count its uses."""
         devices = self.problem_index.devices
         brought: dict[TransferId, list[tuple[int, int]]] = {}  # by ascending units, apart
         for key in sorted(self.hulls, key=lambda key: key[1]):
@@ -295,7 +297,8 @@ class _TransferDemands:
         self._measure_sizes()
 
     def _measure_sizes(self) -> None:
-        """The sizes that anyone who reads of a transfer says: with chunks not only those that asked for it."""
+        """The largest size that any reader of a transfer states: with chunks these are more than the consumers that requested
+        it."""
         devices = self.problem_index.devices
         between: dict[TransferId, list[TransferId]] = {}
         for maker, slot, link_key in self.hulls:
@@ -307,7 +310,7 @@ class _TransferDemands:
                     self.sizes[sent].add(size)
 
     def _add_demand(self, key: TransferId, low: int, high: int, size: int | None) -> None:
-        """One more consumer of units [low, high), of which the whole takes `size` on a link."""
+        """One more consumer of units [low, high) of an output that takes `size` bytes on a link."""
         hull = self.hulls.get(key)
         self.hulls[key] = (low, high) if hull is None else (min(low, hull[0]), max(high, hull[1]))
         self.sizes.setdefault(key, set()).add(size)
@@ -340,7 +343,7 @@ class _TransferDemands:
                     self._add_demand((slot, device, VIA_LINK if problem_index.has_links else 0), low, high, None)
 
     def _relays(self) -> dict[TransferId, TransferId]:
-        """The transfers that home sends on, with those that bring it home."""
+        """The transfers that home forwards, each with the transfer that brings it home."""
         problem_index = self.problem_index
         relays: dict[TransferId, TransferId] = {}
         for key in sorted(self.hulls, key=lambda key: key[1] // problem_index.devices):
@@ -380,7 +383,7 @@ class _TransferDemands:
     def _send(
         self, key: TransferId, source: int, hull: tuple[int, int], size: int, uses: int, relay: TransferId | None
     ) -> TransferSpec | None:  # fmt: skip
-        """One hop; None without a way."""
+        """One hop; None without a route."""
         target, link_key = key[1] % self.problem_index.devices, key[2]
         memory = self.problem_index.grain(size)
         if link_key != VIA_LINK:

@@ -1,7 +1,7 @@
-"""The step graph as one flat graph: every step with its ticks, its resource and what it waits for; starts are the caller's.
+"""The graph of all steps with their ticks, resources and precedences; the caller provides the starts.
 
-Serial schedule generation (`simulate`) finds starts in an order of phases; this is for who has an order of steps: the solver's
-models (`earliest` keeps their sequence on every device and channel), repairs, and pictures.
+Serial schedule generation (`serial_sgs`) derives starts from an order of phases; this graph is for callers with an order of
+steps: the solver's models (`schedule_earliest` keeps their sequence on every device and channel), repairs, and charts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PARTIAL: Final = 2
 COMBINE: Final = 3
 
 Key: TypeAlias = tuple[int, ...]
-"""Kind of step, phase, then what tells its steps apart: slots, an edge's own ticks."""
+"""(kind of step, phase, slots or an edge's own ticks that distinguish the steps of the phase)."""
 
 
 @dataclass(slots=True)
@@ -110,15 +110,15 @@ class StepGraph:
         return node
 
     def producer(self, p: int, slot: int) -> Key:
-        """The step that makes what a slot has of an output."""
+        """The step that produces the part of an output that a slot has."""
         return (SHARD, p, slot) if self.problem_index.problem.phases[p].combine is None else (COMBINE, p)
 
     def operand_source(self, read: ShardRead) -> Key:
-        """The step from which a shard has an operand."""
+        """The step that produces or brings an operand of a shard."""
         return self.producer(read.phase, read.producer) if read.transfer is None else (SEND, read.phase, *read.transfer)
 
     def reads(self) -> Iterator[tuple[StepNode, Key]]:
-        """Every shard with each step that makes or brings what it reads."""
+        """Every shard with each step that produces or brings one of its operands."""
         for p, shards in enumerate(self.steps.shards):
             for shard in shards:
                 node = self.nodes[SHARD, p, shard.slot]
@@ -126,7 +126,7 @@ class StepGraph:
                     yield node, self.operand_source(read)
 
     def _add_precedences(self, p: int) -> None:
-        """What transfers and shards wait for, and the orders that directives state for whole phases."""
+        """The precedences of transfers and shards: of data, and those that directives state for all of a phase."""
         syncs = self.problem_index.syncs
         for key, send in self.steps.outputs[p].transfers.items():
             before = self.producer(p, key[0]) if send.relay is None else (SEND, p, *send.relay)
@@ -145,13 +145,13 @@ class StepGraph:
         return [self.nodes[SHARD, p, shard.slot] for shard in self.steps.shards[p]]
 
     def completing_steps(self, p: int) -> list[StepNode]:
-        """The steps after which a phase is done."""
+        """The steps whose ends complete a phase."""
         return [self.nodes[COMBINE, p]] if (COMBINE, p) in self.nodes else self.shards(p)
 
     # ------------------------------------------------------------------------------ starts
 
     def schedule_earliest(self, sequence: Mapping[Key, int]) -> bool:
-        """Everything as early as the order of these starts on each device and channel allows; False if that has a cycle."""
+        """Start every step as early as the order of `sequence` on each device and channel allows; False if that has a cycle."""
         queue = sorted(self.nodes.values(), key=lambda node: (sequence[node.key], node.ticks > 0, node.rank, node.key))
         before: dict[tuple[object, ...], StepNode] = {}
         chain: dict[Key, StepNode] = {}
@@ -177,7 +177,7 @@ class StepGraph:
         return False
 
     def set_starts(self, starts: Mapping[Key, int]) -> bool:
-        """Put everything at these starts; False if something there is too early."""
+        """Set the starts of all steps; False if a step starts before its operands or its resource are available."""
         held: dict[tuple[object, ...], list[StepNode]] = {}
         for node in self.nodes.values():
             node.start = starts[node.key]
@@ -194,7 +194,7 @@ class StepGraph:
         return True
 
     def _ready(self, node: StepNode) -> int:
-        """The tick from which nothing that the step waits for is in its way."""
+        """The tick at which all precedences of the step are satisfied."""
         start = self.problem_index.problem.phases[node.phase].ready if node.key[0] == SHARD else 0
         for other, ticks in node.after:
             first = self.nodes[other]
@@ -202,7 +202,7 @@ class StepGraph:
         return start
 
     def _merge(self, node: StepNode, start: int) -> int:
-        """Of a combine without a barrier: the first merge, and the length with every partial result merged as it arrives."""
+        """The first merge of a combine without a barrier, whose length is set so that partial results merge as they arrive."""
         if node.key[0] != COMBINE or node.phase not in self.merges:
             return start
         combine = self.problem_index.problem.phases[node.phase].combine
@@ -235,7 +235,7 @@ class StepGraph:
 
 
 def starts_in(graph: StepGraph, schedule: Schedule) -> dict[Key, int]:
-    """The starts of the graph's steps in a schedule of its modes; a transfer that it lacks starts when its source is made."""
+    """The starts of the graph's steps in a schedule of its modes; a transfer absent from it starts when its producer ends."""
     starts: dict[Key, int] = {}
     slots = {(p, shard.device, shard.first): shard.slot for p, shards in enumerate(graph.steps.shards) for shard in shards}
     for shard in schedule.shards:
@@ -257,12 +257,11 @@ def starts_in(graph: StepGraph, schedule: Schedule) -> dict[Key, int]:
 
 
 # ---------------------------------------------------------------------------------------------------- topological order
-#
-# Topological orders.
 
 def topological_order(before: Sequence[Collection[int]], *, by_index: bool = False) -> list[int] | None:
-    """A topological order of what must come after what, layer by layer or always the smallest index that is free; None if there
-    is a cycle."""
+    """A topological order by Kahn's algorithm, layer by layer or always the smallest free index; None if there is a cycle.
+
+    `before[p]`: the predecessors of p."""
     waiting = [len(earlier) for earlier in before]
     followers: list[list[int]] = [[] for _ in before]
     for p, earlier in enumerate(before):
@@ -283,18 +282,20 @@ def topological_order(before: Sequence[Collection[int]], *, by_index: bool = Fal
 
 # ---------------------------------------------------------------------------------------------------- live ranges of buffers
 #
-# What is in use on each device at every tick, by Note [Memory] of `problem`.
+# The bytes in use on each device at every tick, by Note [Memory] of `problem`.
 #
-# An output lives from its shard's start to its last use there, a copy from the start of its transfer, a transfer's source until
-# the arrival; what an in-place shard makes lies inside an operand that dies with it, and has bytes of its own from its end on.
+# An output lives from its shard's start to its last use there, a copy from the start of its transfer, the source of a transfer
+# until the arrival; the output of an in-place shard lies inside an operand that dies with it, and takes memory of its own from
+# the end of the shard on.
 
 ARRIVAL = -1
-"""In place of extra ticks of a use: until a transfer has arrived."""
+"""As the extra ticks of a use: until the transfer has arrived."""
 
 
 @dataclass(slots=True, eq=False)
 class StepBuffer:
-    """`uses`: (step, extra ticks after its end or `ARRIVAL`).  `is_retained`: to the end of the schedule."""
+    """A buffer of `size` bytes that `begin` creates.  `uses`: (step, extra ticks after its end or `ARRIVAL`).  `is_retained`: it
+    lives to the end of the schedule."""
 
     device: int
     size: int
@@ -306,7 +307,7 @@ class StepBuffer:
 
 @dataclass(frozen=True, slots=True)
 class MemoryProfile:
-    """Of one device: the bytes in use from each tick on, and the steps that start there."""
+    """The memory of one device: `levels`, the bytes in use from each tick on, and the steps `starting` at a tick."""
 
     levels: tuple[tuple[int, int], ...]
     starting: Mapping[int, tuple[Key, ...]]
@@ -356,7 +357,7 @@ def step_buffers(graph: StepGraph, *, everywhere: bool = False) -> list[StepBuff
 
 
 def memory_profiles(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[StepBuffer]) -> dict[int, MemoryProfile]:
-    """By device, what is in use; what is freed in a tick goes before what is made then."""
+    """By device, the memory in use over time; in one tick buffers are freed before others begin."""
     inside = _overwriting_buffers(graph, starts, held)
     changes: dict[int, dict[int, int]] = {}
     begun: dict[int, dict[int, list[Key]]] = {}
@@ -383,7 +384,7 @@ def memory_profiles(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[
 
 
 def first_overflow(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[StepBuffer]) -> tuple[int, tuple[Key, ...]] | None:
-    """The first device and tick at which it has more than it may hold, by the steps that start then; None if all is well."""
+    """The first device whose memory limit is exceeded, and the steps that start in that tick; None if all limits hold."""
     for device, profile in memory_profiles(graph, starts, held).items():
         cap = graph.problem_index.memory_limits[device]
         for tick, level in profile.levels:
@@ -393,13 +394,13 @@ def first_overflow(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[S
 
 
 def _end(graph: StepGraph, starts: Mapping[Key, int], key: Key, extra: int) -> int:
-    """When a step lets go of memory: at its end, and not in the tick of its start."""
+    """The tick at which a step releases memory: its end, but at least one tick after its start."""
     node = graph.nodes[key]
     return starts[key] + max(1, node.ticks + (node.latency if extra == ARRIVAL else extra))
 
 
 def _overwriting_buffers(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[StepBuffer]) -> set[int]:
-    """The outputs of in-place shards for which there is an operand, of at least their size, that nothing else uses any more."""
+    """The outputs of in-place shards that lie inside an operand of at least their size that nothing else uses any more."""
     phases = graph.problem_index.problem.phases
     read: dict[Key, list[StepBuffer]] = {}
     for buffer in held:

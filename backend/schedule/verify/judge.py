@@ -1,7 +1,7 @@
-"""The judge of an execution: which data is resident where, by the ticks and by the fences alone, which tasks exclude each
+"""The judge of an execution: it checks that operands are resident, by the ticks and by the fences alone, that tasks exclude each
 other, and how much memory is in use.
 
-It knows no problem and no program; its messages use the names that the front end gave.
+It knows neither problems nor programs: `schedule_checks` and `plan_checks` translate both into an `Execution` and name its parts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ....lang.support.records import dataclass
 
 # ---------------------------------------------------------------------------------------------------- violation
 #
-# What the judge reports.  The codes are those of scheduling.md, section 6.6.
+# What the judge reports.
 
 class Rule(Enum):
     V1 = "every phase is run once"
@@ -44,19 +44,19 @@ class Violation:
 
 # ---------------------------------------------------------------------------------------------------- execution
 #
-# What is judged, whoever stated it: queues of tasks that read, make and let go of boxes of values on devices.
+# The judged execution: queues of tasks that read, produce and free boxes of values on devices.
 #
-# `schedules` and `plans` translate into this; `judge` knows nothing else.  A box has one interval an axis: of the output of an
-# abstract phase its units, of a value of a program its axes.
+# A box has one interval an axis: units for the output of an abstract phase, the axes of the value for a program.  A *piece* is a
+# box of a value that is resident on a device.
 #
-# Note [Certain].  A queue completes its tasks in order.  A fence passes when the queues that it names have completed their tasks
-# up to a position; a wait stands before a task.  What has certainly happened before a task follows from these alone, whatever the
-# ticks say.
+# Note [Happens before].  A queue completes its tasks in order.  A fence passes when the queues that it names have completed their
+# tasks up to a position; a wait stands before a task.  What must have happened before a task follows from these alone, whatever
+# the ticks say.
 #
-# Note [Lives].  A piece takes memory from `start` on.  Where frees are stated it goes when it is freed and every transfer that
-# reads it has arrived; where they are not, at the end of its last use, and a task of no length holds what it reads and makes for
-# a tick.  There, what a task makes that may write over an operand takes memory from its end on, if there is such an operand.
-# What nobody uses, or frees, stays to the end.
+# Note [Live ranges].  A piece takes memory from `start` on.  Where frees are stated (plans), it ends when it is freed and every
+# transfer that reads it has arrived.  Where they are not (schedules), it ends with its last use, a task of no length holds its
+# operands and results for a tick, and the result of a task that may overwrite an operand takes memory only from the end of the
+# task on, if it has such an operand.  A piece that nothing uses, or frees, lives to the end.
 
 Box: TypeAlias = tuple[tuple[int, int], ...]
 Key: TypeAlias = tuple[Hashable, Hashable]
@@ -64,11 +64,11 @@ Key: TypeAlias = tuple[Hashable, Hashable]
 Position: TypeAlias = tuple[int, int]
 """A queue, and a task of it."""
 Clock: TypeAlias = Mapping[int, int]
-"""By queue, its last task that is certainly complete."""
+"""A vector clock: by queue, its last task that must be complete."""
 
 
 class Coverage(Enum):
-    """How pieces answer a read."""
+    """How resident pieces satisfy a read."""
 
     COVER = "together they hold the box"
     EXACT = "one of them is the box"
@@ -76,7 +76,7 @@ class Coverage(Enum):
 
 
 class ReadFault(Enum):
-    """What is wrong with a read."""
+    """What is wrong with a read or a precedence."""
 
     ABSENT = "not there by the ticks"
     UNCERTAIN = "there by the ticks, and not certain to be"
@@ -133,7 +133,7 @@ class Task:
 
     @property
     def releases_at(self) -> int:
-        """When it lets go of memory, at the earliest."""
+        """The earliest tick at which it may release memory."""
         return max(self.end, self.start + 1)
 
 
@@ -179,12 +179,12 @@ def overlap(a: Box, b: Box) -> bool:
 
 
 def reads_part_of(read: Box, piece: Box) -> bool:
-    """Is anything of a piece read?  What is empty is read of every piece."""
+    """Does a read overlap a piece?  An empty read overlaps every piece."""
     return read == piece or volume(read) == 0 or overlap(read, piece)
 
 
 def is_covered(box: Box, parts: Sequence[Box]) -> bool:
-    """Do boxes hold another, cut along one axis at most?"""
+    """Do boxes that are cut along at most one axis cover another?"""
     clipped = [tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(part, box, strict=True)) for part in parts]
     if volume(box) == 0 or box in clipped:
         return True
@@ -200,7 +200,7 @@ def is_covered(box: Box, parts: Sequence[Box]) -> bool:
 
 
 def is_tiled(box: Box, parts: Sequence[Box]) -> bool:
-    """Are boxes together another, each point once?  Of a box that has an empty axis, along the others."""
+    """Do boxes tile another, each point once?  If it has an empty axis, along the others."""
     if any(start == stop for start, stop in box):
         full = [axis for axis, (start, stop) in enumerate(box) if start < stop]
         alike = all(len(part) == len(box) and all(part[x] == box[x] for x in range(len(box)) if x not in full) for part in parts)
@@ -225,17 +225,17 @@ def is_satisfied(read: TaskRead, pieces: Sequence[ResidentPiece]) -> bool:
             return is_tiled(read.box, [piece.box for piece in pieces])
 
 
-# -------------------------------------------------------------------------------- what is where
+# -------------------------------------------------------------------------------- residency and order
 
 
 def candidate_pieces(execution: Execution, read: TaskRead) -> list[ResidentPiece]:
-    """The pieces that a read can take, whenever they are there."""
+    """The pieces that a read could use, whenever they are resident."""
     every = execution.pieces.get(read.key, [])
     return every if read.route is None else [piece for piece in every if piece.route in (None, read.route)]
 
 
 def resident_pieces(execution: Execution, task: Task, read: TaskRead) -> list[ResidentPiece]:
-    """Of those, what is there by the ticks."""
+    """The candidate pieces that are resident when the task reads, by the ticks."""
     holders = candidate_pieces(execution, read)
     if task.reads_at is None:
         return holders
@@ -247,7 +247,7 @@ def resident_pieces(execution: Execution, task: Task, read: TaskRead) -> list[Re
 
 
 def unresident_reads(execution: Execution) -> Iterator[Violation]:
-    """Every read is answered by what is there by the ticks."""
+    """V4: the reads that no resident pieces satisfy, by the ticks."""
     for task in execution.tasks():
         for read in task.reads:
             if not is_satisfied(read, resident_pieces(execution, task, read)):
@@ -255,7 +255,9 @@ def unresident_reads(execution: Execution) -> Iterator[Violation]:
 
 
 def unordered_tasks(execution: Execution) -> Iterator[Violation]:
-    """What is there by the ticks is there for certain, and so is everything that has to come before.  See Note [Certain]."""
+    """V2: the reads and precedences that hold by the ticks and do not follow from queues, fences and waits.
+
+    See Note [Happens before]."""
     for wait in {fence for fences in execution.waits.values() for fence in fences} - execution.fences.keys():
         yield Violation(Rule.V2, f"nothing passes fence f{wait}")
         return
@@ -289,7 +291,7 @@ def _faulty_frees(execution: Execution, task: Task, clock: Clock) -> Iterator[Vi
 
 
 def _in_executable_order(execution: Execution) -> Iterator[tuple[Task, Clock]]:
-    """The tasks in an order in which they can run, each with what is certainly complete when it starts."""
+    """The tasks in an order in which queues can run them, each with the clock of what must be complete when it starts."""
     places = [0] * len(execution.queues)
     clocks: list[dict[int, int]] = [{} for _ in places]
     missing = {fence: len(after) for fence, after in execution.fences.items()}
@@ -339,7 +341,7 @@ def _later(first: Task, then: Task) -> Task:
 
 
 def blocking_waits(execution: Execution) -> Iterator[tuple[Task, Task]]:
-    """Waits that hold a queue up beyond the tick at which it goes on: the task that does, and the last that it waits for."""
+    """Waits that delay a queue beyond the ticks of its next task: that task, and the last task that it waits for."""
     latest = [list(accumulate(queue, _later)) for queue in execution.queues]
     for (which, position), fences in execution.waits.items():
         task = next((task for task in execution.queues[which][position:] if not task.frees), None)
@@ -349,7 +351,7 @@ def blocking_waits(execution: Execution) -> Iterator[tuple[Task, Task]]:
 
 
 def redundant_waits(execution: Execution) -> Iterator[tuple[Position, Hashable]]:
-    """V7: the waits that tell nothing which is not known without them."""
+    """V7: the waits that are implied by queue order and the other waits."""
     for (which, position), fences in execution.waits.items():
         for number, fence in enumerate(fences):
             reached: dict[int, int] = {}
@@ -367,11 +369,11 @@ def redundant_waits(execution: Execution) -> Iterator[tuple[Position, Hashable]]
                 yield (which, position), fence
 
 
-# ------------------------------------------------------------------------------ lanes and memory
+# ------------------------------------------------------------------------------ exclusive resources and memory
 
 
 def collisions(execution: Execution) -> Iterator[tuple[Hashable, Task, Task]]:
-    """Two tasks at once on something that carries one at a time."""
+    """Pairs of tasks that overlap on an exclusive resource."""
     lanes: dict[Hashable, list[Task]] = defaultdict(list)
     for task in execution.tasks():
         for lane in task.resources:
@@ -382,7 +384,7 @@ def collisions(execution: Execution) -> Iterator[tuple[Hashable, Task, Task]]:
 
 
 def peaks(execution: Execution) -> dict[Hashable, tuple[int, int]]:
-    """By device the most bytes in use, and the tick at which they first are.  See Note [Lives]."""
+    """By device the most bytes in use, and the first tick at which they are.  See Note [Live ranges]."""
     last = max((task.end for task in execution.tasks()), default=0)
     used: dict[Task, list[ResidentPiece]] = defaultdict(list)
     for task in execution.tasks():
@@ -421,12 +423,12 @@ def _has(piece: ResidentPiece, read: TaskRead, task: Task, freed: int) -> bool:
 
 
 def _freed_pieces(execution: Execution, keys: Sequence[Key], box: Box | None) -> list[ResidentPiece]:
-    """The pieces that a free is of."""
+    """The pieces that a free names."""
     return [piece for key in keys for piece in execution.pieces.get(key, ()) if box in (None, piece.box)]
 
 
 def _overwriting_tasks(used: dict[Task, list[ResidentPiece]]) -> set[Task]:
-    """The tasks whose result lies inside an operand that nobody else uses from their start on."""
+    """The tasks whose result lies inside an operand that no other task uses from their start on."""
     return {
         task for task, operands in used.items()
         if task.overwritable_bytes and any(
@@ -438,7 +440,7 @@ def _overwriting_tasks(used: dict[Task, list[ResidentPiece]]) -> set[Task]:
 
 
 def _peak(spans: Sequence[tuple[int, int, int]], *, empty: bool) -> tuple[int, int]:
-    """`empty`: what has no length counts in its tick."""
+    """The most bytes in use and the first tick of that; `empty`: intervals without length count in their tick."""
     changes: dict[int, int] = defaultdict(int)
     for start, end, size in spans:
         if end > start or empty:

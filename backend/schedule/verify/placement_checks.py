@@ -1,4 +1,4 @@
-"""V1, V3 and V8: what runs where, in which parts, and what the directives asked for."""
+"""V1, V3, V6 and V8 of a schedule: phases run once, in shards that tile their rows, transfers use links, directives hold."""
 
 from __future__ import annotations
 
@@ -35,10 +35,11 @@ from .judge import Rule, Violation
 
 # ---------------------------------------------------------------------------------------------------- index of the schedule
 #
-# A problem as the verifier reads it: devices, links, bytes and ticks by arithmetic of its own (rationals, rounded up once).
+# A problem and a schedule, indexed for the verifier: devices, links, bytes and ticks by arithmetic of its own (rationals, rounded
+# up once).
 #
-# Nothing of the planner is imported: an error there must not be made again here.  Units of an output are its rows, or its
-# bytes where it is atomic or combined.
+# Nothing of the planner is imported, so that an error there is not repeated here.  Units of an output are its rows, or its bytes
+# where it is atomic or gathered.
 
 def ceil_div(number: int, size: int) -> int:
     """number ÷ size, rounded up."""
@@ -93,7 +94,7 @@ class JudgeIndex:
         return caps
 
     def named(self, name: str) -> set[int]:
-        """The devices that `name` stands for: an instance, a group, a class (of which `class/group` is one kind)."""
+        """The devices that `name` denotes: an instance, a group, or a class (`gpu` also denotes the class `gpu/gpu1`)."""
         groups = self.problem.devices
         return {
             device for device, index in enumerate(self.group)
@@ -118,12 +119,12 @@ class JudgeIndex:
     # ------------------------------------------------------------------ outputs
 
     def is_undivided(self, phase: int) -> bool:
-        """The output is one piece: made by one device, or put together at home."""
+        """The output is one piece: produced by one device, or gathered at home."""
         task = self.problem.phases[phase]
         return task.rows == 0 or task.is_gathered
 
     def holds_no_output(self, phase: int, device: int) -> bool:
-        """The device takes part in a phase whose output is all at home."""
+        """The device takes part in a distributed phase whose output is gathered at home."""
         distributed = self.problem.phases[phase].distributed
         return distributed is not None and distributed.gathers and device != self.home
 
@@ -132,7 +133,7 @@ class JudgeIndex:
         return task.out_bytes if self.is_undivided(phase) else task.rows
 
     def end_of(self, phase: int) -> int:
-        """The tick at which all of a phase is done."""
+        """The tick at which a phase is complete, its combine included."""
         ends = [shard.end for shard in self.shards[phase]]
         return self.combine[phase].end if phase in self.combine else max(ends, default=0)
 
@@ -189,7 +190,7 @@ class JudgeIndex:
         return source != target and (forwards or (backwards and link.duplex is not Duplex.SIMPLEX))
 
     def channel(self, transfer: Transfer) -> tuple[object, ...] | None:
-        """What the transfer keeps others from using; None if nothing."""
+        """The channel that the transfer occupies exclusively; None if nothing."""
         links = self.problem.links
         if transfer.link is None or not 0 <= transfer.link < len(links) or self.problem.contention is Contention.OFF:
             return None
@@ -221,7 +222,7 @@ class JudgeIndex:
         return self._common_ends[group]
 
     def reserved_channels(self, shard: Shard, distributed: DistributedMode) -> dict[Hashable, int]:
-        """The channels that a phase which devices run together keeps to itself, each with the tick from which it does."""
+        """The channels that a distributed phase reserves, each with the tick from which it does."""
         channels: dict[Hashable, int] = {}
         for link, source, target in distributed.channels:
             channel = self.channel(Transfer(shard.phase, source, target, 0, 0, 0, link, shard.start, shard.end, shard.end))
@@ -233,7 +234,7 @@ class JudgeIndex:
 # ---------------------------------------------------------------------------------------------------- placement
 
 HasOutput: TypeAlias = Callable[[int, int], bool]
-"""Is all of an output on a device at the end?"""
+"""(phase, device) → is all of the phase's output on the device at the end?"""
 
 
 def check_phases_once(facts: JudgeIndex) -> Iterator[Violation]:
@@ -278,7 +279,7 @@ def check_row_coverage(facts: JudgeIndex) -> Iterator[Violation]:
 
 
 def check_distributed_modes(facts: JudgeIndex) -> Iterator[Violation]:
-    """V3: what devices run together has the one mode that it was planned for."""
+    """V3: a distributed phase has the mode that it was planned for, and all its shards run at the same time."""
     for index, phase in enumerate(facts.problem.phases):
         if phase.distributed is not None:
             shards = sorted(facts.shards[index], key=lambda s: s.first)
@@ -287,7 +288,7 @@ def check_distributed_modes(facts: JudgeIndex) -> Iterator[Violation]:
 
 
 def check_directives(facts: JudgeIndex, holds: HasOutput) -> Iterator[Violation]:
-    """V8: home and classes, the order of effects, every directive."""
+    """V8: phases run on home and on classes that can run them, effects keep their order, and every directive holds."""
     for index, phase in enumerate(facts.problem.phases):
         for shard in facts.shards[index]:
             name = facts.names[shard.device]
@@ -387,7 +388,7 @@ def _check_split(facts: JudgeIndex, directive: Split) -> Iterator[Violation]:
 
 
 def _check_adjacent(facts: JudgeIndex, first: int, then: int) -> Iterator[Violation]:
-    """No queue of either has anything between them."""
+    """Nothing runs between two phases on the devices of either."""
     low, high = _first_start(facts, first), _first_start(facts, then)
     queues = {shard.device for phase in (first, then) for shard in facts.shards[phase]}
     starts = {(s.phase, s.start) for s in facts.schedule.shards if s.device in queues and s.phase not in (first, then)}
@@ -416,7 +417,8 @@ def _check_order(facts: JudgeIndex, directive: Order) -> Iterator[Violation]:
 
 # ---------------------------------------------------------------------------------------------------- transfers
 #
-# V6: transfers go by links that join their ends, and carry what they say.  That channels carry one at a time is the judge's.
+# V6: transfers use links that join their ends, and their bytes are those of their units.  The judge checks that channels carry
+# one at a time.
 
 def check_transfers(facts: JudgeIndex) -> Iterator[Violation]:
     """V6: links exist and join the two devices, bytes are those of the units."""
@@ -448,7 +450,7 @@ def check_transfers(facts: JudgeIndex) -> Iterator[Violation]:
 
 
 def _possible_sizes(facts: JudgeIndex, moved: Transfer, onwards: list[Transfer]) -> set[int]:
-    """What the bytes may be: as much as any consumer on the target (or behind it) says the whole is."""
+    """The bytes that a transfer may have: for each size of the output that a consumer on the target (or behind it) states."""
     if moved.partial:
         task = facts.problem.phases[moved.phase]
         return {0 if task.combine is None else task.combine.bytes}
@@ -468,6 +470,6 @@ def _possible_sizes(facts: JudgeIndex, moved: Transfer, onwards: list[Transfer])
 
 
 def _reads(facts: JudgeIndex, edge: Edge, shard: Shard, moved: Transfer) -> bool:
-    """The shard reads something of what is moved."""
+    """Does the shard read some of the transferred units?"""
     low, high = facts.units_read(edge, shard)
     return low == high or (low < moved.stop and high > moved.first)

@@ -52,7 +52,7 @@ from .placement_checks import (
 
 # ---------------------------------------------------------------------------------------------------- timing
 #
-# V9: every tick worked out again from the tables, every objective from the schedule.
+# V9: every tick is computed again from the tables, every objective value from the schedule.
 
 def check_step_timing(facts: JudgeIndex) -> Iterator[Violation]:
     """V9 of the steps."""
@@ -108,7 +108,7 @@ def _check_combine_timing(facts: JudgeIndex, phase: int, start: int, end: int) -
 
 
 def check_objective_values(facts: JudgeIndex, answer: Answer, sync: Synchronisation | None) -> Iterator[Violation]:
-    """V9 of the objectives: every one is worked out from the schedule (syncs from its queues), none is taken on trust."""
+    """V9 of the objectives: each value is computed from the schedule (syncs from its queues) and compared."""
     objectives = facts.problem.objectives or (Objective.LATENCY,)
     if len(answer.values) != len(objectives):
         names = ", ".join(objective.value for objective in objectives)
@@ -122,7 +122,7 @@ def check_objective_values(facts: JudgeIndex, answer: Answer, sync: Synchronisat
 
 
 def objective_value(facts: JudgeIndex, objective: Objective, sync: Synchronisation | None) -> int | None:
-    """What the schedule is worth; None: of syncs, where its queues are not known."""
+    """The value of an objective; None: syncs of a schedule whose queues are not given."""
     match objective:
         case Objective.LATENCY:
             return _makespan(facts)
@@ -141,7 +141,7 @@ def objective_value(facts: JudgeIndex, objective: Objective, sync: Synchronisati
 
 
 def _busiest(facts: JudgeIndex) -> int:
-    """The ticks that the busiest device or channel works: the steady state of executions in a row can be no quicker."""
+    """The ticks that the busiest device or channel works: a lower bound of the initiation interval of executions in a row."""
     schedule = facts.schedule
     busy: dict[object, int] = defaultdict(int)
     for shard in schedule.shards:
@@ -159,7 +159,7 @@ def _busiest(facts: JudgeIndex) -> int:
 
 
 def _millijoules(facts: JudgeIndex) -> int:
-    """Idle power of what is on for the whole time, what working adds, and the links' bytes; rounded up."""
+    """Energy: idle power of powered devices over the makespan, what work adds, and the bytes on links; rounded up."""
     schedule, problem = facts.schedule, facts.problem
     steps = [(int(shard.device), shard.end - shard.start) for shard in schedule.shards]
     steps += [(facts.home, step.end - step.start) for step in schedule.combines]
@@ -188,15 +188,14 @@ def _makespan(facts: JudgeIndex) -> int:
 
 # ---------------------------------------------------------------------------------------------------- claimed bounds
 #
-# V10: what an answer claims of plans that it does not show, as far as arithmetic on one page can tell.
+# V10: what an answer claims about plans that it does not contain, as far as elementary bounds can tell.
 #
-# A claim that contradicts itself or the schedule is refused, and so is one that a schedule refutes which anybody can write
-# down: everything on home, one phase after the other.  What is left may still be false: a bound is `PROVED` here only if the
-# longest path and the work shared out evenly come to it.  Any other is `CLAIMED`, whatever the answer calls its method; to
-# believe it, it has to be derived again (`exact.reprove`, `rho plan --check --prove`).
+# A claim that contradicts itself or the schedule is refused, and so is one that the trivial schedule refutes: everything on home,
+# one phase after the other.  A remaining claim may still be false: a bound is `PROVED` here only if the critical path or the work
+# divided evenly reaches it.  Any other is `CLAIMED`, whatever method the answer names; it is confirmed by deriving it again
+# (`bound_is_reproved`, `rho plan --check --prove`).
 #
-# `ADVISORY` names the fields that speak of other plans, of other problems or of how a proof was come by: nothing is concluded
-# from them.
+# `ADVISORY` names the fields about other plans, other problems or the origin of a proof: nothing is concluded from them.
 
 METHODS: Final = ("none", "bound", "certificate", "z3")
 ADVISORY: Final = (
@@ -205,12 +204,11 @@ ADVISORY: Final = (
     "Conflict.facts", "Conflict.hint", "Conflict.phase", "ScheduledQueue.name", "Schedule.decisions", "Decisions.modes",
     "Decisions.priority", "Decisions.queueing", "Decisions.sending",
 )  # fmt: skip
-"""Fields from which nothing is concluded, here or elsewhere (of queues, the names of those that copy; of schedules, how they were
-come by)."""
+"""Fields from which nothing is concluded, here or elsewhere (the names of copy queues; the decisions of a schedule)."""
 
 
 class BoundStatus(Enum):
-    """How far an answer's lower bound is to be believed."""
+    """Whether an answer's lower bound is proved."""
 
     PROVED = "proved by paths and loads"
     CLAIMED = "claimed, and to be proved again"
@@ -219,7 +217,7 @@ class BoundStatus(Enum):
 def check_claims(
     problem: Problem, answer: Answer, judge: Callable[[Problem, Schedule], Sequence[Violation]]
 ) -> Iterator[Violation]:
-    """Claims that are false in themselves, or that everything at home refutes, if `judge` finds nothing wrong with that."""
+    """Claims that contradict themselves, or that running everything at home refutes, if `judge` accepts that schedule."""
     bound, status = answer.lower_bound, answer.status
     if answer.proof.method not in METHODS:
         yield Violation(Rule.V10, f"`{answer.proof.method}` is not a method of proof")
@@ -260,7 +258,7 @@ def check_claims(
 
 
 def bound_status(problem: Problem, answer: Answer) -> BoundStatus:
-    """Of an answer in which nothing was found wrong."""
+    """The status of the bound of an answer that has passed all other checks."""
     return (
         BoundStatus.PROVED
         if answer.lower_bound <= elementary_lower_bound(replace(problem, chunks=answer.chunks))
@@ -269,7 +267,7 @@ def bound_status(problem: Problem, answer: Answer) -> BoundStatus:
 
 
 def elementary_lower_bound(problem: Problem) -> int:
-    """A bound of the first objective: the longest path of least times, and the least work shared out over all devices."""
+    """A bound of the first objective: the longest path of least times, and the least work divided over all devices."""
     match _first_objective(problem):
         case Objective.LATENCY:
             return max(_critical_path(problem), ceil(_least_work(problem) / _device_count(problem)))
@@ -292,7 +290,7 @@ def _device_count(problem: Problem) -> int:
 
 
 def _least_work(problem: Problem) -> Fraction:
-    """Ticks of devices that all phases take at least: as often as it has rows, the cheapest row of the cheapest class."""
+    """A lower bound of the device ticks of all phases: rows times the ticks of the cheapest row on the cheapest class."""
     total = Fraction(0)
     for phase in problem.phases:
         total += min((table.rate(phase.units) for table in phase.ticks.values()), default=Fraction(0)) * phase.units
@@ -300,7 +298,7 @@ def _least_work(problem: Problem) -> Fraction:
 
 
 def _critical_path(problem: Problem) -> int:
-    """When the last phase is done at the earliest.  What reads a part of an output may start when the quickest part is there."""
+    """The earliest end of the last phase.  A phase that reads part of an output may start when its quickest part is ready."""
     reads: dict[int, list[Edge]] = defaultdict(list)
     for edge in problem.edges:
         reads[edge.target].append(edge)
@@ -321,7 +319,7 @@ def _critical_path(problem: Problem) -> int:
 
 
 def _least_ticks(problem: Problem, p: int) -> int:
-    """The fewest ticks by which the rows that each device can have done are all the rows."""
+    """The fewest ticks in which the devices together can run all rows of a phase."""
     phase = problem.phases[p]
     tables = [(phase.ticks[group.kind], group.count) for group in problem.devices if group.kind in phase.ticks]
     if not tables:
@@ -338,7 +336,7 @@ def _least_ticks(problem: Problem, p: int) -> int:
 
 
 def _topological_order(problem: Problem) -> list[int]:
-    """The phases, each after what it reads."""
+    """The phases in a topological order."""
     after: dict[int, list[int]] = defaultdict(list)
     waiting = [0] * len(problem.phases)
     for edge in problem.edges:
@@ -354,7 +352,7 @@ def _topological_order(problem: Problem) -> list[int]:
 
 
 def everything_at_home(problem: Problem) -> Schedule | None:
-    """Every phase whole on the home device, one after the other; None if one has no ticks there."""
+    """The schedule of every phase undivided on the home device, one after the other; None if one has no ticks there."""
     home = next(index for index, group in enumerate(problem.devices) if group.home)
     kind, device = problem.devices[home].kind, DeviceIndex(sum(group.count for group in problem.devices[:home]))
     shards, combines, now = [], [], 0
@@ -373,10 +371,10 @@ def everything_at_home(problem: Problem) -> Schedule | None:
 
 # ---------------------------------------------------------------------------------------------------- queues
 #
-# V2 of the queues themselves: each step once where it belongs, in the order of time, fences and waits that are somewhere.
+# V2 of the queues themselves: each step is in its queue once, in the order of time, and fences and waits name existing positions.
 
 def check_queues(facts: JudgeIndex, sync: Synchronisation) -> Iterator[Violation]:
-    """Without this nothing can be said of the order that queues give."""
+    """V2: the queues, fences and waits are well formed; the other checks of order require it."""
     wrong = tuple(_check_steps_of_queues(facts, sync))
     yield from wrong or _check_fences(facts, sync)
 
@@ -429,7 +427,7 @@ def _check_steps_of_queues(facts: JudgeIndex, sync: Synchronisation) -> Iterator
 
 
 def _queue_order(facts: JudgeIndex, step: ScheduledStep) -> tuple[int, int]:
-    """By which the steps of a queue are in order: starts and ends of a device's, arrivals and starts of transfers."""
+    """The key by which steps of a queue are in order: (start, end) on a device, (arrival, start) of transfers."""
     match step:
         case Shard():
             return step.start, step.end
@@ -440,7 +438,7 @@ def _queue_order(facts: JudgeIndex, step: ScheduledStep) -> tuple[int, int]:
 
 
 def _signalling_device(facts: JudgeIndex, step: ScheduledStep) -> int:
-    """The device whose doing a fence after a step tells of: of a transfer its source."""
+    """The device that a fence after a step belongs to: of a transfer its source."""
     return int(step.source) if isinstance(step, Transfer) else _device(facts, step)
 
 
@@ -454,7 +452,7 @@ def _device(facts: JudgeIndex, step: Shard | ScheduledCombine) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """The partial results of a phase, of which each is of some rows."""
+    """As a value of an execution: the partial results of a phase, one for each shard's rows."""
 
     phase: int
 
@@ -483,7 +481,7 @@ class ScheduleTranslation:
         self.execution.queues = [everything]
 
     def with_queues(self, sync: Synchronisation) -> Execution:
-        """With the queues, fences and waits that are stated."""
+        """The execution with the stated queues, fences and waits."""
         execution = self.execution
         execution.queues = [[] for _ in sync.queues]
         for which, queue in enumerate(sync.queues):
@@ -520,7 +518,7 @@ class ScheduleTranslation:
         return task
 
     def combine(self, step: ScheduledCombine) -> Task:
-        """It merges as partial results arrive, which V9 judges."""
+        """The task of a combine.  Merging of partial results as they arrive is checked by V9."""
         facts, phase = self.facts, self.facts.problem.phases[step.phase]
         task = Task(step, step.start, step.end, None, {facts.home: step.start}, step.end)
         task.reads.append(TaskRead((facts.home, Partial(step.phase)), ((0, phase.units),), Coverage.TILE))
@@ -545,11 +543,11 @@ class ScheduleTranslation:
         return task
 
     def box(self, phase: int, first: int, stop: int) -> Box:
-        """Of units; an output of no bytes is still something to be there."""
+        """The box of units [first, stop); an output of no bytes has one unit, so that its absence is noticed."""
         return ((-1, 0),) if first == stop == self.facts.units(phase) == 0 else ((first, stop),)
 
     def route(self, edge: Edge) -> object:
-        """How a copy comes that the edge takes: in its own ticks, or over a link."""
+        """How the copy that an edge reads was transferred: in the edge's own ticks, or over a link."""
         return ("ticks", edge.ticks or 0) if self.facts.has_fixed_delay(edge) else "link"
 
     def scratch(self, shard: Shard) -> int:
@@ -563,7 +561,7 @@ class ScheduleTranslation:
         return self.facts.rounded_to_grain(ceil(task.scratch * (shard.stop - shard.first) / task.units)) if task.scratch else 0
 
     def result_bytes(self, shard: Shard) -> int:
-        """Bytes that a shard makes: of the output, or its partial result."""
+        """Bytes that a shard produces: of the output, or its partial result."""
         facts, task = self.facts, self.facts.problem.phases[shard.phase]
         if task.combine is not None:
             return facts.rounded_to_grain(task.combine.bytes)
@@ -589,7 +587,7 @@ class ScheduleTranslation:
                         piece.uses.append((last, None))
 
     def add_precedences(self) -> None:
-        """`before`, and the order of effects: all that makes the first is complete before any of the second starts."""
+        """`before` and the order of effects: all of the first phase completes before any of the second starts."""
         pairs = [(a, b) for d in self.facts.problem.directives if isinstance(d, Before) for b in d.then for a in d.first]
         effects = [index for index, phase in enumerate(self.facts.problem.phases) if phase.effect]
         for first, then in (*pairs, *pairwise(effects)):
@@ -630,12 +628,12 @@ class ScheduleTranslation:
 __all__ = ["ADVISORY", "BoundStatus", "Rule", "Violation", "bound_status", "memory_in_use", "verify", "verify_schedule"]
 
 MAX_REDUNDANCY_WORK: Final = 20_000_000
-"""Waits × steps above which V7 is not asked; steps × queues above which orders are checked by ticks alone."""
+"""Waits × steps above which V7 is not checked; steps × queues above which orders are checked by ticks alone."""
 MAX_STEPS_PER_RUN: Final = 10_000
 
 
 def verify(problem: Problem, answer: Answer, sync: Synchronisation | None = None) -> tuple[Violation, ...]:
-    """Everything wrong with an answer; empty if it may be used.  Of a schedule that is wrong no values are asked."""
+    """All violations of an answer; empty if it may be used.  Objective values of an invalid schedule are not checked."""
     schedule = answer.schedule
     claims = tuple(check_claims(problem, answer, verify_schedule))
     if schedule is None:
@@ -647,7 +645,7 @@ def verify(problem: Problem, answer: Answer, sync: Synchronisation | None = None
 
 
 def verify_schedule(problem: Problem, schedule: Schedule, sync: Synchronisation | None = None) -> tuple[Violation, ...]:
-    """Everything wrong with a schedule by itself.  Where phases are missing nothing else is asked."""
+    """All violations of a schedule by itself.  Where phases are missing nothing else is checked."""
     facts = JudgeIndex(problem, schedule)
     missing = tuple(check_phases_once(facts))
     if missing:
@@ -677,14 +675,14 @@ def verify_schedule(problem: Problem, schedule: Schedule, sync: Synchronisation 
 
 
 def memory_in_use(problem: Problem, schedule: Schedule) -> dict[int, tuple[int, int]]:
-    """By device with a limit: the most bytes in use, and the tick at which they first are."""
+    """By device with a limit: the most bytes in use, and the first tick at which they are."""
     facts = JudgeIndex(problem, schedule)
     peak_of = peaks(ScheduleTranslation(facts).execution)
     return {device: peak_of.get(device, (0, 0)) for device, cap in enumerate(facts.memory_limits) if cap is not None}
 
 
 def _resource_collisions(facts: JudgeIndex, execution: Execution) -> Iterator[Violation]:
-    """V2 of devices and V6 of channels: one thing at a time."""
+    """V2 of devices and V6 of channels: one step at a time."""
     for lane, first, then in collisions(execution):
         names = f"`{facts.id(first.what.phase)}` and `{facts.id(then.what.phase)}`"  # type: ignore[attr-defined]
         if isinstance(lane, int):
@@ -694,7 +692,7 @@ def _resource_collisions(facts: JudgeIndex, execution: Execution) -> Iterator[Vi
 
 
 def _memory_overflows(facts: JudgeIndex, execution: Execution) -> Iterator[Violation]:
-    """V5: no device has more in use than it has."""
+    """V5: no device exceeds its memory limit."""
     if any(cap is not None for cap in facts.memory_limits):
         peak_of = peaks(execution)
         for device, cap in enumerate(facts.memory_limits):
@@ -704,14 +702,14 @@ def _memory_overflows(facts: JudgeIndex, execution: Execution) -> Iterator[Viola
 
 
 def _check_blocking_waits(execution: Execution, facts: JudgeIndex) -> Iterator[Violation]:
-    """V2: no wait holds its queue up beyond the tick at which the schedule goes on."""
+    """V2: no wait delays its queue beyond the ticks of the schedule."""
     for task, awaited in blocking_waits(execution):
         names = f"`{facts.name(task.what)}` waits for {facts.name(awaited.what)} until {awaited.end}"
         yield Violation(Rule.V2, f"{names}, and is to go on before")
 
 
 def _check_redundant_waits(facts: JudgeIndex, translated: ScheduleTranslation, sync: Synchronisation) -> Iterator[Violation]:
-    """V7: no wait tells what is known without it; not asked of large schedules."""
+    """V7: no wait is implied by the others; not checked for large schedules."""
     steps = sum(len(queue.steps) for queue in sync.queues)
     if steps <= MAX_STEPS_PER_RUN and steps * len(sync.waits) <= MAX_REDUNDANCY_WORK:
         for (which, position), fence in redundant_waits(translated.execution):
