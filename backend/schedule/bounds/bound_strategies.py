@@ -27,31 +27,32 @@ if TYPE_CHECKING:
 
 # ---------------------------------------------------------------------------------------------------- workload bounds
 #
-# Lower bounds from work: what must be done in an interval against what the devices can do in it.
+# Lower bounds from work: the work that must be done in an interval against the capacity of the devices in it.
 #
-# * load: the phases that start no earlier than a and leave at least b after them.  Their work over unequal devices is a linear
-#   program, in which a class of devices has what is left of T between the earliest head and the least tail there; any weights
-#   w >= 0 of the classes give a bound of it: the sum over phases of the min over classes of w times ticks must fit in the sum of
-#   w times what the classes have.  Weights are sought in floating point and used as integers, so no bound trusts them;
-# * energy: for every interval, counting phases that may lie partly in it, all devices taken together.
+# * load: the phases with heads of at least a and tails of at least b.  Their distribution over unequal devices is a linear
+#   program, in which a class of devices has the part of T between the earliest head and the least tail there.  Any weights w >= 0
+#   of the classes give a bound by duality: the sum over phases of the min over classes of w times ticks is at most the sum of w
+#   times the time of the classes.  Weights are computed in floating point and rounded to integers, so that the bound holds
+#   exactly;
+# * energetic reasoning: for every interval, the least part of each phase that lies in it, against all devices together.
 
 SCALE: Final = 1 << 24
 MOST_WINDOWS: Final = 24
 MOST_HEADS: Final = 1024
-"""Classes times phases up to which windows also begin by the earliest start on each class."""
+"""Classes times phases up to which windows also begin at the earliest start on each class."""
 ROUNDS: Final = 60
 WEIGHT_ROUNDS: Final = 3
 CLOSED_CLASS_WEIGHT: Final = 1 << 20
-"""How much dearer than any other a class is that has no time at all."""
+"""The weight, relative to all others, of a class that has no time in a window."""
 
 
 def best_bound(bounds: BoundSet) -> Bound:
-    """The best of all bounds but `energetic_bound`, which takes longer."""
+    """The best of all bounds except `energetic_bound`, which takes longer."""
     return max((bounds.path, load_bound(bounds), bounds.links()), key=lambda bound: bound.ticks)
 
 
 def load_bound(bounds: BoundSet) -> Bound:
-    """The best window."""
+    """The load bound of the best window."""
     order = bounds.order
     tail = [min(bounds.tail_with_combine(p, c) for c in bounds.tails[p]) for p in range(len(order))]
     work, number_of = work_by_class(bounds), class_sizes(bounds)
@@ -70,7 +71,7 @@ def load_bound(bounds: BoundSet) -> Bound:
 
 
 def _heads(bounds: BoundSet) -> list[tuple[int, ...]]:
-    """What windows begin by: the earliest start of each phase anywhere, and, if that is little to look at, on each class."""
+    """The heads by which windows are formed: of each phase anywhere and, for few phases, on each class."""
     first = [min(heads.values()) for heads in bounds.heads]
     kinds = range(len(bounds.costs.members)) if len(bounds.costs.members) * len(first) <= MOST_HEADS else ()
     on_each = (tuple(heads.get(c, least) for heads, least in zip(bounds.heads, first, strict=True)) for c in kinds)
@@ -78,23 +79,23 @@ def _heads(bounds: BoundSet) -> list[tuple[int, ...]]:
 
 
 def min_max_load(bounds: BoundSet) -> int:
-    """The busiest device works for at least so many ticks."""
+    """A lower bound of the ticks of the busiest device."""
     return _Window(bounds, bounds.order, work_by_class(bounds), class_sizes(bounds), whenever=True).bound(0)
 
 
 def work_by_class(bounds: BoundSet) -> list[dict[int, int]]:
-    """By phase and class, `SCALE` times the least ticks of work."""
+    """By phase and class: SCALE times the least ticks of work."""
     return [{c: _work_on(bounds, p, c) for c in bounds.costs.allowed_classes[p]} for p in range(len(bounds.order))]
 
 
 def class_sizes(bounds: BoundSet) -> list[int]:
-    """Devices of each class that may work."""
+    """The number of devices of each class that may work."""
     machines = bounds.decoder.constraints.machines
     return [len(members) if machines is None else min(len(members), machines) for members in bounds.costs.members]
 
 
 def _work_on(bounds: BoundSet, phase: int, kind: int) -> int:
-    """SCALE times the least ticks that all of a phase takes on a class; a part takes at least its share."""
+    """SCALE times the least ticks of all of a phase on a class; a part takes at least its proportion."""
     task = bounds.phases[phase]
     if bounds.undivided[phase]:
         return bounds.ticks_on(phase, kind) * SCALE
@@ -103,7 +104,7 @@ def _work_on(bounds: BoundSet, phase: int, kind: int) -> int:
 
 
 class _Window:
-    """Phases, and what each class loses of T before and after them (`whenever`: nothing)."""
+    """A set of phases, and the ticks of T that each class cannot use before and after them (`whenever`: none)."""
 
     def __init__(
         self,
@@ -127,7 +128,7 @@ class _Window:
         )
 
     def bound(self, known: int) -> int:
-        """The best bound that is found, or something up to `known`."""
+        """The best bound of the window, or a number up to `known`."""
         on_fastest = [0] * len(self.sizes)
         for job in self.jobs:
             work, kind = min((w, c) for c, w in job)
@@ -149,7 +150,7 @@ class _Window:
         return best
 
     def least_time(self, weights: Sequence[int], known: int) -> int:
-        """The least T from `known` on in which these weights find no contradiction."""
+        """The least T >= `known` that these weights do not refute."""
         work = sum(min(weights[c] * w for c, w in job) for job in self.jobs)
 
         def room(time: int) -> int:
@@ -164,8 +165,8 @@ class _Window:
         return bisect_min(known, ceiling, lambda time: room(time) >= work)
 
     def weights(self, time: int) -> list[int]:
-        """A few rounds of multiplicative updates at T = `time` + 1: a class that the cheapest assignment overloads gets
-        dearer."""
+        """Weights of the classes, by a few rounds of multiplicative updates at T = `time` + 1: the weight of a class grows if the
+        cheapest assignment overloads it."""
         room = [float(n * max(0, time + 1 - lost)) for n, lost in zip(self.sizes, self.unavailable, strict=True)]
         open_classes = [c for c, ticks in enumerate(room) if ticks > 0]
         if not open_classes:
@@ -196,8 +197,9 @@ class _Window:
 
 
 def energetic_bound(bounds: BoundSet, start: int) -> Bound:
-    """From `start` on, the least T in which no interval has more work than all devices together can do in it: whatever its
-    place between head and tail, a phase does the overlap of its leftmost or of its rightmost position."""
+    """Energetic reasoning: the least T >= `start` in which no interval has more work than all devices together can do in it.
+
+    In an interval a phase works at least its overlap when it is shifted left (to its head) or right (to its tail)."""
     devices = sum(map(len, bounds.costs.members))
     devices = min(devices, bounds.decoder.constraints.machines or devices)
     jobs: list[tuple[int, int, int]] = []
@@ -213,7 +215,7 @@ def energetic_bound(bounds: BoundSet, start: int) -> Bound:
 
 
 def _excess_work(jobs: Sequence[tuple[int, int, int]], devices: int, time: int) -> int:
-    """How much more work than there is room for some interval has in any schedule of `time`; at most 0 if none has."""
+    """The most by which the work of an interval exceeds its capacity in any schedule of `time` ticks; at most 0 if none does."""
     begins = sorted({head for head, _, _ in jobs} | {time - tail - ticks for _, ticks, tail in jobs})
     ends = sorted({time - tail for _, _, tail in jobs} | {head + ticks for head, ticks, _ in jobs})
     worst = 0
@@ -231,7 +233,7 @@ def _excess_work(jobs: Sequence[tuple[int, int, int]], devices: int, time: int) 
 
 
 def _evenly_chosen(values: Sequence[int], count: int) -> list[int]:
-    """The different values, or `count` of them evenly if there are more."""
+    """The distinct values, or `count` of them at even distances if there are more."""
     different = sorted(set(values))
     if len(different) <= count:
         return different
@@ -241,15 +243,15 @@ def _evenly_chosen(values: Sequence[int], count: int) -> list[int]:
 # ---------------------------------------------------------------------------------------------------- strategies
 
 MOST_ENERGY: Final = 64
-"""Phases up to which every interval is looked at."""
+"""Phases up to which all intervals are tested."""
 WIDTHS: Final = (1, 2, 4, 16)
-"""Devices of a class that the shares of the LP relaxation are tried on, where there are many."""
+"""Numbers of devices of a class over which the shares of the LP relaxation are rounded."""
 
 # ------------------------------------------------------------------------------------- one cut phase
 
 
 def _split(context: SearchContext) -> None:
-    _ = context.bounds  # layouts stop early by them
+    _ = context.bounds  # decoding stops early by them
     incumbent, answer = context.incumbent, split_single_phase(context.costs)
     if answer is None:
         return
@@ -333,25 +335,25 @@ LP_RELAXATION: Final = Strategy(
 
 # ---------------------------------------------------------------------------------------------------- objective bounds
 #
-# Lower bounds of energy and of the initiation interval that need no search: relaxations of the assignment, in integers.
+# Lower bounds of energy and of the initiation interval without search: relaxations of the assignment, in integers.
 #
-# Both drop orders, transfers and memory, and let rows be shared out as a fluid, so they hold for every schedule.
+# Both drop orders, transfers and memory, and divide rows continuously, so they hold for every schedule.
 #
-# * Energy: what is certainly on idles for some time between the shortest and the deadline, in which the devices of a class can
-#   work for so long only; each phase goes where its work costs least, to which prices of the classes' time are added (the dual
-#   of the linear program; any prices give a bound).  With `power_off_unused` a device other than home that works is on at least
-#   for as long, so its work costs its active power.
+# * Energy: devices that are always on idle for the makespan, which lies between the lower bound and the deadline and limits the
+#   work of a class.  Each phase runs where its work costs least, prices of the classes' time added (the dual of the linear
+#   program; any prices give a bound).  With `power_off_unused` a device other than home is on at least while it works, so its
+#   work costs its active power.
 # * Interval: no weights of the classes of devices let the busiest device work for less (`loads.min_max_load`), and a phase that
 # is not   cut works on one device.
 
 GRAIN: Final = 1 << 10
 """Prices are in parts of a milliwatt."""
 PRICE_ROUNDS: Final = 3
-"""Of setting the best price of each class, the others as they are."""
+"""Rounds of coordinate ascent: the best price of each class, the others fixed."""
 
 
 def objective_lower_bound(problem: Problem, objective: Objective, shortest: int) -> int:
-    """No schedule is worth less (energy in picojoules); `shortest`: no schedule is shorter."""
+    """A lower bound of an objective (energy in picojoules); `shortest`: a lower bound of the makespan."""
     if objective not in (Objective.ENERGY, Objective.THROUGHPUT) or not problem.phases:
         return 0
     costs = Costs(ScheduleDecoder(problem))
@@ -367,7 +369,7 @@ def objective_lower_bound(problem: Problem, objective: Objective, shortest: int)
 def _energy_bound(problem: Problem, bounds: BoundSet, shortest: int) -> int:
     groups = problem.devices
     if any(group.active_mw < group.idle_mw for group in groups):
-        return 0  # work that saves energy: nothing is known of how much there is at the most
+        return 0  # work that saves energy: there is no upper bound of it
     on = [group.idle_mw * group.count for group in groups]
     if problem.power_off_unused:
         on = [group.idle_mw for group in groups if group.home]
@@ -376,13 +378,13 @@ def _energy_bound(problem: Problem, bounds: BoundSet, shortest: int) -> int:
     prices = [0] * len(powers)
 
     def worth() -> int:
-        """`GRAIN` times what the prices show, in milliwatts times ticks."""
+        """GRAIN times the bound of the prices, in milliwatts × ticks."""
         working = sum(min(ticks * (powers[c] + prices[c]) for c, ticks in by_class.items()) for by_class in work) // SCALE
         idling = GRAIN * sum(on) - sum(p * n for p, n in zip(prices, number, strict=True))
         return working + idling * (shortest if idling >= 0 else latest or 0)
 
     def falls(kind: int, price: int) -> bool:
-        """Is a higher price of a class no better?"""
+        """Does a higher price of a class not raise the bound?"""
         prices[kind] = price
         before = worth()
         prices[kind] = price + 1
@@ -399,7 +401,7 @@ def _energy_bound(problem: Problem, bounds: BoundSet, shortest: int) -> int:
 
 
 def _least_power(problem: Problem, bounds: BoundSet, kind: int) -> int:
-    """Milliwatts that working on a class of devices costs at the least, beside what is counted as always on."""
+    """The least milliwatts that work on a class adds to the power that is always on."""
 
     def of(device: int) -> int:
         group = problem.group_of(DeviceIndex(device))
@@ -411,14 +413,14 @@ def _least_power(problem: Problem, bounds: BoundSet, kind: int) -> int:
 
 # ---------------------------------------------------------------------------------------------------- objective values
 #
-# What a schedule is worth under each objective, as the planners count it.
+# The value of a schedule under each objective.
 #
-# Note [Energy].  Each powered device idles for the whole makespan and uses its active instead of its idle power while a shard or
-# combine runs; links cost by the byte.  With `power_off_unused`, a device that takes no part is off; home is always on.
+# Note [Energy].  Each powered device takes idle power over the makespan, and its active instead of its idle power while a shard
+# or combine runs; links cost by the byte.  With `power_off_unused`, an unused device is off; home is always on.
 #
-# Note [Interval].  The steady state of many executions is bound by the busiest device or channel: the initiation interval is its
-# ticks divided by the executions that the schedule holds.  A problem of several `batches` is planned as `unrolled`: one phase
-# per execution, so that executions may be shared out over devices.
+# Note [Interval].  The steady state of repeated executions is bound by the busiest device or channel: the initiation interval is
+# its ticks divided by the number of executions in the schedule.  A problem of several `batches` is planned `unrolled`: with a
+# copy of the phases per execution, so that executions can be distributed over devices.
 
 def objective_value(problem: Problem, schedule: Schedule, objective: Objective) -> int:
     """Ticks, ticks of the initiation interval, millijoules rounded up, devices, or syncs."""
@@ -441,12 +443,12 @@ def objective_values(problem: Problem, schedule: Schedule) -> tuple[int, ...]:
 
 
 def machine_count(schedule: Schedule) -> int:
-    """Devices with a shard."""
+    """The number of devices with a shard."""
     return len({shard.device for shard in schedule.shards})
 
 
 def sync_count(problem: Problem, schedule: Schedule) -> int:
-    """Waits of devices."""
+    """The number of waits of compute queues."""
     return synchronise(problem, schedule).syncs
 
 
@@ -472,7 +474,7 @@ def load_of_schedule(problem: Problem, schedule: Schedule) -> int:
             busy[path[0].channel] = busy.get(path[0].channel, 0) + transfer.busy - transfer.start
     for shard in schedule.shards:
         distributed = problem.phases[shard.phase].distributed
-        if distributed is not None and shard.first == 0:  # it keeps its channels to itself
+        if distributed is not None and shard.first == 0:  # it reserves its channels
             paths = [routes.path(source, target) for _, source, target in distributed.channels]
             for channel in {path[0].channel for path in paths if path is not None and path[0].channel is not None}:
                 busy[channel] = busy.get(channel, 0) + shard.end - shard.start

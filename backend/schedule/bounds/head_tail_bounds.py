@@ -1,19 +1,17 @@
-"""Certified lower bounds of the makespan, for every plan that obeys the problem and its directives.
+"""Lower bounds of the makespan in integers, for every plan that obeys the problem and its directives.
 
-* heads and tails: the earliest start of a shard by class of device, and the ticks that must follow its end, transfers of at
-  least no bytes included; a phase that can be cut is water-filled between them; their sum with a phase is the critical path;
+* heads and tails: the earliest start of a shard by class of device, and the ticks that must follow its end, latencies of
+  transfers included; a phase that can be cut is water-filled between them; their sum with a phase is the critical path;
 * load and energy: see `bound_strategies`;
-* links: what must leave home or return to it over one channel;
+* links: the bytes that must leave home or return to it over one channel;
 * inflow: a shard that reads all of an output waits until all of it has come over the links into its device.
 
-Note [Inflow].  Every row of an output that is on a device was brought there or made there, and then a like part of each operand
-is on that device too.  So all of it takes the bytes of the output or those that the operand which takes most does, whichever are
-fewer; of a part of the rows, a like part.  The channels of the last hops into a device share these bytes.
+Note [Inflow].  Every row of an output on a device was either transferred there or computed there, from the same proportion of
+each operand on that device.  So an output costs the device at least the smaller of the bytes of the output and those of its
+largest operand; a part of the rows, the same part of these bytes.  The channels of the last hops into a device share them.
 
 Note [Bounds of chunks].  Where a problem allows chunks, a phase that can be cut takes at least its rows times the least ticks of
-a row, however it is cut; what reads part of it waits for a row, and a row is all that must follow a transfer.
-
-All arithmetic of the results is in integers.
+a row, however it is cut; a reader of a part waits for one row, and one row must follow a transfer.
 """
 
 from __future__ import annotations
@@ -30,12 +28,12 @@ from ..timeline.step_graph import topological_order
 
 # ---------------------------------------------------------------------------------------------------- contention-free costs
 #
-# Costs without contention, as the list-scheduling papers count them: of a phase on a device, of an edge between two.
+# Contention-free costs, as the list-scheduling papers define them: of a phase on a device, of an edge between two devices.
 #
-# Devices of one group cost the same unless a link or a directive names an instance of it; then each device is its own class.
+# Devices of one group form a class of equal costs, unless a link or a directive names an instance of it: then each is a class.
 
 class Costs:
-    """`classes`: devices that cost the same; `members` of each, in order; `class_of` a device."""
+    """Contention-free costs.  `members`: the devices of each class, in order; `class_of`: the class of each device."""
 
     def __init__(self, decoder: ScheduleDecoder) -> None:
         self.decoder = decoder
@@ -51,7 +49,7 @@ class Costs:
         self._means: dict[int, Fraction] = {}
 
     def _allowed(self) -> tuple[list[list[int]], list[list[int]]]:
-        """By phase, the devices that may run it; and the different ones of these lists."""
+        """By phase, the devices that may run it; and the distinct lists among them."""
         decoder = self.decoder
         constraints = decoder.constraints
         known: dict[tuple[frozenset[str], frozenset[int] | None], list[int]] = {}
@@ -68,7 +66,7 @@ class Costs:
         return result, list(known.values())
 
     def _classes(self) -> list[list[int]]:
-        """Devices of a group that the same phases may use; apart, home if it matters and instances that a link names."""
+        """The classes: devices of a group that the same phases may use; home and instances that a link names are separate."""
         problem = self.decoder.problem
         home = self.decoder.home if problem.links or any(task.combine is not None for task in problem.phases) else -1
         ends = {end for link in problem.links for end in (link.source, link.target)} - {group.id for group in problem.devices}
@@ -87,12 +85,12 @@ class Costs:
         return result
 
     def undivided_mode(self, phase: int, device: int) -> Mode:
-        """The mode of all of `phase` on one device (or the one that a directive fixes)."""
+        """The mode of `phase` undivided on a device (or the mode that a directive fixes)."""
         fixed = self.decoder.constraints.fixed_modes.get(phase)
         return fixed if fixed is not None else ((device, self.decoder.problem.phases[phase].units),)
 
     def ticks(self, phase: int, device: int) -> int:
-        """Ticks of all of `phase` there."""
+        """Ticks of all of `phase` on a device, its combine included."""
         result = 0
         for holder, rows in self.undivided_mode(phase, device):
             result = max(result, self.decoder.ticks(phase, holder, rows) or 0)
@@ -109,7 +107,7 @@ class Costs:
         return self._links[key]
 
     def edge_bytes(self, edge: int) -> int:
-        """Bytes on a link of what all of the target phase needs of the source, by Note [Needs] of `problem`."""
+        """Bytes on a link that all of the target phase reads of the source, by Note [Needs] of `problem`."""
         decoder = self.decoder
         low, high = decoder.part(edge, 0, decoder.problem.phases[decoder.targets[edge]].units)
         return decoder.part_bytes(decoder.sources[edge], low, high, decoder.problem.edges[edge].bytes)
@@ -126,13 +124,13 @@ class Costs:
         return sum(decoder.problem.links[hop.link].occupied(size) + hop.latency for hop in path) + decoder.syncs[target]
 
     def mean_ticks(self, phase: int) -> Fraction:
-        """Over the devices that may run it."""
+        """Mean ticks over the devices that may run the phase."""
         classes = self.allowed_classes[phase]
         devices = sum(len(self.members[c]) for c in classes)
         return Fraction(sum(self.ticks(phase, self.members[c][0]) * len(self.members[c]) for c in classes), max(1, devices))
 
     def mean_transfer(self, edge: int) -> Fraction:
-        """Over the pairs of different devices."""
+        """Mean transfer ticks over the pairs of different devices."""
         if edge not in self._means:
             self._means[edge] = self._mean(edge)
         return self._means[edge]
@@ -154,10 +152,10 @@ class Costs:
 
 # ---------------------------------------------------------------------------------------------------- apportionment
 #
-# Arithmetic of cuts: the largest count within a limit, the least time that is enough, rows in proportion, bytes in words.
+# Bisection over integers, apportionment of rows, and sizes as text.
 
 def apportion_within(counts: Sequence[int], rows: int) -> list[int]:
-    """`rows` in proportion to `counts`, none above its own; the rest by largest remainder."""
+    """`rows` in proportion to `counts` by the largest-remainder method, none above its own count."""
     total = sum(counts)
     result = [count * rows // total for count in counts]
     left = rows - sum(result)
@@ -169,7 +167,7 @@ def apportion_within(counts: Sequence[int], rows: int) -> list[int]:
 
 
 def bisect_max(limit: int, within: Callable[[int], bool]) -> int:
-    """The largest r <= `limit` with `within(r)`, which holds up to some r and for 0."""
+    """The largest r <= `limit` with `within(r)`, a predicate that holds for 0 and is monotone (true, then false)."""
     low, high = 0, limit
     while low < high:
         middle = (low + high + 1) // 2
@@ -181,7 +179,7 @@ def bisect_max(limit: int, within: Callable[[int], bool]) -> int:
 
 
 def bisect_min(low: int, high: int, enough: Callable[[int], bool]) -> int:
-    """The least D in [low, high] with `enough(D)`, which holds from some D on and for `high`."""
+    """The least D in [low, high] with `enough(D)`, a predicate that holds for `high` and is monotone (false, then true)."""
     while low < high:
         middle = (low + high) // 2
         if enough(middle):
@@ -192,7 +190,7 @@ def bisect_min(low: int, high: int, enough: Callable[[int], bool]) -> int:
 
 
 def bytes_text(size: int) -> str:
-    """From 100 kB on in MB (10⁶), to a tenth and rounded up; less in bytes."""
+    """A size as text: from 100 kB on in MB (10⁶), to a tenth and rounded up; smaller ones in bytes."""
     if size >= 100_000:
         megabytes, tenth = divmod(-(-size // 100_000), 10)
         return f"{megabytes}.{tenth} MB" if tenth else f"{megabytes} MB"
@@ -205,16 +203,16 @@ def limit_text(size: int) -> str:
 
 
 def limit_bytes(size: int) -> int:
-    """The bytes that `limit_text` says of a size."""
+    """The bytes that the text of `limit_text` denotes."""
     return size if size < 100_000 else -(-size // 100_000) * 100_000
 
 
 # ---------------------------------------------------------------------------------------------------- head and tail bounds
 
 MOST_SHARDS: Final = 256
-"""Shards up to which the ticks of a combine are weighed against the width of the cut."""
+"""Shards up to which the ticks of a combine are optimised together with the width of the cut."""
 MOST_EXACT: Final = 64
-"""Phases up to which a cut phase is water-filled anew for every place that its operands may come from."""
+"""Phases up to which a cut phase is water-filled for every class that its operands may come from."""
 FAR: Final = 1 << 60
 
 
@@ -227,7 +225,7 @@ class Bound:
 
 
 class BoundSet:
-    """Lower bounds of one problem, each computed when asked."""
+    """Lower bounds of one problem, each computed on first use."""
 
     def __init__(self, costs: Costs) -> None:
         self.costs = costs
@@ -263,22 +261,22 @@ class BoundSet:
         return not task.rows or phase in constraints.undivided or (not self.chunked and len(self.costs.allowed[phase]) == 1)
 
     def ticks_on(self, phase: int, kind: int) -> int:
-        """Ticks of all of a phase on a device of that class."""
+        """Ticks of all of a phase on a device of class `kind`."""
         return self.decoder.ticks(phase, self.costs.members[kind][0], self.phases[phase].units) or 0
 
     def min_shard_ticks(self, phase: int, kind: int) -> int:
-        """Ticks of the smallest shard that a phase may have on a device of that class."""
+        """Ticks of the smallest shard that a phase may have on a device of class `kind`."""
         if self.undivided[phase]:
             return self.ticks_on(phase, kind)
         return self.decoder.min_ticks(phase, self.costs.members[kind][0], 1)
 
     def combine_ticks(self, phase: int) -> int:
-        """The least ticks of its combine."""
+        """The least ticks of the phase's combine."""
         combine = self.phases[phase].combine
         return 0 if combine is None else combine.ticks_per_shard
 
     def tail_with_combine(self, phase: int, kind: int) -> int:
-        """The ticks that must pass after a shard of `phase` on that class has ended, its combine included."""
+        """The ticks that must follow the end of a shard of `phase` on class `kind`, its combine included."""
         tail = self._back[phase][kind]
         if self.phases[phase].combine is None:
             return tail
@@ -299,7 +297,8 @@ class BoundSet:
         )
 
     def _water_filled_ticks(self, phase: int, offsets: Mapping[int, int]) -> int:
-        """The least time in which all rows are done, where a class loses `offsets` of it, by the best cut; combine included."""
+        """The least time in which all rows can be run by the best cut, if each class cannot use `offsets` ticks of it; combine
+        included."""
         task, decoder = self.phases[phase], self.decoder
         each = self.combine_ticks(phase)
         barrier = task.combine is not None and task.combine.barrier
@@ -327,7 +326,7 @@ class BoundSet:
         ))  # fmt: skip
 
     def _rows_within(self, phase: int, device: int, time: int) -> int:
-        """The most rows whose shard takes at most `time` there, or whose chunks do."""
+        """The most rows that a device can run in `time` ticks, as one shard or in chunks."""
         if time < 0 or not self.chunked:
             return self.decoder.max_rows_within(phase, device, time) if time >= 0 else 0
         task = self.phases[phase]
@@ -335,7 +334,7 @@ class BoundSet:
         return task.rows if not rate else min(task.rows, time * rate.denominator // rate.numerator)
 
     def _travel(self, edge: int, source: int, target: int, everything: bool) -> int:
-        """The least ticks between a device of one class and one of another, of the whole output or of some of it."""
+        """The least transfer ticks between devices of two classes, of the whole output or of some of it."""
         if source == target:
             return 0
         near, far = self.costs.members[source][0], self.costs.members[target][0]
@@ -346,7 +345,7 @@ class BoundSet:
         return FAR if path is None else sum(hop.latency for hop in path) + self.decoder.syncs[far]
 
     def _inbound_channel(self, device: int) -> tuple[Fraction, int] | None:
-        """Bytes a tick that may come to a device, and the ticks after the last of them; None: nothing is known."""
+        """Bytes per tick that can arrive at a device, and the ticks after the last of them; None: there is no bound."""
         routes, devices = self.decoder.routes, len(self.decoder.kinds)
         if devices > MOST_EXACT or not self.decoder.has_links:
             return None
@@ -361,7 +360,7 @@ class BoundSet:
         return (sum(rates.values(), Fraction(0)), last) if rates else None
 
     def _inflow_bytes(self, edge: int, kind: int) -> int:
-        """The bytes that come to a device of a class before all that an edge carries is there.  See Note [Inflow]."""
+        """The bytes that arrive at a device of a class before it has all data of an edge.  See Note [Inflow]."""
         decoder = self.decoder
         p, described = decoder.sources[edge], decoder.problem.edges[edge]
         if self._incoming[kind] is None or described.only is not None or decoder.delays[edge] is not None:
@@ -374,20 +373,20 @@ class BoundSet:
         return min(size, self._made_bytes[p].get(kind, size))
 
     def _inflow_arrival(self, edge: int, kind: int) -> int:
-        """The first tick at which all that an edge carries may be on a device of a class."""
+        """The first tick at which all data of an edge can be on a device of a class."""
         link, size = self._incoming[kind], self._inflow_bytes(edge, kind)
         if link is None or not size:
             return 0
         return -(-size * link[0].denominator // link[0].numerator) + link[1]
 
     def _reads_all(self, edge: int) -> bool:
-        """Whether every shard of the target waits for every shard of the source."""
+        """Does every shard of the target wait for every shard of the source?"""
         source, target = self.decoder.sources[edge], self.decoder.targets[edge]
         gathered = self.undivided[source] or self.undivided[target] or self.phases[source].is_gathered
         return (gathered or self.decoder.problem.edges[edge].whole) and not self._may_skip_shards(edge)
 
     def _may_skip_shards(self, edge: int) -> bool:
-        """Whether there may be shards of the source that the target does not read."""
+        """May there be shards of the source that the target does not read?"""
         source = self.decoder.sources[edge]
         apart = not self.undivided[source] and not self.phases[source].is_gathered
         return apart and self.decoder.problem.edges[edge].only is not None
@@ -416,7 +415,7 @@ class BoundSet:
                 self._ends[p] = self._water_filled_ticks(p, arrive)
 
     def _arrival(self, edge: int, kind: int) -> int:
-        """The earliest tick at which a shard on a device of class `kind` has what it reads over `edge`."""
+        """The earliest tick at which a shard on a device of class `kind` has its operand of `edge`."""
         q, target = self.decoder.sources[edge], self.decoder.targets[edge]
         everything = self.undivided[target] or self.decoder.problem.edges[edge].whole
         if self.phases[q].is_gathered:
@@ -452,13 +451,13 @@ class BoundSet:
         after = {c: self.tail_with_combine(phase, c) for c in self.costs.allowed_classes[phase]}
         if self.undivided[phase]:
             return min(self.ticks_on(phase, c) + ticks for c, ticks in after.items())
-        # `rest` has one shard's combine in it already
+        # `tail_with_combine` includes the combine of one shard
         return self._water_filled_ticks(phase, {c: ticks - self.combine_ticks(phase) for c, ticks in after.items()})
 
     def _tail_over(self, edge: int, kind: int, filled: Mapping[int, int]) -> int:
-        """The least ticks from when a part of the source is there, on a device of class `kind`, to the end of everything."""
+        """The least ticks from when a part of the source is ready, on a device of class `kind`, to the end of the schedule."""
         if self._may_skip_shards(edge):
-            return 0  # of a shard that nobody waits for
+            return 0  # a shard that no reader waits for
         source, q = self.decoder.sources[edge], self.decoder.targets[edge]
         gathered = self.undivided[source] or self.phases[source].is_gathered
         everything = gathered and (self.undivided[q] or self.decoder.problem.edges[edge].whole)
@@ -474,7 +473,7 @@ class BoundSet:
 
     @cached_property
     def path(self) -> Bound:
-        """The longest chain."""
+        """The critical path."""
         longest = 0
         for p in self.order:
             if self.undivided[p]:
@@ -488,7 +487,7 @@ class BoundSet:
 
     @cached_property
     def shortest(self) -> list[int]:
-        """By phase: its least ticks, cut as well as can be."""
+        """By phase: its least ticks with an optimal cut."""
         return [
             min(self.ticks_on(p, c) for c in self.costs.allowed_classes[p]) + self.combine_ticks(p)
             if self.undivided[p]
@@ -499,7 +498,7 @@ class BoundSet:
     # ------------------------------------------------------------------------------ links
 
     def links(self) -> Bound:
-        """Transfers that no placement avoids, by channel: between phases with one possible device each."""
+        """The bound by channel of the transfers that no placement avoids: between phases with one possible device each."""
         decoder, costs = self.decoder, self.costs
         carried: dict[object, list[tuple[int, int, int]]] = {}
         done: set[tuple[int, int]] = set()
@@ -507,7 +506,7 @@ class BoundSet:
             p, q = decoder.sources[edge], decoder.targets[edge]
             if decoder.delays[edge] is not None or len(costs.allowed[p]) != 1 or len(costs.allowed[q]) != 1:
                 continue
-            # what is put together at home is sent from there, wherever its phase ran
+            # a gathered output is sent from home, wherever its phase ran
             source, target = decoder.home if self.phases[p].is_gathered else costs.allowed[p][0], costs.allowed[q][0]
             path = decoder.routes.path(source, target) if source != target else None
             if path is None or len(path) != 1 or path[0].channel is None or (p, target) in done:

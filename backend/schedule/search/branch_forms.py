@@ -1,11 +1,11 @@
 """Branches: run both arms before the condition is known, or only the chosen one after it; costs and objectives decide.
 
-A problem states its selects speculated: both arms are phases, and the select reads them and the condition.  `late` makes the
-other form, in which a select and its arms are one atomic phase that reads the condition and everything that the arms read, and
-takes as long as the longer arm.  `plan_selects` plans every combination (up to `MOST_TOGETHER` selects; of more, one after the
-other) and keeps the best by the objectives; the bound is the least of all forms, so that "optimal" speaks of all of them.
+A problem states its selects in the speculated form: both arms are phases, and the select reads their results and the condition.
+In the late form (`with_late`) a select and its arms are one atomic phase that reads the condition and the operands of both arms,
+and takes as long as the longer arm.  `plan_selects` plans every combination (up to `MOST_TOGETHER` selects; of more, one after
+the other) and keeps the best by the objectives; the bound is the least over all forms, so that "optimal" ranges over them.
 
-An arm with an effect is never speculated.  `speculate z` asks for the speculated form.
+An arm with an effect is never speculated.  `speculate z` demands the speculated form.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from .strategy import DEFAULT, Budget
 
 MOST_TOGETHER: Final = 4
 MOST_TRIED: Final = 12
-"""Selects that are tried one after the other; what comes after them stays late."""
+"""Selects that are tried one after the other; further ones stay late."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedForm:
-    """The problem in the form that was chosen, and its answer; `speculated` of it are selects' phases in the problem given."""
+    """The problem in the chosen form, and its answer; the answer's `speculated` are phases of selects in the original problem."""
 
     problem: Problem
     answer: Answer
@@ -60,7 +60,7 @@ def plan_selects(
     problem: Problem, budget: Budget = DEFAULT, plan: Planner = plan_objectives, form: ProblemFactory | None = None,
     together: int = MOST_TOGETHER, trial: Budget | None = None,
 ) -> PlannedForm:  # fmt: skip
-    """The best form of the problem's selects with its plan.
+    """The best form of the problem's selects with its answer.
 
     `form`: makes the problem in which those selects (by place) are late; of more than `together` selects not every combination
     is planned, but one select after the other is tried with the budget `trial`."""
@@ -81,7 +81,7 @@ def plan_selects(
 
 
 def _options(problem: Problem, select: Select) -> tuple[bool, ...]:
-    """Whether it may be late: True, False, in the order of preference among equals (late needs fewer devices and waits)."""
+    """The forms that a select may have (True: late), preferred first among equals: late needs fewer devices and waits."""
     if has_effect(problem, select):
         return (True,)
     spoken = any(requires_both_arms(directive, select) for directive in problem.directives)
@@ -91,12 +91,12 @@ def _options(problem: Problem, select: Select) -> tuple[bool, ...]:
 
 
 def has_effect(problem: Problem, select: Select) -> bool:
-    """An arm with an effect runs only when it is chosen."""
+    """Does an arm have an effect?  Then it runs only when it is chosen."""
     return any(problem.phases[phase].effect for phase in (*select.then, *select.otherwise))
 
 
 def requires_both_arms(directive: Directive, select: Select) -> bool:
-    """Does a directive ask of a select, or of single phases of its arms, what can only be obeyed if both arms run?"""
+    """Does a directive demand of a select, or of single phases of its arms, what holds only if both arms run?"""
     arms = {*select.then, *select.otherwise}
     match directive:
         case Speculate(_, phase):
@@ -137,7 +137,7 @@ def _best(
 
 
 def _without_bound(planned: PlannedForm) -> PlannedForm:
-    """Of many selects not every combination was planned, so nothing is known of the others but that time cannot be negative."""
+    """An answer with the bound 0, since not every combination of many selects was planned."""
     answer = planned.answer
     if answer.schedule is None:
         return planned
@@ -149,7 +149,7 @@ def _without_bound(planned: PlannedForm) -> PlannedForm:
 
 
 def with_late(problem: Problem, late: Iterable[int]) -> Problem:
-    """The problem in which those of its selects (by place) choose before they run."""
+    """The problem in which the selects of these indices choose before an arm runs."""
     form = problem
     left = list(range(len(problem.selects)))
     for index in sorted(late, key=lambda at: -_size(problem.selects[at])):
@@ -202,14 +202,14 @@ def _late(problem: Problem, select: Select) -> Problem:
 
 
 def _merged_edges(problem: Problem, first: Edge, second: Edge) -> Edge:
-    """Two reads of one output by one phase: the more of each."""
+    """The union of two edges from one phase to another."""
     size = None if first.bytes is None or second.bytes is None else max(first.bytes, second.bytes)
     ticks = first.ticks if second.ticks is None else max(first.ticks or 0, second.ticks)
     return replace(first, bytes=size, ticks=ticks, whole=first.whole or second.whole, halo=max(first.halo, second.halo))
 
 
 def _late_phase(problem: Problem, select: Select) -> PhaseTask:
-    """One of the arms, whichever: the ticks and the memory of the larger."""
+    """The atomic phase of a late select: the ticks and the memory of its larger arm."""
     task = problem.phases[select.phase]
     arms = [[problem.phases[phase] for phase in arm] for arm in (select.then, select.otherwise)]
 
@@ -233,7 +233,7 @@ def _renumbered(select: Select, to: dict[int, PhaseIndex]) -> Select:
 
 
 def _renumbered_directives(directives: Iterable[Directive], to: dict[int, PhaseIndex], chosen: PhaseIndex) -> Iterator[Directive]:
-    """The directives of the new phases; none of them `requires_both_arms` the select, and what one step does is not cut."""
+    """The directives in terms of the new phases; `requires_both_arms` is false for all, and an atomic phase is not split."""
 
     def each(phases: Iterable[PhaseIndex]) -> tuple[PhaseIndex, ...]:
         return tuple(dict.fromkeys(to[phase] for phase in phases))

@@ -1,8 +1,8 @@
-"""Chunks in sequence: shards that are there already are cut into equal chunks, so that copies overlap with work.
+"""Transformations of problems and modes: chunks of shards, unrolled executions, contracted chains.
 
-What whole shards cannot hold, a device may take in parts; where copies take long beside the rest, they are hidden.  So chunks are
-put in after the search: into the modes of its best plan, and of the best for devices without limits of memory and for links that
-carry at once (Note [Chunks] of `problem`).
+Chunks let transfers overlap with computation, and let a device run a shard that its memory cannot hold at once.  They are
+introduced after the search: into the modes of its best plan, and of the best plans for unlimited memory and for infinite
+bandwidth (Note [Chunks] of `problem`).
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ from .strategy import MOST_DEVICES, Budget, SearchContext, Strategy
 
 COUNTS: Final = (2, 4, 8, 16, 32)
 MOST_PHASES: Final = 64
-"""Phases up to which chunks are tried: what they hide is a part of few long steps."""
+"""Phases up to which chunks are tried: they gain most where there are few long steps."""
 STARTS: Final = 4
-"""Plans whose shards are cut."""
+"""How many plans are cut into chunks."""
 SEARCH: Final = Budget(200, 0, without=frozenset(("fewer-devices", "slivers")))
-"""For the plans without limits."""
+"""The budget of the plans without limits."""
 MOST_ORDERED: Final = 4
 MOST_ROWS: Final = 5
 MOST_TRIED: Final = 1_000
 """Phases, rows of a phase, and plans up to which every cut and every order is tried where equal chunks lead to no schedule."""
 SHARE: Final = 5
-"""Chunks are tried where copies take one part in so many of the schedule."""
+"""Chunks are tried where transfers take at least 1/SHARE of the makespan."""
 
 
 def chunkable_phases(problem: Problem) -> frozenset[int]:
@@ -73,7 +73,7 @@ def chunkable_phases(problem: Problem) -> frozenset[int]:
 
 
 def may_help(problem: Problem, schedule: Schedule | None) -> bool:
-    """May chunks be of use to a problem whose best schedule of whole shards is this (None: there is none)?"""
+    """May chunks improve the best schedule of whole shards (None: there is none)?"""
     if problem.chunks == 1 or len(problem.phases) > MOST_PHASES or not any(task.rows > 1 for task in problem.phases):
         return False
     if sum(group.count for group in problem.devices) > MOST_DEVICES:
@@ -87,7 +87,7 @@ def may_help(problem: Problem, schedule: Schedule | None) -> bool:
 
 
 def _fits(problem: Problem) -> bool:
-    """May every device hold any phase that can be cut, whole, with what it reads?"""
+    """Can every device hold any phase that can be cut, undivided, with its operands?"""
     needed = [task.out_bytes + task.scratch for task in problem.phases]
     for edge in problem.edges:
         needed[edge.target] += problem.phases[edge.source].out_bytes if edge.bytes is None else edge.bytes
@@ -101,7 +101,7 @@ def _fits(problem: Problem) -> bool:
 
 
 def _starts(context: SearchContext) -> Iterator[Decisions]:
-    """The best that is known, that of devices and links without limits, and the baselines."""
+    """The plans to cut into chunks: the incumbent, the best with unlimited memory and infinite bandwidth, and the baselines."""
     problem, incumbent = context.problem, context.incumbent
     if incumbent.schedule is not None:
         yield decisions_of(problem, incumbent.schedule)
@@ -133,7 +133,7 @@ def split_into_chunks(decoder: ScheduleDecoder, modes: Sequence[Mode], count: in
 
 
 def _cuttable(decoder: ScheduleDecoder, modes: Sequence[Mode]) -> Iterator[tuple[int, ...]]:
-    """Phases to be cut: those with shards away from home, then all but those that are tied to it, then these too."""
+    """Sets of phases to cut: those with shards away from home, then all that are not fixed to home, then all."""
     every = [p for p in sorted(chunkable_phases(decoder.problem)) if not decoder.problem.phases[p].effect]
     able = [p for p in every if not decoder.problem.phases[p].home]
     away = [p for p in able if any(device != decoder.home for device, _ in modes[p])]
@@ -157,10 +157,10 @@ def _in_chunks(context: SearchContext) -> None:
 
 
 def _cut(context: SearchContext, start: Decisions) -> None:
-    """More and more chunks, as long as that is better."""
+    """Increase the number of chunks as long as the makespan falls."""
     for phases in _cuttable(context.decoder, start.modes):
         if context.incumbent.schedule is not None and any(context.problem.phases[p].home for p in phases):
-            break  # what is at home anyway is cut for the memory alone
+            break  # phases at home are cut only for the sake of memory
         best: int | None = None
         for count in counts(context.decoder.problem):
             makespan = _decode_in_chunks(context, start, count, phases)
@@ -170,8 +170,7 @@ def _cut(context: SearchContext, start: Decisions) -> None:
 
 
 def _cut_anywhere(context: SearchContext, starts: Sequence[Decisions]) -> None:
-    """Where equal chunks do not fit: any cuts of few rows, other ones in each phase, in any order of few phases, up to the first
-    schedule."""
+    """Where equal chunks do not fit: enumerate all cuts of few rows and all orders of few phases, up to the first schedule."""
     decoder, incumbent = context.decoder, context.incumbent
     phases = range(len(decoder.problem.phases))
     able = [p for p in sorted(chunkable_phases(decoder.problem)) if not decoder.problem.phases[p].effect]
@@ -200,7 +199,7 @@ def _cuts(mode: Mode, most: int) -> list[Mode]:
 
 
 def counts(problem: Problem) -> list[int]:
-    """Numbers of chunks to try; the most that make a difference among them."""
+    """The numbers of chunks to try, up to the largest that makes a difference."""
     most = min(problem.chunks, max(task.rows for task in problem.phases))
     return [*(count for count in COUNTS if count < most), most]
 
@@ -213,7 +212,7 @@ def _decode_in_chunks(context: SearchContext, start: Decisions, count: int, phas
 
 
 def _merge_chunks(context: SearchContext, best: Decisions) -> None:
-    """Whatever phase is no worse whole, is whole."""
+    """Undo chunking phase by phase where the makespan does not grow."""
     decoder, incumbent = context.decoder, context.incumbent
     for p, mode in enumerate(best.modes):
         together: dict[int, int] = {}
@@ -235,10 +234,10 @@ IN_CHUNKS: Final = Strategy(
 
 # ---------------------------------------------------------------------------------------------------- unrolled executions
 #
-# Several executions of one problem as one problem: each has phases of its own.
+# Several executions of a problem as one problem with copies of its phases.
 
 def unrolled(problem: Problem) -> Problem:
-    """Every execution of the batches as phases of its own, `p#0`, `p#1`…; the problem itself if there is one only."""
+    """The problem with a copy of the phases for each of its `batches` executions, `p#0`, `p#1`…; itself if there is only one."""
     count = len(problem.phases)
     if problem.batches <= 1 or not count or problem.executions > 1:
         return problem
@@ -281,19 +280,19 @@ def _directive_copies(directive: Directive, batches: int, count: int) -> Iterato
 
 # ---------------------------------------------------------------------------------------------------- chain contraction
 #
-# Chains of whole phases become one phase for the search.
+# Chains of atomic phases become one phase for the search.
 #
-# A chain p → q is contracted where q reads nothing else, nothing else reads p, both run on one device of the same choices, and
-# no directive speaks of either's order.  The plan of the contracted problem is a plan of the whole: members run in a row on
-# the device of their chain.  It bounds nothing, because a chain might better be broken.
+# A chain p → q is contracted where q reads nothing else, nothing else reads p, both may run on the same devices, and no directive
+# orders either.  A plan of the contracted problem is a plan of the original: the members run in a row on the device of their
+# chain.  Its bound does not hold for the original, where a chain may be broken.
 
 MIN_CONTRACTION: Final = 16
-"""A graph is contracted if at least the so-manieth part of its phases goes: all is planned once more for it."""
+"""A graph is contracted only if at least 1/MIN_CONTRACTION of its phases disappear, since it is planned in addition."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContractedProblem:
-    """`members` of each phase of `problem`, in order, as phases of the original."""
+    """A contracted problem; `members`: by its phases, the phases of the original in the order of the chain."""
 
     problem: Problem
     members: tuple[tuple[int, ...], ...]
@@ -309,7 +308,7 @@ class ContractedProblem:
 
 
 def contract(costs: Costs) -> ContractedProblem | None:
-    """The contracted problem; None where it would be hardly smaller."""
+    """The contracted problem; None if fewer than 1/MIN_CONTRACTION of the phases would disappear."""
     decoder = costs.decoder
     problem = decoder.problem
     if any(not isinstance(directive, (PlaceDirective, Keep, Replicate)) for directive in problem.directives):
@@ -343,7 +342,7 @@ def contract(costs: Costs) -> ContractedProblem | None:
 
 
 def _contractible_successor(costs: Costs, phase: int) -> int | None:
-    """The phase that may be contracted with `phase`."""
+    """The only reader of `phase`, if both may be contracted."""
     decoder = costs.decoder
     problem = decoder.problem
     if (

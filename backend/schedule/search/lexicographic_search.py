@@ -1,8 +1,8 @@
-"""What a schedule is worth under each objective, and the search for the best under several, in their order.
+"""Lexicographic search: the best schedule under several objectives in their order.
 
-The first objective is made as good as can be, then the next among the schedules that keep it, and so on.  Latency, and limits on
-machines, are the planner's; energy, load and transfers are bisected by the exact search where the candidate modes are all
-there are; for the rest, the best of the candidates is kept and the bound says how good it is.
+The first objective is minimised, then the next among the schedules that keep its value, and so on.  Latency and limits on
+machines are planned by the portfolio; energy, load and transfers are bisected by the exact search where the candidate modes are
+complete; otherwise the best candidate is kept, and the bound says how good it is.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ from .strategy import DEFAULT, MOST_DEVICES, MOST_EXACT, Budget, StrategyFailure
 # ---------------------------------------------------------------------------------------------------- objectives
 
 TIES: Final = 500_000
-"""Solver steps for breaking ties by fewer syncs, where nobody asked for that."""
+"""Solver steps for breaking ties by fewer syncs where syncs are no objective."""
 MOST_TIED: Final = 20
 HEATS: Final = (MODE_TEMPERATURES, ROW_TEMPERATURES, MODE_TEMPERATURES, ROW_TEMPERATURES)
-"""Of the runs of annealing for energy and throughput."""
+"""Temperatures of the runs of annealing for energy and throughput."""
 GENERATED: Final = SourceLine(0, "")
 
 
@@ -52,7 +52,7 @@ GENERATED: Final = SourceLine(0, "")
 
 
 def bound_of(problem: Problem, schedule: Schedule, budget: Budget = DEFAULT) -> int:
-    """The bound of the first objective that can be derived, in its unit; never above the value of `schedule`."""
+    """The derivable lower bound of the first objective, in its unit; never above the value of `schedule`."""
     if not problem.objectives:
         return 0
     state = _ObjectiveState(problem, budget, plan_problem(problem, replace(budget, steps=0)), schedule)
@@ -75,7 +75,7 @@ class _ObjectiveState:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """The block may fail or make a schedule that is not valid: then what was there before stands."""
+        """Run the block as a stage: if it raises, or its schedule is not valid, the schedule before it stands."""
         before = self.schedule
         with tolerate_failures(name, self.failures):
             yield
@@ -86,7 +86,7 @@ class _ObjectiveState:
 
 
 def plan_objectives(problem: Problem, budget: Budget = DEFAULT) -> Answer:
-    """The best plan under the problem's objectives, in their order."""
+    """The best answer under the problem's objectives, in their order."""
     if not problem.objectives:
         problem = replace(problem, objectives=(Objective.LATENCY,))
     objectives = problem.objectives
@@ -126,7 +126,7 @@ def plan_objectives(problem: Problem, budget: Budget = DEFAULT) -> Answer:
 
 
 def _in_chunks(problem: Problem, answer: Answer, schedule: Schedule, budget: Budget) -> Answer:
-    """An answer in chunks is for latency; under other objectives there is one only where no whole shards fit, without a bound."""
+    """Chunks are searched for latency only; under other objectives they are used where no whole shards fit, without a bound."""
     if problem.objectives[0] is Objective.LATENCY:
         return replace(answer, values=objective_values(problem, schedule))
     unchunked = plan_objectives(replace(problem, chunks=1), budget)
@@ -138,7 +138,7 @@ def _in_chunks(problem: Problem, answer: Answer, schedule: Schedule, budget: Bud
 
 
 def _settle(state: _ObjectiveState, reached: list[tuple[Objective, int]]) -> None:
-    """Of plans equally good, one with few syncs, and of those a short one."""
+    """Break ties: among equally good schedules prefer few syncs, then a short makespan."""
     problem, budget = state.problem, state.budget
     if not problem.links or len(problem.phases) > MOST_TIED or budget.steps == 0 or not state.schedule.transfers:
         return
@@ -152,7 +152,7 @@ def _settle(state: _ObjectiveState, reached: list[tuple[Objective, int]]) -> Non
 
 
 def _improve(state: _ObjectiveState, objective: Objective, reached: Sequence[tuple[Objective, int]]) -> tuple[int, str]:
-    """Make the objective as good as can be while those kept stay; its lower bound and how that is known."""
+    """Minimise an objective while those reached keep their values; returns its lower bound and the method of the bound."""
     for schedule in _candidates(state, objective, reached):
         _offer(state, schedule, objective, reached)
     if objective is Objective.LATENCY and not reached:
@@ -184,7 +184,7 @@ def _offer(state: _ObjectiveState, schedule: Schedule | None, objective: Objecti
 def _candidates(state: _ObjectiveState, objective: Objective, reached: Sequence[tuple[Objective, int]]) -> Iterator[
     Schedule | None
 ]:
-    """Plans of the shortest makespan on some of the groups of devices, for objectives that fewer devices may serve."""
+    """Schedules of least makespan on subsets of the device groups, for objectives that fewer devices may improve."""
     problem = state.problem
     if objective in (Objective.LATENCY, Objective.MACHINES) or len(problem.phases) > MOST_EXACT:
         return
@@ -198,7 +198,7 @@ def _candidates(state: _ObjectiveState, objective: Objective, reached: Sequence[
 
 
 def _anneal(state: _ObjectiveState, objective: Objective, reached: Sequence[tuple[Objective, int]], floor: int) -> None:
-    """Modes and orders from the best that is known, by what their schedules are worth."""
+    """Anneal modes and orders from the best schedule, by the value of the objective."""
     problem, count = state.problem, len(state.problem.phases)
     decoder = ScheduleDecoder(problem)
     if count > MOST_EXACT or len(decoder.kinds) > MOST_DEVICES or ANNEALING.name in state.budget.without:
@@ -222,11 +222,11 @@ def _anneal(state: _ObjectiveState, objective: Objective, reached: Sequence[tupl
 
 
 def _fewest_machines(state: _ObjectiveState, reached: Sequence[tuple[Objective, int]]) -> tuple[int, str]:
-    """Bisection over `limit machines`; what the planner shows impossible, or too slow, is a bound."""
+    """Bisection over `limit machines`; a limit that the planner proves impossible or too slow gives a bound."""
     problem = state.problem
     deadlines = [most for objective, most in reached if objective is Objective.LATENCY]
     directives = (*problem.directives, *(Deadline(GENERATED, most) for most in deadlines))
-    low = sure = 1  # fewer than `sure` are proved impossible; fewer than `low` were not found
+    low = sure = 1  # fewer than `sure` are proved impossible; no schedule with fewer than `low` is known
     while low < machine_count(state.schedule):
         limit = (low + machine_count(state.schedule) - 1) // 2
         answer = plan_problem(replace(problem, directives=(*directives, LimitMachines(GENERATED, limit))), state.budget)
@@ -243,7 +243,7 @@ def _fewest_machines(state: _ObjectiveState, reached: Sequence[tuple[Objective, 
 
 def _by_solver(state: _ObjectiveState, objective: Objective, optima: Sequence[tuple[Objective, int]],
     bottom: int = 0) -> tuple[int, str]:
-    """Bisection by the exact search, for problems that it can take as a whole; nothing is below `bottom`."""
+    """Bisection by the exact search, for problems small enough for it; `bottom` is a known lower bound."""
     problem, budget = state.problem, state.budget
     names = len(problem.device_names())
     if bottom >= exact_objective_value(problem, state.schedule, objective):
@@ -302,7 +302,7 @@ def _by_solver(state: _ObjectiveState, objective: Objective, optima: Sequence[tu
 def _fewest_syncs(
     state: _ObjectiveState, goals: object, fixed: Sequence[object], reached: Sequence[tuple[Objective, int]], complete: bool
 ) -> tuple[int, str]:
-    """Fewer transfers, and fewer devices that receive any, mean fewer syncs; the least number of receivers is a bound."""
+    """Minimise syncs by fewer transfers and fewer receiving devices; the least number of receivers is a lower bound."""
     from ..exact.makespan_bisection import ObjectiveLimit, ObjectiveMeasure, ObjectiveSearch
 
     assert isinstance(goals, ObjectiveSearch)
@@ -323,10 +323,10 @@ def _fewest_syncs(
 
 # ---------------------------------------------------------------------------------------------------- second proof of a conflict
 #
-# An answer's proof, done again: nothing of the stored proof is believed, the bound is derived again from the problem alone.
+# An answer's bound derived again, from the problem alone and without its stored proof.
 #
-# A bound that somebody else claims (a proposer, a hand-written file) is confirmed only in this way, so one above a feasible plan
-# never is.  `plan --check --prove` calls `bound_is_reproved`; `recipe.bound_is_confirmed` folds over the strategies.
+# A claimed bound (of a stored plan or a hand-written file) is confirmed only in this way, so a bound above a feasible plan never
+# is.  `plan --check --prove` calls `bound_is_reproved`; `portfolio.bound_is_confirmed` asks the strategies.
 
 STEPS: Final = 400_000_000
 

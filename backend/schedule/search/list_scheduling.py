@@ -1,8 +1,10 @@
 """HEFT (Topcuoglu, Hariri, Wu 2002) and PEFT (Arabnejad, Barbosa 2014): list scheduling of whole phases.
 
 HEFT orders phases by upward rank with mean costs and places each where it finishes first, gaps included.  PEFT ranks by the
-mean of the optimistic cost table OCT, takes the best ready phase, and adds OCT to the finish it minimises.  Both papers have
-no contention and no memory: so do the placements here; decoding (`serial_sgs`) then says what they cost in the problem.
+mean of the optimistic cost table OCT, takes the best ready phase, and adds OCT to the finish it minimises.  Both papers model
+neither contention nor memory, and neither do the placements here; decoding (`serial_sgs`) then times them in the problem.
+
+The module also has list scheduling of moldable phases, the baselines, and uniform partitions.
 """
 
 from __future__ import annotations
@@ -58,7 +60,7 @@ def upward_ranks(costs: Costs, order: list[int]) -> list[Fraction]:
 
 
 def optimistic_costs(costs: Costs, order: list[int]) -> list[list[Fraction]]:
-    """OCT by phase and device class: the least that must follow it, without waiting for devices."""
+    """The table OCT by phase and device class: the least ticks that must follow the phase, without waiting for devices."""
     decoder = costs.decoder
     count = len(costs.members)
     table = [[Fraction(0)] * count for _ in order]
@@ -107,7 +109,7 @@ def peft(costs: Costs) -> Decisions | None:
 
 
 class Placement:
-    """Which device each placed phase has, and when each device is busy.  Unused equal devices are tried once a class."""
+    """The devices of the phases placed so far, and when each device is busy.  Of equal unused devices only one is tried."""
 
     def __init__(self, costs: Costs) -> None:
         self.costs = costs
@@ -118,7 +120,7 @@ class Placement:
         self.machines = costs.decoder.constraints.machines
 
     def candidate_devices(self, phase: int) -> list[int]:
-        """Devices worth a try: those in use, and the first unused one of each class unless no more machines may be used."""
+        """The devices to try: those in use, and the first unused one of each class unless no more machines may be used."""
         costs = self.costs
         full = self.machines is not None and sum(map(len, self.used)) >= self.machines
         result: list[int] = []
@@ -170,13 +172,12 @@ class Placement:
 
 # ---------------------------------------------------------------------------------------------------- moldable list scheduling
 #
-# List scheduling of phases that may be cut, on classes of many equal devices.
+# List scheduling of moldable phases (phases that may be cut), on classes of many equal devices.
 #
-# Phases go in the order of what must follow them at the least, all at once (`moldable_list_schedule`) or along the clock
-# (`event_list_schedule`).  Each takes the mode that ends first by an estimate without contention: one device (also that of an
-# operand), the cut of an operand (nothing moves), or k devices of a class or of the faster classes together, k = 2, 4, 8…, or
-# all that are free before it could end. `price` is added for every shard, so that runs with several prices trade width against
-# transfers; `timing` then tells which was best.
+# Phases are taken by upward rank, in one pass (`moldable_list_schedule`) or event by event (`event_list_schedule`).  Each takes
+# the mode that ends first by an estimate without contention: one device (also that of an operand), the cut of an operand (nothing
+# is transferred), or k devices of a class or of the faster classes together, k = 2, 4, 8…, or all that are free before it could
+# end. `price` ticks are added for every shard, so that runs with several prices trade width against transfers; decoding decides.
 
 WIDEST: Final = 256
 
@@ -197,8 +198,10 @@ def moldable_list_schedule(costs: Costs, bounds: BoundSet, price: int, widest: i
 def event_list_schedule(
     costs: Costs, bounds: BoundSet, urgency: Sequence[float], price: int, widest: int, patience: int
 ) -> tuple[int, Decisions] | None:
-    """The same along the clock: of the phases whose operands are there when the first device is free, or `patience` ticks
-    later, the most urgent goes first.  With the estimated end; None where some phase finds no device."""
+    """Event-driven list scheduling: of the phases whose operands are ready when the first device is free, or at most `patience`
+    ticks later, the most urgent goes first.
+
+    Returns the estimated makespan and the decisions; None where some phase finds no device."""
     decoder = costs.decoder
     state = _ListState(costs, price, widest)
     waiting = [len(earlier) for earlier in decoder.before]
@@ -224,7 +227,8 @@ def event_list_schedule(
 
 
 def urgencies(bounds: BoundSet) -> list[list[float]]:
-    """By phase, what must follow its start at the least: cut as well as can be, and half way from that to not cut at all."""
+    """Upward ranks by phase, for two estimates of durations: each phase cut optimally, and half way between that and
+    undivided."""
     decoder, result = bounds.decoder, []
     undivided = [min(bounds.ticks_on(p, c) for c in bounds.costs.allowed_classes[p]) for p in range(len(bounds.order))]
     for durations in (bounds.shortest, [(one + other) / 2 for one, other in zip(bounds.shortest, undivided, strict=True)]):
@@ -236,7 +240,7 @@ def urgencies(bounds: BoundSet) -> list[list[float]]:
 
 
 class _ListState:
-    """What has been placed, and when each device is free."""
+    """The modes chosen so far, and when each device is free."""
 
     def __init__(self, costs: Costs, price: int, widest: int) -> None:
         self.costs = costs
@@ -252,7 +256,7 @@ class _ListState:
         self.speed: dict[int, list[int]] = {}
 
     def earliest(self, kind: int, count: int) -> list[tuple[int, int]]:
-        """(tick, device) of the `count` devices of a class that are free first."""
+        """(tick, device) of the `count` devices of a class that become free first."""
         heap = self.heaps[kind]
         earliest: list[tuple[int, int]] = []
         while heap and len(earliest) < count:
@@ -319,7 +323,7 @@ class _ListState:
         return [mode for mode in result if mode]
 
     def mix_fast_classes(self, phase: int, devices: list[int]) -> list[Mode]:
-        """Over the faster classes together, rows by speed."""
+        """Modes over the devices of the faster classes, rows in proportion to speed."""
         decoder = self.decoder
         rows = decoder.problem.phases[phase].rows
         ticks = [max(1, decoder.ticks(phase, d, rows) or 1) for d in devices]
@@ -328,9 +332,9 @@ class _ListState:
         return [tuple((d, n) for d, n in zip(devices, given, strict=True) if n)] if given else []
 
     def fill_free_devices(self, phase: int, free: list[tuple[int, int]], limit: int) -> list[Mode]:
-        """Over all devices that are free before the phase could end, each with what it can do until then.
+        """Modes over all devices that are free before the phase could end, each with the rows it can run until then.
 
-        `free`: (tick, device)."""
+        `free`: (tick, device) of free devices."""
         decoder = self.decoder
         task = decoder.problem.phases[phase]
         start = self.earliest_start(phase)
@@ -357,7 +361,7 @@ class _ListState:
         return max([decoder.problem.phases[phase].ready, *(self.end[q] for q in decoder.constraints.start_after[phase])])
 
     def estimate(self, phase: int, mode: Mode) -> int:
-        """When the phase would end, transfers in parallel."""
+        """The estimated end of the phase in a mode, with all transfers in parallel."""
         decoder = self.decoder
         start = self.earliest_start(phase)
         for edge in decoder.incoming[phase]:
@@ -366,7 +370,7 @@ class _ListState:
         return max(max(start, self.free.get(device, 0)) + (decoder.ticks(phase, device, rows) or 0) for device, rows in mode)
 
     def travel(self, edge: int, before: Mode, mode: Mode) -> int:
-        """Ticks from the makers of an operand to a mode: of the largest part, as if it came from one device."""
+        """Ticks from the producers of an operand to a mode: of its largest part, as if it came from one device."""
         decoder = self.decoder
         source = decoder.sources[edge]
         if decoder.problem.phases[source].combine is not None:
@@ -427,14 +431,14 @@ class PlacementCandidate:
 
 
 def within_limits(constraints: DirectiveConstraints, schedule: Schedule) -> bool:
-    """Whether a schedule of legal modes keeps to the number of machines and the deadline."""
+    """Does a schedule obey the limit on machines and the deadline?"""
     if constraints.machines is not None and len({shard.device for shard in schedule.shards}) > constraints.machines:
         return False
     return constraints.deadline is None or schedule.makespan <= constraints.deadline
 
 
 def legal_modes(decoder: ScheduleDecoder, decisions: Decisions) -> bool:
-    """Whether the modes deal out all rows and keep to the directives about devices and cuts."""
+    """Do the modes distribute all rows and obey the directives about devices and cuts?"""
     constraints = decoder.constraints
     for p, mode in enumerate(decisions.modes):
         if sum(rows for _, rows in mode) != decoder.problem.phases[p].units:
@@ -450,7 +454,7 @@ def legal_modes(decoder: ScheduleDecoder, decisions: Decisions) -> bool:
 
 
 def best_timing(decoder: ScheduleDecoder, name: str, decisions: Decisions) -> PlacementCandidate:
-    """The best schedule of the decisions over the ways of queueing and sending that fit (of very many shards only as given)."""
+    """The best schedule of modes and order over all insertion and transfer policies (of many shards only the given ones)."""
     best: Schedule | None = None
     once = sum(map(len, decisions.modes)) > MOST_SHARDS
     if legal_modes(decoder, decisions):
@@ -467,10 +471,10 @@ def best_timing(decoder: ScheduleDecoder, name: str, decisions: Decisions) -> Pl
 
 # ---------------------------------------------------------------------------------------------------- baselines
 #
-# What anybody would try first: one device, an even split, HEFT and PEFT, timed under the problem's own constraints.
+# The baselines: one device, an even split, HEFT and PEFT, decoded under the problem's own constraints.
 
 MOST_EVEN: Final = 4_000
-"""Shards of an even split in all; where every device would have one of every phase and there are more, each phase takes fewer."""
+"""Shards of an even split in all; beyond, each phase is split over fewer devices."""
 
 
 def baselines(costs: Costs) -> tuple[PlacementCandidate, ...]:
@@ -487,7 +491,7 @@ def baselines(costs: Costs) -> tuple[PlacementCandidate, ...]:
 
 
 def at_home(costs: Costs) -> Iterator[PlacementCandidate]:
-    """Everything that may at home: in the order of the file, and each operand just before what first reads it."""
+    """Everything that may run at home: in the order of the file, and depth first (each operand just before its first reader)."""
     before = costs.decoder.before
     order = topological_order(before, by_index=True)
     if order is None or not all(costs.allowed):
@@ -498,7 +502,7 @@ def at_home(costs: Costs) -> Iterator[PlacementCandidate]:
 
 
 def _depth_first(before: Sequence[Collection[int]]) -> list[int]:
-    """A topological order in which nothing is done before it is needed next."""
+    """A depth-first topological order: each phase comes just before its first reader."""
     read = {q for earlier in before for q in earlier}
     pending = [(p, False) for p in reversed(range(len(before))) if p not in read]
     placed: dict[int, None] = {}
@@ -513,7 +517,7 @@ def _depth_first(before: Sequence[Collection[int]]) -> list[int]:
 
 
 def _best_single(costs: Costs, order: list[int]) -> PlacementCandidate:
-    """Everything that may on one device, the rest at home or where it must; the best over the classes of devices."""
+    """Everything that may on one device, other phases at home or where they must; the best over the classes of devices."""
     best: PlacementCandidate | None = None
     for members in costs.members:
         device = members[0]

@@ -1,7 +1,7 @@
-"""Annealing over modes and priorities from a good start: a fixed seed and a fixed number of moves.
+"""Simulated annealing over modes and activity lists from a good start, with a fixed seed and a fixed number of moves.
 
-A move gives one phase another mode, or moves one phase to another place in the order.  Only schedules that are feasible
-count, by their makespan or by what an `SearchObjective` says they are worth.
+A move gives one phase another mode, or another position in the order.  Feasible schedules are compared by their makespan or by
+the value of a `SearchObjective`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from .list_scheduling import Placement
 
 # ---------------------------------------------------------------------------------------------------- repartition moves
 #
-# Moves of annealing that change where phases are cut: rows go from one device to another, in one phase or in several at
-# once, and a phase takes the cut of a neighbour, so that nothing moves between them.
+# Moves of annealing that change where phases are cut: they shift rows from one device to another, in one phase or in several at
+# once, or give a phase the cut of a neighbour, so that nothing is transferred between them.
 
 MOST_DEVICES: Final = 64
 
@@ -29,7 +29,7 @@ RepartitionMove = Callable[[Random, Decisions], Decisions]
 
 
 def repartition_moves(costs: Costs, among: frozenset[int] | None = None) -> RepartitionMove | None:
-    """The moves of a problem (between devices `among` these); None where nothing can be cut in another way."""
+    """The repartition moves of a problem (between devices `among` these); None where no phase has another cut."""
     decoder = costs.decoder
     constraints, phases = decoder.constraints, decoder.problem.phases
     devices = [options if among is None else [d for d in options if d in among] for options in costs.allowed]
@@ -89,17 +89,17 @@ def repartition_moves(costs: Costs, among: frozenset[int] | None = None) -> Repa
 SEED: Final = 20261121
 Temperatures: TypeAlias = tuple[float, float]
 MODE_TEMPERATURES: Final[Temperatures] = (0.1, 0.002)
-"""The first and the last temperature, as parts of the makespan."""
+"""(first, last) temperature as fractions of the makespan, for moves of modes."""
 ROW_TEMPERATURES: Final[Temperatures] = (0.02, 0.0003)
-"""The same where rows are shifted from a start whose cuts are about right."""
+"""The same for moves of rows, from a start whose cuts are nearly right."""
 ROW_MOVE_SHARE: Final = 0.6
 INFEASIBLE_VALUE: Final = 1 << 128
-"""More than any schedule is worth."""
+"""More than the value of any schedule."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchObjective:
-    """What is made least in place of the makespan, of schedules that end by `deadline`; None: not allowed."""
+    """A function to minimise instead of the makespan, of schedules that end by `deadline`; its value None: not allowed."""
 
     value: Callable[[Schedule], int | None]
     deadline: int = FOREVER
@@ -116,10 +116,10 @@ def anneal(
     heat: Temperatures = MODE_TEMPERATURES,
     aim: SearchObjective | None = None,
 ) -> Schedule | None:
-    """The best schedule met in `moves` moves from `start`, or None if none is better; stops at `goal`.
+    """The best schedule met in `moves` moves from `start`, or None if none is better; stops when its value reaches `goal`.
 
-    `shift`: moves that change cuts, taken every other time.  A start that does not fit is worth less the fewer of its phases
-    fit."""
+    `shift`: repartition moves, taken for a part ROW_MOVE_SHARE of the moves.  Infeasible decisions are compared by how many
+    phases could be scheduled."""
     random = Random(seed)
     count = len(start.modes)
     open_phases = [p for p in range(count) if len(choices[p]) > 1]
@@ -160,7 +160,8 @@ def _temperatures(value: int, heat: Temperatures) -> tuple[float, float, float]:
 
 
 def _value(decoder: ScheduleDecoder, decisions: Decisions, limit: int, aim: SearchObjective | None) -> int:
-    """The makespan if it is within `limit`, or what the schedule is worth; for what does not fit, more the fewer phases fit."""
+    """The makespan if it is within `limit`, or the value of the objective; of infeasible decisions the larger the fewer phases
+    could be scheduled."""
     constraints = decoder.constraints
     if constraints.machines is not None and len({d for mode in decisions.modes for d, _ in mode}) > constraints.machines:
         return 2 * INFEASIBLE_VALUE
@@ -177,8 +178,8 @@ def _move(
     random: Random, state: Decisions, choices: Sequence[Sequence[Mode]], open_phases: Sequence[int],
     before: Sequence[frozenset[int]], after: Sequence[set[int]],
 ) -> Decisions:  # fmt: skip
-    """A neighbour: another mode of one phase, another place for one between those it depends on and those on it, or now and
-    then another way of queueing or sending."""
+    """A neighbour: another mode of one phase, another position for one between its predecessors and successors, or rarely another
+    insertion or transfer policy."""
     pick = random.random()
     if pick < 0.01:
         return replace(
@@ -208,11 +209,11 @@ def _move(
 #
 # Annealing over orders alone: each phase goes to the device where it ends first, as in HEFT.
 #
-# Much smaller than the space of `annealing`, and enough where devices are alike and transfers cheap.  Ends are those of HEFT's
-# placement, so contention and memory are not seen until the best order is laid out.
+# The space is much smaller than that of `anneal`, and sufficient where devices are alike and transfers cheap.  Ends are those of
+# HEFT's placement, so contention and memory are not considered until the best order is decoded.
 
 def anneal_order(costs: Costs, start: Sequence[int], moves: int, goal: int = 0, seed: int = SEED) -> Decisions | None:
-    """Decisions of the best order met in `moves` moves from `start`, a legal one; stops at `goal`."""
+    """Decisions of the best order met in `moves` moves from `start`, a topological order; stops at `goal`."""
     decoder = costs.decoder
     random = Random(seed)
     after: list[set[int]] = [set() for _ in decoder.before]
@@ -248,7 +249,7 @@ def anneal_order(costs: Costs, start: Sequence[int], moves: int, goal: int = 0, 
 
 
 def _order_value(costs: Costs, order: Sequence[int], limit: int) -> int:
-    """The end of the placement, or something past `limit`."""
+    """The makespan of the placement, or some number above `limit`."""
     placement = Placement(costs)
     tails = costs.decoder.tails
     latest = 0

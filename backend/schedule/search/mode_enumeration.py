@@ -1,7 +1,7 @@
-"""Which ways of cutting a phase are worth trying: each device alone, and subsets of the classes of devices, water-filled.
+"""The candidate modes of phases: each device alone, and subsets of the device classes, water-filled.
 
-A mode is dropped when another uses some of its devices only and is no slower.  For phases that cannot be cut, or in
-few ways, the list is complete (of equal devices as many as there are phases), so a search over it is one over everything.
+A mode is dominated by another that uses a subset of its devices and is no slower.  For phases that cannot be cut, or in few ways,
+the list is complete (with as many equal devices as there are phases), so that a search over it is exhaustive.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ class Modes:
 
 
 def water_filled(costs: Costs, phase: int, devices: Sequence[int]) -> Mode | None:
-    """The rows of `phase` over `devices` so that the last to finish computing is as early as can be; devices that help
-    nothing get none.  Rows follow the order of the devices."""
+    """The rows of `phase` over `devices` such that the last to finish computing is as early as possible (water-filling).
+
+    Devices that do not shorten it get no rows; rows follow the order of the devices."""
     decoder = costs.decoder
     rows = decoder.problem.phases[phase].rows
     kinds = sorted({decoder.kinds[d] for d in devices})
@@ -89,12 +90,12 @@ def enumerate_modes(
 
 
 def _cuts(devices: int, rows: int, widest: int) -> int:
-    """How many modes of at most `widest` shards there are in all."""
+    """The number of modes of at most `widest` shards."""
     return sum(perm(devices, k) * comb(rows - 1, k - 1) for k in range(1, min(devices, rows, widest) + 1))
 
 
 def _all_cuts(devices: Sequence[int], rows: int, widest: int) -> Iterator[Mode]:
-    """Every mode of at most `widest` shards, those of fewer first."""
+    """All modes of at most `widest` shards, fewest shards first."""
     for k in range(1, min(len(devices), rows, widest) + 1):
         for chosen in permutations(devices, k):
             for ends in combinations(range(1, rows), k - 1):
@@ -102,7 +103,7 @@ def _all_cuts(devices: Sequence[int], rows: int, widest: int) -> Iterator[Mode]:
 
 
 def _subsets(classes: list[list[int]]) -> list[list[int]]:
-    """Unions of whole classes, and of the first two, four, eight… of each, the largest first."""
+    """Unions of classes, and of the first two, four, eight… devices of each, the largest first."""
     result: list[list[int]] = []
     if len(classes) <= 4:
         for size in range(len(classes), 0, -1):
@@ -119,7 +120,7 @@ def _subsets(classes: list[list[int]]) -> list[list[int]]:
 
 
 def _undominated(durations: dict[Mode, int]) -> tuple[Mode, ...]:
-    """The fastest first; of two, one whose devices include the other's must be faster."""
+    """The undominated modes, fastest first: a mode whose devices include another's must be faster."""
     ordered = sorted(durations, key=lambda mode: (durations[mode], len(mode), mode))
     undominated: list[tuple[Mode, frozenset[int]]] = []
     singles = [mode for mode in ordered if len(mode) == 1]
@@ -140,15 +141,15 @@ def candidate_modes(costs: Costs, most_cuts: int = MOST_CUTS) -> Modes:
 
 # ---------------------------------------------------------------------------------------------------- common divisor of ticks
 #
-# A problem in larger ticks: what all its times are multiples of is divided out before it is planned.
+# A problem in larger ticks: the common divisor of all its times is divided out before it is planned.
 #
-# Every constraint says that one moment is some ticks after another, or that one interval ends before another begins.  If all
-# these ticks are multiples of g, rounding all moments of a plan down to multiples of g keeps every constraint, memory among them,
-# so the optimum is a multiple of g too: bounds may be rounded up, and the search has fewer moments to tell apart.  Only memory
-# that what takes no time holds for one tick (Note [Memory] of `problem`) is not a multiple.
+# Every constraint is a difference between two moments, or says that one interval ends before another begins.  If all durations
+# are multiples of g, rounding the moments of a plan down to multiples of g keeps every constraint, memory among them, so the
+# optimum is a multiple of g too: bounds may be rounded up, and the search has fewer moments.  The exception is memory that a step
+# without length holds for one tick (Note [Memory] of `problem`).
 
 def common_ticks(problem: Problem) -> int:
-    """What all times are multiples of; 1 where links, rows or memory decide about them."""
+    """The greatest common divisor of all times; 1 where times depend on links, rows or memory."""
     if problem.links or any(phase.rows for phase in problem.phases) or _holds_for_a_tick(problem):
         return 1
     divisor = 0
@@ -164,7 +165,7 @@ def common_ticks(problem: Problem) -> int:
 
 
 def _holds_for_a_tick(problem: Problem) -> bool:
-    """Does anything take no time where memory is limited?"""
+    """Does a step take no time where memory is limited?"""
     if not any(cap is not None for cap in directive_constraints(problem).memory_limits):
         return False
     at_once = len(problem.device_names()) > 1 and not all(edge.ticks for edge in problem.edges)
@@ -172,7 +173,7 @@ def _holds_for_a_tick(problem: Problem) -> bool:
 
 
 def in_larger_ticks(problem: Problem, size: int) -> Problem:
-    """The same in ticks of `size` ticks each, which divides all times."""
+    """The same problem in ticks of `size` ticks each; `size` divides all times."""
     return replace(
         problem,
         devices=tuple(replace(group, sync=group.sync // size) for group in problem.devices),
@@ -192,7 +193,7 @@ def in_larger_ticks(problem: Problem, size: int) -> Problem:
 
 
 def in_original_ticks(answer: Answer, size: int) -> Answer:
-    """An answer of the smaller problem for the original."""
+    """The answer to the original problem, from one in ticks of `size` ticks."""
     proof = BoundCertificate(answer.proof.method, answer.proof.lower_bound * size, answer.proof.detail)
     return replace(
         answer,

@@ -1,7 +1,7 @@
-"""The portfolio: one list of strategies, run from cheap to dear, for planning and for proving a bound.
+"""The portfolio: the list of strategies, run from cheap to expensive, for planning and for confirming a bound.
 
-Everything is counted in moves and solver steps, so the same problem gives the same answer.  The answer is never worse than a
-baseline, and says why no schedule is shorter, or how far the lower bound is away.
+Work is counted in moves and solver steps, so the same problem gives the same answer.  The answer is never worse than a baseline,
+and has a certificate that no schedule is shorter, or the gap to its lower bound.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 
 # ---------------------------------------------------------------------------------------------------- cures
 #
-# What would do instead: cures of a conflict, each of which was planned before it is offered.
+# Cures of a conflict: changes of the problem with which a plan exists; each is planned before it is offered.
 
 Planner: TypeAlias = Callable[[Problem], bool]
-"""Is a plan of the problem known?"""
+"""Is there a known plan of the problem?"""
 
 TRIES: Final = 6
 """Plans tried for one number."""
@@ -62,7 +62,7 @@ def with_cure(problem: Problem, conflict: Conflict, is_planned: Planner) -> Conf
 
 
 def _cures(problem: Problem, conflict: Conflict, is_planned: Planner) -> Iterator[str]:
-    """Memory that would do: of a limit that was set, of one device, of all; or one directive fewer."""
+    """Sufficient memory: of a limit that a directive sets, of one device, of all; or one directive fewer."""
     limits = [one for one in conflict.directives if isinstance(one, LimitMemory)]
     for limit in limits:
         size = _sufficient_memory(
@@ -94,7 +94,7 @@ def _cures(problem: Problem, conflict: Conflict, is_planned: Planner) -> Iterato
 
 
 def _ample_memory(problem: Problem) -> int:
-    """Bytes with which memory is no limit."""
+    """Bytes with which no device is short of memory."""
     sizes = [phase.out_bytes + phase.scratch for phase in problem.phases]
     sizes += [phase.combine.bytes * max(1, phase.rows) for phase in problem.phases if phase.combine is not None]
     sizes += [edge.bytes or 0 for edge in problem.edges]
@@ -103,7 +103,7 @@ def _ample_memory(problem: Problem) -> int:
 
 
 def _sufficient_memory(low: int, high: int, problem_of: Callable[[int], Problem], is_planned: Planner) -> int | None:
-    """A number of bytes above `low` with which there is a plan, as it is written: the least that may do, if it does."""
+    """A number of bytes above `low` with which a plan exists, rounded as messages print it; None if none is found."""
     high = limit_bytes(max(low + 1, high))
     if memory_conflict(problem_of(high)) is not None:
         return None
@@ -136,7 +136,7 @@ def _replaced(problem: Problem, old: Directive, new: Directive | None) -> Proble
 
 # ---------------------------------------------------------------------------------------------------- exact strategy
 #
-# The strategy that asks the solver, of the candidate modes exactly.
+# The strategy that searches the candidate modes exactly, by the solver.
 
 MOST_STEPS: Final = 1 << 50
 """Of a budget without a limit."""
@@ -147,7 +147,7 @@ MOST_LINKED: Final = 32
 MOST_REFUTED: Final = 40
 """Phases up to which the exact search is asked to refute a bound again."""
 MAX_GAP_DIVISOR: Final = 16
-"""Where candidate modes are not all there are, the solver is asked if the gap is at most one part in so many."""
+"""Where candidate modes are incomplete, the solver is asked only if the gap is at most 1/MAX_GAP_DIVISOR."""
 
 
 def _steps(budget: Budget) -> SolverSteps:
@@ -180,7 +180,7 @@ def _solvable(context: SearchContext) -> bool:
 
 
 def _prove(context: SearchContext) -> None:
-    """Its bound is one of the problem only if the modes are all there are."""
+    """Run the exact search; its bound holds for the problem only if the candidate modes are complete."""
     from ..exact.makespan_bisection import refine
 
     incumbent, decoder, modes = context.incumbent, context.decoder, context.modes
@@ -198,7 +198,7 @@ def _prove(context: SearchContext) -> None:
     if modes.complete and outcome.lower_bound > incumbent.bound:
         incumbent.raise_bound(outcome.lower_bound, "z3")
     elif not modes.complete and not incumbent.is_closed:
-        # what holds of the cuts that were tried, though not of all: told beside the bound, never as one
+        # it holds for the candidate modes only: reported beside the bound, never as one
         incumbent.detail = {**(incumbent.detail or {}), "candidates": outcome.lower_bound}
 
 
@@ -229,7 +229,7 @@ STRATEGIES: Final[tuple[Strategy, ...]] = (
 
 
 CURE: Final = Budget(100, 0, without=frozenset(("lp-relaxation", "fewer-devices", "slivers", "annealing")))
-"""For trying whether what a message offers would do."""
+"""The budget for testing cures."""
 
 
 def strategy_names() -> tuple[str, ...]:
@@ -239,7 +239,7 @@ def strategy_names() -> tuple[str, ...]:
 def plan_problem(problem: Problem, budget: Budget = DEFAULT) -> Answer:
     """The best schedule for the latency of `problem`, with its lower bound: of whole shards, or in chunks if that is shorter.
 
-    That there is none is said of all that the problem allows: whole shards alone refute nothing where there may be chunks."""
+    IMPOSSIBLE ranges over all schedules that the problem allows: where chunks are allowed, whole shards alone refute nothing."""
     return explained(problem, _plan_within(problem, budget))
 
 
@@ -262,7 +262,7 @@ def _plan_within(problem: Problem, budget: Budget) -> Answer:
 
 
 def _deadline_conflict(problem: Problem) -> Conflict | None:
-    """A deadline below what every schedule takes: nothing is searched then."""
+    """The conflict of a deadline below the lower bound; then nothing is searched."""
     try:
         from ..exact.infeasibility import limit_conflict
     except ImportError:
@@ -271,7 +271,7 @@ def _deadline_conflict(problem: Problem) -> Conflict | None:
 
 
 def _with_conflict(problem: Problem, answer: Answer) -> Answer:
-    """An answer without a schedule, with the reason why there is none if one is known that holds with chunks."""
+    """An answer without a schedule, with its conflict if one is known that holds with chunks."""
     conflict = _conflict(problem)
     if conflict is None:
         return replace(answer, status=Status.ABORTED, conflict=None)
@@ -288,8 +288,8 @@ def _plan_whole(problem: Problem, budget: Budget, *, refuting: bool = True) -> A
 
 
 def bound_is_confirmed(problem: Problem, bound: int, steps: SolverSteps) -> bool:
-    """Whether some strategy shows from the problem alone that no schedule, of whole shards or with chunks as the problem says, is
-    shorter than `bound` ticks."""
+    """Does some strategy show, from the problem alone, that no schedule with at most the problem's chunks is shorter than `bound`
+    ticks?"""
     if bound <= 0:
         return True
     size = common_ticks(problem)
@@ -309,20 +309,21 @@ def bound_is_confirmed(problem: Problem, bound: int, steps: SolverSteps) -> bool
 
 
 def _context(problem: Problem, budget: Budget) -> SearchContext | None:
-    """None where no order or no device is possible at all."""
+    """The context of a search; None where no order or no device is possible."""
     decoder = ScheduleDecoder(problem)
     costs = Costs(decoder)
     if not decoder.constraints.is_consistent or topological_order(decoder.before) is None or not all(costs.allowed):
         return None
     context = SearchContext(problem, budget, decoder, costs, solve_subproblem=plan_problem)
     if context.has_distributed_phases:
-        context.budget = replace(budget, steps=0)  # the solver knows of no such phases
+        context.budget = replace(budget, steps=0)  # the solver has no distributed phases
     return context
 
 
 def _plan(problem: Problem, budget: Budget, known: Schedule | None = None, *, refuting: bool = True) -> Answer:
-    """All strategies, or where chunks are allowed those that know of them; `known`: a schedule to begin with; `refuting`: look
-    for the reason where no schedule is found."""
+    """Run all strategies, or where chunks are allowed those that support them.
+
+    `known`: a schedule to begin with; `refuting`: search for a conflict where no schedule is found."""
     in_chunks, context = problem.chunks > 1, _context(problem, budget)
     if context is None:
         return _without_schedule(problem, Incumbent(), (), None, refuting=refuting)
@@ -349,7 +350,7 @@ def _plan(problem: Problem, budget: Budget, known: Schedule | None = None, *, re
 
 
 def _answer(incumbent: Incumbent, table: tuple[Baseline, ...]) -> Answer:
-    """The best schedule with its bound, which no strategy left above it."""
+    """The answer of an incumbent with a schedule: OPTIMAL if its bound is reached, else GAP."""
     assert incumbent.schedule is not None
     ticks = incumbent.schedule.makespan
     bound = min(incumbent.bound, ticks)
@@ -362,7 +363,7 @@ def _answer(incumbent: Incumbent, table: tuple[Baseline, ...]) -> Answer:
 def _without_schedule(
     problem: Problem, incumbent: Incumbent, table: tuple[Baseline, ...], conflict: Conflict | None, *, refuting: bool
 ) -> Answer:  # fmt: skip
-    """No schedule: impossible with the reason, or given up."""
+    """The answer without a schedule: IMPOSSIBLE with a conflict, or ABORTED."""
     if conflict is None and refuting:
         conflict = _conflict(problem)
     status = Status.IMPOSSIBLE if conflict is not None else Status.ABORTED
@@ -379,7 +380,7 @@ def _conflict(problem: Problem) -> Conflict | None:
 
 
 def explained(problem: Problem, answer: Answer) -> Answer:
-    """An answer whose conflict has a cure that was tried."""
+    """The answer, whose conflict is given a cure if one is found."""
     if answer.conflict is None:
         return answer
 

@@ -1,7 +1,7 @@
 """Strategies that offer schedules and no bound (primal heuristics): baselines, list scheduling, uniform modes, chains, and
 local search from the best of them.
 
-The numbers of moves follow from the number of shards, so that layouts of many shards cost no more in all than those of few.
+The number of moves falls with the number of shards, so that the total cost of decoding is about the same for all problems.
 """
 
 from __future__ import annotations
@@ -43,22 +43,22 @@ from .strategy import MOST_DEVICES, MOST_EXACT, SearchContext, Strategy
 
 PRICES: Final = (100, 10, 1)
 ROLLS: Final = ((20, 2), (30, 1), (40, 0), (60, 0), (100, 0))
-"""Along the clock: the devices that a phase may have, of a hundred, and the patience in quarters of a phase."""
+"""Runs of event-driven list scheduling: (percent of the devices that a phase may have, patience in quarters of a phase)."""
 MOST_ROLLED: Final = 3
 WIDTHS: Final = (1, 256)
 MOST_UNIFORM: Final = 4000
 """Phases times devices up to which the same devices are tried for all phases of a large graph."""
 MOST_WORK: Final = 320_000
-"""Shards placed in annealing of a large graph, in all."""
+"""Shards scheduled in annealing of a large graph, in all."""
 FEW_PHASES: Final = 8
 LEAST_MOVES: Final = 10
-"""Fewer are not worth the time."""
+"""Fewer moves are not worth the time."""
 MOST_SHIFTED: Final = 64
-"""Phases up to which rows are shifted: of more, single shifts change too little for what a layout costs."""
+"""Phases up to which rows are shifted: with more, a single shift gains too little for the cost of decoding."""
 FULL_MOVES_PHASES: Final = 16
-"""Phases up to which the budget's moves are all taken; of more phases, so many fewer."""
+"""Phases up to which all moves of the budget are taken; with more, proportionally fewer."""
 CUT_RUNS: Final = (3, 3, 2)
-"""Eighths of the moves for each run of annealing that shifts rows; the first is run twice."""
+"""The moves of each run of annealing that shifts rows, in eighths of the budget; the first is run twice."""
 
 # ------------------------------------------------------------------------------------- constructions
 
@@ -104,7 +104,7 @@ LIST_SCHEDULING: Final = Strategy(
 
 
 def _rolling(context: SearchContext) -> None:
-    """The best few of several ways to go along the clock, by their estimates."""
+    """The best few runs of event-driven list scheduling, by their estimated makespans."""
     costs, bounds, decoder = context.costs, context.bounds, context.decoder
     mean = sum(min(bounds.ticks_on(p, c) for c in costs.allowed_classes[p]) for p in bounds.order) // len(bounds.order)
     estimated: list[tuple[int, int, Decisions]] = []
@@ -164,7 +164,7 @@ CHAINS: Final = Strategy(
 
 
 def _moves(context: SearchContext, start: Decisions) -> int:
-    """Moves of annealing from a start, in all its runs."""
+    """The moves of annealing from a start, over all its runs."""
     budget, count = context.budget, len(context.problem.phases)
     if context.is_large:
         return min(budget.moves, MOST_WORK // decoding_work(context.decoder, start))
@@ -175,7 +175,7 @@ def _moves(context: SearchContext, start: Decisions) -> int:
 
 
 def decoding_work(decoder: ScheduleDecoder, decisions: Decisions) -> int:
-    """What one layout costs, in shards; beyond a few devices what goes over links counts too."""
+    """The cost of decoding once, in shards; with more than a few devices transfers count too."""
     shards = sum(map(len, decisions.modes))
     if len(decoder.kinds) <= FEW_PHASES:
         return shards
@@ -209,7 +209,7 @@ ACTIVITY_LISTS: Final = Strategy(
 
 
 def _row_shifts(context: SearchContext) -> None:
-    """From the cuts of the LP relaxation, then from the best that is known, which is left less and less."""
+    """Anneal cuts from those of the LP relaxation, then from the incumbent at falling temperatures."""
     decoder, incumbent, guided = context.decoder, context.incumbent, context.lp_rounded
     shift, choices = _shift(context), _choices(context)
     if shift is None or incumbent.schedule is None:
@@ -227,7 +227,7 @@ def _row_shifts(context: SearchContext) -> None:
 
 
 def _shift(context: SearchContext) -> RepartitionMove | None:
-    """Of many devices, between those that the best schedule uses and one of each class."""
+    """The repartition moves; with many devices only between those that the best schedule uses and one of each class."""
     if context.few_devices:
         return repartition_moves(context.costs)
     used = set() if context.incumbent.schedule is None else {int(shard.device) for shard in context.incumbent.schedule.shards}
@@ -235,7 +235,7 @@ def _shift(context: SearchContext) -> RepartitionMove | None:
 
 
 def _choices(context: SearchContext) -> Sequence[Sequence[Mode]]:
-    """Candidate modes; of many devices those that some candidate used, the best one's and narrow ones."""
+    """Candidate modes; with many devices those of earlier candidates, of the best schedule, and narrow ones."""
     if context.few_devices:
         return context.modes.choices
     known = [one.decisions.modes for one in context.ranked()]
@@ -257,7 +257,7 @@ ROW_SHIFTS: Final = Strategy(
 
 
 def _annealing(context: SearchContext) -> None:
-    """Four runs: from the best two starts, with transfers sent late and early."""
+    """Four runs of annealing: from the best two starts, with late and early transfers."""
     decoder, incumbent = context.decoder, context.incumbent
     ranked = context.ranked()
     if context.is_large:
@@ -288,11 +288,11 @@ ANNEALING: Final = Strategy(
 
 # ---------------------------------------------------------------------------------------------------- merging of syncs
 #
-# Fewer waits for later starts: a step waits at once for what a later step of its queue will wait for anyway.
+# Trading later starts for fewer waits: a step waits at once for what a later step of its queue will wait for anyway.
 #
-# `fewer_syncs` takes two waits of one queue for one device, has the first step's phase start no earlier than both fences have
-# passed, lays the same decisions out again, and keeps the schedule if a wait is saved.  The best such delay by makespan is
-# repeated while one is found.  Decisions are laid out by `timing`, so that memory, orders and copies hold as everywhere.
+# `fewer_syncs` takes two waits of one queue for one device, delays the phase of the first until both fences have passed, decodes
+# the decisions again, and keeps the schedule if a wait is saved.  It repeats with the best such delay by makespan while one
+# exists.  Decoding ensures that memory, orders and copies hold.
 
 MOST_MERGING_WORK: Final = 200_000
 """Steps × waits above which nothing is tried."""
@@ -328,7 +328,7 @@ def _with_ready(problem: Problem, phase: PhaseIndex, tick: int) -> Problem:
 
 
 def _delays(problem: Problem, schedule: Schedule, sync: Synchronisation) -> Iterator[tuple[PhaseIndex, int]]:
-    """A phase that waits, and the tick at which the queue's next fence of the same device has passed."""
+    """Candidate delays: a phase that waits, and the tick at which the queue's next fence of the same device has passed."""
     arrival = [group.sync for group in problem.devices for _ in range(group.count)]
     last: dict[tuple[int, int], ScheduledStep] = {}
     for wait in sync.waits:

@@ -1,9 +1,9 @@
-"""The interface of strategies, the budget and context that they work with, and the incumbent.
+"""The interface of strategies, their budget and context, and the incumbent.
 
-Note [Strategies].  A strategy offers schedules (upper bounds) and raises the lower bound of a `Context`; the planner folds over
-a list of them from cheap to dear and stops when the bounds meet.  `refutes` shows by the same means, from the problem alone,
-that no schedule is shorter than a bound; `--prove` folds over these.  Nothing but `Context` goes from one strategy to the next,
-so each may be left out (`Budget.without`): the answer is then weaker, never wrong.  One that raises is noted and left out.
+Note [Strategies].  A strategy offers schedules (upper bounds) and raises the lower bound of a `SearchContext`; the portfolio runs
+them from cheap to expensive and stops when the bounds meet.  `refutes` shows by the same means, from the problem alone, that no
+schedule is shorter than a bound, for `--prove`.  Strategies share only the context, so each may be omitted (`Budget.without`):
+the answer is then weaker, never wrong.  A strategy that raises is noted and omitted.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 # ---------------------------------------------------------------------------------------------------- budget
 #
-# How much work a planner may do: counts, not seconds, so that the same problem gives the same plan on any machine.
+# The work that a planner may do, in counts instead of seconds, so that the same problem gives the same plan on any machine.
 
 DEFAULT_SECONDS: Final = 5
-"""What the default budget's counts stand for."""
+"""Seconds that the default budget takes on a usual machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +63,17 @@ PROVE: Final = Budget(20_000, None)
 
 # ---------------------------------------------------------------------------------------------------- incumbent
 #
-# What a planner knows so far: the best schedule, the best bound, and why; and what failed on the way.
+# The best schedule and the best bound so far, the reason of the bound, and the failures on the way.
 #
-# Note [Stages].  A planner is a list of stages, each of which may improve the schedule or raise the bound.  None of them may lose
-# what others found: a stage that raises, or whose schedule the verifier refuses, is left out (`Incumbent.stage`) and noted,
-# and the best verified schedule before it stands.  A bound above a verified schedule is wrong whoever derived it: it is
-# withdrawn, and the answer is called a gap.  With RHO_STAGES=strict, as in tests, a failure is raised, so that none stays unseen.
+# Note [Stages].  A planner is a list of stages, each of which may improve the schedule or raise the bound, and none may lose what
+# others have reached: a stage that raises, or whose schedule the verifier rejects, is omitted (`Incumbent.stage`) and noted, and
+# the best verified schedule before it stands.  A bound above a verified schedule is wrong: it is withdrawn, and the answer is a
+# gap.  With RHO_STAGES=strict, as in tests, a failure is raised.
 
 Listener: TypeAlias = "Callable[[Incumbent], None]"
 
 LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
-"""Who is told of every better schedule and every higher bound (a progress line); set in the thread that plans."""
+"""A callback run after each better schedule and each higher bound (a progress line); set in the thread that plans."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +93,13 @@ class StageFailed(AssertionError):
 
 
 def first_violation(problem: Problem, schedule: Schedule) -> str | None:
-    """The first thing that the verifier has against a schedule."""
+    """The first violation that the verifier reports for a schedule, as text; None if it is valid."""
     return next((f"{one.code.name}: {one.message}" for one in verify_schedule(problem, schedule)), None)
 
 
 @contextmanager
 def tolerate_failures(stage: str, failures: list[StrategyFailure]) -> Iterator[None]:
-    """Go on after the block whatever it raises, but for what Rho tells its users.  See Note [Stages]."""
+    """Note an exception of the block and continue, unless it is an error for users.  See Note [Stages]."""
     try:
         yield
     except (RhoError, StageFailed):
@@ -109,7 +109,7 @@ def tolerate_failures(stage: str, failures: list[StrategyFailure]) -> Iterator[N
 
 
 def note_failure(failure: StrategyFailure, failures: list[StrategyFailure]) -> None:
-    """Go on without a stage."""
+    """Note that a stage is omitted; raises StageFailed in strict mode."""
     if os.environ.get("RHO_STAGES") == "strict":
         raise StageFailed(str(failure)) from failure.error
     failures.append(failure)
@@ -129,7 +129,7 @@ class Incumbent:
 
     @contextmanager
     def stage(self, name: str, problem: Problem) -> Iterator[None]:
-        """The block is a stage.  See Note [Stages]."""
+        """Run the block as a stage.  See Note [Stages]."""
         schedule, bound = self.schedule, (self.bound, self.method, self.detail)
         with tolerate_failures(name, self.failures):
             yield
@@ -168,16 +168,16 @@ class Incumbent:
 # ---------------------------------------------------------------------------------------------------- strategy
 
 MOST_EXACT = 24
-"""Phases of a graph that the exact search is asked about as a whole."""
+"""Phases up to which the exact search takes the problem as a whole."""
 MOST_DEVICES = 64
-"""Devices up to which every one of them is looked at by the search."""
+"""Devices up to which the search considers each of them."""
 
 
 @dataclass(slots=True)
 class SearchContext:
-    """A problem under way.  `baselines`: the baselines; `candidates`: decisions worth starting a search from, those without a
-    schedule among them; `lp_rounded`: the one whose cuts are those of the LP relaxation; `solve_subproblem`: plans another
-    problem, by all strategies."""
+    """The state that strategies share.  `candidates`: decisions to start searches from, infeasible ones among them;
+    `lp_rounded`: the candidate whose cuts are those of the LP relaxation; `solve_subproblem`: plans another problem by all
+    strategies."""
 
     problem: Problem
     budget: Budget
@@ -194,7 +194,7 @@ class SearchContext:
 
     @property
     def bounds(self) -> BoundSet:
-        """Bounds of the problem, made when first asked for; from then on layouts stop early by them."""
+        """Bounds of the problem, computed on first use; from then on decoding stops early by them."""
         if self._bounds is None:
             self._bounds = BoundSet(self.costs)
             self.decoder.tails = [min(tails.values()) for tails in self._bounds.tails]
@@ -217,16 +217,16 @@ class SearchContext:
 
     @property
     def has_distributed_phases(self) -> bool:
-        """Bounds over cuts and the solver know nothing of phases that devices run together."""
+        """Does the problem have distributed phases?  Bounds over cuts and the solver do not support them."""
         return any(task.distributed is not None for task in self.problem.phases)
 
     def consider(self, candidate: PlacementCandidate) -> None:
-        """One more start of a search."""
+        """Add a start of searches, and offer its schedule to the incumbent."""
         self.candidates.append(candidate)
         self.incumbent.offer(candidate.schedule)
 
     def ranked(self) -> list[PlacementCandidate]:
-        """Starts, the shortest first and those that do not fit last."""
+        """The starts, the shortest first and infeasible ones last."""
         return sorted(self.candidates, key=lambda one: FOREVER if one.ticks is None else one.ticks)
 
 
@@ -236,10 +236,10 @@ def always(_: SearchContext) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """See Note [Strategies].  `applies` is cheap; `always_runs`: it runs though the bounds have met (all answers name the
-    baselines, and a certificate is a better reason than a bound).  `refutes(context, bound, steps)`: no schedule is shorter
-    than `bound`. `supports_chunks`: it knows of chunks, so that its bounds hold of schedules that have them; all others' are of
-    whole shards."""
+    """See Note [Strategies].  `applies`: a cheap test; `always_runs`: also when the bounds have met (all answers name the
+    baselines, and a certificate is a better reason than a bound).  `refutes(context, bound, steps)`: it shows that no schedule is
+    shorter than `bound`.  `supports_chunks`: its bounds hold for schedules with chunks too, those of others only for whole
+    shards."""
 
     name: str
     doc: str

@@ -115,7 +115,7 @@ def first_gap(busy: list[tuple[int, int]], earliest: int, duration: int) -> int:
 class ResourceCalendars:
     """Busy intervals of devices and channels and memory in use, of one partial schedule."""
 
-    __slots__ = ("_channels", "_free", "_insert", "_levels", "_index", "_queues")
+    __slots__ = ("_channels", "_free", "_index", "_insert", "_levels", "_queues")
 
     def __init__(self, problem_index: ProblemIndex, decisions: Decisions) -> None:
         self._index = problem_index

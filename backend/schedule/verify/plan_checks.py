@@ -1,14 +1,17 @@
-"""The front end of plans: what a plan must satisfy before anything of it runs.
+"""Verifies the plan of a program before it runs.
 
-Shared with what makes plans: the boxes of phases, sizes and scratch, who runs a loop together (`facts`), chains of rows (`units`)
-and turns of loops (`graph.turns`); an error there may be made here again.  The graph is the one that runs.  The codes are:
+It shares with the planners the boxes of phases, sizes, scratch memory and shared loops (`program_facts`), chains of rows, and the
+iterations of loops (`graph.iteration_graph`); an error there may be repeated here.  The graph is the one that runs.  The rules:
 
-  V1 every phase runs exactly once, on a device of the plan, in a step of its kind; V2 queues and fences have no cycle;
-  V3 boxes tile their phase; V4 every step finds its operands on its device, made or brought there before, with fences that
-  say so; V5 no device holds more than its memory, nor than the plan says; V6 transfers follow links of the plan, and their
-  bytes are those of their box; V7 every wait is needed; V8 what prints does so at home, and what saves
-  there or in a store, in the order of the program;
-  V9 ticks add up, and no queue goes on before what it waits for.
+* V1 every phase runs exactly once, on a device of the plan, in a step of its kind;
+* V2 queues and fences have no cycle;
+* V3 the boxes of a phase tile it;
+* V4 the operands of every step are on its device, produced or brought there before, and fences guarantee it;
+* V5 no device holds more than its memory, nor more than the plan states;
+* V6 transfers use links of the plan, and their bytes are those of their box;
+* V7 every wait is needed;
+* V8 printing happens at home, and saving at home or in a store, in the order of the program;
+* V9 ticks add up, and no queue continues before what it waits for.
 """
 
 from __future__ import annotations
@@ -82,7 +85,7 @@ from .judge import (
 
 # ---------------------------------------------------------------------------------------------------- coverage
 #
-# V1, V3 and V8 of a plan, or of an iteration in it: every phase once, in a step of its kind, in boxes that tile it.
+# V1, V3 and V8 of a plan, or of an iteration in it: every phase runs once, in a step of its kind, in boxes that tile it.
 
 PhaseStep = RunStep | LoopStep | JoinStep | BranchStep | CellsStep
 
@@ -90,7 +93,7 @@ PhaseStep = RunStep | LoopStep | JoinStep | BranchStep | CellsStep
 def check_phase_coverage(
     plan: ExecutionPlan, main: SubPlan, bound: BoundGraph, shared: Mapping[PhaseId, SharedLoop]
 ) -> list[Violation]:
-    """What is wrong; nothing else can be asked of it then."""
+    """Violations of V1, V3 and V8; if there are any, the plan is not checked further."""
     graph, devices = bound.graph, {device.id for device in plan.devices}
     phases = {phase.id: phase for phase in graph.phases}
     runs: dict[PhaseId, list[PhaseStep | RowsStep]] = defaultdict(list)
@@ -190,7 +193,7 @@ def _is_cut_in_sums(phase: Phase, boxes: Sequence[tuple[tuple[int, int], ...]]) 
 
 
 def _check_shared_loop(plan: ExecutionPlan, loop: SharedLoop) -> Iterator[Violation]:
-    """Who takes part in a loop, with which rows, and when."""
+    """The queues that take part in a distributed loop: their rows, and their ticks."""
     step, parts, queues, iteration = loop.step, loop.parts, plan.main.queues, loop.iteration
     name = f"loop #{step.phase}"
     plans = [step.body, *(() if step.leave is None else (step.leave,))]
@@ -222,16 +225,16 @@ def _check_shared_loop(plan: ExecutionPlan, loop: SharedLoop) -> Iterator[Violat
 #
 # A plan of a program as an execution: values on devices, boxes of their axes, frees as they are stated.
 #
-# A loop that queues run together is unrolled: two turns, of which the second begins with what the first has left where it has
-# left it (one, where the loop has no second), and what follows the last; all its queues meet before and after each.  Values of a
-# turn are values of their own.  In the execution of the whole plan a turn has no memory and keeps nothing from others: it has an
-# execution of its own for that.
+# A distributed loop is unrolled: its first two iterations, of which the second reads the states where the first left them (one,
+# if the loop has no second), and its epilogue; all its queues meet at a barrier before and after each.  Values of an iteration
+# are distinct values.  In the execution of the whole plan an iteration takes no memory and no devices: it is judged for these in
+# an execution of its own.
 
 ComputeStep = RunStep | LoopStep | BranchStep | CellsStep
 ITERATIONS = ("an iteration of", "the next iteration of")
-"""Those of a loop that the execution has, in words."""
+"""The unrolled iterations, as messages call them."""
 UNKNOWN: Box = ((0, 1),)
-"""All of a value whose sizes are known only when it is made."""
+"""The box of a value with run-time sizes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,14 +259,14 @@ class CheckedScope:
         return CheckedScope(bound, counts, phases=phases, producers=makers, **more)  # type: ignore[arg-type]
 
     def name(self, value: ValueId) -> Hashable:
-        """What the value is called in the execution."""
+        """The name of a value in the execution."""
         if self.iteration is None or (value not in self.producers and value not in self.previous_values):
             return value
         loop, number = self.iteration
         return (loop, number if value in self.producers else number - 1, value)
 
     def read(self, phase: Phase, index: int, value: ValueId) -> Hashable:
-        """The value that a phase reads: an entry of an iteration reads a state that the iteration before has left."""
+        """The name of the value that a phase reads: an entry of an iteration reads the state that the one before has left."""
         if self.iteration is not None and self.previous_values and phase in self.bound.graph.phases[: len(self.previous_values)]:
             loop, number = self.iteration
             return (loop, number - 1, self.previous_values[self.bound.graph.phases.index(phase)])
@@ -331,7 +334,7 @@ class PlanTranslation:
         return self.execution.add(which, Task(what, start, end, by, dict.fromkeys(lanes, start), end))
 
     def step(self, which: int, what: str, step: ComputeStep | CombineStep | TransferStep, scope: CheckedScope) -> Task:
-        """A task in the ticks of a step; what runs keeps its device to itself."""
+        """The task of a step; one that computes occupies its device exclusively."""
         start, end = step.start, step.arrive if isinstance(step, TransferStep) else step.end
         lanes = (self.execution.names[which],) if scope.counts_resources and not isinstance(step, TransferStep) else ()
         by = None if isinstance(step, CombineStep) else scope.tick_offset + start
@@ -366,7 +369,7 @@ class PlanTranslation:
         return task
 
     def results(self, device: DeviceId, task: Task, phase: Phase, boxes: Sequence[Box], scope: CheckedScope) -> None:
-        """The results of a phase take memory together: it is the first one's."""
+        """Add the results of a phase, whose memory is counted as one piece, the first result's."""
         values = traverse.results(phase)
         total = sum(self.bytes(value, box, scope) for value, box in zip(values, boxes, strict=True))
         for index, (value, box) in enumerate(zip(values, boxes, strict=True)):
@@ -374,7 +377,8 @@ class PlanTranslation:
             self.execution.add_piece((device, scope.name(value)), ResidentPiece(box, task.start, task.end, task.end, size), task)
 
     def rows(self, which: int, device: DeviceId, step: RowsStep, scope: CheckedScope, now: int) -> Task:
-        """A chain needs what its members read and do not make, and makes some of their results."""
+        """The task of a chain along rows: it reads the operands that its members do not produce, and makes the chain's
+        results."""
         named = ", ".join(f"#{one}" for one in step.phases)
         task = self.add(which, f"the chain of phases {named}", now, now, None)
         if (wrong := _chain_fault(step, scope.bound)) is not None:
@@ -442,10 +446,10 @@ class PlanTranslation:
             self.add_fault(Rule.V4, f"{scope.prefix}a value of around the loop is freed on {where} before the loop has ended")
         return task
 
-    # ------------------------------------------------------------------------------ turns
+    # ------------------------------------------------------------------------------ distributed loops
 
     def loop_part(self, which: int, device: DeviceId, kind: QueueKind, step: LoopStep | JoinStep, scope: CheckedScope) -> None:
-        """A queue's part of a loop: its steps of two turns and of what follows, and then its part of the results is there."""
+        """Add a queue's part of a distributed loop: its steps of the unrolled iterations and the epilogue, and its results."""
         loop = self.shared[step.phase]
         iteration, body, leave = loop.iteration, loop.step.body, loop.step.leave
         begins, lasts = step.start + loop.step.making, iteration_ticks(body)
@@ -474,7 +478,7 @@ class PlanTranslation:
         self.loop_results(device, task, loop, step.rows, scope)
 
     def loop_results(self, device: DeviceId, task: Task, loop: SharedLoop, rows: tuple[int, int], scope: CheckedScope) -> None:
-        """What a device has of the loop's results is what it has of the last states, or home all of them."""
+        """Add the parts of the loop's results on a device: its part of the last states, or at home all of them."""
         id, results = loop.step.phase, loop.iteration.loop.results
         plans = [one for one in (loop.step.body, loop.step.leave) if one is not None]
         boxes = loop.boxes(rows)
@@ -497,7 +501,7 @@ class PlanTranslation:
             self.execution.add_piece((device, value), piece, task)
 
     def add_barrier(self, which: int, loop: PhaseId, number: int) -> None:
-        """All queues of the loop wait for each other."""
+        """A barrier at which all queues of the loop wait for each other."""
         fence, position = ("meet", loop, number), len(self.execution.queues[which])
         self.execution.fences[fence].append((which, position - 1))
         self.execution.waits[which, position].append(fence)
@@ -521,7 +525,7 @@ class PlanTranslation:
         return self.numbers.bytes(types[value], None if shape_of(value, types) is None else box)
 
     def scratch(self, step: ComputeStep, phase: Phase, box: Box | None, scope: CheckedScope) -> int:
-        """Of a box in proportion."""
+        """Scratch bytes of a step, of a box in proportion."""
         scratch = step_scratch_bytes(step, phase, scope.bound.graph.types, self.numbers)
         space = None if box is None else space_of(phase, scope.bound.graph.types)
         if box is not None and space is not None:
@@ -570,7 +574,7 @@ def _is_within(box: Box, shape: Sequence[int]) -> bool:
 
 
 def _inner_values(phase: Phase) -> Iterator[tuple[ValueId, ...]]:
-    """The values that the sub-graphs of a phase make."""
+    """The values that the sub-graphs of a phase define."""
     pending = list(traverse.subgraphs(phase))
     while pending:
         graph = pending.pop()
@@ -581,7 +585,7 @@ def _inner_values(phase: Phase) -> Iterator[tuple[ValueId, ...]]:
 
 
 def _chain_fault(step: RowsStep, bound: BoundGraph) -> str | None:
-    """What is wrong with a step that claims to run a chain of the main block."""
+    """What is wrong with a step that runs a chain of the main block; None if nothing is."""
     for unit in units_of(bound.graph.phases, bound.graph, bound.graph.roots):
         if not isinstance(unit, RowsUnit | GroupUnit) or unit.ids != step.phases:
             continue
@@ -602,7 +606,7 @@ __all__ = ["check_plan", "memory_in_use", "needless_waits"]
 
 
 def check_plan(plan: ExecutionPlan, bound: BoundGraph) -> tuple[Violation, ...]:
-    """What is wrong with a plan of several devices; empty: nothing."""
+    """All violations of a plan of several devices; empty if it may run."""
     bound = replace(bound, graph=hoist_arms(bound.graph, plan.speculated))
     shared = shared_loops(plan, bound)
     violations = check_phase_coverage(plan, plan.main, bound, shared)
@@ -624,7 +628,7 @@ def check_plan(plan: ExecutionPlan, bound: BoundGraph) -> tuple[Violation, ...]:
 
 
 def needless_waits(plan: ExecutionPlan, bound: BoundGraph) -> tuple[Violation, ...]:
-    """V7: waits that tell what is known without them; not asked of large plans."""
+    """V7: waits that are implied by the others; not checked for large plans."""
     bound = replace(bound, graph=hoist_arms(bound.graph, plan.speculated))
     execution = PlanTranslation(plan, plan.main, bound, shared_loops(plan, bound)).execution
     if sum(map(len, execution.queues)) * len(execution.waits) > MOST_WORK:
@@ -637,7 +641,7 @@ MOST_WORK = 1_000_000
 
 
 def memory_in_use(plan: ExecutionPlan, bound: BoundGraph) -> Mapping[DeviceId, int]:
-    """The most bytes on each device by the plan's ticks, scratch included, each buffer rounded up."""
+    """The most bytes in use on each device by the plan's ticks, scratch included, each buffer rounded up to the alignment."""
     peak_of = peaks(PlanTranslation(plan, plan.main, bound, shared_loops(plan, bound)).execution)
     return {device.id: peak_of.get(device.id, (0, 0))[0] for device in plan.devices}
 

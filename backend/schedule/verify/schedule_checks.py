@@ -1,12 +1,11 @@
-"""The front end of schedules: V1 to V10 of scheduling.md, over a problem and an answer.
+"""Verifies the answer to a scheduling problem: the rules V1 to V10.
 
-It shares no code with the planners: of the scheduler only the data of `problem` and `synchronisation` is imported, and what
-their notes say is computed again (`facts`).  V11 (values) is the executor's.
+It shares no code with the planners: of the scheduler it imports only data (`problem`, `solution`), and computes again what their
+notes define (`JudgeIndex`).  V1, V3, V6 and V8 are in `placement_checks`; queues (V2), timing (V9) and claims (V10) are here;
+residency, exclusion and memory are checked by `judge` on the execution that `ScheduleTranslation` makes of a schedule.
 
-    V1 V3 V8 places · V2 queues · V6 moves · V9 clock · V10 claims · the rest is the judge's, of what `translate` gives it
-
-Every field of an answer is judged from the schedule, but for those that `claims.ADVISORY` names.  That no plan is better
-cannot be seen from a schedule: `bound_status` says whether a bound is proved here or only claimed.
+Every field of an answer is checked against the schedule, except those in `ADVISORY`.  A schedule cannot show that no plan is
+better: `bound_status` says whether its bound is proved here or only claimed.
 """
 
 from __future__ import annotations
@@ -576,7 +575,7 @@ class ScheduleTranslation:
         return bool(there) and is_covered(self.box(phase, 0, self.facts.units(phase)), there)
 
     def add_required_copies(self) -> None:
-        """Every copy of what is kept is used to the end."""
+        """Every copy of an output that directives keep is used to the end."""
         facts, last = self.facts, self.facts.schedule.makespan + 1
         for directive in facts.problem.directives:
             if isinstance(directive, Keep | Replicate):
