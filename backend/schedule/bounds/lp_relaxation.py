@@ -1,5 +1,5 @@
 """The LP relaxation of the problem: a lower bound of the makespan over all partitions at once, transfers included.  Rows are
-shared as a fluid; the dual solution is rounded to integers and certifies the bound.
+divided continuously; the dual solution is rounded to integers and certifies the bound.
 
 Note [Fluid].  A plan gives every phase p a share z of its rows on each place (a device, or a class of equal ones), and has
 starts S, ends E and F (combine included).  C is the mean, over the rows of p, of the end of the shard that a row is in.  Any plan
@@ -41,20 +41,20 @@ from .head_tail_bounds import BoundSet
 
 # ---------------------------------------------------------------------------------------------------- piecewise-linear costs
 #
-# Convex functions of shares from below, as lines: the mean ticks of a cut phase, the waiting for what an edge moves.
+# Convex functions of shares, bounded from below by lines: the mean ticks of a cut phase, the waiting for transfers of an edge.
 #
 # Everything is rational, so a line is certainly below.  `is_applicable` is here because it is asked of every problem, and
 # `lp_relaxation` needs an array library.
 
 GRAIN: Final = 1 << 16
-"""Parts of a share, and of a tick, that coefficients are rounded to."""
+"""Coefficients are rounded to multiples of 1/GRAIN of a share or tick."""
 MOST_COLUMNS: Final = 1600
 MOST_POINTS: Final = 512
-"""Rows up to which every number of them is a point of the hull."""
+"""Rows up to which every row count is a point of the hull."""
 MOST_RANGES: Final = 64
-"""The same where each number of rows is asked of the cost model."""
+"""The same where the cost model is evaluated for each row count."""
 Line = tuple[Fraction, Fraction]
-"""(at nothing, per share): a line below a convex function."""
+"""(value at 0, slope): a line below a convex function of a share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class DeviceClass:
 
 
 def device_classes_of(bounds: BoundSet, p: int, goal: int) -> list[DeviceClass]:
-    """Where shards of a phase may be in a schedule of less than `goal` ticks."""
+    """The device classes on which shards of a phase may run in a schedule of less than `goal` ticks."""
     costs, allowed = bounds.costs, set(bounds.costs.allowed[p])
     classes = []
     for kind in costs.allowed_classes[p]:
@@ -78,7 +78,7 @@ def device_classes_of(bounds: BoundSet, p: int, goal: int) -> list[DeviceClass]:
 
 
 def is_applicable(bounds: BoundSet, goal: int) -> bool:
-    """Whether something can be cut, and the program for schedules of less than `goal` ticks is small enough."""
+    """Can a phase be cut, and is the linear program for schedules of less than `goal` ticks small enough?"""
     problem, decoder = bounds.decoder.problem, bounds.decoder
     if all(bounds.undivided) or any(edge.only is not None for edge in problem.edges):
         return False
@@ -95,7 +95,7 @@ def is_applicable(bounds: BoundSet, goal: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PiecewiseLinear:
-    """A convex function of column `share`, from below by `corners`."""
+    """A convex piecewise-linear function of column `share`, with these `corners` (share, value)."""
 
     share: int
     corners: tuple[tuple[Fraction, Fraction], ...]
@@ -114,7 +114,7 @@ class PiecewiseLinear:
 
 @dataclass(frozen=True, slots=True)
 class TransferCost:
-    """m (fixed + m each) ticks of waiting on account of column `share`."""
+    """m (fixed + m each) ticks of waiting for transfers, where m is column `share`."""
 
     share: int
     fixed: Fraction
@@ -131,7 +131,7 @@ class TransferCost:
 
 @dataclass(frozen=True, slots=True)
 class ConvexSum:
-    """The sum of `parts` is at most column `above`."""
+    """The constraint that the sum of convex `parts` is at most column `above`."""
 
     above: int
     parts: tuple[PiecewiseLinear | TransferCost, ...]
@@ -141,7 +141,7 @@ class ConvexSum:
 
 
 def round_to_rows(devices: Sequence[tuple[int, float]], rows: int) -> Mode:
-    """All `rows`, in proportion by largest remainder; evenly where no device has a weight."""
+    """A mode of `rows` rows in proportion to weights by the largest-remainder method; evenly where all weights are 0."""
     weights = [Fraction(weight) for _, weight in devices]
     total = sum(weights)
     exact = [weight * rows / total for weight in weights] if total > 0 else [Fraction(rows, len(devices))] * len(devices)
@@ -179,7 +179,7 @@ def _above(middle: tuple[Fraction, Fraction], left: tuple[Fraction, Fraction], r
 
 # ---------------------------------------------------------------------------------------------------- LP solver
 #
-# Linear programs whose bound is believed only in integers: a dual simplex in floating point finds weights, integers check them.
+# Linear programs with certified bounds: a dual simplex in floating point computes weights, integer arithmetic derives the bound.
 #
 # The program is: the least x_0 with A x >= b, every x_j >= 0, and x_j at most x_0 ("ticks") or at most 1 ("shares").  Any weights
 # y >= 0 of the rows prove x_0 >= (y b - sum of the positive (y A)_j over shares) / (sum of (y A)_0 and the positive (y A)_j over
@@ -189,12 +189,12 @@ Floats = npt.NDArray[np.float64]
 
 COST_TOLERANCE: Final = 1e-9
 PIVOT_TOLERANCE: Final = 1e-7
-"""What is less than that part of its row is no pivot: what is divided by it would be noise."""
+"""Entries below this fraction of their row are no pivots."""
 TIE_COST: Final = 1e-7
-"""Costs that keep ties apart."""
+"""Perturbation of costs, against ties."""
 WEIGHT: Final = 1 << 40
 REFRESH: Final = 8
-"""Pivots after which the lengths of rows are computed anew."""
+"""Pivots after which the norms of rows are recomputed."""
 IDLE_SLACK: Final = 0.02
 ROW_TOLERANCE: Final = 1e-7
 MOST_ENTERED: Final = 60
@@ -210,9 +210,9 @@ class LpRow:
 
 @dataclass(slots=True)
 class LinearProgram:
-    """`unit`: about how many ticks the result has, for scaling.  Column 0 is the result.
+    """A linear program, whose column 0 is minimised.  `unit`: the magnitude of the result in ticks, for scaling.
 
-    Of all rows only those that solutions have broken are in the dictionary, the others are looked at between solutions."""
+    The dictionary holds only rows that solutions have violated; the others are tested between solutions (row generation)."""
 
     unit: int
     ticks: list[bool] = field(default_factory=lambda: [True])
@@ -228,12 +228,12 @@ class LinearProgram:
     _inside: list[int] = field(default_factory=list)
 
     def column(self, *, ticks: bool) -> int:
-        """A new unknown.  All are made before the first `solve`."""
+        """Add an unknown and return its column.  All are added before the first `solve`."""
         self.ticks.append(ticks)
         return len(self.ticks) - 1
 
     def solve(self, most: int) -> bool:
-        """Whether an optimum over all rows was found in `most` pivots; it goes on from the last one."""
+        """Solve in at most `most` pivots, starting from the last solution; True if the optimum over all rows is reached."""
         self._scale_new_rows()
         while True:
             most = self._optimise(most)
@@ -253,7 +253,7 @@ class LinearProgram:
             self._enter_rows(fresh)
 
     def _optimise(self, most: int) -> int:
-        """Pivots left when the rows in the dictionary hold; 0 if they do not."""
+        """Dual simplex over the dictionary: the pivots that remain when its rows hold; 0 if they do not."""
         self._buffer = np.empty_like(self._matrix)
         matrix, right = self._matrix, self._right
         lengths = np.ones(len(right))
@@ -274,7 +274,7 @@ class LinearProgram:
         return most if not len(right) else 0
 
     def _pivot(self, leaving: int, entering: int) -> None:
-        """Dictionary pivot: the slack of row `leaving` and the unknown of column `entering` change places."""
+        """Dictionary pivot: exchange the slack of row `leaving` and the unknown of column `entering`."""
         matrix, right, costs = self._matrix, self._right, self._costs
         row = matrix[leaving].copy()
         pivot = row[entering]
@@ -298,14 +298,14 @@ class LinearProgram:
         self._outside[entering], self._inside[leaving] = self._inside[leaving], self._outside[entering]
 
     def _drop_idle_rows(self) -> None:
-        """Put rows that the solution is far from out of the dictionary."""
+        """Remove rows with large slack from the dictionary."""
         count = len(self.ticks)
         rows = [i for i, name in enumerate(self._inside) if name < count or self._right[i] < IDLE_SLACK]
         self._matrix, self._right = self._matrix[rows], self._right[rows]
         self._inside = [self._inside[i] for i in rows]
 
     def _scale_new_rows(self) -> None:
-        """Scale the rows that are new."""
+        """Scale the new rows."""
         count = len(self.ticks)
         if not self._outside:
             self._outside = list(range(count))
@@ -327,7 +327,7 @@ class LinearProgram:
         self._bounds = np.concatenate([self._bounds, bounds])
 
     def _enter_rows(self, fresh: Sequence[int]) -> None:
-        """Put rows into the dictionary."""
+        """Add rows to the dictionary."""
         count = len(self.ticks)
         outside = {name: index for index, name in enumerate(self._outside) if name < count}
         inside = {name: index for index, name in enumerate(self._inside) if name < count}
@@ -347,7 +347,7 @@ class LinearProgram:
         self._inside += [count + i for i in fresh]
 
     def _unknowns(self) -> list[float]:
-        """The unknowns as they are now, in units."""
+        """The values of the unknowns, in units."""
         level = [0.0] * len(self.ticks)
         for index, name in enumerate(self._inside):
             if name < len(level):
@@ -355,11 +355,11 @@ class LinearProgram:
         return level
 
     def values(self) -> list[float]:
-        """The unknowns as they are now, in ticks or shares."""
+        """The values of the unknowns, in ticks or shares."""
         return [value * (self.unit if ticks else 1) for value, ticks in zip(self._unknowns(), self.ticks, strict=True)]
 
     def certified_bound(self) -> int:
-        """The result is at least this, by integers alone."""
+        """A lower bound of the result in exact integer arithmetic."""
         count = len(self.ticks)
         weights = [0] * len(self._bounds)
         for index, name in enumerate(self._outside):
@@ -369,7 +369,7 @@ class LinearProgram:
 
 
 def weights_bound(rows: Sequence[LpRow], weights: Sequence[int], ticks: Sequence[bool]) -> int:
-    """What non-negative weights of the rows prove of column 0; 0 if nothing."""
+    """The bound of column 0 that non-negative weights of the rows prove; 0 if none."""
     sums = [0] * len(ticks)
     right = 0
     for row, weight in zip(rows, weights, strict=False):
@@ -393,7 +393,7 @@ ROUNDS: Final = 40
 MOST_ADDED: Final = 40
 MOST_PIVOTS: Final = 4000
 MIN_VIOLATION: Final = 2e-4
-"""Rows that are broken by less than that part of the result are not added."""
+"""Rows violated by less than this fraction of the result are not added."""
 GAIN: Final = Fraction(1, 2000)
 MOST_IDLE: Final = 2
 """Rounds in a row that may gain less than `GAIN` of the bound."""
@@ -401,7 +401,7 @@ MOST_IDLE: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class ClassHop:
-    """A way from a place to another without a stop: ticks whatever is sent, and a byte; so many `pairs` of devices use it."""
+    """One hop between two device classes: `fixed` ticks and `each` ticks a byte; `pairs` of devices use it."""
 
     near: DeviceClass
     far: DeviceClass
@@ -412,7 +412,7 @@ class ClassHop:
 
 @dataclass(slots=True)
 class LpRelaxation:
-    """The program of one problem; its bound is at most `goal`, since what no shorter schedule uses is left out."""
+    """The relaxation of one problem; its bound is at most `goal`, since classes that no shorter schedule uses are omitted."""
 
     bounds: BoundSet
     goal: int
@@ -433,7 +433,7 @@ class LpRelaxation:
     ancestors: list[set[int]] = field(default_factory=list)
     """By phase: itself and all before it."""
     solved: bool = False
-    """Is there a solution to take shares from?"""
+    """Is there a solution from which shares can be rounded?"""
 
     def __post_init__(self) -> None:
         self.program = LinearProgram(max(1, self.goal))
@@ -510,7 +510,7 @@ class LpRelaxation:
                 self.at_least([(start, 1), (self.finish[q] if everything else self.start[q], -1)], 0 if everything else first)
 
     def _work(self, p: int, device_class: DeviceClass) -> Fraction:
-        """The least ticks that all of a phase takes of a class; a part takes at least its share."""
+        """The least ticks of all of a phase on a class; a part takes at least its proportion."""
         if self.bounds.undivided[p]:
             return Fraction(self.bounds.ticks_on(p, device_class.kind))
         table = self.bounds.phases[p].ticks[self.bounds.decoder.kinds[device_class.device]]
@@ -526,13 +526,13 @@ class LpRelaxation:
     # ---------------------------------------------------------------------------------- edges
 
     def _output_classes(self, p: int) -> list[tuple[DeviceClass, int | None]]:
-        """Where the output of a phase lies, and the column of its share there (None: all of it)."""
+        """The classes that have the output of a phase, and the columns of their shares (None: all of it)."""
         if self.bounds.phases[p].combine is not None:
             return [(DeviceClass(self.bounds.home, self.bounds.decoder.home, 1), None)]
         return list(zip(self.classes[p], self.share[p], strict=True))
 
     def _edge(self, edge: int) -> None:
-        """Rows flow from where they are made to where they are read; each waits for the transfers that it is in."""
+        """Flow constraints of an edge: rows flow from producers to readers, and each waits for the transfers that carry it."""
         decoder, program = self.bounds.decoder, self.program
         p, q = decoder.sources[edge], decoder.targets[edge]
         described = decoder.problem.edges[edge]
@@ -559,12 +559,12 @@ class LpRelaxation:
         self.at_least([(self.mean[q], 1), (before, -1), (wait, -1), (self.mean_queue[q], -1)], 0)
 
     def _rounding_bytes(self, p: int, size: int) -> int:
-        """Bytes of a transfer that rounding may leave out: none where rows are whole bytes."""
+        """The bytes of a transfer that rounding may save: none where rows are an integral number of bytes."""
         span = self.bounds.decoder.output_extent[p]
         return 0 if not span or (size == self.bounds.phases[p].out_bytes and size % span == 0) else 1
 
     def _class_hops(self, edge: int, producers: Sequence[DeviceClass], wanted: Sequence[DeviceClass]) -> list[ClassHop]:
-        """What rows go over between these places; where there is no link, over home."""
+        """The hops between these classes; without a link, over home."""
         decoder = self.bounds.decoder
         home = DeviceClass(self.bounds.home, decoder.home, 1)
         pairs_by_leg: dict[tuple[DeviceClass, DeviceClass], int] = {}
@@ -592,7 +592,7 @@ class LpRelaxation:
         return legs
 
     def _add_flow(self, p: int, leg: ClassHop, flow: int, size: int) -> None:
-        """What an edge moves is in what is moved of the output, once for all that read it."""
+        """The flow of an edge is part of the transferred output, which is transferred once for all readers."""
         decoder = self.bounds.decoder
         key = (p, leg.near.device, leg.far.device)
         if key not in self.flow_column:
@@ -606,7 +606,7 @@ class LpRelaxation:
             self.at_least([(column, 1), (flow, -Fraction(size) / most)], 0)
 
     def _occupy_channel(self, key: tuple[int, int, int], hidden: int) -> None:
-        """What is moved keeps its channel busy."""
+        """The transferred output occupies its channel."""
         p, near, far = key
         decoder, costs = self.bounds.decoder, self.bounds.costs
         hops = decoder.routes.path(near, far)
@@ -623,7 +623,7 @@ class LpRelaxation:
     # ------------------------------------------------------------------------------- solution
 
     def bound(self) -> int:
-        """The certified bound, as far as it goes in some rounds, or as soon as it reaches the goal."""
+        """The certified bound after a limited number of rounds of row generation, or as soon as it reaches the goal."""
         if not all(self.classes):
             return self.goal
         best = idle = 0
@@ -639,7 +639,7 @@ class LpRelaxation:
         return min(best, self.goal)
 
     def _add_violated_rows(self, values: Sequence[float]) -> bool:
-        """Add the rows that the solution breaks most."""
+        """Add the rows that the solution violates most."""
         slack = MIN_VIOLATION * max(1.0, values[0])
         lines = sorted(((curve.value(values) - values[curve.above], i) for i, curve in enumerate(self.curves)), reverse=True)[
             :MOST_ADDED
@@ -695,7 +695,7 @@ class LpRelaxation:
         return [(column, ticks) for _, column, ticks, _ in chosen], sum((entry[3] for entry in chosen), Fraction(0))
 
     def rounded_modes(self, width: int) -> tuple[Mode, ...]:
-        """Modes by the shares of the solution, those of a class for at most `width` of its devices."""
+        """Modes by rounding the shares of the solution, those of a class to at most `width` of its devices."""
         values, decoder = self.program.values(), self.bounds.decoder
         modes: list[Mode] = []
         for p, places in enumerate(self.classes):

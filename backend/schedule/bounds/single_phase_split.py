@@ -1,13 +1,13 @@
 """The optimal split of one phase over many devices, by water-filling with an integer certificate.
 
-Applies where a single phase may be cut and every other phase has one device.  For a time D, each device has the most rows
-that it can have at home by D (its part of the inputs brought, computed, its part of the output brought back); these counts
-never fall as D grows.  The least D at which the counts of the best n devices reach all rows is found by bisection, for every
-n where a combine costs by n; the counts at D - 1, which sum to too few, are the certificate.  Where all inputs go over one
-channel, the counts depend on who is served first: every order of the classes of devices is tried.
+Applies where a single phase may be cut and every other phase has one device.  For a time D, each device has a greatest number of
+rows that it can return home by D (inputs received, rows computed, output sent back), which never falls as D grows.  Bisection
+gives the least D at which the counts of the best n devices reach all rows, for every n where a combine costs by n; the counts at
+D - 1, which sum to too few, are the certificate.  Where all inputs go over one channel, the counts depend on the order of
+service: all orders of the device classes are tried.
 
-Costs here are never above the real ones (bytes are rounded down), so D is a bound; the plan is then laid out by `timing`,
-and is optimal when it meets the bound.
+Costs here are never above the real ones (bytes are rounded down), so D is a bound; the decoded schedule is optimal when it meets
+the bound.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from .head_tail_bounds import Costs, apportion_within, bisect_max, bisect_min, b
 
 # ---------------------------------------------------------------------------------------------------- star topology
 #
-# What each device can do of one cut phase between home and home, by a time: the arithmetic of `splitting`.
+# The rows of one cut phase that each device can receive from home, compute and return, by a time.
 #
-# A row is brought, computed and brought back.  Costs here are never above the real ones: bytes are rounded down.
+# Costs here are never above the real ones: bytes are rounded down.
 
 MOST_TRIES: Final = 100
-"""Ranges of rows that are looked at for the most rows by a time."""
+"""Ranges of rows that are tested for the most rows by a time."""
 
 
 class StarTopology:
-    """Home at the centre, devices around it, one phase to cut."""
+    """A star of devices around home, and one phase to cut over them."""
 
     def __init__(self, costs: Costs, phase: int, order: list[int]) -> None:
         self.costs = costs
@@ -59,7 +59,7 @@ class StarTopology:
         self.row_capacity = [self._row_capacity(members[0]) for members in self.device_classes]
 
     def _heads(self) -> list[int]:
-        """When the inputs can be there at home, by incoming edge; at least `ready` for the phase itself."""
+        """By incoming edge, the earliest tick at which the input is at home."""
         end = [0] * len(self.order)
         decoder = self.decoder
         for p in self.order:
@@ -71,7 +71,7 @@ class StarTopology:
         return [end[decoder.sources[edge]] for edge in decoder.incoming[self.phase]]
 
     def _tail(self) -> int:
-        """Ticks that must pass at home after the output is there."""
+        """Ticks that must pass at home after the output is ready."""
         decoder = self.decoder
         rest = [0] * len(self.order)
         for p in reversed(self.order):
@@ -93,7 +93,7 @@ class StarTopology:
         return self.task.combine.bytes if self.task.combine is not None else self.task.out_bytes * rows // self.rows
 
     def _row_capacity(self, device: int) -> int:
-        """Rows that fit in its memory; inputs at home count there as a whole."""
+        """Rows that fit in the device's memory; at home inputs count in full."""
         cap = self.decoder.memory_limits[device]
         if cap is None:
             return self.rows
@@ -111,7 +111,7 @@ class StarTopology:
         return bisect_max(self.rows, within)
 
     def _inputs_arrival(self, device: int, rows: int) -> int:
-        """When its inputs can be there, on channels of its own."""
+        """The earliest tick at which the inputs of `rows` rows are on the device, over channels that it shares with no other."""
         decoder = self.decoder
         start = self.ready
         free = 0
@@ -133,7 +133,7 @@ class StarTopology:
         return start
 
     def _inputs_arrival_after(self, device: int, rows: int, earlier: int) -> int:
-        """When its inputs can be there at the soonest, on a channel that brings the inputs of `earlier` rows before."""
+        """The earliest arrival of the inputs if the shared channel first carries the inputs of `earlier` rows."""
         decoder = self.decoder
         if device == decoder.home:
             return self._inputs_arrival(device, rows)
@@ -168,12 +168,12 @@ class StarTopology:
         return self._transfer_ticks(device, rows, earlier) + ticks
 
     def _transfer_ticks(self, device: int, rows: int, earlier: int | None) -> int:
-        """What bringing so many rows and sending back what they make takes: never less for more rows."""
+        """Ticks of receiving the inputs of so many rows and returning their output: monotone in the rows."""
         brought = self._inputs_arrival(device, rows) if earlier is None else self._inputs_arrival_after(device, rows, earlier)
         return brought + self._return_ticks(device, rows)
 
     def _max_rows_by(self, index: int, time: int, earlier: int | None = None) -> int:
-        """The most rows that are done by `time`, or (after many tries) a few more."""
+        """The most rows that a device of class `index` returns by `time`, or (after many tries) a few more."""
         device = self.device_classes[index][0]
         table = self.task.ticks[self.decoder.kinds[device]]
         waiting = [(1, self.row_capacity[index])]
@@ -196,8 +196,8 @@ class StarTopology:
     # ------------------------------------------------------------------------------ all devices
 
     def _channel_kind(self) -> str | None:
-        """How the devices hang together: "free" if no two share a channel, "shared" if one channel, of one speed, serves
-        all but home and nothing returns over it."""
+        """The topology: "free" if no two devices share a channel, "shared" if one channel of one speed serves all but home and
+        nothing returns over it, None otherwise."""
         decoder = self.decoder
         remote = [index for index, members in enumerate(self.device_classes) if members != [decoder.home]]
         moved = any(self._in_bytes(edge, self.rows) for edge in decoder.incoming[self.phase] if decoder.delays[edge] is None)
@@ -244,12 +244,12 @@ def _channel(decoder: ScheduleDecoder, source: int, target: int, used: bool) -> 
 __all__ = ["PhaseSplit", "bisect_max", "bytes_text", "split_single_phase"]
 
 MOST_ORDERS: Final = 720
-"""Orders on one channel that are tried; with more, no bound is claimed."""
+"""Orders of service on one channel that are tried; with more, no bound is claimed."""
 
 
 @dataclass(frozen=True, slots=True)
 class PhaseSplit:
-    """A schedule, what certifies it, or why there is none.  `detail`: rows that can be done by `lower_bound` - 1."""
+    """A schedule with its certificate, or why there is none.  `detail`: the rows of each device by `lower_bound` - 1."""
 
     schedule: Schedule | None
     lower_bound: int
@@ -258,7 +258,7 @@ class PhaseSplit:
 
 
 def split_single_phase(costs: Costs) -> PhaseSplit | None:
-    """The best cut of the only phase that can be cut; None where the problem is not of that kind."""
+    """The best cut of the only phase that can be cut; None where the problem has another form."""
     subject = _subject(costs)
     return None if subject is None else _SplitSolver(costs, *subject).solve()
 
@@ -277,12 +277,12 @@ def _subject(costs: Costs) -> tuple[int, list[int]] | None:
     if len(cut) != 1 or any(costs.allowed[p] != [decoder.home] for p in order if p != cut[0]):
         return None
     if any(decoder.problem.edges[edge].only is not None for edge in decoder.outgoing[cut[0]]):
-        return None  # what nobody reads stays where it was made
+        return None  # an output without readers stays where it was produced
     return cut[0], order
 
 
 class _SplitSolver(StarTopology):
-    """The best deal of the rows."""
+    """Computes the best distribution of the rows."""
 
     def solve(self) -> PhaseSplit | None:
         kind = self._channel_kind()
@@ -296,7 +296,7 @@ class _SplitSolver(StarTopology):
         return sum(room * len(members) for room, members in zip(self.row_capacity, self.device_classes, strict=True))
 
     def _responsible_directives(self) -> tuple[Directive, ...]:
-        """The directives without any one of which there would be room."""
+        """A minimal set of directives whose removal makes the phase fit."""
         directives = self.decoder.problem.directives
         for directive in directives:
             rest = tuple(other for other in directives if other is not directive)
@@ -306,7 +306,7 @@ class _SplitSolver(StarTopology):
         return directives
 
     def _memory_conflict(self) -> Conflict:
-        """SCH103 with what is needed, what there is, and the difference."""
+        """The conflict SCH103: the memory needed, the memory there is, and the difference."""
         caps = [room * len(members) for room, members in zip(self.row_capacity, self.device_classes, strict=True)]
         per_row = max(1, self._bytes_of_rows(self.rows) // self.rows)
         need = self._bytes_of_rows(self.rows)
@@ -328,7 +328,7 @@ class _SplitSolver(StarTopology):
         return size + sum(self._in_bytes(edge, rows) for edge in self.decoder.incoming[self.phase])
 
     def _solve_independent(self) -> PhaseSplit:
-        """No two devices share a channel: the best n are those with most rows at D."""
+        """Solve for independent channels: the best n devices are those with most rows at D."""
         limit = sum(map(len, self.device_classes))
         if self.decoder.constraints.machines is not None:
             limit = min(limit, self.decoder.constraints.machines)
@@ -390,7 +390,7 @@ class _SplitSolver(StarTopology):
         return self._answer([mode], bound, reach(time - 1, number), number)
 
     def _solve_shared_channel(self) -> PhaseSplit | None:
-        """One channel for all: rows of each device in each order of service, as many as it can have."""
+        """Solve for one shared channel: the most rows of each device in each order of service."""
         decoder = self.decoder
         remote = [i for i, members in enumerate(self.device_classes) if members != [decoder.home]]
         home = [i for i, members in enumerate(self.device_classes) if members == [decoder.home]]
@@ -437,7 +437,7 @@ class _SplitSolver(StarTopology):
         return self._answer([tuple(mode)], time + self.tail, before, len(mode))
 
     def _ceiling(self) -> int:
-        """By then every device that can take part has all the rows that fit in it."""
+        """A time by which every usable device can have all the rows that fit in it."""
         return max(
             self._end_with_rows(members[0], room, None if kind is None else self.rows)
             for kind in (None, self._channel_kind() == "shared" or None)
@@ -469,35 +469,36 @@ def _orders(kinds: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 # ---------------------------------------------------------------------------------------------------- device subsets
 #
-# Plans on fewer devices: what devices behind slow links, or slow devices, cost is seen only by planning without them.
+# Plans on subsets of the devices: the cost of slow devices and slow links shows only in plans without them.
 #
-# More devices never make the best plan longer, but they lead a search of so many moves astray.  So the problem is planned on the
-# subsets of the devices that its links and its tables suggest, and the best of these plans is where the search begins.  Groups
-# that are left out stay in the problem, so that devices keep their numbers and routes, but can run nothing.
+# More devices never make the optimum longer, but they enlarge the space of a search with a limited number of moves.  So the
+# problem is planned on subsets of the devices that its links and tables suggest, and the best of these plans is a start of the
+# search. Omitted groups stay in the problem, so that devices keep their numbers and routes, but can run nothing.
 #
-# Note [Slivers].  A device with less than a hundredth of a phase costs a transfer and a wait, and earns a hundredth at most.
-# After the search its rows go to the largest shard, of all phases at once or one by one, if the plan is then at most a hundredth
-# longer than it was found, and no longer than a baseline.  A plan that is proved best keeps what it has.
+# Note [Slivers].  A device with less than a hundredth of a phase costs a transfer and a wait, and saves a hundredth at most.
+# After the search its rows go to the largest shard, of all phases at once or one by one, if the plan gets at most a hundredth
+# longer, and no longer than a baseline.  A plan that is proved optimal is not changed.
 
 MOST_SUBSETS: Final = 3
 MOST_WORK: Final = 1024
 """Phases times devices up to which plans on fewer devices are made."""
 MOST_SHARED: Final = 16
-"""Phases up to which a subset gets the moves of the small effort; of more, so many fewer."""
+"""Phases up to which a subset gets all moves of the small budget; with more, proportionally fewer."""
 SLIVER: Final = 100
 """A shard of less than one part in so many of its phase is a sliver."""
 NO_CLASS: Final = "none"
-"""The class of devices that run nothing: no table speaks of it."""
+"""A class of devices without tick tables, which run nothing."""
 
 WITHOUT: Final = frozenset(
     ("fewer-devices", "slivers", "energetic", "z3", "chunks")
 )  # fmt: skip
-"""What a plan on fewer devices is made without: what only proves, and what is done with the best of them at the end."""
+"""Strategies omitted for plans on subsets: those that only prove, and those applied to the best plan at the end."""
 
 
 def nested_device_subsets(problem: Problem) -> tuple[frozenset[int], ...]:
-    """Home's group, and those that a phase cannot do without, with all that are behind links as quick as some link, and with all
-    but the slowest of the slowest links; each a part of the next one, and none of them all groups or home alone."""
+    """Nested subsets of the device groups, by bandwidth of their links, then by speed.
+
+    Each contains home's group and the groups that some phase requires; neither all groups nor home alone are among them."""
     starts = _firsts(problem.devices)
     routes, home = Routes(problem), int(problem.home)
 
@@ -536,7 +537,7 @@ def _group_at(starts: Sequence[int], device: int) -> int:
 
 
 def _slowness(problem: Problem, kind: str) -> int:
-    """Ticks of all phases that a class can run, each as a whole; phases that it cannot run count as on the slowest."""
+    """The sum of ticks of all phases, undivided, on a class; a phase that it cannot run counts as on the slowest class."""
     return sum(
         task.ticks[kind].at(task.units) if kind in task.ticks else max(table.at(task.units) for table in task.ticks.values())
         for task in problem.phases if task.ticks
@@ -544,7 +545,7 @@ def _slowness(problem: Problem, kind: str) -> int:
 
 
 def restricted_to_groups(problem: Problem, usable: frozenset[int]) -> Problem:
-    """The problem of whole shards in which only these groups run anything."""
+    """The problem without chunks in which only these groups run phases."""
     groups = tuple(group if index in usable else replace(group, kind=NO_CLASS) for index, group in enumerate(problem.devices))
     return replace(problem, devices=groups, chunks=1)
 
@@ -562,7 +563,7 @@ def _fewer_devices(context: SearchContext) -> None:
 
 
 def _some_subsets(nested: Sequence[frozenset[int]]) -> Iterator[frozenset[int]]:
-    """A few, with the largest."""
+    """A few of the subsets, the largest first."""
     count = min(MOST_SUBSETS, len(nested))
     for index in range(count):
         yield nested[len(nested) - 1 - index * len(nested) // count]
@@ -592,7 +593,7 @@ def _slivers(context: SearchContext) -> None:
 
 
 def _without_slivers(mode: Mode, units: int) -> Mode:
-    """The same with the rows of devices that have too few where most are."""
+    """The mode with the rows of slivers moved to the largest shard."""
     total: dict[int, int] = {}
     for device, rows in mode:
         total[device] = total.get(device, 0) + rows

@@ -25,7 +25,7 @@ class Formulation(TransferConstraints):
     """All formulas of a problem with candidate modes."""
 
     def build(self) -> None:
-        """Everything but what `search` adds when a model asks for it."""
+        """Assert all formulas except the lazy constraints."""
         shape = self.shape
         for p in range(shape.count):
             self.add_phase(p)
@@ -61,7 +61,7 @@ class Formulation(TransferConstraints):
                 self.clause(negation(literals[k]), f"(>= {self.start(p, piece.device)} {head})")
 
     def add_data(self, edge: int) -> None:
-        """The target's shards start after what they need has arrived."""
+        """The target's shards start after their operands have arrived."""
         described = self.shape.problem.edges[edge]
         p, q = int(described.source), int(described.target)
         needed = self.accesses(edge)
@@ -135,7 +135,7 @@ class Formulation(TransferConstraints):
                     self.clause(*both, literal, *choices)
 
     def add_required_copies(self) -> None:
-        """`keep` and `replicate`: outputs are brought to devices that want them."""
+        """`keep` and `replicate`: outputs are transferred to the devices that require them."""
         constraints = self.shape.decoder.constraints
         for p, targets in constraints.required_copies.items():
             for target in sorted(targets):
@@ -215,7 +215,7 @@ class Formulation(TransferConstraints):
         return result
 
     def add_disjunction(self, one: OptionalTransfer, other: OptionalTransfer) -> bool:
-        """Two transfers do not overlap on a channel that both may use; False if that was said already."""
+        """Two transfers do not overlap on a channel that both may use; False if that was asserted already."""
         key = (min(one.start, other.start), max(one.start, other.start))
         if key in self._separated:
             return False
@@ -231,7 +231,7 @@ class Formulation(TransferConstraints):
         return True
 
     def add_duration(self, sent: OptionalTransfer, guards: tuple[str, ...], ticks: int) -> bool:
-        """The transfer takes so long under these guards; False if that was said already, or can be no news."""
+        """The transfer takes at least `ticks` under these guards; False if that was asserted already or is implied."""
         key = (sent.start, str(ticks), *guards)
         if sent.busy is None or key in self._lengthened:
             return False
@@ -242,34 +242,34 @@ class Formulation(TransferConstraints):
 
 # ---------------------------------------------------------------------------------------------------- valid inequalities
 #
-# What a makespan of T implies at once: latest starts, and how much work fits between heads and tails on each device and channel.
+# Valid inequalities of a makespan T: latest starts, and the work that fits between heads and tails on each device and channel.
 #
-# Stated anew for each probe, because T is a constant in them.
+# They are asserted for each probe, because T is a constant in them.
 
 class ValidInequalities:
-    """The loads of an encoding's devices and channels, collected once."""
+    """The loads of a formulation's devices and channels, collected once."""
 
-    def __init__(self, encoding: Formulation) -> None:
-        self.encoding = encoding
-        shape = encoding.shape
+    def __init__(self, formulation: Formulation) -> None:
+        self.formulation = formulation
+        shape = formulation.shape
         self.devices: dict[int, list[tuple[str, int, int, int]]] = {}
         """By device: (literal, ticks, head, tail)."""
-        for p, k, _, piece, head, tail in encoding.heads.pieces():
-            literal = encoding.mode_literals[p][k]
+        for p, k, _, piece, head, tail in formulation.heads.pieces():
+            literal = formulation.mode_literals[p][k]
             self.devices.setdefault(piece.device, []).append((literal, piece.ticks, head, tail))
         for p in range(shape.count):
             combine = shape.problem.phases[p].combine
             if combine is not None:
-                for k, literal in enumerate(encoding.mode_literals[p]):
+                for k, literal in enumerate(formulation.mode_literals[p]):
                     ticks = combine.ticks_per_shard * len(shape.modes[p][k])
-                    head = encoding.heads.finish(p, k) - ticks if combine.barrier else 0
-                    self.devices.setdefault(shape.home, []).append((literal, ticks, head, encoding.heads.combine_tail[p]))
+                    head = formulation.heads.finish(p, k) - ticks if combine.barrier else 0
+                    self.devices.setdefault(shape.home, []).append((literal, ticks, head, formulation.heads.combine_tail[p]))
         self.channels: dict[Channel, list[tuple[str, int, int, int]]] = {}
         self._channels()
 
     def _channels(self) -> None:
-        encoding = self.encoding
-        for sent in encoding.transfers.values():
+        formulation = self.formulation
+        for sent in formulation.transfers.values():
             for route in sent.routes:
                 if route.hop is None or route.hop.channel is None:
                     continue
@@ -278,14 +278,14 @@ class ValidInequalities:
                     continue
                 literal = sent.present
                 if route.here != "true" and route.here != sent.present:
-                    literal = encoding.solver.boolean(f"r!{sent.start}!{route.producer}")
-                    encoding.solver.clause((negation(sent.present), negation(route.here), literal))
+                    literal = formulation.solver.boolean(f"r!{sent.start}!{route.producer}")
+                    formulation.solver.clause((negation(sent.present), negation(route.here), literal))
                 head, tail = self._head_and_tail(sent.phase, route.producer, sent.target, sent.partial)
                 self.channels.setdefault(route.hop.channel, []).append((literal, least, head, tail))
 
     def _head_and_tail(self, p: int, maker: int, target: int, partial: bool) -> tuple[int, int]:
         """A tick before which the output is not on `maker`, and the ticks that must follow its arrival on `target`."""
-        heads, shape = self.encoding.heads, self.encoding.shape
+        heads, shape = self.formulation.heads, self.formulation.shape
         if shape.combined[p] and not partial:
             head = min((heads.finish(p, k) for k in range(len(shape.modes[p]))), default=0)
         else:
@@ -318,34 +318,35 @@ class ValidInequalities:
 
     def add_inequalities(self, makespan: int) -> None:
         """Assert everything for schedules of at most `makespan` ticks (the caller pushes and pops)."""
-        encoding, solver = self.encoding, self.encoding.solver
-        heads = encoding.heads
+        formulation, solver = self.formulation, self.formulation.solver
+        heads = formulation.heads
         for p, k, _, piece, head, tail in heads.pieces():
             latest = makespan - tail - piece.ticks
-            literal = encoding.mode_literals[p][k]
+            literal = formulation.mode_literals[p][k]
             if latest < head:
-                encoding.clause(negation(literal))
+                formulation.clause(negation(literal))
             else:
-                encoding.clause(negation(literal), f"(<= {encoding.start(p, piece.device)} {latest})")
-        for p in range(encoding.shape.count):
-            if encoding.shape.combined[p]:
-                for moment in encoding.combine_ends(p):
+                formulation.clause(negation(literal), f"(<= {formulation.start(p, piece.device)} {latest})")
+        for p in range(formulation.shape.count):
+            if formulation.shape.combined[p]:
+                for moment in formulation.combine_ends(p):
                     latest = makespan - heads.combine_tail[p] - moment.ticks
-                    encoding.clause(*map(negation, moment.guards), f"(<= {moment.base} {latest})")
-        for sent in encoding.transfers.values():
-            if sent.phase in encoding.shape.decoder.required_elsewhere:
+                    formulation.clause(*map(negation, moment.guards), f"(<= {moment.base} {latest})")
+        for sent in formulation.transfers.values():
+            if sent.phase in formulation.shape.decoder.required_elsewhere:
                 for route in sent.routes:
                     moment = sent.busy_moments(route)
                     latest = makespan - moment.ticks - (route.hop.latency if route.hop is not None else 0)
-                    encoding.clause(negation(sent.present), *map(negation, moment.guards), f"(<= {moment.base} {latest})")
+                    formulation.clause(negation(sent.present), *map(negation, moment.guards), f"(<= {moment.base} {latest})")
         for entries in (*self.devices.values(), *self.channels.values()):
             for limit, weighted in windows(entries, makespan):
                 solver.at_most(weighted, limit)
 
 
 def windows(entries: list[tuple[str, int, int, int]], makespan: int) -> list[tuple[int, list[tuple[str, int]]]]:
-    """For every set of items with heads of at least a and tails of at least b: they fit into makespan - a - b; the tightest
-    per set, and only those that some choice could break."""
+    """For every set of items with heads of at least a and tails of at least b: they fit into makespan - a - b.
+
+    Returns the tightest limit per set, and only those that some choice could violate."""
     by_set: dict[tuple[int, ...], int] = {}
     tails = sorted({entry[3] for entry in entries})
     for a in sorted({entry[2] for entry in entries}):

@@ -1,9 +1,9 @@
 """Minimal conflicts of a problem without a schedule: directives, capacities and data that contradict each other, none of which
-could be left out.
+can be omitted.
 
-From cheap to dear: devices of single phases, orders (a graph), memory of single phases, bounds against limits, and at last
-the solver.  There, every directive and capacity is a tracked assumption; a refutation names some of them, and deletion
-makes the set minimal.  Without a proof there is no conflict: None says only that none was found.
+The tests go from cheap to expensive: devices of single phases, orders (a graph), memory of single phases, bounds against limits,
+and at last the solver, where a minimal set of directives and capacities is obtained by deletion.  None says only that no conflict
+was proved.
 """
 
 from __future__ import annotations
@@ -48,17 +48,17 @@ from .z3_solver import ProbeVerdict, SolverSteps, available
 
 # ---------------------------------------------------------------------------------------------------- memory conflicts
 #
-# What cannot be held: a phase that is more than its devices have, or results that stay to the end.  No solver needed.
+# Conflicts of memory: a phase that exceeds the memory of its devices, or results that stay to the end.  No solver is needed.
 #
-# All sizes are least ones, of every schedule that the problem allows: of a phase in chunks its largest chunk has at least the
-# rows that equal chunks have.
+# All sizes are lower bounds over the schedules that the problem allows: the largest chunk of a phase has at least the rows of
+# equal chunks.
 
 MOST_FOLLOWED: Final = 400
-"""Phases of a problem in which it is asked what stays on a device from before a phase on."""
+"""Phases up to which results that stay on a device from before a phase are counted."""
 
 
 def memory_conflict(problem: Problem) -> Conflict | None:
-    """SCH103 where one phase, or what stays to the end, is more than devices can hold."""
+    """The conflict SCH103 if one phase, or results that stay to the end, exceed the memory of devices."""
     conflict = _phase_memory_conflict(problem) or _retained_memory_conflict(problem)
     if conflict is None:
         return None
@@ -74,7 +74,7 @@ def memory_conflict(problem: Problem) -> Conflict | None:
 
 
 def _phase_memory_conflict(problem: Problem) -> Conflict | None:
-    """A phase that its devices cannot hold with what it reads."""
+    """The conflict of a phase that its devices cannot hold with its operands."""
     decoder = ScheduleDecoder(problem)
     if not decoder.constraints.is_consistent:
         return None
@@ -130,7 +130,7 @@ def _rows_memory_conflict(problem: Problem, decoder: ScheduleDecoder, p: int, ro
 
 
 def _retained_memory_conflict(problem: Problem) -> Conflict | None:
-    """What nothing reads stays where it was made, and what is to be kept where it is kept: at the end all of it is there."""
+    """The conflict of results that are on a device at the end: unread outputs, and outputs that directives keep there."""
     decoder = ScheduleDecoder(problem)
     if not decoder.constraints.is_consistent:
         return None
@@ -192,8 +192,9 @@ def _chunks(decoder: ScheduleDecoder, p: int) -> int:
 
 
 def min_bytes(decoder: ScheduleDecoder, p: int, device: int, rows: int) -> int:
-    """At least so many bytes are in use on a device at some time while it has `rows` rows: with whole shards output, scratch and
-    operands, in chunks those of the largest chunk, and what stays there from before the phase on."""
+    """A lower bound of the bytes in use on a device at some time while it runs `rows` rows.
+
+    Counts output, scratch and operands (of the largest chunk), and results that stay there from before the phase on."""
     phase, chunks = decoder.problem.phases[p], _chunks(decoder, p)
     read = -(-rows // chunks)
     while_running = _running(decoder, p, read, _retained_inputs(decoder, p, device))
@@ -203,7 +204,7 @@ def min_bytes(decoder: ScheduleDecoder, p: int, device: int, rows: int) -> int:
 
 
 def _retained_inputs(decoder: ScheduleDecoder, p: int, device: int) -> frozenset[int]:
-    """What was made on a device before a phase, in one piece, and is kept there to the end."""
+    """The undivided outputs that are on the device before a phase and stay there to the end."""
     only = frozenset((device,))
     candidates = {
         q
@@ -251,9 +252,8 @@ def _ceil_div(number: int, size: int) -> int:
 
 
 def without_cuts(problem: Problem, cut: Collection[int]) -> Problem:
-    """A problem of whole shards that has a schedule if `problem` has one: phases that may have chunks take no time and no memory.
-
-    So does what is made in place of what they make, since it may lie inside that."""
+    """A relaxation without chunks: phases that may have chunks take no time and no memory, and neither do in-place readers of
+    their outputs.  It has a schedule if `problem` has one."""
     free = set(cut)
     for edge in sorted(problem.edges, key=lambda edge: edge.target):
         if edge.source in free and problem.phases[edge.target].inplace:
@@ -275,9 +275,9 @@ def without_cuts(problem: Problem, cut: Collection[int]) -> Problem:
 
 # ---------------------------------------------------------------------------------------------------- precedence conflicts
 #
-# Orders that directives and data ask for, as a graph: the fewest facts that contradict each other, and how many orders are left.
+# Conflicts of order: the precedences of directives and data as a graph, and a minimal set of contradicting facts.
 #
-# No solver is needed: a set of orders is possible if no cycle remains when phases that must be adjacent are taken as one.
+# No solver is needed: precedences are satisfiable if there is no cycle when phases that must be adjacent are merged.
 
 Arc: TypeAlias = tuple[int, int]
 
@@ -294,7 +294,7 @@ class OrderFact:
 
 
 def order_facts(problem: Problem) -> list[OrderFact]:
-    """What each directive asks of the order, and what effects do."""
+    """The demands of directives and effects on the order."""
     result: list[OrderFact] = []
     plain = directive_constraints(replace(problem, directives=()))
     for q, earlier in enumerate(plain.start_after):
@@ -315,7 +315,7 @@ def data_arcs(problem: Problem) -> list[Arc]:
 
 
 def order_conflict(problem: Problem) -> list[OrderFact] | None:
-    """The fewest facts of order that contradict each other; None if there is an order of all phases."""
+    """A minimal set of contradicting facts of order; None if an order of all phases obeys them."""
     facts = order_facts(problem)
     data = data_arcs(problem)
     if is_satisfiable(len(problem.phases), facts, data):
@@ -335,7 +335,7 @@ def is_satisfiable(count: int, facts: Iterable[OrderFact], data: Iterable[Arc]) 
 
 
 def _topological(count: int, arcs: Sequence[Arc], glued: Sequence[Arc]) -> list[int] | None:
-    """An order of chains of glued phases (by their heads); None if there is none."""
+    """A topological order of chains of adjacent phases (by their heads); None if there is none."""
     following: dict[int, int] = {}
     preceding: dict[int, int] = {}
     for x, z in glued:
@@ -378,7 +378,7 @@ def _topological(count: int, arcs: Sequence[Arc], glued: Sequence[Arc]) -> list[
 
 
 def shortest_cycle(problem: Problem, facts: Sequence[OrderFact], data: Sequence[Arc]) -> list[OrderFact]:
-    """A cycle of the fewest facts; what one phase needs of another, through however many others, is one fact."""
+    """A cycle of the fewest facts; a dependence of data, also an indirect one, is one fact."""
     needs = closure(len(problem.phases), data)
     steps: dict[int, list[tuple[int, int]]] = {}
     for index, fact in enumerate(facts):
@@ -406,7 +406,7 @@ def shortest_cycle(problem: Problem, facts: Sequence[OrderFact], data: Sequence[
 def _path(
     start: int, goal: int, steps: dict[int, list[tuple[int, int]]], needs: Sequence[set[int]], free: int
 ) -> list[tuple[int, int, int]] | None:
-    """The way from one phase to another by the fewest facts (-1: data); steps of the fact `free` cost nothing."""
+    """The path from one phase to another by the fewest facts (-1: data); arcs of the fact `free` cost nothing."""
     if start == goal:
         return []
     came: dict[tuple[int, bool], tuple[int, bool, int]] = {}
@@ -443,7 +443,7 @@ def data_fact(problem: Problem, p: int, q: int) -> OrderFact:
 
 
 def closure(count: int, arcs: Sequence[Arc]) -> list[set[int]]:
-    """The phases that each is needed for, directly or not."""
+    """The transitive closure: by phase, its direct and indirect successors."""
     after: list[list[int]] = [[] for _ in range(count)]
     for p, q in arcs:
         after[p].append(q)
@@ -480,7 +480,7 @@ def _minimal_adjacency_conflict(problem: Problem, facts: Sequence[OrderFact], da
 # What an `order` or `adjacent` line asks, in plain words, for the messages of conflicts; and what could be written instead.
 
 def order_hint(problem: Problem, facts: Sequence[OrderFact]) -> str | None:
-    """What each `order` and `adjacent` among the facts wants: what next to what, what before what; and a line that would do."""
+    """The demands of each `order` and `adjacent` among the facts, and a line that would be possible instead."""
     said = [
         f"line {fact.directive.line.number} wants " + " and ".join(_order_demands(problem, fact.directive))
         for fact in facts
@@ -512,7 +512,7 @@ def _order_demands(problem: Problem, directive: Order | Adjacent) -> list[str]:
 
 
 def _suggested_line(problem: Problem, facts: Sequence[OrderFact]) -> str | None:
-    """A line that would do instead: with `…` where it leaves none, or else in the order in which data can be had."""
+    """A possible line instead: with `…` where the given one has none, or else in an order that the data allow."""
     data = data_arcs(problem)
     for fact in facts:
         directive = fact.directive
@@ -529,7 +529,7 @@ def _suggested_line(problem: Problem, facts: Sequence[OrderFact]) -> str | None:
 
 
 def _by_data(problem: Problem, names: Sequence[PhaseIndex]) -> list[PhaseIndex]:
-    """The names so that none comes before what it is made of, else as they were."""
+    """The names in an order that the data allow, else unchanged."""
     before: dict[int, set[int]] = {int(p): set() for p in range(len(problem.phases))}
     for source, target in data_arcs(problem):
         before[target].add(source)
@@ -543,7 +543,7 @@ def _by_data(problem: Problem, names: Sequence[PhaseIndex]) -> list[PhaseIndex]:
 
 
 def _reaches(before: dict[int, set[int]], target: int, source: int) -> bool:
-    """Whether `target` is made of `source`, directly or not."""
+    """Does `target` depend on `source`, directly or not?"""
     seen: set[int] = set()
     stack = [target]
     while stack:
@@ -561,7 +561,8 @@ def _reaches(before: dict[int, set[int]], target: int, source: int) -> bool:
 # Conflicts of single phases: no device that may run it, or none that directives leave.  No solver needed.
 
 def placement_conflict(problem: Problem) -> Conflict | None:
-    """SCH104, SCH105, or SCH101 of directives that ask for different devices or cuts of one phase."""
+    """The conflict of a phase without a device (SCH104, SCH105), or of directives that demand different devices or cuts
+    (SCH101)."""
     for p, phase in enumerate(problem.phases):
         asked = [d for d in problem.directives if isinstance(d, PlaceDirective | Split | NoSplit) and p in _phases(d)]
         runs = _capable_devices(problem, p)
@@ -626,7 +627,7 @@ def _demanded_devices(problem: Problem, directive: PlaceDirective | Split | NoSp
 
 
 def _contradictory_placements(problem: Problem, p: int, asked: list[PlaceDirective | Split | NoSplit]) -> Conflict | None:
-    """Two directives, or three, that no mode of the phase obeys together."""
+    """A minimal set of directives that no mode of the phase obeys together."""
     if _are_compatible(problem, p, asked):
         return None
     necessary = list(asked)
@@ -669,7 +670,7 @@ MOST_PHASES: Final = 40
 
 
 def find_conflict(problem: Problem, steps: SolverSteps | None = None) -> Conflict | None:
-    """The fewest facts of `problem` that contradict each other, if that can be shown."""
+    """A minimal set of contradicting facts of `problem`, if one can be proved."""
     conflict = placement_conflict(problem)
     if conflict is not None:
         return conflict
@@ -695,7 +696,7 @@ def find_conflict(problem: Problem, steps: SolverSteps | None = None) -> Conflic
 
 
 def certified_bound(problem: Problem) -> int:
-    """No schedule is shorter (0: nothing is known)."""
+    """A lower bound of the makespan (0: none is known)."""
     decoder = ScheduleDecoder(problem)
     costs = Costs(decoder)
     if (
@@ -711,7 +712,7 @@ def certified_bound(problem: Problem) -> int:
 
 
 def limit_conflict(problem: Problem) -> Conflict | None:
-    """SCH106: a bound of every schedule is above the deadline."""
+    """The conflict SCH106 if the lower bound is above the deadline."""
     deadlines = [d for d in problem.directives if isinstance(d, Deadline)]
     if not deadlines:
         return None
@@ -723,7 +724,7 @@ def limit_conflict(problem: Problem) -> Conflict | None:
 
 
 def _deadline_conflict(problem: Problem, deadline: Deadline, bound: int, certify: Callable[[Problem], int]) -> Conflict:
-    """The directives without which the bound would not be above the deadline."""
+    """The conflict of a deadline: a minimal set of directives with which the bound is above it."""
     necessary: list[Directive] = [d for d in problem.directives if not isinstance(d, Deadline)]
     for directive in list(necessary):
         rest = tuple(d for d in necessary if d is not directive)
@@ -746,7 +747,7 @@ def _deadline_conflict(problem: Problem, deadline: Deadline, bound: int, certify
 
 
 class _Deletion:
-    """Subsets of the directives and capacities, each asked of the solver."""
+    """Deletion: subsets of the directives and capacities, each tested by the solver."""
 
     def __init__(self, problem: Problem, steps: SolverSteps) -> None:
         self.problem = problem
@@ -774,7 +775,7 @@ class _Deletion:
         return replace(self.problem, directives=tuple(directives), devices=devices)
 
     def is_refuted(self, directives: list[Directive], capped: list[int]) -> bool:
-        """Whether the solver shows that there is no schedule at all."""
+        """Does the solver show that there is no schedule with these directives and capacities?"""
         return _refuted(self._with(directives, capped), self.steps)
 
     def _explain(self, directives: list[Directive], capped: list[int]) -> Conflict:
@@ -845,7 +846,7 @@ class _Deletion:
 
 
 def _refuted(problem: Problem, steps: SolverSteps) -> bool:
-    """The solver shows that there is no schedule; False also where it cannot tell."""
+    """Does the solver show that there is no schedule?  False also where it cannot decide."""
     decoder = ScheduleDecoder(problem)
     if not decoder.constraints.is_consistent:
         return True

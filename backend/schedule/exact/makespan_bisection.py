@@ -1,8 +1,8 @@
-"""Bisection over the makespan: each probe asks whether a schedule of at most T ticks exists; a model is made exact, what it
-overlooked is stated and asked again.
+"""Bisection over the makespan: each probe asks the solver whether a schedule of at most T ticks exists; a model is decoded to
+exact ticks, and constraints that it violates are asserted before the solver is asked again.
 
-Invariants: `lower` was proved by refutations or given; `schedule` is checked by its own exact ticks; nothing depends on the clock
-but being aborted.  The exact strategy of `search.portfolio` calls `refine`.
+Invariants: `lower` is given or proved by refutations; `schedule` is checked by its exact ticks; the clock can only abort.  The
+exact strategy of `search.portfolio` calls `refine`.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from .z3_solver import ProbeVerdict, Solver, SolverSteps, available, negation
 
 # ---------------------------------------------------------------------------------------------------- schedule from a model
 #
-# A schedule from a model: the modes and the orders that it chose, as a step graph whose starts are the model's.
+# Decoding a model: the modes and orders that it chose, as a step graph with the model's starts.
 #
-# The model's own ticks may be too optimistic where the encoding leaves something out; the search finds what from the graph.
+# The model's ticks may be too optimistic where the formulation omits lazy constraints; the graph shows which.
 
 @dataclass(frozen=True, slots=True)
 class DecodedModel:
-    """`chosen`: a mode by phase; `starts`: the model's; `sent`: the possible transfers of the encoding that steps are."""
+    """A decoded model.  `chosen`: a mode by phase; `starts`: the model's; `sent`: the optional transfer of each transfer step."""
 
     chosen: list[int]
     graph: StepGraph
@@ -39,18 +39,18 @@ class DecodedModel:
 
 
 class ModelDecoder:
-    """Makes step graphs from models of one encoding."""
+    """Decodes models of one formulation to step graphs."""
 
-    def __init__(self, encoding: Formulation) -> None:
-        self.encoding = encoding
-        self.shape = encoding.shape
+    def __init__(self, formulation: Formulation) -> None:
+        self.formulation = formulation
+        self.shape = formulation.shape
 
     def decode(self, numbers: Mapping[str, int], true: frozenset[str]) -> DecodedModel:
-        """The steps of the chosen modes, with the orders that directives ask of the model's starts."""
+        """The steps of the chosen modes, with the queue orders that directives imply for the model's starts."""
         shape = self.shape
         chosen = [
             next((k for k, literal in enumerate(literals) if literal == "true" or literal in true), 0)
-            for literals in self.encoding.mode_literals
+            for literals in self.formulation.mode_literals
         ]
         modes = tuple(options[k] if options else () for options, k in zip(shape.modes, chosen, strict=True))
         graph = StepGraph(shape.decoder, shape.decoder.expand_modes(modes), shape.order)
@@ -61,19 +61,19 @@ class ModelDecoder:
         return model
 
     def _start(self, model: DecodedModel, key: Key, node: StepNode, numbers: Mapping[str, int]) -> int:
-        """The model's start of a step; those of makers are known when their transfers are asked for."""
-        encoding, p = self.encoding, node.phase
+        """The model's start of a step; a transfer without a start of its own starts when its producer ends."""
+        formulation, p = self.formulation, node.phase
         if key[0] == SHARD:
-            return numbers.get(encoding.start(p, node.device), 0)
+            return numbers.get(formulation.start(p, node.device), 0)
         if key[0] == COMBINE:
             return numbers.get(f"c{p}", 0)
         maker = (SHARD, p, key[2]) if key[0] == PARTIAL else model.graph.producer(p, key[2])
         begin = model.starts[maker] + model.graph.nodes[maker].ticks
         scattered = key[2] if self.shape.scattered[p] else -1
         if key[0] != PARTIAL and key[4] != VIA_LINK:
-            late = encoding.delayed.get((p, scattered, node.device, key[4]))
+            late = formulation.delayed.get((p, scattered, node.device, key[4]))
             return begin if late is None else max(begin, numbers.get(late.start, begin))
-        sent = encoding.transfers.get((p, -2 - key[2], self.shape.home) if key[0] == PARTIAL else (p, scattered, node.device))
+        sent = formulation.transfers.get((p, -2 - key[2], self.shape.home) if key[0] == PARTIAL else (p, scattered, node.device))
         if sent is None:
             return begin
         model.sent[key] = sent
@@ -109,11 +109,11 @@ class ModelDecoder:
 # ---------------------------------------------------------------------------------------------------- bisection
 
 ROUNDS = 200
-"""Times that one probe may be asked again with more stated."""
+"""Times that a probe is repeated with more constraints."""
 
 
 ProbeListener: TypeAlias = Callable[[int, int, int, "Schedule | ProbeVerdict", int], None]
-"""Told of every probe: bounds before it, the makespan asked, what was found, solver steps."""
+"""A callback run after each probe: (lower bound, upper bound, makespan probed, outcome, solver steps)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,21 +129,21 @@ class SearchOutcome:
 
 
 class MakespanSearch:
-    """One encoding, asked for several makespans."""
+    """The exact search of one formulation, probed for several makespans."""
 
     def __init__(self, problem: Problem, modes: Sequence[Sequence[Mode]], steps: SolverSteps) -> None:
         self.steps = steps
         self.shape = ModeTable(problem, modes)
         self.heads = HeadsAndTails(self.shape)
         self.solver = Solver()
-        self.encoding = Formulation(self.shape, self.heads, self.solver)
-        self.encoding.build()
-        self.cuts = ValidInequalities(self.encoding)
-        self.decoder = ModelDecoder(self.encoding)
-        self.memory = MemoryConstraints(self.encoding)
+        self.formulation = Formulation(self.shape, self.heads, self.solver)
+        self.formulation.build()
+        self.cuts = ValidInequalities(self.formulation)
+        self.decoder = ModelDecoder(self.formulation)
+        self.memory = MemoryConstraints(self.formulation)
 
     def horizon(self) -> int:
-        """If there is any schedule, there is one of at most so many ticks: one step after the other."""
+        """An upper bound of the makespan if there is any schedule: all steps one after the other."""
         shape = self.shape
         total = 0
         for p in range(shape.count):
@@ -151,7 +151,7 @@ class MakespanSearch:
             total += phase.ready + max((sum(piece.ticks for piece in pieces) for pieces in shape.pieces[p]), default=0)
             if phase.combine is not None:
                 total += phase.combine.ticks_per_shard * max((len(mode) for mode in shape.modes[p]), default=0)
-        for sent in self.encoding.transfers.values():
+        for sent in self.formulation.transfers.values():
             total += max(
                 (max(route.occupied.values(), default=0) + (route.hop.latency if route.hop else 0) for route in sent.routes),
                 default=0,
@@ -162,8 +162,9 @@ class MakespanSearch:
     def probe(
         self, makespan: int, share: int, more: Callable[[], None] | None = None, accept: Callable[[Schedule], bool] | None = None
     ) -> Schedule | ProbeVerdict:
-        """A schedule of at most `makespan` ticks, or why there is none; `more` states what else it must obey, and `accept`
-        says whether a schedule does."""
+        """A schedule of at most `makespan` ticks, or the solver's verdict.
+
+        `more` asserts further constraints, and `accept` tests whether a schedule obeys them."""
         judge = accept or (lambda _: True)
         self.solver.push()
         learned: list[str] = []
@@ -191,7 +192,7 @@ class MakespanSearch:
     def _check_model(
         self, model: DecodedModel, makespan: int, accept: Callable[[Schedule], bool]
     ) -> Schedule | ProbeVerdict | None:
-        """The model's schedule if it holds; None if what it overlooked was stated (lazy constraints)."""
+        """The model's schedule if it is valid; None if violated lazy constraints were added."""
         graph = model.graph
         held = step_buffers(graph) if self.shape.decoder.has_memory_limits else []
         stated = False
@@ -214,29 +215,29 @@ class MakespanSearch:
         return None if stated else ProbeVerdict.UNKNOWN
 
     def _add_memory_constraints(self, too_much: tuple[int, tuple[Key, ...]]) -> bool:
-        """State what is on the device when it is too full; False if that is stated already."""
+        """Add memory constraints at the event that exceeds the limit; False if they exist already."""
         device, keys = too_much
         return any(self.memory.add_memory_constraint(device, key) for key in keys)
 
     def _add_channel_constraints(self, model: DecodedModel) -> bool:
-        """State what the model overlooked on channels; False if nothing new is found."""
+        """Add constraints of channels that the model violates; False if there are no new ones."""
         added = False
         by_resource: dict[tuple[object, ...], list[tuple[int, int, Key]]] = {}
         for key, sent in model.sent.items():
             node, start = model.graph.nodes[key], model.starts[key]
             if node.resource is not None:
                 by_resource.setdefault(node.resource, []).append((start, start + node.ticks, key))
-            added |= self.encoding.add_duration(sent, self._choices(model, node.phase), node.ticks)
+            added |= self.formulation.add_duration(sent, self._choices(model, node.phase), node.ticks)
         for entries in by_resource.values():
             for (a, b, one), (c, d, other) in combinations(sorted(entries), 2):
                 if a < d and c < b:
-                    added |= self.encoding.add_disjunction(model.sent[one], model.sent[other])
+                    added |= self.formulation.add_disjunction(model.sent[one], model.sent[other])
         return added
 
     def _choices(self, model: DecodedModel, p: int) -> tuple[str, ...]:
         """The literals of the modes that decide how long the transfers of `p` take."""
         phases = [p, *(int(self.shape.problem.edges[edge].target) for edge in self.shape.decoder.outgoing[p])]
-        literals = (self.encoding.mode_literals[q][model.chosen[q]] for q in dict.fromkeys(phases))
+        literals = (self.formulation.mode_literals[q][model.chosen[q]] for q in dict.fromkeys(phases))
         return tuple(literal for literal in literals if literal != "true")
 
 
@@ -252,7 +253,7 @@ def refine(
     best, top = upper, None if upper is None else upper.makespan
     given = budget.remaining
     if top is not None and lower > top:
-        lower = 0  # a bound above a plan is no bound: whoever claims it is not believed
+        lower = 0  # a bound above a feasible plan is wrong
     if not available() or (top is not None and lower >= top):
         return SearchOutcome(best, lower, top is not None and lower >= top)
     search = MakespanSearch(problem, modes, budget)
@@ -292,8 +293,8 @@ def refine(
 #
 # Other measures than the makespan, as limits of the exact search: energy, load, machines, transfers, receivers.
 #
-# A lexicographic search fixes what it has reached as a limit and bisects the next measure.  The measures of a schedule are
-# computed by `objectives` (given here as functions); here are the formulas that bound them.
+# A lexicographic search fixes each value that it reaches as a limit and bisects the next measure.  Measures of a schedule are
+# given as functions; here are the formulas that bound them.
 
 class ObjectiveMeasure(Enum):
     """`LOAD`: ticks of the busiest device or channel.  `RECEIVERS`: devices that read what another made."""
@@ -334,7 +335,7 @@ class MeasureOutcome:
 
 
 class ObjectiveSearch:
-    """One search, asked about several measures."""
+    """One exact search, used to minimise several measures in turn."""
 
     def __init__(self, problem: Problem, modes: Sequence[Sequence[Mode]], power: PowerMeasure, steps: SolverSteps) -> None:
         self.problem = problem
@@ -385,43 +386,43 @@ class ObjectiveSearch:
         )
 
     def _add_limit(self, limit: ObjectiveLimit, makespan: int) -> None:
-        encoding, solver = self.search.encoding, self.search.solver
+        formulation, solver = self.search.formulation, self.search.solver
         match limit.measure:
             case ObjectiveMeasure.MAKESPAN:
-                pass  # the probe's own
+                pass  # the makespan of the probe
             case ObjectiveMeasure.MACHINES:
-                encoding.limit_machines(limit.most)
+                formulation.limit_machines(limit.most)
             case ObjectiveMeasure.TRANSFERS:
-                solver.at_most([(sent.present, 1) for sent in encoding.transfers.values()], limit.most)
+                solver.at_most([(sent.present, 1) for sent in formulation.transfers.values()], limit.most)
             case ObjectiveMeasure.RECEIVERS:
-                solver.at_most([(literal, 1) for literal in self._receivers(encoding)], limit.most)
+                solver.at_most([(literal, 1) for literal in self._receivers(formulation)], limit.most)
             case ObjectiveMeasure.LOAD:
                 for entries in (*self.search.cuts.devices.values(), *self.search.cuts.channels.values()):
                     solver.at_most([(literal, ticks) for literal, ticks, _, _ in entries], limit.most)
             case ObjectiveMeasure.ENERGY:
                 self._energy(limit.most, makespan)
 
-    def _receivers(self, encoding: Formulation) -> list[str]:
+    def _receivers(self, formulation: Formulation) -> list[str]:
         """One literal per device: something there reads what was made elsewhere."""
-        shape = encoding.shape
+        shape = formulation.shape
         literals: dict[int, str] = {}
         for edge in range(len(shape.problem.edges)):
-            for (maker, target), guards in encoding.accesses(edge).items():
+            for (maker, target), guards in formulation.accesses(edge).items():
                 if maker != target:
-                    literal = literals.setdefault(target, encoding.solver.boolean(f"rcv{target}"))
+                    literal = literals.setdefault(target, formulation.solver.boolean(f"rcv{target}"))
                     for guard in guards:
-                        encoding.solver.clause((*map(negation, guard), literal))
+                        formulation.solver.clause((*map(negation, guard), literal))
         return list(literals.values())
 
     def _energy(self, most: int, makespan: int) -> None:
         """Idle power for as long as the schedule takes, more while devices work, and the links' share."""
-        encoding, solver = self.search.encoding, self.search.solver
-        shape = encoding.shape
+        formulation, solver = self.search.formulation, self.search.solver
+        shape = formulation.shape
         end = solver.integer("makespan")
         solver.add(f"(<= {end} {makespan})")
         for p in range(shape.count):
-            for moment in encoding.ends(p):
-                encoding.add_after((), end, moment)
+            for moment in formulation.ends(p):
+                formulation.add_after((), end, moment)
         terms: list[str] = []
         constant = 0
         for device, entries in self.search.cuts.devices.items():
@@ -432,18 +433,18 @@ class ObjectiveSearch:
                 elif extra * ticks:
                     terms.append(f"(ite {literal} {_number(extra * ticks)} 0)")
         for device, idle in enumerate(self.power.idle):
-            if idle and (self.power.always[device] or encoding.is_used(device) == "true"):
+            if idle and (self.power.always[device] or formulation.is_used(device) == "true"):
                 terms.append(f"(* {idle} {end})")
             elif idle and any(device in devices for devices in shape.devices):
                 paid = solver.integer(f"idle{device}")
-                solver.clause((negation(encoding.is_used(device)), f"(>= {paid} (* {idle} {end}))"))
+                solver.clause((negation(formulation.is_used(device)), f"(>= {paid} (* {idle} {end}))"))
                 solver.add(f"(>= {paid} 0)")
                 terms.append(paid)
-        for sent in encoding.transfers.values():
+        for sent in formulation.transfers.values():
             for route in sent.routes:
                 if route.hop is not None:
                     cost = shape.problem.links[route.hop.link].nj_per_byte
-                    sizes = encoding.sizes(sent.phase, [route.producer], sent.target)[route.producer] if not sent.partial else []
+                    sizes = formulation.sizes(sent.phase, [route.producer], sent.target)[route.producer] if not sent.partial else []
                     least = min((size for _, size in sizes), default=0)
                     if sent.partial:
                         combine = shape.problem.phases[sent.phase].combine

@@ -1,8 +1,8 @@
 """Memory constraints as formulas: at the start of each step, the live buffers of its device fit its memory, in bytes.
 
-A buffer lives at a tick unless it has not begun, lies inside an operand of its shard or every use of it is over; these are
-literals that imply difference constraints, made for one event at a time, when a plan breaks its cap.  A use is over a tick after
-the start of the reader at the earliest (Note [Memory] of `problem`).
+A buffer is live at a tick unless it has not begun, lies inside an operand of its shard, or all its uses are over; these are
+literals that imply difference constraints.  They are created lazily for one event (a step and a device), when a model exceeds the
+limit there.  A use is over at the earliest a tick after the start of the reader (Note [Memory] of `problem`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .z3_solver import negation
 
 @dataclass(slots=True)
 class BufferUse:
-    """Someone reads a buffer: if all of `guards`, until the last of `ends`."""
+    """A use of a buffer: if all of `guards` hold, it lasts until the last of `ends`."""
 
     guards: tuple[str, ...]
     ends: list[TimePoint]
@@ -39,15 +39,15 @@ class BufferVariable:
     scratch: bool = False
     copied: bool = False
     merged: bool = False
-    """Made by a combine."""
+    """The output of a combine."""
 
 
 class MemoryConstraints:
-    """The buffers that an encoding may hold on each device, and the events stated so far."""
+    """The buffers that a formulation may have on each device, and the events constrained so far."""
 
-    def __init__(self, encoding: Formulation) -> None:
-        self.encoding = encoding
-        self.shape = encoding.shape
+    def __init__(self, formulation: Formulation) -> None:
+        self.formulation = formulation
+        self.shape = formulation.shape
         self._held: dict[int, list[BufferVariable]] = {}
         self._stated: set[tuple[int, str]] = set()
         self._inside: dict[tuple[int, int], str] = {}
@@ -63,19 +63,19 @@ class MemoryConstraints:
         return self._held[device]
 
     def _of_phase(self, p: int, device: int) -> list[BufferVariable]:
-        encoding, shape = self.encoding, self.shape
+        formulation, shape = self.formulation, self.shape
         decoder = shape.decoder
         task = shape.problem.phases[p]
         result: list[BufferVariable] = []
         if device in shape.devices[p]:
             sizes: list[tuple[str, int]] = []
             scratch: list[tuple[str, int]] = []
-            for literal, pieces in zip(encoding.mode_literals[p], shape.pieces[p], strict=True):
+            for literal, pieces in zip(formulation.mode_literals[p], shape.pieces[p], strict=True):
                 for piece in pieces:
                     if piece.device == device:
                         sizes.append((literal, decoder.grain(decoder.shard_bytes(p, piece.first, piece.stop))))
                         scratch.append((literal, decoder.grain(-(-task.scratch * (piece.stop - piece.first) // task.units))))
-            start = encoding.start(p, device)
+            start = formulation.start(p, device)
             ends = self._release_points(p, device)
             if any(size for _, size in scratch):
                 result.append(BufferVariable(p, scratch, (), start, [BufferUse((), ends, p, start)], scratch=True))
@@ -85,7 +85,7 @@ class MemoryConstraints:
                 if device == shape.home:
                     output.uses.append(BufferUse((), self._combine_release_points(p), -1))
                 else:
-                    sent = encoding.transfers.get((p, -2 - device, shape.home))
+                    sent = formulation.transfers.get((p, -2 - device, shape.home))
                     if sent is not None:
                         output.uses.append(BufferUse((), self._arrival(sent, device), -1))
             else:
@@ -96,7 +96,7 @@ class MemoryConstraints:
         if shape.combined[p] and device == shape.home:
             combine = task.combine
             assert combine is not None
-            start = encoding.solver.integer(f"c{p}")
+            start = formulation.solver.integer(f"c{p}")
             output = BufferVariable(
                 p,
                 [("true", decoder.grain(task.out_bytes))],
@@ -110,22 +110,22 @@ class MemoryConstraints:
             self._retain(output, p, device)
             result.append(output)
             for remote in shape.devices[p]:
-                sent = encoding.transfers.get((p, -2 - remote, device))
+                sent = formulation.transfers.get((p, -2 - remote, device))
                 if sent is not None and combine.bytes:
                     size = decoder.grain(combine.bytes)
                     read = [BufferUse((), self._combine_release_points(p), -1)]
                     result.append(BufferVariable(p, [("true", size)], (sent.present,), sent.start, read, merged=True))
-        for sent in [*encoding.transfers.values(), *encoding.delayed.values()]:
+        for sent in [*formulation.transfers.values(), *formulation.delayed.values()]:
             if sent.phase == p and sent.target == device and not sent.partial:
                 result.append(self._copy(sent))
         return result
 
     def _copy(self, sent: OptionalTransfer) -> BufferVariable:
-        """What a transfer brings; at least the smallest size that it may have (its exact size is in the plan)."""
-        encoding, shape = self.encoding, self.shape
+        """The copy that a transfer makes, with the smallest size that it may have (decoding gives the exact size)."""
+        formulation, shape = self.formulation, self.shape
         p, device = sent.phase, sent.target
         makers = [route.producer for route in sent.routes]
-        sizes_by_maker = encoding.sizes(p, makers, device, sent.key)
+        sizes_by_maker = formulation.sizes(p, makers, device, sent.key)
         every = [size for options in sizes_by_maker.values() for _, size in options]
         grain = shape.decoder.grain
         least = grain(min(every, default=0))
@@ -134,22 +134,22 @@ class MemoryConstraints:
         for maker, options in sizes_by_maker.items():
             for guards, size in options:
                 if grain(size) > least:
-                    key = (*guards, encoding.is_made_on(p, maker))
+                    key = (*guards, formulation.is_made_on(p, maker))
                     bigger[key] = max(bigger.get(key, 0), grain(size))
         if bigger:
             steps = sorted(set(bigger.values()))
             copy.sizes = [("true", least)] if least else []
             low = least
             for size in steps:
-                literal = encoding.solver.fresh("big")
+                literal = formulation.solver.fresh("big")
                 for key, other in bigger.items():
                     if other >= size:
-                        encoding.solver.clause((*map(negation, key), literal))
+                        formulation.solver.clause((*map(negation, key), literal))
                 copy.sizes.append((literal, size - low))
                 low = size
         for maker in makers:
             self._reads(copy, p, maker, device, sent.key)
-            for onward in encoding.transfers.values():
+            for onward in formulation.transfers.values():
                 if onward.phase == p and onward.target != device and device == shape.home and not onward.partial:
                     for route in onward.routes:
                         if route.producer == maker and route.hop is not None and route.hop.source == device and maker != device:
@@ -158,22 +158,22 @@ class MemoryConstraints:
         return copy
 
     def _reads(self, held: BufferVariable, p: int, maker: int, device: int, key: int = -1) -> None:
-        """The shards on `device` that read what was made on `maker`."""
-        encoding, shape = self.encoding, self.shape
+        """Add the uses by shards on `device` that read what was produced on `maker`."""
+        formulation, shape = self.formulation, self.shape
         for edge in shape.decoder.outgoing[p]:
             if maker != device and shape.decoder.edge_keys[edge] != key:
                 continue
             q = int(shape.problem.edges[edge].target)
-            for guards in encoding.accesses(edge).get((maker, device), []):
-                held.uses.append(BufferUse(guards, self._release_points(q, device), q, encoding.start(q, device)))
+            for guards in formulation.accesses(edge).get((maker, device), []):
+                held.uses.append(BufferUse(guards, self._release_points(q, device), q, formulation.start(q, device)))
 
     def _sends(self, held: BufferVariable, p: int, device: int) -> None:
-        for sent in self.encoding.transfers.values():
+        for sent in self.formulation.transfers.values():
             if sent.phase == p and not sent.partial:
                 for route in sent.routes:
                     if route.producer == device and route.hop is not None and route.hop.source == device:
                         held.uses.append(BufferUse((sent.present, route.here), self._arrival(sent, device), -1))
-        for late in self.encoding.delayed.values():
+        for late in self.formulation.delayed.values():
             if late.phase == p:
                 for route in late.routes:
                     if route.producer == device:
@@ -189,41 +189,41 @@ class MemoryConstraints:
         return [*result, TimePoint((), sent.start, 1)]
 
     def _release_points(self, p: int, device: int) -> list[TimePoint]:
-        """When a shard lets go of memory."""
-        encoding = self.encoding
-        return [*encoding.shard_ends(p, device), TimePoint((encoding.runs_on(p, device),), encoding.start(p, device), 1)]
+        """The points at which a shard releases memory."""
+        formulation = self.formulation
+        return [*formulation.shard_ends(p, device), TimePoint((formulation.runs_on(p, device),), formulation.start(p, device), 1)]
 
     def _combine_release_points(self, p: int) -> list[TimePoint]:
-        """When a combine lets go of memory."""
-        return [*self.encoding.combine_ends(p), TimePoint((), self.encoding.solver.integer(f"c{p}"), 1)]
+        """The points at which a combine releases memory."""
+        return [*self.formulation.combine_ends(p), TimePoint((), self.formulation.solver.integer(f"c{p}"), 1)]
 
     def _retain(self, held: BufferVariable, p: int, device: int) -> None:
         constraints = self.shape.decoder.constraints
         if not self.shape.decoder.outgoing[p] or device in constraints.required_copies.get(p, ()):
             held.is_retained = "true"
         elif p in constraints.replicated:
-            held.is_retained = self.encoding.is_used(device)
+            held.is_retained = self.formulation.is_used(device)
 
     # ------------------------------------------------------------------------------ events
 
     def event_of(self, key: Key) -> tuple[int, str, str] | None:
-        """(phase, start, literal that it happens) of a step of a plan; None for what the encoding does not have."""
-        encoding = self.encoding
+        """(phase, start variable, literal that it happens) of a step; None if the formulation has no such step."""
+        formulation = self.formulation
         if key[0] == SHARD:
-            return key[1], encoding.start(key[1], key[2]), encoding.runs_on(key[1], key[2])
+            return key[1], formulation.start(key[1], key[2]), formulation.runs_on(key[1], key[2])
         if key[0] == COMBINE:
             return -1, f"c{key[1]}", "true"
         if key[0] == SEND and key[4] >= 0:
-            late = encoding.delayed.get((key[1], key[2] if self.shape.scattered[key[1]] else -1, key[3], key[4]))
+            late = formulation.delayed.get((key[1], key[2] if self.shape.scattered[key[1]] else -1, key[3], key[4]))
             return None if late is None else (-1, late.start, late.present)
         where = (key[1], -2 - key[2], self.shape.home) if key[0] == PARTIAL else (
             key[1], key[2] if self.shape.scattered[key[1]] else -1, key[3]
         )  # fmt: skip
-        sent = encoding.transfers.get(where) if key[0] in (PARTIAL, SEND) else None
+        sent = formulation.transfers.get(where) if key[0] in (PARTIAL, SEND) else None
         return None if sent is None else (-1, sent.start, sent.present)
 
     def add_memory_constraint(self, device: int, key: Key, guard: str = "true") -> bool:
-        """The buffers on `device` fit at the start of the step; False if that was stated already."""
+        """Assert that the buffers on `device` fit at the start of the step; False if that was asserted already."""
         event = self.event_of(key)
         cap = self.shape.decoder.memory_limits[device]
         if event is None or cap is None:
@@ -235,7 +235,7 @@ class MemoryConstraints:
         return self._add_constraint(device, phase, tick, happens, cap, guard)
 
     def _add_constraint(self, device: int, phase: int, tick: str, happens: str, cap: int, guard: str) -> bool:
-        encoding, shape = self.encoding, self.shape
+        formulation, shape = self.formulation, self.shape
         weighted: list[tuple[str, int]] = []
         for held in self.buffers_on(device):
             if not any(size for _, size in held.sizes):
@@ -247,19 +247,19 @@ class MemoryConstraints:
             allocated = held.start == tick
             later = "false"
             if not allocated:
-                later = encoding.solver.fresh("l")
-                encoding.solver.clause((negation(later), f"(>= (- {held.start} {tick}) 1)"))
-            live = encoding.solver.fresh("m")
+                later = formulation.solver.fresh("l")
+                formulation.solver.clause((negation(later), f"(>= (- {held.start} {tick}) 1)"))
+            live = formulation.solver.fresh("m")
             alive = False
             base = [live, later, self._lies_in_operand(held, tick, device), *map(negation, held.guards), negation(happens)]
             if held.is_retained != "false":
-                encoding.solver.clause((*base, negation(held.is_retained)))
+                formulation.solver.clause((*base, negation(held.is_retained)))
                 alive = True
             for use in held.uses:
                 if use.phase >= 0 and phase >= 0 and phase in shape.precedes[use.phase]:
                     continue
                 alive = True
-                encoding.solver.clause(
+                formulation.solver.clause(
                     (*base, *map(negation, use.guards), self._use_is_over(held, use, tick, allocated=allocated))
                 )
             if not alive:
@@ -269,24 +269,24 @@ class MemoryConstraints:
                     if literal == "true":
                         weighted.append((live, size))
                     else:
-                        both = encoding.solver.fresh("w")
-                        encoding.solver.clause((both, negation(literal), negation(live)))
+                        both = formulation.solver.fresh("w")
+                        formulation.solver.clause((both, negation(literal), negation(live)))
                         weighted.append((both, size))
         total = sum(size for _, size in weighted)
         if total > cap:
             weighted += [(literal, total - cap) for literal in (happens, guard) if literal != "true"]
             extra = sum(1 for literal in (happens, guard) if literal != "true")
-            encoding.solver.at_most(weighted, cap + extra * (total - cap))
+            formulation.solver.at_most(weighted, cap + extra * (total - cap))
         return True
 
     def _use_is_over(self, held: BufferVariable, use: BufferUse, tick: str, *, allocated: bool) -> str:
         """A literal that implies that the use is over at `tick` ("false": it is not)."""
         if use.start == tick or (allocated and use.start == held.start):
             return "false"
-        done = self.encoding.solver.fresh("d")
+        done = self.formulation.solver.fresh("d")
         for moment in use.ends:
             clause = (negation(done), *map(negation, moment.guards), f"(>= (- {tick} {moment.base}) {moment.ticks})")
-            self.encoding.solver.clause(clause)
+            self.formulation.solver.clause(clause)
         return done
 
     def _lies_in_operand(self, held: BufferVariable, tick: str, device: int) -> str:
@@ -296,7 +296,7 @@ class MemoryConstraints:
         inside = self._overwrites_operand(held, device)
         if inside == "false" or held.start == tick:
             return inside
-        solver = self.encoding.solver
+        solver = self.formulation.solver
         hidden, running = solver.fresh("h"), []
         for moment in self._release_points(held.phase, device):
             running.append(solver.fresh("h"))
@@ -316,14 +316,14 @@ class MemoryConstraints:
                 for use in operand.uses if use.phase == result.phase
                 for literal in (self._is_overwritable(operand, use, result),) if literal != "false"
             ]  # fmt: skip
-            self._inside[key] = self.encoding.solver.fresh("i") if choices else "false"
+            self._inside[key] = self.formulation.solver.fresh("i") if choices else "false"
             if choices:
-                self.encoding.solver.clause((negation(self._inside[key]), *choices))
+                self.formulation.solver.clause((negation(self._inside[key]), *choices))
         return self._inside[key]
 
     def _is_overwritable(self, operand: BufferVariable, use: BufferUse, result: BufferVariable) -> str:
         """The literal that an operand is there, is as large as the result, and has no other use when the reader starts."""
-        solver = self.encoding.solver
+        solver = self.formulation.solver
         largest = max((size for _, size in operand.sizes), default=0) if not operand.copied else sum(s for _, s in operand.sizes)
         if operand.is_retained == "true" or not any(0 < size <= largest for _, size in result.sizes):
             return "false"

@@ -70,7 +70,7 @@ class TransferConstraints(SolverVariables):
         return sent
 
     def _add_delayed_copy(self, edge: int, maker: int, target: int, guard: tuple[str, ...], start: str) -> None:
-        """A copy over an edge of its own ticks: it may be made later than it could be, to save memory."""
+        """A copy over an edge with ticks of its own: it may start later than possible, to save memory."""
         shape = self.shape
         p, ticks = int(shape.problem.edges[edge].source), shape.decoder.edge_keys[edge]
         key = (p, maker if shape.scattered[p] else -1, target, ticks)
@@ -152,7 +152,7 @@ class TransferConstraints(SolverVariables):
         return result
 
     def _is_read_whole(self, p: int) -> bool:
-        """Whoever reads the output reads all of it."""
+        """Does every reader read all of the output?"""
         shape = self.shape
         edges = [shape.problem.edges[edge] for edge in shape.decoder.outgoing[p]]
         return not shape.scattered[p] and all(edge.whole or not shape.split[edge.target] for edge in edges)
@@ -161,7 +161,7 @@ class TransferConstraints(SolverVariables):
         return p in self.shape.decoder.required_elsewhere
 
     def _add_delivery(self, edge: int, maker: int, target: int, guard: tuple[str, ...], start: str) -> None:
-        """`target` needs, under `guard`, what `maker` made: by a transfer that arrives before `start`."""
+        """Under `guard`, `target` needs the output of `maker`: a transfer arrives before `start`."""
         shape = self.shape
         described = shape.problem.edges[edge]
         p = int(described.source)
@@ -180,7 +180,7 @@ class TransferConstraints(SolverVariables):
                     self.add_after(guard, start, ready, direct)
 
     def add_combine(self, p: int) -> None:
-        """The partials of `p` come home and are combined."""
+        """The partial results of `p` are sent home and combined."""
         shape = self.shape
         combine = shape.problem.phases[p].combine
         assert combine is not None

@@ -19,9 +19,9 @@ from .z3_solver import Solver, negation
 
 # ---------------------------------------------------------------------------------------------------- shards of modes
 #
-# What the candidate modes of a problem's phases amount to: shards with ticks, makers of outputs, what consumers need of them.
+# The candidate modes of a problem's phases in detail: shards with ticks, producers of outputs, and the units that consumers read.
 #
-# All arithmetic is `timing.ScheduleDecoder`'s, so that the exact search and the heuristics mean the same thing by a mode.
+# All arithmetic is `ScheduleDecoder`'s, so that a mode means the same to the exact search and to the heuristics.
 
 class ModeShard(NamedTuple):
     """A shard of a mode: rows [first, stop) on a device, and its ticks there."""
@@ -94,7 +94,7 @@ class ModeTable:
         return [self.home] if self.combined[phase] else self.devices[phase]
 
     def accesses(self, edge: int, source_mode: int, target_mode: int) -> list[RowAccess]:
-        """What each shard of the target needs from each maker, its own device's included."""
+        """The units that each shard of the target reads of each producer, its own device's included."""
         known = self._accesses.get((edge, source_mode, target_mode))
         if known is not None:
             return known
@@ -115,7 +115,7 @@ class ModeTable:
         return self.problem.links[hop.link].occupied(size)
 
     def travel(self, source: int, target: int, size: int) -> int | None:
-        """Ticks from an end on `source` to the earliest start of a consumer on another device; None without a way."""
+        """Ticks from an end on `source` to the earliest start of a consumer on another device; None without a route."""
         path = self.path(source, target)
         if path is None:
             return None
@@ -164,9 +164,9 @@ class ModeTable:
 
 # ---------------------------------------------------------------------------------------------------- heads and tails
 #
-# Earliest starts and shortest remainders of every shard of every mode: those of `bounds`, which hold whatever the cuts.
+# Heads and tails of every shard of every mode, from `BoundSet`, which hold for all cuts.
 #
-# A head is a tick before which a shard cannot start, a tail the ticks that must pass after its end, whatever the other phases do.
+# A head is a lower bound of a shard's start, a tail a lower bound of the ticks after its end.
 
 class HeadsAndTails:
     """`head[p][k][i]`, `tail[p][k][i]` of piece i of mode k of phase p; `combine_tail[p]` after its combine."""
@@ -201,7 +201,7 @@ class HeadsAndTails:
         return merge_end(arrivals, 0, combine.ticks_per_shard)
 
     def pieces(self) -> list[tuple[int, int, int, ModeShard, int, int]]:
-        """(phase, mode, piece index, piece, head, tail) of everything that may run."""
+        """(phase, mode, piece index, piece, head, tail) of every candidate shard."""
         return [
             (p, k, i, piece, self.head[p][k][i], self.tail[p][k][i])
             for p in range(self.shape.count)
@@ -214,7 +214,7 @@ class HeadsAndTails:
 
 @dataclass(frozen=True, slots=True)
 class TimePoint:
-    """`base + ticks`, if all of `guards` are true."""
+    """A point in time: `base + ticks`, if all of `guards` are true."""
 
     guards: tuple[str, ...]
     base: str
@@ -253,7 +253,8 @@ class OptionalTransfer:
 
 
 class SolverVariables:
-    """What the formulas speak of.  `guard` is put before every clause while it is set (for facts that may be given up)."""
+    """The variables and clauses of the formulas.  While `guard` is set, every clause is guarded by it (for facts that may be
+    retracted)."""
 
     def __init__(self, shape: ModeTable, heads: HeadsAndTails, solver: Solver) -> None:
         self.shape = shape
@@ -274,7 +275,7 @@ class SolverVariables:
 
     @contextmanager
     def under(self, literal: str) -> Iterator[None]:
-        """Clauses that hold only if `literal` does."""
+        """Guard the clauses of the block by `literal`."""
         before = self.guard
         self.guard = (*before, negation(literal))
         try:
@@ -318,7 +319,7 @@ class SolverVariables:
         return self._on[key]
 
     def is_made_on(self, p: int, device: int) -> str:
-        """The output of the phase, or a part of it, is made on the device."""
+        """The literal that the output of the phase, or a part of it, is produced on the device."""
         if self.shape.combined[p]:
             return "true" if device == self.shape.home else "false"
         return self.runs_on(p, device)
@@ -361,17 +362,17 @@ class SolverVariables:
         ]
 
     def output_ready(self, p: int, device: int) -> list[TimePoint]:
-        """When what is made on the device of the output is there."""
+        """The points at which the device's part of the output is ready."""
         return self.combine_ends(p) if self.shape.combined[p] else self.shard_ends(p, device)
 
     def ends(self, p: int) -> list[TimePoint]:
-        """No earlier than all of these is the phase done."""
+        """The points of which the latest completes the phase."""
         if self.shape.combined[p]:
             return self.combine_ends(p)
         return [moment for d in self.shape.devices[p] for moment in self.shard_ends(p, d)]
 
     def accesses(self, edge: int) -> dict[tuple[int, int], list[tuple[str, ...]]]:
-        """For (maker, device): the combinations of literals under which that device needs what that maker made."""
+        """For (producer, device): the conjunctions of literals under which the device reads what the producer has."""
         if edge not in self._needed:
             self._needed[edge] = self._compute_accesses(edge)
         return self._needed[edge]

@@ -1,8 +1,8 @@
 """The only module of the scheduler that imports z3, and only when a question is asked.
 
 Questions are SMT-LIB text (built far faster than z3's Python expressions), each `Solver` in a context of its own, with a
-fixed number of steps instead of a time limit: an answer does not depend on how busy the machine is. The clock and Ctrl-C can
-only abort, never answer.
+fixed number of steps instead of a time limit: a verdict does not depend on how busy the machine is. The clock and Ctrl-C can only
+abort.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class ProbeVerdict(Enum):
     SAT = "sat"
     UNSAT = "unsat"
     UNKNOWN = "unknown"  # out of steps or memory
-    ABORTED = "aborted"  # the clock, or nobody to ask
+    ABORTED = "aborted"  # by the clock, or no solver is installed
 
 
 @dataclass(slots=True)
@@ -92,7 +92,7 @@ class Solver:
             self.recorded.append(formula)
 
     def clause(self, literals: Sequence[str]) -> None:
-        """One of the literals; "true" and "false" are understood."""
+        """Assert a disjunction of literals; "true" and "false" are simplified."""
         if "true" in literals:
             return
         left = [literal for literal in dict.fromkeys(literals) if literal != "false"]
@@ -104,7 +104,7 @@ class Solver:
             self.add(f"(or {' '.join(left)})")
 
     def define(self, literals: Sequence[str]) -> None:
-        """A clause that says what a name means: it outlives a pop, as the name does."""
+        """Assert a defining clause of a name, which outlives a pop, as the name does."""
         self.clause(literals)
         if self._depth and self.recorded is None:
             self._defined.append(tuple(literals))
