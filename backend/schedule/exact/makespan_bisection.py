@@ -444,7 +444,9 @@ class ObjectiveSearch:
             for route in sent.routes:
                 if route.hop is not None:
                     cost = shape.problem.links[route.hop.link].nj_per_byte
-                    sizes = formulation.sizes(sent.phase, [route.producer], sent.target)[route.producer] if not sent.partial else []
+                    sizes = (
+                        formulation.sizes(sent.phase, [route.producer], sent.target)[route.producer] if not sent.partial else []
+                    )
                     least = min((size for _, size in sizes), default=0)
                     if sent.partial:
                         combine = shape.problem.phases[sent.phase].combine

@@ -50,7 +50,7 @@ from ..plan.plan import (
     WaitStep,
 )
 from ..problem import Keep, devices_named
-from ..program_facts.partitioning import MAX_READER_PAIRS, full_box, is_inside, boxes_overlap, operand_boxes, reads_of, regions_of
+from ..program_facts.partitioning import MAX_READER_PAIRS, boxes_overlap, full_box, is_inside, operand_boxes, reads_of, regions_of
 from ..program_facts.scratch_memory import Numbers, first_fit, rounded_to_alignment
 from ..single_device import describe_phase, step_of
 from ..solution import Answer, QueueKind, Schedule, ScheduledStep, Shard, Synchronisation, Transfer
@@ -416,7 +416,7 @@ class _PlanWriter:
                         if not piece.is_partial and early and self.is_read_by(piece, needed):
                             piece.last_reader, piece.is_read = at, True
                             piece.end = max(piece.end, step.end)
-                    if step.phase not in self.program.gangs:
+                    if step.phase not in self.program.distributed_loops:
                         self.assembled[step] = self.assemble(step, needed)
                 elif isinstance(step, Transfer):
                     key = int(step.source), step.phase, step.partial
@@ -433,7 +433,7 @@ class _PlanWriter:
         makespan = self.schedule.makespan
         for piece in self.buffers:
             if isinstance(self.program.phases[piece.phase], Output):  # what it is put together in leaves the run
-                piece.bytes += self.assembled.pop(self.made[piece.phase, piece.device], 0)
+                piece.bytes += self.assembled.pop(self.shard_at[piece.phase, piece.device], 0)
             if piece.is_retained or not (piece.is_read or piece.is_sent):
                 piece.end = max(piece.end, makespan)
 
@@ -443,14 +443,18 @@ class _PlanWriter:
         for value, boxes in needed.items():
             maker = self.makers.get(value)
             pieces = [] if maker is None else [
-                piece for piece in self.on[int(shard.device), maker] if not piece.partial and piece.there <= shard.start
+                piece for piece in self.on[int(shard.device), maker] if not piece.is_partial and piece.available <= shard.start
             ]  # fmt: skip
             if maker is None or len(pieces) < 2:
                 continue
             index = traverse.results(self.program.phases[maker]).index(value)
             full = full_box([self.numbers.cap(size) for size in types[value].shape])
             held = [piece.boxes[index] or full for piece in pieces]
-            size += sum(rounded(self.bytes(value, box)) for box in boxes if not any(is_inside(box or full, one) for one in held))
+            size += sum(
+                rounded_to_alignment(self.bytes(value, box))
+                for box in boxes
+                if not any(is_inside(box or full, one) for one in held)
+            )
         return size
 
     def boxes_read(self, shard: Shard) -> dict[ValueId, list[Box | None]]:

@@ -401,7 +401,9 @@ def peaks(execution: Execution) -> dict[Hashable, tuple[int, int]]:
         intervals in execution.extra_memory.items()})
     for task in execution.tasks():
         for read in task.reads:
-            if read.size and not any(_has(piece, read, task, freed.get(piece, last)) for piece in holding(execution, read)):
+            if read.size and not any(
+                _has(piece, read, task, freed.get(piece, last)) for piece in candidate_pieces(execution, read)
+            ):
                 spans[read.key[0]].append((task.start, task.end, read.size))
     for (device, _), pieces in execution.pieces.items():
         for piece in pieces:
@@ -419,7 +421,7 @@ def peaks(execution: Execution) -> dict[Hashable, tuple[int, int]]:
 def _has(piece: ResidentPiece, read: TaskRead, task: Task, freed: int) -> bool:
     """Has a piece all that a task reads, while it runs?"""
     inside = all(low <= start and stop <= high for (start, stop), (low, high) in zip(read.box, piece.box, strict=True))
-    return inside and piece.there <= task.start and task.end <= freed
+    return inside and piece.available <= task.start and task.end <= freed
 
 
 def _freed_pieces(execution: Execution, keys: Sequence[Key], box: Box | None) -> list[ResidentPiece]:

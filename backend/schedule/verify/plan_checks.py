@@ -513,7 +513,7 @@ class PlanTranslation:
 
     def operand(self, device: DeviceId, phase: Phase, value: ValueId, box: Box, scope: CheckedScope) -> TaskRead:
         """A read of a step that takes an operand in one array."""
-        size = rounded(self.bytes(value, box, scope)) if scope.counts else 0
+        size = rounded_to_alignment(self.bytes(value, box, scope)) if scope.counts_resources else 0
         return TaskRead((device, scope.read(phase, 0, value)), box, size=size)
 
     def full_box_of(self, value: ValueId, scope: CheckedScope) -> Box:
