@@ -27,7 +27,7 @@ from ..schedule.plan.plan import ExecutionPlan
 from ..schedule.program_facts.partitioning import stored_on, stores_of
 from ..vm.executor import execute_plan
 from ..vm.run_state import Observer, RunResults
-from .cluster_transport import HOME, Crossing, Process, Shares
+from .cluster_transport import HOME, ClusterTransport, Process, Shares
 from .link_calibration import Measured, measure, profile_of, with_store
 from .membership import ClusterMember, Membership, Worker, WorkerFault, Workers
 from .step_times import Journal, Seen, tell
@@ -43,7 +43,7 @@ from .worker import HERE, sight
 ASKING: Final = 0.002
 
 
-class Epoch:
+class RunAttempt:
     """See the module.  A block in which home has the workers: what does not end as it should cuts them off."""
 
     def __init__(self, every: Workers, membership: Membership, shares: Shares, members: Mapping[Process, ClusterMember]) -> None:
@@ -52,13 +52,13 @@ class Epoch:
         self.name = secrets.token_hex(8)
         self.workers: list[Worker] = []
         self.links: dict[Process, Connection] = {}
-        self.crossing = Crossing(shares, HOME, self.name, self.links, self.failed)
-        self.settling: threading.Thread | None = None
+        self.transport = ClusterTransport(shares, HOME, self.name, self.links, self.failed)
+        self.draining: threading.Thread | None = None
         self.forget: Callable[[], None] | None = None
         """Takes it from the dashboard."""
         self.over = False
 
-    def __enter__(self) -> Epoch:
+    def __enter__(self) -> RunAttempt:
         self.every.running = self
         return self
 
@@ -87,10 +87,10 @@ class Epoch:
             if digest not in has["programs"]:
                 new.append(worker)
             if has["holds_of"] == digest:
-                self.crossing.holds[str(process)] = has["holds"]
+                self.transport.holds[str(process)] = has["holds"]
         self.every.ask(new, MessageKind.LOAD, program)
         facts = {
-            "run": self.name, "digest": digest, "where": self.shares.where, "holds": self.crossing.holds, "inputs": stored,
+            "run": self.name, "digest": digest, "where": self.shares.where, "holds": self.transport.holds, "inputs": stored,
             "peers": {str(worker.process): worker.member.door for worker in self.workers}, "observed": observed,
         }  # fmt: skip
         for worker in self.workers:
@@ -101,14 +101,14 @@ class Epoch:
         self, bound: BoundGraph, inputs: Mapping[str, Any], outputs: Mapping[str, StoredOutput], observe: Observer | None
     ) -> RunResults:  # fmt: skip
         """Home's own queues, and then what the workers say.  `outputs`: files that workers write into."""
-        backends = self.crossing.backends()
+        backends = self.transport.backends()
         failures: list[tuple[tuple[int, ...], int, RunFailed]] = []
         results, journal = None, None if observe is None else Journal(self.shares)
         try:
             results = execute_plan(self.shares.plan, bound, inputs, backends, journal, pace=QueueClock.THREADS,
-                others=self.crossing)
+                others=self.transport)
         except RunFailed as failure:
-            failures.append((*min(self.crossing.failures, default=((0,), 0)), failure))
+            failures.append((*min(self.transport.failures, default=((0,), 0)), failure))
         self.every.wait(self.workers, lambda one: one.done is not None)
         for worker in self.workers:
             said = worker.done or {}
@@ -122,7 +122,7 @@ class Epoch:
             raise min(failures, key=lambda one: one[:2])[2]
         assert results is not None
         if observe is not None and journal is not None:
-            tell(observe, self.crossing, [journal.seen, *(worker.seen for worker in self.workers)])
+            tell(observe, self.transport, [journal.seen, *(worker.seen for worker in self.workers)])
         return results
 
     def show(self) -> None:
@@ -132,11 +132,11 @@ class Epoch:
 
     # ------------------------------------------------------------------------------ what workers say
 
-    def heed(self, worker: Worker, message: Message) -> None:
+    def handle(self, worker: Worker, message: Message) -> None:
         facts = message.facts
         match message.kind:
             case MessageKind.DATA | MessageKind.FENCE:
-                self.crossing.take(message)
+                self.transport.take(message)
             case MessageKind.FAILED:
                 self.failed()
             case MessageKind.LOST:
@@ -144,32 +144,32 @@ class Epoch:
                 self.every.miss(other, Lost(other.process, facts["words"]))
             case MessageKind.DONE:
                 if "fault" in facts:
-                    self.crossing.halt(WorkerFault(worker.member.address, facts))
+                    self.transport.halt(WorkerFault(worker.member.address, facts))
                 elif message.arrays:
                     worker.seen.has_ended(facts, message.arrays)
                 with self.every.change:
                     worker.done = facts
                     self.every.change.notify_all()
 
-    def miss(self, lost: Lost) -> None:
-        self.crossing.halt(lost)
+    def handle_loss(self, lost: Lost) -> None:
+        self.transport.halt(lost)
 
     # ------------------------------------------------------------------------------ failures of the program
 
     def failed(self) -> None:
         """A queue somewhere has ended: the others go on as far as they come."""
         with self.every.change:
-            if self.settling is not None:
+            if self.draining is not None:
                 return
-            self.settling = threading.Thread(target=self.settle, daemon=True)
-        self.settling.start()
+            self.draining = threading.Thread(target=self.stop_at_rest, daemon=True)
+        self.draining.start()
 
-    def settle(self) -> None:
+    def stop_at_rest(self) -> None:
         """Stop everybody once everything is at rest (`crossing`)."""
         before = None
         with suppress(Lost):
             while not self.over:
-                states = [self.crossing.state(), *self.every.ask(self.workers, MessageKind.REST)]
+                states = [self.transport.state(), *self.every.ask(self.workers, MessageKind.REST)]
                 now = sum(state["sent"] for state in states), sum(state["received"] for state in states)
                 if all(state["idle"] for state in states) and now[0] == now[1] and now == before:
                     break
@@ -177,7 +177,7 @@ class Epoch:
                 sleep(ASKING)
             for worker in self.workers:
                 worker.connection.send(MessageKind.STOP, {"run": self.name})
-            self.crossing.halt()
+            self.transport.halt()
 
 
 # ---------------------------------------------------------------------------------------------------- client
@@ -269,7 +269,7 @@ class ClusterClient:
         outputs = {name: one for name, one in lying.items() if isinstance(one, StoredOutput)}
         for one in outputs.values():
             one.sink.came = 0
-        with Epoch(self.workers, self.membership, shares, members) as epoch:
+        with RunAttempt(self.workers, self.membership, shares, members) as epoch:
             stored = {name: one.facts() for name, one in lying.items()}
             epoch.begin(shipment(plan, without), stored, observed=observe is not None)
             return epoch.execute(bound, inputs, outputs, observe)
@@ -287,7 +287,7 @@ class ClusterClient:
 #
 # Files that are the same for every process of a cluster, and how fast each process reads them.
 
-def seen_by_all(
+def commonly_visible(
     cluster: ClusterClient, inputs: Mapping[str, StoredInput], folders: Collection[str] = ()
 ) -> tuple[dict[str, StoredInput], set[str]]:
     """Those that every worker has the very file of, and the folders in which all see what home writes; none if a worker does not

@@ -27,7 +27,7 @@ from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind as Element
 from ...typechecker.sizes.polynomials import SizeVariable
 from ..cpu.backend import CpuBackend
-from ..distributed.buffers import FenceRegistry, Others, Parts
+from ..distributed.buffers import FenceRegistry, Parts, Transport
 from ..graph import traverse
 from ..graph.phases import PhaseId
 from ..io.external_arrays import StoreBackend
@@ -170,7 +170,7 @@ def digest_of(arrays: Sequence[Any]) -> str:
 
 
 @dataclass(slots=True)
-class Crossing(Others):
+class ClusterTransport(Transport):
     """One process of one run (`distributed.buffers`).  `links`: to every other process of it; `tell`: is told of a failure
     here; `held`: of runs before; `holds`: the digests that each process has by transfer, as JSON has them."""
 
@@ -196,12 +196,12 @@ class Crossing(Others):
 
     # ------------------------------------------------------------------------------ who runs what
 
-    def is_here(self, device: DeviceId) -> bool:
+    def is_local(self, device: DeviceId) -> bool:
         return self.shares.where[device] == self.me or device in self.shares.stores
 
     def backends(self) -> dict[DeviceId, CpuBackend]:
         """Those of the devices of this process."""
-        local = [device for device in self.shares.plan.devices if self.is_here(device.id)]
+        local = [device for device in self.shares.plan.devices if self.is_local(device.id)]
         return {one.id: StoreBackend() if one.id in self.shares.stores else CpuBackend(one.threads) for one in local}
 
     def steps(self, queue: Queue) -> tuple[Step, ...]:
@@ -210,7 +210,7 @@ class Crossing(Others):
             steps = self._steps[id(queue)] = self.shares.steps(queue, self.me)
         return steps
 
-    def runners(self, queue: Queue) -> int:
+    def process_count(self, queue: Queue) -> int:
         return len(self.shares.owners[queue.device, queue.kind])
 
     # ------------------------------------------------------------------------------ from here
@@ -240,8 +240,8 @@ class Crossing(Others):
         self.failures.append((start, queue))
         self.tell()
 
-    def awaited(self, step: TransferStep) -> Hashable | None:
-        if self.is_here(step.source):
+    def arrival_fence(self, step: TransferStep) -> Hashable | None:
+        if self.is_local(step.source):
             return None
         number = self.shares.transfers[step]
         with self._lock:

@@ -375,9 +375,9 @@ class ClusterRun(Protocol):
     name: str
     workers: list[Worker]
 
-    def heed(self, worker: Worker, message: Message) -> None: ...
+    def handle(self, worker: Worker, message: Message) -> None: ...
 
-    def miss(self, lost: Lost) -> None: ...
+    def handle_loss(self, lost: Lost) -> None: ...
 
     def show(self) -> None: ...
 
@@ -442,7 +442,7 @@ class Workers:
                 worker.answers[message.facts["asked"]] = message.facts
                 self.change.notify_all()
         elif run is not None and message.facts.get("run") == run.name:
-            run.heed(worker, message)
+            run.handle(worker, message)
 
     def miss(self, worker: Worker, lost: Lost) -> None:
         """A worker does not answer."""
@@ -452,7 +452,7 @@ class Workers:
         worker.connection.close()
         run = self.running
         if run is not None and worker in run.workers:
-            run.miss(worker.lost)
+            run.handle_loss(worker.lost)
 
     def wait(self, workers: Sequence[Worker], ready: Callable[[Worker], bool]) -> None:
         """Until all are.  Lost: one of them is."""

@@ -19,7 +19,7 @@ from ...lang.support.records import dataclass
 from ..graph.phases import PhaseId
 from ..schedule.plan.plan import DeviceId, TransferStep
 from ..vm.run_state import Observer, Took
-from .cluster_transport import Crossing, Shares
+from .cluster_transport import ClusterTransport, Shares
 
 MOST: Final = 100_000
 """Executions that are kept one by one; of those after them only how many, and how long they took together."""
@@ -85,7 +85,7 @@ class Seen:
         return f"{self.address}, to {self.slack / 1e6:.2f} ms" if self.address else ""
 
 
-def tell(observe: Observer, crossing: Crossing, journals: Iterable[Seen]) -> None:
+def tell(observe: Observer, crossing: ClusterTransport, journals: Iterable[Seen]) -> None:
     """What all processes of a run have seen, in home's time."""
     assert crossing.machine is not None, "it has run"
     transfers = {number: step for step, number in crossing.shares.transfers.items()}

@@ -34,7 +34,7 @@ from ..schedule.plan.plan import DeviceId, ExecutionPlan
 from ..schedule.plan.plan_text import label
 from ..vm.executor import execute_plan
 from ..vm.run_state import WATCHER, RunState
-from .cluster_transport import HOME, Crossing, Held, Process, Shares
+from .cluster_transport import HOME, ClusterTransport, Held, Process, Shares
 from .step_times import Journal
 from .wire import Connection, Lost, Message, MessageKind, connect, failure_facts, link_table, rounded, unpacked
 
@@ -360,7 +360,7 @@ class WorkersRun:
     name: str = field(init=False)
     plan: ExecutionPlan = field(init=False)
     bound: BoundGraph = field(init=False)
-    crossing: Crossing = field(init=False)
+    crossing: ClusterTransport = field(init=False)
     thread: threading.Thread = field(init=False)
     ended: bool = False
     journal: Journal | None = None
@@ -376,7 +376,7 @@ class WorkersRun:
         self.links[HOME] = self.home
         shares = Shares(self.plan, {DeviceId(device): Process(process) for device, process in facts["where"].items()})
         me, held = Process(facts["me"]), self.resident.held
-        self.crossing = Crossing(shares, me, self.name, self.links, self.failed, held, facts["holds"])
+        self.crossing = ClusterTransport(shares, me, self.name, self.links, self.failed, held, facts["holds"])
         self.journal = Journal(shares) if facts["observed"] else None
         self.thread = threading.Thread(target=self.take_part, name="rho run", daemon=True)
 

@@ -36,7 +36,7 @@ class OutOfMemory(Exception):
 
 
 @dataclass(slots=True)
-class Holdings:
+class DeviceBuffers:
     """`memory` has the whole values, for kernels of whole phases; `touched` collects the devices that took memory; `kernels` are
     those of its shards (`shards.Known`)."""
 
@@ -48,7 +48,7 @@ class Holdings:
     pieces: dict[ValueId, dict[Box, Any]] = field(default_factory=dict)
     partials: dict[ValueId, list[tuple[Box, Any]]] = field(default_factory=dict)
     held: int = 0
-    most: int = 0
+    peak: int = 0
     sizes: dict[ValueId, dict[Box | None, int]] = field(default_factory=dict)
     kernels: dict[Hashable, Kernel] = field(default_factory=dict)
 
@@ -61,13 +61,13 @@ class Holdings:
         self.held += size
         self.touched.add(self.name)
 
-    def settle(self) -> None:
+    def check_limit(self) -> None:
         """All steps of a tick have been taken: what comes and goes within it was never there together."""
-        self.most = max(self.most, self.held)
+        self.peak = max(self.peak, self.held)
         if self.limit is not None and self.held > self.limit:
             raise OutOfMemory(self.held, self.limit)
 
-    def keep(self, value: ValueId, box: Box | None, array: Any, shape: tuple[int, ...]) -> None:
+    def add_piece(self, value: ValueId, box: Box | None, array: Any, shape: tuple[int, ...]) -> None:
         """Hold a piece; one that is the whole value goes to the memory."""
         if box is None or is_whole(box, shape):
             self.memory[value] = array
@@ -107,7 +107,7 @@ class Holdings:
             if box is None or all(a <= c and d <= b for (a, b), (c, d) in zip(box, piece[0], strict=True))
         ]  # fmt: skip
 
-    def take(self, value: ValueId, box: Box, kind: Kind, shape: tuple[int, ...]) -> Any:
+    def read(self, value: ValueId, box: Box, kind: Kind, shape: tuple[int, ...]) -> Any:
         """The part of a value in a box."""
         full = self.memory.get(value)
         if full is not None:
@@ -117,16 +117,16 @@ class Holdings:
             return held[box]
         for part, array in held.items():
             if all(a <= b and c <= d for (a, d), (b, c) in zip(part, box, strict=True)):
-                return self.backend.part(array, slices(within(box, part)))
+                return self.backend.part(array, slices(relative_to(box, part)))
         return self.assemble(held, box, kind)
 
-    def take_in_place(self, value: ValueId, box: Box, kind: Kind, shape: tuple[int, ...]) -> Any:
+    def read_in_place(self, value: ValueId, box: Box, kind: Kind, shape: tuple[int, ...]) -> Any:
         """An array of the whole shape, of which only the box is filled."""
         if value in self.memory:
             return self.memory[value]
         target = self.backend.empty(kind, shape)
         if all(start < stop for start, stop in box):
-            self.backend.store(target, slices(box), self.take(value, box, kind, shape))
+            self.backend.store(target, slices(box), self.read(value, box, kind, shape))
         return target
 
     def assemble(self, held: Mapping[Box, Any], box: Box, kind: Kind) -> Any:
@@ -136,8 +136,8 @@ class Holdings:
         for source, array in held.items():
             common = tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(source, box, strict=True))
             if all(start < stop for start, stop in common):
-                part = self.backend.part(array, slices(within(common, source)))
-                self.backend.store(target, slices(within(common, box)), part)
+                part = self.backend.part(array, slices(relative_to(common, source)))
+                self.backend.store(target, slices(relative_to(common, box)), part)
                 missing -= prod(extents(common))
         if missing > 0:
             raise AssertionError("a step needs what its device does not hold")
@@ -148,7 +148,7 @@ def is_whole(box: Box, shape: tuple[int, ...]) -> bool:
     return all(start == 0 and stop == size for (start, stop), size in zip(box, shape, strict=True))
 
 
-def within(box: Box, outer: Box) -> Box:
+def relative_to(box: Box, outer: Box) -> Box:
     """A box relative to the origin of another."""
     return tuple((start - origin, stop - origin) for (start, stop), (origin, _) in zip(box, outer, strict=True))
 
@@ -165,7 +165,7 @@ def extents(box: Box) -> tuple[int, ...]:
 #
 # Who else runs parts of a plan: what the loops that execute queues ask about devices that are not in this process.
 #
-# By default nobody does (`ALONE`), and every step is run here.  `cluster.cluster_transport` is the other answer: a process runs
+# By default nobody does (`LOCAL`), and every step is run here.  `cluster.cluster_transport` is the other answer: a process runs
 # the steps of its own devices, and values, fences and run-time sizes go between processes.
 
 Parts: TypeAlias = Sequence[tuple[Box | None, Any]]
@@ -186,19 +186,19 @@ class FenceRegistry(Protocol):
         """Does every queue wait for what is still to come, or has it ended?"""
 
 
-class Others:
+class Transport:
     """Nobody: all devices are here."""
 
     __slots__ = ()
 
-    def is_here(self, device: DeviceId) -> bool:
+    def is_local(self, device: DeviceId) -> bool:
         return True
 
     def steps(self, queue: Queue) -> tuple[Step, ...]:
         """The steps of a queue, of the plan or of a turn, that this process runs."""
         return queue.steps
 
-    def runners(self, queue: Queue) -> int:
+    def process_count(self, queue: Queue) -> int:
         """How many processes come to the fences of a queue."""
         return 1
 
@@ -211,7 +211,7 @@ class Others:
     def failed(self, start: tuple[int, ...], queue: int) -> None:
         """A queue of this process has ended by a failure of the program, at a step that starts then."""
 
-    def awaited(self, step: TransferStep) -> Hashable | None:
+    def arrival_fence(self, step: TransferStep) -> Hashable | None:
         """What to wait for before a transfer: its arrival, where it comes from another process."""
         return None
 
@@ -223,7 +223,7 @@ class Others:
         raise AssertionError("every device is here")
 
 
-ALONE: Final = Others()
+LOCAL: Final = Transport()
 
 
 # ---------------------------------------------------------------------------------------------------- buffers of devices
@@ -237,48 +237,48 @@ Action: TypeAlias = Callable[[], None]
 
 
 @dataclass(slots=True)
-class Fleet:
+class RunBuffers:
     """The holdings of every device of this process, and the boxes that transfers are still to read of their values."""
 
-    machine: RunState
-    holdings: dict[DeviceId, Holdings]
+    state: RunState
+    devices: dict[DeviceId, DeviceBuffers]
     combined: frozenset[PhaseId]
     sharing: frozenset[ValueId]
-    to_read: dict[tuple[DeviceId, ValueId], Counter[Box | None]] = field(default_factory=dict)
-    deferred: dict[tuple[DeviceId, ValueId], list[Box | None]] = field(default_factory=dict)
+    pending_reads: dict[tuple[DeviceId, ValueId], Counter[Box | None]] = field(default_factory=dict)
+    deferred_frees: dict[tuple[DeviceId, ValueId], list[Box | None]] = field(default_factory=dict)
     lock: Any = field(default_factory=RLock)
-    others: Others = ALONE
+    transport: Transport = LOCAL
 
     def bytes(self, value: ValueId, box: Box | None = None, partials: int = 1) -> int:
         """Bytes of a buffer, rounded to its grain; results of one phase share one, and the partial results of a box of rows."""
-        shape = self.machine.cap_shape(value) if box is None else extents(box)
-        size = prod(shape) * self.machine.kind(value).bytes * partials
+        shape = self.state.cap_shape(value) if box is None else extents(box)
+        size = prod(shape) * self.state.kind(value).bytes * partials
         return size if value in self.sharing else -(-size // ALIGNMENT) * ALIGNMENT
 
     def free(self, device: DeviceId, value: ValueId, box: Box | None) -> None:
         """See Note [Deferred frees]."""
         with self.lock:
-            if any(boxes_overlap(box, other) for other in self.to_read.get((device, value), ())):
-                self.deferred.setdefault((device, value), []).append(box)
+            if any(boxes_overlap(box, other) for other in self.pending_reads.get((device, value), ())):
+                self.deferred_frees.setdefault((device, value), []).append(box)
             else:
-                self._let_go(device, value, box)
+                self._release(device, value, box)
 
     def has_read(self, device: DeviceId, value: ValueId, box: Box | None) -> None:
-        left = self.to_read[device, value]
+        left = self.pending_reads[device, value]
         left[box] -= 1
         if not left[box]:
             del left[box]
-        waiting = self.deferred.get((device, value), [])
+        waiting = self.deferred_frees.get((device, value), [])
         for piece in [one for one in waiting if boxes_overlap(one, box) and not any(boxes_overlap(one, other) for other in left)]:
             waiting.remove(piece)
-            self._let_go(device, value, piece)
+            self._release(device, value, piece)
 
-    def _let_go(self, device: DeviceId, value: ValueId, box: Box | None) -> None:
-        holdings = self.holdings[device]
-        if box is not None and box == tuple((0, size) for size in self.machine.cap_shape(value)):
-            holdings.free_whole(value, box)
+    def _release(self, device: DeviceId, value: ValueId, box: Box | None) -> None:
+        device_buffers = self.devices[device]
+        if box is not None and box == tuple((0, size) for size in self.state.cap_shape(value)):
+            device_buffers.free_whole(value, box)
         else:
-            holdings.free(value, box)
+            device_buffers.free(value, box)
 
 
 class QueueClock(Enum):

@@ -36,7 +36,7 @@ from ..schedule.plan.plan import (
 )
 from ..vm.backend_interface import CheckFailed
 from ..vm.run_state import RunState
-from .buffers import ALONE, Action, FenceRegistry, Fleet, Others
+from .buffers import LOCAL, Action, FenceRegistry, RunBuffers, Transport
 
 # ---------------------------------------------------------------------------------------------------- order of failures
 #
@@ -45,7 +45,7 @@ from .buffers import ALONE, Action, FenceRegistry, Fleet, Others
 # Of the shards of a phase the one whose items come first in the array is first, whenever it ran; shards are where the earliest of
 # their phase starts, and other steps where they start, on the predicted clock.
 
-OF_THE_PROGRAM: Final = (RunFailed, CheckFailed)
+PROGRAM_FAILURES: Final = (RunFailed, CheckFailed)
 """After these the other queues go on; anything else stops them."""
 
 
@@ -75,20 +75,20 @@ class FailureOrder:
         return now if start is None else (start,)
 
 
-def first_of(failures: Sequence[QueueFailure]) -> QueueFailure | None:
+def first_failure(failures: Sequence[QueueFailure]) -> QueueFailure | None:
     """What stopped everything, else the first."""
     for failure in failures:
-        if not isinstance(failure.error, OF_THE_PROGRAM):
+        if not isinstance(failure.error, PROGRAM_FAILURES):
             return failure
     return min(failures, key=lambda failure: (failure.start, failure.queue), default=None)
 
 
 # ---------------------------------------------------------------------------------------------------- queues
 
-Compile: TypeAlias = Callable[[Fleet, Step, DeviceId], Action]
+Compile: TypeAlias = Callable[[RunBuffers, Step, DeviceId], Action]
 
 
-class Awaited(NamedTuple):
+class WaitFor(NamedTuple):
     """What a queue waits for: a fence (None: nothing), then a tick of the predicted clock."""
 
     fence: Hashable | None
@@ -99,20 +99,20 @@ class Awaited(NamedTuple):
 class Fences:
     """How often each fence is still to be come to; `now`: the tick, where there is a clock."""
 
-    to_come: dict[Hashable, int] = field(default_factory=dict)
+    remaining: dict[Hashable, int] = field(default_factory=dict)
     now: int = 0
 
     def is_passed(self, fence: Hashable) -> bool:
-        return not self.to_come.get(fence, 1)
+        return not self.remaining.get(fence, 1)
 
     def passed(self, fence: Hashable, of: int) -> None:
         """One of so many queues has come to a fence."""
-        self.to_come[fence] = self.to_come.get(fence, of) - 1
+        self.remaining[fence] = self.remaining.get(fence, of) - 1
 
     def forget(self, fences: Sequence[Hashable]) -> None:
         """Nobody will wait for these again."""
         for fence in fences:
-            self.to_come.pop(fence, None)
+            self.remaining.pop(fence, None)
 
 
 @dataclass(slots=True)
@@ -121,76 +121,76 @@ class Queues:
 
     `counts`: how many queues of all processes come to each fence; `reads`: what transfers read."""
 
-    fleets: dict[int, Fleet]
+    buffers_of: dict[int, RunBuffers]
     steps: dict[int, tuple[Step, ...]]
     actions: dict[int, list[Action]]
     counts: Counter[Hashable]
     reads: dict[tuple[DeviceId, ValueId], Counter[Box | None]]
     order: FailureOrder
-    others: Others
+    transport: Transport
 
     @property
-    def fleet(self) -> Fleet:
+    def buffers(self) -> RunBuffers:
         """What all have, whichever machine of which queue it names."""
-        return next(iter(self.fleets.values()))
+        return next(iter(self.buffers_of.values()))
 
     def begin(self) -> None:
         """Transfers are to read what they read each time."""
-        self.fleet.to_read.update({key: Counter(boxes) for key, boxes in self.reads.items()})
+        self.buffers.pending_reads.update({key: Counter(boxes) for key, boxes in self.reads.items()})
 
 
-def compile_queues(queues: Mapping[int, Queue], machines: Mapping[int, RunState], around: Fleet, compile: Compile) -> Queues:
+def compile_queues(queues: Mapping[int, Queue], machines: Mapping[int, RunState], around: RunBuffers, compile: Compile) -> Queues:
     """Queues by number, with the machine of each, on the devices of a fleet."""
     counts, reads = Counter[Hashable](), dict[tuple[DeviceId, ValueId], Counter[Box | None]]()
     combined: set[PhaseId] = set()
-    others = around.others
+    transport = around.transport
     for queue in queues.values():
         for step in queue.steps:
             if isinstance(step, FenceStep):
-                counts[step.fence] += others.runners(queue)
+                counts[step.fence] += transport.process_count(queue)
             elif isinstance(step, CombineStep):
                 combined.add(step.phase)
-            elif isinstance(step, TransferStep) and others.is_here(step.source):
+            elif isinstance(step, TransferStep) and transport.is_local(step.source):
                 reads.setdefault((step.source, step.value), Counter())[step.box] += 1
     phases = next(iter(machines.values())).phases
     several = [results for results in map(traverse.results, phases.values()) if len(results) > 1]
     sharing = frozenset(value for results in several for value in results)
-    common = replace(around, combined=frozenset(combined), sharing=sharing, to_read={}, deferred={})
-    fleets = {which: replace(common, machine=machine) for which, machine in machines.items()}
-    steps = {which: others.steps(queue) for which, queue in queues.items()}
+    common = replace(around, combined=frozenset(combined), sharing=sharing, pending_reads={}, deferred_frees={})
+    fleets = {which: replace(common, state=machine) for which, machine in machines.items()}
+    steps = {which: transport.steps(queue) for which, queue in queues.items()}
     actions = {
         which: [compile(fleets[which], step, queue.device) for step in steps[which]] for which, queue in queues.items()
     }  # fmt: skip
     order = FailureOrder(queue.steps for queue in queues.values())
-    return Queues(fleets, steps, actions, counts, reads, order, others)
+    return Queues(fleets, steps, actions, counts, reads, order, transport)
 
 
 class JoinedQueues(Protocol):
     """A loop that several queues run together (`turning`)."""
 
-    def go(self, course: Course, fences: Fences) -> Iterator[Awaited]:
+    def run(self, cursor: QueueCursor, fences: Fences) -> Iterator[WaitFor]:
         """The part of one of them."""
 
 
 @dataclass(slots=True)
-class Course:
-    """A queue on its way, and where it is (`Order`).  `turn`: of which loop and turn, whose ticks count from `began`."""
+class QueueCursor:
+    """A queue on its way, and where it is (`Order`).  `turn`: of which loop and turn, whose ticks count from `start_tick`."""
 
     which: int
     queues: Queues
-    gangs: Mapping[PhaseId, JoinedQueues] = field(default_factory=dict)
+    joined_loops: Mapping[PhaseId, JoinedQueues] = field(default_factory=dict)
     iteration: tuple[int, ...] = ()
-    began: int = 0
-    at: tuple[int, ...] = (0,)
+    start_tick: int = 0
+    position: tuple[int, ...] = (0,)
 
-    def go(self, fences: Fences) -> Iterator[Awaited]:
+    def run(self, fences: Fences) -> Iterator[WaitFor]:
         queues = self.queues
         steps, actions = queues.steps.get(self.which, ()), queues.actions.get(self.which, ())
         for step, action in zip(steps, actions, strict=True):
-            self.at = queues.order.of(step, self.at)
-            yield Awaited(self.fence_before(step), self.began + getattr(step, "start", 0))
-            if isinstance(step, LoopStep | JoinStep) and step.phase in self.gangs:
-                yield from self.gangs[step.phase].go(self, fences)
+            self.position = queues.order.of(step, self.position)
+            yield WaitFor(self.fence_before(step), self.start_tick + getattr(step, "start", 0))
+            if isinstance(step, LoopStep | JoinStep) and step.phase in self.joined_loops:
+                yield from self.joined_loops[step.phase].run(self, fences)
             else:
                 action()
             if isinstance(step, FenceStep):
@@ -199,7 +199,7 @@ class Course:
     def fence_before(self, step: Step) -> Hashable | None:
         if isinstance(step, WaitStep):
             return self.named(step.fence)
-        return self.queues.others.awaited(step) if isinstance(step, TransferStep) else None
+        return self.queues.transport.arrival_fence(step) if isinstance(step, TransferStep) else None
 
     def named(self, fence: Hashable) -> Hashable:
         """Fences in a loop are new in every turn."""
@@ -226,13 +226,13 @@ class _Clock(Fences):
             heappush(self.ready, (self.now, which))
 
 
-def run_by_clock(courses: Sequence[Course], settle: Callable[[], None]) -> QueueFailure | None:
+def run_by_clock(cursors: Sequence[QueueCursor], settle: Callable[[], None]) -> QueueFailure | None:
     """Run every queue to its end; the failure to be raised, if there is one.  `settle` is called at the end of each tick.
 
     After a failure of the program the other queues go on as far as they come, as in threads."""
-    clock = _Clock(ready=[(0, number) for number in range(len(courses))])
-    coroutines = [course.go(clock) for course in courses]
-    number, under_way, failures = 0, len(courses), list[QueueFailure]()
+    clock = _Clock(ready=[(0, number) for number in range(len(cursors))])
+    coroutines = [cursor.run(clock) for cursor in cursors]
+    number, under_way, failures = 0, len(cursors), list[QueueFailure]()
     try:
         while clock.ready:
             now, following = heappop(clock.ready)
@@ -249,15 +249,15 @@ def run_by_clock(courses: Sequence[Course], settle: Callable[[], None]) -> Queue
                         break
                 else:
                     under_way -= 1
-            except OF_THE_PROGRAM as error:
-                failures.append(QueueFailure(courses[number].at, courses[number].which, error))
+            except PROGRAM_FAILURES as error:
+                failures.append(QueueFailure(cursors[number].position, cursors[number].which, error))
         if not failures:
             settle()
     except BaseException as error:
-        failures.append(QueueFailure(courses[number].at, courses[number].which, error))
+        failures.append(QueueFailure(cursors[number].position, cursors[number].which, error))
     if under_way and not failures:
         raise AssertionError("every queue waits for another")
-    return first_of(failures)
+    return first_failure(failures)
 
 
 # ---------------------------------------------------------------------------------------------------- threads
@@ -277,16 +277,16 @@ class _Stop(SystemExit):
 
 
 @dataclass(slots=True)
-class _StepGate(Fences):
+class _FenceGate(Fences):
     """Where threads wait for each other, and what went wrong.  `change` guards everything."""
 
     unfinished: set[int] = field(default_factory=set)
-    others: Others = ALONE
+    transport: Transport = LOCAL
     change: threading.Condition = field(default_factory=threading.Condition)
     waiting: dict[int, Hashable] = field(default_factory=dict)
     failures: list[QueueFailure] = field(default_factory=list)
     stopped: bool = False
-    unreached: bool = False
+    has_unreached: bool = False
 
     def wait(self, queue: int, fence: Hashable) -> bool:
         """Wait for a fence; False: it will never be passed."""
@@ -295,8 +295,8 @@ class _StepGate(Fences):
             self.change.notify_all()
             try:
                 while not (self.stopped or self.is_passed(fence)):
-                    if self.stuck():
-                        self.unreached = True
+                    if self.is_deadlocked():
+                        self.has_unreached = True
                         self.change.notify_all()
                         return False
                     self.change.wait(POLL_SECONDS)
@@ -304,19 +304,19 @@ class _StepGate(Fences):
             finally:
                 del self.waiting[queue]
 
-    def stuck(self) -> bool:
+    def is_deadlocked(self) -> bool:
         """Does everyone wait for a fence that is still to come, from here?"""
-        return self.others is ALONE and self.waits()
+        return self.transport is LOCAL and self.all_wait()
 
     def is_idle(self) -> bool:
         with self.change:
-            return self.waits()
+            return self.all_wait()
 
-    def waits(self) -> bool:
+    def all_wait(self) -> bool:
         return all(queue in self.waiting and not self.is_passed(self.waiting[queue]) for queue in self.unfinished)
 
     def passed(self, fence: Hashable, of: int) -> None:
-        self.others.passed(fence, of)
+        self.transport.passed(fence, of)
         self.arrived(fence, of)
 
     def arrived(self, fence: Hashable, of: int) -> None:
@@ -336,7 +336,7 @@ class _StepGate(Fences):
             self.stopped = self.stopped or stop
             self.change.notify_all()
         if failure is not None and not stop:
-            self.others.failed(failure.start, queue)
+            self.transport.failed(failure.start, queue)
 
     def halt(self, error: BaseException | None) -> None:
         with self.change:
@@ -345,7 +345,7 @@ class _StepGate(Fences):
             self.stopped = True
             self.change.notify_all()
 
-    def let_go(self) -> None:
+    def release_lock(self) -> None:
         """Give the lock back if this thread holds it: an exception from outside (`interrupt`, Ctrl-C) may arrive between the
         taking of a lock and the block that gives it back, and everyone else would wait for ever."""
         with suppress(RuntimeError):  # it is not this thread's, or no longer
@@ -359,57 +359,57 @@ class _StepGate(Fences):
 
 
 def run_in_threads(
-    courses: Sequence[Course], quiet: Callable[[], AbstractContextManager[object]], others: Others,
+    cursors: Sequence[QueueCursor], quiet: Callable[[], AbstractContextManager[object]], transport: Transport,
     begin: Callable[[FenceRegistry], None]
 ) -> QueueFailure | None:  # fmt: skip
     """Run every queue to its end, the first in this thread; the failure to be raised, if there is one.
 
     `quiet`: what each thread works in; `begin`: is told of the gate."""
-    gate = _StepGate(unfinished={course.which for course in courses}, others=others)
+    gate = _FenceGate(unfinished={cursor.which for cursor in cursors}, transport=transport)
     begin(gate)
     threads: list[threading.Thread] = []
 
-    def serve(course: Course) -> None:
+    def serve(cursor: QueueCursor) -> None:
         failure, stop = None, False
         try:
             with quiet():
-                for fence, _ in course.go(gate):
-                    if gate.stopped or (fence is not None and not gate.wait(course.which, fence)):
+                for fence, _ in cursor.run(gate):
+                    if gate.stopped or (fence is not None and not gate.wait(cursor.which, fence)):
                         return
         except _Stop:
             pass
         except BaseException as error:
-            failure = QueueFailure(course.at, course.which, error)
-            stop = not isinstance(error, OF_THE_PROGRAM)
+            failure = QueueFailure(cursor.position, cursor.which, error)
+            stop = not isinstance(error, PROGRAM_FAILURES)
         finally:
-            gate.let_go()
-            gate.finished(course.which, failure, stop=stop)
+            gate.release_lock()
+            gate.finished(cursor.which, failure, stop=stop)
 
-    def work(course: Course) -> None:
+    def work(cursor: QueueCursor) -> None:
         try:
             with suppress(_Stop):
-                serve(course)
+                serve(cursor)
         finally:
-            gate.let_go()
+            gate.release_lock()
 
     try:
-        for course in courses[1:]:
-            thread = threading.Thread(target=work, args=(course,), daemon=True)
+        for cursor in cursors[1:]:
+            thread = threading.Thread(target=work, args=(cursor,), daemon=True)
             thread.start()
             threads.append(thread)
-        for course in courses[:1]:
-            serve(course)
+        for cursor in cursors[:1]:
+            serve(cursor)
         gate.wait_for_all()
     except BaseException as error:  # an interrupt while nothing of this thread's own queue ran
-        gate.let_go()
+        gate.release_lock()
         gate.halt(error)
     while alive := [thread for thread in threads if thread.is_alive()]:
         if gate.stopped:
             interrupt(alive)  # again, since one that comes inside a finalizer is ignored
         alive[0].join(POLL_SECONDS)
-    if gate.unreached and not gate.failures:
+    if gate.has_unreached and not gate.failures:
         raise AssertionError("every queue waits for another")
-    return first_of(gate.failures)
+    return first_failure(gate.failures)
 
 
 def interrupt(threads: Sequence[threading.Thread]) -> None:

@@ -78,8 +78,8 @@ from ..vm.backend_interface import Backend, Kernel, Types
 from ..vm.bytecode import assemble
 from ..vm.interpreter import compile_words
 from ..vm.run_state import Observer, RunState, Took, announce
-from .buffers import ALONE, Action, Fleet, Holdings, Others, OutOfMemory, Parts, QueueClock, extents
-from .queues import Awaited, Compile, Course, Fences, Queues, compile_queues, run_by_clock, run_in_threads
+from .buffers import LOCAL, Action, DeviceBuffers, OutOfMemory, Parts, QueueClock, RunBuffers, Transport, extents
+from .queues import Compile, Fences, QueueCursor, Queues, WaitFor, compile_queues, run_by_clock, run_in_threads
 
 # ---------------------------------------------------------------------------------------------------- shards
 #
@@ -88,7 +88,7 @@ from .queues import Awaited, Compile, Course, Fences, Queues, compile_queues, ru
 # A box that cuts a reduce axis gives partial results: one for each largest subtree of the order of sums inside it, so that the
 # combined bits are those of the uncut phase; functions that are exact in any order give one.
 
-Take: TypeAlias = Callable[[ValueId, Box, bool], Any]
+ReadOperand: TypeAlias = Callable[[ValueId, Box, bool], Any]
 """The array of a box of a value; with True, one of the whole shape of which only the box matters."""
 
 
@@ -102,13 +102,13 @@ class ShardResult:
     array: Any
 
 
-Pair: TypeAlias = Callable[[Any, Any], Any]
-Shard: TypeAlias = Callable[[Take], list[ShardResult]]
-Known: TypeAlias = dict[Hashable, Kernel]
+PairwiseFunction: TypeAlias = Callable[[Any, Any], Any]
+ShardKernel: TypeAlias = Callable[[ReadOperand], list[ShardResult]]
+KernelCache: TypeAlias = dict[Hashable, Kernel]
 """Kernels by the restricted phase and the types of its values."""
 
 
-class Makes(Enum):
+class ShardOutputKind(Enum):
     """What a shard makes."""
 
     RESULTS = "boxes of the results"
@@ -116,14 +116,14 @@ class Makes(Enum):
 
 
 def compile_shard(
-    phase: Structured | LibraryPhase | Loop, box: Box, makes: Makes, types: Types, backend: Backend, known: Known
-) -> Shard:  # fmt: skip
+    phase: Structured | LibraryPhase | Loop, box: Box, makes: ShardOutputKind, types: Types, backend: Backend, known: KernelCache
+) -> ShardKernel:  # fmt: skip
     """The kernel of a box of a phase whose sizes are known; `known`: those of a device, for boxes that differ in place alone."""
     if isinstance(phase, LibraryPhase):
         return _library(phase, box, types, backend)
     if isinstance(phase, Loop):
         return _loop(phase, box, types, backend)
-    parts = _parts(phase, box, types) if makes is Makes.PARTIALS else [box]
+    parts = _parts(phase, box, types) if makes is ShardOutputKind.PARTIALS else [box]
     shards = [_structured(phase, part, makes, types, backend, known) for part in parts]
     return shards[0] if len(shards) == 1 else lambda take: [result for shard in shards for result in shard(take)]
 
@@ -138,7 +138,9 @@ def _parts(phase: Structured, box: Box, types: Types) -> list[Box]:
     return [(*box[:-1], (a * BLOCK, min(b * BLOCK, length))) for a, b in nodes]
 
 
-def _structured(phase: Structured, box: Box, makes: Makes, types: Types, backend: Backend, known: Known) -> Shard:
+def _structured(
+    phase: Structured, box: Box, makes: ShardOutputKind, types: Types, backend: Backend, known: KernelCache
+) -> ShardKernel:
     restricted = restrict(phase, box)
     results = result_boxes(phase, types.types, box)
     local: dict[ValueId, ArrayType] = {}
@@ -157,10 +159,10 @@ def _structured(phase: Structured, box: Box, makes: Makes, types: Types, backend
         for read, new, part, full in zip(phase.reads, restricted.phase.reads, restricted.boxes, restricted.is_unnarrowed,
         strict=True)
     ]
-    partial = makes is Makes.PARTIALS
+    partial = makes is ShardOutputKind.PARTIALS
     places = [(result.value, box if partial else part) for result, part in zip(phase.results, results, strict=True)]
 
-    def run(take: Take) -> list[ShardResult]:
+    def run(take: ReadOperand) -> list[ShardResult]:
         operands = {new: take(value, part, full) for new, value, part, full in wanted}
         arrays = kernel(operands, None)
         return [ShardResult(value, part, partial, array) for (value, part), array in zip(places, arrays, strict=True)]
@@ -168,7 +170,7 @@ def _structured(phase: Structured, box: Box, makes: Makes, types: Types, backend
     return run
 
 
-def _loop(loop: Loop, box: Box, types: Types, backend: Backend) -> Shard:
+def _loop(loop: Loop, box: Box, types: Types, backend: Backend) -> ShardKernel:
     """All turns of a box of an element-wise loop: in one kernel where the back end has one, else a kernel a turn."""
     iteration = merged_loop_body(loop, types.types)
     assert isinstance(iteration, Structured), "only element-wise loops have boxes"
@@ -195,7 +197,7 @@ def _loop(loop: Loop, box: Box, types: Types, backend: Backend) -> Shard:
     together = backend.region(alone, own_types, {})
     kernel = backend.structured(body, own_types)
 
-    def run(take: Take) -> list[ShardResult]:
+    def run(take: ReadOperand) -> list[ShardResult]:
         operands = {new: take(value, part, full) for new, value, part, full in wanted}
         state: Sequence[Any] = [operands[param] for param in params]
         done = None if together is None else together(operands)
@@ -207,7 +209,7 @@ def _loop(loop: Loop, box: Box, types: Types, backend: Backend) -> Shard:
     return run
 
 
-def _library(phase: LibraryPhase, box: Box, types: Types, backend: Backend) -> Shard:
+def _library(phase: LibraryPhase, box: Box, types: Types, backend: Backend) -> ShardKernel:
     needed = operand_boxes(phase, types.types, box)
     results = result_boxes(phase, types.types, box)
     args = tuple(ValueId(-1 - index) for index in range(len(phase.args)))
@@ -217,7 +219,7 @@ def _library(phase: LibraryPhase, box: Box, types: Types, backend: Backend) -> S
         local[value] = replace(types.types[value], shape=_sizes(extents(part)))
     kernel = backend.library(replace(phase, args=args), Types(local, types.sizes, types.guards))
 
-    def run(take: Take) -> list[ShardResult]:
+    def run(take: ReadOperand) -> list[ShardResult]:
         operands = {new: take(old, part, False) for new, old, part in zip(args, phase.args, needed, strict=True)}
         arrays = kernel(operands, None)
         return [ShardResult(value, part, False, array) for value, part, array in zip(phase.results, results, arrays, strict=True)]
@@ -234,11 +236,15 @@ def _sizes(shape: Sequence[int]) -> tuple[Size, ...]:
 
 def combine(phase: Structured, value: ValueId, partials: Sequence[tuple[Box, Any]], types: Types, backend: Backend) -> Any:
     """Partial results, which tile the reduce axis, joined in the order of sums."""
-    return combine_with(pair_of(phase, reduction_of(phase, value), value, types, backend), phase, value, partials, types)
+    return combine_with(
+        pairwise_function(phase, reduction_of(phase, value), value, types, backend), phase, value, partials, types
+    )
 
 
-def combine_with(pair: Pair, phase: Structured, value: ValueId, partials: Sequence[tuple[Box, Any]], types: Types) -> Any:
-    """The same with the function that `pair_of` made before."""
+def combine_with(
+    pair: PairwiseFunction, phase: Structured, value: ValueId, partials: Sequence[tuple[Box, Any]], types: Types
+) -> Any:
+    """The same with the function that `pairwise_function` made before."""
     length = types.number(phase.axes[-1].size)
     ordered = sorted(((box[-1], array) for box, array in partials), key=lambda item: item[0])
     if not is_ordered(phase, value, types.types):
@@ -268,7 +274,9 @@ def reduction_of(phase: Structured, value: ValueId) -> str:
     return function
 
 
-def pair_of(phase: Structured | LibraryPhase, function: str, value: ValueId, types: Types, backend: Backend) -> Pair:
+def pairwise_function(
+    phase: Structured | LibraryPhase, function: str, value: ValueId, types: Types, backend: Backend
+) -> PairwiseFunction:
     """One application of a function that joins partial results of `value`, element by element."""
     type = types.types[value]
     kind, left, right = type.element.kind, ValueId(-1), ValueId(-2)
@@ -283,68 +291,70 @@ def pair_of(phase: Structured | LibraryPhase, function: str, value: ValueId, typ
 
 # ---------------------------------------------------------------------------------------------------- steps
 
-def compile_step(fleet: Fleet, step: Step, device: DeviceId, home: DeviceId) -> Action:
+def compile_step(buffers: RunBuffers, step: Step, device: DeviceId, home: DeviceId) -> Action:
     """What a step of the queue of a device does."""
     match step:
         case RunStep() if step.box is not None:
-            return _shard(fleet, step, step.box, device)
+            return _shard(buffers, step, step.box, device)
         case LoopStep() | JoinStep() if is_shared(step):
             return lambda: None  # their queues run them together
         case JoinStep() | RowsStep() | StreamStep():
             raise AssertionError("queues join what they share; chains and passes are steps of one device")
         case RunStep() | LoopStep() | BranchStep() | CellsStep():
-            return _whole(fleet, step, device)
+            return _whole_phase(buffers, step, device)
         case CombineStep():
-            return _combine(fleet, step, home)
+            return _combine(buffers, step, home)
         case FreeStep():
             where = device if step.device is None else step.device
 
             def free() -> None:
                 for value in step.values:
-                    fleet.free(where, value, step.box)
+                    buffers.free(where, value, step.box)
 
             return free
         case TransferStep():
-            return _transfer(fleet, step, device)
+            return _transfer(buffers, step, device)
         case FenceStep() | WaitStep():
             return lambda: None
 
 
-def _shard(fleet: Fleet, step: RunStep, box: Box, device: DeviceId) -> Action:
-    machine, holdings = fleet.machine, fleet.holdings[device]
+def _shard(buffers: RunBuffers, step: RunStep, box: Box, device: DeviceId) -> Action:
+    machine, device_buffers = buffers.state, buffers.devices[device]
     phase = machine.phases[step.phase]
     assert isinstance(phase, Structured | LibraryPhase | Loop), "other phases have no boxes"
-    makes = Makes.PARTIALS if step.phase in fleet.combined else Makes.RESULTS
+    makes = ShardOutputKind.PARTIALS if step.phase in buffers.combined else ShardOutputKind.RESULTS
     shapes = {value: machine.cap_shape(value) for value in (*reads_of(phase, machine.types), *traverse.results(phase))}
 
     def take(value: ValueId, part: Box, full: bool) -> Any:
         kind, shape = machine.kind(value), shapes[value]
-        with fleet.lock:
-            return holdings.take_in_place(value, part, kind, shape) if full else holdings.take(value, part, kind, shape)
+        with buffers.lock:
+            return (
+                device_buffers.read_in_place(value, part, kind, shape) if full else device_buffers.read(value, part, kind, shape)
+            )
 
-    made_once: list[Shard] = []
+    made_once: list[ShardKernel] = []
 
     def run() -> None:
         machine.current = phase
         if not made_once:
             with machine.making:
-                made_once.append(compile_shard(phase, box, makes, machine, machine.backends[device], holdings.kernels))
+                made_once.append(compile_shard(phase, box, makes, machine, machine.backends[device], device_buffers.kernels))
         results = made_once[0](take)
-        with fleet.lock:
+        with buffers.lock:
             for value, count in Counter(result.value for result in results if result.partial).items():
-                holdings.count(value, box, fleet.bytes(value, partials=count))
+                device_buffers.count(value, box, buffers.bytes(value, partials=count))
             for result in results:
                 if result.partial:
-                    holdings.partials.setdefault(result.value, []).append((result.box, result.array))
+                    device_buffers.partials.setdefault(result.value, []).append((result.box, result.array))
                 else:
-                    holdings.count(result.value, result.box, fleet.bytes(result.value, result.box))
-                    holdings.keep(result.value, result.box, result.array, shapes[result.value])
+                    device_buffers.count(result.value, result.box, buffers.bytes(result.value, result.box))
+                    device_buffers.add_piece(result.value, result.box, result.array, shapes[result.value])
 
     return machine.observed(run, phase, device)
 
 
-def _whole(fleet: Fleet, step: RunStep | LoopStep | BranchStep | CellsStep, device: DeviceId) -> Action:
-    machine, holdings = fleet.machine, fleet.holdings[device]
+def _whole_phase(buffers: RunBuffers, step: RunStep | LoopStep | BranchStep | CellsStep, device: DeviceId) -> Action:
+    machine, device_buffers = buffers.state, buffers.devices[device]
     phase = machine.phases[step.phase]
     action = compile_words(machine, assemble([step], machine.phases, machine.types), device)
     needed = tuple(dict.fromkeys(traverse.uses(phase)))
@@ -352,85 +362,87 @@ def _whole(fleet: Fleet, step: RunStep | LoopStep | BranchStep | CellsStep, devi
 
     def run() -> None:
         machine.current = phase
-        with fleet.lock:
-            assembled = [value for value in needed if value not in holdings.memory and value in holdings.pieces]
+        with buffers.lock:
+            assembled = [value for value in needed if value not in device_buffers.memory and value in device_buffers.pieces]
             for value in assembled:
                 shape = machine.shape(value)
-                holdings.memory[value] = holdings.take(value, tuple((0, n) for n in shape), machine.kind(value), shape)
+                device_buffers.memory[value] = device_buffers.read(
+                    value, tuple((0, n) for n in shape), machine.kind(value), shape
+                )
             for value in results:
-                holdings.count(value, None, fleet.bytes(value))
-        action(holdings.memory)
-        with fleet.lock:
+                device_buffers.count(value, None, buffers.bytes(value))
+        action(device_buffers.memory)
+        with buffers.lock:
             for value in assembled:
-                del holdings.memory[value]
+                del device_buffers.memory[value]
 
     return run
 
 
-def _combine(fleet: Fleet, step: CombineStep, home: DeviceId) -> Action:
-    machine, holdings = fleet.machine, fleet.holdings[home]
+def _combine(buffers: RunBuffers, step: CombineStep, home: DeviceId) -> Action:
+    machine, device_buffers = buffers.state, buffers.devices[home]
     phase = machine.phases[step.phase]
     assert isinstance(phase, Structured), "only structured phases are combined"
 
-    pairs: dict[ValueId, Pair] = {}
+    pairs: dict[ValueId, PairwiseFunction] = {}
 
     def run() -> None:
         machine.current = phase
         for value in traverse.results(phase):
             if value not in pairs:
                 with machine.making:
-                    pairs[value] = pair_of(phase, reduction_of(phase, value), value, machine, machine.backends[home])
-            total = combine_with(pairs[value], phase, value, holdings.partials[value], machine)
-            with fleet.lock:
-                holdings.free(value, None)
-                holdings.count(value, None, fleet.bytes(value))
-                holdings.memory[value] = total
+                    pairs[value] = pairwise_function(phase, reduction_of(phase, value), value, machine, machine.backends[home])
+            total = combine_with(pairs[value], phase, value, device_buffers.partials[value], machine)
+            with buffers.lock:
+                device_buffers.free(value, None)
+                device_buffers.count(value, None, buffers.bytes(value))
+                device_buffers.memory[value] = total
 
     return machine.observed(run, phase, home)
 
 
-def _transfer(fleet: Fleet, step: TransferStep, link: DeviceId) -> Action:
-    machine, others, value = fleet.machine, fleet.others, step.value
+def _transfer(buffers: RunBuffers, step: TransferStep, link: DeviceId) -> Action:
+    machine, transport, value = buffers.state, buffers.transport, step.value
     kind = machine.kind(value)
-    maker = _maker(machine, value)
+    maker = _producer(machine, value)
 
     def run() -> None:
         machine.current = maker
-        if others.is_here(step.source) and others.is_here(step.target):
-            with fleet.lock:
+        if transport.is_local(step.source) and transport.is_local(step.target):
+            with buffers.lock:
                 parts = taken()
             parts = carried(parts)
-            with fleet.lock:
+            with buffers.lock:
                 put(parts)
-                fleet.has_read(step.source, value, step.box)
-        elif others.is_here(step.source):
-            with fleet.lock:
+                buffers.has_read(step.source, value, step.box)
+        elif transport.is_local(step.source):
+            with buffers.lock:
                 parts = taken()
-            others.send(step, parts, kind)
-            with fleet.lock:
-                fleet.has_read(step.source, value, step.box)
+            transport.send(step, parts, kind)
+            with buffers.lock:
+                buffers.has_read(step.source, value, step.box)
         else:
-            parts = others.receive(step, kind)
-            with fleet.lock:
+            parts = transport.receive(step, kind)
+            with buffers.lock:
                 put(parts)
 
     def taken() -> Parts:
-        source = fleet.holdings[step.source]
+        source = buffers.devices[step.source]
         if step.partial:
             return source.partials_in(value, step.box)
         if step.box is None:
             return [(None, source.memory[value])]
-        return [(step.box, source.take(value, step.box, kind, machine.cap_shape(value)))]
+        return [(step.box, source.read(value, step.box, kind, machine.cap_shape(value)))]
 
     def carried(parts: Parts) -> Parts:
         """What the target is to hold, nothing of what is in a file then.  Arrays are immutable, so two memories of one back end
         may share one, but for those of two cards."""
-        source, target = (fleet.holdings[device].backend for device in (step.source, step.target))
+        source, target = (buffers.devices[device].backend for device in (step.source, step.target))
         if type(source) is type(target) and getattr(source, "number", None) == getattr(target, "number", None):
             return parts
         fetched = [(box, source.fetch(array, kind)) for box, array in parts]
         if isinstance(target, StoreBackend):
-            file = fleet.holdings[step.target].memory.get(value)  # the results of a phase travel together, and some are nobody's
+            file = buffers.devices[step.target].memory.get(value)  # the results of a phase travel together, and some are nobody's
             for box, array in fetched if file is not None else ():
                 target.write(file, box, array)
             return []
@@ -439,21 +451,21 @@ def _transfer(fleet: Fleet, step: TransferStep, link: DeviceId) -> Action:
         return [(box, target.bring(array, kind)) for box, array in fetched]
 
     def put(parts: Parts) -> None:
-        target = fleet.holdings[step.target]
+        target = buffers.devices[step.target]
         if step.partial:
-            target.count(value, step.box, fleet.bytes(value, partials=len(parts)))
+            target.count(value, step.box, buffers.bytes(value, partials=len(parts)))
         for box, array in parts:
             if step.partial:
                 assert box is not None, "partial results have boxes"
                 target.partials.setdefault(value, []).append((box, array))
             else:
-                target.count(value, box, fleet.bytes(value, box))
-                target.keep(value, box, array, machine.cap_shape(value))
+                target.count(value, box, buffers.bytes(value, box))
+                target.add_piece(value, box, array, machine.cap_shape(value))
 
     return machine.observed(run, step, link)
 
 
-def _maker(machine: RunState, value: ValueId) -> Phase | None:
+def _producer(machine: RunState, value: ValueId) -> Phase | None:
     return next((phase for phase in machine.phases.values() if value in traverse.results(phase)), None)
 
 
@@ -474,7 +486,7 @@ class DistributedLoopRun:
     around: Queues
     compile: Compile
     body: Queues = field(init=False)
-    leave: Queues | None = field(init=False, default=None)
+    epilogue: Queues | None = field(init=False, default=None)
     states: dict[DeviceId, list[Any]] = field(default_factory=dict)
     first: int = field(init=False)
     """Of the queues that this process runs."""
@@ -482,16 +494,16 @@ class DistributedLoopRun:
     """How many meet where all queues meet, in all processes."""
 
     def __post_init__(self) -> None:
-        queues, others = [which for which, _ in self.shared.parts], self.around.others
+        queues, transport = [which for which, _ in self.shared.parts], self.around.transport
         self.first = min(which for which in queues if self.around.steps[which])
-        self.parties = sum(others.runners(self.plan.main.queues[which]) for which in queues)
-        self.body = self.side(self.shared.step.body, self.shared.iteration)
+        self.parties = sum(transport.process_count(self.plan.main.queues[which]) for which in queues)
+        self.body = self.compile_queues(self.shared.step.body, self.shared.iteration)
         if self.shared.step.leave is not None and self.shared.epilogue is not None:
-            self.leave = self.side(self.shared.step.leave, self.shared.epilogue)
+            self.epilogue = self.compile_queues(self.shared.step.leave, self.shared.epilogue)
 
     # ------------------------------------------------------------------------------ compiling
 
-    def side(self, plan: SubPlan, iteration: LoopIteration) -> Queues:
+    def compile_queues(self, plan: SubPlan, iteration: LoopIteration) -> Queues:
         """The queues of a turn, or of what follows the last, with the numbers that they have in the plan around it."""
         graph = iteration.bound.graph
         where = {(queue.device, queue.kind): which for which, queue in enumerate(self.plan.main.queues)}
@@ -499,93 +511,93 @@ class DistributedLoopRun:
         entries = {phase.id: index for index, phase in enumerate(graph.phases[: len(iteration.axes)])}
         queues = {where[queue.device, queue.kind]: queue for queue in plan.queues}
         machines = {
-            which: replace(self.around.fleets[which].machine, types=graph.types, phases=phases, current=None, observe=None)
+            which: replace(self.around.buffers_of[which].state, types=graph.types, phases=phases, current=None, observe=None)
             for which in queues
         }  # fmt: skip
 
-        def action(fleet: Fleet, step: Step, device: DeviceId) -> Action:
+        def action(buffers: RunBuffers, step: Step, device: DeviceId) -> Action:
             if isinstance(step, RunStep) and step.phase in entries:
-                return self.entry(fleet, iteration, entries[step.phase], step.box, device)
-            return self.compile(fleet, step, device)
+                return self.entry(buffers, iteration, entries[step.phase], step.box, device)
+            return self.compile(buffers, step, device)
 
-        return compile_queues(queues, machines, self.around.fleet, action)
+        return compile_queues(queues, machines, self.around.buffers, action)
 
-    def entry(self, fleet: Fleet, iteration: LoopIteration, index: int, box: Box | None, device: DeviceId) -> Action:
+    def entry(self, buffers: RunBuffers, iteration: LoopIteration, index: int, box: Box | None, device: DeviceId) -> Action:
         """The state is where it lies already."""
-        machine, holdings = fleet.machine, fleet.holdings[device]
+        machine, device_buffers = buffers.state, buffers.devices[device]
         value, first = iteration.loop.body.params[index], iteration.loop.initial[index]
         shape, kind = machine.cap_shape(value), machine.kind(value)
         wanted = tuple((0, n) for n in shape) if box is None else box
 
         def enter() -> None:
-            with fleet.lock:
+            with buffers.lock:
                 entered = self.states.get(device)
-                array = holdings.take(first, wanted, kind, shape) if entered is None else entered[index]
-                holdings.count(value, box, fleet.bytes(value, box))
-                holdings.keep(value, box, array, shape)
+                array = device_buffers.read(first, wanted, kind, shape) if entered is None else entered[index]
+                device_buffers.count(value, box, buffers.bytes(value, box))
+                device_buffers.add_piece(value, box, array, shape)
 
         return enter
 
     # ------------------------------------------------------------------------------ the part of a queue
 
-    def go(self, course: Course, fences: Fences) -> Iterator[Awaited]:
-        start, which, trip = perf_counter_ns(), course.which, self.shared.iteration.loop.trip.constant or 0
-        machine, queue = self.around.fleets[which].machine, self.plan.main.queues[which]
+    def run(self, cursor: QueueCursor, fences: Fences) -> Iterator[WaitFor]:
+        start, which, trip = perf_counter_ns(), cursor.which, self.shared.iteration.loop.trip.constant or 0
+        machine, queue = self.around.buffers_of[which].state, self.plan.main.queues[which]
         machine.current = self.shared.iteration.loop
         device = queue.device if queue.kind is QueueKind.COMPUTE else None
         done = 0
         while done < trip:
-            yield from self.iterate(self.body, self.shared.step.body, course, fences, done)
+            yield from self.iterate(self.body, self.shared.step.body, cursor, fences, done)
             done += 1
             stop = self.is_last(self.devices[0] if device is None else device)
             if self.shared.iteration.stop is not None:
-                yield self.meet(fences, done - 1, "told")
+                yield self.barrier(fences, done - 1, "told")
             if device is not None:
-                self.settle_states(device)
+                self.keep_states(device)
             if stop:
                 break
-        if self.leave is not None and self.shared.step.leave is not None:
-            yield from self.iterate(self.leave, self.shared.step.leave, course, fences, done)
+        if self.epilogue is not None and self.shared.step.leave is not None:
+            yield from self.iterate(self.epilogue, self.shared.step.leave, cursor, fences, done)
         if device is not None:
             self.finish(device)
         if machine.observe is not None:
             machine.observe(Took(self.shared.iteration.loop, queue.device, start, perf_counter_ns()))
 
-    def iterate(self, side: Queues, plan: SubPlan, course: Course, fences: Fences, iteration: int) -> Iterator[Awaited]:
-        id, which = self.shared.step.phase, course.which
+    def iterate(self, side: Queues, plan: SubPlan, cursor: QueueCursor, fences: Fences, iteration: int) -> Iterator[WaitFor]:
+        id, which = self.shared.step.phase, cursor.which
         if which == self.first:
             side.begin()
-        yield self.meet(fences, iteration, "begin")
+        yield self.barrier(fences, iteration, "begin")
         if which == self.first:  # nobody is in the turn before any more
             fences.forget([(id, iteration - 1, fence) for fence in ("begin", "end", "told", *self.body.counts)])
-        inside, began = Course(which, side, iteration=(id, iteration), began=fences.now), course.at
+        inside, began = QueueCursor(which, side, iteration=(id, iteration), start_tick=fences.now), cursor.position
         try:
-            yield from inside.go(fences)
+            yield from inside.run(fences)
         except BaseException:
-            course.at = (*began, iteration, *inside.at)
-            self.blame(side, which)
+            cursor.position = (*began, iteration, *inside.position)
+            self.propagate_position(side, which)
             raise
-        yield Awaited(None, inside.began + iteration_ticks(plan))
-        yield self.meet(fences, iteration, "end")
+        yield WaitFor(None, inside.start_tick + iteration_ticks(plan))
+        yield self.barrier(fences, iteration, "end")
 
-    def meet(self, fences: Fences, iteration: int, what: str) -> Awaited:
+    def barrier(self, fences: Fences, iteration: int, what: str) -> WaitFor:
         """To go on when all queues of the loop have come here."""
         fence = (self.shared.step.phase, iteration, what)
         fences.passed(fence, self.parties)
-        return Awaited(fence)
+        return WaitFor(fence)
 
-    def blame(self, side: Queues, which: int) -> None:
+    def propagate_position(self, side: Queues, which: int) -> None:
         """The phase at which a turn stopped is where the run stopped."""
-        current = side.fleets[which].machine.current
+        current = side.buffers_of[which].state.current
         if current is not None:
-            self.around.fleets[which].machine.current = current
+            self.around.buffers_of[which].state.current = current
 
     # ------------------------------------------------------------------------------ between turns
 
     @property
     def devices(self) -> list[DeviceId]:
         """Those of this process that take part."""
-        return [device for device in self.shared.rows_on(self.plan) if self.around.others.is_here(device)]
+        return [device for device in self.shared.rows_on(self.plan) if self.around.transport.is_local(device)]
 
     def boxes(self, device: DeviceId) -> list[tuple[int, Box | None]]:
         """The states that a device has, by place, and of each its box (None: all of it)."""
@@ -600,40 +612,40 @@ class DistributedLoopRun:
 
     def is_last(self, device: DeviceId) -> bool:
         """Does a turn say, to that device, that it was the last?"""
-        stop, fleet = self.shared.iteration.stop, self.body.fleet
+        stop, buffers = self.shared.iteration.stop, self.body.buffers
         if stop is None:
             return False
-        with fleet.lock:
-            return bool(fleet.machine.backends[device].item(fleet.holdings[device].memory[stop]))
+        with buffers.lock:
+            return bool(buffers.state.backends[device].item(buffers.devices[device].memory[stop]))
 
-    def settle_states(self, device: DeviceId) -> None:
+    def keep_states(self, device: DeviceId) -> None:
         """Keep the states that a turn has left on a device, and nothing else of the turn."""
-        iteration, fleet = self.shared.iteration, self.body.fleet
-        holdings = fleet.holdings[device]
+        iteration, buffers = self.shared.iteration, self.body.buffers
+        device_buffers = buffers.devices[device]
         state: list[Any] = [None] * len(iteration.axes)
-        with fleet.lock:
+        with buffers.lock:
             for index, box in self.boxes(device):
                 value = iteration.next[index]
-                shape = fleet.machine.cap_shape(value)
+                shape = buffers.state.cap_shape(value)
                 wanted = tuple((0, n) for n in shape) if box is None else box
-                state[index] = holdings.take(value, wanted, fleet.machine.kind(value), shape)
+                state[index] = device_buffers.read(value, wanted, buffers.state.kind(value), shape)
             for phase in iteration.bound.graph.phases:
                 for value in traverse.results(phase):
-                    holdings.free(value, None)
+                    device_buffers.free(value, None)
             self.states[device] = state
 
     def finish(self, device: DeviceId) -> None:
         """The last states are the loop's results."""
         states = self.states.pop(device)
-        if self.leave is not None:
+        if self.epilogue is not None:
             return
-        fleet, loop = self.body.fleet, self.shared.iteration.loop
-        holdings = fleet.holdings[device]
-        with fleet.lock:
+        buffers, loop = self.body.buffers, self.shared.iteration.loop
+        device_buffers = buffers.devices[device]
+        with buffers.lock:
             for index, box in self.boxes(device):
                 value = loop.results[index]
-                holdings.count(value, box, fleet.bytes(value, box))
-                holdings.keep(value, box, states[index], fleet.machine.cap_shape(value))
+                device_buffers.count(value, box, buffers.bytes(value, box))
+                device_buffers.add_piece(value, box, states[index], buffers.state.cap_shape(value))
 
 
 # ---------------------------------------------------------------------------------------------------- execution of a plan
@@ -644,28 +656,30 @@ class DistributedLoopRun:
 # drives them.
 
 
-def run_distributed(machine: RunState, plan: ExecutionPlan, pace: QueueClock, others: Others = ALONE) -> dict[DeviceId, int]:
-    """Execute the main sub-plan; the most bytes each device held.  With `others` its steps on the devices of this process.
+def run_distributed(
+    machine: RunState, plan: ExecutionPlan, clock: QueueClock, transport: Transport = LOCAL
+) -> dict[DeviceId, int]:
+    """Execute the main sub-plan; the most bytes each device held.  With `transport` its steps on the devices of this process.
 
     In threads there is no tick at whose end to count: what was held is not known."""
     touched: set[DeviceId] = set()
 
     def settle() -> None:
         for device in touched:
-            holdings[device].settle()
+            device_buffers[device].check_limit()
         touched.clear()
 
-    def compile(fleet: Fleet, step: Step, device: DeviceId) -> Action:
-        return compile_step(fleet, step, device, plan.home)
+    def compile(buffers: RunBuffers, step: Step, device: DeviceId) -> Action:
+        return compile_step(buffers, step, device, plan.home)
 
-    holdings = {
-        device.id: Holdings(
-            device.id, machine.backends[device.id], touched, device.memory if pace is QueueClock.SIMULATED else None,
+    device_buffers = {
+        device.id: DeviceBuffers(
+            device.id, machine.backends[device.id], touched, device.memory if clock is QueueClock.SIMULATED else None,
             machine.memories[device.id],
         )
-        for device in plan.devices if others.is_here(device.id)
+        for device in plan.devices if transport.is_local(device.id)
     }  # fmt: skip
-    around = Fleet(machine, holdings, frozenset(), frozenset(), others=others)
+    around = RunBuffers(machine, device_buffers, frozenset(), frozenset(), transport=transport)
     observe = _one_at_a_time(machine.observe, around.lock)
     machines = {which: replace(machine, observe=observe) for which in range(len(plan.main.queues))}  # each at its own phase
     for member in machines.values():
@@ -673,20 +687,20 @@ def run_distributed(machine: RunState, plan: ExecutionPlan, pace: QueueClock, ot
     queues = compile_queues(dict(enumerate(plan.main.queues)), machines, around, compile)
     queues.begin()
     shared = shared_loops(plan, machine.around) if plan.spread and machine.around is not None else {}
-    gangs = {
+    joined_loops = {
         phase: DistributedLoopRun(plan, loop, queues, compile)
         for phase, loop in shared.items() if any(queues.steps[which] for which, _ in loop.parts)
     }  # fmt: skip
-    courses = [Course(which, queues, gangs) for which, steps in queues.steps.items() if steps]
-    if pace is not QueueClock.THREADS:
-        failure = run_by_clock(courses, settle)
+    cursors = [QueueCursor(which, queues, joined_loops) for which, steps in queues.steps.items() if steps]
+    if clock is not QueueClock.THREADS:
+        failure = run_by_clock(cursors, settle)
     else:
-        first = plan.home if others.is_here(plan.home) else next(iter(holdings))
+        first = plan.home if transport.is_local(plan.home) else next(iter(device_buffers))
         is_first = [queue.kind is QueueKind.COMPUTE and queue.device == first for queue in plan.main.queues]
-        courses.sort(key=lambda course: not is_first[course.which])
-        failure = run_in_threads(courses, machine.backends[first].quiet, others, partial(others.begin, machine))
+        cursors.sort(key=lambda cursor: not is_first[cursor.which])
+        failure = run_in_threads(cursors, machine.backends[first].quiet, transport, partial(transport.begin, machine))
     if failure is None:
-        return {} if pace is QueueClock.THREADS else {device: held.most for device, held in holdings.items()}
+        return {} if clock is QueueClock.THREADS else {device: held.peak for device, held in device_buffers.items()}
     machine.current = machines[failure.queue].current
     if isinstance(failure.error, OutOfMemory):
         span = machine.current.span if machine.current is not None else Span("", 0, 0)

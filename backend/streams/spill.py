@@ -22,7 +22,7 @@ from ..io.reading import SequentialSource
 from ..io.row_sinks import write_at
 from ..library.hash import stable_order
 from ..library.sort import sorted_items
-from ..schedule.streams.stream_planning import FEWEST, WORDS, Scratch, Selected
+from ..schedule.streams.stream_planning import MIN_RUN_READ, WORDS, Scratch, Selected
 
 # ---------------------------------------------------------------------------------------------------- spill file
 #
@@ -205,7 +205,7 @@ class SortedRuns(Temporary):
 
     def _blocks(self) -> Iterator[Any]:
         """The items, or their places, in order.  See Note [Merging]."""
-        room = max(FEWEST, self.working_memory // (max(1, len(self.runs)) * WORDS * 8))
+        room = max(MIN_RUN_READ, self.working_memory // (max(1, len(self.runs)) * WORDS * 8))
         heads = [_Head(self, start, count, room) for start, count in self.runs]
         while heads := [head for head in heads if head.filled()]:
             lasts = [head.keys[-1] for head in heads if head.left]

@@ -14,7 +14,7 @@ import numpy as np
 from ...lang.support.processes import POLL_SECONDS, take
 from ...lang.support.records import dataclass
 from ...typechecker.scalars import identity_of
-from ..distributed.steps import Pair, pair_of, reduction_of
+from ..distributed.steps import PairwiseFunction, pairwise_function, reduction_of
 from ..graph import traverse
 from ..graph.phases import ARGUMENT_REDUCTIONS, Input, LibraryPhase, Output, Structured, ValueId
 from ..io.byte_source import new_array
@@ -25,15 +25,15 @@ from ..io.writing import system_trouble
 from ..schedule.plan.plan import Device, DeviceId, StreamStep
 from ..schedule.program_facts.partitioning import is_ordered
 from ..schedule.single_device import Detail, plan_one_device
-from ..schedule.streams.pass_partitioning import flow_of
+from ..schedule.streams.pass_partitioning import partition_passes
 from ..schedule.streams.stream_planning import MOST_KINDS, tiles_of
 from ..schedule.streams.tile_demands import (
-    Demand,
-    Ends,
-    Flow,
+    OutputKind,
+    PassOutput,
+    PassPartitioning,
     Rows as RowRange,
-    Sink,
     TiledAxis,
+    TileDemand,
     TilePass,
     demand,
     function_of,
@@ -55,7 +55,7 @@ from .spill import SelectedRows, SortedRuns
 class PartialStack:
     """One result of a reduction, so far; `ordered`: its bits depend on the tree."""
 
-    pair: Pair
+    pair: PairwiseFunction
     ordered: bool
     parts: list[tuple[int, Any]] = field(default_factory=list)
     """How many tiles each subtree holds, and its value."""
@@ -77,7 +77,7 @@ class PartialStack:
         return total
 
 
-def pair_of_places(function: str) -> Pair:
+def pair_of_places(function: str) -> PairwiseFunction:
     """Of two places with the items there (`schedule.streams.tile_demands`, Note [Places]), the earlier first."""
 
     def pair(left: Any, right: Any) -> Any:
@@ -190,7 +190,7 @@ class TiledFiles:
     def action(self, machine: RunState, step: StreamStep, device: DeviceId) -> Action:
         """What one pass does."""
         assert machine.around is not None, "streams are run with their graph"
-        flow = flow_of(machine.around.graph, self.sources, self.sinks, lambda count: True)
+        flow = partition_passes(machine.around.graph, self.sources, self.sinks, lambda count: True)
         (one,) = [p for p in flow.passes if tuple(phase.id for phase in p.phases) == step.phases and p.results == step.results]
         backend: Any = machine.backends[device]
         self.progress.total += step.reads
@@ -206,7 +206,7 @@ class TiledFiles:
 class _StreamRun:
     machine: RunState
     stores: TiledFiles
-    flow: Flow
+    flow: PassPartitioning
     one: TilePass
     step: StreamStep
     device: Device
@@ -248,20 +248,20 @@ class _StreamRun:
                 self.stores.checks[name](array)
         return arrays
 
-    def begin(self, sink: Sink) -> None:
-        match sink.ends:
-            case Ends.JOINED:
+    def begin(self, sink: PassOutput) -> None:
+        match sink.kind:
+            case OutputKind.JOINED:
                 phase = sink.phase
                 assert isinstance(phase, Structured | LibraryPhase), "only reductions and products are joined"
                 for value in phase.results if isinstance(phase, LibraryPhase) else [one.value for one in phase.results]:
                     self.joined[value] = self.joining(phase, value)
-            case Ends.CARRIED:
+            case OutputKind.CARRIED:
                 pass
-            case Ends.COLLECTED:
+            case OutputKind.COLLECTED:
                 assert sink.value is not None
                 kind, shape = self.machine.kind(sink.value), self.machine.shape(sink.value)
                 self.memory[sink.value] = self.machine.backends[self.device.id].empty(kind, shape)
-            case Ends.WRITTEN:
+            case OutputKind.WRITTEN:
                 assert isinstance(sink.phase, Output)
                 self.write(sink.phase, lambda store: store.begin())
 
@@ -275,20 +275,22 @@ class _StreamRun:
             function, ordered = cut.function, True
         if function in ARGUMENT_REDUCTIONS:
             return PartialStack(pair_of_places(function), False)
-        return PartialStack(pair_of(phase, function, value, self.machine, self.machine.backends[self.device.id]), ordered)
+        return PartialStack(
+            pairwise_function(phase, function, value, self.machine, self.machine.backends[self.device.id]), ordered
+        )
 
-    def end(self, sink: Sink) -> None:
-        if sink.ends is Ends.WRITTEN:
+    def end(self, sink: PassOutput) -> None:
+        if sink.kind is OutputKind.WRITTEN:
             assert isinstance(sink.phase, Output)
             self.write(sink.phase, lambda store: store.end())
             sink_store = self.stores.sinks[sink.phase.name]
             if not isinstance(sink_store, SortedRuns | SelectedRows):  # which are nobody's output
                 self.machine.outputs[sink.phase.name] = OutputValue(sink_store.kind, sink_store)
-        elif sink.ends is Ends.JOINED:
+        elif sink.kind is OutputKind.JOINED:
             for value in traverse.results(sink.phase):
                 total = self.joined[value].result()
                 self.memory[value] = total[0] if isinstance(total, tuple) else total
-        elif sink.ends is Ends.CARRIED:
+        elif sink.kind is OutputKind.CARRIED:
             assert isinstance(sink.phase, LibraryPhase)
             states = [(state, array) for state, array in self.states.values() if state.phase == sink.phase.id]
             (total,) = [array for state, array in states if not state.occupied]
@@ -302,7 +304,7 @@ class _StreamRun:
         with located(sink.path, output.span), system_trouble():
             act(sink)
 
-    def tile(self, tile: RowRange, needed: Demand, arrays: Mapping[str, Any]) -> None:
+    def tile(self, tile: RowRange, needed: TileDemand, arrays: Mapping[str, Any]) -> None:
         key = key_of(self.flow, self.one, needed)
         if key not in self.plans:
             while len(self.plans) >= MOST_KINDS:
@@ -327,13 +329,13 @@ class _StreamRun:
             if start < stop:
                 self.keep(sink, values, (start, stop), needed)
 
-    def origin(self, value: ValueId, needed: Demand) -> int:
+    def origin(self, value: ValueId, needed: TileDemand) -> int:
         """Where the box of a phase that makes a place starts along the axis that it is a place of."""
         (phase,) = [sink.phase for sink in self.one.sinks if value in traverse.results(sink.phase)]
         return needed.boxes[phase.id][-1][0]
 
-    def keep(self, sink: Sink, values: Mapping[ValueId, Any], rows: RowRange, needed: Demand) -> None:
-        if sink.ends is Ends.JOINED:
+    def keep(self, sink: PassOutput, values: Mapping[ValueId, Any], rows: RowRange, needed: TileDemand) -> None:
+        if sink.kind is OutputKind.JOINED:
             for value in traverse.results(sink.phase):
                 self.joined[value].add(values[value])
         if sink.value is None:
@@ -346,7 +348,7 @@ class _StreamRun:
         axis = self.flow.axes[value]
         before = (slice(None),) * axis
         part = values[value][*before, rows[0] - origin : rows[1] - origin]
-        if sink.ends is Ends.COLLECTED:
+        if sink.kind is OutputKind.COLLECTED:
             self.memory[value][*before, rows[0] : rows[1]] = part
         else:
             assert isinstance(sink.phase, Output)

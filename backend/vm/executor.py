@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RunFailed
 from ...lang.syntax.source import Span
 from ..cpu.backend import CpuBackend
-from ..distributed.buffers import ALONE, Others, QueueClock
+from ..distributed.buffers import LOCAL, QueueClock, Transport
 from ..graph import traverse
 from ..graph.bind_sizes import BoundGraph
 from ..graph.phases import Input, Output, Phase, Print
@@ -38,7 +38,7 @@ ADDRESSABLE: Final = 1 << 47
 def execute_plan(
     plan: ExecutionPlan, bound: BoundGraph, inputs: Mapping[str, Any], backends: Mapping[DeviceId, Backend],
     observe: Observer | None = None, pace: QueueClock = QueueClock.PREDICTED, stores: TileRunner | None = None,
-    others: Others = ALONE,
+    others: Transport = LOCAL,
 ) -> RunResults:  # fmt: skip
     """Run a plan of `bound` on host arrays, or what of it is for the devices of this process; `backends`: theirs.  RunFailed: a
     run-time check, or memory."""
@@ -69,12 +69,12 @@ def execute_plan(
     return RunResults(tuple(machine.printed), machine.outputs, held)
 
 
-def _run(machine: RunState, plan: ExecutionPlan, pace: QueueClock, others: Others) -> Mapping[DeviceId, int]:
+def _run(machine: RunState, plan: ExecutionPlan, pace: QueueClock, others: Transport) -> Mapping[DeviceId, int]:
     if len(plan.devices) == 1 and len(plan.main.queues) == 1 and not any(map(is_shared, plan.main.queues[0].steps)):
         (queue,) = plan.main.queues
         compile_words(machine, assemble(queue.steps, machine.phases, machine.types), queue.device)(machine.memories[queue.device])
         return {}
-    if pace is QueueClock.THREADS and others is ALONE and not _is_parallel(plan):
+    if pace is QueueClock.THREADS and others is LOCAL and not _is_parallel(plan):
         pace = QueueClock.PREDICTED
     from ..distributed.steps import run_distributed
 

@@ -41,9 +41,9 @@ from ...backend.schedule.plan.plan import (
 )
 from ...backend.schedule.plan.plan_text import label, op_name, overwritten_operands
 from ...backend.schedule.program_facts.partitioning import lowered_loops
-from ...backend.schedule.streams.pass_partitioning import flow_of
+from ...backend.schedule.streams.pass_partitioning import partition_passes
 from ...backend.schedule.streams.stream_planning import Scratch, tiles_of
-from ...backend.schedule.streams.tile_demands import Flow, demand
+from ...backend.schedule.streams.tile_demands import PassPartitioning, demand
 from ...backend.schedule.streams.tile_graph import tile_of
 from ...backend.transform.pipeline import optimise as transform_optimise
 from ...lang.support.records import cached_property, dataclass
@@ -274,9 +274,9 @@ class PassTimes:
         return computing_ns(between, self.bound, profile) + sum(self.pass_ns(step, profile) for step in steps)
 
     @cached_property
-    def flow(self) -> Flow:
+    def flow(self) -> PassPartitioning:
         names = {access: [store.name for store in self.plan.stores if store.access is access] for access in Access}
-        return flow_of(self.bound.graph, names[Access.READ], names[Access.WRITE], lambda count: True)
+        return partition_passes(self.bound.graph, names[Access.READ], names[Access.WRITE], lambda count: True)
 
     def tiles_ns(self, step: StreamStep, profile: Profile) -> int:
         """The computing time of all tiles of a pass, as if each were like the one in the middle."""

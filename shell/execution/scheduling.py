@@ -88,10 +88,10 @@ def place_stored_files(
     profile = profile_of(scheduling)
     stored: dict[str, StoredInput | StoredOutput] = {}
     if scheduling.cluster is not None and (files or outputs):
-        from ...backend.cluster.client import seen_by_all
+        from ...backend.cluster.client import commonly_visible
 
         cluster, folders = scheduling.cluster.cluster, {os.path.dirname(one.file) for one in outputs.values()}
-        inputs, shared = seen_by_all(cluster, inputs_read_in_place(core, bound, files), folders)
+        inputs, shared = commonly_visible(cluster, inputs_read_in_place(core, bound, files), folders)
         stored = {**inputs, **{name: one for name, one in outputs.items() if os.path.dirname(one.file) in shared}}
         profile = cluster.profile_for(stored.values())
     elif profile.has_stores:

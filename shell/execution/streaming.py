@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ...backend.io.row_sinks import RowSink
     from ...backend.schedule.plan.plan import Device, ExecutionPlan, PlannedFile, StreamStep
     from ...backend.schedule.single_device import Detail
-    from ...backend.schedule.streams.stream_planning import Selection, SelectionStage, Settle, Streaming, Target
+    from ...backend.schedule.streams.stream_planning import PlanSelection, Selection, SelectionStage, Streaming, Target
     from ...backend.streams.spill import SelectedRows
     from ...backend.streams.stream_executor import TiledFiles
     from ...backend.vm.run_state import Observer
@@ -99,7 +99,7 @@ def requires_this_machine(stored: StoredPlan) -> Refused:
 
 def plan_in_tiles(
     core: Core, bound: BoundGraph, files: Mapping[str, InputFile], asked: StreamRequest, device: Device,
-    texts: tuple[PlannedFile, ...], detail: Detail, settle: Settle | None = None,
+    texts: tuple[PlannedFile, ...], detail: Detail, settle: PlanSelection | None = None,
 ) -> tuple[ExecutionPlan, Streaming, tuple[SelectionStage, ...]]:  # fmt: skip
     """Plan a program in tiles: the plan, the program that it is of, and the selection stages before it.
 
@@ -143,7 +143,7 @@ def plan_in_tiles(
     return plan, planned, tuple(stages)
 
 
-def plan_stage(asked: Streaming, selection: Selection, device: Device, settle: Settle, detail: Detail) -> SelectionStage:
+def plan_stage(asked: Streaming, selection: Selection, device: Device, settle: PlanSelection, detail: Detail) -> SelectionStage:
     """Plan a selection stage, after those before it.  Raises CannotStream."""
     from ...backend.schedule.streams.stream_planning import SelectionStage, plan_streams
     from ...backend.schedule.streams.verify_passes import faults_of_streams
@@ -171,7 +171,7 @@ def run_selection_stages(loaded: LoadedProgram, observe: Observer | None) -> Loa
         rows = {store.name: SelectedRows(store) for store in selection.stores}
         selected.update(rows)
         known = replace(loaded, staged=None, mask_selections=selected)
-        stage_program = replace(known, plan=stage.plan, bound=stage.asked.bound, scratch=stage.asked.scratch)
+        stage_program = replace(known, plan=stage.plan, bound=stage.request.bound, scratch=stage.request.scratch)
         stores = stores_of(stage_program)
         execute(stage_program.plan, stage_program.bound, values_of(stage_program, stores), observe, stores=stores)
         (count,) = {one.count for one in rows.values()}
@@ -300,7 +300,7 @@ def predicted_seconds(loaded: LoadedProgram) -> float:
 
     stages = () if loaded.staged is None else loaded.staged.stages
     selected = {store.name for stage in stages for store in stage.selection.stores}
-    plans = [(stage.plan, stage.asked.bound, stage.asked.scratch) for stage in stages]
+    plans = [(stage.plan, stage.request.bound, stage.request.scratch) for stage in stages]
     plans.append((loaded.plan, loaded.bound, loaded.scratch))
     profile = this_machine()
     planned = [PassTimes(plan, bound, scratch, selected | {one.name for one in scratch}) for plan, bound, scratch in plans]

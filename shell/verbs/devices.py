@@ -81,11 +81,11 @@ def devices_command(arguments: Arguments, console: Console) -> Exit:
 
 def _cluster_profile(connection: ClusterConnection) -> Profile:
     """The measured profile of a cluster, with the working folder as a store if all workers see the same files in it."""
-    from ...backend.cluster.client import seen_by_all
+    from ...backend.cluster.client import commonly_visible
     from ...backend.cluster.link_calibration import with_store
 
     cluster, folder = connection.cluster, os.path.realpath(".")
-    _, shared = seen_by_all(cluster, {}, [folder])
+    _, shared = commonly_visible(cluster, {}, [folder])
     return with_store(cluster.profile, [os.path.join(one, "") for one in shared], cluster.reading) if shared else cluster.profile
 
 

@@ -13,7 +13,7 @@ from values import is_within
 
 from rho.backend.cpu.backend import CpuBackend
 from rho.backend.cpu.views import DTYPES
-from rho.backend.distributed.steps import Known, Makes, combine, compile_shard
+from rho.backend.distributed.steps import KernelCache, ShardOutputKind, combine, compile_shard
 from rho.backend.graph import traverse
 from rho.backend.graph.bind_sizes import bind
 from rho.backend.graph.lowering.blocks import lower
@@ -73,9 +73,9 @@ def check_phase(phase: Structured | LibraryPhase, graph: Graph, seed: int) -> in
             assert is_tiled(box_of(cut, space, 0, cut.rows), boxes)
             assert not is_tiled(box_of(cut, space, 0, cut.rows), boxes[1:])
             made: dict[int, list] = {value: [] for value in traverse.results(phase)}  # type: ignore[type-arg]
-            known: Known = {}
+            known: KernelCache = {}
             for box in boxes:
-                makes = Makes.PARTIALS if cut.combines else Makes.RESULTS
+                makes = ShardOutputKind.PARTIALS if cut.combines else ShardOutputKind.RESULTS
 
                 def take(value, part, full):  # type: ignore[no-untyped-def]
                     array = operands[value]
@@ -152,9 +152,9 @@ def test_shards_that_differ_in_place_alone_have_one_kernel() -> None:
     bound = bind(optimise(lower(core)), bind_sizes(core, {"x": (60,)}, {}))
     (phase,) = [one for one in bound.graph.phases if isinstance(one, Structured)]
     types = Types(bound.graph.types, {}, ())
-    known: Known = {}
+    known: KernelCache = {}
     for start in (0, 20, 40):
-        compile_shard(phase, ((start, start + 20),), Makes.RESULTS, types, CpuBackend(), known)
+        compile_shard(phase, ((start, start + 20),), ShardOutputKind.RESULTS, types, CpuBackend(), known)
     assert len(known) == 1
-    compile_shard(phase, ((0, 30),), Makes.RESULTS, types, CpuBackend(), known)
+    compile_shard(phase, ((0, 30),), ShardOutputKind.RESULTS, types, CpuBackend(), known)
     assert len(known) == 2

@@ -152,8 +152,8 @@ def test_an_interrupt_between_the_taking_of_a_lock_and_its_block_stops_nobody(nu
             return taken
 
     def work() -> int:
-        gate = queues._StepGate
-        queues._StepGate = lambda **facts: gate(change=Interrupted(), **facts)  # type: ignore[assignment, misc]
+        gate = queues._FenceGate
+        queues._FenceGate = lambda **facts: gate(change=Interrupted(), **facts)  # type: ignore[assignment, misc]
         try:
             run(plan, bound, data)
         except KeyboardInterrupt:

@@ -1,8 +1,8 @@
 """How values follow the stored inputs: along which axis, in which pass, and where each pass ends.
 
 A value *flows* along an axis if a tile of it needs little more than a tile of the inputs; it is never whole in memory.  A flow
-ends in a `Sink`: partial results are joined, tiles are collected into a value that fits, or tiles are written to a store.  A
-phase that needs the result of a pass is in the next pass, which reads the inputs again and computes the flowing values again.
+ends in a `PassOutput`: partial results are joined, tiles are collected into a value that fits, or tiles are written to a store.
+A phase that needs the result of a pass is in the next pass, which reads the inputs again and computes the flowing values again.
 
 Note [Following].  Whether a phase follows its operands is not derived from its kind: every way in which devices may cut it
 (`sharding.cuts_of`) is tried, and followed if eight boxes along the cut all need a small part of each operand that flows.
@@ -24,7 +24,18 @@ from ...graph import traverse
 from ...graph.phases import ApplyNode, Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Structured, ValueId
 from ...graph.registry import may_fail as library_may_fail
 from ..program_facts.partitioning import Cut, constant_sizes, cuts_of, reads_of, shape_of
-from .tile_demands import Ends, Flow, Sink, TilePass, box_along, boxes_read, cuts_in_tiles, demand, is_carried, selects
+from .tile_demands import (
+    OutputKind,
+    PassOutput,
+    PassPartitioning,
+    TilePass,
+    box_along,
+    boxes_read,
+    cuts_in_tiles,
+    demand,
+    is_carried,
+    selects,
+)
 from .tile_graph import reads_apart
 
 _SAMPLES: Final = 8
@@ -50,7 +61,7 @@ class CannotStream(Exception):
 Fits = Callable[[int], bool]
 
 
-def flow_of(graph: Graph, sources: Iterable[str], sinks: Iterable[str], fits: Fits) -> Flow:
+def partition_passes(graph: Graph, sources: Iterable[str], sinks: Iterable[str], fits: Fits) -> PassPartitioning:
     """How the program flows if the inputs `sources` are read, and the outputs `sinks` written, tile by tile; `fits`: may so many
     bytes be in memory as a whole?  CannotStream."""
     return _PassBuilder(graph, frozenset(sources), frozenset(sinks), fits).flow()
@@ -66,34 +77,34 @@ class _PassBuilder:
     cuts: dict[PhaseId, Cut] = field(default_factory=dict)
     follows: dict[PhaseId, frozenset[ValueId]] = field(default_factory=dict)
     flows: dict[ValueId, int] = field(default_factory=dict)  # the pass in which a flow can be made
-    there: dict[ValueId, int] = field(default_factory=dict)  # the pass after which a value is whole
-    ends: list[tuple[int, Sink]] = field(default_factory=list)
+    whole_after: dict[ValueId, int] = field(default_factory=dict)  # the pass after which a value is whole
+    ends: list[tuple[int, PassOutput]] = field(default_factory=list)
     whole: list[tuple[int, Phase]] = field(default_factory=list)
     makers: dict[ValueId, Phase] = field(default_factory=dict)
-    stored: dict[str, int] = field(default_factory=dict)  # the pass after which an output has been written
+    written_after: dict[str, int] = field(default_factory=dict)  # the pass after which an output has been written
     generated: set[ValueId] = field(default_factory=set)
     """See Note [Generated values]."""
 
-    def flow(self) -> Flow:
+    def flow(self) -> PassPartitioning:
         for phase in self.graph.phases:
             self.makers.update(dict.fromkeys(traverse.results(phase), phase))
-            self.place(phase)
-        for maker in self.made_in_part():
+            self.assign_pass(phase)
+        for maker in self.partially_computed():
             (value, *_) = traverse.results(maker)
             if not self.fits(self.bytes(value)):
                 raise CannotStream(maker, "may fail in rows that nothing reads")
             self.collect(value, maker)
         return self.flowing()
 
-    def flowing(self) -> Flow:
-        return Flow(self.graph, self.axes, self.cuts, self.follows, self.passes(), tuple(self.whole))
+    def flowing(self) -> PassPartitioning:
+        return PassPartitioning(self.graph, self.axes, self.cuts, self.follows, self.passes(), tuple(self.whole))
 
-    def made_in_part(self) -> list[Phase]:
+    def partially_computed(self) -> list[Phase]:
         """The phases that flow and may fail, of which the tiles of all passes do not make every row."""
         failing = [
             phase for phase in self.graph.phases
             if phase.id in self.cuts and not self.cuts[phase.id].combines and may_fail(phase)
-            and not self.there.keys() & set(traverse.results(phase))
+            and not self.whole_after.keys() & set(traverse.results(phase))
         ]  # fmt: skip
         if not failing:
             return []
@@ -103,15 +114,15 @@ class _PassBuilder:
                 covered.setdefault(id, []).append(box[self.cuts[id].axis])
         return [phase for phase in failing if not covers(covered.get(phase.id, ()), self.cuts[phase.id].size)]
 
-    def place(self, phase: Phase) -> None:
+    def assign_pass(self, phase: Phase) -> None:
         if isinstance(phase, Input) and phase.name in self.sources:
-            self.axes[phase.result], self.flows[phase.result] = 0, self.stored.get(phase.name, 0)
+            self.axes[phase.result], self.flows[phase.result] = 0, self.written_after.get(phase.name, 0)
             return
-        used = [value for value in dict.fromkeys(traverse.uses(phase)) if value in self.axes or value in self.there]
-        flowing = [value for value in used if value in self.axes and value not in self.there]
+        used = [value for value in dict.fromkeys(traverse.uses(phase)) if value in self.axes or value in self.whole_after]
+        flowing = [value for value in used if value in self.axes and value not in self.whole_after]
         if isinstance(phase, Output) and flowing and phase.name in self.sinks:
-            self.ends.append((self.flows[phase.arg], self.kept(phase, Ends.WRITTEN, phase.arg)))
-            self.stored[phase.name] = self.flows[phase.arg] + 1
+            self.ends.append((self.flows[phase.arg], self.output_of(phase, OutputKind.WRITTEN, phase.arg)))
+            self.written_after[phase.name] = self.flows[phase.arg] + 1
             return
         few = [value for value in flowing if self.shape(value)[self.axes[value]] < _SAMPLES and self.fits(self.bytes(value))]
         if len(few) < len(flowing):  # tiles of more rows do not follow these
@@ -141,19 +152,19 @@ class _PassBuilder:
         for value in flowing:
             if value not in follow:
                 self.collect(value, phase)
-        level = max([self.flows[value] if value in follow else self.there[value] for value in used], default=0)
+        level = max([self.flows[value] if value in follow else self.whole_after[value] for value in used], default=0)
         self.cuts[phase.id], self.follows[phase.id] = cut, follow
         if cut.combines:
-            ends = Ends.CARRIED if is_carried(cut) else Ends.JOINED
-            self.ends.append((level, Sink(phase, ends, cut.size, cut.grain)))
-            self.there.update(dict.fromkeys(traverse.results(phase), level + 1))
+            ends = OutputKind.CARRIED if is_carried(cut) else OutputKind.JOINED
+            self.ends.append((level, PassOutput(phase, ends, cut.size, cut.grain)))
+            self.whole_after.update(dict.fromkeys(traverse.results(phase), level + 1))
             return
         for value in traverse.results(phase):
             self.axes[value], self.flows[value] = cut.axis, level
         if generated:
             self.generated.update(traverse.results(phase))
 
-    def most_made(self, phase: Phase) -> int:
+    def max_bytes(self, phase: Phase) -> int:
         """Bytes of what a phase makes whose number is known only when it runs, at most."""
         caps = {variable: variable.cap for variable in traverse.defines(phase) if variable.cap is not None}
         types = [self.graph.types[value] for value in traverse.results(phase)] if caps else []
@@ -162,11 +173,11 @@ class _PassBuilder:
 
     def make_whole(self, phase: Phase, used: Iterable[ValueId], *, flowing: bool = False) -> None:
         """A phase on whole values; `flowing`: some of them are made whole for it."""
-        if flowing and not self.fits(self.most_made(phase)):
+        if flowing and not self.fits(self.max_bytes(phase)):
             raise CannotStream(phase, "may make more than fits")
-        level = max((self.there[value] for value in used), default=0)
+        level = max((self.whole_after[value] for value in used), default=0)
         self.whole.append((level, phase))
-        self.there.update(dict.fromkeys(traverse.results(phase), level))
+        self.whole_after.update(dict.fromkeys(traverse.results(phase), level))
 
     def cut_of(self, phase: Phase, flowing: list[ValueId]) -> Cut | None:
         """The way to cut the phase that its operands follow; parallel axes first."""
@@ -185,7 +196,7 @@ class _PassBuilder:
 
     def collect(self, value: ValueId, wanted: Phase) -> None:
         """Make a flow whole, if it fits."""
-        if value in self.there:
+        if value in self.whole_after:
             return
         maker = self.makers[value]
         if value in self.generated:
@@ -197,8 +208,8 @@ class _PassBuilder:
         if isinstance(maker, Input) or not self.fits(self.bytes(value)):
             help = _HELP.get(wanted.op, "") if isinstance(wanted, LibraryPhase) else ""
             raise CannotStream(wanted, f"needs all of its argument at once{help}")
-        self.ends.append((self.flows[value], self.kept(maker, Ends.COLLECTED, value)))
-        self.there[value] = self.flows[value] + 1
+        self.ends.append((self.flows[value], self.output_of(maker, OutputKind.COLLECTED, value)))
+        self.whole_after[value] = self.flows[value] + 1
 
     def bytes(self, value: ValueId) -> int:
         """Of all of a flow."""
@@ -210,15 +221,15 @@ class _PassBuilder:
         assert shape is not None, "only phases of known sizes are cut"
         return shape
 
-    def kept(self, phase: Phase, ends: Ends, value: ValueId) -> Sink:
+    def output_of(self, phase: Phase, ends: OutputKind, value: ValueId) -> PassOutput:
         """Where the tiles of a flow are kept, along its axis."""
-        return Sink(phase, ends, self.shape(value)[self.axes[value]], value=value)
+        return PassOutput(phase, ends, self.shape(value)[self.axes[value]], value=value)
 
     # ------------------------------------------------------------------------------------- passes
 
     def passes(self) -> tuple[TilePass, ...]:
         """Sinks that can be fed together: of one level, with an input in common, and whose tiles need the same rows of those."""
-        groups: list[tuple[int, dict[ValueId, str], list[Sink]]] = []
+        groups: list[tuple[int, dict[ValueId, str], list[PassOutput]]] = []
         for level, sink in sorted(self.ends, key=lambda end: end[0]):
             pace = self.pace(sink)
             for other, paces, sinks in groups:
@@ -240,7 +251,7 @@ class _PassBuilder:
         cuts = [self.cuts[phase.id] for phase in phases if phase.id in self.cuts]
         return max((cut.grain for cut in cuts), default=1)
 
-    def upstream(self, sinks: Iterable[Sink]) -> tuple[Phase, ...]:
+    def upstream(self, sinks: Iterable[PassOutput]) -> tuple[Phase, ...]:
         wanted: set[ValueId] = set()
         ids: set[PhaseId] = set()
         for sink in sinks:
@@ -253,11 +264,11 @@ class _PassBuilder:
                 wanted.update(self.follows.get(phase.id, ()))
         return tuple(phase for phase in self.graph.phases if phase.id in ids)
 
-    def pace(self, sink: Sink) -> dict[ValueId, str]:
+    def pace(self, sink: PassOutput) -> dict[ValueId, str]:
         """By input: how many rows further a tile begins for each row further that the sink's does, roughly."""
         phases = self.upstream([sink])
         alone = TilePass(0, (sink,), phases, self.grain(phases))
-        flow = Flow(self.graph, self.axes, self.cuts, self.follows, (), ())
+        flow = PassPartitioning(self.graph, self.axes, self.cuts, self.follows, (), ())
         rows = max(sink.grain, sink.size // 4 // sink.grain * sink.grain)
         first, second = (demand(flow, alone, (at, min(at + rows, sink.size))) for at in (rows, 2 * rows))
         places = {phase.result for phase in alone.phases if isinstance(phase, Input)}

@@ -27,8 +27,8 @@ from ..plan.plan import Access, Device, ExecutionPlan, PlannedFile, PlannedStore
 from ..program_facts.partitioning import shape_of
 from ..program_facts.scratch_memory import rounded_to_alignment
 from ..single_device import Detail, PlannedUnit, plan_one_device
-from .pass_partitioning import CannotStream, flow_of
-from .tile_demands import Demand, Ends, Flow, Rows, Sink, TilePass, demand, out_of_order
+from .pass_partitioning import CannotStream, partition_passes
+from .tile_demands import OutputKind, PassOutput, PassPartitioning, Rows, TileDemand, TilePass, demand, out_of_order
 from .tile_graph import key_of, tile_of, with_parts
 
 # ---------------------------------------------------------------------------------------------------- external sort
@@ -39,7 +39,7 @@ from .tile_graph import key_of, tile_of, with_parts
 # is written as sorted runs; the input is their merge, in the same stable order as in memory.  So the passes before and after it
 # are planned, verified and run like those of any other store.
 
-FEWEST: Final = 64
+MIN_RUN_READ: Final = 64
 """Items of a run that are read at a time, at the least."""
 WORDS: Final = 6
 """Words an item that sorting a tile takes, and merging what is read: items, keys, places, the order, and what orders them."""
@@ -72,14 +72,14 @@ class Scratch:
 
     @property
     def most_runs(self) -> int:
-        return self.working_memory // (FEWEST * WORDS * 8)
+        return self.working_memory // (MIN_RUN_READ * WORDS * 8)
 
     def sorting(self, rows: int) -> int:
         """Bytes of memory that making a run of so many items takes."""
         return rows * WORDS * 8
 
 
-def with_scratch(bound: BoundGraph, wanted: Phase) -> tuple[BoundGraph, Scratch] | None:
+def with_external_sort(bound: BoundGraph, wanted: Phase) -> tuple[BoundGraph, Scratch] | None:
     """The graph with the order of a grade made on disk; None if it is no grade of a vector of real numbers."""
     graph = bound.graph
     if not isinstance(wanted, LibraryPhase) or wanted.op != "grade" or frame_of(wanted):
@@ -275,7 +275,7 @@ class Streaming:
                 sources[store.name] = Stored(size)
         return replace(self, bound=bound, sources=sources)
 
-    def scratch_of(self, sink: Sink) -> Scratch | None:
+    def scratch_of(self, sink: PassOutput) -> Scratch | None:
         """The scratch store that a flow ends in."""
         if not isinstance(sink.phase, Output):
             return None
@@ -287,69 +287,69 @@ class SelectionStage:
     """A stage that selects, and its plan."""
 
     plan: ExecutionPlan
-    asked: Streaming
+    request: Streaming
     selection: Selection
 
 
-Settle = Callable[[Streaming, Selection], int]
+PlanSelection = Callable[[Streaming, Selection], int]
 """Plans a stage that selects, as what is asked for, and says how many cells of each store it will select."""
 
 
 def plan_streams(
-    asked: Streaming, device: Device, program: tuple[PlannedFile, ...] = (), detail: Detail = Detail.STEPS,
-    settle: Settle | None = None,
+    request: Streaming, device: Device, program: tuple[PlannedFile, ...] = (), detail: Detail = Detail.STEPS,
+    settle: PlanSelection | None = None,
 ) -> tuple[ExecutionPlan, Streaming]:  # fmt: skip
     """The plan, whose peak is at most the limit, and what it is of: loops that need an input as a whole in each turn are turns
     one after the other in its graph, each with passes of its own, what is sorted is put out and in, small parts are values of
     their own, and what masks select is what `optimise_with_sizes` says.  CannotStream: by which phase there is none."""
     while True:
         try:
-            return _planned(asked, device, program, detail), asked
+            return _planned(request, device, program, detail), request
         except CannotStream as trouble:
-            if (ordered := with_scratch(asked.bound, trouble.phase)) is not None:
-                asked = asked.with_scratch(*ordered)
+            if (ordered := with_external_sort(request.bound, trouble.phase)) is not None:
+                request = request.with_scratch(*ordered)
                 continue
-            if (parted := with_parts(asked.bound, trouble.phase)) is not None:
-                asked = replace(asked, bound=parted)
+            if (parted := with_parts(request.bound, trouble.phase)) is not None:
+                request = replace(request, bound=parted)
                 continue
-            if settle is not None and (selection := selection_of(asked.bound, trouble.phase)) is not None:
-                stage = replace(asked, bound=selection.bound, sinks={store.name: Target() for store in selection.stores})
+            if settle is not None and (selection := selection_of(request.bound, trouble.phase)) is not None:
+                stage = replace(request, bound=selection.bound, sinks={store.name: Target() for store in selection.stores})
                 count = settle(stage, selection)
-                asked = asked.with_selected(after(asked.bound, selection, count), selection, count)
+                request = request.with_selected(after(request.bound, selection, count), selection, count)
                 continue
             if not isinstance(trouble.phase, Loop):
                 raise
             if why := unrolling_obstacle(trouble.phase, MOST_PHASES):
                 raise CannotStream(trouble.phase, f"{trouble.why} in each iteration, and {why}") from None
-            asked = replace(asked, bound=unrolled(asked.bound, trouble.phase))
+            request = replace(request, bound=unrolled(request.bound, trouble.phase))
 
 
-def _planned(asked: Streaming, device: Device, program: tuple[PlannedFile, ...], detail: Detail) -> ExecutionPlan:
-    flow = _flow(asked)
+def _planned(request: Streaming, device: Device, program: tuple[PlannedFile, ...], detail: Detail) -> ExecutionPlan:
+    flow = _flow(request)
     units: list[Phase | PlannedUnit] = []
     last = [phase for _, phase in flow.whole if isinstance(phase, Print | Output)]
     for level in range(1 + max([one.level + 1 for one in flow.passes], default=0)):
         units += [phase for at, phase in flow.whole if at == level and phase not in last]
-        units += [_unit(asked, flow, one, device) for one in flow.passes if one.level == level]
-    plan = plan_one_device(asked.bound, device, program, detail, [*units, *last])
-    if max(count for _, count in plan.main.peak) > asked.limit:
+        units += [_unit(request, flow, one, device) for one in flow.passes if one.level == level]
+    plan = plan_one_device(request.bound, device, program, detail, [*units, *last])
+    if max(count for _, count in plan.main.peak) > request.limit:
         raise CannotStream(_largest(flow), "makes values that do not fit")
-    return replace(plan, stores=tuple(_stores(asked, flow)))
+    return replace(plan, stores=tuple(_stores(request, flow)))
 
 
-def _flow(asked: Streaming) -> Flow:
+def _flow(request: Streaming) -> PassPartitioning:
     """How the program flows; an output whose file takes rows is written as it comes only where it comes so."""
-    fits: Callable[[int], bool] = lambda count: count * _SHARE <= asked.limit  # noqa: E731
-    flow = flow_of(asked.bound.graph, asked.sources, asked.sinks, fits)
+    fits: Callable[[int], bool] = lambda count: count * _SHARE <= request.limit  # noqa: E731
+    flow = partition_passes(request.bound.graph, request.sources, request.sinks, fits)
     undivided = {
         sink.phase.name
         for one in flow.passes for sink in one.sinks
-        if isinstance(sink.phase, Output) and flow.axes[sink.phase.arg] and not asked.sinks[sink.phase.name].any_axis
+        if isinstance(sink.phase, Output) and flow.axes[sink.phase.arg] and not request.sinks[sink.phase.name].any_axis
     }  # fmt: skip
-    return flow_of(asked.bound.graph, asked.sources, asked.sinks.keys() - undivided, fits) if undivided else flow
+    return partition_passes(request.bound.graph, request.sources, request.sinks.keys() - undivided, fits) if undivided else flow
 
 
-def _largest(flow: Flow) -> Phase:
+def _largest(flow: PassPartitioning) -> Phase:
     """The phase on whole values that makes most."""
 
     def size(phase: Phase) -> int:
@@ -359,25 +359,25 @@ def _largest(flow: Flow) -> Phase:
     return max((phase for _, phase in flow.whole), key=size, default=flow.graph.phases[0])
 
 
-def _stores(asked: Streaming, flow: Flow) -> Iterator[PlannedStore]:
+def _stores(request: Streaming, flow: PassPartitioning) -> Iterator[PlannedStore]:
     for phase in flow.graph.phases:
-        if isinstance(phase, Input) and phase.name in asked.sources:
-            yield PlannedStore(phase.name, Access.READ, asked.sources[phase.name].bytes)
+        if isinstance(phase, Input) and phase.name in request.sources:
+            yield PlannedStore(phase.name, Access.READ, request.sources[phase.name].bytes)
     for one in flow.passes:
         for sink in one.sinks:
-            if sink.ends is Ends.WRITTEN and isinstance(sink.phase, Output):
-                yield PlannedStore(sink.phase.name, Access.WRITE, _written_bytes(asked, flow, sink))
+            if sink.kind is OutputKind.WRITTEN and isinstance(sink.phase, Output):
+                yield PlannedStore(sink.phase.name, Access.WRITE, _written_bytes(request, flow, sink))
 
 
-def _written_bytes(asked: Streaming, flow: Flow, sink: Sink) -> int:
+def _written_bytes(request: Streaming, flow: PassPartitioning, sink: PassOutput) -> int:
     """That go to the store of a flow; none where it ends in memory."""
     if not isinstance(sink.phase, Output):
         return 0
-    scratch = asked.scratch_of(sink)
+    scratch = request.scratch_of(sink)
     return _bytes_of(flow, sink.phase.arg) if scratch is None else scratch.bytes
 
 
-def _bytes_of(flow: Flow, value: ValueId, rows: Rows | None = None) -> int:
+def _bytes_of(flow: PassPartitioning, value: ValueId, rows: Rows | None = None) -> int:
     type = flow.graph.types[value]
     axis = flow.axes.get(value, 0)
     shape = [rows[1] - rows[0] if rows and i == axis else _number(size) for i, size in enumerate(type.shape)]
@@ -398,25 +398,25 @@ def tiles_of(one: TilePass, rows: int) -> Iterator[Rows]:
         yield start, min(start + rows, one.size)
 
 
-def _unit(asked: Streaming, flow: Flow, one: TilePass, device: Device) -> PlannedUnit:
+def _unit(request: Streaming, flow: PassPartitioning, one: TilePass, device: Device) -> PlannedUnit:
     """A pass with the most rows a tile whose memory fits."""
-    left = asked.limit - _whole_bytes(flow, one)
-    if asked.rows is None:
-        rows = _first_rows(asked, flow, one)
-        least, _ = _of_tiles(asked, flow, one, islice(tiles_of(one, one.grain), 1), device)
+    left = request.limit - _whole_bytes(flow, one)
+    if request.rows is None:
+        rows = _first_rows(request, flow, one)
+        least, _ = _of_tiles(request, flow, one, islice(tiles_of(one, one.grain), 1), device)
         if least > left:
-            raise _needs(asked, flow, one, one.grain, least)
+            raise _needs(request, flow, one, one.grain, least)
     else:
-        rows = _chosen_rows(asked.rows, flow, one)
-    while (need_and_reads := memory_of(asked, flow, one, rows, device))[0] > left:
-        if rows <= one.grain or asked.rows is not None:
-            raise _needs(asked, flow, one, rows, need_and_reads[0])
+        rows = _chosen_rows(request.rows, flow, one)
+    while (need_and_reads := memory_of(request, flow, one, rows, device))[0] > left:
+        if rows <= one.grain or request.rows is not None:
+            raise _needs(request, flow, one, rows, need_and_reads[0])
         rows = max(one.grain, rows // 2)
     need, reads = need_and_reads
-    writes = sum(_written_bytes(asked, flow, sink) for sink in one.sinks)
+    writes = sum(_written_bytes(request, flow, sink) for sink in one.sinks)
     tiles = -(-one.size // rows)
     for sink in one.sinks:
-        if (scratch := asked.scratch_of(sink)) is not None and tiles > scratch.most_runs:
+        if (scratch := request.scratch_of(sink)) is not None and tiles > scratch.most_runs:
             raise CannotStream(sink.phase, f"would sort {tiles:,} parts, and at most {scratch.most_runs:,} are merged")
     step = StreamStep(tuple(phase.id for phase in one.phases), one.results, rows, tiles, DEPTH, reads, writes)
     outside = tuple(dict.fromkeys(value for phase in one.phases for value in flow.whole_operands(phase)))
@@ -425,20 +425,22 @@ def _unit(asked: Streaming, flow: Flow, one: TilePass, device: Device) -> Planne
     return PlannedUnit(shape, step, need)
 
 
-def _needs(asked: Streaming, flow: Flow, one: TilePass, rows: int, need: int) -> CannotStream:
+def _needs(request: Streaming, flow: PassPartitioning, one: TilePass, rows: int, need: int) -> CannotStream:
     """Tiles of so many rows do not fit, and there are none of fewer."""
     many = "one row" if rows == 1 else f"{rows:,} rows"
     note = f", beside {undivided:,} bytes of values that are kept whole" if (undivided := _whole_bytes(flow, one)) else ""
-    return CannotStream(_worst(flow, one, rows), f"needs {need:,} bytes for a tile of {many}{_store_takes(asked, one)}{note}")
+    return CannotStream(
+        _largest_phase(flow, one, rows), f"needs {need:,} bytes for a tile of {many}{_store_takes(request, one)}{note}"
+    )
 
 
-def _whole_bytes(flow: Flow, one: TilePass) -> int:
+def _whole_bytes(flow: PassPartitioning, one: TilePass) -> int:
     """Of what is there as a whole before the pass and used by it, and of its results."""
     used = {value for phase in one.phases for value in flow.whole_operands(phase)}
     return sum(rounded_to_alignment(_bytes_of(flow, value)) for value in (*used, *one.results))
 
 
-def _chosen_rows(rows: tuple[int, ...], flow: Flow, one: TilePass) -> int:
+def _chosen_rows(rows: tuple[int, ...], flow: PassPartitioning, one: TilePass) -> int:
     """Of a pass whose tiles have been chosen before."""
     if len(rows) == len(flow.passes):
         row_count = rows[flow.passes.index(one)]
@@ -447,42 +449,44 @@ def _chosen_rows(rows: tuple[int, ...], flow: Flow, one: TilePass) -> int:
     raise CannotStream(one.sinks[0].phase, "is in another pass than was planned, or its tiles begin elsewhere")
 
 
-def _first_rows(asked: Streaming, flow: Flow, one: TilePass) -> int:
+def _first_rows(request: Streaming, flow: PassPartitioning, one: TilePass) -> int:
     """A power of two times the grain, of about `TILE` bytes, more where results would be written in runs below `RUN`."""
     rows = one.grain
     while rows < one.size:
         inputs = _tile_bytes(flow, one, demand(flow, one, (0, min(2 * rows, one.size))))
-        if inputs > (TILE if _run_bytes(flow, one, rows) >= RUN else max(TILE, asked.limit // 8)):
+        if inputs > (TILE if _run_bytes(flow, one, rows) >= RUN else max(TILE, request.limit // 8)):
             break
         rows *= 2
     return rows
 
 
-def _run_bytes(flow: Flow, one: TilePass, rows: int) -> int:
+def _run_bytes(flow: PassPartitioning, one: TilePass, rows: int) -> int:
     """The fewest bytes of a tile that lie together in a file that is written; `RUN` where all do."""
     runs = [RUN]
     for sink in one.sinks:
-        if sink.ends is Ends.WRITTEN and sink.value is not None and flow.axes[sink.value]:
+        if sink.kind is OutputKind.WRITTEN and sink.value is not None and flow.axes[sink.value]:
             type = flow.graph.types[sink.value]
             behind = type.shape[flow.axes[sink.value] + 1 :]
             runs.append(rows * prod(map(_number, behind)) * type.element.kind.bytes)
     return min(runs)
 
 
-def _tile_bytes(flow: Flow, one: TilePass, needed: Demand) -> int:
+def _tile_bytes(flow: PassPartitioning, one: TilePass, needed: TileDemand) -> int:
     values = [phase.result for phase in one.phases if isinstance(phase, Input) and phase.result in needed.rows]
     return sum(_bytes_of(flow, value, needed.rows[value]) for value in values)
 
 
-def memory_of(asked: Streaming, flow: Flow, one: TilePass, rows: int, device: Device) -> tuple[int, int]:
+def memory_of(request: Streaming, flow: PassPartitioning, one: TilePass, rows: int, device: Device) -> tuple[int, int]:
     """What a pass in tiles of so many rows needs beside whole values, and the bytes that it reads.  See Note [Memory of a
     pass]."""
-    most, reads = _of_tiles(asked, flow, one, tiles_of(one, rows), device)
-    sorting = sum(scratch.sorting(rows) for sink in one.sinks if (scratch := asked.scratch_of(sink)) is not None)
-    return most + _joined_bytes(flow, one, rows) + _beside(asked, one) + sorting, reads
+    most, reads = _of_tiles(request, flow, one, tiles_of(one, rows), device)
+    sorting = sum(scratch.sorting(rows) for sink in one.sinks if (scratch := request.scratch_of(sink)) is not None)
+    return most + _joined_bytes(flow, one, rows) + _store_memory(request, one) + sorting, reads
 
 
-def _of_tiles(asked: Streaming, flow: Flow, one: TilePass, tiles: Iterable[Rows], device: Device) -> tuple[int, int]:
+def _of_tiles(
+    request: Streaming, flow: PassPartitioning, one: TilePass, tiles: Iterable[Rows], device: Device
+) -> tuple[int, int]:
     """What the largest of these tiles needs, and the bytes that all of them read; one that is above the limit is the last."""
     peaks: dict[tuple[object, ...], int] = {}
     most, reads, reached, begun = 0, 0, dict[PhaseId, int](), dict[PhaseId, int]()
@@ -492,69 +496,69 @@ def _of_tiles(asked: Streaming, flow: Flow, one: TilePass, tiles: Iterable[Rows]
         for phase_id, _ in out_of_order(flow, one, needed, reached):
             raise CannotStream(phases[phase_id], "is wanted in another order than that of its items, or more than once")
         for phase in one.phases:
-            if isinstance(phase, Input) and phase.result in needed.rows and not asked.sources[phase.name].going_back:
+            if isinstance(phase, Input) and phase.result in needed.rows and not request.sources[phase.name].going_back:
                 if needed.rows[phase.result][0] < begun.get(phase.id, 0):
                     why = f"needs rows of `{phase.name}` in another order than the file has them"
-                    raise CannotStream(_worst(flow, one, tile[1] - tile[0]), why + _stored_better(asked, phase.name))
+                    raise CannotStream(_largest_phase(flow, one, tile[1] - tile[0]), why + _stored_better(request, phase.name))
                 begun[phase.id] = needed.rows[phase.result][0]
         key = key_of(flow, one, needed)
         inputs = _tile_bytes(flow, one, needed)
-        reads += _stored_bytes(asked, flow, one, needed)
+        reads += _stored_bytes(request, flow, one, needed)
         if key not in peaks:
             if len(peaks) == MOST_KINDS:
-                raise CannotStream(_worst(flow, one, tile[1] - tile[0]), "needs different rows in every tile")
+                raise CannotStream(_largest_phase(flow, one, tile[1] - tile[0]), "needs different rows in every tile")
             tile_program = tile_of(flow, one, needed, tile)
             plan = plan_one_device(tile_program.bound, device, detail=Detail.STEPS)
             around = sum(rounded_to_alignment(_bytes_of(flow, value)) for value in tile_program.operands.values())
             peaks[key] = max(count for _, count in plan.main.peak) - around + (DEPTH - 1) * rounded_to_alignment(inputs)
-            if peaks[key] > asked.limit:
+            if peaks[key] > request.limit:
                 return peaks[key], reads
         most = max(most, peaks[key])
     return most, reads
 
 
-def _stored_bytes(asked: Streaming, flow: Flow, one: TilePass, needed: Demand) -> int:
+def _stored_bytes(request: Streaming, flow: PassPartitioning, one: TilePass, needed: TileDemand) -> int:
     total = 0
     for phase in one.phases:
         if isinstance(phase, Input) and phase.result in needed.rows:
             start, stop = needed.rows[phase.result]
             length = _number(flow.graph.types[phase.result].shape[0])
-            total += asked.sources[phase.name].bytes * (stop - start) // max(1, length)
+            total += request.sources[phase.name].bytes * (stop - start) // max(1, length)
     return total
 
 
-def _joined_bytes(flow: Flow, one: TilePass, rows: int) -> int:
+def _joined_bytes(flow: PassPartitioning, one: TilePass, rows: int) -> int:
     """Partial results: one for each level of the tree, and one that has just been made."""
     levels = 1 + (-(-one.size // rows)).bit_length()
-    joined = [value for sink in one.sinks if sink.ends is Ends.JOINED for value in traverse.results(sink.phase)]
+    joined = [value for sink in one.sinks if sink.kind is OutputKind.JOINED for value in traverse.results(sink.phase)]
     return levels * sum(rounded_to_alignment(_bytes_of(flow, value)) for value in joined)
 
 
-def _beside(asked: Streaming, one: TilePass) -> int:
-    read = sum(asked.sources[phase.name].working_memory for phase in one.phases if isinstance(phase, Input))
-    return read + sum(asked.sinks[sink.phase.name].working_memory for sink in one.sinks if isinstance(sink.phase, Output))
+def _store_memory(request: Streaming, one: TilePass) -> int:
+    read = sum(request.sources[phase.name].working_memory for phase in one.phases if isinstance(phase, Input))
+    return read + sum(request.sinks[sink.phase.name].working_memory for sink in one.sinks if isinstance(sink.phase, Output))
 
 
-def _store_takes(asked: Streaming, one: TilePass) -> str:
+def _store_takes(request: Streaming, one: TilePass) -> str:
     """The store that takes most of the memory beside its rows, if that is a quarter of it."""
-    taken = {("reading", p.name): asked.sources[p.name].working_memory for p in one.phases if isinstance(p, Input)}
-    taken |= {("writing", s.phase.name): asked.sinks[s.phase.name].working_memory for s in one.sinks if isinstance(s.phase,
+    taken = {("reading", p.name): request.sources[p.name].working_memory for p in one.phases if isinstance(p, Input)}
+    taken |= {("writing", s.phase.name): request.sinks[s.phase.name].working_memory for s in one.sinks if isinstance(s.phase,
         Output)}
     (act, name), most = max(taken.items(), key=lambda item: item[1], default=(("", ""), 0))
-    if not name or most * 4 < asked.limit:
+    if not name or most * 4 < request.limit:
         return ""
-    help = _stored_better(asked, name) if act == "reading" else ""
+    help = _stored_better(request, name) if act == "reading" else ""
     return f", of which {act} `{name}` takes {most:,}{help}"
 
 
-def _stored_better(asked: Streaming, name: str) -> str:
+def _stored_better(request: Streaming, name: str) -> str:
     """How an input would be stored for its rows to take less and to come in any order; nothing of scratch."""
-    if any(one.name == name for one in asked.scratch):
+    if any(one.name == name for one in request.scratch):
         return ""
     return "; chunks, groups of rows and blocks of text are decoded whole: make them smaller, or store the numbers in an npy file"
 
 
-def _worst(flow: Flow, one: TilePass, rows: int) -> Phase:
+def _largest_phase(flow: PassPartitioning, one: TilePass, rows: int) -> Phase:
     """The phase that needs most for a tile: by the bytes it reads and makes."""
     needed = demand(flow, one, (0, min(rows, one.size)))
 

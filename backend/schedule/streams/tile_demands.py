@@ -171,7 +171,7 @@ def boxes_made(phase: Phase, types: Types, cut: Cut, box: Box) -> tuple[Box, ...
 Rows: TypeAlias = tuple[int, int]
 
 
-class Ends(Enum):
+class OutputKind(Enum):
     """What becomes of the tiles of a flow that ends."""
 
     JOINED = "partial results are joined"
@@ -181,12 +181,12 @@ class Ends(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Sink:
+class PassOutput:
     """Where a flow ends.  `size` points along the axis that is cut, in tiles at multiples of `grain`; `value` for those
     whose tiles are kept; of the others all results of the phase are."""
 
     phase: Phase
-    ends: Ends
+    kind: OutputKind
     size: int
     grain: int = 1
     value: ValueId | None = None
@@ -198,7 +198,7 @@ class TilePass:
     multiples of `grain`."""
 
     level: int
-    sinks: tuple[Sink, ...]
+    sinks: tuple[PassOutput, ...]
     phases: tuple[Phase, ...]
     grain: int
 
@@ -211,15 +211,15 @@ class TilePass:
         """What is there as a whole afterwards."""
         results: dict[ValueId, None] = {}
         for sink in self.sinks:
-            if sink.ends in (Ends.JOINED, Ends.CARRIED):
+            if sink.kind in (OutputKind.JOINED, OutputKind.CARRIED):
                 results.update(dict.fromkeys(traverse.results(sink.phase)))
-            elif sink.ends is Ends.COLLECTED and sink.value is not None:
+            elif sink.kind is OutputKind.COLLECTED and sink.value is not None:
                 results[sink.value] = None
         return tuple(results)
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class PassPartitioning:
     """Of a whole program: `axes` of what flows, `cuts` of the phases that do and which of their operands do (`follows`),
     `passes` in order, and the phases that run on whole values, with the pass that each must come after (0: none)."""
 
@@ -237,19 +237,19 @@ class Flow:
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class TileDemand:
     """What a tile needs: `rows` of each value that flows, along its axis; `boxes` of the phases that make or end them."""
 
     rows: Mapping[ValueId, Rows]
     boxes: Mapping[PhaseId, Box]
 
 
-def part_of(sink: Sink, tile: Rows) -> Rows:
+def part_of(sink: PassOutput, tile: Rows) -> Rows:
     """The points of a sink in a tile."""
     return min(tile[0], sink.size), min(tile[1], sink.size)
 
 
-def demand(flow: Flow, one: TilePass, tile: Rows) -> Demand:
+def demand(flow: PassPartitioning, one: TilePass, tile: Rows) -> TileDemand:
     """What the points [first, stop) of each sink need."""
     rows: dict[ValueId, Rows] = {}
     boxes: dict[PhaseId, Box] = {}
@@ -279,10 +279,12 @@ def demand(flow: Flow, one: TilePass, tile: Rows) -> Demand:
                 start, stop = part[flow.axes[value]]
                 extent = types[value].shape[flow.axes[value]].constant or 0
                 _widen(rows, value, (start, stop) if start < stop else (min(start, extent - 1), min(start, extent - 1) + 1))
-    return Demand(rows, boxes)
+    return TileDemand(rows, boxes)
 
 
-def out_of_order(flow: Flow, one: TilePass, needed: Demand, reached: dict[PhaseId, int]) -> Iterator[tuple[PhaseId, int]]:
+def out_of_order(
+    flow: PassPartitioning, one: TilePass, needed: TileDemand, reached: dict[PhaseId, int]
+) -> Iterator[tuple[PhaseId, int]]:
     """Phases that take their items in order, of which a tile does not begin where the one before it ended, and where it does;
     `reached` is updated."""
     for phase in one.phases:

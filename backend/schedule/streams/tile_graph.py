@@ -56,10 +56,10 @@ from ..program_facts.partitioning import (
     space_of,
 )
 from .tile_demands import (
-    Demand,
-    Ends,
-    Flow,
+    OutputKind,
+    PassPartitioning,
     Rows,
+    TileDemand,
     TilePass,
     boxes_read,
     function_of,
@@ -96,7 +96,7 @@ class TileState:
     occupied: bool = False
 
 
-def key_of(flow: Flow, one: TilePass, needed: Demand) -> tuple[object, ...]:
+def key_of(flow: PassPartitioning, one: TilePass, needed: TileDemand) -> tuple[object, ...]:
     """The same for tiles of one graph: all extents, how boxes lie to each other, and which parts are read of whole values."""
     anchor = {value: start for value, (start, _) in needed.rows.items()}
     extents = tuple((value, stop - start) for value, (start, stop) in needed.rows.items())
@@ -113,16 +113,16 @@ def key_of(flow: Flow, one: TilePass, needed: Demand) -> tuple[object, ...]:
     return extents, tuple(boxes), tuple(parts)
 
 
-def tile_of(flow: Flow, one: TilePass, needed: Demand, tile: Rows) -> Tile:
+def tile_of(flow: PassPartitioning, one: TilePass, needed: TileDemand, tile: Rows) -> Tile:
     """The graph of a tile that needs this."""
     return _TileGraphBuilder(flow, one, needed, tile).made()
 
 
 @dataclass(slots=True)
 class _TileGraphBuilder:
-    flow: Flow
+    flow: PassPartitioning
     one: TilePass
-    needed: Demand
+    needed: TileDemand
     at: Rows
     types: dict[ValueId, ArrayType] = field(default_factory=dict)
     phases: list[Phase] = field(default_factory=list)
@@ -159,7 +159,7 @@ class _TileGraphBuilder:
         for sink in self.one.sinks:
             if sink.value is not None and sink.value in self.needed.rows:
                 results[sink.value] = None
-            elif sink.ends is Ends.JOINED and sink.phase.id in self.needed.boxes:
+            elif sink.kind is OutputKind.JOINED and sink.phase.id in self.needed.boxes:
                 results.update(dict.fromkeys(traverse.results(sink.phase)))
         results.update((best, None) for value, best in self.tile.bests.items() if value in results)
         return iter(results)

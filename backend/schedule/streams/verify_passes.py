@@ -14,9 +14,9 @@ from ...graph.bind_sizes import BoundGraph
 from ...graph.phases import Input, Phase, PhaseId, ValueId
 from ..plan.plan import Access, BranchStep, CellsStep, ExecutionPlan, FreeStep, LoopStep, RunStep, StreamStep
 from ..program_facts.partitioning import reads_of
-from .pass_partitioning import flow_of
+from .pass_partitioning import partition_passes
 from .stream_planning import Stored, tiles_of
-from .tile_demands import Demand, Flow, TilePass, boxes_made, boxes_read, demand, out_of_order, part_of
+from .tile_demands import PassPartitioning, TileDemand, TilePass, boxes_made, boxes_read, demand, out_of_order, part_of
 
 
 def faults_of_streams(plan: ExecutionPlan, bound: BoundGraph, stored: Mapping[str, Stored], limit: int) -> list[str]:
@@ -29,7 +29,7 @@ def _faults(plan: ExecutionPlan, bound: BoundGraph, stored: Mapping[str, Stored]
         if peak > limit:
             yield f"{device} holds {peak:,} bytes of {limit:,}"
     names = {access: {store.name for store in plan.stores if store.access is access} for access in Access}
-    flow = flow_of(bound.graph, names[Access.READ], names[Access.WRITE], lambda count: True)
+    flow = partition_passes(bound.graph, names[Access.READ], names[Access.WRITE], lambda count: True)
     phases = {phase.id: phase for phase in bound.graph.phases}
     there: set[ValueId] = set()
     run: set[PhaseId] = set()
@@ -70,7 +70,9 @@ def _ids(one: TilePass) -> tuple[PhaseId, ...]:
     return tuple(phase.id for phase in one.phases)
 
 
-def _pass(flow: Flow, one: TilePass, step: StreamStep, stored: Mapping[str, Stored], there: set[ValueId]) -> Iterator[str]:
+def _pass(
+    flow: PassPartitioning, one: TilePass, step: StreamStep, stored: Mapping[str, Stored], there: set[ValueId]
+) -> Iterator[str]:
     if step.rows < 1 or step.rows % one.grain or (step.rows // one.grain) & (step.rows // one.grain - 1):
         yield f"tiles of {step.rows} rows do not begin where subtrees of sums do"
         return
@@ -104,7 +106,7 @@ def _pass(flow: Flow, one: TilePass, step: StreamStep, stored: Mapping[str, Stor
         yield f"a pass reads {reads:,} bytes, not {step.reads:,}"
 
 
-def _tile(flow: Flow, one: TilePass, needed: Demand) -> Iterator[str]:
+def _tile(flow: PassPartitioning, one: TilePass, needed: TileDemand) -> Iterator[str]:
     """Does each phase find the rows that it reads, and make those that are wanted?"""
     types = flow.graph.types
     defined = {phase.result for phase in one.phases if isinstance(phase, Input)}
