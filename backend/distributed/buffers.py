@@ -1,7 +1,7 @@
-"""What a device holds in a plan of several devices: whole values, pieces of values, and partial results.
+"""The buffers of each device in a plan of several devices: full values, pieces of values, and partial results.
 
-A piece is a box of a value with its array.  A step takes the box it needs out of what is held: a view where one piece covers
-it, else a new array put together of the pieces.  Arrays are immutable here, so views are safe.
+A piece is a box of a value with its array.  A step reads the box that it needs: a view where one piece covers it, else a new
+array assembled from the pieces.  Arrays are immutable here, so views are safe.
 
 `limit` is the device's memory in bytes; holding more logical bytes at the end of a tick raises `OutOfMemory`.
 """
@@ -27,7 +27,7 @@ from ..vm.run_state import Memory, RunState
 # ---------------------------------------------------------------------------------------------------- parts of values
 
 class OutOfMemory(Exception):
-    """A device would hold more than it may: `held` and `limit` in bytes."""
+    """A device would exceed its memory: `held` and `limit` in bytes."""
 
     def __init__(self, held: int, limit: int) -> None:
         super().__init__(f"{held} bytes of {limit}")
@@ -37,8 +37,8 @@ class OutOfMemory(Exception):
 
 @dataclass(slots=True)
 class DeviceBuffers:
-    """`memory` has the whole values, for kernels of whole phases; `touched` collects the devices that took memory; `kernels` are
-    those of its shards (`shards.Known`)."""
+    """The buffers of one device.  `memory`: the full values, for kernels of undivided phases; `held`, `peak`: bytes now and at
+    most; `touched` collects the devices that allocated; `kernels`: those of its shards (`steps.KernelCache`)."""
 
     name: DeviceId
     backend: Backend
@@ -53,7 +53,7 @@ class DeviceBuffers:
     kernels: dict[Hashable, Kernel] = field(default_factory=dict)
 
     def count(self, value: ValueId, box: Box | None, size: int) -> None:
-        """Bytes are taken for a value or a piece of it."""
+        """Count the bytes of a value or a piece of it."""
         sizes = self.sizes.setdefault(value, {})
         if box in sizes:
             return
@@ -62,20 +62,22 @@ class DeviceBuffers:
         self.touched.add(self.name)
 
     def check_limit(self) -> None:
-        """All steps of a tick have been taken: what comes and goes within it was never there together."""
+        """Update the peak and check the limit at the end of a tick; buffers within one tick are not counted together.
+
+        Raises OutOfMemory."""
         self.peak = max(self.peak, self.held)
         if self.limit is not None and self.held > self.limit:
             raise OutOfMemory(self.held, self.limit)
 
     def add_piece(self, value: ValueId, box: Box | None, array: Any, shape: tuple[int, ...]) -> None:
-        """Hold a piece; one that is the whole value goes to the memory."""
+        """Add a piece; a piece of the full value goes to `memory`."""
         if box is None or is_whole(box, shape):
             self.memory[value] = array
         else:
             self.pieces.setdefault(value, {})[box] = array
 
     def free(self, value: ValueId, box: Box | None) -> None:
-        """Let go of all that is held of a value (box None), or of one piece."""
+        """Free all pieces of a value (box None), or one piece."""
         if box is None:
             self.memory.pop(value, None)
             self.pieces.pop(value, None)
@@ -94,7 +96,7 @@ class DeviceBuffers:
             self.memory.pop(value, None)
 
     def free_whole(self, value: ValueId, box: Box) -> None:
-        """Let go of the piece that is all of a value; `box` is its box."""
+        """Free the piece that is the full value; `box` is its box."""
         self.memory.pop(value, None)
         self.pieces.get(value, {}).pop(box, None)
         for one in (None, box):
@@ -108,7 +110,7 @@ class DeviceBuffers:
         ]  # fmt: skip
 
     def read(self, value: ValueId, box: Box, kind: Kind, shape: tuple[int, ...]) -> Any:
-        """The part of a value in a box."""
+        """The array of a box of a value: a view where one piece covers it."""
         full = self.memory.get(value)
         if full is not None:
             return full if is_whole(box, shape) else self.backend.part(full, slices(box))
@@ -130,7 +132,7 @@ class DeviceBuffers:
         return target
 
     def assemble(self, held: Mapping[Box, Any], box: Box, kind: Kind) -> Any:
-        """A new array of a box, put together of the pieces that meet it."""
+        """A new array of a box, assembled from the pieces that overlap it."""
         target = self.backend.empty(kind, extents(box))
         missing = prod(extents(box))
         for source, array in held.items():
@@ -163,31 +165,30 @@ def extents(box: Box) -> tuple[int, ...]:
 
 # -------------------------------------------------------------------------------------------------- transport between processes
 #
-# Who else runs parts of a plan: what the loops that execute queues ask about devices that are not in this process.
+# The interface by which values, fences and run-time sizes go to and from other processes that run parts of a plan.
 #
-# By default nobody does (`LOCAL`), and every step is run here.  `cluster.cluster_transport` is the other answer: a process runs
-# the steps of its own devices, and values, fences and run-time sizes go between processes.
+# `LOCAL`: all devices are in this process.  `cluster.cluster_transport`: each process runs the steps of its own devices.
 
 Parts: TypeAlias = Sequence[tuple[Box | None, Any]]
 """What a transfer carries: arrays with their boxes, None for the whole value."""
 
 
 class FenceRegistry(Protocol):
-    """Where the threads of a process wait for each other, and for other processes."""
+    """The fences at which the threads of a process wait for each other, and for other processes."""
 
     def arrived(self, fence: Hashable, of: int) -> None:
-        """One of so many queues, one of another process, has come to a fence."""
+        """A queue of another process has reached a fence that `of` queues must reach."""
 
     def forget(self, fences: Sequence[Hashable]) -> None: ...
     def halt(self, error: BaseException | None) -> None:
-        """Let no queue go on; with an error, that is why."""
+        """Stop all queues; `error` is the reason, if there is one."""
 
     def is_idle(self) -> bool:
-        """Does every queue wait for what is still to come, or has it ended?"""
+        """Has every queue ended, or does it wait for a fence?"""
 
 
 class Transport:
-    """Nobody: all devices are here."""
+    """The transport of a run within one process; `ClusterTransport` overrides it."""
 
     __slots__ = ()
 
@@ -195,31 +196,31 @@ class Transport:
         return True
 
     def steps(self, queue: Queue) -> tuple[Step, ...]:
-        """The steps of a queue, of the plan or of a turn, that this process runs."""
+        """The steps of a queue, of the plan or of a loop iteration, that this process runs."""
         return queue.steps
 
     def process_count(self, queue: Queue) -> int:
-        """How many processes come to the fences of a queue."""
+        """How many processes reach the fences of a queue."""
         return 1
 
     def begin(self, machine: RunState, gate: FenceRegistry) -> None:
         """The queues of this process are about to run."""
 
     def passed(self, fence: Hashable, of: int) -> None:
-        """A queue of this process has come to a fence."""
+        """A queue of this process has reached a fence that `of` queues must reach."""
 
     def failed(self, start: tuple[int, ...], queue: int) -> None:
         """A queue of this process has ended by a failure of the program, at a step that starts then."""
 
     def arrival_fence(self, step: TransferStep) -> Hashable | None:
-        """What to wait for before a transfer: its arrival, where it comes from another process."""
+        """The fence to wait for before a transfer: its arrival, if it comes from another process."""
         return None
 
     def send(self, step: TransferStep, parts: Parts, kind: Kind) -> None:
         raise AssertionError("every device is here")
 
     def receive(self, step: TransferStep, kind: Kind) -> Parts:
-        """What has arrived of a transfer."""
+        """The received parts of a transfer."""
         raise AssertionError("every device is here")
 
 
@@ -228,17 +229,17 @@ LOCAL: Final = Transport()
 
 # ---------------------------------------------------------------------------------------------------- buffers of devices
 #
-# What the devices of a run hold, and which pieces of it transfers are still to read.
+# The buffers of all devices of a process, and the boxes that transfers have yet to read.
 #
-# Note [Deferred frees].  A piece that is freed while transfers still have to read it goes when the last of them has, as
-# operands of a copy do on a real queue.
+# Note [Deferred frees].  A piece that is freed while transfers have yet to read it is released after the last of them, as the
+# operands of a copy are on a real queue.
 
 Action: TypeAlias = Callable[[], None]
 
 
 @dataclass(slots=True)
 class RunBuffers:
-    """The holdings of every device of this process, and the boxes that transfers are still to read of their values."""
+    """The buffers of every device of this process, and the boxes that transfers have yet to read of their values."""
 
     state: RunState
     devices: dict[DeviceId, DeviceBuffers]
@@ -250,7 +251,7 @@ class RunBuffers:
     transport: Transport = LOCAL
 
     def bytes(self, value: ValueId, box: Box | None = None, partials: int = 1) -> int:
-        """Bytes of a buffer, rounded to its grain; results of one phase share one, and the partial results of a box of rows."""
+        """Bytes of a buffer, rounded up to the alignment; values in `sharing` share a buffer and are not rounded."""
         shape = self.state.cap_shape(value) if box is None else extents(box)
         size = prod(shape) * self.state.kind(value).bytes * partials
         return size if value in self.sharing else -(-size // ALIGNMENT) * ALIGNMENT
@@ -282,7 +283,7 @@ class RunBuffers:
 
 
 class QueueClock(Enum):
-    """How queues of several devices get on."""
+    """Which queue advances next."""
 
     PREDICTED = "one step after the other, by the predicted clock"
     SIMULATED = "so, and no device may hold more than the memory that the plan declares"

@@ -1,8 +1,8 @@
-"""How a queue gets on: its steps in order, what it waits for before each, and what it hands on after it.
+"""Executes queues as coroutines: a queue runs its steps in order and yields the fence it waits for.
 
-A queue is a generator.  It yields what it waits for, and is resumed when that has come; who is resumed is for its driver: `clock`
-takes the queue whose next step starts first on the predicted clock, `threads` gives each a thread.  The queues of a plan are
-gone along so, and those of each turn of a loop that they run together (`turning`).
+Two schedulers resume queues: `run_by_clock` resumes the queue whose next step starts first on the predicted clock,
+`run_in_threads` gives each queue a thread.  Both run the queues of a plan and those of each iteration of a distributed loop
+(`steps.DistributedLoopRun`).
 """
 
 from __future__ import annotations
@@ -40,18 +40,19 @@ from .buffers import LOCAL, Action, FenceRegistry, RunBuffers, Transport
 
 # ---------------------------------------------------------------------------------------------------- order of failures
 #
-# Which of several failures is told, where several queues run: the same one whoever was quicker.
+# The deterministic choice among failures of concurrent queues, whichever queue was quicker.
 #
-# Of the shards of a phase the one whose items come first in the array is first, whenever it ran; shards are where the earliest of
-# their phase starts, and other steps where they start, on the predicted clock.
+# Failures are ordered by the predicted start of their step; shards count from the earliest shard of their phase, and among them
+# the one whose items come first in the array is first.
 
 PROGRAM_FAILURES: Final = (RunFailed, CheckFailed)
-"""After these the other queues go on; anything else stops them."""
+"""Failures of the program, after which the other queues continue; any other exception stops them."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueueFailure:
-    """What ended queue number `queue`, at a step that is at `start` (see `Order`; in a loop also: in which turn, and where)."""
+    """The error that ended queue number `queue`.  `start`: the position of its step (`FailureOrder`), in a loop with the
+    iteration."""
 
     start: tuple[int, ...]
     queue: int
@@ -59,7 +60,7 @@ class QueueFailure:
 
 
 class FailureOrder:
-    """Where steps are."""
+    """The positions of steps by which failures are ordered."""
 
     def __init__(self, queues: Iterable[Sequence[Step]]) -> None:
         self.earliest: dict[PhaseId, int] = {}
@@ -68,7 +69,7 @@ class FailureOrder:
                 self.earliest[step.phase] = min(step.start, self.earliest.get(step.phase, step.start))
 
     def of(self, step: Step, now: tuple[int, ...]) -> tuple[int, ...]:
-        """`now`: where what came before is."""
+        """The position of a step; `now`: the position of the step before it."""
         if isinstance(step, RunStep) and step.box is not None:
             return self.earliest[step.phase], step.phase, *(first for first, _ in step.box)
         start = getattr(step, "start", None)
@@ -76,7 +77,7 @@ class FailureOrder:
 
 
 def first_failure(failures: Sequence[QueueFailure]) -> QueueFailure | None:
-    """What stopped everything, else the first."""
+    """The failure that stopped all queues, else the first by position; None if there is none."""
     for failure in failures:
         if not isinstance(failure.error, PROGRAM_FAILURES):
             return failure
@@ -89,7 +90,7 @@ Compile: TypeAlias = Callable[[RunBuffers, Step, DeviceId], Action]
 
 
 class WaitFor(NamedTuple):
-    """What a queue waits for: a fence (None: nothing), then a tick of the predicted clock."""
+    """A queue waits for a fence (None: nothing), then for a tick of the predicted clock."""
 
     fence: Hashable | None
     tick: int = 0
@@ -97,7 +98,7 @@ class WaitFor(NamedTuple):
 
 @dataclass(slots=True)
 class Fences:
-    """How often each fence is still to be come to; `now`: the tick, where there is a clock."""
+    """By fence, how many queues have yet to reach it (`remaining`); `now`: the tick, if there is a clock."""
 
     remaining: dict[Hashable, int] = field(default_factory=dict)
     now: int = 0
@@ -106,20 +107,20 @@ class Fences:
         return not self.remaining.get(fence, 1)
 
     def passed(self, fence: Hashable, of: int) -> None:
-        """One of so many queues has come to a fence."""
+        """A queue has reached a fence that `of` queues must reach."""
         self.remaining[fence] = self.remaining.get(fence, of) - 1
 
     def forget(self, fences: Sequence[Hashable]) -> None:
-        """Nobody will wait for these again."""
+        """Drop fences that no queue waits for any more."""
         for fence in fences:
             self.remaining.pop(fence, None)
 
 
 @dataclass(slots=True)
 class Queues:
-    """The queues of a plan, or of a turn of a loop, by number: their steps in this process, and what these do.
+    """The queues of a plan, or of a loop iteration, by number: their steps in this process, and the action of each step.
 
-    `counts`: how many queues of all processes come to each fence; `reads`: what transfers read."""
+    `counts`: how many queues of all processes reach each fence; `reads`: the boxes that transfers read."""
 
     buffers_of: dict[int, RunBuffers]
     steps: dict[int, tuple[Step, ...]]
@@ -131,11 +132,11 @@ class Queues:
 
     @property
     def buffers(self) -> RunBuffers:
-        """What all have, whichever machine of which queue it names."""
+        """The buffers that all queues share."""
         return next(iter(self.buffers_of.values()))
 
     def begin(self) -> None:
-        """Transfers are to read what they read each time."""
+        """Register the pending reads of all transfers, before each execution."""
         self.buffers.pending_reads.update({key: Counter(boxes) for key, boxes in self.reads.items()})
 
 
@@ -166,10 +167,10 @@ def compile_queues(queues: Mapping[int, Queue], machines: Mapping[int, RunState]
 
 
 class JoinedQueues(Protocol):
-    """A loop that several queues run together (`turning`)."""
+    """A distributed loop (`steps.DistributedLoopRun`)."""
 
     def run(self, cursor: QueueCursor, fences: Fences) -> Iterator[WaitFor]:
-        """The part of one of them."""
+        """Run one queue's part of the loop."""
 
 
 @dataclass(slots=True)
@@ -202,20 +203,20 @@ class QueueCursor:
         return self.queues.transport.arrival_fence(step) if isinstance(step, TransferStep) else None
 
     def named(self, fence: Hashable) -> Hashable:
-        """Fences in a loop are new in every turn."""
+        """The name of a fence; fences in a loop are distinct in every iteration."""
         return (*self.iteration, fence) if self.iteration else fence
 
 
 # ---------------------------------------------------------------------------------------------------- virtual clock
 #
-# Runs queues one after the other in this thread: the one whose next step starts first on the predicted clock goes on.
+# Runs queues in one thread: the queue whose next step starts first on the predicted clock is resumed.
 #
-# So execution is deterministic, costs no more for ten thousand devices than for their steps, and a simulated device holds at each
-# tick what the plan says it holds then.
+# Execution is deterministic, costs depend on the number of steps and not of devices, and a simulated device holds at each tick
+# what the plan says.
 
 @dataclass(slots=True)
 class _Clock(Fences):
-    """`ready`: when queues may go on; `waiting`: for fences."""
+    """`ready`: (tick, queue) of queues that may resume; `waiting`: queues by the fence they wait for."""
 
     ready: list[tuple[int, int]] = field(default_factory=list)
     waiting: dict[Hashable, list[int]] = field(default_factory=dict)
@@ -227,16 +228,16 @@ class _Clock(Fences):
 
 
 def run_by_clock(cursors: Sequence[QueueCursor], settle: Callable[[], None]) -> QueueFailure | None:
-    """Run every queue to its end; the failure to be raised, if there is one.  `settle` is called at the end of each tick.
+    """Run every queue to its end; returns the failure to raise, if there is one.  `settle` is called at the end of each tick.
 
-    After a failure of the program the other queues go on as far as they come, as in threads."""
+    After a failure of the program the other queues continue as far as they can, as in threads."""
     clock = _Clock(ready=[(0, number) for number in range(len(cursors))])
     coroutines = [cursor.run(clock) for cursor in cursors]
     number, under_way, failures = 0, len(cursors), list[QueueFailure]()
     try:
         while clock.ready:
             now, following = heappop(clock.ready)
-            if now > clock.now and not failures:  # what has failed frees nothing more
+            if now > clock.now and not failures:  # a failed queue frees nothing more
                 settle()
             clock.now, number = now, following
             try:
@@ -262,23 +263,23 @@ def run_by_clock(cursors: Sequence[QueueCursor], settle: Callable[[], None]) -> 
 
 # ---------------------------------------------------------------------------------------------------- threads
 #
-# Runs the queues of a plan whose devices are all of this machine: a thread each.
+# Runs each queue in a thread of this process.
 #
-# The caller's thread takes the home queue, so prints, limits on time and Ctrl-C are where they always are.  Values do not depend
-# on who is first: every step's operands are behind fences.  Neither do failures of the program: after one the other queues go on
-# as far as they come, and of all failures the first is raised (`firsts`).  Anything else (memory, an
-# interrupt, a mistake in Rho) stops all threads at once.  Queues that wait for each other are found, never waited for.
+# The caller's thread runs the home queue, so that prints, time limits and Ctrl-C work as usual.  Values do not depend on timing,
+# since fences guard every step's operands.  Neither do failures of the program: after one the other queues continue as far as
+# they can, and the first of all failures is raised (`first_failure`).  Any other exception (memory, an interrupt, a mistake in
+# Rho) stops all threads at once.  Deadlocks are detected.
 
 MOST_THREADS: Final = 64
 
 
 class _Stop(SystemExit):
-    """Raised in threads whose work is not wanted any more, which end without a word wherever it comes."""
+    """Raised in threads to end them silently, wherever they are."""
 
 
 @dataclass(slots=True)
 class _FenceGate(Fences):
-    """Where threads wait for each other, and what went wrong.  `change` guards everything."""
+    """Fences between threads, and their failures.  The condition `change` guards all fields."""
 
     unfinished: set[int] = field(default_factory=set)
     transport: Transport = LOCAL
@@ -305,7 +306,7 @@ class _FenceGate(Fences):
                 del self.waiting[queue]
 
     def is_deadlocked(self) -> bool:
-        """Does everyone wait for a fence that is still to come, from here?"""
+        """Does every queue wait for a fence of this process?"""
         return self.transport is LOCAL and self.all_wait()
 
     def is_idle(self) -> bool:
@@ -346,8 +347,8 @@ class _FenceGate(Fences):
             self.change.notify_all()
 
     def release_lock(self) -> None:
-        """Give the lock back if this thread holds it: an exception from outside (`interrupt`, Ctrl-C) may arrive between the
-        taking of a lock and the block that gives it back, and everyone else would wait for ever."""
+        """Release the lock if this thread holds it: an asynchronous exception (`interrupt`, Ctrl-C) may arrive between acquiring
+        a lock and entering the block that releases it, and all other threads would wait for ever."""
         with suppress(RuntimeError):  # it is not this thread's, or no longer
             while True:
                 self.change.release()
@@ -362,9 +363,9 @@ def run_in_threads(
     cursors: Sequence[QueueCursor], quiet: Callable[[], AbstractContextManager[object]], transport: Transport,
     begin: Callable[[FenceRegistry], None]
 ) -> QueueFailure | None:  # fmt: skip
-    """Run every queue to its end, the first in this thread; the failure to be raised, if there is one.
+    """Run every queue to its end, the first in this thread; returns the failure to raise, if there is one.
 
-    `quiet`: what each thread works in; `begin`: is told of the gate."""
+    `quiet`: the context that each thread runs in; `begin`: called with the gate before threads start."""
     gate = _FenceGate(unfinished={cursor.which for cursor in cursors}, transport=transport)
     begin(gate)
     threads: list[threading.Thread] = []
@@ -413,7 +414,7 @@ def run_in_threads(
 
 
 def interrupt(threads: Sequence[threading.Thread]) -> None:
-    """Let no thread go on beyond what it does in compiled code."""
+    """Raise _Stop in these threads, when they return from compiled code."""
     for thread in threads:
         if thread.ident is not None and thread.is_alive():
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(_Stop))

@@ -1,7 +1,7 @@
-"""What the steps of several queues do: shards on their devices, transfers between them, and partial results combined.
+"""The actions of steps in plans of several devices: shards, transfers, combines, and distributed loops.
 
-A step takes what it needs from the holdings of its own device (`pieces`) and nowhere else, so a missing transfer is found, never
-papered over.  Holdings are changed under one lock, and kernels run outside it.
+A step reads operands only from the buffers of its own device, so that a missing transfer is detected.  Buffers are changed under
+one lock, and kernels run outside it.
 """
 
 from __future__ import annotations
@@ -83,10 +83,10 @@ from .queues import Compile, Fences, QueueCursor, Queues, WaitFor, compile_queue
 
 # ---------------------------------------------------------------------------------------------------- shards
 #
-# Kernels of shards: a box of a phase compiled with the kernels that the back end has for whole phases.
+# Kernels of shards: a box of a phase, compiled as a phase of its own.
 #
 # A box that cuts a reduce axis gives partial results: one for each largest subtree of the order of sums inside it, so that the
-# combined bits are those of the uncut phase; functions that are exact in any order give one.
+# combined bits are those of the uncut phase; a function that is exact in any order gives one.
 
 ReadOperand: TypeAlias = Callable[[ValueId, Box, bool], Any]
 """The array of a box of a value; with True, one of the whole shape of which only the box matters."""
@@ -109,7 +109,7 @@ KernelCache: TypeAlias = dict[Hashable, Kernel]
 
 
 class ShardOutputKind(Enum):
-    """What a shard makes."""
+    """What a shard computes."""
 
     RESULTS = "boxes of the results"
     PARTIALS = "partial results, to be combined"
@@ -118,7 +118,8 @@ class ShardOutputKind(Enum):
 def compile_shard(
     phase: Structured | LibraryPhase | Loop, box: Box, makes: ShardOutputKind, types: Types, backend: Backend, known: KernelCache
 ) -> ShardKernel:  # fmt: skip
-    """The kernel of a box of a phase whose sizes are known; `known`: those of a device, for boxes that differ in place alone."""
+    """The kernel of a box of a phase of known sizes; `known`: the device's kernels, shared by boxes that differ in position
+    only."""
     if isinstance(phase, LibraryPhase):
         return _library(phase, box, types, backend)
     if isinstance(phase, Loop):
@@ -171,7 +172,7 @@ def _structured(
 
 
 def _loop(loop: Loop, box: Box, types: Types, backend: Backend) -> ShardKernel:
-    """All turns of a box of an element-wise loop: in one kernel where the back end has one, else a kernel a turn."""
+    """All iterations of a box of an element-wise loop: in one kernel where the back end has one, else one kernel an iteration."""
     iteration = merged_loop_body(loop, types.types)
     assert isinstance(iteration, Structured), "only element-wise loops have boxes"
     restricted = restrict(iteration, box)
@@ -244,7 +245,7 @@ def combine(phase: Structured, value: ValueId, partials: Sequence[tuple[Box, Any
 def combine_with(
     pair: PairwiseFunction, phase: Structured, value: ValueId, partials: Sequence[tuple[Box, Any]], types: Types
 ) -> Any:
-    """The same with the function that `pairwise_function` made before."""
+    """As `combine`, with a compiled `pairwise_function`."""
     length = types.number(phase.axes[-1].size)
     ordered = sorted(((box[-1], array) for box, array in partials), key=lambda item: item[0])
     if not is_ordered(phase, value, types.types):
@@ -292,7 +293,7 @@ def pairwise_function(
 # ---------------------------------------------------------------------------------------------------- steps
 
 def compile_step(buffers: RunBuffers, step: Step, device: DeviceId, home: DeviceId) -> Action:
-    """What a step of the queue of a device does."""
+    """The action of a step in the queue of a device."""
     match step:
         case RunStep() if step.box is not None:
             return _shard(buffers, step, step.box, device)
@@ -471,15 +472,15 @@ def _producer(machine: RunState, value: ValueId) -> Phase | None:
 
 # ---------------------------------------------------------------------------------------------------- distributed loops
 #
-# Loops that several queues run together: every queue does its part of each turn, and nobody begins a turn before all are there.
+# Distributed loops: every queue runs its part of each iteration, with a barrier before each.
 #
-# A turn's entries take the states from where the loop's operands are, or where the last turn left them.  After a turn each device
-# keeps its states and lets go of everything else that the turn made.  Queues meet at fences that are new in every turn, so that
-# waiting, failing and stopping are as anywhere else (`queues`).
+# The entries of an iteration read the states from the loop's operands, or from where the last iteration left them.  After an
+# iteration each device keeps its states and frees everything else.  Barriers are fences that are distinct in every iteration, so
+# that waiting, failing and stopping work as elsewhere (`queues`).
 
 @dataclass(slots=True)
 class DistributedLoopRun:
-    """One loop; `states`: by device, the arrays of its states between turns, with their boxes."""
+    """The execution of one loop; `states`: by device, the arrays of its states between iterations, with their boxes."""
 
     plan: ExecutionPlan
     shared: SharedLoop
@@ -489,9 +490,9 @@ class DistributedLoopRun:
     epilogue: Queues | None = field(init=False, default=None)
     states: dict[DeviceId, list[Any]] = field(default_factory=dict)
     first: int = field(init=False)
-    """Of the queues that this process runs."""
+    """The first of the queues that this process runs."""
     parties: int = field(init=False)
-    """How many meet where all queues meet, in all processes."""
+    """How many queues of all processes meet at a barrier."""
 
     def __post_init__(self) -> None:
         queues, transport = [which for which, _ in self.shared.parts], self.around.transport
@@ -504,7 +505,7 @@ class DistributedLoopRun:
     # ------------------------------------------------------------------------------ compiling
 
     def compile_queues(self, plan: SubPlan, iteration: LoopIteration) -> Queues:
-        """The queues of a turn, or of what follows the last, with the numbers that they have in the plan around it."""
+        """The queues of an iteration, or of the epilogue, with their numbers in the plan around the loop."""
         graph = iteration.bound.graph
         where = {(queue.device, queue.kind): which for which, queue in enumerate(self.plan.main.queues)}
         phases = {phase.id: phase for phase in traverse.all_phases(graph)}
@@ -523,7 +524,7 @@ class DistributedLoopRun:
         return compile_queues(queues, machines, self.around.buffers, action)
 
     def entry(self, buffers: RunBuffers, iteration: LoopIteration, index: int, box: Box | None, device: DeviceId) -> Action:
-        """The state is where it lies already."""
+        """The action of an entry: the state is where the last iteration left it."""
         machine, device_buffers = buffers.state, buffers.devices[device]
         value, first = iteration.loop.body.params[index], iteration.loop.initial[index]
         shape, kind = machine.cap_shape(value), machine.kind(value)
@@ -568,7 +569,7 @@ class DistributedLoopRun:
         if which == self.first:
             side.begin()
         yield self.barrier(fences, iteration, "begin")
-        if which == self.first:  # nobody is in the turn before any more
+        if which == self.first:  # all queues have left the last iteration
             fences.forget([(id, iteration - 1, fence) for fence in ("begin", "end", "told", *self.body.counts)])
         inside, began = QueueCursor(which, side, iteration=(id, iteration), start_tick=fences.now), cursor.position
         try:
@@ -581,26 +582,26 @@ class DistributedLoopRun:
         yield self.barrier(fences, iteration, "end")
 
     def barrier(self, fences: Fences, iteration: int, what: str) -> WaitFor:
-        """To go on when all queues of the loop have come here."""
+        """Reach a barrier; returns the wait for all queues of the loop."""
         fence = (self.shared.step.phase, iteration, what)
         fences.passed(fence, self.parties)
         return WaitFor(fence)
 
     def propagate_position(self, side: Queues, which: int) -> None:
-        """The phase at which a turn stopped is where the run stopped."""
+        """Copy the phase at which an iteration stopped to the run around it."""
         current = side.buffers_of[which].state.current
         if current is not None:
             self.around.buffers_of[which].state.current = current
 
-    # ------------------------------------------------------------------------------ between turns
+    # ------------------------------------------------------------------------------ between iterations
 
     @property
     def devices(self) -> list[DeviceId]:
-        """Those of this process that take part."""
+        """The devices of this process that take part in the loop."""
         return [device for device in self.shared.rows_on(self.plan) if self.around.transport.is_local(device)]
 
     def boxes(self, device: DeviceId) -> list[tuple[int, Box | None]]:
-        """The states that a device has, by place, and of each its box (None: all of it)."""
+        """The states that a device has: (index, box), where None is all of it."""
         rows = self.shared.rows_on(self.plan)[device]
         boxes: list[tuple[int, Box | None]] = []
         for index, axis in enumerate(self.shared.iteration.axes):
@@ -611,7 +612,7 @@ class DistributedLoopRun:
         return boxes
 
     def is_last(self, device: DeviceId) -> bool:
-        """Does a turn say, to that device, that it was the last?"""
+        """Has an iteration set the loop's stop condition on that device?"""
         stop, buffers = self.shared.iteration.stop, self.body.buffers
         if stop is None:
             return False
@@ -619,7 +620,7 @@ class DistributedLoopRun:
             return bool(buffers.state.backends[device].item(buffers.devices[device].memory[stop]))
 
     def keep_states(self, device: DeviceId) -> None:
-        """Keep the states that a turn has left on a device, and nothing else of the turn."""
+        """Keep the states that an iteration has left on a device, and free everything else of the iteration."""
         iteration, buffers = self.shared.iteration, self.body.buffers
         device_buffers = buffers.devices[device]
         state: list[Any] = [None] * len(iteration.axes)
@@ -635,7 +636,7 @@ class DistributedLoopRun:
             self.states[device] = state
 
     def finish(self, device: DeviceId) -> None:
-        """The last states are the loop's results."""
+        """Make the last states the loop's results."""
         states = self.states.pop(device)
         if self.epilogue is not None:
             return
@@ -650,10 +651,7 @@ class DistributedLoopRun:
 
 # ---------------------------------------------------------------------------------------------------- execution of a plan
 #
-# Executes a plan of several queues, each device with its own holdings.
-#
-# How queues get on is in `queues`, what steps do in `steps`, loops that several run together in `turning`; here it is decided who
-# drives them.
+# Executes a plan of several queues, each device with its own buffers, by the clock or in threads.
 
 
 def run_distributed(
