@@ -44,7 +44,7 @@ from ..problem import (
     Problem,
     SourceLine,
     Speculate,
-    restrictions,
+    directive_constraints,
 )
 from ..program_facts.partitioning import stored_on
 from ..search.list_scheduling import baselines
@@ -283,7 +283,7 @@ def _excess(plan: ExecutionPlan, problem: Problem) -> dict[str, int]:
 
     Searches know of buffers and scratch, and not of operands that a step puts together from several pieces (`plan_of`)."""
     peaks = dict(plan.main.peak)
-    limited = zip(problem.device_names(), restrictions(problem).caps, strict=True)
+    limited = zip(problem.device_names(), directive_constraints(problem).memory_limits, strict=True)
     over = {name: peaks.get(DeviceId(name), 0) - cap for name, cap in limited if cap is not None}
     return {name: size for name, size in over.items() if size > 0}
 
@@ -306,9 +306,9 @@ def _refitted(program: ProgramProblem, answer: Answer, known: Answer, best: Plan
             break
         answer = replace(refitted, speculated=answer.speculated)
     whole = replace(program.problem, chunks=1)
-    for one in sorted(baselines(Costs(Timer(whole))), key=lambda one: one.ticks or 0):
+    for one in sorted(baselines(Costs(ScheduleDecoder(whole))), key=lambda one: one.ticks or 0):
         if one.schedule is not None:
-            answer = replace(known, schedule=one.schedule, values=values(whole, one.schedule))
+            answer = replace(known, schedule=one.schedule, values=objective_values(whole, one.schedule))
             if not _excess(plan_of(program, answer), program.problem):
                 return _bounded_by(known, answer)
     return replace(known, status=Status.ABORTED, schedule=None, values=())
