@@ -140,6 +140,6 @@ def test_units_between_those_that_were_brought_are_brought_too() -> None:
     link = Link("l", H, G, latency=2, bytes_per_tick=Fraction(1))
     problem = Problem((DeviceGroup(H, H, home=True), DeviceGroup(G, G)), (link,), phases, edges, chunks=8)
     modes = (((0, 6), (0, 6)), ((0, 2), (1, 4), (1, 2), (1, 4)), ((0, 11), (1, 1)))
-    schedule = Timer(problem).lay_out(Decisions(modes, (0, 1, 2)))
+    schedule = ScheduleDecoder(problem).decode(Decisions(modes, (0, 1, 2)))
     assert schedule is not None
     assert verify_schedule(problem, schedule, synchronise(problem, schedule)) == ()
