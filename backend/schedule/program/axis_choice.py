@@ -1,8 +1,8 @@
 """The axis that each phase of a graph is cut along, chosen once before planning so that neighbours line up.
 
-Phases are taken in order.  Of the ways to cut one (`partitioning.cuts_of`) that one is taken whose shards need the least beside
-their part of the operands: whole operands and halos count their bytes, a combine its partial results, and an axis of few rows
-what cannot be dealt out evenly.  An input is cut along the axis that its first consumer likes best.
+Phases are processed in order.  Of the ways to cut a phase (`partitioning.cuts_of`) the cheapest is chosen, where the cost is what
+its shards need beside their part of the operands: whole operands and halos count their bytes, a combine its partial results, and
+an axis of few rows what cannot be distributed evenly.  An input is cut along the axis that is cheapest for its first consumer.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from ..program_facts.partitioning import Cut, cuts_of, max_subtrees, merged_loop
 
 # ---------------------------------------------------------------------------------------------------- access relations
 #
-# How the rows of one cut phase need the rows of another: aligned with a halo, or whole.
+# Access relations between cut phases: shards read aligned rows with a halo, or all of an operand.
 #
-# A scheduling problem knows only proportions (`problem`, Note [Needs]): rows [a, b) of R need the part [a, b)/R of their operand,
-# rounded outwards, with a halo.  Here it is worked out, from the projections, whether that is enough and with how much halo.
+# A scheduling problem has only proportions (`problem`, Note [Needs]): rows [a, b) of R read the part [a, b)/R of their operand,
+# rounded outwards, with a halo.  This section derives from the projections whether that suffices, and the halo.
 #
-# Note [Halo].  Along one axis of the operand an affine read reaches from L(a) = c×a + k to H(b) = d×b + l, without regard to the
-# operand's ends, with c and d positive.  The proportion starts at most at a×P/R, so P/R×a - L(a), linear in a, is largest at an
-# end, and what it is there, rounded down, is enough halo for all a; the same above.  Each reshape rounds once, by less than a
-# row.
+# Note [Halo].  Along one axis of the operand an affine read of rows [a, b) covers L(a) = c×a + k to H(b) = d×b + l (not clipped
+# to the operand), with c and d positive.  The proportion starts at most at a×P/R, so P/R×a - L(a), linear in a, is largest at an
+# end of the range; its value there, rounded down, is a sufficient halo for all a; likewise above.  Each reshape adds a rounding
+# error of less than a row.
 
 @dataclass(frozen=True, slots=True)
 class WholeOperand:
@@ -48,7 +48,7 @@ WHOLE_OPERAND: Final = WholeOperand()
 
 
 def operand_access(phase: Phase, cut: Cut, read: int, axis: int, types: Types) -> OperandAccess:
-    """What shards of `cut` need along `axis` of the value that read (or argument) number `read` names."""
+    """The access of shards of `cut` along `axis` of the operand that read (or argument) number `read` names."""
     phase = merged_loop_body(phase, types)
     match phase:
         case Structured():
@@ -91,8 +91,8 @@ def _structured(phase: Structured, cut: Cut, read: int, axis: int, types: Types)
 
 
 def _reach(projection: Projection, space: Sequence[int], cut: Cut, first: int, stop: int, axis: int) -> tuple[int, int] | None:
-    """The interval of the operand's axis that rows [first, stop) reach, its ends not regarded; None if that is not to be told
-    row by row."""
+    """The interval of the operand's axis that rows [first, stop) read, not clipped to the operand; None if it is not affine in
+    the rows."""
     start, end = first * cut.grain, min(stop * cut.grain, cut.size)
     box = [(start, end) if a == cut.axis else (0, n) for a, n in enumerate(space)]
     reshaped = False
@@ -122,7 +122,7 @@ def _reach(projection: Projection, space: Sequence[int], cut: Cut, first: int, s
 
 
 def _keeps_first(indices: Sequence[AffineIndex]) -> bool:
-    """Does the leading axis come from the leading axis alone?"""
+    """Does the leading index depend on the leading axis only?"""
     return bool(indices) and [t.axis for t in indices[0].terms] == [0]
 
 
@@ -138,11 +138,11 @@ def _interval(index: AffineIndex, box: Sequence[tuple[int, int]]) -> tuple[int, 
 # ---------------------------------------------------------------------------------------------------- choice of axes
 
 _COMBINE_BYTES: Final = 1 << 16
-"""What a combine counts as beside its partial results."""
+"""The cost of a combine beside its partial results, in bytes."""
 
 
 Axes: TypeAlias = Mapping[PhaseId, int | None]
-"""The axis along which a phase is cut, or the rows of an input lie (None: whole)."""
+"""By phase, the axis along which it, or an input, is cut (None: undivided)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class AxisChoice:
 
 @dataclass(frozen=True, slots=True)
 class FixedAxis:
-    """A phase that is not to be asked: its `cut`, and the axes of its results and, where they are free to choose, operands."""
+    """A phase whose cut is fixed: its `cut`, and the axes of its results and, where they are free, of its operands."""
 
     cut: Cut | None
     axes: Mapping[ValueId, int] = field(default_factory=dict)
@@ -178,7 +178,7 @@ def choose_cuts(
 
 
 def fixed_axis_of(phase: Phase, cut: Cut, types: Types) -> FixedAxis:
-    """A phase that is cut so, with its operands along the axes that suit it best."""
+    """A phase with a fixed cut, with its operands along the axes that are cheapest for it."""
     chooser, phase = _Chooser(types, {}, {}), merged_loop_body(phase, types)
     operands = enumerate(traverse.operands(phase))
     axes = {value: chooser.best_axis(phase, cut, operand, value)[1] for operand, value in operands}
@@ -227,7 +227,7 @@ class _Chooser:
         return prod(shape_of(value, self.types) or (0,)) * self.types[value].element.kind.bytes
 
     def cost(self, phase: Phase, cut: Cut) -> int:
-        """Bytes that shards need beside their part."""
+        """Bytes that shards need beside their part of the operands."""
         operands = traverse.operands(phase)
         total = sum(map(self.bytes, dict.fromkeys((*operands, *traverse.results(phase)))))
         bytes_moved = total // cut.rows

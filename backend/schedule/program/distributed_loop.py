@@ -1,8 +1,9 @@
 """A distributed loop, one that several devices run together, as a phase of the program around it: its devices with their rows,
 the schedule of one iteration, and what the loop needs and makes.
 
-Note [Needs of a loop].  Over an edge into the loop, devices need their rows of a state that is cut, and of another value what
-the phases of the body need that read it.  Those have their own rows, whose bounds lie within a row of the loop's proportion.
+Note [Needs of a loop].  Over an edge into the loop, a device reads its rows of a state that is cut, and of another value what the
+phases of the body read.  Phases of the body have rows of their own, whose bounds differ by less than a row from the loop's
+proportion.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ TicksOf = Callable[[Phase, DeviceGroup, Cut | None, int], Ticks | None]
 
 @dataclass(frozen=True, slots=True)
 class CostContext:
-    """The devices, and what phases of a turn cost on them; `first_run_overhead`: what their first executions take more."""
+    """The devices, and the costs of phases of an iteration on them; `first_run_overhead`: additional ticks of first executions,
+    for compiling kernels."""
 
     groups: tuple[DeviceGroup, ...]
     links: tuple[Link, ...]
@@ -44,7 +46,9 @@ class CostContext:
     tick_ns: int
 
     def problem(self, tasks: tuple[PhaseTask, ...], edges: tuple[Edge, ...], broadcast: Sequence[PhaseIndex] = ()) -> Problem:
-        """Memory is counted where the loop is placed, not here."""
+        """The problem of an iteration; memory is counted in the problem around the loop, not here.
+
+        `broadcast`: phases whose output every device needs, such as the stop condition."""
         groups = tuple(replace(group, memory=None) for group in self.groups)
         told_all = tuple(Replicate(SourceLine(0, "every device is told whether to go on"), phase) for phase in broadcast)
         return Problem(groups, self.links, tasks, edges, told_all, tick_ns=self.tick_ns, memory_grain=ALIGNMENT)
@@ -52,7 +56,7 @@ class CostContext:
 
 @dataclass(frozen=True, slots=True)
 class ProgramProblem:
-    """`problem` and what its indices mean: `phases` and `cuts` by place."""
+    """The problem of a program: `phases` and `cuts` by the indices of `problem`."""
 
     problem: Problem
     bound: BoundGraph
@@ -60,14 +64,14 @@ class ProgramProblem:
     cuts: AxisChoice
     profile: Profile | None = None
     distributed_loops: Mapping[int, DistributedLoop] = field(default_factory=dict)
-    """By place, the loops that several devices run together."""
+    """By phase index, the loops that several devices run together."""
     shared_loops: tuple[PhaseId, ...] = ()
-    """The loops whose iterations several devices may share in the plans that what is claimed ranges over."""
+    """The loops that several devices may run together in the plans that the bound ranges over."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedIteration:
-    """A turn, or what follows the last, as a problem with its schedule and plan."""
+    """An iteration, or the epilogue, as a problem with its schedule and plan."""
 
     iteration: LoopIteration
     program: ProgramProblem
@@ -85,7 +89,8 @@ class PlannedIteration:
 
 @dataclass(frozen=True, slots=True)
 class DistributedLoop:
-    """A loop on the devices of `mode`, (device, rows) in the order of rows; see `turning`."""
+    """A loop run by the devices of `mode`, (device, rows) in the order of rows.  `epilogue`: brings the states home, None if they
+    stay on their devices."""
 
     partition: LoopPartition
     mode: Mode
@@ -107,7 +112,7 @@ class DistributedLoop:
 
     @property
     def ticks(self) -> int:
-        """See Note [Period] of `turning`."""
+        """The ticks of the loop.  See Note [Period] of `iteration_plan`."""
         trip = self.loop.trip.constant or 0
         last = 0 if self.epilogue is None else self.epilogue.schedule.makespan
         return max(1, self.first_run_overhead + trip * self.body.schedule.makespan + last)
@@ -117,13 +122,13 @@ class DistributedLoop:
         return (self.body,) if self.epilogue is None else (self.body, self.epilogue)
 
     def peak(self, device: int) -> int:
-        """The most bytes of a turn, or of what follows the last, on a device."""
+        """The most bytes of an iteration or of the epilogue on a device."""
         name = DeviceId(self.body.problem.device_names()[device])
         return max(dict(one.plan.peak).get(name, 0) for one in self.plans)
 
     @property
     def outer_values(self) -> tuple[ValueId, ...]:
-        """What a device reads of what is around the loop."""
+        """The values from around the loop that its body reads."""
         phases = self.body.iteration.bound.graph.phases
         defined = {value for phase in phases for value in traverse.results(phase)}
         return tuple(v for v in dict.fromkeys(v for phase in phases for v in traverse.uses(phase)) if v not in defined)
@@ -136,7 +141,7 @@ class DistributedLoop:
         return FixedAxis(None if self.is_gathered else Cut(self.partition.axes[0] or 0, self.rows), axes)
 
     def distributed_mode(self, out: Sequence[int]) -> DistributedMode:
-        """`out`: the bytes that each device has of the results, in the order of the mode."""
+        """The loop as a phase of the problem around it; `out`: bytes of the results by device, in the order of the mode."""
         moved = [moved for one in self.plans for moved in one.schedule.transfers]
         moves = sorted({(one.link, one.source, one.target) for one in moved if one.link is not None})
         scratch = tuple(max(0, self.peak(device) - out_bytes) for (device, _), out_bytes in zip(self.mode, out, strict=True))
@@ -144,13 +149,13 @@ class DistributedLoop:
         return DistributedMode(mode, scratch, tuple(moves), self.is_gathered, sum(map(self.picojoules, self.plans)))
 
     def picojoules(self, one: PlannedIteration) -> int:
-        """Of the links, in all turns or in what follows the last."""
+        """Energy of the links in all iterations, or in the epilogue."""
         links, times = one.problem.links, (self.loop.trip.constant or 0) if one is self.body else 1
         sent = (links[moved.link].nj_per_byte * moved.bytes for moved in one.schedule.transfers if moved.link is not None)
         return ceil(times * 1000 * sum(sent))
 
     def access(self, value: ValueId, axis: int) -> OperandAccess:
-        """What a device needs of a value along its axis.  See Note [Needs of a loop]."""
+        """The access of a device to a value along its axis.  See Note [Needs of a loop]."""
         needs: list[OperandAccess] = [
             AlignedRows(0) if cut is not None and cut == axis else WHOLE_OPERAND
             for initial, cut in zip(self.loop.initial, self.partition.axes, strict=True) if initial == value
@@ -176,9 +181,9 @@ class DistributedLoop:
 
 # ---------------------------------------------------------------------------------------------------- boxes of shards
 #
-# The boxes of the steps of a schedule: rows of the problem as intervals of axes, of what runs and of what is moved.
+# The boxes of shards and transfers of a schedule: rows of the problem as intervals of axes.
 #
-# A phase that one device runs whole has no box, so that it runs as it would alone.
+# A phase that one device runs undivided has no box, so that it runs as in a plan of one device.
 
 @dataclass(slots=True)
 class Boxes:
@@ -195,7 +200,7 @@ class Boxes:
         self.is_whole = {phase: count == 1 and phases[phase].combine is None for phase, count in shards.items()}
 
     def of_shard(self, shard: Shard) -> tuple[Box | None, ...]:
-        """The box of each result that a shard makes (of partial results: the box of the iteration space they are over)."""
+        """The box of each result of a shard (of partial results: their box of the iteration space)."""
         phase = self.program.phases[shard.phase]
         values = traverse.results(phase)
         if shard.phase in self.program.distributed_loops:
@@ -212,12 +217,12 @@ class Boxes:
         return self.program.bound.graph.types
 
     def or_none(self, value: ValueId, box: Box) -> Box | None:
-        """None where the box is all of the value."""
+        """The box, or None if it is all of the value."""
         shape = [size.constant for size in self.types[value].shape]
         return None if box == tuple((0, n) for n in shape) else box
 
     def rows_boxes(self, phase_index: int, first: int, stop: int) -> tuple[Box | None, ...]:
-        """Rows of each result of a loop that devices run together."""
+        """The box of rows [first, stop) of each result of a distributed loop."""
         distributed = self.program.distributed_loops[phase_index]
         if distributed.is_gathered:
             return (None,) * len(distributed.loop.results)

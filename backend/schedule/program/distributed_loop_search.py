@@ -1,14 +1,14 @@
-"""Which loops several devices run together, on which of them, and with how many rows each.
+"""The search for distributed loops: which loops several devices run together, on which devices, with how many rows each.
 
-For every axis along which the states of a loop can be cut, and for none, and for unions of classes of devices with home, rows are
-dealt out so that all take equally long over a turn, or as many as a device's memory has room for.  The best of these are planned
-in the program and kept where the whole is better than with the loop on one device, by the objectives in their order.
+For every choice of axes of the states, and for unions of device classes with home, rows are distributed so that all devices take
+equally long for an iteration, or as many as fit in a device's memory.  The best candidates are planned in the program and kept
+where the plan is better than with the loop on one device, by the objectives in their order.
 
-Note [Bound].  Every plan that is considered runs a loop no faster than its fastest device alone, or than its turns as often as it
-has turns, each at its bound whatever the mode; after what makes its first states and before what reads its results.  The
-program with loops of that length has a bound for all these plans.  So has its longest path, on which a loop takes its way from
-home and back too (`loop_round_trip_bound`): a device with more rows takes longer for them, for their turns and for bringing
-them.  What that program with loops so short at home cannot do or be worth, under any objective or deadline, no plan can.
+Note [Bound].  Every considered plan runs a loop no faster than its fastest device alone, or than the number of iterations times a
+lower bound of an iteration that holds for all modes; and after its first states are produced and before its results are read.
+Replacing each loop by that shortest duration, at home, is a relaxation; its bounds and its infeasibility, under any objective or
+deadline, hold for every plan.  The critical path also counts scattering the states from home and gathering them
+(`loop_round_trip_bound`): a device with more rows takes longer for iterations and for transfers.
 """
 
 from __future__ import annotations
@@ -43,33 +43,34 @@ from .iteration_plan import IterationTemplate, distributed_loop_of, iteration_te
 
 # ---------------------------------------------------------------------------------------------------- loop round trip bound
 #
-# How long a loop takes at the least with the way of its states: from home to the devices that run it, and back.
+# A lower bound of a distributed loop that includes scattering its initial states from home and gathering its results.
 #
-# Devices that run a loop together begin and end it in one tick.  So what they have of its first states has come over each channel
-# before, what they have of its results goes back after, and all of them have the time between for their turns.
+# All devices of the loop begin and end it in one tick.  So each channel carries their parts of the initial states before it and
+# of the results after it, and all devices have the same time between for iterations.
 
 STEP: Final = 256
-"""Times of a loop are looked at in steps of one part in so many."""
+"""Durations of a loop are tried in steps of 1/STEP."""
 
 
 @dataclass(slots=True)
 class _LoopRoundTrip:
-    """Devices that are reached from home, and left, over the same channels: ticks of all rows there and back, and of none."""
+    """Devices that share the channels from and to home.  `each`: ticks of transferring all rows there and back; `fixed`: ticks of
+    transferring none."""
 
     each: Fraction
     fixed: int
     devices: list[int] = field(default_factory=list)
 
     def rows(self, time: int, rows: int) -> int:
-        """At least as many of all rows as can be brought there and back in a time."""
+        """An upper bound of the rows that can be transferred there and back in `time` ticks."""
         if not self.each:
             return rows
         return min(rows, max(0, int((time - self.fixed) * rows / self.each)) + len(self.devices))
 
 
 def loop_round_trip_bound(program: ProgramProblem, loop_index: int, one: IterationTemplate, loop_ticks: int) -> int:
-    """The least ticks from when its first states are made until its results are read, of a loop on one device or along these
-    cuts; `turns`: no devices that run it together take fewer for its turns alone."""
+    """A lower bound of the ticks from when a loop's initial states are produced until its results are read, on one device or
+    distributed along these cuts; `loop_ticks`: a lower bound of its iterations."""
     problem, decoder, loop = program.problem, ScheduleDecoder(program.problem), program.phases[loop_index]
     assert isinstance(loop, Loop)
     sizes = _transferred_bytes(program, loop)
@@ -100,7 +101,7 @@ def _exchange_ticks(groups: Sequence[_LoopRoundTrip], room: Sequence[int], rows:
 
 
 def _transferred_bytes(program: ProgramProblem, loop: Loop) -> tuple[list[int], list[int]]:
-    """Bytes of each first state that is at home from the start, and of each result that is read there as a whole."""
+    """Bytes of each initial state that is at home from the start, and of each result that is read there whole."""
     types, tasks = program.bound.graph.types, program.problem.phases
     sizes = [
         [types[value].element.kind.bytes * prod(shape_of(value, types) or (0,)) for value in values]
@@ -126,7 +127,7 @@ def reads_at_home(task: PhaseTask) -> bool:
 
 
 def _ticks_on_one_device(decoder: ScheduleDecoder, device: int, table: Ticks, sizes: Sequence[Sequence[int]]) -> int:
-    """Ticks of the loop on one device, with its way."""
+    """Ticks of the loop on one device, transfers from and to home included."""
     moved = [(sum(size), ends) for size, ends in zip(sizes, ((decoder.home, device), (device, decoder.home)), strict=True)]
     total = table.at(1)
     for size, ends in moved:
@@ -136,7 +137,7 @@ def _ticks_on_one_device(decoder: ScheduleDecoder, device: int, table: Ticks, si
 
 
 def _groups(decoder: ScheduleDecoder, sizes: Sequence[int]) -> list[_LoopRoundTrip]:
-    """Home, and the other devices by the channels that lead there and back."""
+    """Home, and the other devices grouped by the channels that lead there and back."""
     routes: dict[object, _LoopRoundTrip] = {decoder.home: _LoopRoundTrip(Fraction(0), 0, [decoder.home])}
     for device in range(len(decoder.kinds)):
         if device == decoder.home:
@@ -155,7 +156,7 @@ def _groups(decoder: ScheduleDecoder, sizes: Sequence[int]) -> list[_LoopRoundTr
 
 
 def _rows(bounds: BoundSet, waits: Mapping[int, int], device: int, time: int, rows: int) -> int:
-    """At least as many rows as a device can have for a turn to end in a time, another device having one."""
+    """An upper bound of the rows of a device in an iteration of `time` ticks, if another device has a row."""
     return min(
         (bounds.decoder.max_rows_within(p, device, time - wait) if time >= wait else 0 for p, wait in waits.items()), default=rows
     )
@@ -182,14 +183,14 @@ def _waits(bounds: BoundSet, rows: int, device: int) -> dict[int, int]:
 MOST_DEVICES: Final = 64
 MOST_LOOPS: Final = 8
 MOST_TRIED: Final = 16
-"""Modes of a loop that are worked out."""
+"""Modes of a loop that are evaluated."""
 MOST_PLANNED: Final = 2
-"""Of these, how many are planned in the program."""
+"""How many of these are planned in the program."""
 MEMORY_ROUNDS: Final = 4
-"""How often rows are dealt out again where memory is short."""
+"""Rounds of redistributing rows where memory is short."""
 
 ROUNDING_RESERVE: Final = 8 * ALIGNMENT
-"""Bytes kept for rounding then."""
+"""Bytes reserved for rounding in these rounds."""
 
 ProblemFactory: TypeAlias = Callable[[Mapping[PhaseId, DistributedLoop]], ProgramProblem]
 Planner: TypeAlias = Callable[[Problem, Budget], Answer]
@@ -204,9 +205,9 @@ def plan_distributed_loops(
     planner: Planner,
     every: Sequence[ProgramProblem],
 ) -> tuple[ProgramProblem, Answer]:
-    """The better of the program as it was planned, and with loops that several devices run together.
+    """The better of the program as planned, and with distributed loops.
 
-    `every`: the forms of the program's branches, or what all of them do at least; what is said of all plans holds for them."""
+    `every`: the forms of the program's branches, or a relaxation of them; the bound ranges over all of them."""
     problem, options = program.problem, _options(program, context)
     if not options and not any(_options(form, context) for form in every):
         return program, answer
@@ -233,8 +234,8 @@ def plan_distributed_loops(
 
 
 def _without_plan(forms: Sequence[ProgramProblem], context: CostContext, planner: Planner) -> tuple[ProgramProblem, Answer]:
-    """What is certain where no plan was found: what is short of memory beside the loops, or a conflict that the program has with
-    shorter loops too."""
+    """The answer where no plan was found: a conflict of memory that is independent of the loops, or one that the relaxation has
+    too."""
     from ..search.portfolio import explained
 
     conflicts = [(form, _conflict_beside_loops(form, _options(form, context))) for form in forms]
@@ -256,24 +257,24 @@ def _without_plan(forms: Sequence[ProgramProblem], context: CostContext, planner
 
 
 def _conflict_beside_loops(program: ProgramProblem, options: Mapping[int, object]) -> Conflict | None:
-    """What does not fit however the loops are run."""
+    """A conflict of memory that exists for every way to run the loops."""
     others = without_cuts(program.problem, options)
     return memory_conflict(replace(others, chunks=program.problem.chunks))
 
 
 def bound_with_distributed_loops(forms: Sequence[ProgramProblem], context: CostContext) -> int | None:
-    """The bound of every way to plan the program; None where it has no loops that could be run together."""
+    """A bound over all plans of the program; None where it has no loops that could be distributed."""
     options = [_options(form, context) for form in forms]
     return min(map(_bound, forms, options)) if any(options) else None
 
 
 def distributable_loops(program: ProgramProblem, context: CostContext) -> tuple[PhaseId, ...]:
-    """The loops whose iterations several devices may share."""
+    """The loops that could be distributed."""
     return tuple(sorted(program.phases[loop_index].id for loop_index in _options(program, context)))
 
 
 def _options(program: ProgramProblem, context: CostContext) -> dict[int, list[IterationTemplate]]:
-    """The turns of loops that could be run together, by the places of the loops."""
+    """By phase index of a loop that could be distributed, its iteration templates."""
     templates_of = {
         loop_index: _iteration_templates(program.bound, program.phases[loop_index], context) for loop_index in _loops(program)
     }
@@ -281,7 +282,7 @@ def _options(program: ProgramProblem, context: CostContext) -> dict[int, list[It
 
 
 def _loops(program: ProgramProblem) -> list[int]:
-    """The loops that could be run together, those that take longest first."""
+    """The phase indices of loops that could be distributed, the longest first."""
     problem = program.problem
     if len(problem.device_names()) not in range(2, MOST_DEVICES + 1):
         return []
@@ -305,14 +306,14 @@ def _mentioned_phases(directive: object) -> Iterator[int]:
 
 
 def _iteration_templates(bound: BoundGraph, loop: object, context: CostContext) -> list[IterationTemplate]:
-    """The turns of a loop, by the axes that its states may be cut along."""
+    """The iteration templates of a loop, one for each choice of axes of its states."""
     assert isinstance(loop, Loop)
     templates = (iteration_template(bound, loop, axes, context) for axes in _axes(bound, loop))
     return [one for one in templates if one is not None]
 
 
 def _axes(bound: BoundGraph, loop: Loop) -> list[StateAxes]:
-    """One axis for the states that are longest along it, the others whole at home; and all of them there."""
+    """The choices of axes: each axis for the states that are longest along it, the others whole at home; and all at home."""
     shapes = [[size.constant or 0 for size in bound.graph.types[value].shape] for value in loop.initial]
     axes_tried: dict[StateAxes, None] = {}
     for axis in range(max(map(len, shapes))):
@@ -323,7 +324,7 @@ def _axes(bound: BoundGraph, loop: Loop) -> list[StateAxes]:
 
 
 def _best_candidates(templates: Sequence[IterationTemplate], problem: Problem, alone: int | None) -> list[DistributedLoop]:
-    """The best ways to run a loop together; `alone`: the ticks that they have to be better than."""
+    """The best distributed loops; `alone`: the ticks on one device, which they must beat."""
     tried: list[tuple[int, int, IterationTemplate, Mode]] = []
     for number, one in enumerate(templates):
         for devices in _subsets(problem):
@@ -342,7 +343,7 @@ def _best_candidates(templates: Sequence[IterationTemplate], problem: Problem, a
 
 
 def _orders(mode: Mode, home: int) -> list[Mode]:
-    """The devices in their order, and with home amid the others, which is beside those that have links to nothing else."""
+    """Orders of the devices: as given, and with home in the middle, next to devices that are linked to home only."""
     others = [part for part in mode if part[0] != home]
     middle = len(others) // 2
     around = (*others[:middle], *(part for part in mode if part[0] == home), *others[middle:])
@@ -350,7 +351,7 @@ def _orders(mode: Mode, home: int) -> list[Mode]:
 
 
 def _subsets(problem: Problem) -> list[list[int]]:
-    """Home with whole classes of devices, with those that are near and quick, and with the first one, two, four… of a class."""
+    """Sets of devices: home with whole classes, with nearby fast ones, and with the first one, two, four… of a class."""
     home = int(problem.home)
     groups: list[list[int]] = []
     first = 0
@@ -376,7 +377,7 @@ def _subsets(problem: Problem) -> list[list[int]]:
 
 
 def _row_distribution(one: IterationTemplate, problem: Problem, devices: Sequence[int], limits: Mapping[int, int]) -> Mode | None:
-    """Rows for each device so that the last of them is done as early as can be; home has one at least."""
+    """The mode in which the last device ends as early as possible (water-filling); home has at least one row."""
     groups = [group for group in problem.devices for _ in range(group.count)]
     home = int(problem.home)
     able = [device for device in devices if one.device_ticks(groups[device], 1) is not None]
@@ -391,7 +392,7 @@ def _row_distribution(one: IterationTemplate, problem: Problem, devices: Sequenc
     time = bisect_min(0, ceiling, lambda time: sum(within(device, time) for device in able) >= one.rows)
     dealt = [within(device, time) for device in able]
     if sum(dealt) < one.rows:
-        return None  # ticks that fall with rows hide some of them from the halving
+        return None  # where ticks fall with rows the bisection misses some
     counts = apportion_within(dealt, one.rows)
     if not counts[able.index(home)]:
         counts[able.index(home)] += 1
@@ -400,7 +401,7 @@ def _row_distribution(one: IterationTemplate, problem: Problem, devices: Sequenc
 
 
 def _fit_to_memory(one: IterationTemplate, problem: Problem, mode: Mode) -> DistributedLoop | None:
-    """The loop on these devices, with fewer rows where one has too little memory."""
+    """The loop on these devices, with rows redistributed where a device has too little memory; None if that fails."""
     caps = ScheduleDecoder(problem).memory_limits
     limits: dict[int, int] = {}
     for _ in range(MEMORY_ROUNDS):
@@ -426,7 +427,7 @@ def _fit_to_memory(one: IterationTemplate, problem: Problem, mode: Mode) -> Dist
 
 
 def _bytes_held(distributed: DistributedLoop, device: int, rows: int, one: IterationTemplate) -> int:
-    """About the bytes on a device while the loop runs: what it reads of what is around it, and the turn's own."""
+    """An estimate of the bytes on a device while the loop runs: outer values that it reads, and those of an iteration."""
     types = one.bound.graph.types
     total = 0
     for value in distributed.outer_values:
@@ -443,7 +444,9 @@ def _bytes_held(distributed: DistributedLoop, device: int, rows: int, one: Itera
 
 
 def _bound(program: ProgramProblem, options: Mapping[int, Sequence[IterationTemplate]]) -> int:
-    """Of the first objective.  See Note [Bound].  Energy: no loop runs together, or some device works beside home in one."""
+    """The bound of the first objective.  See Note [Bound].
+
+    Energy: either no loop is distributed, or some device works beside home in one."""
     eased, longer = _relaxed_program(program, options)
     costs = Costs(ScheduleDecoder(eased))
     if not all(costs.allowed):
@@ -485,7 +488,7 @@ def _holds_with_transfers(directive: Directive, program: ProgramProblem, options
 def _relaxed_program(
     program: ProgramProblem, options: Mapping[int, Sequence[IterationTemplate]]
 ) -> tuple[Problem, dict[int, PhaseTask]]:
-    """The program with shorter loops, and their tasks with the way of their states.  See Note [Bound]."""
+    """The relaxation with shorter loops, and the loops' tasks with their round trips.  See Note [Bound]."""
     problem, phases = program.problem, list(program.problem.phases)
     directives = [directive for directive in problem.directives if not isinstance(directive, LimitMemory)]
     longer: dict[int, PhaseTask] = {}
@@ -515,8 +518,10 @@ def _relaxed_program(
 
 
 def _iterations_bound(one: IterationTemplate) -> int:
-    """No gang takes fewer ticks for the turns of a loop along these cuts: home takes part and some other device, each with a row
-    of all that has as many rows as are dealt out, and what is not cut is done at home (or where its one row lies)."""
+    """A lower bound of the ticks of all iterations of a distributed loop along these cuts.
+
+    Home and some other device take part, each with a row of every phase that has the distributed rows; undivided phases run at
+    home (or on the device of their one row)."""
     problem = one.unscheduled().problem
     apart = {int(edge.target) for edge in problem.edges if edge.only is not None}
     tasks = tuple(task if task.rows or p in apart else replace(task, home=True) for p, task in enumerate(problem.phases))
@@ -528,7 +533,7 @@ def _iterations_bound(one: IterationTemplate) -> int:
     home = costs.class_of[int(problem.home)]
 
     def through(kind: int) -> int:
-        """The least turn in which devices of a class take part."""
+        """The least ticks of an iteration in which devices of a class take part."""
         if any(kind not in costs.allowed_classes[p] for p in dealt):
             return FOREVER
         return max(

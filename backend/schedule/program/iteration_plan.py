@@ -1,12 +1,12 @@
 """One iteration of a distributed loop as a scheduling problem: its schedule, and the ticks of the loop that follow from it.
 
-The states of the loop are cut along an axis each, or lie whole at home, and do so before and after every turn.  A turn is planned
-like a program of its own (`graph.turns`): its entries have the states where they lie already and take no time, its other phases
-are cut in the proportion of the mode or run at home, and the phases that make the next states leave them where the turn
-found them.  What the body reads from around the loop has been brought before the loop starts.
+Each state of the loop is cut along an axis, or is whole at home, before and after every iteration.  An iteration is planned as a
+program of its own (`graph.iteration_graph`): its entries have the states in place and take no time, its other phases are cut in
+the proportion of the mode or run at home, and the next states are produced where the iteration found them.  Values that the body
+reads from around the loop are transferred before the loop starts.
 
-Note [Period].  All devices begin a turn together, so that each takes as long as the schedule of a turn; the loop takes that many
-times the number of turns, with the making of kernels before and the bringing home of states after them.
+Note [Period].  All devices begin an iteration together, so the period is the makespan of its schedule; the loop takes the number
+of iterations times that, plus the compilation of kernels before and the epilogue, which brings states home, after them.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ from .problem_from_program import iteration_problem
 # ---------------------------------------------------------------------------------------------------- one iteration
 
 def proportional(mode: Mode, rows: int) -> Mode:
-    """Rows in the proportion of a mode, its bounds rounded to the nearest."""
+    """`rows` rows in the proportion of a mode, the bounds of shards rounded to the nearest row."""
     total = sum(share for _, share in mode)
     shares: list[tuple[int, int]] = []
     at = last = 0
@@ -73,7 +73,8 @@ def proportional(mode: Mode, rows: int) -> Mode:
 
 @dataclass(frozen=True, slots=True)
 class IterationTemplate:
-    """A turn with its cuts, before anything is placed: `rows` that a mode deals out, `tables` of ticks by phase and class."""
+    """An iteration with its cuts, before devices are chosen: the `rows` that a mode distributes, `tables` of ticks by phase and
+    class."""
 
     bound: BoundGraph
     partition: LoopPartition
@@ -88,11 +89,11 @@ class IterationTemplate:
         return max(self.context.first_run_overhead(self.iteration.bound.graph.phases, group) for group in self.context.groups)
 
     def unscheduled(self) -> PlannedIteration:
-        """A turn whose schedule is still to come."""
+        """The iteration as a problem, not yet scheduled."""
         return PlannedIteration(self.iteration, iteration_problem(self.iteration, self.cuts, self.tables, self.context))
 
     def device_ticks(self, group: DeviceGroup, rows: int) -> int | None:
-        """What so many rows of a turn take on a device, without what it waits for; None: it cannot take part."""
+        """The ticks of computing `rows` rows of an iteration on a device, without waiting; None: it cannot take part."""
         total = 0
         for phase, table, cut in zip(self.iteration.bound.graph.phases, self.tables, self.cuts.cut_of, strict=True):
             ticks = table[group.kind]
@@ -106,7 +107,7 @@ class IterationTemplate:
 
 
 def iteration_template(bound: BoundGraph, loop: Loop, axes: StateAxes, context: CostContext) -> IterationTemplate | None:
-    """The turn of a loop whose states are cut along these axes; None: there is nothing to deal out."""
+    """The template of a loop whose states are cut along these axes; None: nothing can be distributed."""
     iteration = iteration_of(bound, loop, axes)
     cuts, rows = _iteration_axes(iteration)
     if rows < 2:
@@ -128,7 +129,7 @@ def _tables(iteration: LoopIteration, cuts: AxisChoice, context: CostContext) ->
 
 
 def distributed_loop_of(one: IterationTemplate, mode: Mode) -> DistributedLoop | None:
-    """The loop on the devices of a mode; None where they cannot tell each other what they need."""
+    """The loop on the devices of a mode; None where a route is missing that they need to exchange data."""
     body = _planned_iteration(one.unscheduled(), mode)
     leave = _planned_iteration(gather_iteration(one), mode) if None in one.iteration.axes else None
     if body is None or (leave is None and None in one.iteration.axes):
@@ -137,7 +138,7 @@ def distributed_loop_of(one: IterationTemplate, mode: Mode) -> DistributedLoop |
 
 
 def gather_iteration(one: IterationTemplate) -> PlannedIteration:
-    """What follows the last turn, its schedule still to come."""
+    """The epilogue, which gathers the last states at home; not yet scheduled."""
     context, last = one.context, exit_graph(one.bound, one.iteration.loop, one.iteration)
     forced = {phase.id: FixedAxis(None) for phase in last.bound.graph.phases} | _fixed_axes(last, {})
     cuts = choose_cuts(last.bound.graph, forced)
@@ -146,7 +147,7 @@ def gather_iteration(one: IterationTemplate) -> PlannedIteration:
 
 
 def _planned_iteration(empty: PlannedIteration, mode: Mode) -> PlannedIteration | None:
-    """The schedule of a turn in which all that is cut is in the proportion of the mode."""
+    """The best schedule of an iteration whose cut phases have rows in the proportion of the mode."""
     iteration, problem = empty.iteration, empty.problem
     modes = _modes(problem, mode)
     decoder, order = ScheduleDecoder(problem), tuple(range(len(modes)))
@@ -160,7 +161,8 @@ def _planned_iteration(empty: PlannedIteration, mode: Mode) -> PlannedIteration 
 
 
 def _modes(problem: Problem, mode: Mode) -> tuple[Mode, ...]:
-    """What is cut in the proportion of the mode; rows that come round where they lie; the rest at home."""
+    """The modes of an iteration: cut phases in the proportion of the mode; phases that take wrapped-around rows on the device
+    that has them; other phases at home."""
     modes: list[Mode] = []
     for index, task in enumerate(problem.phases):
         edge = next((e for e in problem.edges if e.target == index and e.only is not None), None)
@@ -186,7 +188,7 @@ def _owner(mode: Mode, row: int) -> int:
 
 
 def _fixed_axes(iteration: LoopIteration, makers: Mapping[ValueId, Phase]) -> dict[PhaseId, FixedAxis]:
-    """What the placement of the states says of the phases that have and make them, and of those that take edges."""
+    """The fixed axes of the phases that enter and produce the states, and of those that take edge rows."""
     types = iteration.bound.graph.types
     fixed: dict[PhaseId, FixedAxis] = {}
     for phase, axis in zip(iteration.bound.graph.phases, iteration.axes, strict=False):
@@ -208,7 +210,8 @@ def _fixed_axes(iteration: LoopIteration, makers: Mapping[ValueId, Phase]) -> di
 
 
 def _iteration_axes(iteration: LoopIteration) -> tuple[AxisChoice, int]:
-    """The cuts of the phases of a turn, and the rows that a mode deals out: those of the states, or of what is longest."""
+    """The partition axis of each phase of an iteration, and the rows to distribute: the states', else those of the longest
+    axis."""
     graph = iteration.bound.graph
     makers = {value: phase for phase in graph.phases for value in traverse.results(phase)}
     fixed = _fixed_axes(iteration, makers)
@@ -226,11 +229,11 @@ def _iteration_axes(iteration: LoopIteration) -> tuple[AxisChoice, int]:
 
 # ---------------------------------------------------------------------------------------------------- branches
 #
-# Branches of programs as selects: which arms run before their condition is known is chosen with the plan.
+# Branches of programs as selects: the planner chooses which arms run before their condition is known.
 #
-# The problem of a program with all arms beside their branches (`graph.arms`) states the selects; each form that
-# `speculation.plan_selects` asks for is the problem of the graph with the arms of some branches inside again, so that a late
-# branch costs what it costs as one step of the program.  Ticks are as long in all forms.
+# The problem of the program with all arms outside their branches states the selects; each form that `branch_forms.plan_selects`
+# requests is the problem of the graph in which the arms of late branches are inside again, so that a late branch has the cost of
+# one step of the program.  All forms have the same tick.
 
 MOST_TOGETHER: Final = 2
 """Branches of which every combination is planned."""
@@ -242,14 +245,14 @@ Planner: TypeAlias = Callable[[Problem, Budget], Answer]
 
 @dataclass(frozen=True, slots=True)
 class BranchForm:
-    """The form that was chosen, and its answer."""
+    """The chosen form of a program's branches, and its answer."""
 
     program: ProgramProblem
     answer: Answer
 
 
 def with_speculated(bound: BoundGraph, chosen: Iterable[PhaseId]) -> BoundGraph:
-    """The graph with the arms of these branches beside them."""
+    """The graph in which the arms of these branches are outside them, as phases of their own."""
     return replace(bound, graph=hoist_arms(bound.graph, frozenset(chosen)))
 
 
@@ -278,7 +281,7 @@ def plan_forms(bound: BoundGraph, build_problem: ProblemFactory, budget: Budget,
 
 
 def _bounded(answer: Answer, least: Answer) -> Answer:
-    """An answer of which nothing is known of other forms, with the bound of what all of them are at least."""
+    """An answer of one form, with the bound of a relaxation of all forms."""
     if answer.schedule is None or least.schedule is None or answer.status is Status.ABORTED:
         return answer
     bound = min(least.lower_bound, answer.values[0])
@@ -287,9 +290,9 @@ def _bounded(answer: Answer, least: Answer) -> Answer:
 
 
 def relaxed(bound: BoundGraph, build_problem: ProblemFactory) -> Problem:
-    """What every form does at least: no arms, and of each branch the choice when its condition is there.
+    """A relaxation of every form: without arms, and of each branch only the select, once its condition is ready.
 
-    A schedule of any form, without the steps of arms, is one of this problem; so its bounds are bounds of all."""
+    A schedule of any form, without the steps of arms, is a schedule of this problem; so its bounds hold for all forms."""
     branches = speculable_branches(bound.graph)
     late, full = build_problem(bound), build_problem(with_speculated(bound, branches))
     chosen = {phase.id: task for phase, task in zip(full.phases, full.problem.phases, strict=True) if phase.id in branches}
@@ -305,7 +308,7 @@ def relaxed(bound: BoundGraph, build_problem: ProblemFactory) -> Problem:
 
 
 def every_form(bound: BoundGraph) -> list[tuple[PhaseId, ...]]:
-    """The ids of the branches that each form takes apart, each form once; none if they are too many to be planned."""
+    """By form, the ids of the branches whose arms are outside; empty if there are too many forms to plan."""
     branches = speculable_branches(bound.graph)
     if len(branches) > MOST_TOGETHER:
         return []
@@ -314,7 +317,7 @@ def every_form(bound: BoundGraph) -> list[tuple[PhaseId, ...]]:
 
 
 def arms_by_branch(bound: BoundGraph, program: ProgramProblem) -> dict[PhaseIndex, tuple[PhaseIndex, ...]]:
-    """The phases of the arms of each branch of which they are beside it."""
+    """By branch whose arms are outside it, the phases of its arms."""
     index_of = {phase.id: PhaseIndex(at) for at, phase in enumerate(program.phases)}
     branch_of = {phase.id: phase for phase in traverse.all_phases(bound.graph) if isinstance(phase, Branch)}
     return {
@@ -327,7 +330,7 @@ def arms_by_branch(bound: BoundGraph, program: ProgramProblem) -> dict[PhaseInde
 
 
 def with_arms(directives: Sequence[Directive], arms: Mapping[PhaseIndex, Sequence[PhaseIndex]]) -> Iterator[Directive]:
-    """Where a branch is placed, its arms are; what comes before it, comes before them, in an `order` too."""
+    """The directives extended to arms: arms are placed with their branch, and what precedes it precedes them."""
 
     def all_of(phases: Sequence[PhaseIndex]) -> tuple[PhaseIndex, ...]:
         return tuple(dict.fromkeys(each for phase in phases for each in (*arms.get(phase, ()), phase)))
