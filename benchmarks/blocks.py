@@ -1,10 +1,10 @@
-"""Blocks that people write on several devices: how far plans are from a bound, from one device, from random splits.
+"""Compares plans of typical programs on several devices with a lower bound, with one device, and with random splits.
 
     python benchmarks/blocks.py [PROGRAM…] [--fast] [-o benchmarks/results/blocks.md]
 
-Two profiles: `workstation`, and two of them joined by a network of 10 Gbit/s.  Every plan is judged before it is printed.  Plans
-are made with the effort of `--fast` and with the usual one; times are of its processor.  A sliver is a shard of less than 1 % of
-its phase; it is needless if the plan without it (its rows with the largest shard) is at most 1 % longer.
+The profiles are `workstation`, and two workstations joined by a network of 10 Gbit/s.  Every plan is verified.  Plans are made
+with the effort of `--fast` and with the default one; times are processor times of the planner.  A sliver is a shard of less than
+1 % of its phase; it is needless if the plan without it (its rows moved to the largest shard) is at most 1 % longer.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ HEADER, *_ = BLOCK.partition("input wq")
 
 
 def decoder(layers: int) -> str:
-    """Transformer blocks one after the other, each with weights of its own."""
+    """A sequence of transformer blocks with separate weights."""
     body = BLOCK.partition("t ← ")[2].splitlines()[1:]
     lines = [HEADER, "input x : f32[t d] where t ≥ 1", "t ← ≢x ⋄ d ← ≢⍉x", body[0], "y0 ← x"]
     for layer in range(layers):
@@ -52,7 +52,7 @@ def decoder(layers: int) -> str:
 
 
 def convolutions() -> str:
-    """Two layers of 3 × 3 with what is between, and a dense layer."""
+    """Two 3 × 3 convolutions with activations, and a dense layer."""
 
     def layer(image: str, weights: str) -> str:
         return "+".join(f"({weights}[{i};{j}]×¯2↓¯2↓[1]{i}⊖{j}⌽{image})" for i in range(3) for j in range(3))
@@ -89,7 +89,7 @@ PROGRAMS: dict[str, tuple[str, dict[str, int]]] = {
 
 
 def two_hosts() -> Profile:
-    """Two workstations: what is on the second is reached from the first over one network."""
+    """Two workstations joined by one network."""
     one = load_profile("workstation")
     names = {"cpu0": "cpu1", "gpu0": "gpu2", "gpu1": "gpu3"}
     others = tuple(replace(device, name=names[device.name], node="n1", home=False) for device in one.devices)

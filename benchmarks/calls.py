@@ -1,4 +1,4 @@
-"""Small functions of arrays for `latency`: in Rho, in NumPy as one writes it, and in numba where that is installed."""
+"""Small functions of arrays for `latency`: in Rho, in idiomatic NumPy, and in numba if it is installed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _scaled(size: int) -> tuple[Any, ...]:
 
 
 def _other(size: int) -> tuple[Any, ...]:
-    """New data each time: how many items are large is another number, too."""
+    """Different data in each set, so that selections have different sizes."""
     rng = np.random.default_rng()
     return (rng.random(size) * rng.uniform(0.6, 2.0),)
 
@@ -43,7 +43,7 @@ class Call:
     by_hand: Callable[..., Any]
     sizes: tuple[int, ...] = SIZES
     sets: int = 1
-    """Of arguments, which take turns."""
+    """The number of sets of arguments, which are used in turn."""
 
 
 CALLS = [
@@ -67,7 +67,7 @@ CALLS = [
 
 
 def by_numba() -> dict[str, Callable[[int], Callable[..., Any]]]:
-    """By name: what makes the function for arrays of a size (parallel for large ones); empty where numba is missing."""
+    """For each name a factory of the function for arrays of a size (parallel for large ones); empty without numba."""
     try:
         import numba
     except ImportError:

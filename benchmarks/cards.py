@@ -1,13 +1,13 @@
-"""Rho on a graphics card: is everything right there, and how quick is it?  One command for whoever has a card.
+"""Tests and times Rho on a graphics card, in one command.
 
     python benchmarks/cards.py [--check] [--quick] [--rounds 7] [--only W3,W4] [--write results/cards.md]
 
-First the programs of the test suite run on the card, against the reference interpreter, and against the processor's bits where
-these are promised (docs/cards.md); `--check` stops there.  Then the workloads run on arrays that are in the card's memory,
-beside CuPy, JAX and PyTorch where these are installed, each waited for; results are compared first.  Last some programs run as
-planned over the processor and the card, with what the plan expected.
+First the programs of the test suite run on the card and are compared with the reference interpreter, and with the processor's
+bits where these are promised (docs/cards.md); `--check` stops there.  Then the workloads run on arrays in the card's memory,
+synchronised, in comparison with CuPy, JAX and PyTorch if these are installed; results are compared first.  Finally some programs
+run as planned over the processor and the card, in comparison with the predicted times.
 
-Exit status: 0, 1 (something is wrong), 2 (there is no card).
+The exit status is 0, 1 (something is wrong), or 2 (there is no card).
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ from rho.typechecker.check import check
 Calls = dict[str, Callable[[], Any]]
 SPLIT = ("W1 2×x+y", "W4 dot", "W6 softmax rows", "W11 heat")
 PART = 9
-"""With `--quick` one program in so many runs."""
+"""`--quick` runs one program in this many."""
 NAMES = ("CuPy", "torch", "jax", "Rho")
 
 
 class Resident(CudaBackend):
-    """Inputs stay on the card from the first run on, and outputs are left there: what is timed is the card's work."""
+    """A back end that keeps inputs and outputs on the card, so that only the card's work is timed."""
 
     def __init__(self, xp: Any) -> None:
         super().__init__(xp=xp)
@@ -66,11 +66,11 @@ class Resident(CudaBackend):
         self._compute.synchronize()
 
 
-# --------------------------------------------------------------------------------------------- right?
+# --------------------------------------------------------------------------------------------- correctness
 
 
 def wrong(xp: Any, part: Callable[[Sequence[str]], Sequence[str]]) -> tuple[int, list[str], Counter[str]]:
-    """How many programs ran, what is wrong, and which phases ran on the host."""
+    """(the number of programs, the faults, the phases that ran on the host)."""
     from rho.tests.backend import test_cuda_backend, test_cuda_fetching
     from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
     from rho.tests.harness.tiers import checked
@@ -95,7 +95,7 @@ def wrong(xp: Any, part: Callable[[Sequence[str]], Sequence[str]]) -> tuple[int,
             ran += 1
             try:
                 found += [f"`{text}`: {one}" for one in _differences(test_cuda_backend, core, given, hosted, bits=bits)]
-            except Exception as error:  # whatever happens, the others run too
+            except Exception as error:  # a failure does not stop the other programs
                 found.append(f"`{text}`: {type(error).__name__}: {error}")
     return ran, found, hosted
 
@@ -108,7 +108,7 @@ def _differences(tests: Any, core: Any, given: Any, hosted: Counter[str], *, bit
     return [] if tests.outputs(core, given)[0] == wanted else ["other bits than the processor's"]
 
 
-# --------------------------------------------------------------------------------------------- quick?
+# --------------------------------------------------------------------------------------------- speed
 
 
 def rho_call(work: Workload, kind: str, given: Any, xp: Any) -> tuple[Callable[[], Any], Resident]:
@@ -130,7 +130,7 @@ def _bound(work: Workload, kind: str, given: Any) -> Any:
 
 
 def by_cupy(work: Workload, given: Any, xp: Any) -> Callable[[], Any]:
-    """The NumPy text on CuPy's arrays, which take it over."""
+    """The NumPy version on CuPy's arrays, which override NumPy's functions."""
     own = {name: xp.asarray(array) for name, array in given.items()}
 
     def call() -> Any:
@@ -142,7 +142,7 @@ def by_cupy(work: Workload, given: Any, xp: Any) -> Callable[[], Any]:
 
 
 def others(work: Workload, given: Any, xp: Any) -> Calls:
-    """The peers that are installed and have the workload."""
+    """The calls of the installed peers that have the workload."""
     made: Calls = {"CuPy": by_cupy(work, given, xp)}
     for name in ("torch", "jax"):
         try:
@@ -177,7 +177,7 @@ def on_host(value: Any) -> Any:
 
 
 def row(work: Workload, kind: str, size: int, rounds: int, xp: Any) -> str:
-    """A line of the table: milliseconds, medians of interleaved rounds."""
+    """A line of the table: medians of interleaved rounds, in milliseconds."""
     given = work.make(size, np.float32 if kind == "f32" else np.float64, np.random.default_rng(1))
     ours, card = rho_call(work, kind, given, xp)
     calls, notes = others(work, given, xp) | {"Rho": ours}, []
@@ -206,11 +206,11 @@ def row(work: Workload, kind: str, size: int, rounds: int, xp: Any) -> str:
     return f"| {work.name} | {kind} | {size} | {' | '.join(shown)} | {ratio} | {', '.join(notes)} |"
 
 
-# ----------------------------------------------------------------------------------------- as planned?
+# ----------------------------------------------------------------------------------------- predicted times
 
 
 def split_row(work: Workload, size: int, profile_name: str, xp: Any) -> str:
-    """A plan over the processor and the card: what it expects, and what it takes; transfers are in both."""
+    """The predicted and the measured time of a plan over the processor and the card, with transfers."""
     from rho.backend.cpu.backend import CpuBackend
 
     given = work.make(size, np.float64, np.random.default_rng(1))
@@ -236,7 +236,7 @@ def split_row(work: Workload, size: int, profile_name: str, xp: Any) -> str:
 
 
 def main(arguments: Sequence[str] | None = None, xp: Any = None) -> int:
-    """`xp`: a CuPy other than the installed one (tests)."""
+    """`xp` replaces CuPy in tests."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="only whether everything is right")
     parser.add_argument("--quick", action="store_true", help="a part of the programs, small arrays, f64 only")

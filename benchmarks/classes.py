@@ -1,4 +1,4 @@
-"""Seeded problems in the manner of the published sets, and of programs: `python benchmarks/classes.py [KIND]… [--seeds A B]`.
+"""Plans seeded problems modelled on published sets and on programs: `python benchmarks/classes.py [KIND]… [--seeds A B]`.
 
 * auckland: fork, join, fork-join, in- and out-trees, independent, pipeline, random, series-parallel and stencil graphs of 10,
   21 or 30 tasks, communication from little to much, on 2, 4, 8 equal or 4 unequal processors, no contention;
@@ -6,7 +6,7 @@
 * atomic: 16 phases of every shape on 4 classes of devices behind shared, separate, half or full duplex links, with memory limits;
 * rows: 8 to 16 phases that may be cut, of 32 rows each, on devices behind one bus.
 
-A line for each problem that is not proved or takes more than a second, and how many were proved of each kind.
+It prints a line for each problem that is not proved optimal or takes more than a second, and the number proved of each kind.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def chain(draw: random.Random, n: int) -> Arcs:
 
 
 def out_tree(draw: random.Random, n: int) -> Arcs:
-    """Every node has up to three followers."""
+    """A random out-tree in which every node has up to three children."""
     arcs: Arcs = []
     last = 0
     for p in range(n):
@@ -73,7 +73,7 @@ def in_tree_balanced(draw: random.Random, n: int) -> Arcs:
 
 
 def pipeline(draw: random.Random, n: int) -> Arcs:
-    """Two rows of stages, each fed by the one before it and the one above."""
+    """Two rows of stages; each reads the one before it and the one above it."""
     width = 2 if n < 20 else 3
     arcs: Arcs = []
     for i in range(n):
@@ -85,7 +85,7 @@ def pipeline(draw: random.Random, n: int) -> Arcs:
 
 
 def stencil(draw: random.Random, n: int) -> Arcs:
-    """Layers of `width`, each node fed by its neighbours of the layer before."""
+    """Layers of nodes, each of which reads its neighbours in the layer before."""
     width = 2 if n <= 12 else 4
     return [
         (p, q)
@@ -96,7 +96,7 @@ def stencil(draw: random.Random, n: int) -> Arcs:
 
 
 def scattered(draw: random.Random, n: int) -> Arcs:
-    """Any arc with the same chance."""
+    """Every arc with the same probability."""
     density = draw.choice((0.1, 0.2, 0.35))
     return [(p, q) for q in range(n) for p in range(q) if draw.random() < density]
 
@@ -106,7 +106,7 @@ def layered(draw: random.Random, n: int) -> Arcs:
 
 
 def series_parallel(draw: random.Random, n: int) -> Arcs:
-    """One arc after the other is put in series or doubled; nodes are numbered in a topological order."""
+    """A series-parallel graph: arcs are repeatedly subdivided or duplicated; nodes are numbered in a topological order."""
     arcs: Arcs = [(0, 1)]
     count = 2
     while count < n:
@@ -119,7 +119,7 @@ def series_parallel(draw: random.Random, n: int) -> Arcs:
 
 
 def ordered(n: int, arcs: Arcs) -> Arcs:
-    """The arcs with nodes renamed in a topological order."""
+    """The arcs with nodes renumbered in a topological order."""
     names: dict[int, int] = {}
     while len(names) < n:
         ready = next(p for p in range(n) if p not in names and all(a in names for a, b in arcs if b == p))
@@ -147,7 +147,7 @@ SHAPES: dict[str, Callable[[random.Random, int], Arcs]] = {
 
 
 def auckland(shape: str, n: int, system: str, ccr: float, seed: int) -> Problem:
-    """As in the Auckland set: `system` is Homogeneous-P or Heterogeneous-P-F."""
+    """A problem like those of the Auckland set; `system` is Homogeneous-P or Heterogeneous-P-F."""
     draw = random.Random(f"{shape} {n} {system} {ccr} {seed}")
     arcs = SHAPES[shape](draw, n)
     if ccr < 0.5:
@@ -174,7 +174,7 @@ def auckland(shape: str, n: int, system: str, ccr: float, seed: int) -> Problem:
 
 
 def stg(seed: int, processors: int, n: int = 50) -> Problem:
-    """As in the Standard Task Graph set: several ways of drawing predecessors and of drawing times."""
+    """A problem like those of the Standard Task Graph set, which draws predecessors and times in several ways."""
     draw = random.Random(f"stg {seed}")
     way = seed % 4
     arcs: Arcs = []
@@ -207,7 +207,7 @@ KINDS = ("layered", "chain", "fork-join", "in-tree", "out-tree", "random", "seri
 def topology(
     draw: random.Random, count: int, memory: int | None, wiring: str
 ) -> tuple[tuple[DeviceGroup, ...], tuple[Link, ...]]:
-    """Unequal devices around home, by their wiring: bus, own, full (duplex on a bus), mesh."""
+    """Unequal devices around home, with links by `wiring`: bus, own, full (duplex on a bus) or mesh."""
     devices = tuple(
         DeviceGroup(f"d{i}", f"k{i}", home=i == 0, memory=None if i == 0 else memory, sync=draw.randint(0, 2))
         for i in range(count)
@@ -225,7 +225,7 @@ def topology(
 
 
 def atomic(shape: str, wiring: str, tight: bool, seed: int, n: int = 16, classes: int = 4) -> Problem:
-    """Atomic phases on unequal devices, with memory for a third of all outputs, or a quarter."""
+    """Atomic phases on unequal devices with memory for a third of all outputs, or a quarter (`tight`)."""
     draw = random.Random(f"{shape} {wiring} {tight} {seed}")
     arcs = (SHAPES | {"chain": chain, "layered": layered})[shape](draw, n)
     sizes = [draw.randint(10, 100) for _ in range(n)]
@@ -241,7 +241,7 @@ def atomic(shape: str, wiring: str, tight: bool, seed: int, n: int = 16, classes
 
 
 def rows(shape: str, wiring: str, n: int, seed: int, count: int = 32, classes: int = 3) -> Problem:
-    """Phases that may be cut, of `count` rows each."""
+    """Phases of `count` rows each, which may be split."""
     draw = random.Random(f"{shape} {wiring} {n} {seed} {count}")
     arcs = (SHAPES | {"chain": chain, "layered": layered})[shape](draw, n)
     devices, links = topology(draw, classes, None, wiring)

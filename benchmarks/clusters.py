@@ -1,10 +1,10 @@
-"""Workers of `local:2` beside this process alone: what a run costs, what a turn of a loop costs, large programs, and files.
+"""Compares `local:2` workers with a single process: the cost of a run, of a loop iteration, large programs, and files.
 
     python benchmarks/clusters.py [--rounds 5] [--write results/clusters.md]
 
-Every program runs in turn on both sides, with the same data, and its bits are compared.  Seconds are the least of the rounds,
-after a first one.  One side alone has as many threads as there are cores; of the workers each has half of them.  Of a file:
-alone, read by home and sent from there (as arrays that Python gives are), and read by whoever needs it.
+Every program runs alternately on both sides with the same data, and its bits are compared.  Seconds are the least of the rounds
+after a first one.  The single process has as many threads as there are cores, each worker half of them.  Files are read by the
+single process, by the client that sends them to the workers (as arrays from Python are), or by the workers that need them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FILES: Final = tuple((name, text.replace("f64[n]", 'f64[n] ← "x.npy"'), size) 
 
 
 def best(name: str, rounds: int, *ways: Callable[[], Any]) -> list[float]:
-    """The least seconds of each way after a first run, one way after the other in every round.  Their values are the same."""
+    """The least seconds of each alternative after a first run, interleaved; asserts that their values are equal."""
     values, seconds = [way()["y"] for way in ways], [[float("inf")] for _ in ways]
     assert all(np.array_equal(values[0], value) for value in values), f"{name}: the bits differ"
     for _ in range(rounds):
@@ -49,7 +49,7 @@ def best(name: str, rounds: int, *ways: Callable[[], Any]) -> list[float]:
 
 
 def sending(program: rho.Program, data: Path, cluster: rho.Cluster) -> Any:
-    """A run for which home reads the file."""
+    """A run for which the client reads the file."""
     return program.run(x=np.load(data), cluster=cluster)
 
 

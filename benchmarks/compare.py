@@ -1,12 +1,11 @@
-"""Two builds of Rho on the same rows, side by side: what a change made faster or slower.
+"""Compares the speed of two builds of Rho on the same rows.
 
     python benchmarks/compare.py OLD NEW [--rounds 31] [--only W1,W4] [--calls] [--write results/file.md]
 
-OLD and NEW are commits of this repository or folders that hold a checkout.  Each build is a process of its own, and the two take
-turns: one round of a row runs in both before the next round starts, and the order within a round alternates.  A time is the
-least of the rounds.  The rows are the workloads of NEW (`workloads.py`, prepared plans, the largest size of each kind), with
-`--calls` also the small functions of `calls.py`; a row whose program OLD does not accept is listed without a ratio.  On two
-equal builds the geometric mean is 1.00 ± 0.02; run that first on a machine that is new to you.
+OLD and NEW are commits of this repository or folders with a checkout.  Each build runs in its own process, in interleaved rounds
+whose order alternates.  A time is the least of the rounds.  The rows are the workloads of NEW (`workloads.py`, prepared plans,
+the largest size of each kind), with `--calls` also the small functions of `calls.py`; a row whose program OLD does not accept has
+no ratio.  On two equal builds the geometric mean is 1.00 ± 0.02; check that first on a new machine.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from typing import IO, Any
 
 HERE = Path(__file__).resolve().parents[1]
 LEAST_SECONDS = 0.01
-"""A round calls a row until this much time has gone by, at least once."""
+"""The least duration of a round, which calls a row at least once."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """Seconds of a call by each build; None where a build cannot run it."""
+    """The seconds of a call in each build; None if the build cannot run it."""
 
     name: str
     old: float | None
@@ -48,7 +47,7 @@ class Row:
 
 
 class Build:
-    """A process that imports one build and times rows when asked."""
+    """A process that imports one build and times rows on request."""
 
     def __init__(self, folder: Path, rows: Path, links: Path) -> None:
         links.mkdir()
@@ -77,18 +76,18 @@ class Build:
 
 
 def serve(rows: Path, requests: IO[str], answers: IO[str]) -> None:
-    """Answers `["names"]`, `["prepare", row]` (null if it cannot be run) and `["time", row]` (seconds), a line each."""
+    """Answer the requests `["names"]`, `["prepare", row]` (null if it cannot run) and `["time", row]` (seconds), one a line."""
     known = _rows(rows)
     ready: dict[str, Any] = {}
     for line in requests:
         verb, *names = json.loads(line)
         answer: Any = [*known]
         if verb == "prepare":
-            ready.clear()  # one row's arrays at a time
+            ready.clear()  # keep the arrays of one row only
             try:
                 ready[names[0]] = _warmed(known[names[0]]())
                 answer = True
-            except Exception as error:  # another build's program may be refused in any way
+            except Exception as error:  # the program may be invalid in another build
                 print(f"{names[0]}: {error}", file=sys.stderr)
                 answer = None
         elif verb == "time":
@@ -98,7 +97,7 @@ def serve(rows: Path, requests: IO[str], answers: IO[str]) -> None:
 
 
 def _rows(benchmarks: Path) -> dict[str, Any]:
-    """The rows that the newer build's scripts define, over the build of this process."""
+    """The rows that the newer build's scripts define, run with the build of this process."""
     import importlib.util
 
     import numpy as np
@@ -134,7 +133,7 @@ def _rows(benchmarks: Path) -> dict[str, Any]:
 
 
 def _warmed(run: Any) -> Any:
-    """Called as often as it takes until all code that is worth it has been made."""
+    """Call a row until all code that tiering compiles has been compiled."""
     import time
 
     start, calls = time.perf_counter(), 0
@@ -158,7 +157,7 @@ def _seconds(run: Any) -> float:
 
 
 def checkout(build: str, folder: Path) -> Path:
-    """The folder of a build: itself, or a commit that is written out into `folder`."""
+    """The folder of a build: the given one, or `folder` after extracting a commit into it."""
     if Path(build).is_dir():
         return Path(build).resolve()
     folder.mkdir()

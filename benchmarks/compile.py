@@ -1,11 +1,10 @@
-"""What regions cost to compile: `benchmarks/results/compile.md`.
+"""Times the compilation of regions, by stage: `benchmarks/results/compile.md`.
 
     python benchmarks/compile.py [--npbench CORPUS] [--rounds 3] [-o benchmarks/results/compile.md] [NAME …]
 
-Programs: the kernels of `benchmarks/npbench` at preset S (with the data of NPBench's initialisers, where CORPUS is given), and
-the loops of `tests/loops`; NAME keeps those whose name holds it.  Each runs once with `RHO_KERNELS=always`; what it lowers,
-transforms and prints is then done again, ROUNDS times.  Times are the least, of the process, not of the clock: others may work
-meanwhile.
+The programs are the kernels of `benchmarks/npbench` at preset S (with the data of NPBench's initialisers if CORPUS is given) and
+the loops of `tests/loops`; NAME selects those whose name contains it.  Each runs once with `RHO_KERNELS=always`; its lowering,
+transformation and printing are then repeated ROUNDS times.  Times are the least processor times.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from rho.backend.loopir.ir import LoopProgram, walk
 
 STAGES = ("lower", "transform", "print", "LLVM")
 TYPICAL, MOST = 15.0, 100.0
-"""The bars, in milliseconds."""
+"""The limits of the typical and of every region, in milliseconds."""
 
 
 @dataclass
@@ -47,7 +46,7 @@ class Row:
 
 
 class Seen:
-    """What a run has lowered and transformed: the arguments."""
+    """Records the arguments with which a run lowers and transforms."""
 
     def __init__(self) -> None:
         self.lowered: list[Callable[[], Any]] = []
@@ -66,7 +65,7 @@ class Seen:
 
 
 def least(rounds: int, work: Callable[[], Any]) -> tuple[Any, float]:
-    """The value, and milliseconds of the process."""
+    """(the value, the least processor time in milliseconds)."""
     times = []
     for _ in range(rounds):
         start = time.process_time()

@@ -1,6 +1,6 @@
-"""Scheduling problems as CP-SAT of `ortools` has them: a second opinion for `second_opinions.py`.
+"""Scheduling problems as models of CP-SAT (`ortools`), an independent planner for `second_opinions.py`.
 
-The model is written from the notes of `backend/schedule/problem.py` and shares nothing with the planner but these records.
+The model follows the definitions in `backend/schedule/problem.py` and shares only these records with the planner.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rho.backend.schedule.solution import Schedule, Shard, Transfer
 
 
 class Contradiction(Exception):
-    """Rho and another planner cannot both be right."""
+    """The results of Rho and of another planner contradict each other."""
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,10 @@ class Proposal:
 
 
 class Model:
-    """The problem as CP-SAT has it: atomic phases, one device a class, no directives; contention off or one group of all links.
+    """The CP-SAT model of a problem with atomic phases, one device a class, no directives, and no contention or one bus.
 
-    A copy goes from the maker to a device that it has a link to, else from home.  `placed`: a schedule that says on which devices
-    the phases run, and no more."""
+    A copy is sent by the producer if it has a link to the device, else by home.  `placed`: a schedule that fixes the device of
+    each phase."""
 
     def __init__(self, problem: Problem, placed: Schedule | None = None) -> None:
         from ortools.sat.python import cp_model  # type: ignore[import-not-found]
@@ -68,7 +68,7 @@ class Model:
         return {key: self.model.new_int_var(0, self.horizon, "") for key in keys}
 
     def _horizon(self) -> int:
-        """Everything one after the other, with two transfers of everything to every device."""
+        """An upper bound of the makespan: everything in sequence, with two transfers of every output to every device."""
         size = sum(max(self._ticks(p, d) for d in self.devices) for p in self.tasks)
         sync = max(group.sync for group in self.problem.devices)
         slowest = [
@@ -81,7 +81,7 @@ class Model:
         return self.problem.phases[task].ticks[self.problem.devices[device].kind].at(1)
 
     def _from(self, maker: int, device: int) -> int:
-        """Where a copy for a device is sent from."""
+        """The device that sends a copy to a device."""
         return maker if (maker, device) in self.links else int(self.problem.home)
 
     def _phases(self) -> None:
@@ -102,7 +102,7 @@ class Model:
                 self.model.add(self.start[q] >= self.end[p]).only_enforce_if(self.on[q, d], self.on[p, d])
 
     def _copies(self) -> None:
-        """A copy comes if it is read, or at home if it is sent on."""
+        """A copy exists if it is read, or, at home, if it is relayed."""
         home = int(self.problem.home)
         for p, d in self._each():
             comes = self.comes[p, d]
@@ -141,7 +141,8 @@ class Model:
         self.model.add_no_overlap(taken)
 
     def _memory(self) -> None:
-        """An output from the start of its phase, a copy from the start of its transfer, to the end of their last use there."""
+        """Live ranges: of an output from the start of its phase, of a copy from the start of its transfer, to the end of the last
+        use."""
         for d, group in enumerate(self.problem.devices):
             if group.memory is None:
                 continue

@@ -1,11 +1,10 @@
-"""How long an editor waits from a keystroke to its diagnostics, hover and completion, `rho lsp` being another process.
+"""Times the latency from a keystroke in an editor to its diagnostics, hover and completion, with `rho lsp` in another process.
 
-The scripts are those of `definitions.py`: 300 lines with 0 and 20 of 60 definitions that need the solver, 5,000 lines with 1,000
-definitions.  In each of `DEFINITIONS` definitions
-a statement is typed, one key at a time, each key when the diagnostics of the one before are there; most of the texts between
-are broken.  `keystroke` is from sending the edit to having its diagnostics; `hover`, `hints`, `completion` and `colours` are
-the requests that editors make along with it, after one more key each.  Medians and slowest in milliseconds; `processor` is what
-a keystroke takes of the server's processor on average, which other work on the machine changes less.  Run:
+The scripts are those of `definitions.py`: 300 lines with 0 and 20 of 60 definitions that need the solver, and 5,000 lines with
+1,000 definitions.  In each of `DEFINITIONS` definitions a statement is typed key by key, each key after the diagnostics of the
+one before; most texts in between are malformed.  `keystroke` is the time from sending the edit to its diagnostics; `hover`,
+`hints`, `completion` and `colours` are requests after one more key each.  The results are medians and maxima in milliseconds;
+`processor` is the server's processor time for a keystroke, which depends less on other load.  Run:
 
     python benchmarks/editor.py [easy|hard|large …]
 """
@@ -29,7 +28,7 @@ DEFINITIONS = 6
 TYPED = "twice ← 2×⍵ ⋄ "
 LIMIT = 50.0  # milliseconds
 SCRIPTS = {"easy": (0, 60), "hard": (20, 60), "large": (0, 1000)}
-"""How many definitions need the solver, and how many there are."""
+"""(the definitions that need the solver, all definitions) of each script."""
 URI = "untitled:script"
 
 
@@ -46,7 +45,7 @@ class Typist:
         self.opened = (time.perf_counter() - started) * 1000
 
     def key(self, line: int, column: int, text: str) -> float:
-        """Type one key; milliseconds until its diagnostics are there."""
+        """Type one key; the milliseconds until its diagnostics arrive."""
         self.version += 1
         at = {"line": line, "character": column}
         started = time.perf_counter()
@@ -55,7 +54,7 @@ class Typist:
         return (time.perf_counter() - started) * 1000
 
     def processor(self) -> float:
-        """Milliseconds of processor time of the server so far (Linux)."""
+        """The processor time of the server so far, in milliseconds (Linux)."""
         stat = Path(f"/proc/{self.client.process.pid}/stat")
         if not stat.exists():
             return float("nan")
@@ -63,7 +62,7 @@ class Typist:
         return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
 
     def body(self, definition: int) -> tuple[int, int]:
-        """Just inside the braces of a definition."""
+        """The position just inside the braces of a definition."""
         line = next(i for i, line in enumerate(self.lines) if line.startswith(f"fn{definition} ← "))
         return line, self.lines[line].index("{") + 1
 

@@ -1,22 +1,22 @@
-"""Estimate beside actual of every phase, over the examples and programs of all classes of operations.
+"""Compares the estimated with the actual time of every phase, over the examples and programs of all classes of operations.
 
     python benchmarks/estimates.py [--set tuned|other|third|fourth|fifth] [--runs 20] [--again 2] [--all] [--profile FILE] …
 
 The other sets have programs and sizes that the model was not tuned on (`estimates_other`, `estimates_varied`).
 
-The profile is this machine's (calibrate first: `rho devices --calibrate`).  A phase's actual time is the median over the
-runs of what the executor's observer reports, its estimate `step_ns`.  Loops that the data end are left out
-(and named): of these an estimate is what they take at most.  Counted are phases of at least 50 µs whose own runs
-vary by less than 10 %; the bar is that nine in ten of them are within 25 %.  They vary by their standard deviation over
-their median; as one run in twenty that the system took the processor from makes that 10 % by itself, the same is said of the
-deviation that the quartiles show (0.741 of their distance), and of all phases.  Time is wall time: where a hypervisor takes
-the processor away, a thread's own clock goes on, so it would say nothing else.  A program
-runs five times in a row (and once before, not counted), then the others do, and so on, so that a spell of load hits all a
-little.  With `--again N` programs of which a phase was not steady are measured anew, up to N times, and the steadiest runs of
-a phase count: chosen by how they vary, whatever was estimated.  Runs wait while other guests of the machine slow it, told by a
-computation that has nothing to do with the programs (`backend.calibration.measurement_loop`).  `--times FILE` keeps the times,
-or takes those that are there, to judge one set of runs by several models.  Compiled kernels are used from the first run on
-(what a long-running process sees), or never with `--kernels off`; tables and runs need the same setting.
+The profile is that of this machine (calibrate first: `rho devices --calibrate`).  The actual time of a phase is the median over
+the runs of what the executor's observer reports; the estimate is `step_ns`.  Loops that end by data are excluded (and named),
+since their estimate is an upper bound.  Phases of at least 50 µs whose runs vary by less than 10 % count; the criterion is that
+nine in ten of them are within 25 %.  The variation is the standard deviation over the median; since a single preempted run in
+twenty makes that 10 %, results are also given for the deviation by quartiles (0.741 of their distance), and for all phases. Times
+are wall times: under a hypervisor that preempts, a thread's processor clock runs on as well.
+
+A program runs five times in a row (after one run that is not counted), then the next one does, and so on, so that load affects
+all programs.  With `--again N`, programs with unsteady phases are measured again, up to N times, and the steadiest runs of each
+phase count, independently of the estimate.  Runs wait while other guests slow the machine, measured by an unrelated computation
+(`backend.calibration.measurement_loop`).  `--times FILE` stores the times, or reuses stored ones, to compare several models on
+the same runs.  Compiled kernels are used from the first run (as in a long-running process), or never with `--kernels off`; tables
+and runs need the same setting.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ PROGRAMS: tuple[tuple[str, str], ...] = (
 
 @dataclass(slots=True)
 class Job:
-    """One program at one size; `spent`: by phase, its nanoseconds of each run; `launches`: its executions a run."""
+    """One program at one size.  By phase: `spent`, the nanoseconds of each run, and `launches`, the executions in a run."""
 
     name: str
     bound: Any
@@ -71,7 +71,7 @@ class Job:
     steadiest: dict[int, list[int]] = field(default_factory=dict)
 
     def settle(self) -> None:
-        """Of each phase keep the runs that vary least, as counted by quartiles: these, or those of an earlier go."""
+        """Keep, for each phase, the runs that vary least by quartiles: these, or those of an earlier measurement."""
         for which, times in self.spent.items():
             before = self.steadiest.get(which)
             if before is None or len(before) < len(times) or (len(before) == len(times) and steadier(times, before)):
@@ -143,7 +143,7 @@ def jobs(sizes: list[int], only: str, programs: Sequence[tuple[str, str]] = PROG
 
 
 def run_in_a_row(job: Job, threads: int, watch: Any) -> None:
-    """So many runs, and one before them; made anew if somebody else used the processor meanwhile."""
+    """`IN_A_ROW` runs after an uncounted one, repeated if other processes used the processor meanwhile."""
     for spent in watch.undisturbed(lambda: [run_once(job, threads) for _ in range(IN_A_ROW + 1)])[1:]:
         for which, ns in spent.items():
             job.spent[which].append(ns)
@@ -210,7 +210,7 @@ def main() -> None:
 
 
 def measured(options: argparse.Namespace, profile: Any, cores: int, watch: Any) -> list[Row]:
-    """Every phase that counts."""
+    """The rows of all phases that count."""
     from estimates_other import OTHER, SIZES, THIRD, THIRD_SIZES
     from estimates_varied import FIFTH, FIFTH_SIZES, FOURTH, FOURTH_SIZES
 
@@ -259,7 +259,7 @@ def measured(options: argparse.Namespace, profile: Any, cores: int, watch: Any) 
                     left_out.append(f"{job.name} {job.labels[which]}")
                     continue
                 if len(times) < options.runs // 2:
-                    continue  # in a branch, or in a loop that became one kernel meanwhile
+                    continue  # in a branch, or in a loop that has been compiled as one region
                 estimate = step_ns(phase, job.bound, profile.home, profile.calibration, job.launches[which])
                 if estimate is not None:
                     inside = estimate.p10 <= actual <= estimate.p90
@@ -271,7 +271,7 @@ def measured(options: argparse.Namespace, profile: Any, cores: int, watch: Any) 
 
 
 def is_up_to_data(loop: Any) -> bool:
-    """Does the data say after how many turns it ends: by its own test, or since elements that keep their state are done?"""
+    """Does the number of iterations depend on data: by a stopping test, or because elements that keep their state finish?"""
     from rho.backend.graph.phases import ApplyNode, ReadNode, Structured
 
     def keeps(phase: Structured) -> bool:
@@ -284,7 +284,7 @@ def is_up_to_data(loop: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A phase of at least 50 µs; the spreads of its runs are shares of their median."""
+    """A phase of at least 50 µs; the deviations of its runs are fractions of their median."""
 
     actual: float
     estimate: int
@@ -300,7 +300,7 @@ class Row:
 
 
 def spreads(times: list[int]) -> tuple[float, float]:
-    """By standard deviation, and by quartiles."""
+    """(deviation, deviation by quartiles) as fractions of the median."""
     if len(times) < 2:
         return 1.0, 1.0
     low, middle, high = statistics.quantiles(times, n=4)

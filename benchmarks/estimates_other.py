@@ -1,5 +1,5 @@
-"""Programs that the cost model was not tuned on, for `estimates.py --set other` and `--set third` (workloads and idioms, of which
-not even the errors were looked at one by one); in the notation of its own programs."""
+"""Programs that the cost model was not tuned on, for `estimates.py --set other` and `--set third` (workloads and idioms whose
+individual errors were not inspected), in the notation of `estimates.PROGRAMS`."""
 
 from __future__ import annotations
 

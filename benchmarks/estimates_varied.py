@@ -1,5 +1,5 @@
-"""Programs of many kinds for `estimates.py --set fourth` and `--set fifth`: faults of the cost model were looked for with the
-fourth; the fifth was run for the first time when the model was done.  In the notation of `estimates`."""
+"""Programs of many kinds for `estimates.py --set fourth`, which served to find faults of the cost model, and `--set fifth`, which
+was first run when the model was finished; in the notation of `estimates.PROGRAMS`."""
 
 from __future__ import annotations
 

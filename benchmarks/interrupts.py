@@ -1,9 +1,9 @@
-"""How long programs of every kind of phase take to stop: Ctrl-C and `--max-time`, as a command and as a call from Python.
+"""Times how long programs of every kind of phase take to stop after Ctrl-C and `--max-time`, as a command and called from Python.
 
     python benchmarks/interrupts.py [NAME…]
 
-The bar is 0.5 s from the signal, and 0.5 s and a tenth of the limit for `--max-time` (counted from the start of the process less
-what starting one takes).  Writes benchmarks/results/interrupts.md where no names are given.  Measure on a quiet machine.
+The limit is 0.5 s after the signal, or 0.5 s and a tenth of the time limit after that of `--max-time` (from the start of the
+process, without its start-up time).  Without names it writes benchmarks/results/interrupts.md.  Measure on an idle machine.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BAR = 0.5
 
 
 def stopped(words: list[str], after: float, folder: str) -> float | None:
-    """Seconds from an interrupt `after` so many to the end; None: it had ended."""
+    """The seconds from an interrupt, `after` so many seconds, to the end of the process; None if it had ended before."""
     process = subprocess.Popen([sys.executable, *words], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         process.wait(after)
@@ -49,7 +49,7 @@ def stopped(words: list[str], after: float, folder: str) -> float | None:
 
 
 def limited(program: str, start: float, folder: str) -> float:
-    """Seconds beyond the limit."""
+    """The seconds beyond the limit of `--max-time`."""
     begun = time.monotonic()
     words = [sys.executable, *COMMAND, program, "--max-time", f"{LIMIT:g}"]
     subprocess.run(words, cwd=folder, capture_output=True, timeout=LIMIT + MOST, check=False)
@@ -61,7 +61,7 @@ def shown(seconds: float | None, bar: float) -> str:
 
 
 def main() -> None:
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs of a shell, and so in what is started here
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # background jobs of a shell and their children ignore it
         signal.signal(signal.SIGINT, signal.default_int_handler)
     names = sys.argv[1:] or list(PROGRAMS)
     load = os.getloadavg()[0]

@@ -1,10 +1,10 @@
-"""What a call costs (W18): small programs from Python beside NumPy and numba (if installed); from text to value; compiling.
+"""Times the latency of calls (W18): small functions from Python compared with NumPy and numba; text to value; compilation.
 
     python benchmarks/latency.py [--rounds 25] [--only call,eval,compile]
 
-Microseconds of a call, least and median of the rounds; a round is as many calls as take about a millisecond, and the sides take
-turns.  Functions are called until they are linked before they are timed.  Texts are cold when no text like them has been seen.
-Kernels are compiled without a cache, then with one that has them, each in this process and under a name of its own.
+The results are the least and median of the rounds, in microseconds a call; a round has as many calls as take about a millisecond,
+and the sides alternate.  Functions are called until they are linked before they are timed.  A text is cold if no similar text was
+evaluated before.  Kernels are compiled without a cached version, then loaded from the cache, in this process, under new names.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ROUND_SECONDS = 1e-3
 
 
 def timed(sides: dict[str, Side], rounds: int) -> dict[str, tuple[float, float]]:
-    """(least, median) microseconds of a call of each side."""
+    """The (least, median) microseconds of a call of each side."""
     turns = {name: _turns(side) for name, side in sides.items()}
     found: dict[str, list[float]] = {name: [] for name in sides}
     for _ in range(rounds):
@@ -54,7 +54,7 @@ def _turns(side: Side) -> int:
 
 
 def calls(rounds: int) -> Iterator[str]:
-    """Functions of arrays."""
+    """The rows of functions of arrays."""
     yield "| function | elements | Rho | NumPy | numba |\n|---|---|---|---|---|"
     peers = by_numba()
     for call in CALLS:
@@ -70,7 +70,7 @@ def calls(rounds: int) -> Iterator[str]:
 
 
 def _side(function: Callable[..., Any], given: list[tuple[Any, ...]]) -> Side:
-    """On arguments that take turns, if there are several."""
+    """The call of a function with its sets of arguments in turn."""
     if len(given) == 1:
         return lambda: function(*given[0])
     turns = itertools.cycle(given)
@@ -85,7 +85,7 @@ TEXTS = ("1+{}", "2×1.5 2.5+{}", "+/{}×⍳10", "⌽{} 2 3", "x←{}+⍳10 ⋄ 
 
 
 def texts(rounds: int) -> Iterator[str]:
-    """From text to value, in microseconds."""
+    """The rows from text to value, in microseconds."""
     yield "\n| text | cold | again | Python's eval |\n|---|---|---|---|"
     for form in TEXTS:
         cold = []
@@ -106,7 +106,7 @@ def texts(rounds: int) -> Iterator[str]:
 
 
 class _Fresh:
-    """A kernel's text under another name, which no cache knows."""
+    """A kernel's text under a new name, which is in no cache."""
 
     def __init__(self, text: str, number: int) -> None:
         self._text = f"; {os.getpid()} {number}\n{text}"
@@ -116,7 +116,7 @@ class _Fresh:
 
 
 def compiling(rounds: int) -> Iterator[str]:
-    """Kernels from text to address, and from the disk, in milliseconds."""
+    """The rows of compiling kernels, and of loading them from the disk, in milliseconds."""
     if compiler.binding() is None:
         return
     kernels = _kernels()
@@ -136,7 +136,7 @@ def compiling(rounds: int) -> Iterator[str]:
 
 
 def _kernels() -> list[tuple[str, Any]]:
-    """The kernels that the functions above made."""
+    """The kernels that the functions above have compiled."""
     found = [
         (f"{kernel.form.value} of {len(kernel.body)} nodes", kernel)
         for kernel in compiler._addresses

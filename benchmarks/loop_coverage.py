@@ -1,10 +1,10 @@
-"""Which loops, folds, scans and maps are compiled whole, and why the others are not: `benchmarks/results/coverage.md`.
+"""Counts which loops, folds, scans and maps are compiled as regions, and why others are not: `benchmarks/results/coverage.md`.
 
     python benchmarks/loop_coverage.py [--npbench CORPUS] [-o benchmarks/results/coverage.md]
 
-Programs: the recorded APL expressions, idioms and programs of `tests/corpora`, the examples, the kernels of `benchmarks/npbench`
-(with the data of NPBench's initialisers, where CORPUS is given), and the loops of `tests/loops`.  Each runs once with
-`RHO_KERNELS=always`, so that all that can be code is code.
+The programs are the recorded APL expressions, idioms and programs of `tests/corpora`, the examples, the kernels of
+`benchmarks/npbench` (with the data of NPBench's initialisers if CORPUS is given), and the loops of `tests/loops`.  Each runs once
+with `RHO_KERNELS=always`, which compiles everything that can be compiled.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ DATA = ROOT / "tests" / "corpora" / "data"
 
 
 def recorded() -> Iterator[tuple[str, str, Callable[[], object]]]:
-    """Group, name, and what runs it."""
+    """(group, name, function that runs it) of the recorded programs."""
     for file, field in (("apl_expressions", "expr"), ("apl_idioms", "program")):
         for line in (DATA / f"{file}.jsonl").read_text(encoding="utf-8").splitlines():
             text = json.loads(line)[field]

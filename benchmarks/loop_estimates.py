@@ -1,9 +1,9 @@
-"""Estimate against actual of loops, folds and maps: kernels of NPBench at one preset, as ratios.
+"""Compares the estimated with the actual time of loops, folds and maps: kernels of NPBench at one preset, as ratios.
 
     python benchmarks/loop_estimates.py CORPUS [--preset S] [KERNEL …] [-o benchmarks/results/loop_estimates.md]
 
-CORPUS as for `benchmarks/npbench/run.py`.  Actual: the least of three runs of the step after one that compiles; the estimate is
-what the cost model says of one run with the tables of this machine.  Error is the greater of both by the other.
+CORPUS is as for `benchmarks/npbench/run.py`.  The actual time is the least of three runs of the step after one that compiles; the
+estimate is that of the cost model with the tables of this machine.  The error is the larger of both divided by the smaller.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Row = tuple[str, str, int, int]
 
 
 def rows(folder: Path, preset: str) -> list[Row]:
-    """Of each outermost loop of a kernel: its name, what it is, nanoseconds, and the estimate."""
+    """(name, kind, actual nanoseconds, estimated nanoseconds) of each outermost loop of a kernel."""
     kernel = Kernel(folder, preset)
     core = check(Source("<kernel>", (HERE / f"{folder.name}.rho").read_text(encoding="utf-8"))).core
     assert core is not None

@@ -1,9 +1,9 @@
-"""Peak memory of the workloads: Rho beside NumPy by hand, and beside what the plan said.
+"""Measures the peak memory of the workloads: Rho compared with idiomatic NumPy, and with the peak that the plan predicts.
 
     python benchmarks/memory.py [--only W3,W4] [--write results/file.md]
 
-Bytes that one call allocates at most, its result included and its arguments not, as tracemalloc sees them (NumPy's buffers, and
-Rho's from its pool, which is empty at the start).  `by hand` is the idiom of `workloads`.
+The peak is the most bytes that one call has allocated at once, with its result and without its arguments, as counted by
+tracemalloc (NumPy's buffers, and Rho's from its pool, which is empty at the start).  `by hand` is the NumPy of `workloads`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def peak(call: Callable[[], Any]) -> int:
 
 
 def compared(work: Workload, kind: str) -> tuple[int, int, int]:
-    """By hand, Rho, planned: bytes beside the arguments."""
+    """(NumPy, Rho, predicted) peak bytes without the arguments."""
     given = work.make(work.sizes[-1], np.float32 if kind == "f32" else np.float64, np.random.default_rng(1))
     text = work.program.replace(": T[", f": {kind}[") + "\n"
     core = check(Source("<benchmark>", text)).core
@@ -45,7 +45,7 @@ def compared(work: Workload, kind: str) -> tuple[int, int, int]:
     bound = backend.load(core, given, {})
     plan = backend.plan(bound, Device("cpu0", "cpu", 2))
     run = lambda: backend.execute(plan, bound, given).outputs["r"].value  # noqa: E731
-    for _ in range(8):  # kernels are made, and native calls drafted
+    for _ in range(8):  # kernels are compiled and native calls specialized
         run()
     held = sum(array.nbytes for array in given.values())
     return peak(lambda: work.by_hand(given)), peak(run), max(plan.peak.values()) - held

@@ -1,20 +1,19 @@
-"""Mutation testing, by hand: does a test fail for every small mistake that could be made in some modules?
+"""Mutation testing: does some test fail for every small change to the code of some modules?
 
-    python benchmarks/mutants.py backend/schedule/verify --tests tests/schedule/test_verifier.py tests/plans
-    python benchmarks/mutants.py typechecker/rules typechecker/sizes/size.py --tests tests/typechecker --sample 100 --seed 7 -o
-    it.md
+    python benchmarks/mutants.py backend/schedule/verify --tests tests/schedule/test_verifier.py tests/plans python
+    benchmarks/mutants.py typechecker/rules typechecker/sizes/size.py --tests tests/typechecker --sample 100 --seed 7 -o it.md
 
-The folders and files named are mutated one place at a time: a comparison, operator, `and`/`or`, number or condition becomes
-another, or a statement is left out (`SWAPS`, `_edits`).  Only bodies of functions are mutated, and neither messages nor
-assertions.  A seeded sample of all mutants is tried; without `--sample` all are.
+The named folders and files are mutated at one position at a time: a comparison, operator, `and`/`or`, number or condition becomes
+another one, or a statement is removed (`SWAPS`, `_edits`).  Only bodies of functions are mutated, without messages and
+assertions.  A seeded sample of all mutants is tried, or all without `--sample`.
 
-The tests are collected once, and run twice by a process of their own that notes which lines each of them reaches.  Each mutant
-is then given to a copy of the collecting process: the code object of its function is exchanged, and the tests that reach its
-line run, in the order of `--tests` and quickest first, until one fails.  A test that takes ten times its time and ten seconds
-more of the processor, ten times that of waiting, or 8 GB, has failed.  A mutant that no test reaches survives.  What a test
-starts as a process of its own is not mutated, nor is what a file of tests works out when it is imported.
+The tests are collected once, and run twice in a separate process that records the lines that each of them reaches.  For each
+mutant the collecting process forks; in the child the code object of the mutant's function is replaced, and the tests that reach
+its line run, in the order of `--tests` and fastest first, until one fails.  A test also fails if it takes more than ten times its
+processor time plus ten seconds, ten times that in waiting, or 8 GB.  A mutant that no test reaches survives.  Processes started
+by tests are not mutated, nor are values computed when a test module is imported.
 
-RHO_SHARE says how much of the nets is run, a tenth if it is not set, as in the gate.
+RHO_SHARE is the share of random cases, a tenth by default, as in the gate.
 """
 
 from __future__ import annotations
@@ -58,7 +57,8 @@ NAMES = {"min": "max", "max": "min", "any": "all", "all": "any"}
 
 @dataclass(frozen=True)
 class Mutant:
-    """The so many'th of a module.  `function` is the outermost one around the place: its qualified name and first line."""
+    """A mutant, by its number in the module.  `function` is the outermost enclosing function: its qualified name and first
+    line."""
 
     path: Path
     number: int
@@ -75,7 +75,7 @@ class Mutant:
 
 
 def _edits(node: ast.AST) -> Iterator[ast.AST]:
-    """What may stand in place of a node."""
+    """The mutations of a node."""
     match node:
         case ast.Compare():
             for place, operator in enumerate(node.ops):
@@ -112,7 +112,7 @@ def _edits(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _skipped(parent: ast.AST, name: str, child: object) -> bool:
-    """Annotations, defaults, decorators, messages and assertions are left as they are, and so are classes in `isinstance`."""
+    """Is a child not mutated: annotations, defaults, decorators, messages, assertions, and classes in `isinstance`?"""
     if isinstance(parent, ast.FunctionDef | ast.AnnAssign | ast.arg) and name in UNTOUCHED:
         return True
     if isinstance(child, ast.JoinedStr | ast.Assert | ast.Raise):
@@ -122,11 +122,11 @@ def _skipped(parent: ast.AST, name: str, child: object) -> bool:
 
 
 Place: TypeAlias = tuple[ast.AST, str, int | None, str, ast.AST]
-"""(parent, field, place in the field's list, qualified name, function)."""
+"""(parent, field, index in the field's list, qualified name, function)."""
 
 
 def _places(node: ast.AST, function: ast.AST | None, name: str, prefix: str) -> Iterator[Place]:
-    """Every node inside functions."""
+    """Every node inside functions, with its position."""
     for part, value in ast.iter_fields(node):
         for place, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
             if not isinstance(child, ast.AST) or _skipped(node, part, child):
@@ -142,7 +142,7 @@ def _places(node: ast.AST, function: ast.AST | None, name: str, prefix: str) -> 
 
 
 def _mutated(path: Path, wanted: int | None = None) -> Iterator[tuple[Mutant, ast.Module]]:
-    """Every mutant of a module or the wanted one, with the mutated tree, which is good until the next is asked for."""
+    """Every mutant of a module, or the one with number `wanted`, with the mutated tree, which is valid until the next one."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     number = 0
     for parent, part, place, name, function in list(_places(tree, None, "", "")):
@@ -152,7 +152,7 @@ def _mutated(path: Path, wanted: int | None = None) -> Iterator[tuple[Mutant, as
             number += 1
             if wanted not in (None, number):
                 continue
-            line = getattr(node, "lineno", None) or node.ifs[0].lineno  # a comprehension has no line of its own
+            line = getattr(node, "lineno", None) or node.ifs[0].lineno  # a comprehension node has no line
             ast.copy_location(edited, node if hasattr(node, "lineno") else node.ifs[0])
             first = min([function.lineno, *(one.lineno for one in function.decorator_list)])  # type: ignore[attr-defined]
             _put(parent, part, place, edited)
@@ -161,7 +161,7 @@ def _mutated(path: Path, wanted: int | None = None) -> Iterator[tuple[Mutant, as
 
 
 def compiled(mutant: Mutant) -> CodeType:
-    """Of the mutant's whole module."""
+    """The code of the mutant's whole module."""
     _, tree = next(_mutated(mutant.path, mutant.number))
     return compile(ast.fix_missing_locations(tree), str(mutant.path), "exec")
 
@@ -179,9 +179,9 @@ def _short(node: ast.AST) -> str:
 
 
 def exchange(mutant: Mutant) -> None:
-    """Put the mutant's code in place of its function's, wherever that is held."""
+    """Replace the code of the mutant's function in all functions that have it."""
     name = mutant.path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".").removesuffix(".__init__")
-    importlib.import_module(f"rho.{name}")  # some are imported when they are needed
+    importlib.import_module(f"rho.{name}")  # some modules are imported lazily
     code = _inner(compiled(mutant), mutant.function)
     functions = [f for f in gc.get_objects() if isinstance(f, FunctionType) and _same(f.__code__, mutant)]
     for function in functions:
@@ -210,19 +210,19 @@ def _inner(code: CodeType, function: tuple[str, int]) -> CodeType:
 
 @dataclass
 class Reached:
-    """By test its seconds, and by file and line the tests that reach it."""
+    """The seconds of each test, and the tests that reach each (file, line)."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     lines: dict[tuple[str, int], list[str]] = field(default_factory=dict)
 
     def of(self, mutant: Mutant) -> list[str]:
-        """The tests that reach a mutant's line, or where it is within a statement, the line before that is noted."""
+        """The tests that reach a mutant's line, or the nearest recorded line before it."""
         lines = range(mutant.line, mutant.function[1], -1)
         return next((self.lines[str(mutant.path), line] for line in lines if (str(mutant.path), line) in self.lines), [])
 
 
 class Runner:
-    """The plugin that runs the collected tests again and again."""
+    """The pytest plugin that runs the collected tests for each mutant."""
 
     def __init__(self, mutants: Sequence[Mutant], tests: Sequence[str]) -> None:
         self.mutants = mutants
@@ -245,14 +245,14 @@ class Runner:
         return True
 
     def _turn(self, name: str) -> int:
-        """Which of the files and folders of tests it is in."""
+        """The index of the argument of `--tests` that contains a test."""
         return next((turn for turn, test in enumerate(self.tests) if name.startswith(test)), len(self.tests))
 
     def _run(self, item: pytest.Item) -> None:
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
 
     def _reach(self, session: pytest.Session) -> Reached:
-        """Of a run of all tests in another process, so that this one keeps no value that the unmutated code made."""
+        """The lines that the tests reach, recorded in another process so that this one caches no values of unmutated code."""
         with tempfile.TemporaryDirectory() as folder:
             notes = Path(folder, "reached")
             if os.fork() == 0:
@@ -271,14 +271,14 @@ class Runner:
         watch = Coverage(data_file=None, include=files, config_file=False)
         reached, lines = Reached(), defaultdict(list)
         for item in session.items:
-            watch.start()  # again for each: what a test does may end it
+            watch.start()  # restarted for each test, which may stop it
             watch.switch_context(item.nodeid)
             self.failed, began = False, time.monotonic()
             self._run(item)
-            if not self.failed:  # which some do when they are watched
+            if not self.failed:  # some tests fail when they are traced
                 reached.seconds[item.nodeid] = time.monotonic() - began
             watch.stop()
-        for item in session.items:  # nor does it count if it fails when it is run again
+        for item in session.items:  # tests that fail when run again do not count
             self.failed = False
             self._run(item)
             if self.failed:
@@ -291,20 +291,20 @@ class Runner:
         return reached
 
     def _killer(self, session: pytest.Session, mutant: Mutant, tests: Sequence[tuple[pytest.Item, float]]) -> str:
-        """The test that fails, `time` or how the process ended; nothing if the mutant survives."""
+        """The test that kills the mutant, `time`, or how the process ended; empty if the mutant survives."""
         reader, writer = os.pipe()
         process = os.fork()
         if process == 0:
             try:
                 killer = self._child(mutant, tests)
-            except BaseException as error:  # an exit or interrupt that a test let through
+            except BaseException as error:  # also an exit or interrupt raised by a test
                 killer = repr(error)
             os.write(writer, killer.encode())
             os._exit(0)
         os.close(writer)
         _, status = os.waitpid(process, 0)
         with suppress(ProcessLookupError):
-            os.killpg(process, signal.SIGKILL)  # what its tests started
+            os.killpg(process, signal.SIGKILL)  # and the processes that its tests started
         os.set_blocking(reader, False)
         with open(reader, "rb") as pipe:
             said = (pipe.read() or b"").decode()
@@ -324,7 +324,7 @@ class Runner:
         except (LookupError, ValueError) as error:
             return f"{UNTRIED}: {error!r}"
         for item, seconds in tests:
-            signal.setitimer(signal.ITIMER_PROF, 10 + 10 * seconds)  # of its processor, and ten times that of waiting
+            signal.setitimer(signal.ITIMER_PROF, 10 + 10 * seconds)  # processor time; the limit on waiting is ten times that
             signal.setitimer(signal.ITIMER_REAL, 100 + 100 * seconds)
             self.failed = False
             self._run(item)

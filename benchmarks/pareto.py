@@ -1,8 +1,8 @@
-"""Time against energy of three programs on the shipped workstation: benchmarks/results/pareto.svg and .md.
+"""Computes Pareto fronts of time and energy of three programs on the shipped workstation: benchmarks/results/pareto.svg and .md.
 
     python benchmarks/pareto.py [--points 8] [--fast]
 
-Every point is a plan that both verifiers accept.  Costs and powers are declared, not measured.
+Every point is a plan that both verifiers accept.  Costs and powers are those declared in the profile, not measured.
 """
 
 from __future__ import annotations

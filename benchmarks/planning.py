@@ -1,12 +1,13 @@
-"""What the planner promises, measured: `python benchmarks/planning.py [split] [graphs] [scale] [fleet]`.
+"""Measures the planner: `python benchmarks/planning.py [split] [graphs] [scale] [fleet]`.
 
-* split: one phase over 40 unequal devices, proved.
+* split: one phase over 40 unequal devices, proved optimal.
 * graphs: fifty seeded graphs of 16 phases on 4 classes of devices, with shared links and memory limits: how many are proved
-  within 5 s, and the gap of the rest.
+optimal
+  within 5 s, and the gaps of the others.
 * scale: 1,000 phases on 10,000 devices of 5 classes, with the bound and the gap.
-* fleet: a sum of 2 GB on the shipped `fleet10000`, against 200 random splits.
+* fleet: a sum of 2 GB on the shipped `fleet10000`, compared with 200 random splits.
 
-What other planners find is `second_opinions.py`.
+`second_opinions.py` compares with other planners.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ from rho.shell.execution.modules import bind_known_sizes
 
 
 def timed(problem: Problem) -> tuple[Answer, float]:
-    """The answer and its seconds of the processor."""
+    """The answer, and the processor time of planning in seconds."""
     begin = time.process_time()
     answer = plan_problem(problem, DEFAULT)
     return answer, time.process_time() - begin
 
 
 def forty_devices() -> Problem:
-    """One phase of 100,000 rows, devices with their own speed, start-up and link."""
+    """One phase of 100,000 rows on devices that differ in speed, start-up time and link."""
     draw = random.Random(40)
     devices = [DeviceGroup(f"d{i}", f"k{i}", home=i == 0) for i in range(40)]
     tables = {}
@@ -56,8 +57,8 @@ def forty_devices() -> Problem:
 
 
 def graph(seed: int, phases: int = 16, classes: int = 4) -> Problem:
-    """A layered graph of atomic phases on unequal devices around home: one shared bus, memory for about a third of all
-    outputs on each device."""
+    """A layered graph of atomic phases on unequal devices around home, with one bus and memory for about a third of all outputs
+    on each device."""
     draw = random.Random(seed)
     sizes = [draw.randint(10, 100) for _ in range(phases)]
     memory = max(sum(sizes) // 3, 4 * max(sizes))
@@ -82,7 +83,7 @@ def graph(seed: int, phases: int = 16, classes: int = 4) -> Problem:
 
 
 def large(seed: int = 1, phases: int = 1000) -> Problem:
-    """A graph of layers of phases, half of which can be cut, on five classes of two thousand devices."""
+    """A layered graph of phases, half of which can be split, on five classes of two thousand devices."""
     draw = random.Random(seed)
     devices = (
         DeviceGroup("home", "host", home=True),
@@ -143,7 +144,7 @@ def scale() -> None:
 
 
 def fleet() -> None:
-    """Random splits: home, and up to three devices of the classes."""
+    """Compare the plan with random splits over home and up to three devices of the classes."""
     profile = load_profile("fleet10000")
     core = rho.check("input x : f64[n]\n+/x\n").core
     assert core is not None

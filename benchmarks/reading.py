@@ -1,10 +1,10 @@
-"""Bytes that are read of an input's file: in tiles, by the workers of `local:2`, and from a server on the loopback.
+"""Measures the bytes that are read of an input's file: in tiles, by the workers of `local:2`, and from a server on the loopback.
 
     python benchmarks/reading.py [--rows 4000000] [--write results/reading.md]
 
-Of files it is `rchar` in `/proc/PID/io` (what system calls read) of this process and all below it in a second run; from the
-server the bytes of bodies that it sent in a run from cold, with all that is asked of the file before.  Of a text all is read once
-more, which counts its lines.
+For files it is `rchar` in `/proc/PID/io` (the bytes read by system calls) of this process and its descendants in a second run;
+for the server the bytes of bodies that it sent in a cold run, with all requests about the file.  Texts are read once more to
+count their lines.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SHARED: Final = "input x : f64[n] ← {}\ny ← √1+x×x\noutput z ← +/y\nsch
 
 
 def write_files(folder: Path, x: Any) -> list[str]:
-    """Of every format, the same column, in groups and chunks that do not divide it evenly."""
+    """Write one column in every format, in groups and chunks that do not divide it evenly."""
     import pyarrow
     import pyarrow.parquet
     import zarr
@@ -50,7 +50,7 @@ def size_of(path: Path) -> int:
 
 
 def below(own: int) -> Iterator[int]:
-    """This process and all that it has started, and so on."""
+    """A process and all its descendants."""
     yield own
     for entry in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -65,7 +65,7 @@ def read_so_far() -> dict[int, int]:
 
 
 def second(run: Callable[[], object]) -> int:
-    """Bytes that a second run reads, without what looking at it reads."""
+    """The bytes that a second run reads, without those of the measurement."""
     run()
     looking = -sum(read_so_far().values()) + sum(read_so_far().values())
     before = read_so_far()

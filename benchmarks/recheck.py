@@ -1,8 +1,8 @@
-"""How long a 300-line script with 60 annotated definitions takes to check again in process after one definition changed.
+"""Times checking a 300-line script with 60 annotated definitions again, in process, after one definition has changed.
 
-The scripts are those of `definitions.py` with 0 and 20 definitions that need the solver.  `whole` is checking a version
-alone, `edited` checking it with a `Checker` that has seen the version before; every edit changes the length of another
-definition, so that all below it moves.  Medians of `REPEATS` edits in milliseconds.  Run:
+The scripts are those of `definitions.py` with 0 and 20 definitions that need the solver.  `whole` checks a version alone,
+`edited` with a `Checker` that has checked the version before; every edit changes the length of another definition, so that all
+text below it moves. The results are medians of `REPEATS` edits in milliseconds.  Run:
 
     python benchmarks/recheck.py
 """
@@ -34,7 +34,7 @@ def version(text: str, at: int) -> Source:
 
 
 def measure(text: str, run: Callable[[Source], CheckResult]) -> tuple[float, float]:
-    """Median and slowest, in milliseconds, over edits of one definition after another."""
+    """(median, maximum) milliseconds over edits of one definition after another."""
     taken = []
     for at in range(REPEATS):
         source = version(text, at)

@@ -1,9 +1,9 @@
-"""How long a session takes to start, and how long a keystroke takes in a workspace of 200 lines.
+"""Times the start of a session, and a keystroke in a workspace of 200 lines.
 
     python benchmarks/repl_latency.py
 
-Starting is measured in a pseudo-terminal up to the first prompt; a keystroke through the editor's own key processor, with the
-bottom line being worked out beside it, from the key to the end of drawing.
+The start is measured in a pseudo-terminal up to the first prompt; a keystroke through the line editor's key processor, from the
+key to the end of drawing, while the status line is computed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TEXT = "v199 + fn198 v7 × v12[3] - +/v150 ⍝ what is typed"
 
 
 def start() -> float:
-    """Seconds from exec to the first drawn prompt."""
+    """The seconds from exec to the first drawn prompt."""
     began = time.perf_counter()
     pid, terminal = pty.fork()
     if pid == 0:
@@ -48,7 +48,7 @@ def start() -> float:
 
 
 def filled() -> Workspace:
-    """Two hundred values and a hundred functions."""
+    """A workspace with two hundred values and a hundred functions."""
     workspace = Workspace(Session("", Permissions.of(["."], [])))
     workspace.enter("v0 ← 5000⍴1.5")
     for number in range(1, 200):
@@ -59,7 +59,7 @@ def filled() -> Workspace:
 
 
 async def keystrokes(terminal: Terminal, pipe: object) -> list[float]:
-    """Seconds from sending a key until it has been handled and drawn."""
+    """The seconds from each key until it has been handled and drawn."""
     app, spent = terminal.editor.app, []
     running = asyncio.ensure_future(terminal.editor.prompt_async("      "))
     await asyncio.sleep(1)

@@ -1,16 +1,17 @@
-"""What other planners find on instances of ours, and what our judge says of it.
+"""Compares the planner with other planners on its instances; their schedules are verified by the judge.
 
     pip install --target FOLDER anrg-saga ortools
     python benchmarks/second_opinions.py --packages FOLDER [--effort 20] [-o benchmarks/results/second_opinions.md]
 
-* HEFT and CPoP of the package `anrg-saga` (which has no PEFT), on instances without contention: neither may be shorter than
-  Rho's plan.  Beside them stand Rho's own HEFT and PEFT.
-* CP-SAT of `ortools` is given a model of every instance (`cp_sat.py`).  It proposes a schedule; our judge says if it is one.
+* HEFT and CPoP of the package `anrg-saga` (which has no PEFT), on instances without contention: neither may be shorter than Rho's
+plan.
+  Rho's own HEFT and PEFT are listed too.
+* CP-SAT of `ortools`, on a model of every instance (`cp_sat.py`), whose schedule the judge verifies.
 
-A package that is not there is left out; the folder is looked in last, so that Rho keeps its own packages.  The
-last column explains each difference.  The script fails if two contradict each other: a proposal that the judge refuses, a
-proposal below Rho's lower bound, or a bound of CP-SAT above Rho's plan.
-It takes some minutes; CP-SAT works on one thread for `--effort` of its deterministic seconds an instance at most.
+A package that is not installed is skipped; the folder is searched last, so that Rho keeps its own packages.  The last column
+explains each difference.  The script fails on a contradiction: a schedule that the judge rejects, a schedule below Rho's lower
+bound, or a bound of CP-SAT above Rho's plan.  It takes some minutes; CP-SAT runs on one thread, for at most `--effort`
+deterministic seconds an instance.
 """
 
 from __future__ import annotations
@@ -41,12 +42,12 @@ and has no PEFT."""
 
 @dataclass(frozen=True)
 class Related:
-    """A random graph of tasks on processors of different speeds that divide all costs, and the problem it is."""
+    """A random task graph on processors whose speeds divide all costs, which both planners can represent."""
 
     costs: list[int]
     speeds: list[int]
     sizes: list[int]
-    """Of the output of each task, for all that read it."""
+    """The size of the output of each task."""
     edges: list[tuple[int, int]]
     rates: dict[tuple[int, int], int]
     """Speeds of the links between processors."""
@@ -73,7 +74,7 @@ class Related:
         return Problem(devices, links, phases, edges, contention=Contention.OFF)
 
     def makespans(self) -> tuple[float, float]:
-        """Of HEFT and CPoP of `anrg-saga`."""
+        """The makespans of HEFT and CPoP of `anrg-saga`."""
         from saga import Network, TaskGraph  # type: ignore[import-not-found]
         from saga.schedulers.cpop import CpopScheduler  # type: ignore[import-not-found]
         from saga.schedulers.heft import HeftScheduler  # type: ignore[import-not-found]
@@ -145,7 +146,7 @@ def row(name: str, problem: Problem, related: Related | None, effort: float) -> 
 
 
 def ratios(count: int) -> str:
-    """How much longer HEFT of `anrg-saga` takes than Rho on random graphs without contention."""
+    """The ratios of the makespans of `anrg-saga`'s HEFT to Rho's on random graphs without contention, as text."""
     instances = [Related.drawn(seed) for seed in range(count)]
     found = sorted(one.makespans()[0] / plan_problem(one.problem()).values[0] for one in instances)
     if found[0] < 1 - 1e-9:
@@ -155,7 +156,7 @@ def ratios(count: int) -> str:
 
 
 def remembering(problem: Problem, share: int | None) -> Problem:
-    """With memory on each device but home for that share of all outputs, but for the two largest at least; None: with any."""
+    """The problem with memory on each device but home for 1/`share` of all outputs, at least the two largest; None: unlimited."""
     sizes = [task.out_bytes for task in problem.phases]
     memory = None if share is None else max(sum(sizes) // share, 2 * max(sizes))
     groups = tuple(replace(group, memory=None if group.home else memory) for group in problem.devices)

@@ -1,9 +1,9 @@
-"""The same computations in other words: Rho beside NumPy, and beside numba where it is installed.
+"""Times equivalent programs for the same computation, compared with NumPy, and with numba if it is installed.
 
     python benchmarks/spellings.py [--rounds 9] [--only jacobi,scan] [-o benchmarks/results/spellings.md]
 
-A group is one computation.  Its rows are programs that say it differently, so the largest of a group by the least tells what a
-choice of words costs.  Times are the least of interleaved rounds, after three calls that are not counted; each row's result is
+A group is one computation, and its rows are equivalent programs, so the ratio of the largest to the least time of a group is the
+cost of a formulation.  Times are the least of interleaved rounds, after three calls that are not counted; each row's result is
 compared with NumPy's.  Programs are loaded once (`rho.load`) and run with fresh results.
 """
 
@@ -30,7 +30,7 @@ TURNS = 200
 
 @dataclass(frozen=True)
 class Group:
-    """`numpy` gives the result that all programs must give; `loops` is its text for numba, a function of the inputs."""
+    """`numpy` computes the result that all programs must have; `loops` is a function of the inputs for numba."""
 
     name: str
     inputs: Callable[[Any], Arrays]
@@ -171,7 +171,7 @@ def compiled(function: Callable[..., Any] | None) -> Callable[..., Any] | None:
 
 
 def least(calls: list[Callable[[], Any]], rounds: int) -> list[float]:
-    """Milliseconds, of interleaved rounds."""
+    """The least milliseconds of each call over interleaved rounds."""
     times = [math.inf] * len(calls)
     for _ in range(rounds):
         for place, call in enumerate(calls):

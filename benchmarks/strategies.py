@@ -1,12 +1,12 @@
-"""What each strategy of the planner earns: every instance is planned with all of them and without each one.
+"""Ablation study of the planner's strategies: every instance is planned with all of them, and without each one.
 
-`python benchmarks/strategies.py [random graphs (200)] [file [seconds]] > benchmarks/results/strategies.md`.  What is measured
-is kept in the file, so that a run goes on where the one before stopped; it begins no instance after so many seconds.
+`python benchmarks/strategies.py [random graphs (200)] [file [seconds]] > benchmarks/results/strategies.md`.  Results are stored
+in the file, so that a run continues an earlier one; it starts no instance after so many seconds.
 
-Instances: the task graphs of tests/corpora (Auckland, STG), some of `planning.graph` (contention and memory), large graphs, and
-seeded random problems with every feature.  A strategy that changed nothing in a run with all of them (no schedule, bound or
-start) is not left out of it again: the answer would be the same.  Budgets count moves and solver steps, so the table does not
-depend on the machine; seconds are of the processor.
+The instances are the task graphs of tests/corpora (Auckland, STG), some of `planning.graph` (contention and memory), large
+graphs, and seeded random problems with every feature.  A strategy that changed nothing in the run with all of them (no schedule,
+bound or start) is not ablated, since the answer would be the same.  Budgets count moves and solver steps, so the table does not
+depend on the machine; seconds are processor time.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def instances(count: int) -> Iterator[tuple[str, Problem]]:
 
 
 def _cut(seed: int, phases: int, devices: int = 2) -> Problem:
-    """A graph whose phases may be cut, with more devices of each class."""
+    """A graph whose phases may be split, with several devices of each class."""
     draw, whole = Random(seed), graph(seed, phases)
     tasks = tuple(replace(task, rows=draw.choice((0, 64, 1000))) for task in whole.phases)
     tables = [{kind: replace(t, points=((task.units, 20 * t.points[0][1]),)) for kind, t in task.ticks.items()} for task in tasks]
@@ -62,7 +62,7 @@ def _cut(seed: int, phases: int, devices: int = 2) -> Problem:
 
 
 def _chained(seed: int) -> Problem:
-    """Chains of three phases, each of which continues others."""
+    """Chains of three phases, each of which continues another chain."""
     whole = graph(seed, 40)
     edges = [edge for edge in whole.edges if edge.target % 3 == 0]
     edges += [Edge(PhaseIndex(q - 1), PhaseIndex(q)) for q in range(1, 40) if q % 3]
@@ -71,7 +71,7 @@ def _chained(seed: int) -> Problem:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run gave: the makespan (None: no schedule), the bound, the status and the seconds."""
+    """The outcome of a run: the makespan (None without a schedule), the bound, the status and the seconds."""
 
     ticks: int | None
     bound: int
@@ -81,7 +81,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Measured:
-    """An instance planned with all strategies, and without each of those that changed something."""
+    """The outcomes of an instance with all strategies, and without each one that changed something."""
 
     name: str
     whole: Outcome
@@ -126,7 +126,7 @@ def measured(name: str, problem: Problem) -> Measured:
 
 
 def kept(file: Path) -> dict[str, Measured]:
-    """What an earlier run has measured, by instance."""
+    """The results of an earlier run, by instance."""
     known: dict[str, Measured] = {}
     for line in file.read_text().splitlines() if file.exists() else ():
         name, whole, without = json.loads(line)
@@ -148,7 +148,7 @@ def main(count: int, file: Path | None = None, seconds: float = 1e9) -> None:
 
 
 def show(count: int, every: list[Measured]) -> None:
-    """The table, as Markdown."""
+    """Print the table as Markdown."""
     proved = sum(one.whole.status == "optimal" for one in every)
     gaps = [1 - one.whole.bound / max(1, one.whole.ticks) for one in every if one.whole.ticks is not None]
     print("# What each strategy earns\n")

@@ -1,15 +1,14 @@
-"""Files larger than memory: Rho in tiles beside dask.array and python-blosc2 on the same numbers.
+"""Compares Rho in tiles with dask.array and python-blosc2 on files larger than memory.
 
     pip install --target PEERS 'dask[array]' blosc2
     python benchmarks/streams.py [--size 1GB] [--limit 64MB] [--rounds 3] [--peers PEERS] [--cold] [--write results/streams.md]
 
-Every measurement is a process of its own, in turn of all sides, with two threads. It runs the program on a small file first,
-so that imports are not counted, then on the large one; an uncounted process of Rho's before the first has compiled the
-kernels (a child does, whose memory is never counted). Seconds are from opening the files on, with Rho's check and plan, the least
-of the rounds. Memory is what it came to above what it had before (`VmHWM`, the most of the rounds; pages of files that are
-mapped count). Bytes are those that system calls of Rho read (`rchar`), beside those of its plan, which counts the most that
-masks can select. Rho and dask read the same `.npy` files, dask by mapping them, as its documentation does; blosc2 reads
-arrays of its own (`.b2nd`, its default compression). `--cold` asks the system to forget the files before each measurement.
+Every measurement is a separate process with two threads; the sides alternate.  It runs the program on a small file first, so that
+imports are not counted, then on the large one; the kernels have been compiled by an earlier process of Rho.  Seconds, the least
+of the rounds, are from opening the files, with Rho's check and plan.  Memory is the growth of the peak (`VmHWM`, the most of the
+rounds, with mapped pages of files).  Bytes are those read by Rho's system calls (`rchar`), and those of its plan, which counts
+the most that masks can select.  Rho and dask read the same `.npy` files, which dask maps, as in its documentation; blosc2 reads
+its own arrays (`.b2nd`, with default compression).  `--cold` drops the files from the page cache before each measurement.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ import numpy as np
 COLUMNS: Final = 16
 BINS: Final = 100
 CHUNK: Final = 16 << 20
-"""Bytes of a chunk of dask's."""
+"""The bytes of a chunk of dask."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A program and what the others do instead (None: they have nothing for it)."""
+    """A program, and its equivalents in dask and blosc2 (None if there is none)."""
 
     name: str
     inputs: tuple[str, ...]
@@ -162,7 +161,7 @@ SIDES: Final = {"rho": _rho, "dask": _dask, "blosc2": _blosc2}
 
 
 def measure(side: str, case: Case, small: Path, large: Path, limit: int, *, cold: bool) -> dict[str, float]:
-    """In this process."""
+    """Measure one side in this process."""
     run, _ = SIDES[side](case, small, limit // 4)
     run()
     if cold:
@@ -214,7 +213,7 @@ def _has(name: str) -> bool:
 
 
 def _again(side: str, case: Case, folder: Path, options: argparse.Namespace) -> dict[str, float]:
-    """In a process of its own."""
+    """Measure one side in a separate process."""
     code = [sys.executable, __file__, "--one", f"{side}:{case.name}", "--folder", str(folder), "--limit", options.limit]
     code += ["--peers", options.peers, *(["--cold"] if options.cold else [])]
     made = subprocess.run(code, capture_output=True, text=True, check=False)
@@ -277,7 +276,7 @@ def main() -> None:
             none = {"dask": case.dask is None, "blosc2": case.blosc2 is None}
             own = [side for side in sides if not none.get(side)]
             found: dict[str, list[dict[str, float]]] = {side: [] for side in own}
-            _again("rho", case, folder, options)  # kernels are compiled once, which takes time, and kept
+            _again("rho", case, folder, options)  # compiles the kernels into the cache
             for _ in range(options.rounds):
                 for side in own:
                     found[side].append(_again(side, case, folder, options))

@@ -1,10 +1,10 @@
-"""Whole-array operations on 10⁷ elements: a planned Rho program beside the same operation written by hand in NumPy.
+"""Compares planned Rho programs with NumPy on whole-array operations of 10⁷ elements.
 
     python benchmarks/whole_array.py [--elements 10000000] [--rounds 9] [--threads 1]
 
-Both sides get arrays that are already in memory and make a fresh result.  Rounds are interleaved; times are medians in
-milliseconds, memory is the peak of what was allocated during one call (tracemalloc sees NumPy's buffers), in units of
-one argument.  With `--threads 1` Rho gets one thread, as NumPy's element-wise functions do.
+Both sides get arrays in memory and create a new result.  Rounds are interleaved; times are medians in milliseconds; memory is the
+peak allocated during one call (by tracemalloc, which counts NumPy's buffers), in units of one argument.  With `--threads 1` Rho
+uses one thread, as NumPy's elementwise functions do.
 """
 
 from __future__ import annotations

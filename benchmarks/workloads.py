@@ -1,14 +1,13 @@
-"""Twenty workloads: planned Rho programs beside NumPy and the peers that are installed (`peers/`).
+"""Compares planned Rho programs with NumPy and the installed peers (`peers/`) on twenty workloads.
 
     python benchmarks/workloads.py [--quick] [--threads 2] [--rounds 7] [--only W3,W4] [--peers numba,jax] [--prepared]
                                    [--write results/file.md] [--plot results/file.svg]
 
-`--prepared` runs a prepared plan, as functions of `rho.compile` do, in place of a whole plan.
+`--prepared` runs a prepared plan, as functions of `rho.compile` do, instead of a whole plan.
 
-One process; rounds are interleaved; times are medians in milliseconds, of processor time where there is one thread.
-Every side gets arrays that are already in memory and
-makes a fresh result; the programs are checked, planned and compiled before they are timed, as a session would.  The results of
-both sides are compared first.
+All sides run in one process in interleaved rounds; times are medians in milliseconds, of processor time with one thread.  Every
+side gets arrays in memory and creates a new result; the programs are checked, planned and compiled before they are timed, as in a
+session. Results are compared first.
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 
 Arrays = dict[str, Any]
-SETTLE = 0.008  # seconds: threads of the side before go to sleep (those of GNU OpenMP spin for some 4 ms)
-SETTLE_BLAS = 0.15  # the same where a side uses OpenBLAS, whose threads look for work for a tenth of a second
+SETTLE = 0.008  # seconds until the threads of the previous side sleep (those of GNU OpenMP spin for some 4 ms)
+SETTLE_BLAS = 0.15  # the same after OpenBLAS, whose threads spin for a tenth of a second
 
 
 @dataclass(frozen=True)
 class Workload:
-    """`make(n, dtype)` gives the inputs; `program` has inputs declared with element type T; `by_hand` is NumPy."""
+    """`make(n, dtype, rng)` creates the inputs; `program` declares them with element type T; `by_hand` is NumPy."""
 
     name: str
     program: str
@@ -79,7 +78,7 @@ def _layers(n: int, dtype: Any, rng: Any) -> Arrays:
 
 
 def _erf(x: Any) -> Any:
-    """NumPy has none: the C library's, as quick as rational approximations by NumPy's functions."""
+    """The C library's erf, since NumPy has none; it is as fast as rational approximations in NumPy."""
     return np.fromiter(map(math.erf, x.reshape(-1).tolist()), x.dtype, x.size).reshape(x.shape)
 
 
@@ -142,7 +141,7 @@ def _assign(a: Arrays) -> Any:
 
 
 def _unique(a: Arrays) -> Any:
-    """In the order of first occurrence."""
+    """The distinct items in the order of first occurrence."""
     return a["x"][np.sort(np.unique(a["x"], return_index=True)[1])]
 
 
@@ -155,7 +154,7 @@ def _primes(a: Arrays) -> Any:
 
 
 def _numbers(n: int, dtype: Any, rng: Any) -> Arrays:
-    """The numbers below n and the primes below its root."""
+    """The numbers below n, and the primes below its square root."""
     divisors = np.arange(2, math.isqrt(n - 1) + 1)
     return {"i": np.arange(n), "p": divisors[[all(d % q for q in range(2, math.isqrt(d) + 1)) for d in divisors.tolist()]]}
 
@@ -229,7 +228,7 @@ WORKLOADS = [
 
 
 def planned(work: Workload, kind: str, given: Arrays, threads: int, prepared: bool) -> Callable[[], Any]:
-    """The program, checked, bound and planned; one call runs it."""
+    """Check, bind and plan the program; a call of the result runs it."""
     text = work.program.replace(": T[", f": {kind}[") + "\n"
     checked = check(Source("<benchmark>", text))
     assert checked.core is not None, (work.name, [d.message for d in checked.diagnostics])
@@ -242,7 +241,7 @@ def planned(work: Workload, kind: str, given: Arrays, threads: int, prepared: bo
 
 
 def agree(ours: Any, theirs: Any, kind: str, work: Workload) -> bool:
-    theirs = theirs.tolist() if hasattr(theirs, "tolist") else theirs  # not every peer's results are arrays
+    theirs = theirs.tolist() if hasattr(theirs, "tolist") else theirs  # the results of some peers are no NumPy arrays
     tolerance = 2e-3 if kind == "f32" else work.tolerance
     return bool(np.allclose(np.asarray(ours, np.float64), np.asarray(theirs, np.float64), rtol=tolerance, atol=tolerance))
 
@@ -250,7 +249,7 @@ def agree(ours: Any, theirs: Any, kind: str, work: Workload) -> bool:
 def measure(
     sides: dict[str, Callable[[], Any]], rounds: int, calls: int, clock: Callable[[], float], settle: float = SETTLE
 ) -> dict[str, float]:
-    """Milliseconds of a call: medians of the rounds, each a mean of `calls` in a row after some that are not counted."""
+    """The milliseconds of a call: medians of the rounds, each a mean of `calls` calls in a row after uncounted ones."""
     times: dict[str, list[float]] = {name: [] for name in sides}
     for _ in range(rounds):
         for name, call in sides.items():
@@ -267,7 +266,7 @@ def measure(
 
 @dataclass(frozen=True)
 class Row:
-    """Milliseconds of each side, and which of them gave another result."""
+    """The milliseconds of each side, and the sides with another result."""
 
     work: str
     kind: str
@@ -294,7 +293,7 @@ def compared(work: Workload, kind: str, size: int, others: dict[str, Any], optio
     calls: dict[str, Callable[[], Any]] = {"NumPy": partial(work.by_hand, given)}
     calls |= {name: bind(given) for name, bind in others.items()}
     calls["Rho"] = rho = planned(work, kind, given, options.threads, options.prepared)
-    for _ in range(500 if size <= 100_000 else 4):  # as in a session: code that is worth it has been made
+    for _ in range(500 if size <= 100_000 else 4):  # so that tiering has compiled the code, as in a session
         ours = rho()
     differ = [name for name, call in calls.items() if not agree(ours, call(), kind, work)]
     for call in calls.values():
@@ -305,7 +304,7 @@ def compared(work: Workload, kind: str, size: int, others: dict[str, Any], optio
 
 
 def plot(rows: list[Row], names: list[str], path: Path) -> None:
-    """How many times as long as Rho each side takes, one line a workload, on a logarithmic scale."""
+    """Plot the time of each side relative to Rho's, one line for each workload, on a logarithmic scale."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 1.5 + 0.22 * len(rows)), layout="constrained")

@@ -1,4 +1,4 @@
-"""CFAL-bench (n-body, NAS MG, attention, quickhull) beside NumPy, as ratios; results are compared first.
+"""Compares Rho with NumPy on CFAL-bench (n-body, NAS MG, attention, quickhull), as ratios; results are compared first.
 
     python benchmarks/cfal/run.py [--rounds 3] [nbody attention mg quickhull]
 
@@ -26,7 +26,8 @@ Array = np.ndarray[Any, Any]
 
 
 def mg_start(n: int) -> Array:
-    """1 at the places of the ten greatest numbers of NPB's generator (x ← 5¹³x mod 2⁴⁶), -1 at those of the ten least."""
+    """The start of NAS MG: 1 at the positions of the ten greatest numbers of NPB's generator (x ← 5¹³x mod 2⁴⁶), -1 at the ten
+    least."""
     x = np.multiply.accumulate(np.full(n**3, 5**13, np.uint64)) * np.uint64(314159265) & np.uint64(2**46 - 1)
     order = np.argpartition(x, (9, n**3 - 10))
     v = np.zeros(n**3)
@@ -92,14 +93,14 @@ def nbody(position: Array, velocity: Array, mass: Array, steps: int = 10, dt: fl
 
 
 def _right(a: Array, b: Array, points: Array) -> Array:
-    """How far the points are right of the way from `a` to `b`: twice the area of a triangle, negative on the left."""
+    """Twice the signed area of the triangles of `a`, `b` and each point, positive right of the line from `a` to `b`."""
     (dx, dy), (x, y) = b - a, points.T
     area: Array = dx * (a[1] - y) - dy * (a[0] - x)
     return area
 
 
 def _beyond(a: Array, b: Array, points: Array) -> list[Array]:
-    """The corners of the hull strictly between `a` and `b`, given the points right of the way."""
+    """The vertices of the hull strictly between `a` and `b`, given the points right of that line."""
     area = _right(a, b, points)
     points, area = points[area > 0], area[area > 0]
     if not len(points):
@@ -109,7 +110,7 @@ def _beyond(a: Array, b: Array, points: Array) -> list[Array]:
 
 
 def quickhull(points: Array) -> Array:
-    """The corners, anticlockwise."""
+    """The vertices of the convex hull, anticlockwise."""
     a, b = points[points[:, 0].argmin()], points[points[:, 0].argmax()]
     return np.array([a, *_beyond(a, b, points), b, *_beyond(b, a, points)])
 
@@ -124,7 +125,7 @@ def disc(draw: np.random.Generator, n: int) -> Array:
 
 
 def cases() -> dict[str, tuple[dict[str, Any], str, Callable[..., Array]]]:
-    """By name: the inputs, the output that is compared, and the peer."""
+    """For each name: the inputs, the output that is compared, and the NumPy function."""
     draw = np.random.default_rng(0)
     q, k, v = (draw.standard_normal((16_384, 64)).astype(np.float32) for _ in range(3))
     bodies = {"position": draw.random((2_000, 3)), "velocity": draw.random((2_000, 3)), "mass": draw.random(2_000)}

@@ -1,11 +1,11 @@
-"""NPBench side by side: NumPy's references, numba, JAX and Rho in one run, as ratios; and what ran as one region, what not, why.
+"""Compares NumPy's references, numba, JAX and Rho on NPBench, as ratios; reports what ran as one region, and why others did not.
 
     python benchmarks/npbench/run.py CORPUS [--preset S] [KERNEL …] [--rounds 5] [-o FILE]
 
-CORPUS: a folder with `NAME/info.json`, `NAME/NAME.py` (initialiser) and `NAME/NAME_numpy.py` for each kernel, as NPBench has
-them (they are not part of this project).  Times are the least of interleaved rounds, results copied for kernels that write their
-arguments; a kernel whose round takes more than ten seconds has one.  Rho: `rho.load(…).run`, files apart.  numba and JAX, where
-they are installed: `njit` and `jit` of the same reference, if that compiles and runs within 60 s and its results are NumPy's.
+CORPUS is a folder with `NAME/info.json`, `NAME/NAME.py` (initialiser) and `NAME/NAME_numpy.py` for each kernel, as in NPBench
+(they are not part of this project).  Times are the least of interleaved rounds, with copied arguments for kernels that write to
+them; a kernel whose round takes more than ten seconds has one round.  Rho is `rho.load(…).run`, without reading files.  numba and
+JAX, if installed, are `njit` and `jit` of the reference, if that compiles and runs within 60 s and gives NumPy's results.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from rho.backend.cpu import regions
 HERE = Path(__file__).parent
 RENAMED = {"_fict_": "fict", "input": "x", "in": "x"}
 PATIENCE = 60
-"""Seconds that a compiler has for a kernel and its first run."""
+"""The seconds allowed for compiling a kernel and its first run."""
 LONG = 10
-"""Seconds of a round from which on there is one round."""
+"""A kernel whose round takes more seconds has one round."""
 
 
 def module(path: Path) -> ModuleType:
@@ -86,7 +86,7 @@ class Kernel:
         return function
 
     def by_jax(self) -> Callable[..., Any] | None:
-        """`jit` of the reference in terms of `jax.numpy`; numbers that are no arrays are static."""
+        """`jit` of the reference with `jax.numpy` for `numpy`; arguments that are not arrays are static."""
         import jax
 
         jax.config.update("jax_enable_x64", True)
@@ -99,7 +99,7 @@ class Kernel:
         return lambda *args: jax.block_until_ready(jitted(*args))
 
     def peer(self, make: Callable[[Kernel], Callable[..., Any] | None]) -> Callable[..., Any] | None:
-        """The reference by a compiler; None where it is not there, refuses, takes too long or gives other results."""
+        """The reference compiled; None if the compiler is missing, fails, takes too long or gives other results."""
         signal.signal(signal.SIGALRM, _give_up)
         signal.alarm(PATIENCE)
         try:
@@ -111,7 +111,7 @@ class Kernel:
                     return None
         except ImportError:
             return None
-        except Exception as error:  # each compiler has its own
+        except Exception as error:  # each compiler has its own exceptions
             print(f"{self.name}: {make.__name__}: {type(error).__name__}: {str(error).strip()[:90]!r}", file=sys.stderr)
             return None
         finally:
@@ -134,7 +134,7 @@ PEERS: tuple[Callable[[Kernel], Callable[..., Any] | None], ...] = (Kernel.by_nu
 
 
 def _stored(value: Any) -> Any:
-    """As an element type of Rho: it has no u32."""
+    """A value converted to an element type of Rho, which has no u32."""
     return value.astype(np.int64) if isinstance(value, np.ndarray) and value.dtype == np.uint32 else value
 
 
@@ -155,7 +155,7 @@ def mean_of(ratios: list[float]) -> float:
 
 
 def why() -> str:
-    """Of the phases that ran since: as regions, or the reasons."""
+    """Which of the phases that ran since the last call were regions, and why others were not."""
     runs = list(regions._runs.values())
     made = sum(bool(run.compiled) for run in runs)
     reasons = sorted({run.reason for run in runs if run.reason})

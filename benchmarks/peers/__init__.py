@@ -1,7 +1,7 @@
-"""The peers beside which Rho is measured, where they are installed (never in Rho's own environment).
+"""The peers that Rho is compared with, if they are installed (never in Rho's own environment).
 
-Each workload is what a practised user would write for the peer; its module says how.  Peers that compute later are made to
-finish, and those with arrays of their own (JAX, PyTorch) are given them before the clock starts.
+Each peer has a module with the workloads in its idiom.  Asynchronous peers are synchronised, and those with their own arrays
+(JAX, PyTorch) get them before timing starts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PEERS = ("numexpr", "numba", "torch", "compiled torch", "jax", "jay")
 
 
 def peers(threads: int, wanted: tuple[str, ...] = PEERS) -> dict[str, dict[str, Callable[[Arrays], Callable[[], Any]]]]:
-    """By the workload's name: what each peer runs, once it is given the arrays."""
+    """For each workload, by peer, the function from arrays to the call that is timed."""
     found: dict[str, dict[str, Callable[[Arrays], Callable[[], Any]]]] = {}
     for name in wanted:
         try:

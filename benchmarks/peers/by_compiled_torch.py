@@ -1,4 +1,4 @@
-"""The functions of `by_torch` through `torch.compile`: whole, or a step of a loop; but those that would call the same library."""
+"""The workloads for PyTorch with `torch.compile`, of the whole function or of a loop's step; without those of library calls."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LIBRARY = {"W8 matrix product", "W13 sort", "W13 stable grade", "W16 histogram",
 
 def sides(threads: int) -> Sides:
     torch.set_num_threads(threads)
-    torch._dynamo.config.cache_size_limit = 64  # of shapes and element types a function
+    torch._dynamo.config.cache_size_limit = 64  # shapes and element types of a function
     compiled: Any = partial(torch.compile, dynamic=False)
     loops = {
         "W9 Mandelbrot": partial(by_torch.mandelbrot, step=compiled(by_torch.escape)),

@@ -1,4 +1,4 @@
-"""The workloads by hand for JAX, under `jit`, on arrays that are in memory (`arrays`); every call waits for its result."""
+"""The workloads for JAX, under `jit`, on arrays in memory (`arrays`); every call waits for its result."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def sides(threads: int) -> Sides:
-    """JAX takes the processors that the process may use, whatever `threads` says."""
+    """The workloads; JAX uses all processors of the process, whatever `threads` is."""
 
     def waiting(call: Callable[..., Any]) -> Call:
         compiled = jax.jit(call)

@@ -1,4 +1,4 @@
-"""The workloads in the APL of libjay, as kernels bound to their arrays."""
+"""The workloads in libjay's APL, as kernels bound to their arrays."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ TEXTS = {
 
 
 def sides(threads: int) -> Sides:
-    """libjay takes the processors that it finds, whatever `threads` says."""
+    """The workloads; libjay uses all processors, whatever `threads` is."""
 
     return {work: jay.apl.compile(text) for work, text in TEXTS.items()}

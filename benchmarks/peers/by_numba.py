@@ -1,6 +1,5 @@
-"""The workloads by hand for numba: loops, parallel where there are several threads, and no fast-math, as Rho keeps the order of
-operations too.
-"""
+"""The workloads for numba: loops, parallel with several threads, without fast-math, since Rho keeps the order of operations
+too."""
 
 from __future__ import annotations
 

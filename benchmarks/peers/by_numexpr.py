@@ -1,4 +1,4 @@
-"""The workloads by hand for numexpr, as expressions."""
+"""The workloads for numexpr, as expressions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The workloads by hand for PyTorch, on tensors that are in memory (`arrays`); `by_compiled_torch` compiles the same."""
+"""The workloads for PyTorch, on tensors in memory (`arrays`); `by_compiled_torch` compiles the same functions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Function = Callable[..., Any]
 
 
 def arrays(given: Arrays) -> Arrays:
-    """The same memory, as tensors."""
+    """Tensors over the memory of the arrays."""
     return {name: torch.from_numpy(array) for name, array in given.items()}
 
 

@@ -1,4 +1,4 @@
-"""What a peer gives: by the workload's name, the call that a practised user would write, on arrays that are in memory."""
+"""The interface of a peer: for each workload, by name, its idiomatic call on arrays in memory."""
 
 from __future__ import annotations
 
