@@ -1,11 +1,11 @@
-"""A schedule of a program's problem as a plan: queues with fences and waits, boxes, frees, buffers and peaks.
+"""The plan of a schedule of a program's problem: queues with fences and waits, boxes, frees, buffers and peaks.
 
-Every step of the schedule becomes a step of the plan in the queue that `fences` gives it; rows become boxes through the cut of
-their phase.  A phase that one device runs whole has no box, so that it runs as it would alone.
+Every step of the schedule becomes a step of the plan, in the queue that `fence_insertion` assigns; rows become boxes through the
+cut of their phase.  A phase that one device runs undivided has no box, so that it runs as in a plan of one device.
 
-Note [Lifetimes].  A piece on a device is freed after the last step there that reads it (its box meets what the step needs), or as
-soon as it is there where only transfers read it (they put the free off, `plan.FreeStep`); pieces that nothing reads stay.
-In buffers and peaks it lives from the start of its shard or transfer to the end of its last reader, transfers included.
+Note [Live ranges].  A piece on a device is freed after the last step there whose boxes overlap it, or as soon as it is resident
+if only transfers read it (they defer the free, `plan.FreeStep`); pieces that nothing reads stay.  In buffers and peaks it is live
+from the start of its shard or transfer to the end of its last reader, transfers included.
 """
 
 from __future__ import annotations
@@ -60,15 +60,15 @@ from .problem_from_program import cuts_in
 
 # ---------------------------------------------------------------------------------------------------- assignment of buffers
 #
-# Buffers of a plan in the making: how long each lives, where it lies, and the most that is alive at once.
+# The buffers of a plan under construction: their live ranges, their addresses, and the peak.
 
 MAX_SEARCHED_BUFFERS: Final = 256
-"""Pieces of an output on a device times transfers of it from there, up to which it is told who reads what."""
+"""Live buffers of a device up to which addresses are assigned by first fit."""
 
 
 @dataclass(slots=True)
 class PlannedBuffer:
-    """One buffer: pieces of all results of a phase on one device.  `start` and `end` in ticks; whole when `available`."""
+    """One buffer: pieces of all results of a phase on one device.  Live in ticks [start, end); readable from `available` on."""
 
     device: int
     phase: int
@@ -76,7 +76,7 @@ class PlannedBuffer:
     bytes: int
     start: int
     end: int
-    produced_by: tuple[int, int]  # queue and position of the step that brings it about
+    produced_by: tuple[int, int]  # queue and position of the step that produces or brings it
     last_reader: tuple[int, int] | None = None  # of the last step that reads it
     is_sent: bool = False
     is_read: bool = False
@@ -93,9 +93,9 @@ SentBoxes: TypeAlias = tuple[int, int, tuple[Box | None, ...]]
 
 
 def reads_until(pieces: Sequence[PlannedBuffer], moves: list[SentBoxes]) -> list[int | None]:
-    """For each piece of one output on a device, when the last transfer that reads it has arrived; None: none reads it.
+    """For each piece of one output on a device, the tick at which the last transfer that reads it has arrived; None: none does.
 
-    Of very many pieces and transfers: when the last that starts later has."""
+    With very many pieces and transfers: the arrival of the last transfer that starts later."""
     if len(pieces) * len(moves) > MAX_READER_PAIRS:
         moves.sort(key=lambda move: move[:2])
         latest = list(accumulate((arrive for _, arrive, _ in reversed(moves)), max))[::-1]
@@ -167,13 +167,12 @@ def _peak(changes: Sequence[tuple[int, int]]) -> int:
 
 # ---------------------------------------------------------------------------------------------------- steps of distributed loops
 #
-# The steps of a loop that several queues run together: the loop in one of them, and in the others that they join it.
+# The steps of a distributed loop: a `LoopStep` in one queue, and a `JoinStep` in each other queue of its body.
 #
-# The loop stands in home's queue, or in that of its first device; every queue of its body that is another's has a step that joins
-# it, those of channels before whatever they carry later.
+# The `LoopStep` is in the queue of home or of the loop's first device; queues of channels join before whatever they carry later.
 
 def loop_step(distributed: DistributedLoop, shard: Shard, home: int) -> LoopStep | JoinStep:
-    """The step of a device that takes part."""
+    """The step of a device that takes part in a distributed loop."""
     devices = [device for device, _ in distributed.mode]
     first = home if home in devices else devices[0]
     rows = shard.first, shard.stop
@@ -186,7 +185,7 @@ def loop_step(distributed: DistributedLoop, shard: Shard, home: int) -> LoopStep
 
 
 def with_joins(queues: Sequence[Queue], program: ProgramProblem, schedule: Schedule) -> tuple[Queue, ...]:
-    """The queues, with the channels of loops that devices run together joined to them."""
+    """The queues, with the join steps of the channels that distributed loops use."""
     steps_of = {(queue.device, queue.kind): list(queue.steps) for queue in queues}
     for p, distributed in program.distributed_loops.items():
         shard = next(shard for shard in schedule.shards if shard.phase == p)
@@ -198,7 +197,7 @@ def with_joins(queues: Sequence[Queue], program: ProgramProblem, schedule: Sched
 
 
 def needed_around(distributed: DistributedLoop, device: int) -> dict[ValueId, list[Box | None]]:
-    """What a device reads, in a turn, of what is around the loop."""
+    """The boxes of outer values that a device reads in an iteration."""
     iteration, schedule = distributed.body.iteration, distributed.body.schedule
     graph = iteration.bound.graph
     boxes = Boxes(distributed.body.program, schedule.shards)
@@ -223,7 +222,7 @@ def channels_of(distributed: DistributedLoop) -> list[DeviceId]:
 
 
 def _join_position(steps: Sequence[Step], start: int) -> int:
-    """Before the first transfer (and what it waits for) or loop that starts then or later, and is not there at once."""
+    """The position before the first transfer (and its waits) or loop that starts at `start` or later."""
     for position, step in enumerate(steps):
         later = isinstance(step, TransferStep) and step.start >= start and step.arrive > start
         if later or (isinstance(step, JoinStep) and step.start >= start):
@@ -243,7 +242,7 @@ def plan_of(program: ProgramProblem, answer: Answer, texts: tuple[PlannedFile, .
 
 
 def sub_plan_of(program: ProgramProblem, schedule: Schedule, results: frozenset[ValueId]) -> SubPlan:
-    """The plan of a turn of a loop; `results` stay where they are made."""
+    """The plan of an iteration of a loop; `results` stay where they are produced."""
     return _PlanWriter(program, schedule, synchronise(program.problem, schedule), results=results).sub_plan()
 
 
@@ -330,7 +329,7 @@ class _PlanWriter:
         return SubPlan(self.queues(), buffers_of(self.buffers, self.program, self.names), self.peaks())
 
     def loop_phases(self, home: DeviceId) -> Iterator[PlannedPhase]:
-        """The phases of loops that devices run together, as they run them."""
+        """The phases of the iterations of distributed loops."""
         for distributed in self.program.distributed_loops.values():
             for one in (distributed.body, distributed.epilogue):
                 if one is not None:
@@ -380,7 +379,7 @@ class _PlanWriter:
                     self.on[piece.device, piece.phase].append(piece)
 
     def holds_no_output(self, shard: Shard) -> bool:
-        """Does the shard take part in a phase whose results are all at home?"""
+        """Does the shard take part in a distributed phase whose results are gathered at home?"""
         distributed = self.program.problem.phases[shard.phase].distributed
         return distributed is not None and distributed.gathers and shard.device != self.program.problem.home
 
@@ -400,7 +399,7 @@ class _PlanWriter:
     # ------------------------------------------------------------------------------ lifetimes
 
     def extend_lifetimes(self) -> None:
-        """See Note [Lifetimes]."""
+        """See Note [Live ranges]."""
         problem = self.program.problem
         sources: dict[int, list[int]] = defaultdict(list)
         for edge in problem.edges:
@@ -458,7 +457,7 @@ class _PlanWriter:
         return size
 
     def boxes_read(self, shard: Shard) -> dict[ValueId, list[Box | None]]:
-        """What a shard reads, by value."""
+        """The boxes that a shard reads, by value."""
         if shard.phase in self.program.distributed_loops:
             return needed_around(self.program.distributed_loops[shard.phase], int(shard.device))
         phase, box = self.program.phases[shard.phase], self.boxes.of_run(shard)
@@ -486,7 +485,7 @@ class _PlanWriter:
         return False
 
     def insert_frees(self) -> None:
-        """What came to a device twice, once to be sent on, is let go of once, after the last use of either."""
+        """Add the frees; a box that reached a device twice, once to be forwarded, is freed once, after the last use of either."""
         same: dict[tuple[object, ...], list[PlannedBuffer]] = defaultdict(list)
         for piece in self.buffers:
             same[piece.device, piece.phase, piece.is_partial, piece.boxes].append(piece)
@@ -496,7 +495,7 @@ class _PlanWriter:
                 continue
             piece = max(pieces, key=lambda one: (one.last_reader is not None, one.last_reader or (0, 0), one.available))
             if piece.is_partial and piece.last_reader is None and not piece.is_sent:
-                continue  # the combine lets go of it
+                continue  # the combine frees it
             where = DeviceId(self.names[piece.device])
             at = piece.last_reader if piece.last_reader is not None else piece.produced_by
             own_device = self.sync.queues[at[0]].device
@@ -507,7 +506,7 @@ class _PlanWriter:
                 self.frees[at].append(FreeStep(own_values, box, device))
 
     def freed_box(self, piece: PlannedBuffer, number: int) -> Box | None:
-        """The box of a result that a free names; of a whole one beside its parts too, which a free without a box would end."""
+        """The box that a free names; also the full box, where the device has parts too, which a free without a box would free."""
         box, others = piece.boxes[number], self.on[piece.device, piece.phase]
         if box is not None or all(one.is_partial or one.boxes[number] is None for one in others):
             return box

@@ -1,7 +1,7 @@
-"""A program on the devices of a profile, planned in one call: problem, directives, answer, plan, and both verifiers.
+"""Plans a program on the devices of a profile in one call: problem, directives, answer, plan, and both verifiers.
 
-Every plan that leaves here has passed V1 to V10 as a schedule (`verifier`) and as a plan (`checking`).  What cannot be planned is
-refused with the fewest facts that contradict each other, at the lines that say them.
+Every returned plan has passed the rules V1 to V10 as a schedule (`schedule_checks`) and as a plan (`plan_checks`).  If there is
+no plan, the error names a minimal set of contradicting facts, at their source lines.
 """
 
 from __future__ import annotations
@@ -78,13 +78,13 @@ from .schedule_from_plan import (
 
 Planner: TypeAlias = Callable[[Problem, Budget], Answer]
 ProblemFactory: TypeAlias = Callable[..., ProgramProblem]
-"""The problem of a form of the program, with the edges whose operands are wanted whole and the loops that run together."""
+"""The problem of a form of the program, given edges whose operands must be whole, and the distributed loops."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedProgram:
-    """A verified plan, the problem and answer behind it, and warnings about directives.  `floor`: no plan that keeps the deadline
-    it was searched with has a first objective below."""
+    """A verified plan, its problem and answer, and warnings about directives.  `floor`: a lower bound of the first objective over
+    the plans within the deadline of the search."""
 
     plan: ExecutionPlan
     program: ProgramProblem
@@ -95,15 +95,15 @@ class PlannedProgram:
 
 @dataclass(frozen=True, slots=True)
 class SearchDeadline:
-    """A deadline for the search alone, in nanoseconds; the plan is one of the program as it stands, so its claims are those of
-    `unconstrained`, the answer without it."""
+    """A deadline for the search alone, in nanoseconds.  The plan is one of the program without it, so its bound is that of
+    `unconstrained`, the answer without the deadline."""
 
     ns: int
     unconstrained: Answer
 
     @property
     def line(self) -> SourceLine:
-        """Where it stands: in the command."""
+        """Its source line: the option of the command."""
         return SourceLine(0, f"--deadline {time_text(self.ns)}")
 
     def constrain(self, program: ProgramProblem) -> ProgramProblem:
@@ -139,12 +139,13 @@ def plan_program(
     search_deadline: SearchDeadline | None = None,
     axes: Axes | None = None,
 ) -> PlannedProgram:
-    """The plan of a bound program: the first of some attempts that both verifiers accept, the most ambitious first.
+    """The plan of a program with sizes: the first of some attempts that both verifiers accept, the most ambitious first.
 
     `objectives` go before those of its schedule blocks; `ticks_of`: ticks from elsewhere; `search_deadline`: a deadline for the
     search alone; `axes`: along which phases are cut, where that is not to be chosen.
 
-    Rejected: directives that mean nothing or cannot be obeyed.  Refused: SCH104.  RunFailed: E709, the solver was stopped."""
+    Raises Rejected: directives without a meaning or that cannot be obeyed.  Refused: SCH104.  RunFailed: E709, the solver was
+    stopped."""
     warnings: tuple[Diagnostic, ...] = ()
 
     def build_problem(
@@ -190,7 +191,7 @@ def _with_distributed_loops(
     ticks_of: TicksOf | None,
     budget: Budget,
 ) -> BranchForm:
-    """With loops that several devices run together, where that is better."""
+    """The form with distributed loops, where that is better."""
     bare = replace(formed.program, problem=replace(formed.program.problem, chunks=formed.answer.chunks))
 
     every = _every_form(bound, build_problem) if speculable_branches(bound.graph) else [bare]
@@ -208,14 +209,14 @@ def _with_distributed_loops(
 
 
 def _every_form(bound: BoundGraph, build_problem: Callable[[BoundGraph], ProgramProblem]) -> list[ProgramProblem]:
-    """Every form of a program's branches; what all of them do at least where they are too many."""
+    """Every form of a program's branches; their relaxation where there are too many."""
     if chosen := every_form(bound):
         return [build_problem(with_speculated(bound, one)) for one in chosen]
     return [replace(build_problem(bound), problem=relaxed(bound, build_problem))]
 
 
 def _without_search(program: ProgramProblem) -> BranchForm:
-    """The best baseline, in whole shards, of which no bound is known."""
+    """The best baseline, in whole shards, without a bound."""
     program = replace(program, problem=replace(program.problem, chunks=1))
     costs = Costs(ScheduleDecoder(program.problem))
     compared = baselines(costs)
@@ -315,7 +316,7 @@ def _refitted(program: ProgramProblem, answer: Answer, known: Answer, best: Plan
 
 
 def _bounded_by(known: Answer, answer: Answer) -> Answer:
-    """An answer with the bound of another, of plans with as many chunks: nothing is known of plans with more."""
+    """An answer with the bound of `known`, which holds for plans with as many chunks; with more the bound is 0."""
     if known.chunks < answer.chunks:
         return replace(answer, status=Status.GAP, lower_bound=0, proof=BoundCertificate("none", 0))
     bound = min(known.lower_bound, answer.values[0])
@@ -324,7 +325,7 @@ def _bounded_by(known: Answer, answer: Answer) -> Answer:
 
 
 def _failed(failures: Sequence[str], core: Core) -> Iterator[Diagnostic]:
-    """Parts of the planner that were left out: the plan is valid, and may be better without the fault."""
+    """A warning for each stage of the planner that failed: the plan is valid, but a better one may be missed."""
     if failures:
         span = core.schedules[0].span if core.schedules else Span(core.sources[0].name if core.sources else "", 0, 0)
         message = "a part of the planner failed and was left out; the plan is valid, but a better one may be missed"
@@ -338,7 +339,7 @@ def _best(problem: Problem, budget: Budget) -> Answer:
 
 
 def _violations(program: ProgramProblem, answer: Answer) -> list[str]:
-    """Of stored plans the fences are `checking`'s to judge; those of new ones are judged here too."""
+    """The violations of a new answer with its inserted fences (those of stored plans are checked by `plan_checks`)."""
     sync = None if answer.schedule is None else synchronise(program.problem, answer.schedule)
     return [str(one) for one in verify(program.problem, answer, sync) if one.code is not Rule.V7]
 
@@ -380,7 +381,7 @@ def with_directives(
 
 
 def _unspeculable(directives: Sequence[Directive], bound: BoundGraph, program: ProgramProblem, file: str) -> Iterator[Diagnostic]:
-    """What is to be speculated and is no choice between arms that may both run."""
+    """Errors for `speculate` of a phase that is no select, or whose arms may not both run."""
     able = frozenset(speculable_branches(bound.graph))
     for directive in directives:
         if isinstance(directive, Speculate) and program.phases[directive.phase].id not in able:
@@ -390,7 +391,7 @@ def _unspeculable(directives: Sequence[Directive], bound: BoundGraph, program: P
 
 
 def _overridden_objectives(block: ScheduleBlock, asked: Sequence[Objective], first: Sequence[Objective]) -> Iterator[Diagnostic]:
-    """What a `minimize` says is not what the caller asks for."""
+    """Warnings for each `minimize` that the objectives of the caller override."""
     if not first or not asked or tuple(asked) == tuple(first):
         return
     for directive in block.directives:
@@ -433,7 +434,7 @@ def _without_plan(answer: Answer, core: Core, program: ProgramProblem, *said: st
 
 
 def _has_other_axes(program: ProgramProblem) -> bool:
-    """Could a phase be cut along another axis than the one that was chosen before the search?"""
+    """Could a phase be cut along another axis than the chosen one?"""
     return any(one.is_chosen for one in cuts_in(program))
 
 
@@ -446,7 +447,7 @@ def _in_time(words: str, tick_ns: int) -> str:
 
 
 def conflict_diagnostic(conflict: Conflict, elsewhere: Span, tick_ns: int) -> Diagnostic:
-    """The fewest facts that contradict each other, at the first line that says one of them."""
+    """The diagnostic of a conflict, at the first source line of its facts."""
     lines = [directive.line for directive in conflict.directives]
     spans = [Span(elsewhere.file, line.start, line.end) for line in lines if line.start >= 0]
     said = [f"`{' '.join(line.text.split())}`" + (f" (line {line.number})" if line.number else "") for line in lines]
@@ -479,7 +480,7 @@ def require_current(plan: ExecutionPlan, core: Core, bound: BoundGraph, profile:
 
 
 def faults_of_stored(plan: ExecutionPlan, bound: BoundGraph, core: Core, profile: Profile | None) -> list[str]:
-    """What both verifiers say of a plan that was read; without a profile only what the plan itself can tell."""
+    """The faults that both verifiers find in a stored plan; without a profile only those that need none."""
     if len(plan.devices) == 1 and plan.prediction is None:
         return single_device_faults(plan, bound)
     bound = replace(bound, stores=stored_on(plan, bound))
@@ -545,11 +546,10 @@ def _objectives(plan: ExecutionPlan) -> tuple[Objective, ...]:
 #
 # The Pareto front of a program's plans, latency against another objective; and the best plan within one deadline.
 #
-# Note [Epsilon constraint].  The front's ends are the plan that is best by latency and the one that is best by the other
-# objective. Between two neighbours lies a rectangle of what is not decided yet; the largest is asked next, by the best plan of
-# the other objective whose latency is at most the geometric mean of theirs.  Each point is a plan that both verifiers accept; of
-# all that were found those stay that no other is at least as good as in both.  A search with a deadline also certifies a floor:
-# no plan within that deadline is below it, so what is not reached is bounded too.
+# Note [Epsilon constraint].  The ends of the front are the best plans by latency and by the other objective.  Between two
+# neighbours lies a rectangle of undecided points; the largest is searched next, by minimising the other objective with the
+# latency limited to the geometric mean of theirs.  Each point is a plan that both verifiers accept; dominated points are dropped.
+# A search with a deadline also certifies a floor, a lower bound of the other objective within that deadline.
 
 @dataclass(frozen=True, slots=True)
 class ParetoPoint:
@@ -562,8 +562,8 @@ class ParetoPoint:
 
 @dataclass(frozen=True, slots=True)
 class ParetoFront:
-    """`points` by latency, the other objective falling; `floors`: (nanoseconds, value): no plan that is done by then is below.
-    `lower_bound_ns`: no plan is quicker; `smallest_space_plan`: a plan whose space is part of the spaces of all these bounds."""
+    """`points` by latency, the other objective falling; `floors`: (nanoseconds, lower bound of the other objective within that
+    time).  `lower_bound_ns`: of latency; `smallest_space_plan`: a plan whose space is contained in the spaces of all bounds."""
 
     objective: Objective
     points: tuple[ParetoPoint, ...]
@@ -619,7 +619,7 @@ def _pareto_point(planned: PlannedProgram, objective: Objective) -> ParetoPoint:
 
 
 def _undominated(points: Sequence[ParetoPoint]) -> tuple[ParetoPoint, ...]:
-    """By latency, each better in the other objective than all before it."""
+    """The undominated points by latency, each better in the other objective than all before it."""
     undominated: list[ParetoPoint] = []
     for point in sorted(points, key=lambda one: (one.ns, one.value)):
         if not undominated or point.value < undominated[-1].value:
@@ -628,7 +628,7 @@ def _undominated(points: Sequence[ParetoPoint]) -> tuple[ParetoPoint, ...]:
 
 
 def _next_deadline(points: Sequence[ParetoPoint], asked: set[int], tick_ns: int) -> int | None:
-    """The deadline in the largest rectangle that is not decided and holds a tick that was not asked."""
+    """The deadline in the largest undecided rectangle that has a tick which was not searched."""
     pairs = sorted(pairwise(points), key=lambda pair: (pair[0].ns - pair[1].ns) * (pair[0].value - pair[1].value))
     for first, last in pairs:
         deadline = isqrt(first.ns * last.ns) // tick_ns * tick_ns
@@ -638,7 +638,7 @@ def _next_deadline(points: Sequence[ParetoPoint], asked: set[int], tick_ns: int)
 
 
 def _undominated_floors(floors: Mapping[int, int]) -> Iterator[tuple[int, int]]:
-    """A floor holds for every earlier deadline, too: those stay that say more than all later ones."""
+    """The undominated floors: a floor holds for every earlier deadline too."""
     falling: list[tuple[int, int]] = []
     for ns in sorted(floors, reverse=True):
         if floors[ns] > (falling[-1][1] if falling else 0):
@@ -669,12 +669,12 @@ def plan_within_deadline(
 
 # ---------------------------------------------------------------------------------------------------- check of schedule blocks
 #
-# What is wrong with the schedule blocks of a program that is only checked: it has no sizes, and perhaps no devices.
+# Errors in the schedule blocks of a program that is only checked: it has no sizes, and perhaps no devices.
 #
-# Directives are resolved as planning does, for a phase a name with the data flow of the core.  Found without devices: orders that
-# contradict each other or the data (SCH101, SCH102).  Found with a profile: devices and classes that it does not have (SCH107,
-# SCH201, SCH202), input and output off home (SCH105), a phase on two devices (SCH101).  What depends on sizes and times is the
-# planner's to find.
+# Directives are resolved as for planning, on a problem with one phase per name and the data flow of the core.  Without devices:
+# orders that contradict each other or the data (SCH101, SCH102).  With a profile: unknown devices and classes (SCH107, SCH201,
+# SCH202), input and output off home (SCH105), a phase on two devices (SCH101).  Errors that depend on sizes and times are left to
+# planning.
 
 ONCE = Ticks(((1, 1),))
 
@@ -715,14 +715,14 @@ def _order(problem: Problem) -> Conflict | None:
 
 
 def _names(core: Core) -> list[str]:
-    """Values that have names, and what prints them."""
+    """The names of values, and of the phases that print them."""
     printed = [op.arg for op in core.block.ops if isinstance(op, CorePrint)]
     named = list(dict.fromkeys(core.names.values()))
     return [*named, *dict.fromkeys(f"{PRINT} {core.names[arg]}" for arg in printed if arg in core.names), PRINT]
 
 
 def _problem(core: Core, names: Sequence[str], groups: Sequence[DeviceGroup]) -> Problem:
-    """A phase a name, of one row that every device can run; an edge where the core needs one for the other."""
+    """A problem with a phase for each name, of one row that every device can run, and an edge for each dependence of data."""
     index_of = {name: PhaseIndex(at) for at, name in enumerate(names)}
     inputs = {entry.name for entry in core.inputs}
     ticks = {group.kind: ONCE for group in groups}
@@ -735,7 +735,7 @@ def _problem(core: Core, names: Sequence[str], groups: Sequence[DeviceGroup]) ->
 
 
 def _flow(core: Core) -> dict[str, list[str]]:
-    """By the name of each value, the nearest named values that it is computed of."""
+    """By the name of each value, the nearest named values that it is computed from."""
     of: dict[ValueId, list[str]] = {}
     predecessors: dict[str, list[str]] = {}
     for op in core.block.ops:
@@ -758,7 +758,7 @@ class _PhaseNameReader(DirectiveReader[str]):
 
 
 def _mentioned_devices(core: Core, names: Sequence[str]) -> tuple[DeviceGroup, ...]:
-    """The devices that the blocks speak of, as if they were there."""
+    """The devices that the blocks mention, as if they existed."""
     reader = _PhaseNameReader(frozenset(names))
     for block in core.schedules:
         for words in block.directives:

@@ -1,8 +1,8 @@
 """A bound graph on the devices of a profile, as a scheduling problem.
 
-Phase i of the graph is phase i of the problem.  Each phase has the rows of its chosen cut (`cuts`), or none: loops, branches,
-maps and what is known only when run are atomic.  Inputs lie at home or in a store, cut so that parts of them can be sent;
-constants are made at home; what prints or saves runs there, in its order, but for outputs that lie in a store.
+Phase i of the graph is phase i of the problem.  Each phase has the rows of its chosen cut (`axis_choice`), or none: loops,
+branches, maps and phases with run-time sizes are atomic.  Inputs are at home or in a store, cut so that parts of them can be
+transferred; constants are at home; printing and saving run there, in program order, except outputs in a store.
 
 Note [Edges].  One edge joins two phases however many values it carries; a transfer moves all results of its phase.  A phase that
 mentions a run-time size depends on the phase that defines it.
@@ -58,7 +58,7 @@ from .distributed_loop import CostContext, DistributedLoop, ProgramProblem, Tick
 
 MOST_TICKS: Final = 1_000_000
 CHUNKS: Final = 32
-"""The most chunks that a phase may have on one device; what loops that devices run together hold has none."""
+"""The most chunks that a phase may have on one device (one, if the program has distributed loops)."""
 _FREE: Final = Ticks(((1, 0),))
 
 
@@ -73,7 +73,7 @@ def problem_of(
     cut: Mapping[PhaseId, FixedAxis] | None = None,
     axes: Axes | None = None,
 ) -> ProgramProblem:
-    """The problem of a program.  Refused: SCH104, a phase that no device of the profile can run.
+    """The problem of a program.  Raises Refused: SCH104, a phase that no device of the profile can run.
 
     `unaligned`: edges (by places of phases) whose operands are wanted whole.  `ticks_of`: ticks from elsewhere.
     `distributed_loops`: loops that several devices run together.  `chunks`: as of the problem (without such loops).  `cut`:
@@ -101,7 +101,7 @@ def problem_of(
 
 
 def cost_context_of(program: ProgramProblem, profile: Profile, ticks_of: TicksOf | None = None) -> CostContext:
-    """What turns of the program's loops are planned with; `ticks_of` as of the problem."""
+    """The cost context for planning iterations of the program's loops; `ticks_of` as for the problem."""
     return _cost_context(profile, program.problem.tick_ns, ticks_of, ExecutionKind.AGAIN)
 
 
@@ -124,7 +124,7 @@ def _cost_context(profile: Profile, tick_ns: int, ticks_of: TicksOf | None, exec
 
 def iteration_problem(iteration: LoopIteration, cuts: AxisChoice, tables: Sequence[Mapping[str, Ticks | None]],
     context: CostContext) -> ProgramProblem:
-    """The problem of a turn, whose phases have these ticks; rows that come round are taken alone."""
+    """The problem of an iteration, whose phases have these ticks; wrapped-around rows are transferred by themselves."""
     bound = iteration.bound
     places = {phase.id: p for p, phase in enumerate(bound.graph.phases)}
 
@@ -138,7 +138,7 @@ def iteration_problem(iteration: LoopIteration, cuts: AxisChoice, tables: Sequen
 
 
 def _with_rows_read(edge: Edge, iteration: LoopIteration, cuts: AxisChoice) -> Edge:
-    """An edge into a phase that takes the rows which come round."""
+    """An edge into a phase that takes wrapped-around rows: it reads only these."""
     phase, cut, types = iteration.bound.graph.phases[edge.target], cuts.cut_of[edge.source], iteration.bound.graph.types
     if phase.id not in iteration.wraparounds or cut is None or cut.combines or cut.grain != 1:
         return edge
@@ -149,7 +149,7 @@ def _with_rows_read(edge: Edge, iteration: LoopIteration, cuts: AxisChoice) -> E
 
 
 def _cuts(graph: Graph, fixed: Mapping[PhaseId, FixedAxis], axes: Axes | None) -> AxisChoice:
-    """The cuts of phases are the same whichever arms are beside their branches."""
+    """The chosen axes, the same for all forms of the branches."""
     every = hoist_arms(graph)
     cuts = choose_cuts(every, fixed, axes=axes)
     if every is graph:
@@ -234,7 +234,7 @@ class _ProblemBuilder:
             return self.distributed_task(self.distributed_loops[p], name, size)
         effect = _has_effect(phase)
         if isinstance(phase, Print | Output):
-            size = numbers.bytes(self.bound.graph.types[phase.arg])  # what leaves the run is a copy, to its end
+            size = numbers.bytes(self.bound.graph.types[phase.arg])  # an output of the run is a copy, live to its end
         ticks: dict[str, Ticks] = {}
         for group in self.context.groups:
             if group.kind not in ticks and (table := self.context.ticks(phase, group, cut, self.bound)) is not None:
@@ -249,7 +249,7 @@ class _ProblemBuilder:
         return PhaseTask(name, ticks, 0 if cut is None else cut.rows, combine, size, scratch, home=effect, effect=effect)
 
     def distributed_task(self, distributed: DistributedLoop, name: str, size: int) -> PhaseTask:
-        """A loop that several devices run together."""
+        """The phase of a distributed loop."""
         names = [group for group in self.context.groups for _ in range(group.count)]
         ticks = {names[device].kind: Ticks(((1, distributed.ticks), (2, distributed.ticks))) for device, _ in distributed.mode}
         ends = list(accumulate((rows for _, rows in distributed.mode), initial=0))
@@ -260,7 +260,7 @@ class _ProblemBuilder:
         return PhaseTask(name, ticks, distributed.rows, None, size, distributed=together)
 
     def kept_inputs(self) -> tuple[Keep, ...]:
-        """Inputs at home are the caller's, and stay to the end, as in a plan of one device."""
+        """`keep` directives for inputs at home: they are the caller's and stay to the end, as in a plan of one device."""
         home = next(name for group in self.context.groups if group.home for name in group.names())
         names = task_names(self.bound)
         return tuple(
@@ -307,13 +307,13 @@ class _ProblemBuilder:
         self.add(edges, source, target, edge)
 
     def has_uneven_rows(self, value: ValueId, rows: int) -> bool:
-        """Do not all rows of a phase read as many rows of a value?  Then runs of its bytes are not what they read."""
+        """Do rows of a phase read different numbers of rows of a value?  Then their reads are not intervals of its bytes."""
         shape = self.bound.graph.types[value].shape
         length = shape[0].constant if shape else None
         return length is None or length == 0 or length % rows != 0
 
     def is_undivided(self, p: int) -> bool:
-        """Is the output of a phase one piece, whose parts are counted in bytes?"""
+        """Is the output of a phase undivided, so that parts are counted in bytes?"""
         cut = self.cuts.cut_of[p]
         return cut is None or cut.combines
 
@@ -357,7 +357,7 @@ def _sizes(phase: Phase, bound: BoundGraph) -> Iterable:  # type: ignore[type-ar
 
 
 def task_names(bound: BoundGraph) -> tuple[str, ...]:
-    """One name a phase, all different: what the program calls its result where it does, else what it does and its place."""
+    """A distinct name for each phase: the program's name of its result, else its operation and index."""
     graph = bound.graph
     counts: dict[str, int] = {}
     first: list[str] = []
@@ -376,7 +376,7 @@ def task_names(bound: BoundGraph) -> tuple[str, ...]:
 
 
 def names_in(bound: BoundGraph) -> Mapping[str, list[int]]:
-    """What the names of a schedule block stand for: places of phases."""
+    """By name in a schedule block: the indices of the phases that it denotes."""
     graph = bound.graph
     phases_named: dict[str, list[int]] = {}
     for p, phase in enumerate(graph.phases):
@@ -392,12 +392,11 @@ def names_in(bound: BoundGraph) -> Mapping[str, list[int]]:
 
 # ---------------------------------------------------------------------------------------------------- costs of each axis
 #
-# What it costs to cut one phase, by axis and by number of devices: its time, the bytes that move for it, and its energy.
+# The cost of cutting one phase, by axis and by number of devices: time, transferred bytes, and energy.
 #
-# The phase is planned alone: its operands lie at home before it, and its results are wanted there after it.  So what differs from
-# row to row is the cut: what several shards read (copied to each), edges between neighbours, partial results to combine.  A row
-# has the best split over home and the devices that are soonest done beside it, as the planner finds it without a solver; other
-# devices are off.
+# The phase is planned by itself: its operands are at home before it, and its results after it.  So the entries differ only by the
+# cut: operands copied to several shards, halos, partial results to combine.  Each entry is the best split over home and the
+# devices that finish first, as the planner finds it without a solver; other devices are off.
 
 @dataclass(frozen=True, slots=True)
 class CutCost:
@@ -414,9 +413,9 @@ class CutCost:
 
 
 def cut_costs(bound: BoundGraph, phase: Phase, profile: Profile) -> tuple[CutCost, ...]:
-    """The phase whole, and then along each axis over 2, 4, 8, … devices and all; none that does not fit in memory.
+    """The costs of the phase undivided, and along each axis over 2, 4, 8, … devices and all; those that fit in memory.
 
-    Refused: SCH104, no device can run it."""
+    Raises Refused: SCH104, no device can run it."""
     alone, profile = _alone(bound, phase), replace(profile, devices=tuple(d for d in profile.devices if not d.paths))
     answers: list[tuple[Cut | None, int, ProgramProblem, Answer]] = []
     ranked = _ranked(alone, phase, profile)
@@ -437,7 +436,7 @@ def _counts(profile: Profile) -> Iterator[int]:
 
 
 def _alone(bound: BoundGraph, phase: Phase) -> BoundGraph:
-    """A program of this phase: its operands come in, its results go out."""
+    """A program of this phase alone: its operands are inputs, its results outputs."""
     graph = bound.graph
     number = max((int(one.id) for one in traverse.all_phases(graph)), default=0)
     operands = dict.fromkeys(traverse.uses(phase))
@@ -454,7 +453,7 @@ def _problem(alone: BoundGraph, phase: Phase, cut: Cut | None, profile: Profile)
 
 
 def _ranked(alone: BoundGraph, phase: Phase, profile: Profile) -> Profile:
-    """Home, and then the devices by when each would be done with the whole phase."""
+    """The profile with home first, then the devices by when each would finish the undivided phase."""
 
     def ends(device: DeviceProfile) -> int:
         program = _problem(alone, phase, None, _with_devices(profile, (replace(profile.home, count=1), replace(device,
@@ -512,10 +511,10 @@ def _row(cut: Cut | None, count: int, program: ProgramProblem, answer: Answer) -
 
 # ---------------------------------------------------------------------------------------------------- axes in a plan
 #
-# The axes that the plans of a problem are cut along, as a plan states them, and back from a stored plan.
+# The axes along which phases are cut, as a plan states them, and back from a stored plan.
 
 def cuts_in(program: ProgramProblem) -> tuple[PlannedCut, ...]:
-    """Along which axis each phase is cut, of those along which it could be; loops that devices run together are none of them."""
+    """By phase, the axis along which it is cut and those along which it could be; distributed loops are not included."""
     apart = {*program.shared_loops, *(distributed.loop.id for distributed in program.distributed_loops.values())}
     planned_cuts: list[PlannedCut] = []
     for phase, cut in zip(program.phases, program.cuts.cut_of, strict=True):
@@ -531,7 +530,7 @@ def axes_in(plan: ExecutionPlan) -> Axes:
 
 
 def faults_of_axes(plan: ExecutionPlan, bound: BoundGraph) -> Iterator[tuple[str, object, object]]:
-    """What a plan says otherwise of the axes of its phases than its program does: where, what, and what is right."""
+    """Where a plan's axes differ from its program: (field, the plan's value, the program's)."""
     known = {phase.id: phase for phase in bound.graph.phases}
     apart = {*plan.space.dealt, *(one.phase for one in plan.spread)}
     expected: dict[PhaseId, tuple[tuple[int, ...], str]] = {

@@ -1,5 +1,5 @@
-"""The schedule that a stored plan follows, as one of its program's problem, so that the independent verifier can judge it; and
-whether the plan's description of itself agrees with its steps."""
+"""The schedule of a stored plan in terms of its program's problem, so that `schedule_checks` can verify it; and the consistency
+of what the plan says about itself with its steps."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from .problem_from_program import CHUNKS, faults_of_axes
 # ---------------------------------------------------------------------------------------------------- schedule of a plan
 
 class PlanMismatch(ValueError):
-    """The plan speaks of phases, devices or links that the problem does not have, or cuts them otherwise."""
+    """The plan has phases, devices or links that the problem does not have, or cuts phases otherwise."""
 
 
 def schedule_of(plan: ExecutionPlan, program: ProgramProblem) -> Schedule:
@@ -100,7 +100,7 @@ def schedule_of(plan: ExecutionPlan, program: ProgramProblem) -> Schedule:
 
 
 def _sizes_sent(program: ProgramProblem, shards: Sequence[Shard], combined: Mapping[PhaseIndex, int]) -> list[Transfer]:
-    """Transfers of run-time sizes, which have no bytes and are no steps: they start when the size is found."""
+    """Transfers of run-time sizes, which have no bytes and are no steps: they start when the size is computed."""
     problem, routes = program.problem, Routes(program.problem)
     finders: dict[PhaseIndex, list[PhaseIndex]] = defaultdict(list)
     for edge in problem.edges:
@@ -126,7 +126,7 @@ def chunks_of_bound(plan: ExecutionPlan) -> int:
 
 
 def answer_of(plan: ExecutionPlan, program: ProgramProblem) -> Answer:
-    """What a plan says of itself, as an answer to verify."""
+    """The answer that a plan states, to be verified."""
     schedule, said = schedule_of(plan, program), plan.prediction
     chunks = chunks_of_bound(plan)
     if said is None:
@@ -155,16 +155,16 @@ def _rows(
 
 # ---------------------------------------------------------------------------------------------------- consistency of a plan
 #
-# V12: what a stored plan says about itself beside its steps is what its program and devices give.
+# V12: what a stored plan states beside its steps agrees with its program and devices.
 #
 # Labels, spans, sizes, bytes and operations of phases, buffers and peaks, devices and links, objectives and baselines follow from
-# the program, the profile and the steps.  They are made again and compared, so that none of them can be edited unnoticed; steps
-# are the other checks' (V1 to V10).
+# the program, the profile and the steps.  They are computed again and compared, so that an edit is noticed; the steps are checked
+# by V1 to V10.
 
 CODE: Final = "V12"
 ADVISORY: Final = ("BoundCertificate.method", "BoundCertificate.detail", "Space.chunks", "PlannedPhase.span", "PlannedFile.name")
-"""Fields of a stored plan from which nothing is concluded: how its bound was come by and of how many chunks (`--prove` derives it
-again for these), and the names of the files that the program stood in."""
+"""Fields of a stored plan from which nothing is concluded: the method of its bound and its number of chunks (`--prove` derives
+the bound again), and the names of source files."""
 UNCHECKED: Final = (
     "ExecutionPlan.tick_ns", "ExecutionPlan.profile", "ExecutionPlan.devices", "ExecutionPlan.links", "ExecutionPlan.directives",
     "ExecutionPlan.spread", "ExecutionPlan.prediction",
@@ -179,13 +179,13 @@ UNCHECKED: Final = (
     "Space.chunks", "Space.dealt", "PlannedCut.axis", "TransferStep.arrive", "TransferStep.units", "TransferStep.link",
     "Queue.device",
 )  # fmt: skip
-"""What nothing can be said of without the profile that the plan was made for, beside what `check_plan` asks of it."""
+"""Fields that cannot be compared without the plan's profile, beyond what `check_plan` verifies."""
 PARTS: Final = ("devices", "links", "tick_ns", "inputs", "outputs", "phases", "directives", "spread", "chunks", "space")
 METHODS: Final = ("none", "bound", "certificate", "z3")
 
 
 def description_faults(plan: ExecutionPlan, program: ProgramProblem, answer: Answer, compared: ProgramProblem) -> list[str]:
-    """What the plan says otherwise than its program, profile and steps do; baselines are of `compared`."""
+    """Where the plan differs from its program, profile and steps; baselines are those of `compared`."""
     expected, said = _object(plan_of(program, answer)), _object(plan)
     faults = [fault for part in PARTS for fault in _differences(said[part], expected[part], part)]
     for part in ("buffers", "peak"):
@@ -213,7 +213,7 @@ def description_faults(plan: ExecutionPlan, program: ProgramProblem, answer: Ans
 
 
 def program_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
-    """What the plan says otherwise than its program does, whatever the devices are: asked with and without a profile."""
+    """Where the plan differs from its program, independent of the devices."""
     faults: list[str] = []
     choices = frozenset(speculable_branches(bound.graph))
     graph = hoist_arms(bound.graph, plan.speculated)
@@ -272,17 +272,17 @@ def program_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
 
 
 def without_file_name(phase: PlannedPhase) -> PlannedPhase:
-    """Without the name of its file."""
+    """The phase without the name of its source file."""
     return replace(phase, span=("", *phase.span[1:]))
 
 
 def _object(plan: ExecutionPlan) -> dict[str, Any]:
-    """What is compared: not the program, which was compared when the plan was read, and not the names of its files."""
+    """The compared part of a plan: without its program, which was compared when the plan was read, and file names."""
     return plan_object(replace(plan, program=(), phases=tuple(map(without_file_name, plan.phases))))
 
 
 def label_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
-    """The same where no profile is known: of the phases of the program."""
+    """As `description_faults` without a profile: of the phases of the program."""
     bound = replace(bound, graph=hoist_arms(bound.graph, plan.speculated))
     numbers = Numbers()
     spread = {one.phase for one in plan.spread}  # whose turns are other phases under the same ids
@@ -299,20 +299,20 @@ def label_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
 
 
 def single_device_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
-    """The same of a plan of one device, which follows from the program alone, but for how many threads a machine has."""
+    """As `description_faults` of a plan of one device, which follows from the program and the number of threads."""
     if len(plan.devices) != 1:
         return [_fault("devices", len(plan.devices), 1)]
     return differing_parts(plan, plan_one_device(bound, Device(HOME, "cpu", plan.devices[0].threads)))
 
 
 def differing_parts(plan: ExecutionPlan, right: ExecutionPlan) -> list[str]:
-    """What a plan says otherwise than the one that its program gives."""
+    """Where a plan differs from the plan computed from its program."""
     expected, said = _object(right), _object(plan)
     return [fault for part in sorted(expected) for fault in _differences(said[part], expected[part], part)]
 
 
 def _queue_faults(said: Sequence[Any], expected: Sequence[Any]) -> Iterator[str]:
-    """Which devices and channels have queues, and how many bytes each transfer moves."""
+    """Faults in the queues of devices and channels, and in the bytes of transfers."""
     names, right = ([f"{queue['kind']} of {queue['device']}" for queue in queues] for queues in (said, expected))
     for name in names:
         if name not in right or names.count(name) > 1:
@@ -368,7 +368,7 @@ def _short(value: object) -> str:
 
 # ---------------------------------------------------------------------------------------------------- distributed loops of a plan
 #
-# The loops that a stored plan runs together, as the planner would have made them, to be judged with their ticks.
+# The distributed loops of a stored plan, rebuilt as the planner makes them, so that their ticks can be verified.
 
 def distributed_loops_of(plan: ExecutionPlan, program: ProgramProblem, context: CostContext) -> dict[PhaseId, DistributedLoop]:
     """The loops of `spread`.  NotOfThisProblem: they are no loops that could be run so."""
@@ -392,7 +392,7 @@ def distributed_loops_of(plan: ExecutionPlan, program: ProgramProblem, context: 
 
 
 def iteration_faults(distributed_loops: Mapping[PhaseId, DistributedLoop]) -> Iterator[str]:
-    """What is wrong with the schedules of iterations."""
+    """The violations of the schedules of iterations."""
     for id, distributed in distributed_loops.items():
         for one in distributed.plans:
             violations = verify_schedule(one.problem, one.schedule)
@@ -400,7 +400,7 @@ def iteration_faults(distributed_loops: Mapping[PhaseId, DistributedLoop]) -> It
 
 
 def iteration_memory_faults(distributed_loops: Mapping[PhaseId, DistributedLoop]) -> Iterator[str]:
-    """Buffers and peaks of iterations that are not what their steps give."""
+    """Buffers and peaks of iterations that do not follow from their steps."""
     for id, distributed in distributed_loops.items():
         for one in distributed.plans:
             expected = sub_plan_of(one.program, one.schedule, one.iteration.live_out)
