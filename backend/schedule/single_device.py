@@ -1,7 +1,7 @@
 """The planner for one device: phases in the order of the graph, values freed after their last use.
 
-What it decides: which phases are views of an operand (no buffer), which results may take the buffer of a dying operand,
-when each buffer lives (`storages`) and where it lies, and so the peak.  Run-time sizes count at their caps.
+It decides which phases are views of an operand (no buffer), which results are written over a dying operand, the live range and
+address of each buffer, and so the peak.  Run-time sizes count at their caps.
 """
 
 from __future__ import annotations
@@ -74,19 +74,19 @@ from .solution import QueueKind
 
 # ---------------------------------------------------------------------------------------------------- live ranges of buffers
 #
-# The buffers of a block, unit by unit: which results are views of an operand, which are written over one that dies, how long each
-# buffer lives, and how much is in use at every place.
+# Liveness of a block, unit by unit: which results are views of an operand, which are written over a dying operand, the live range
+# of each buffer, and the bytes in use at every unit.
 #
-# Over numbers it is what one device does; over formulas (`memory_bound`) it is never less, whatever the sizes become: a result
-# that may or may not be a view has a buffer of its own *and* keeps its operand's, and only what dies for every size is written
-# over.
+# Over numbers it is the plan of one device; over formulas (`peak_bound`) it is an upper bound for all sizes: a result that may or
+# may not be a view has a buffer of its own *and* extends its operand's, and only an operand that dies for every size is
+# overwritten.
 #
 # Note [Taking a dying buffer].  A structured phase may write its result over an operand that dies in it when both have one kind
-# and shape, every read of that storage in the phase is at the point itself, the storage belongs to a value made in this block,
-# and no other value is a view of it.  The executor checks again that nobody else holds the array.
+# and shape, every read of that storage in the phase is at the point itself, the storage belongs to a value defined in this block,
+# and no other value is a view of it.  The executor checks again that no other reference to the array exists.
 #
-# Note [Views].  A phase whose results are an operand under other indices makes no buffer; the operand's storage then lives as
-# long as the view.  A small part of a large value that dies is copied instead, so that the large one can go.
+# Note [Views].  A phase whose result is an operand under other indices allocates no buffer; the operand's storage then lives as
+# long as the view.  A small part of a large value that dies is copied instead, so that the large buffer can be freed.
 
 COPY_BELOW: Final = 2
 """A view that keeps more than this many times its own bytes alive is copied instead."""
@@ -109,8 +109,9 @@ class Storage(Generic[Amount]):
 
 @dataclass(slots=True, eq=False)
 class BlockLiveness(Generic[Amount]):
-    """The units of a block as `phases`, with its `params` and the values `live_out` at its end.  `scattered`: values that may
-    not lie in rows, which the walk adds to; `output_copies`: by place, the copies that the run's results keep."""
+    """Liveness analysis of a block: its units as `phases`, with its `params` and the values `live_out` at its end.  `scattered`:
+    values that may not be contiguous, which the analysis extends; `output_copies`: by unit, bytes of copies for the run's
+    results."""
 
     graph: Graph
     amounts: Amounts[Amount]
@@ -149,9 +150,9 @@ class BlockLiveness(Generic[Amount]):
         return storage
 
     def allocate_results(self, index: int, *, alone: bool = True, writes_over: bool = True) -> ValueId | None:
-        """The storages of what the unit at a place makes, and the operand that its first result is written over.
+        """Add the storages of the results of unit `index`; returns the operand that its first result is written over.
 
-        `alone`: it is a phase; `writes_over`: it may do so."""
+        `alone`: the unit is a single phase; `writes_over`: it may overwrite an operand."""
         phase = self.phases[index]
         results = traverse.results(phase)
         source, certain = self.viewed_operand(phase) if alone else (None, False)
@@ -178,7 +179,7 @@ class BlockLiveness(Generic[Amount]):
         return overwritten
 
     def viewed_operand(self, phase: Phase) -> tuple[ValueId | None, bool]:
-        """The operand whose storage the only result shares, and whether it does so for certain.  See Note [Views]."""
+        """The operand whose storage the only result shares, and whether it does so for all sizes.  See Note [Views]."""
         if not is_view(phase, exact=self.amounts.exact):
             return None, False
         assert isinstance(phase, Structured)
@@ -209,7 +210,7 @@ class BlockLiveness(Generic[Amount]):
         return None
 
     def dies(self, value: ValueId, index: int) -> bool:
-        """Is it a value of this block whose buffer nothing else shares, and nothing needs after the unit at a place?"""
+        """Is it a value of this block with a buffer of its own that nothing reads after unit `index`?"""
         storages = self.storages_of.get(value, [])
         if self.last.get(value) != index or len(storages) != 1:
             return False
@@ -222,8 +223,7 @@ class BlockLiveness(Generic[Amount]):
         return tuple(v for v in dict.fromkeys(mentioned) if v in self.storages_of and self.last.get(v, index) <= index)
 
     def live_bytes(self, inner: Sequence[Amount]) -> list[Amount]:
-        """Bytes alive at every place: buffers of operands and results, what the unit needs itself, and copies that the run's
-        results keep."""
+        """Bytes in use at every unit: live buffers, the unit's `inner` bytes, and copies for the run's results."""
         change = [self.amounts.zero] * (self.end + 2)
         for storage in self.storages:
             size = self.amounts.rounded(storage.bytes)
@@ -240,7 +240,7 @@ class BlockLiveness(Generic[Amount]):
 
 
 def shared_buffers(phases: Iterable[Phase]) -> frozenset[ValueId]:
-    """The values whose buffers others may have too: inputs and constants, views and what these show."""
+    """The values whose buffers may be shared: inputs and constants, views and their operands."""
     shared: set[ValueId] = set()
     for phase in phases:
         if isinstance(phase, Input | Constant):
@@ -251,7 +251,7 @@ def shared_buffers(phases: Iterable[Phase]) -> frozenset[ValueId]:
 
 
 def is_view(phase: Phase, *, exact: bool = True) -> bool:
-    """Is a phase one operand under other indices, which strides can say of any layout?  Not `exact`: for some sizes."""
+    """Is a phase a view of one operand, expressible by strides for any layout?  Not `exact`: for some sizes."""
     if not isinstance(phase, Structured) or len(phase.results) != 1 or len(phase.reads) != 1:
         return False
     result = phase.results[0]
@@ -264,7 +264,7 @@ def is_view(phase: Phase, *, exact: bool = True) -> bool:
 
 HOME: Final = DeviceId("cpu0")
 _MAX_REPLANS: Final = 16
-"""Plans of a block with fewer and fewer chains and groups, before all are done phase by phase."""
+"""Plans of a block with ever fewer chains and groups, before all run phase by phase."""
 
 
 class Detail(Enum):
@@ -276,8 +276,8 @@ class Detail(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PlannedUnit:
-    """A unit whose step was planned elsewhere (a pass of a stream): `phase` says what it reads and makes as a whole, `bytes`
-    what it needs beside."""
+    """A unit whose step was planned elsewhere (a pass of a stream): `phase` has its operands and results, `bytes` are those that
+    it needs beside them."""
 
     phase: Phase
     step: Step
@@ -316,27 +316,27 @@ def plan_one_device(bound: BoundGraph, device: Device | None = None, program: tu
 
 
 def describe_phase(phase: Phase, graph: Graph, numbers: Numbers, device: DeviceId) -> PlannedPhase:
-    """A phase in numbers and words, with what its step needs."""
+    """The description of a phase, with the bytes that its step needs."""
     from .plan.plan_text import describe
 
     return describe(phase, graph, numbers.cap, device, working_bytes(phase, graph, numbers))
 
 
 def step_of(phase: Phase, graph: Graph, device: Device, detail: Detail = Detail.FULL) -> Step:
-    """The step that runs a whole phase on a device, for plans of several."""
+    """The step that runs an undivided phase on a device, for plans of several devices."""
     return _Planner(graph, device, Numbers(), detail).step(phase, None)[0]
 
 
 def member_steps(members: Sequence[Phase], results: Sequence[ValueId], dying: Sequence[ValueId],
                 types: Mapping[ValueId, ArrayType]) -> tuple[Step, ...]:  # fmt: skip
-    """How a group of neighbours is run member by member; `dying`: operands that nothing needs afterwards."""
+    """The steps that run a neighbour group member by member; `dying`: operands that nothing reads afterwards."""
     planner = _Planner(Graph((), dict(types), {}, (), (), ()), Device(HOME, "cpu"), Numbers(), Detail.STEPS)
     (queue,) = planner.units(members, dying, results, ()).queues
     return queue.steps
 
 
 def working_bytes(phase: Phase, graph: Graph, numbers: Numbers) -> int:
-    """The bytes that a phase needs while it runs beside its operands and results, with its bodies as this planner has them."""
+    """The bytes that a phase needs while it runs beside its operands and results, its bodies planned here."""
     return _Planner(graph, Device(HOME, "cpu"), numbers, Detail.STEPS).step(phase, None)[1]
 
 
@@ -350,14 +350,14 @@ class _Planner:
     bodies: dict[int, SubPlan] = field(default_factory=dict)
     shared: frozenset[ValueId] | None = None
     peak_index: int = 0
-    """The place of the unit, of those planned last, that needs most memory."""
+    """The index of the unit that needs most memory, of those planned last."""
 
     def block(self, phases: Sequence[Phase], params: Sequence[ValueId], results: Sequence[ValueId],
               keep: Iterable[ValueId] = ()) -> SubPlan:  # fmt: skip
         """Steps and buffers of a block; values in `results` and `keep` live to its end.
 
-        Chains along rows and groups of neighbours are one step each, unless that would need more memory than their members one by
-        one: then those about the step that needs most are done one by one."""
+        Chains along rows and neighbour groups are one step each, unless they need more memory than their members one by one: then
+        the units at the peak are split."""
         keep = tuple(keep)
         if self.device.backend != "cpu":
             return self.units(phases, params, results, keep)
@@ -431,8 +431,8 @@ class _Planner:
         return RowsStep(unit.ids, traverse.results(phase), overwrite), rounded_to_alignment(needed)
 
     def group(self, unit: GroupUnit, dying: Sequence[ValueId]) -> tuple[Step, int]:
-        """The step of a group of neighbours, and what its members one by one need beside operands and results.  `dying`: operands
-        that they may write over.  As one kernel they need no more than a member does by itself."""
+        """The step of a neighbour group, and the bytes that its members need one by one beside operands and results (one kernel
+        needs no more).  `dying`: operands that they may overwrite."""
         results = unit.phase.results
         already_counted = sum(rounded_to_alignment(self.numbers.bytes(self.graph.types[value])) for value in (*results, *dying))
         needed = peak_of(self.units(unit.members, dying, results, ())) - already_counted
@@ -440,13 +440,13 @@ class _Planner:
         return RowsStep(unit.ids, results, None), max(needed, least)
 
     def exclusively_owned(self, group: Map) -> Sequence[ValueId]:
-        """The operands of a group whose buffers nothing else has."""
+        """The operands of a group with buffers that are not shared."""
         if self.shared is None:
             self.shared = shared_buffers(traverse.all_phases(self.graph))
         return [value for value in traverse.uses(group) if value not in self.shared]
 
     def sub_plan(self, graph: SubGraph) -> SubPlan:
-        """Planned once, though blocks around it may be planned twice."""
+        """The plan of a sub-graph, cached because blocks around it may be planned twice."""
         if id(graph) not in self.bodies:
             self.bodies[id(graph)] = self.block(graph.phases, graph.params, graph.results)
         return self.bodies[id(graph)]
@@ -486,13 +486,13 @@ def _assign_addresses(storages: Iterable[Storage[int]], device: DeviceId) -> tup
 
 # ---------------------------------------------------------------------------------------------------- symbolic peak
 #
-# The peak of memory as a formula in the sizes, never below what `one_device` plans once they are numbers.
+# The symbolic peak: memory as a formula in the sizes, an upper bound of the planned peak for all sizes.
 #
-# The same walk (`storages`) on sizes instead of numbers, of phases one by one.  Buffers whose size is not a number count 512
+# It is the liveness analysis on polynomials instead of numbers, phase by phase.  Buffers whose size is not a number count 512
 # bytes more for rounding.
 
 class PeakFormulas:
-    """Amounts for all sizes."""
+    """Amounts of bytes as formulas in the sizes."""
 
     zero = ZERO
     exact = False
@@ -519,7 +519,7 @@ class PeakFormulas:
 
 
 def peak_bound(graph: Graph) -> Size:
-    """At least the planned peak, for all sizes."""
+    """An upper bound of the planned peak, as a formula in the sizes."""
     formulas, scattered = PeakFormulas(), set[ValueId]()
 
     def peak(phases: Sequence[Phase], params: Iterable[ValueId], results: Iterable[ValueId]) -> Size:

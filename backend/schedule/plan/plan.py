@@ -1,22 +1,21 @@
 """The plan: what runs where, in what order, in which memory.  The executor reads nothing else about placement.
 
-A `Plan` is pure data with a canonical JSON form (`plan_json`, schema `plan/2`).  Queues hold steps in order, one queue a
-device and kind of work; order between queues is stated by fences and waits; transfers are steps of a copy queue.  Steps
-name phases of the bound graph by id; `phases` describes each of them for people and for the verifier.  Loops, branches,
-maps and folds are steps that hold sub-plans with their own steps and buffers.
+An `ExecutionPlan` is pure data with a canonical JSON form (schema `plan/2`).  Queues hold steps in order, one queue for each
+device and kind of work; fences and waits state the order between queues; transfers are steps of a copy queue.  Steps name phases
+of the graph by id; `phases` describes them for people and for the verifier.  Loops, branches, maps and folds are steps that hold
+sub-plans with their own steps and buffers.
 
-A plan for several devices also says which part of a phase a step runs (`RunStep.box`), which part of a value a transfer
-moves, when everything starts and ends in ticks, and why it is believed to be good (`Prediction`).
+A plan for several devices also states the part of a phase that a step runs (`RunStep.box`), the part of a value that a transfer
+moves, the start and end of steps in ticks, and its bound (`Prediction`).
 
 Note [Boxes].  The box of a run step has one interval an axis: of the iteration space for a structured phase (its reduce
 axis last), of the first result for a library phase; None runs the whole.  The box of a transfer is of the value, None for
 all of it; a `partial` one moves partial results, and its box is the run step's.  Boxes of a phase tile it exactly.
 
 Invariants: every phase of the graph is run by exactly one step of one (sub-)plan, or by steps whose boxes tile it (a `RowsStep`
-runs several), or by passes (`StreamStep`); a value
-is freed once a device, after its last use; a buffer's address range overlaps no other buffer's while both live, unless one
-is an alias of the other or takes its place (`reuses`).  All bytes are integers; sizes known only when run are counted at
-their caps.
+runs several), or by passes (`StreamStep`); a value is freed once on each device, after its last use; the address ranges of live
+buffers do not overlap, unless one is an alias of the other or is written over it (`reuses`).  All bytes are integers; run-time
+sizes are counted at their caps.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from ..solution import Baseline, BoundCertificate, QueueKind, Status
 
 # ---------------------------------------------------------------------------------------------------- records
 #
-# What a plan says beside its steps: devices and links, the phases in numbers, files, stores, chunks, regions.
+# The parts of a plan beside its steps: devices and links, the phases in numbers, files, stores, chunks, regions.
 
 AS_OBJECT: Final = "an object"
 """Of pairs of a name and a number: how `codec` writes them."""
@@ -50,7 +49,7 @@ Counts: TypeAlias = Annotated[tuple[tuple[str, int], ...], AS_OBJECT]
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A memory and a team of threads.  `memory` is None where no limit was declared; `kind` is its class in the profile."""
+    """A memory with threads that compute.  `memory` is None where no limit was declared; `kind` is its class in the profile."""
 
     id: DeviceId
     backend: str
@@ -119,7 +118,7 @@ class PlannedStore:
 
 
 class LoopStateStorage(Enum):
-    """Where a component of the state of a compiled loop lies."""
+    """How a component of the state of a compiled loop is stored."""
 
     IN_PLACE = "in place"
     TWO_BUFFERS = "two buffers"
@@ -127,7 +126,7 @@ class LoopStateStorage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PlannedChunks:
-    """A phase of which a device runs up to `count` shards one after the other."""
+    """A phase of which a device runs up to `count` chunks."""
 
     phase: PhaseId
     count: int
@@ -135,9 +134,9 @@ class PlannedChunks:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCut:
-    """The axis along which a phase may be cut, of all `axes` along which it could be; of an input, along which its rows lie.
+    """The chosen `axis` of a phase or an input, of all `axes` along which it could be cut.
 
-    None: it is not cut; `because` of something, where there is something to cut and no axis."""
+    None: it is not cut; `because`: the reason, if it has rows and no axis."""
 
     phase: PhaseId
     axis: int | None
@@ -152,8 +151,8 @@ class PlannedCut:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """The plans that a lower bound, and being optimal, range over: each phase cut along the axis of its cut and no other, with at
-    most `chunks` shards one after the other on a device; `dealt` are loops whose iterations several devices may share."""
+    """The plan space that a lower bound ranges over: each phase cut along its chosen axis and no other, with at most `chunks`
+    chunks on a device; `dealt` are loops that may be distributed."""
 
     cuts: tuple[PlannedCut, ...] = ()
     chunks: int = 1
@@ -173,7 +172,7 @@ class PlannedRegion:
 
 
 def box_text(box: Sequence[tuple[int, int]] | None) -> str:
-    """`[0:4,2:6]`; nothing where it is all there is."""
+    """A box as text, `[0:4,2:6]`; empty if it is None (all of the value)."""
     return "" if box is None else "[" + ",".join(f"{start}:{stop}" for start, stop in box) + "]"
 
 
@@ -198,8 +197,8 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """Storage of a value, or of a piece of it, on a device: alive from step `first` up to and including step `last` of its
-    plan, or, in a plan with ticks, from the tick `first` to the tick `last`.
+    """Storage of a value, or of a piece of it, on a device.  Its live range is from step `first` to step `last` of its plan,
+    inclusive, or in a plan with ticks from the tick `first` to the tick `last`.
 
     `reuses`: this result may be written over the buffer of that value, which dies in the same step."""
 
@@ -228,7 +227,7 @@ class RunStep:
 
 @dataclass(frozen=True, slots=True)
 class RowsStep:
-    """Run structured phases together, row by row, making `results`; what else they make is never there as a whole.
+    """Run a chain of structured phases row by row; only `results` are materialised.
 
     `overwrite`: as of a `RunStep`, for the first result."""
 
@@ -239,12 +238,12 @@ class RowsStep:
 
 @dataclass(frozen=True, slots=True)
 class StreamStep:
-    """One pass over stored inputs, tile by tile: of every tile the phases that follow from it, with their results dropped, joined
-    (partial results, in the order of sums), collected, or written to a store.
+    """One pass over stored inputs, tile by tile: `phases` run on every tile, and their results are dropped, joined (partial
+    results, in the order of sums), collected, or written to a store.
 
-    `rows`: of the axis that is cut, in a tile; `depth`: tiles that are in memory at once, one being computed, the others
-    being read. `results` are what is there as a whole afterwards; `reads` and `writes` the bytes that come from stores and
-    go to them. A phase may be run by several passes; nothing of it is kept between them."""
+    `rows`: of a tile along the cut axis; `depth`: tiles in memory at once, one being computed, the others being read.  `results`:
+    the values that are complete after the pass; `reads`, `writes`: bytes from and to stores.  A phase may be run by several
+    passes; nothing of it is kept between them."""
 
     phases: tuple[PhaseId, ...]
     results: tuple[ValueId, ...]
@@ -266,9 +265,9 @@ class CombineStep:
 
 @dataclass(frozen=True, slots=True)
 class FreeStep:
-    """The values are not needed again on a device (None: that of the queue), nor any piece of them; with a box, only that piece.
+    """Free the values, or with a box one piece of them, on a device (None: that of the queue).
 
-    A piece that transfers still read goes when the last of them has."""
+    A piece that transfers have yet to read is released after the last of them."""
 
     values: tuple[ValueId, ...]
     box: Box | None = None
@@ -277,10 +276,10 @@ class FreeStep:
 
 @dataclass(frozen=True, slots=True)
 class TransferStep:
-    """Copy a value, or a box of it, between devices over a link, which is busy during [start, busy); it is there at `arrive`.
+    """Copy a value, or a box of it, between devices over a link, which is busy during [start, busy); it arrives at `arrive`.
 
-    `link`: of `Plan.links`, empty where devices share a memory's time.  `partial`: see Note [Boxes].  `units`: the same part
-    as the scheduling problem counts it, rows of the phase's cut, or bytes of all results of an atomic phase."""
+    `link`: of `ExecutionPlan.links`, empty where no link is modelled.  `partial`: see Note [Boxes].  `units`: the same part in
+    units of the scheduling problem, rows of the phase's cut, or bytes of all results of an atomic phase."""
 
     value: ValueId
     source: DeviceId
@@ -297,26 +296,26 @@ class TransferStep:
 
 @dataclass(frozen=True, slots=True)
 class FenceStep:
-    """Everything before this in its queue has completed once the fence is passed; a fence in several queues is passed when
-    all of them have come to it."""
+    """A fence passes when all queues that have it have completed the steps before it."""
 
     fence: FenceId
 
 
 @dataclass(frozen=True, slots=True)
 class WaitStep:
-    """Go no further before the fence has been passed."""
+    """The queue does not continue before the fence has passed."""
 
     fence: FenceId
 
 
 @dataclass(frozen=True, slots=True)
 class LoopStep:
-    """Entry and exit are barriers; fences inside are per iteration; carried state keeps its placement.
+    """A loop.  Entry and exit are barriers; fences inside are per iteration; carried state stays on its device.
 
-    With `rows` several queues run the loop together: this one, with those rows of the states, and all with a `JoinStep` of the
-    same phase.  Then `body` is of a turn (`graph.turns`), whose ticks count from its start; `leave` brings the states home
-    after the last turn, if they are wanted there; `making` ticks go to the first turn's kernels."""
+    With `rows` the loop is distributed: this queue has those rows of the states, and each other queue has a `JoinStep` of the
+    same phase.  Then `body` is the plan of an iteration (`graph.iteration_graph`), whose ticks count from its start; `leave` is
+    the epilogue, which brings the states home if they are needed there; `making`: ticks of compiling kernels in the first
+    iteration."""
 
     phase: PhaseId
     body: SubPlan
@@ -330,7 +329,7 @@ class LoopStep:
 
 @dataclass(frozen=True, slots=True)
 class JoinStep:
-    """This queue takes part in a loop that another queue's `LoopStep` states; `rows` as there, None of queues that copy."""
+    """This queue takes part in the distributed loop of another queue's `LoopStep`; `rows` as there, None for copy queues."""
 
     phase: PhaseId
     rows: tuple[int, int] | None
@@ -340,7 +339,7 @@ class JoinStep:
 
 @dataclass(frozen=True, slots=True)
 class LoopPartition:
-    """A loop that runs on several devices: by state, the axis along which it is cut (None: whole at home)."""
+    """The partition of a distributed loop: by state, the axis along which it is cut (None: whole at home)."""
 
     phase: PhaseId
     axes: tuple[int | None, ...]
@@ -357,7 +356,7 @@ class BranchStep:
 
 @dataclass(frozen=True, slots=True)
 class CellsStep:
-    """A map or fold: the body once a cell, in order."""
+    """A map or fold: the body runs once for each cell, in order."""
 
     phase: PhaseId
     body: SubPlan
@@ -423,7 +422,7 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class SubPlan:
-    """Queues and buffers of a body; `peak` is what it needs beside what is live around it, by device."""
+    """Queues and buffers of a body; `peak`: bytes by device, beside what is live around it."""
 
     queues: tuple[Queue, ...]
     buffers: tuple[Buffer, ...]
@@ -432,8 +431,8 @@ class SubPlan:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """How good the plan is, in ticks of `Plan.tick_ns`: its makespan, the certified lower bound of the first objective, the
-    value of each objective, and what other ways of planning would give."""
+    """The quality of the plan, in ticks of `ExecutionPlan.tick_ns`: its makespan, the certified lower bound of the first
+    objective, the value of each objective, and the baselines."""
 
     makespan: int
     lower_bound: int
@@ -482,14 +481,14 @@ class ExecutionPlan:
 
 # ---------------------------------------------------------------------------------------------------- codec
 #
-# Values made of dataclasses as JSON, and back: what a type annotation says is what is written and what is read.
+# A codec of dataclasses to JSON and back, driven by type annotations.
 #
-# A dataclass is an object with exactly its fields, one of several (`TAGS`) with its tag as well; a tuple a list, or an object if
-# it is `AsObject`; an enum its value.  Reading accepts nothing else: no number below 0 or above `LARGEST`, no endless text, and
-# none that does anything but be read where it is shown.
+# A dataclass is an object with exactly its fields, a member of a union (`TAGS`) has its tag as well; a tuple is a list, or an
+# object if it is annotated `AS_OBJECT`; an enum is its value.  Reading accepts nothing else: no number below 0 or above
+# `LARGEST`, no text beyond a length, and no control characters.
 
 LARGEST: Final = 1 << 62
-"""Numbers of a plan are less: bytes, ticks, ids."""
+"""An exclusive upper bound of all numbers of a plan: bytes, ticks, ids."""
 LONGEST: Final = 10_000
 """Characters of one text of a plan, but for the program's."""
 LONGEST_PROGRAM: Final = 1 << 24
@@ -520,7 +519,7 @@ def encoded(value: Any, hint: Any = None) -> Any:
 
 
 def decoded(kind: Any, data: object, where: str, field: str = "") -> Any:
-    """The value of that type which JSON says.  PlanFormatError."""
+    """The value of type `kind` that JSON data encode.  Raises PlanFormatError."""
     origin = get_origin(kind)
     if origin is Annotated:
         if not isinstance(data, dict):
@@ -616,9 +615,9 @@ def _text(data: object, where: str, field: str) -> str:
 #
 # Plans as canonical JSON (`plan/2`), and back.
 #
-# Canonical: keys sorted, no blanks, integers only, so that one plan has one sequence of bytes.  Decoding accepts exactly the
-# schema: every field present, of its type, nothing else; what does not fit is a `PlanFormatError`, never a plan.  Nothing
-# in a plan is run but the program that it holds, and a decoded plan is still to be verified against that program.
+# Canonical: keys sorted, no blanks, integers only, so that a plan has one sequence of bytes.  Decoding accepts exactly the schema
+# and raises `PlanFormatError` otherwise.  Nothing in a plan is executed except its program, and a decoded plan has yet to be
+# verified against that program.
 
 LARGEST_PLAN: Final = 64 << 20
 """Bytes of JSON that are read at most."""
@@ -636,7 +635,7 @@ def plan_object(plan: ExecutionPlan) -> dict[str, Any]:
 
 
 def decode_plan(text: str) -> ExecutionPlan:
-    """The plan that a text says.  PlanFormatError: too large, not JSON, of another version, or not exactly the schema."""
+    """The plan of a text.  Raises PlanFormatError: too large, not JSON, of another version, or not exactly the schema."""
     if len(text) > LARGEST_PLAN:
         raise PlanFormatError(f"a plan has at most {LARGEST_PLAN} characters")
     try:

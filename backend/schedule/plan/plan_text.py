@@ -65,7 +65,7 @@ from .plan import (
 
 # ---------------------------------------------------------------------------------------------------- labels of phases
 #
-# Phases in numbers and words: what a plan says about each of them.
+# The description of phases in a plan, in numbers and words.
 #
 # Iteration axes are named i j k …; an operand's read is rendered through its projection, `x[i;2j+1]`, a row-major
 # reinterpretation as `x[⟨i j⟩ as 6]`, a read that may leave the operand with `·` after it.
@@ -74,7 +74,7 @@ SizeNumber = Callable[[Size], int]
 
 
 def describe(phase: Phase, graph: Graph, number: SizeNumber, device: DeviceId, scratch: int) -> PlannedPhase:
-    """`scratch`: what its step needs beside operands and results (`one_device`)."""
+    """The description of a phase; `scratch`: bytes that its step needs beside operands and results."""
     cost = cost_of(phase, graph.types)
     axes = tuple((number(a.size), a.kind.value) for a in phase.axes) if isinstance(phase, Structured) else ()
     return PlannedPhase(
@@ -94,7 +94,7 @@ def describe(phase: Phase, graph: Graph, number: SizeNumber, device: DeviceId, s
 
 
 def overwritten_operands(graph: Graph, plan: ExecutionPlan) -> list[Decision]:
-    """The results that the program names and that take the buffer of an operand which is not read again."""
+    """The results with a name that are written over an operand which is not read again."""
     phases = {phase.id: phase for phase in traverse.all_phases(graph)}
     decisions: list[Decision] = []
     pending = [plan.main]
@@ -303,26 +303,26 @@ def value_text(value: ValueId, names: Mapping[ValueId, str]) -> str:
 
 # ---------------------------------------------------------------------------------------------------- folding of equal queues
 #
-# Equal devices in one piece of text: queues that do the same, with numbers that grow evenly from one to the next, are told once.
+# Folding of equal devices: queues with equal lines, whose numbers form arithmetic progressions, are printed once.
 #
 #     node[0] … node[5]  (memory 1.0 MB, 52 % busy), i = 0 … 5
 #       0–117120       add [1261568+1093632i:2355200+1093632i]
 #       ---fence f2+i
 #
-# Nothing is left out: the lines of any of them can be told again (the tests do).
+# The folding is lossless: the lines of each queue can be recovered (the tests do).
 
 QueueText: TypeAlias = tuple[str, ...]
 """The heading of a queue and its lines."""
 
 MIN_FOLDED: Final = 4
-"""Queues from which on they are told as one."""
+"""The least number of equal queues that are folded."""
 _NUMBER: Final = re.compile(r"\d+")
 _INSTANCE: Final = re.compile(r"(.*)\[(\d+)\]")
 _WAITS: Final = re.compile(r"( *)sync\(f(\d+)\)")
 
 
 def fold_equal_queues(pieces: Sequence[QueueText]) -> list[str]:
-    """The lines of all pieces, runs of equal ones as one."""
+    """The lines of all queues, with runs of equal queues folded."""
     lines: list[str] = []
     index = 0
     while index < len(pieces):
@@ -360,7 +360,7 @@ def ranges(names: Sequence[str]) -> list[str]:
 
 
 def _end_of_run(pieces: Sequence[QueueText], index: int) -> int:
-    """After the last of the pieces from `place` on that differ in evenly growing numbers only."""
+    """The end of the run of queues from `index` on that differ only in arithmetic progressions of numbers."""
     if index + 1 == len(pieces) or _shape(pieces[index]) != _shape(pieces[index + 1]):
         return index + 1
     steps = _steps(pieces[index], pieces[index + 1])
@@ -404,7 +404,7 @@ def _merged_lines(first: QueueText, second: QueueText, last: QueueText, count: i
 
 
 def _joined_waits(piece: QueueText) -> list[str]:
-    """Waits for fences one after the other on one line."""
+    """The lines with consecutive waits for fences joined on one line."""
     lines: list[str] = []
     run: list[tuple[str, int]] = []
     for line, after in pairwise((*piece, "")):
@@ -424,7 +424,7 @@ def _joined_waits(piece: QueueText) -> list[str]:
 
 # ---------------------------------------------------------------------------------------------------- search space
 #
-# What a plan's bound, and its being optimal, range over, in words, from the plan's own data.
+# The plan space of a bound as text, from the plan's data.
 #
 # bound over: whole shards, along axis 0 of 2 (x a b), axis 1 of 2 (c)
 # not cut: y (no cut of a sort is known)
@@ -433,7 +433,7 @@ MOST_NAMED: Final = 8
 
 
 def space_lines(plan: ExecutionPlan) -> list[str]:
-    """Which plans the bound is of, and what is not cut."""
+    """Lines that state the plan space of the bound, and the phases that are not cut."""
     if plan.prediction is None:
         return []
     names = {phase.id: _name(phase) for phase in plan.phases}
@@ -464,7 +464,7 @@ def has_other_axes(plan: ExecutionPlan) -> bool:
 
 
 def plans_text(plan: ExecutionPlan) -> str:
-    """`plan of whole shards along these axes`: what no better one is of."""
+    """The plan space in a phrase: `plan of whole shards along these axes`."""
     words = ["plan"]
     if plan.space.chunks > 1:
         words.append(f"with at most {plan.space.chunks} chunks a device")
@@ -503,7 +503,7 @@ def _name(phase: PlannedPhase) -> str:
 
 # ---------------------------------------------------------------------------------------------------- queues
 #
-# A plan of several devices as text: what it promises, then every queue in its order with its fences and waits.
+# A plan of several devices as text: its prediction, then every queue in order with its fences and waits.
 #
 # T = 68 ticks (68 µs), lower bound 68: optimal (bound).  Baselines: best single device 80 (1.18×), even split 100 (1.47×)
 # cpu0
@@ -549,7 +549,7 @@ def queues_text(plan: ExecutionPlan) -> str:
 
 
 def chunks_text(plan: ExecutionPlan) -> list[str]:
-    """Which phases go in chunks."""
+    """A line that states which phases run in chunks."""
     parts = ", ".join(f"#{one.phase} in {one.count}" for one in plan.chunks)
     return [f"chunks: {parts}"] if parts else []
 
@@ -558,7 +558,7 @@ _UNITS: Final = {"energy": " mJ", "throughput": " ticks a run"}
 
 
 def bound_text(plan: ExecutionPlan) -> str:
-    """The certified bound, and how near the plan is to it; empty of a plan without a prediction."""
+    """The certified bound, and the gap of the plan to it; empty for a plan without a prediction."""
     prediction = plan.prediction
     if prediction is None:
         return ""
@@ -670,7 +670,7 @@ def _queue_step_lines(step: Step, known: Mapping[PhaseId, PlannedPhase], names: 
 
 
 def _iteration_lines(step: LoopStep, known: Mapping[PhaseId, PlannedPhase], names: Mapping[ValueId, str]) -> Iterator[str]:
-    """What an iteration of a loop that queues run together does, queue by queue, in ticks from its start."""
+    """The lines of an iteration of a distributed loop, queue by queue, in ticks from its start."""
     for title, plan in (("each iteration", step.body), ("after the last iteration", step.leave)):
         if plan is None:
             continue
