@@ -162,7 +162,7 @@ def test_an_objective_that_fails_keeps_the_plan(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.usefixtures("lenient")
-@pytest.mark.parametrize("name", ["plan_forms", "_together"])
+@pytest.mark.parametrize("name", ["plan_forms", "_with_distributed_loops"])
 def test_a_way_to_plan_that_fails_is_left_out(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     def broken(*_: Any) -> Any:
         raise AssertionError("as if")
