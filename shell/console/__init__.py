@@ -1,1 +1,1 @@
-"""What every part of the shell writes to and ends with: standard streams, messages, usage errors, exit codes and signals."""
+"""Standard streams, messages, usage errors, exit codes and signals, which every part of the shell uses."""

@@ -32,6 +32,8 @@ from ...lang.support.records import dataclass
 # Exit codes of the `rho` program.
 
 class Exit(IntEnum):
+    """The exit code of a command."""
+
     OK = 0
     FAILED = 1  # the program failed while running
     USAGE = 2

@@ -9,7 +9,7 @@ from .process_exit import Exit
 
 
 class UsageError(Exception):
-    """What the user asked is wrong (exit 2): `message` says how, `hint` what to type instead."""
+    """A request of the user is wrong (exit 2): `message` says why, `hint` what to type instead."""
 
     exit: Exit = Exit.USAGE
 

@@ -1,1 +1,1 @@
-"""What people read: values, costs, plans and documentation as text, and the line about long work."""
+"""Text for people: values, costs, plans, documentation, and the progress line."""

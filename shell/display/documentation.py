@@ -53,6 +53,7 @@ def entries() -> Iterator[LibraryEntry]:
 
 
 def entries_of(module: str, text: str) -> Iterator[LibraryEntry]:
+    """The documented names of a module with this text, as `module.name`; of a name defined twice, the first."""
     comments: list[str] = []
     seen: set[str] = set()
     for line in text.splitlines():
@@ -98,6 +99,7 @@ def entry_text(entry: LibraryEntry) -> str:
 
 
 def primitive_json(row: Primitive) -> dict[str, Any]:
+    """A primitive as the object of `rho doc --json`."""
     return {
         "glyph": row.glyph,
         "names": list(row.names),

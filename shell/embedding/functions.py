@@ -209,7 +209,7 @@ class Function:
         outputs: tuple[str, ...] = (RESULT,)
         items = 0
         checked = self._session.check(self._program(texts, outputs))
-        if checked.core is None:  # a tuple, or wrong: then it is said without an output that nobody wrote
+        if checked.core is None:  # a tuple, or an error: check again without the generated output
             items = _tuple_items(_require_accepted(self._session, self._caller_text, self._program(texts, None)))
             outputs = tuple(f"{RESULT}{position}" for position in range(items)) if items else outputs
             checked = _require_accepted(self._session, self._caller_text, self._program(texts, outputs))

@@ -1,1 +1,2 @@
-"""From a checked program to its outcome: files it may touch, inputs, what this machine grants, runs and documented claims."""
+"""Takes a checked program to its outcome: permissions, inputs, sizes, limits, scheduling, clusters, streams, runs and
+doctests."""

@@ -61,6 +61,8 @@ def claimed_lines(expected: str) -> int | None:
 
 
 class ClaimKind(Enum):
+    """The kinds of claims, by the words that introduce them."""
+
     PRINTS = "→"
     EQUALS = "⇐"
     ERROR = "error"

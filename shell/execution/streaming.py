@@ -132,7 +132,7 @@ def plan_in_tiles(
         raise CannotStream(bound.graph.phases[0], "")
     stored = {name: Stored(source.bytes, source.working_memory) for name, source in sources.items()}
     streaming = Streaming(bound, stored, asked.sinks, limit, rows)
-    if stored_plan is not None:  # with all that a stored plan says
+    if stored_plan is not None:  # in full detail, for the comparison with the stored plan
         device, detail = replace(device,
             threads=stored_plan.plan.devices[0].threads if stored_plan.plan.devices else 1), Detail.FULL
     plan, planned = plan_streams(streaming, device, texts, detail, (settle or at_most) if stored_plan is None else None)

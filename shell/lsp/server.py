@@ -117,6 +117,7 @@ def edit(source: documents.TextEdit) -> lsp.TextEdit:
 
 
 def diagnostic(report: DocumentReport) -> lsp.Diagnostic:
+    """A diagnostic with its related locations and a link to the page of its code."""
     page = page_uri(report.code)
     related = [lsp.DiagnosticRelatedInformation(lsp.Location(one.uri, range_(one.range)), one.message) for one in report.related]
     return lsp.Diagnostic(
@@ -126,6 +127,7 @@ def diagnostic(report: DocumentReport) -> lsp.Diagnostic:
 
 
 def item(source: CompletionEntry) -> lsp.CompletionItem:
+    """A completion, ranked by its order and matched with its filter."""
     return lsp.CompletionItem(
         source.label, kind=_COMPLETION_KINDS[source.kind], detail=source.detail or None, text_edit=edit(source.edit),
         filter_text=source.filter,
@@ -140,6 +142,7 @@ def hint(source: Hint) -> lsp.InlayHint:
 
 
 def action(source: Action) -> lsp.CodeAction:
+    """A code action with its edits by URI."""
     changes = {uri: [edit(one) for one in edits] for uri, edits in source.edits.items()}
     solves = None if source.resolves is None else [diagnostic(source.resolves)]
     return lsp.CodeAction(
@@ -285,6 +288,8 @@ def run_idle_work() -> None:
 
 
 def register_lifecycle(server: RhoServer) -> None:
+    """Register the handlers of initialization, with the editor's options, and of shutdown."""
+
     @server.feature(lsp.INITIALIZE)
     def initialize(params: lsp.InitializeParams) -> None:
         encoding = server.workspace.position_encoding
@@ -305,6 +310,8 @@ def register_lifecycle(server: RhoServer) -> None:
 
 
 def register_documents(server: RhoServer) -> None:
+    """Register the handlers of opened, changed and closed documents, and of files that change on disk."""
+
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
         item = params.text_document

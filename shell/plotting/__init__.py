@@ -1,4 +1,1 @@
-"""Pictures of values: `rho run --plot`, `)plot` and notebooks.
-
-`drawable` says what can be drawn; `lines` and `shades` draw vectors and matrices with characters, `figures` with matplotlib.
-"""
+"""Pictures of values for `rho run --plot`, `)plot` and notebooks: `charts` in characters, `figures` with matplotlib."""

@@ -111,6 +111,8 @@ def _more_note(count: int) -> tuple[str, ...]:
 # Editors (`shell.lsp.completion`) and sessions (`shell.repl.terminal`) share it; each has a `CompletionScope`.
 
 class CompletionKind(Enum):
+    """What a completed name stands for."""
+
     ARRAY = "array"
     FUNCTION = "function"
     OPERATOR = "operator"

@@ -261,6 +261,7 @@ def front_text(arguments: Arguments, front: ParetoFront, name: str) -> str:
 
 
 def front_json(front: ParetoFront) -> dict[str, Any]:
+    """The front as the object of `--json`."""
     from ...backend.schedule.plan.plan_text import space_lines
 
     return {
@@ -274,6 +275,7 @@ def front_json(front: ParetoFront) -> dict[str, Any]:
 
 
 def front_drawing(front: ParetoFront, name: str) -> FrontDrawing:
+    """The front as a chart of time against the other objective, titled with the program's `name`."""
     from ...backend.schedule.plan.plan_text import plans_text, space_lines
     from ...backend.schedule.rendering.gantt import FrontDrawing
 
@@ -550,7 +552,7 @@ def _verify(plan: ExecutionPlan, loaded: LoadedProgram, profile: Profile | None,
 # `rho plan --instance FILE`: schedules an abstract task graph.  docs/instances.md has the formats.
 #
 # Exit codes: 0 optimal or with a gap that is printed, 2 not an instance, 3 impossible (or directives that cannot be meant),
-# 5 the search was cut off, or `--require-optimal` was asked and not reached.
+# 5 the search was cut off, or `--require-optimal` and the schedule is not proved optimal.
 
 _NOT_WITH_INSTANCE = (
     "--check", "--diff", "--in", "--set", "--allow-read", "--max-memory", "--max-time", "--strict",

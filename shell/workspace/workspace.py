@@ -397,7 +397,7 @@ def _with_size_numbers(state: SessionState, checked: Checked, layout: EntryLayou
     SessionValue]) -> SessionState:
     """The state with numbers for the sizes that an `input` or a `param` declares."""
     if statement.kind not in (StatementKind.INPUT, StatementKind.PARAM) or checked.core is None:
-        gone = set(statement.names)  # the name stands for a value now
+        gone = set(statement.names)  # these names are values now
         sizes = {name: size for name, size in state.sizes.items() if name not in gone}
         return replace(state, sizes=sizes, params=state.params - gone)
     if statement.kind is StatementKind.PARAM:
