@@ -1,12 +1,12 @@
-"""Ticks of shards asked for at each shard's own size, with bounds of whole ranges of sizes.
+"""Costs of shards as functions of their rows, with bounds over ranges of rows by interval arithmetic.
 
-A table of a profile may have steps, plateaus, kinks and falls, so no few points and straight lines between them say what a shard
-takes.  A `Curve` asks the cost model at every number of rows that comes up, once, and for a range of rows evaluates the same
-formula over a `Span`: what comes out is below every shard of the range.
+A table of a profile may have steps, plateaus, kinks and falls, so a few points joined by lines do not describe the cost of a
+shard. A `Curve` evaluates the cost model once for each row count that occurs, and for a range of rows evaluates the same formula
+on an `Interval`, which gives a lower bound over the range.
 
-Note [Ranges].  The rows 1 to R are halved again and again; each part that comes up keeps its bound.  The most rows within a time
-are sought from above, in parts whose bound leaves hope.  A search that has looked at `MOST_PARTS` parts gives the largest number
-that is not refuted yet, so what planners conclude from it is a bound in any case; certificates then fall short of the plan.
+Note [Ranges].  The rows 1 to R are bisected repeatedly; each range keeps its bound.  The most rows within a time are searched
+from above, in ranges whose bound permits them.  After `MOST_PARTS` ranges a search returns the largest number that is not
+refuted, so planners' conclusions are bounds in any case; certificates may then be weaker.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from ...lang.support.records import dataclass
 
 # ---------------------------------------------------------------------------------------------------- intervals
 #
-# A formula of costs over a whole range of rows: what it is worth for each number of them, and bounds of all.
+# Tracing: the cost model as a formula in the number of rows, valid over a range of rows.
 #
-# The cost model is asked once with a `Span` in place of the number of rows.  It goes through the same formulas as a number does,
-# knows between which numbers it lies, and writes down what is done to it; the `Formula` that comes out is then evaluated for any
-# number of rows, or for the ends of any part of the range, without asking the model again.
+# The cost model runs once with an `Interval` in place of the number of rows.  The interval knows its ends, and records the
+# operations applied to it; the resulting `Formula` is then evaluated for any number of rows, or over any part of the range by
+# interval arithmetic, without running the model again.
 #
-# A `Span` is no `int`: what has no rule here raises TypeError, and a comparison whose outcome depends on the number raises
-# `Undecided`; whoever asked takes a smaller range then.  `largest` and `smallest` stand for `max` and `min`, which compare.
+# An `Interval` is no `int`: an operation without a rule raises TypeError, and a comparison whose outcome depends on the number
+# raises `Undecided`; the caller then takes a smaller range.  `largest` and `smallest` replace `max` and `min`, which compare.
 
 class Undecided(Exception):
-    """A comparison is true for some numbers of a span and false for others."""
+    """A comparison is true for some numbers of an interval and false for others."""
 
 
 class LookedUp(Protocol):
@@ -81,12 +81,12 @@ class Trace:
         return Interval(low, high, number, self, line)
 
     def along(self, line: Line) -> tuple[int, int]:
-        """The ends of what goes in a line with the rows."""
+        """The ends of a linear function of the rows over the range."""
         ends = line[0] * self.first + line[1], line[0] * self.last + line[1]
         return min(ends), max(ends)
 
     def of(self, value: Any) -> Interval:
-        """A number as a span of one."""
+        """A number as a constant interval."""
         if isinstance(value, Interval):
             return value
         if isinstance(value, int):
@@ -98,7 +98,7 @@ class Trace:
         return Formula(self._needed(number), number)
 
     def _needed(self, number: int) -> tuple[Step, ...]:
-        """All steps, but for what no later one asks: those are nothing."""
+        """All steps, with those that no later step uses replaced by a constant."""
         wanted = [False] * len(self.steps)
         wanted[number] = True
         for at in range(len(self.steps) - 1, -1, -1):
@@ -112,7 +112,7 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """Steps, and the place of the last."""
+    """A formula in the number of rows: steps, and the index of its result."""
 
     steps: Sequence[Step]
     result: int
@@ -180,7 +180,7 @@ def _bounds(op: FormulaOp, one: tuple[int, int], other: tuple[int, int]) -> tupl
 
 
 class Interval:
-    """Some whole number from `low` to `high`, both included: what a step of a trace makes; `line`: if it is one of the rows."""
+    """The result of a traced step: an integer from `low` to `high`, inclusive; `line`: (a, b) if it is a × rows + b."""
 
     __slots__ = ("high", "line", "low", "place", "trace")
     __hash__ = None  # type: ignore[assignment]
@@ -306,7 +306,7 @@ def _one_of(op: FormulaOp, values: Sequence[Any]) -> Any:
 
 # ---------------------------------------------------------------------------------------------------- tables in ticks
 #
-# What problems and profiles both speak of: how many ticks a shard takes, and which directions of a link exclude each other.
+# Types that problems and profiles share: the ticks of a shard, and which directions of a link exclude each other.
 
 class Duplex(Enum):
     HALF = "half"  # one channel for both directions
@@ -318,7 +318,7 @@ class Duplex(Enum):
 class Ticks:
     """Ticks of a shard by its rows: points joined by straight lines, rounded up; before the first point its ticks, after
     the last on along the last line; a single point is proportional.  Atomic phases have one point, (1, ticks).  Never
-    decreasing.  (`curves` has ticks that are asked for at each number of rows, and may fall.)"""
+    decreasing (a `Curve` may fall)."""
 
     points: tuple[tuple[int, int], ...]
 
@@ -340,7 +340,7 @@ class Ticks:
         return self.points
 
     def min_ticks(self, first: int, last: int) -> int:
-        """No shard of `first` to `last` rows takes less."""
+        """A lower bound of the ticks of shards of `first` to `last` rows."""
         return self.at(first)
 
     def weak_min_ticks(self, first: int, last: int) -> int:
@@ -348,11 +348,11 @@ class Ticks:
         return self.at(first)
 
     def max_rows_within(self, time: int, rows: int) -> int:
-        """The most rows, of up to `rows`, that take at most `time` ticks; never fewer than there are."""
+        """An upper bound of the row counts r <= `rows` with ticks(r) <= `time`."""
         return self.rows_within(time, rows)
 
     def rows_within(self, time: int, rows: int) -> int:
-        """As many rows, of up to `rows`, as take at most `time` ticks; the most, where ticks never fall."""
+        """A row count r <= `rows` with ticks(r) <= `time`; the largest if ticks is monotone."""
         if time < 0 or rows < 1:
             return 0
         if self.at(rows) <= time:
@@ -367,7 +367,7 @@ class Ticks:
         return low
 
     def rate(self, rows: int) -> Fraction:
-        """No shard of 1 to `rows` rows takes fewer ticks a row: on a straight line that is at an end."""
+        """A lower bound of the ticks a row of shards of 1 to `rows` rows: on a line the minimum is at an end."""
         points = self.points
         if len(points) == 1:
             return Fraction(points[0][1], points[0][0])
@@ -387,16 +387,16 @@ class Ticks:
 MOST_PARTS: Final = 150
 MOST_RATED: Final = 100
 CLOSE: Final = Fraction(199, 200)
-"""A bound that is that part of what is found is good enough."""
+"""A bound of at least this fraction of the best value ends a search."""
 SHOWN: Final = 12
-"""Halvings of all rows at which a curve is written down, where it has to be."""
+"""Halvings of all rows at which a curve is sampled for `points`."""
 
 
 class Curve(Ticks):
-    """`exact`: the ticks of so many rows; `traced`: the formula of their grains for rows in a range (Undecided, TypeError), of
-    which `up` makes ticks.
+    """Ticks by evaluating the cost model.  `exact(rows)`: ticks; `traced(first, last)`: the formula over a range (raises
+    Undecided, TypeError), whose results `up` rounds to ticks.
 
-    `points` are some points of it, for texts and comparisons; nothing is concluded from them."""
+    `points` are samples, for texts and comparisons; nothing is concluded from them."""
 
     __slots__ = ("_exact", "_formulas", "_known", "_opaque", "_parts", "_rates", "_traced", "_up", "rows")
     rows: int
@@ -433,11 +433,11 @@ class Curve(Ticks):
 
     @property
     def key(self) -> object:
-        """Curves are compared as they are, not by some points of them."""
+        """Curves are compared by identity."""
         return id(self)
 
     def _formula(self, first: int, last: int) -> Formula | None:
-        """That of the largest part which holds these rows, which lie in one; None if they are less alike than that."""
+        """The formula of the largest traceable range that contains these rows; None if there is none."""
         low, high = 1, self.rows
         while low < high and not self._opaque:
             if (low, high) not in self._formulas:
@@ -456,12 +456,12 @@ class Curve(Ticks):
             return self._traced(first, last)
         except Undecided:
             return None
-        except TypeError:  # a part of the cost model that knows no spans
+        except TypeError:  # a part of the cost model does not support intervals
             object.__setattr__(self, "_opaque", True)
             return None
 
     def _floor(self, first: int, last: int) -> int:
-        """No shard of `first` to `last` rows takes less: what a look at all of them together tells."""
+        """A lower bound of the ticks of `first` to `last` rows, from one evaluation over the range."""
         if first == last:
             return self.at(first)
         floor = self._parts.get((first, last))
@@ -501,7 +501,7 @@ class Curve(Ticks):
         return min([settled, *(floor for floor, _, _ in waiting)])
 
     def max_rows_within(self, time: int, rows: int) -> int:
-        """The most of up to `rows` rows that take at most `time`, or a little more.  See Note [Ranges]."""
+        """The most rows, up to `rows`, that take at most `time`, or an upper bound of it.  See Note [Ranges]."""
         rows = min(rows, self.rows)
         waiting = [(1, self.rows)]
         for _ in range(MOST_PARTS):

@@ -66,7 +66,7 @@ def loop_program(seed: int) -> tuple[str, dict[str, np.ndarray]]:
     return head + "\n".join([*lines, *tail]), data
 
 
-def random_gangs(program: ProgramProblem, profile: Profile, given: Any, chance: random.Random) -> dict[Any, DistributedLoop]:
+def random_distributed_loops(program: ProgramProblem, profile: Profile, given: Any, chance: random.Random) -> dict[Any, DistributedLoop]:
     """Every loop of a program that can be, on random devices with random rows, cut along random axes."""
     setting = cost_context_of(program, profile, given)
     found: dict[Any, DistributedLoop] = {}
@@ -94,10 +94,10 @@ def planned_together(
 ) -> tuple[ProgramProblem, Any, ExecutionPlan] | None:
     """A random plan in which at least one loop is run together; None: the program has no such loop."""
     bare = problem_of(bound, profile, ticks_of=given)
-    gangs = random_gangs(bare, profile, given, chance)
-    if not gangs:
+    chosen_loops = random_distributed_loops(bare, profile, given, chance)
+    if not chosen_loops:
         return None
-    made = problem_of(bound, profile, ticks_of=given, distributed_loops=gangs)
+    made = problem_of(bound, profile, ticks_of=given, distributed_loops=chosen_loops)
     modes: list[Mode] = random_modes(made.problem, chance)
     for place, distributed in made.distributed_loops.items():
         modes[place] = distributed.mode

@@ -90,8 +90,8 @@ def test_a_dropped_fence_in_a_turn_is_rejected(text: str, kind: type) -> None:
 def test_states_that_lie_elsewhere_after_a_turn_are_rejected() -> None:
     """Entries that take other rows than the last turn left."""
     found, bound, _ = planned(SHIFTED)
-    (gang,) = found.program.distributed_loops.values()
-    entry = gang.body.iteration.bound.graph.phases[0]
+    (distributed,) = found.program.distributed_loops.values()
+    entry = distributed.body.iteration.bound.graph.phases[0]
     assert isinstance(entry, Structured)
 
     def moved(queue: Queue) -> Queue:

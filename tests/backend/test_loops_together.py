@@ -63,8 +63,8 @@ def test_random_loops_on_random_devices(part: int) -> None:
             continue
         made, answer, plan = found
         assert [v for v in verify(made.problem, answer, synchronise(made.problem, answer.schedule)) if v.code.name != "V10"] == []
-        for gang in made.distributed_loops.values():
-            for one in (gang.body, *(() if gang.epilogue is None else (gang.epilogue,))):
+        for distributed in made.distributed_loops.values():
+            for one in (distributed.body, *(() if distributed.epilogue is None else (distributed.epilogue,))):
                 assert verify_schedule(one.problem, one.schedule, synchronise(one.problem, one.schedule)) == ()
         assert decode_plan(encode_plan(plan)) == plan
         assert check_plan(plan, bound) == ()
@@ -201,11 +201,11 @@ def test_no_way_to_run_a_loop_together_beats_the_bound_of_its_turns() -> None:
         alone = plan_problem(made.problem, FAST).schedule
         assert alone is None or (bound_with_distributed_loops([made], setting) or 0) <= alone.makespan, seed
         for found in _options(made, setting).values():
-            for gang in _best_candidates(found, made.problem, None):
-                one = next(one for one in found if one.partition == gang.partition)
+            for distributed in _best_candidates(found, made.problem, None):
+                one = next(one for one in found if one.partition == distributed.partition)
                 trips = one.iteration.loop.trip.constant or 0
-                assert _iterations_bound(one) <= max(1, trips * gang.body.schedule.makespan), seed
-                form = problem_of(bound, profile, ticks_of=given, distributed_loops={gang.loop.id: gang}).problem
+                assert _iterations_bound(one) <= max(1, trips * distributed.body.schedule.makespan), seed
+                form = problem_of(bound, profile, ticks_of=given, distributed_loops={distributed.loop.id: distributed}).problem
                 planned = plan_problem(form, FAST).schedule
                 assert planned is None or (bound_with_distributed_loops([made], setting) or 0) <= planned.makespan, seed
                 met += 1

@@ -371,7 +371,7 @@ def _short(value: object) -> str:
 # The distributed loops of a stored plan, rebuilt as the planner makes them, so that their ticks can be verified.
 
 def distributed_loops_of(plan: ExecutionPlan, program: ProgramProblem, context: CostContext) -> dict[PhaseId, DistributedLoop]:
-    """The loops of `spread`.  NotOfThisProblem: they are no loops that could be run so."""
+    """The loops of `ExecutionPlan.spread`.  Raises PlanMismatch: they cannot be distributed so."""
     loops = {phase.id: phase for phase in program.phases if isinstance(phase, Loop)}
     devices = {name: index for index, name in enumerate(program.problem.device_names())}
     distributed_loops: dict[PhaseId, DistributedLoop] = {}

@@ -1,12 +1,12 @@
 """Partitioning of a phase into boxes: what each shard reads and writes, from projections and axis signatures alone.
 
-A structured phase is cut along parallel axes, each shard then making its box of every result, or along its reduce axis, at
-block boundaries of the order of sums, each shard then making partial results.  A library phase is cut along the result
-axes of its signature.  Boxes (`plan`, Note [Boxes]) may cut several axes; plans cut one.  A loop whose body is element-wise on
-its state is cut like the structured phase that it is (`merged_loop_body`): every element goes through all turns by itself.
+A structured phase is cut along parallel axes, where each shard computes its box of every result, or along its reduce axis, at
+block boundaries of the order of sums, where each shard computes partial results.  A library phase is cut along the result axes of
+its signature.  Boxes (`plan`, Note [Boxes]) may cut several axes; plans cut one.  A loop whose body is element-wise on its state
+is cut as one structured phase (`merged_loop_body`), since each element runs through all iterations by itself.
 
-Nothing is cut whose sizes are known only when it runs, nor `random` (a value depends on its place in the whole), nor a gather
-that sorts, nor a reduction with a function whose result depends on how it is bracketed.
+Phases with run-time sizes are not cut, nor `random` (a value depends on its position in the whole), nor a gather that sorts, nor
+a reduction with a non-associative function.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 BLOCK: Final = 4096
 """Elements of a block of the order of sums: 16 rows of 256 lanes (phases.md, "Order of sums")."""
 MAX_READER_PAIRS: Final = 200_000
-"""Pieces times transfers of a value on a device up to which each piece has the end of its own readers."""
+"""Pieces × transfers of a value on a device up to which each piece ends with its own readers."""
 _DEPENDS_ON_PLACE: Final = frozenset({"random"})
 
 
@@ -84,7 +84,7 @@ class Cut:
 
     @property
     def rows(self) -> int:
-        """Rows that a scheduler deals out: grains, the last perhaps short."""
+        """Rows that a scheduler distributes: grains, the last perhaps short."""
         return -(-self.size // self.grain)
 
     def interval(self, first: int, stop: int) -> tuple[int, int]:
@@ -118,7 +118,7 @@ def merged_loop_body(phase: Phase, types: Types) -> Phase:
 
 
 def reads_of(phase: Phase, types: Types) -> tuple[ValueId, ...]:
-    """What the boxes of `operand_boxes` are of."""
+    """The values of the boxes of `operand_boxes`, in order."""
     return traverse.operands(merged_loop_body(phase, types))
 
 
@@ -164,7 +164,7 @@ def axes_of(phase: Phase, types: Types) -> tuple[int, ...]:
 
 
 def reason_not_cut(phase: Phase, types: Types) -> str:
-    """Why a phase that has no cuts has none; empty where it has too little to be cut, or only brings in, prints or saves."""
+    """The reason why a phase has no cuts; empty where it is too small to cut, or an input, print or output."""
     phase = merged_loop_body(phase, types)
     values = (*traverse.operands(phase), *traverse.results(phase))
     if isinstance(phase, Input | Constant | Print | Output):
@@ -208,7 +208,7 @@ def is_ordered(phase: Structured, value: ValueId, types: Types) -> bool:
 
 
 def box_along_axis(shape: Sequence[int], along: int | None, interval: tuple[int, int]) -> Box:
-    """The box that has an interval of one axis, and all of the others; None: all of all."""
+    """The box with `interval` along one axis and all of the others; `along` None: all of every axis."""
     return tuple(interval if axis == along else (0, size) for axis, size in enumerate(shape))
 
 
@@ -231,7 +231,7 @@ def operand_boxes(phase: Phase, types: Types, box: Box) -> tuple[Box, ...]:
 
 
 def _argument_box(phase: LibraryPhase, types: Types, index: int, box: Box) -> Box:
-    """Axes that the signature cuts with the result take its interval where that is cut, the others are whole."""
+    """The box of an argument: axes that the signature cuts with the result take its interval, the others are whole."""
     argument_box = list(_all_of(phase.args[index], types))
     results = _all_of(phase.results[0], types)
     for signature in phase.signature:
@@ -248,7 +248,7 @@ def _all_of(value: ValueId, types: Types) -> Box:
 
 
 def result_boxes(phase: Phase, types: Types, box: Box) -> tuple[Box, ...]:
-    """The box of each result that a box of the phase makes (of a reduction: once its partial results are combined)."""
+    """The box of each result that a box of the phase computes (of a reduction: once its partial results are combined)."""
     phase = merged_loop_body(phase, types)
     match phase:
         case Structured():
@@ -264,7 +264,7 @@ def result_boxes(phase: Phase, types: Types, box: Box) -> tuple[Box, ...]:
 
 
 def boxes_overlap(a: Box | None, b: Box | None) -> bool:
-    """Have two boxes of a value something in common?  None is all of it; what is the same meets, be it empty."""
+    """Do two boxes of a value overlap?  None is all of it; equal boxes overlap, even if empty."""
     return a is None or b is None or a == b or all(max(p[0], q[0]) < min(p[1], q[1]) for p, q in zip(a, b, strict=True))
 
 
@@ -294,13 +294,13 @@ def subtrees(first: int, stop: int, blocks: int) -> tuple[tuple[int, int], ...]:
 
 
 def max_subtrees(blocks: int) -> int:
-    """At most so many subtrees make up any interval."""
+    """The most subtrees that make up an interval."""
     return max(1, 2 * (blocks - 1).bit_length() - 1) if blocks > 1 else 1
 
 
 # ---------------------------------------------------------------------------------------------------- distributed loops
 #
-# Loops that several queues of a plan run together: who takes part, and the turn of which the plan has a plan.
+# Distributed loops of a plan: the queues that take part, and the iteration that the plan's body is of.
 
 Part = tuple[int, LoopStep | JoinStep]
 """A queue, and its step of a loop."""
@@ -308,7 +308,7 @@ Part = tuple[int, LoopStep | JoinStep]
 
 @dataclass(frozen=True, slots=True)
 class SharedLoop:
-    """A loop as the queues of a plan run it: the step that states it, a turn, what follows the last one, and all steps."""
+    """A distributed loop as the queues of a plan run it: its `LoopStep`, its iteration and epilogue, and all its steps."""
 
     step: LoopStep
     iteration: LoopIteration
@@ -334,7 +334,7 @@ def is_shared(step: Step) -> bool:
 
 
 def shared_loops(plan: ExecutionPlan, bound: BoundGraph) -> dict[PhaseId, SharedLoop]:
-    """The loops that queues of the plan run together."""
+    """The distributed loops of a plan."""
     from ...graph.iteration_graph import exit_graph, iteration_of
 
     parts_of_loop: dict[PhaseId, list[Part]] = {}
@@ -361,7 +361,7 @@ def _is_partitionable(loop: Loop, axes: Sequence[int | None], bound: BoundGraph)
 
 
 def iteration_ticks(plan: SubPlan) -> int:
-    """The ticks of a turn."""
+    """The ticks of an iteration: the end of its last step."""
     steps = [step for queue in plan.queues for step in queue.steps]
     ends = (step.arrive if isinstance(step, TransferStep) else getattr(step, "end", 0) for step in steps)
     return max(ends, default=0)
@@ -369,7 +369,7 @@ def iteration_ticks(plan: SubPlan) -> int:
 
 # ---------------------------------------------------------------------------------------------------- storage devices
 #
-# Which devices of a plan are stores, and what lies in them: inputs by name, outputs by `output NAME`.
+# The devices of a plan that are stores, and the values in them: inputs by name, outputs by `output NAME`.
 
 STORE: Final = "store"
 """The back end of stores."""
@@ -380,7 +380,7 @@ def stores_of(plan: ExecutionPlan) -> tuple[DeviceId, ...]:
 
 
 def stored_value(phase: Phase) -> tuple[str, ValueId] | None:
-    """What may lie in a store: its name there, and its value."""
+    """The name and the value of an input or output, which may be in a store; None of other phases."""
     match phase:
         case Input():
             return phase.name, phase.result
@@ -395,7 +395,7 @@ def output_store_name(output: str) -> str:
 
 
 def stored_on(plan: ExecutionPlan, bound: BoundGraph) -> dict[str, str]:
-    """What lies in stores, by name."""
+    """The store of each stored input and output, by name."""
     stores = stores_of(plan)
     if not stores:
         return {}
@@ -408,15 +408,15 @@ def stored_on(plan: ExecutionPlan, bound: BoundGraph) -> dict[str, str]:
 
 # ---------------------------------------------------------------------------------------------------- compiled regions
 #
-# What becomes of the outermost loops, folds, scans and maps of a program: compiled as one region, or not, and why.
+# The outermost loops, folds, scans and maps of a program: compiled as one region, or the reason why not.
 
 def regions_of(graph: Graph, spread: Container[PhaseId] = ()) -> tuple[PlannedRegion, ...]:
-    """In the order of the program; loops that several devices run together (`spread`) are none."""
+    """The regions in program order; distributed loops (`spread`) are not among them."""
     return tuple(_planned(phase, lowered) for phase, lowered in lowered_loops(graph) if phase.id not in spread)
 
 
 def lowered_loops(graph: Graph) -> Iterator[tuple[Loop | Fold | Map, Region | NotLowerable]]:
-    """Each with its region, or what is in the way of one."""
+    """Each outermost loop, fold and map with its region, or the reason why there is none."""
     from ...loopir.facts import estimate_iteration
     from ...lower.region import lower_region
     from ...lower.scope import NotLowerable

@@ -1,4 +1,4 @@
-"""Bytes that a structured phase needs while it runs, beside its operands and results.
+"""Scratch memory: the bytes that a structured phase needs while it runs, beside its operands and results.
 
 NumPy computes in slices of an eighth of `LARGE_SPACE_POINTS` points (a half where they are reduced), small spaces in one.
 Kernels pack operands in that room, of which large spaces have four times as much, whatever the team, so that a plan says the
@@ -40,21 +40,21 @@ from ...scalar.function_table import ROWS
 from ..plan.plan import ALIGNMENT, Step, SubPlan, sub_plans
 
 LARGE_SPACE_POINTS: Final = 1 << 18
-"""Points that large spaces have room for, twice as many where they are reduced."""
+"""Points of scratch for large spaces, twice as many where they are reduced."""
 CHAIN_POINTS: Final = 1 << 15
-"""Points of the rows of a chain that are done together, or one row."""
+"""Points of the rows of a chain that are computed together, or one row."""
 SMALL_SPACE_POINTS: Final = 1 << 19
-"""Spaces of fewer points have room for a quarter of that."""
+"""Spaces of fewer points have a quarter of that scratch."""
 SUM_POINTS: Final = 1 << 20
-"""Items that are summed at once."""
+"""Items summed at once."""
 LANES: Final = 256
 BLOCK: Final = 4096
 _INNER_ARRAYS: Final = 3
-"""Arrays of a slice that one compound function may hold inside."""
+"""Temporary arrays of a slice that one compound function may need."""
 
 
 def workspace(phase: Structured, number: Callable[[Size], int], scattered: Container[ValueId] = ()) -> int:
-    """Scratch bytes of the phase.  `scattered`: values that may not lie in rows."""
+    """Scratch bytes of the phase.  `scattered`: values that may not be contiguous."""
     applied = [node for node in phase.body if isinstance(node, ApplyNode | AxisNode)]
     sizes = [number(axis.size) for axis in phase.axes]
     points = prod(sizes)
@@ -72,7 +72,7 @@ def workspace(phase: Structured, number: Callable[[Size], int], scattered: Conta
 
 
 def rows_workspace(phase: Structured, number: Callable[[Size], int], scattered: Container[ValueId] = ()) -> int:
-    """Scratch bytes of a chain along rows (`graph.chains`): of the rows that are done together."""
+    """Scratch bytes of a chain along rows: of the rows that are computed together."""
     sizes = [number(axis.size) for axis in phase.axes]
     applied = [node for node in phase.body if isinstance(node, ApplyNode)]
     each, _ = _bytes_per_point(phase, applied, deferred_bytes(phase, scattered), reduces=False)
@@ -82,12 +82,12 @@ def rows_workspace(phase: Structured, number: Callable[[Size], int], scattered: 
 
 
 def rows_points(points: int, row: int) -> int:
-    """Points that are done together: few enough that a chain needs no more memory than its members one by one."""
+    """Points computed together: few enough that a chain needs no more memory than its members one by one."""
     return max(row, min(CHAIN_POINTS, points // 4))
 
 
 def deferred_bytes(phase: Structured, scattered: Container[ValueId] = ()) -> dict[int, int]:
-    """The bytes a point that reads copy (`run.cpu.deferred`), by their nodes."""
+    """By node, the bytes a point that its read copies."""
     deferred: dict[int, int] = {}
     for index, node in enumerate(phase.body):
         if isinstance(node, ReadNode) and (copies := _copies(phase.reads[node.index], scattered)):
@@ -96,7 +96,7 @@ def deferred_bytes(phase: Structured, scattered: Container[ValueId] = ()) -> dic
 
 
 def _copies(read: Read, scattered: Container[ValueId]) -> int:
-    """How many items are copied for one that is read: of a reshape one, of what is before it some more around it."""
+    """Items copied for each item read: one for a reshape, more for padding before it."""
     stages = read.projection.stages
     if stages and isinstance(stages[-1], Reshaped) and read.value not in scattered:
         stages = stages[:-1]  # of what lies in rows: a view
@@ -112,8 +112,8 @@ def _copies(read: Read, scattered: Container[ValueId]) -> int:
 
 
 def _bytes_computed_once(phase: Structured) -> Size:
-    """Bytes of what is made once for all slices: nodes that do not vary on every axis, what they read of a reshape, padded copies
-    of what is read with fills."""
+    """Bytes of arrays computed once for all slices: nodes that do not vary on every axis, their reads of reshapes, padded copies
+    of reads with fills."""
     rank = len(phase.axes)
     every = frozenset(range(rank))
     sizes = [upper_bound(axis.size) for axis in phase.axes]
@@ -168,7 +168,8 @@ def _varying(projection: Projection, every: frozenset[int]) -> frozenset[int]:
 
 
 def _reinterpreted(stage: Reshaped, on: frozenset[int] | None) -> frozenset[int] | None:
-    """The axes before a reshape on which these after it depend: those of the shortest runs of axes of equal products."""
+    """The axes before a reshape on which the axes `on` after it depend: those of the shortest runs of axes with equal
+    products."""
     if on is None:
         return None
     axes: set[int] = set()
@@ -185,7 +186,7 @@ def _reinterpreted(stage: Reshaped, on: frozenset[int] | None) -> frozenset[int]
 
 
 def _padded(stage: Affine, points: Size) -> Size:
-    """Items of a box around what is read, or of index arrays (two an axis, and a mask) where that is too large."""
+    """Items of the bounding box of a read, or of index arrays (two an axis, and a mask) where that is too large."""
     terms = [term for index in stage.indices for term in index.terms]
     if all(abs(term.coefficient) == 1 for term in terms) and len({term.axis for term in terms}) == len(terms):
         return points
@@ -195,7 +196,7 @@ def _padded(stage: Affine, points: Size) -> Size:
 def _bytes_per_point(
     phase: Structured, applied: Sequence[ApplyNode | AxisNode], deferred: Mapping[int, int], *, reduces: bool
 ) -> tuple[int, int]:
-    """Bytes a point of a slice, and the most points."""
+    """Bytes a point of a slice, and the most points of a slice."""
     inside = max((_inner_bytes(phase, node) for node in applied), default=0)
     widest = max((node.kind.bytes if isinstance(node, ApplyNode) else 8 for node in applied), default=8)
     live = _live_bytes(phase, deferred, counts_results=reduces) + inside
@@ -203,14 +204,14 @@ def _bytes_per_point(
 
 
 SMALL_PRODUCTS: Final = 1 << 22
-"""Products of matrices below which operands that do not lie in rows are copied (`backend.library.products`)."""
+"""Matrix products below which non-contiguous operands are copied (`backend.library.products`)."""
 _READ_IN_PLACE: Final = frozenset({
     "join", "stack", "rotate", "scan", "size_vector", "runtime_size", "match", "random",
 })  # fmt: skip
 
 
 def copied_operands(phase: LibraryPhase, scattered: Container[ValueId], types: Mapping[ValueId, ArrayType]) -> list[ValueId]:
-    """The operands that a library op copies because they may not lie in rows."""
+    """The operands that a library op copies because they may not be contiguous."""
     if phase.op in _READ_IN_PLACE:
         return []
     if phase.op == "contract" and not frame_of(phase) and all(len(types[value].shape) <= 2 for value in phase.args):
@@ -221,14 +222,14 @@ def copied_operands(phase: LibraryPhase, scattered: Container[ValueId], types: M
 
 
 def is_reordered(phase: Phase, types: Mapping[ValueId, ArrayType]) -> bool:
-    """May the results of a phase lie in another order of axes than the program's?  (As their operands do; see `cpu.slices`.)"""
+    """May the results of a phase be stored in another order of axes than the program's (that of their operands)?"""
     if not isinstance(phase, Structured) or len(types[phase.results[0].value].shape) < 2:
         return False
     return any(read.projection.stages for read in phase.reads)
 
 
 def workspace_bound(phase: Structured, scattered: Container[ValueId] = ()) -> Size:
-    """At least `workspace` for all sizes, as a formula in them."""
+    """An upper bound of `workspace`, as a formula in the sizes."""
     applied = [node for node in phase.body if isinstance(node, ApplyNode | AxisNode)]
     points = product(upper_bound(axis.size) for axis in phase.axes)
     reduces = any(r.reduction is not None for r in phase.results)
@@ -245,12 +246,12 @@ def workspace_bound(phase: Structured, scattered: Container[ValueId] = ()) -> Si
 
 
 def _is_sequential_reduction(phase: Structured) -> bool:
-    """Does it reduce from the right?  Slices have the whole of the reduced axis then."""
+    """Does it reduce from the right?  Then slices have all of the reduced axis."""
     return any(is_sequential(result.reduction or "") for result in phase.results)
 
 
 def _sequential_bytes(phase: Structured) -> Size:
-    """What reductions from the right take."""
+    """Bytes of reductions from the right."""
     total = ZERO
     for result in phase.results:
         if is_sequential(result.reduction or ""):
@@ -268,7 +269,7 @@ def _lane_bytes(points: int, length: int) -> int:
 
 
 def _inner_bytes(phase: Structured, node: ApplyNode | AxisNode) -> int:
-    """Bytes an item that a function holds inside."""
+    """Bytes an item of the temporaries of a function."""
     if isinstance(node, AxisNode):
         return 0
     kinds = [node.kind, *(getattr(phase.body[arg], "kind", Kind.I64) for arg in node.args)]
@@ -278,7 +279,7 @@ def _inner_bytes(phase: Structured, node: ApplyNode | AxisNode) -> int:
 
 
 def _live_bytes(phase: Structured, deferred: Mapping[int, int], *, counts_results: bool) -> int:
-    """The most bytes a point that computed nodes take at once; results have their own memory unless they are reduced."""
+    """The peak of bytes a point over computed nodes; results have their own memory unless they are reduced."""
     last: dict[int, int] = {}
     for index, node in enumerate(phase.body):
         if isinstance(node, ApplyNode):
@@ -304,13 +305,13 @@ Amount = TypeVar("Amount", int, Size)
 
 
 class Amounts(Protocol[Amount]):
-    """Counting of bytes, by numbers or by formulas; `exact`: with numbers."""
+    """Arithmetic of bytes, by numbers (`exact`) or by formulas."""
 
     zero: Amount
     exact: bool
 
     def bytes(self, type: ArrayType) -> Amount:
-        """Of a value."""
+        """The bytes of a value."""
         ...
 
     def number(self, size: Size) -> Amount: ...
@@ -327,7 +328,7 @@ class Amounts(Protocol[Amount]):
 
 
 class Numbers:
-    """Sizes as numbers, run-time sizes at their caps; each size is worked out once."""
+    """Bytes as numbers, run-time sizes at their caps; each size is evaluated once."""
 
     zero = 0
     exact = True
@@ -347,7 +348,7 @@ class Numbers:
     number = cap
 
     def bytes(self, type: ArrayType, box: Sequence[tuple[int, int]] | None = None) -> int:
-        """Of a value, or of a box of it."""
+        """The bytes of a value, or of a box of it."""
         extents = map(self.cap, type.shape) if box is None else (stop - start for start, stop in box)
         return prod(extents) * type.element.kind.bytes
 
@@ -368,7 +369,7 @@ def phase_scratch_bytes(
     phase: Phase, bodies: Sequence[Amount], types: Mapping[ValueId, ArrayType], amounts: Amounts[Amount],
     scattered: Container[ValueId] = (),
 ) -> Amount:  # fmt: skip
-    """The bytes that a whole phase needs beside operands and results: the peaks of its `bodies`, copies, workspace."""
+    """The bytes that an undivided phase needs beside operands and results: the peaks of its `bodies`, copies, workspace."""
 
     def held(values: Iterable[ValueId]) -> Amount:
         total = amounts.zero
@@ -390,7 +391,7 @@ def phase_scratch_bytes(
 
 
 def step_scratch_bytes(step: Step, phase: Phase, types: Mapping[ValueId, ArrayType], numbers: Numbers) -> int:
-    """The same of a step of a plan."""
+    """As `phase_scratch_bytes`, of a step of a plan."""
     return phase_scratch_bytes(phase, [peak_of(body) for body in sub_plans(step)], types, numbers)
 
 
@@ -405,7 +406,7 @@ def rounded_to_alignment(count: int) -> int:
 
 
 def first_fit(taken: Iterable[tuple[int, int]], size: int) -> int:
-    """Where so many bytes lie by first fit; what is `taken` is in the order of addresses."""
+    """The address of `size` bytes by first fit; `taken`: (start, stop) in the order of addresses."""
     offset = 0
     for start, stop in taken:
         if start - offset >= size:

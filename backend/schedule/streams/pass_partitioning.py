@@ -1,4 +1,4 @@
-"""How values follow the stored inputs: along which axis, in which pass, and where each pass ends.
+"""Partitions a program into passes over stored inputs: the axis along which each value is tiled, its pass, and the pass outputs.
 
 A value *flows* along an axis if a tile of it needs little more than a tile of the inputs; it is never whole in memory.  A flow
 ends in a `PassOutput`: partial results are joined, tiles are collected into a value that fits, or tiles are written to a store.
@@ -51,7 +51,7 @@ _HELP: Final = {
 
 
 class CannotStream(Exception):
-    """A phase that does not follow the inputs, and why."""
+    """A phase that cannot be computed tile by tile, and the reason."""
 
     def __init__(self, phase: Phase, why: str) -> None:
         super().__init__(why)
@@ -62,8 +62,9 @@ Fits = Callable[[int], bool]
 
 
 def partition_passes(graph: Graph, sources: Iterable[str], sinks: Iterable[str], fits: Fits) -> PassPartitioning:
-    """How the program flows if the inputs `sources` are read, and the outputs `sinks` written, tile by tile; `fits`: may so many
-    bytes be in memory as a whole?  CannotStream."""
+    """The passes of a program whose inputs `sources` are read, and outputs `sinks` written, tile by tile.
+
+    `fits(bytes)`: may a value of that size be in memory as a whole?  Raises CannotStream."""
     return _PassBuilder(graph, frozenset(sources), frozenset(sinks), fits).flow()
 
 
@@ -100,7 +101,7 @@ class _PassBuilder:
         return PassPartitioning(self.graph, self.axes, self.cuts, self.follows, self.passes(), tuple(self.whole))
 
     def partially_computed(self) -> list[Phase]:
-        """The phases that flow and may fail, of which the tiles of all passes do not make every row."""
+        """The tiled phases that may fail and of which the tiles of all passes do not compute every row."""
         failing = [
             phase for phase in self.graph.phases
             if phase.id in self.cuts and not self.cuts[phase.id].combines and may_fail(phase)
@@ -165,14 +166,14 @@ class _PassBuilder:
             self.generated.update(traverse.results(phase))
 
     def max_bytes(self, phase: Phase) -> int:
-        """Bytes of what a phase makes whose number is known only when it runs, at most."""
+        """An upper bound of the bytes of a phase's results with run-time sizes."""
         caps = {variable: variable.cap for variable in traverse.defines(phase) if variable.cap is not None}
         types = [self.graph.types[value] for value in traverse.results(phase)] if caps else []
         sizes = [[size.substitute(caps).constant for size in type.shape] for type in types]
         return sum(prod(n or 0 for n in shape) * type.element.kind.bytes for shape, type in zip(sizes, types, strict=True))
 
     def make_whole(self, phase: Phase, used: Iterable[ValueId], *, flowing: bool = False) -> None:
-        """A phase on whole values; `flowing`: some of them are made whole for it."""
+        """Run a phase on full values; `flowing`: some of them are collected for it."""
         if flowing and not self.fits(self.max_bytes(phase)):
             raise CannotStream(phase, "may make more than fits")
         level = max((self.whole_after[value] for value in used), default=0)
@@ -180,7 +181,7 @@ class _PassBuilder:
         self.whole_after.update(dict.fromkeys(traverse.results(phase), level))
 
     def cut_of(self, phase: Phase, flowing: list[ValueId]) -> Cut | None:
-        """The way to cut the phase that its operands follow; parallel axes first."""
+        """The cut of the phase that agrees with the tiles of its operands; parallel axes first."""
         if not isinstance(phase, Structured | LibraryPhase | Loop) or any(s.constant is None for s in traverse.sizes(phase)):
             return None
         if not flowing and (not isinstance(phase, Structured) or prod(constant_sizes(a.size for a in phase.axes) or ()) < _LARGE):
@@ -195,7 +196,7 @@ class _PassBuilder:
         return next((cut for cut in candidates if follows(phase, cut, self.graph, along)), None)
 
     def collect(self, value: ValueId, wanted: Phase) -> None:
-        """Make a flow whole, if it fits."""
+        """Collect the tiles of a value in memory, if it fits; raises CannotStream."""
         if value in self.whole_after:
             return
         maker = self.makers[value]
@@ -222,7 +223,7 @@ class _PassBuilder:
         return shape
 
     def output_of(self, phase: Phase, ends: OutputKind, value: ValueId) -> PassOutput:
-        """Where the tiles of a flow are kept, along its axis."""
+        """The pass output that collects the tiles of a value along its axis."""
         return PassOutput(phase, ends, self.shape(value)[self.axes[value]], value=value)
 
     # ------------------------------------------------------------------------------------- passes
@@ -279,7 +280,7 @@ class _PassBuilder:
 
 
 def may_fail(phase: Phase) -> bool:
-    """May a run of this phase end in a diagnostic?"""
+    """May this phase raise an error of the program?"""
     match phase:
         case Structured():
             return any(isinstance(node, ApplyNode) and node.span is not None for node in phase.body)
@@ -290,7 +291,7 @@ def may_fail(phase: Phase) -> bool:
 
 
 def covers(intervals: Iterable[tuple[int, int]], rows: int) -> bool:
-    """Is every row in one of these?"""
+    """Do the intervals cover all rows?"""
     reached = 0
     for start, stop in sorted(intervals):
         if start > reached:

@@ -66,12 +66,12 @@ class TiledAxis(Cut):
 
 
 def is_carried(cut: Cut | None) -> bool:
-    """Do the tiles of a phase with this cut go on from each other?"""
+    """Does a phase with this cut carry state from tile to tile?"""
     return isinstance(cut, TiledAxis) and cut.in_order
 
 
 def cuts_in_tiles(phase: Phase, types: Types) -> tuple[Cut, ...]:
-    """How a phase may be cut in tiles, beside the ways in which devices may cut it."""
+    """The cuts of a phase into tiles, beside those that devices may use."""
     match phase:
         case LibraryPhase(op="contract"):
             return tuple(_summed_cuts(phase, types))
@@ -172,7 +172,7 @@ Rows: TypeAlias = tuple[int, int]
 
 
 class OutputKind(Enum):
-    """What becomes of the tiles of a flow that ends."""
+    """What becomes of the tiles of a pass output."""
 
     JOINED = "partial results are joined"
     CARRIED = "a state goes from tile to tile"
