@@ -60,14 +60,14 @@ class DirectiveError(Exception):
 
 
 class DirectiveReader(Generic[Phase]):
-    """Checks directives one at a time into `said` and `diagnostics`; subclasses resolve the names of phases (`phase`)."""
+    """Checks directives one at a time into `resolved` and `diagnostics`; subclasses resolve the names of phases (`phase`)."""
 
     def __init__(self, phase_names: Collection[str]) -> None:
         self.phase_names = phase_names
         """The names of phases.  `a, b` means `a b` unless a phase has a comma in its name; `print a` is one name if it is
         here."""
         self.diagnostics: list[Diagnostic] = []
-        self.said: list[ResolvedDirective[Phase]] = []
+        self.resolved: list[ResolvedDirective[Phase]] = []
 
     def phase(self, word: DirectiveWord) -> Phase:
         """The phase that a name stands for; raises `self.error(…)`."""
@@ -77,9 +77,9 @@ class DirectiveReader(Generic[Phase]):
         """The phases that `print` alone stands for, where there are several."""
         return ()
 
-    def statement(self, words: Directive) -> None:
+    def read(self, words: Directive) -> None:
         with suppress(DirectiveError):
-            self.said.append(self.directive(words))
+            self.resolved.append(self.directive(words))
 
     def error(
         self, span: Span, message: str, code: Code = Code.SCH107, *,
@@ -304,7 +304,7 @@ def check_directives(
     values."""
     reader = _ValueDirectiveReader(names, printed, complete)
     for words in block:
-        reader.statement(words)
+        reader.read(words)
     return reader.diagnostics
 
 

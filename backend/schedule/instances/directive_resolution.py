@@ -79,33 +79,33 @@ class InstanceDirectiveReader(DirectiveReader[PhaseIndex]):
         self.directives: list[Directive] = []
         self.objectives: list[Objective] = []
 
-    def statement(self, words: Words) -> None:
-        before = len(self.said)
-        super().statement(words)
-        for said in self.said[before:]:
+    def read(self, words: Words) -> None:
+        before = len(self.resolved)
+        super().read(words)
+        for directive in self.resolved[before:]:
             try:
-                self.directives += self.resolve(said, self.line(words.span))
+                self.directives += self.resolve(directive, self.line(words.span))
             except DirectiveError:
                 continue
 
-    def resolve(self, said: ResolvedDirective[PhaseIndex], line: SourceLine) -> list[Directive]:
+    def resolve(self, directive: ResolvedDirective[PhaseIndex], line: SourceLine) -> list[Directive]:
         """The directives that one stands for."""
-        groups = [tuple(phase for phase in group if phase is not None) for group in said.phases]
-        match said.verb:
+        groups = [tuple(phase for phase in group if phase is not None) for group in directive.phases]
+        match directive.verb:
             case "place":
-                return [PlaceDirective(line, groups[0], self.device(said.devices[0]))]
+                return [PlaceDirective(line, groups[0], self.device(directive.devices[0]))]
             case "keep" | "move":  # that nothing uses what was moved is the checker's (E502)
-                return [Keep(line, groups[0][0], self.device(said.devices[0]))]
+                return [Keep(line, groups[0][0], self.device(directive.devices[0]))]
             case "group":
                 members = tuple(phase for phases in groups for phase in phases)
-                placement = PlaceDirective(line, members, self.device(said.devices[0]))
+                placement = PlaceDirective(line, members, self.device(directive.devices[0]))
                 return [placement, *(IssueBefore(line, first, then) for first, then in pairwise(groups))]
             case "before":
                 return [Before(line, groups[0], groups[1])]
             case "issue_before":
                 return [IssueBefore(line, groups[0], groups[1])]
             case "split":
-                return [self.resolve_split(said, line)]
+                return [self.resolve_split(directive, line)]
             case "nosplit":
                 return [NoSplit(line, phase) for phase in groups[0]]
             case "replicate":
@@ -113,36 +113,36 @@ class InstanceDirectiveReader(DirectiveReader[PhaseIndex]):
             case "speculate":
                 return [Speculate(line, phase) for phase in groups[0]]
             case "limit memory":
-                return [LimitMemory(line, self.device(said.devices[0]), said.number)]
+                return [LimitMemory(line, self.device(directive.devices[0]), directive.number)]
             case "limit machines":
-                return [LimitMachines(line, said.number)]
+                return [LimitMachines(line, directive.number)]
             case "minimize":
-                self.objectives += map(Objective, said.objectives)
+                self.objectives += map(Objective, directive.objectives)
                 return []
             case "deadline":
-                return [Deadline(line, ticks_of(said.text, self.scope.problem.tick_ns) or 0)]
+                return [Deadline(line, ticks_of(directive.text, self.scope.problem.tick_ns) or 0)]
             case "adjacent":
                 return [Adjacent(line, x, z) for x, z in pairwise(groups[0])]
             case "order":
-                return [Order(line, said.phases[0], self.scope.ordered)]
-        raise AssertionError(said.verb)
+                return [Order(line, directive.phases[0], self.scope.ordered)]
+        raise AssertionError(directive.verb)
 
-    def resolve_split(self, said: ResolvedDirective[PhaseIndex], line: SourceLine) -> Split:
-        (phase,) = (phase for phase in said.phases[0] if phase is not None)
-        words = said.devices
+    def resolve_split(self, directive: ResolvedDirective[PhaseIndex], line: SourceLine) -> Split:
+        (phase,) = (phase for phase in directive.phases[0] if phase is not None)
+        words = directive.devices
         devices = tuple(name for word in words for name in self.instances(word))
         if len(set(devices)) < len(devices):
             raise self.error(words[0].span, "a device is named twice; it takes one share", Code.SCH201)
-        if said.shares and len(said.shares) != len(devices):
-            message = f"{len(said.shares)} shares for {len(devices)} device" + ("s" if len(devices) > 1 else "")
+        if directive.shares and len(directive.shares) != len(devices):
+            message = f"{len(directive.shares)} shares for {len(devices)} device" + ("s" if len(devices) > 1 else "")
             raise self.error(words[0].span, message)
         task = self.scope.problem.phases[phase]
         if not task.rows:
             name = next((name for name, meant in self.scope.phases.items() if any(one.phase == phase for one in meant)), task.id)
-            written = self.source.text[said.span.start : said.span.end]
-            at = said.span.start + max(0, written.find(name, len("split")))
-            raise self.error(Span(said.span.file, at, at + len(name)), f"`{name}` is one step that cannot be split")
-        return Split(line, phase, said.shares, devices)
+            written = self.source.text[directive.span.start : directive.span.end]
+            at = directive.span.start + max(0, written.find(name, len("split")))
+            raise self.error(Span(directive.span.file, at, at + len(name)), f"`{name}` is one step that cannot be split")
+        return Split(line, phase, directive.shares, devices)
 
     # ------------------------------------------------------------------ names
 
@@ -275,7 +275,7 @@ def resolve_texts(problem: Problem, directives: Sequence[str], objectives: Seque
         words, troubles = words_of(reader.source)
         diagnostics += troubles
         for each in words:
-            reader.statement(each)
+            reader.read(each)
         diagnostics += reader.diagnostics
     resolved = [directive for reader in readers for directive in reader.directives]
     diagnostics += _joint_checks(resolved, problem, lambda line: sources[line.number - 1].name)
@@ -293,7 +293,7 @@ def resolve(block: Sequence[Words], scope: DirectiveScope, source: Source) -> Re
     """The directives of a program's blocks."""
     reader = InstanceDirectiveReader(scope, source, None)
     for words in block:
-        reader.statement(words)
+        reader.read(words)
     together = _joint_checks(reader.directives, scope.problem, lambda _: source.name)
     return Resolved(tuple(reader.directives), tuple(dict.fromkeys(reader.objectives)), (*reader.diagnostics, *together))
 

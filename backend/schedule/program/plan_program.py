@@ -762,9 +762,9 @@ def _mentioned_devices(core: Core, names: Sequence[str]) -> tuple[DeviceGroup, .
     reader = _PhaseNameReader(frozenset(names))
     for block in core.schedules:
         for words in block.directives:
-            reader.statement(words)
+            reader.read(words)
     count: dict[str, int] = {"cpu0": 1}
-    for word in (word.text for one in reader.said for word in one.devices):
+    for word in (word.text for one in reader.resolved for word in one.devices):
         base, _, numbers = word.partition("[")
         last = numbers.removesuffix("]").rpartition("..")[2]
         most = int(last) + 1 if last.isascii() and last.isdigit() and len(last) < 5 else 1
