@@ -100,6 +100,6 @@ def execute(
 @cache
 def _again() -> Callable[[ExecutionPlan, BoundGraph, Mapping[str, Any]], RunResults | None]:
     """The function that runs a plan again by the VM; imported once, as the import statement takes as long as a small run."""
-    from .vm.executor import run_again
+    from .vm.executor import run_prepared
 
-    return run_again
+    return run_prepared

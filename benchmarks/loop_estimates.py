@@ -20,7 +20,7 @@ from rho.backend.calibration.probes import warm_kernels
 from rho.backend.devices.phase_cost import step_ns
 from rho.backend.graph.phases import Fold, Loop, Map, PhaseId
 from rho.backend.schedule.plan.plan import TransferStep
-from rho.backend.vm.run_state import Took
+from rho.backend.vm.run_state import StepTiming
 from rho.lang.diagnostics.model import RhoError
 from rho.lang.syntax.source import Source
 from rho.shell.execution.stored_plans import this_machine
@@ -42,7 +42,7 @@ def rows(folder: Path, preset: str) -> list[Row]:
     bound = backend.load(core, data, {name: int(value) for name, value in kernel.given.items() if name not in inputs})
     plan, taken = backend.plan(bound), dict[PhaseId, int]()
 
-    def observe(took: Took) -> None:
+    def observe(took: StepTiming) -> None:
         assert not isinstance(took.step, TransferStep), "there is one device"
         taken[took.step.id] = min(took.ns, taken.get(took.step.id, took.ns))
 

@@ -72,7 +72,7 @@ from ..schedule.single_device import HOME, Detail, plan_one_device
 from ..vm.backend_interface import Types
 from ..vm.executor import execute_plan
 from ..vm.input_sizes import bind_sizes
-from ..vm.run_state import Took
+from ..vm.run_state import StepTiming
 from .measurement_loop import Clock, MeasuredCurve, ProbeRow, Run, Times, low
 
 # ---------------------------------------------------------------------------------------------------- kernel modes
@@ -125,7 +125,7 @@ def kernels_as(mode: tiering.Mode) -> Iterator[None]:
 #
 # Data are drawn with a fixed seed: floats from 0.1 to 0.95 (inside every function's domain), as many true as false.
 
-Seen: TypeAlias = list[Took]
+Seen: TypeAlias = list[StepTiming]
 Of: TypeAlias = Callable[[Seen], int]
 """Which of the observed times is meant."""
 RunFactory: TypeAlias = Callable[[int], Callable[[], object]]

@@ -18,7 +18,7 @@ import numpy as np
 from ...lang.support.records import dataclass
 from ..graph.phases import PhaseId
 from ..schedule.plan.plan import DeviceId, TransferStep
-from ..vm.run_state import Observer, Took
+from ..vm.run_state import Observer, StepTiming
 from .cluster_transport import ClusterTransport, Shares
 
 MOST: Final = 100_000
@@ -35,7 +35,7 @@ class Journal:
     fields: array[int] = field(default_factory=lambda: array("q"))
     more: dict[tuple[int, int, int], list[int]] = field(default_factory=dict)
 
-    def __call__(self, took: Took) -> None:
+    def __call__(self, took: StepTiming) -> None:
         moved = isinstance(took.step, TransferStep)
         number = self.shares.transfers[took.step] if isinstance(took.step, TransferStep) else took.step.id
         key = int(moved), number, self.shares.number_of[took.queue]
@@ -94,4 +94,4 @@ def tell(observe: Observer, crossing: ClusterTransport, journals: Iterable[Seen]
         began = seen.asked + seen.slack
         for moved, number, queue, start, end, times in np.asarray(seen.rows).tolist():
             step = transfers[number] if moved else crossing.machine.phases[PhaseId(number)]
-            observe(Took(step, queues[queue], began + start, began + end, times, seen.process))
+            observe(StepTiming(step, queues[queue], began + start, began + end, times, seen.process))

@@ -1,4 +1,4 @@
-"""The CPU back end on NumPy (`device.Backend`): structured phases as slices of ufuncs, library phases as NumPy calls."""
+"""`CpuBackend`, the back end for this machine's CPU: implements `vm.backend_interface.Backend` with kernels and NumPy."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from ...typechecker.elements import Kind
 from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
 from ..vm.backend_interface import Index, Kernel, RegionKernel, Types
-from ..vm.run_state import LEAST, Lease
+from ..vm.run_state import MIN_POOLED, PooledBuffer
 from .phases import compile_structured
 from .views import DTYPES, constants, shown, stored
 
 
 class CpuBackend:
-    """NumPy on `threads` threads."""
+    """The CPU with `threads` threads."""
 
     def __init__(self, threads: int = 1) -> None:
         self.threads = threads
@@ -44,7 +44,7 @@ class CpuBackend:
         return run
 
     def region(self, phase: Loop | Fold | Map, types: Types, program: Mapping[PhaseId, Phase]) -> RegionKernel | None:
-        """By machine code of its own."""
+        """One kernel for the phase and those inside, if it pays."""
         from .regions import region_of
 
         def run(memory: Mapping[ValueId, Any]) -> Sequence[Any] | None:
@@ -61,12 +61,12 @@ class CpuBackend:
         return array
 
     def fetch(self, value: Any, kind: Kind) -> Any:
-        """A copy where the value is, or shows memory of, an array that came from outside, went there, or is nobody's to write."""
+        """A copy if the value shares memory with an array that came from or went to the caller, or is read-only."""
         array = np.asarray(value)
         if not array.flags.writeable or any(np.may_share_memory(array, given) for given in self._given):
             array = self.copy(array)
         base: Any = array.base
-        if base is None or type(base) is Lease:  # nobody's view: it shares memory only with its own views
+        if base is None or type(base) is PooledBuffer:  # nobody's view: it shares memory only with its own views
             if any(array is borrowed or array is borrowed.base for borrowed in self._borrowed):
                 array = self.copy(array)
         elif 0 in array.strides or any(np.may_share_memory(array, borrowed) for borrowed in self._borrowed):
@@ -75,15 +75,15 @@ class CpuBackend:
         return shown(array, kind) if kind is Kind.CHAR else array
 
     def copy(self, array: Any) -> Any:
-        """A copy, the last axis innermost."""
-        if array.nbytes < LEAST:
+        """A row-major copy."""
+        if array.nbytes < MIN_POOLED:
             return array.copy()
-        from .templates import copied
+        from .templates import contiguous_copy
 
-        return copied(array, self.threads)
+        return contiguous_copy(array, self.threads)
 
     def forget(self) -> None:
-        """The arrays that were brought are nothing to this back end any more."""
+        """Forget which arrays came from the caller."""
         self._borrowed.clear()
         self._given.clear()
 

@@ -1,8 +1,8 @@
-"""Structured phases through compiled kernels: binds a kernel to the arrays of a run, cuts the work for the team.
+"""Runs structured phases with compiled kernels: binds a kernel to the arrays of a run and splits the work into tasks.
 
-The operands are the views that NumPy would compute on, so their bounds are NumPy's; a kernel sees only an address, sizes and
-strides of each, checked here for every new layout.  The arrays are held until the kernel has returned.  A run that kernels cannot
-do (a foreign layout, no llvmlite) goes to `otherwise`, the same phase on NumPy.
+The operands are the views that NumPy would compute on, so NumPy has checked their bounds.  A kernel gets only the address, sizes
+and strides of each, which are checked here for every new layout.  The arrays are kept alive until the kernel has returned.  If
+kernels cannot run a phase (an unusual layout, no llvmlite) `otherwise` runs it on NumPy.
 """
 
 from __future__ import annotations
@@ -26,11 +26,21 @@ from ..lower.body import Body, build_body, build_kernel, narrow, spans_of, with_
 from ..lower.kernel_ir import BLOCK, LANES, NO_MEMORY, Form, Kernel, KernelApply, LoopOrder, StoreMode, in_registers, plan_nest
 from ..schedule.program_facts.scratch_memory import SMALL_SPACE_POINTS, workspace
 from ..vm.backend_interface import CheckFailed
-from ..vm.run_state import ALIGNMENT, room, trim
+from ..vm.run_state import ALIGNMENT, pooled_empty, trim
 from .numpy_reductions import NumpyReduction
-from .numpy_scalars import implementation, in_parts
-from .parallel_for import ArgumentBlock, LazySequence, Pieces, SplitReduction, TaskSplit, WorkEstimate, cuts_of, moved, run_boxes
-from .views import DTYPES, Deferred, NumArray, View, broadcasts, contiguous, may_defer, start_of
+from .numpy_scalars import implementation, split_complex
+from .parallel_for import (
+    ArgumentBlock,
+    LazySequence,
+    SplitReduction,
+    TaskLaunch,
+    TaskSplit,
+    WorkEstimate,
+    offset_addresses,
+    parallel_for,
+    task_split_of,
+)
+from .views import DTYPES, DeferredView, NumArray, View, broadcasts, contiguous, may_defer, start_of
 
 if TYPE_CHECKING:
     from ..lower.phase import KernelCode
@@ -38,42 +48,41 @@ if TYPE_CHECKING:
 
 # ---------------------------------------------------------------------------------------------------- operand packing
 #
-# Small operands of a nest, packed: what a kernel would gather again and again lies in rows first.
-#
-# An operand is packed if it steps unevenly along the vectors and the loops around them read it many times: the copy is then a
-# small part of what reading it costs.  Its axes keep their order in memory; but short rows that are summed are laid out as rows.
+# Packing: small operands are copied into contiguous memory before the kernel runs. An operand is packed if its stride along the
+# vectorized loop is not 1 and the outer loops read it many times, so that the copy costs little compared with the strided reads.
+# Its axes keep their order in memory, except that short rows that are summed become rows.
 
-LEAST_READS: Final = 8
+MIN_READS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Pack:
-    """Operand `place` is copied in NumPy's `order`."""
+class PackedOperand:
+    """Copy the operand with this number, in NumPy's `order`."""
 
     operand: int
     order: Literal["K", "C"]
 
 
-def to_pack(nest: LoopOrder, arrays: Sequence[NumArray], most: int) -> tuple[Pack, ...]:
-    """The operands that are worth it; their copies have `most` bytes together, which the plan knows of."""
+def operands_to_pack(nest: LoopOrder, arrays: Sequence[NumArray], most: int) -> tuple[PackedOperand, ...]:
+    """The operands worth packing; their copies have at most `most` bytes in all, which the plan accounts for."""
     columns = nest.form is not Form.MAP and nest.form is not Form.REDUCE_INNER
     vector = len(nest.sizes) - (2 if columns else 1)
-    packs: list[Pack] = []
+    packs: list[PackedOperand] = []
     short = nest.form is Form.REDUCE_OUTER and nest.sizes[-1] <= LANES
     for number, (array, strides) in enumerate(zip(arrays, nest.strides, strict=True)):
         bytes = array.dtype.itemsize
         outside = prod(size for size, step in zip(nest.sizes[:vector], strides[:vector], strict=True) if not step)
-        if outside < LEAST_READS or array.nbytes > most:
+        if outside < MIN_READS or array.nbytes > most:
             continue
         turned = short and abs(strides[-1]) > abs(strides[-2]) > 0
         if turned or strides[vector] not in (0, bytes, -bytes):
-            packs.append(Pack(number, "C" if turned else "K"))
+            packs.append(PackedOperand(number, "C" if turned else "K"))
             most -= array.nbytes
     return tuple(packs)
 
 
-def packed(arrays: Sequence[NumArray], packs: Sequence[Pack]) -> list[NumArray]:
-    """The operands, those to be packed copied to lie close together."""
+def pack(arrays: Sequence[NumArray], packs: Sequence[PackedOperand]) -> list[NumArray]:
+    """The operands, with those in `packs` replaced by contiguous copies."""
     copies = list(arrays)
     for pack in packs:
         copies[pack.operand] = np.copy(copies[pack.operand], order=pack.order)
@@ -82,14 +91,16 @@ def packed(arrays: Sequence[NumArray], packs: Sequence[Pack]) -> list[NumArray]:
 
 # ---------------------------------------------------------------------------------------------------- specialized kernels
 #
-# A kernel bound to operands of one layout, and what joins its partial results.
+# A kernel bound to operands of one layout, and the launch that combines its partial results.
 
 @dataclass(frozen=True, slots=True)
 class BoundKernel:
-    """A kernel for operands of one layout; the `bases` of its blocks are operands, then results.
+    """A kernel for operands of one layout; the buffers of its argument blocks are the operands, then the results.
 
-    `partials`: how many partial results each cell has (1 unless the reduce axis is cut); `combine`: what joins those of
-    each result.  `duration`: nanoseconds on one thread, roughly.  `packs`: operands to be packed first."""
+    partials: how many partial results each cell has (1 unless the reduce axis is split).
+    combine: for each result, the address of the kernel that combines them.
+    duration: estimated nanoseconds on one thread.
+    packs: operands to be packed first."""
 
     kernel: Kernel
     address: int
@@ -101,26 +112,26 @@ class BoundKernel:
     order: tuple[int, ...]
     partials: int
     dtypes: tuple[np.dtype[Any], ...]
-    packs: tuple[Pack, ...] = ()
+    packs: tuple[PackedOperand, ...] = ()
     combine: tuple[int, ...] = ()
     back: tuple[int, ...] | None = field(init=False)
-    """The order of the program's axes among those of the loops; None: they are the same."""
-    pieces: Pieces = field(init=False)
+    """The permutation from loop order back to the program's axes; None if they are the same."""
+    pieces: TaskLaunch = field(init=False)
 
     def __post_init__(self) -> None:
         back = tuple(sorted(range(len(self.order)), key=self.order.__getitem__))
         object.__setattr__(self, "back", None if back == tuple(range(len(back))) else back)
-        object.__setattr__(self, "pieces", Pieces(self.address, self.blocks, self.bases, self.threads, self.duration))
+        object.__setattr__(self, "pieces", TaskLaunch(self.address, self.blocks, self.bases, self.threads, self.duration))
 
-    def joining(self, result: int) -> Pieces:
-        """What joins the partial results of result number `place`; its bases are these and the result."""
+    def joining(self, result: int) -> TaskLaunch:
+        """The launch that combines the partial results of a result; its buffers are the partial results and the result."""
         cells = prod(self.shapes[result])
         words = [self.partials, cells, 0, cells * self.dtypes[result].itemsize, 0]
-        return Pieces(self.combine[result], [ArgumentBlock(words, [(2, (0, 0)), (4, (1, 0))])], 2, 1, 0)
+        return TaskLaunch(self.combine[result], [ArgumentBlock(words, [(2, (0, 0)), (4, (1, 0))])], 2, 1, 0)
 
 
-def joined(bound: BoundKernel, number: int, rows: NumArray) -> NumArray:
-    """The partial results of result number `place` (which are written over) as one."""
+def combine_partials(bound: BoundKernel, number: int, rows: NumArray) -> NumArray:
+    """The result number `number` from its partial results, which may be overwritten."""
     result = np.empty(rows.shape[1:], rows.dtype)
     arrays = rows, result
     bound.joining(number).run([start_of(array) for array in arrays])
@@ -131,19 +142,19 @@ def joined(bound: BoundKernel, number: int, rows: NumArray) -> NumArray:
 
 Run: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
 
-STREAMED: Final = 1 << 25
+STREAMING_BYTES: Final = 1 << 25
 """Results of at least this many bytes bypass the caches."""
-MOST_KEPT: Final = 256
-"""Pieces that are kept; more are made one by one, each time."""
-ASKED: Final = 16
-"""A small phase asks for its kernel once in so many runs: asking costs as much as such a run."""
+MAX_KEPT_TASKS: Final = 256
+"""The most tasks whose argument blocks are kept; if there are more the blocks are made for each run, one by one."""
+RUNS_PER_REQUEST: Final = 16
+"""A small phase asks for its kernel once in so many runs, because asking costs as much as such a run."""
 
 
 def compile_kernel(
     phase: Structured, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], kinds: Callable[[ValueId], Kind],
     number: Callable[[Size], int], threads: int, otherwise: Run,
 ) -> Run:  # fmt: skip
-    """The run of a phase through kernels where they are worth it; `otherwise` itself where they never are."""
+    """A function that runs a phase with kernels when they pay; `otherwise` itself if they never do."""
     mode = tiering.mode()
     body = build_body(phase, complexes=True) if is_installed() else None
     if body is None:
@@ -154,7 +165,7 @@ def compile_kernel(
 
 
 class CompiledRun:
-    """A phase; its kernels by the layout of the operands."""
+    """A phase with its kernels, by the layouts of the operands."""
 
     def __init__(self, body: Body, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], operands: Sequence[Kind],
                  scalars: Sequence[int], threads: int, mode: tiering.Mode, otherwise: Run,
@@ -167,13 +178,13 @@ class CompiledRun:
         self.kept: dict[tuple[Any, ...], BoundKernel | KernelCode | RowsCode | None] = {}
         self.small = self.points < tiering.SMALL
         self.defers = phase is not None and any(map(may_defer, phase.reads))
-        self.boxed: BoxedRun | None = None
+        self.boxed: BoxwiseRun | None = None
         self.runs = 0
 
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
         if self.defers:
             operands = [view(values[value]) for value, view in self.views]
-            if any(isinstance(operand, Deferred) for operand in operands):
+            if any(isinstance(operand, DeferredView) for operand in operands):
                 return self.in_boxes(operands) or self.otherwise(values, overwrite)
         arrays = [np.asarray(view(values[value])) for value, view in self.views]
         bound = self.bound(arrays, self.stores(overwrite is not None))
@@ -182,30 +193,30 @@ class CompiledRun:
             trim()
             return self.otherwise(values, overwrite)
         if bound.packs:
-            arrays = packed(arrays, bound.packs)
+            arrays = pack(arrays, bound.packs)
         results = self.room(bound, overwrite)
         self.call(bound, arrays, results)
         return self.finish(bound, results)
 
     def in_boxes(self, operands: Sequence[Any]) -> tuple[Any, ...] | None:
-        """The results from operands some of which are deferred; None: NumPy does it."""
+        """The results from operands of which some are deferred views; None if NumPy has to compute them."""
 
         if self.boxed is None:
-            self.boxed = BoxedRun(self)
+            self.boxed = BoxwiseRun(self)
         return self.boxed.run(operands)
 
     # ------------------------------------------------------------------------------------------ binding
 
     def stores(self, overwrites: bool) -> StoreMode:
-        """How large results that are written over nothing are stored."""
-        return StoreMode.STREAMED if not overwrites and self.points * 16 >= STREAMED else StoreMode.PLAIN
+        """The store mode of large results that reuse no operand's buffer."""
+        return StoreMode.STREAMED if not overwrites and self.points * 16 >= STREAMING_BYTES else StoreMode.PLAIN
 
     def bound(self, arrays: Sequence[NumArray], stores: StoreMode) -> BoundKernel | None:
         key = (stores, layout_of(arrays))
         cached = self.kept.get(key)
         if isinstance(cached, BoundKernel):
             return cached
-        if key not in self.kept and self.small and self.mode is tiering.Mode.AUTO and (self.runs + 1) % ASKED:
+        if key not in self.kept and self.small and self.mode is tiering.Mode.AUTO and (self.runs + 1) % RUNS_PER_REQUEST:
             self.runs += 1  # nothing is asked of the compiler (which would be imported) before it may be wanted
             return None
         cached = self.kept[key] if key in self.kept else self.code_for(arrays, stores)
@@ -218,12 +229,12 @@ class CompiledRun:
         if self.mode is not tiering.Mode.AUTO:
             return True
         self.runs += 1
-        if self.small and self.runs % ASKED:
+        if self.small and self.runs % RUNS_PER_REQUEST:
             return False
-        return tiering.is_worthwhile(code, self.body, self.points, ASKED if self.small else 1)
+        return tiering.is_worthwhile(code, self.body, self.points, RUNS_PER_REQUEST if self.small else 1)
 
     def shape_of(self, result: int) -> tuple[int, ...]:
-        """Of a result."""
+        """The shape of a result."""
         return self.space[:-1] if self.reduces else self.space
 
     def nest(self, arrays: Sequence[NumArray]) -> LoopOrder:
@@ -232,13 +243,13 @@ class CompiledRun:
         return in_registers(nest, is_exact=not self.body.is_ordered, is_unsplittable=self.is_unsplittable)
 
     def code_for(self, arrays: Sequence[NumArray], stores: StoreMode) -> KernelCode | RowsCode | None:
-        """The kernel for operands like these; None where an array is not what the phase says."""
+        """The kernel for operands with these layouts; None if an array is not what the phase declares."""
         from ..lower.phase import KernelCode
 
         for array, kind in zip(arrays, self.operands, strict=True):
             if array.dtype != DTYPES[kind] or not broadcasts(array.shape, self.space):
                 return None
-        arrays = packed(arrays, to_pack(self.nest(arrays), arrays, self.packable))
+        arrays = pack(arrays, operands_to_pack(self.nest(arrays), arrays, self.packable))
         nest = self.nest(arrays)
         if self.body.has_argument_reduction and nest.form is not Form.REDUCE_IN_REGISTERS:
             return None
@@ -248,8 +259,8 @@ class CompiledRun:
         return KernelCode(with_short_rows(kernel, nest, vector_bytes()))
 
     def may_stream(self, nest: LoopOrder) -> bool:
-        """Are the results larger than caches, and is each row of them aligned?"""
-        if self.reduces or self.points * sum(r.kind.bytes for r in self.body.results) < STREAMED:
+        """Are the results larger than the caches, with every row aligned?"""
+        if self.reduces or self.points * sum(r.kind.bytes for r in self.body.results) < STREAMING_BYTES:
             return False
         return len(nest.sizes) == 1 or all(nest.sizes[-1] * r.kind.bytes % ALIGNMENT == 0 for r in self.body.results)
 
@@ -259,8 +270,8 @@ class CompiledRun:
         address, kernel = address_of(code), code.kernel
         if address is None:
             return None
-        packs = to_pack(self.nest(arrays), arrays, self.packable)
-        nest = self.nest(packed(arrays, packs))
+        packs = operands_to_pack(self.nest(arrays), arrays, self.packable)
+        nest = self.nest(pack(arrays, packs))
         head = 2 * kernel.axes + kernel.scalars
         each = 1 + kernel.axes
         places = [head + i * each for i in range(len(arrays))]
@@ -269,7 +280,7 @@ class CompiledRun:
         work = WorkEstimate(tiering.work(self.body, self.points), self.threads, self.reduction())
         cuts = self.cuts(nest, work)
         blocks: Sequence[ArgumentBlock] = LazySequence(cuts.count, lambda number: self.block(kernel, nest, cuts, places, number))
-        blocks = tuple(blocks) if cuts.count <= MOST_KEPT else blocks
+        blocks = tuple(blocks) if cuts.count <= MAX_KEPT_TASKS else blocks
         shapes = [tuple([shape[axis] for axis in nest.order if axis < len(shape)])
                   for shape in map(self.shape_of, range(len(self.body.results)))]  # fmt: skip
         dtypes = tuple(DTYPES[result.kind] for result in self.body.results)
@@ -283,25 +294,25 @@ class CompiledRun:
                      cuts.partials, dtypes, packs, tuple(combine))  # fmt: skip
 
     def cuts(self, nest: LoopOrder, work: WorkEstimate) -> TaskSplit:
-        return cuts_of(nest, work)
+        return task_split_of(nest, work)
 
     @property
     def is_unsplittable(self) -> bool:
-        """Is a reduced axis one piece?"""
+        """Must the reduce axis stay in one task?"""
         return self.body.has_argument_reduction or self.body.is_right_fold
 
     def reduction(self) -> SplitReduction:
         if not self.reduces:
             return SplitReduction.NONE
-        return SplitReduction.WHOLE if self.is_unsplittable else SplitReduction.SUMS
+        return SplitReduction.UNSPLITTABLE if self.is_unsplittable else SplitReduction.SPLITTABLE
 
     def strides_of(self, result: int, nest: LoopOrder) -> tuple[int, ...]:
-        """How far apart items of a result are along each loop: not at all along a reduce axis."""
+        """The strides of a result along each loop; 0 along a reduce axis."""
         bytes = self.body.results[result].kind.bytes
         return contiguous(nest.sizes[:-1], bytes) if self.reduces else contiguous(nest.sizes, bytes)[:-1]
 
     def block(self, kernel: Kernel, nest: LoopOrder, cuts: TaskSplit, places: Sequence[int], number: int) -> ArgumentBlock:
-        """The words of a piece; `places`: of the addresses in them."""
+        """The argument block of a task; `places`: the positions of the addresses in it."""
         ranges = cuts.ranges(number)
         words = [*(stop - start for start, stop in ranges), *(start for start, _ in ranges), *self.scalars]
         for strides in nest.strides:
@@ -312,12 +323,12 @@ class CompiledRun:
             ahead = cuts.partial(number) * prod(self.shape_of(at)) * result.kind.bytes
             starts.append(ahead + sum(start * step for (start, _), step in zip(ranges, strides, strict=True)))
             words += [0, *strides[: kernel.result_axes]]
-        return ArgumentBlock((*words, 0), moved(places, [(number, 0) for number in range(len(places))], starts))
+        return ArgumentBlock((*words, 0), offset_addresses(places, [(number, 0) for number in range(len(places))], starts))
 
     # ---------------------------------------------------------------------------------------- running
 
     def room(self, bound: BoundKernel, overwrite: NumArray | None) -> list[NumArray]:
-        """An array for each result, laid out as the nest has it."""
+        """An array for each result, in loop order."""
         targets: list[NumArray] = []
         for number, result in enumerate(self.body.results):
             dtype = DTYPES[result.kind]
@@ -327,18 +338,18 @@ class CompiledRun:
                 if moved.flags.c_contiguous:
                     targets.append(moved)
                     continue
-            targets.append(room(shape, dtype))
+            targets.append(pooled_empty(shape, dtype))
         return targets
 
     def call(self, bound: BoundKernel, arrays: Sequence[NumArray], results: Sequence[NumArray]) -> None:
-        """Run every piece.  CheckFailed: the first failure in the order of the pieces."""
+        """Run all tasks.  Raises CheckFailed for the first failure in the order of the tasks."""
         addresses = [start_of(array) for array in (*arrays, *results)]
         code, word = bound.pieces.outcome(addresses)
         if code:
             self.fail(bound.kernel, code - 1, word)
 
     def fail(self, kernel: Kernel, failure_node: int, word: int) -> None:
-        """Let NumPy's check of the value say what is wrong with it.  MemoryError: there was none to work in."""
+        """Raise the error for a kernel's failure, by NumPy's check of the value.  Raises MemoryError if that was the failure."""
         if failure_node == NO_MEMORY - 1:
             raise MemoryError
         node = kernel.body[failure_node]
@@ -355,18 +366,18 @@ class CompiledRun:
             raise
 
     def finish(self, bound: BoundKernel, results: Sequence[NumArray]) -> tuple[Any, ...]:
-        """Partial results joined, axes in the program's order."""
+        """The results, with partial results combined and axes in the program's order."""
         values: list[Any] = []
         for result, value in zip(self.body.results, results, strict=True):
             if bound.partials > 1:
                 assert result.reduction is not None
-                value = joined(bound, len(values), value)
+                value = combine_partials(bound, len(values), value)
             values.append(value if bound.back is None else value.transpose(bound.back))
-        return in_parts(values, self.body.split) if self.body.split else tuple(values)
+        return split_complex(values, self.body.split) if self.body.split else tuple(values)
 
 
 def layout_of(arrays: Sequence[NumArray]) -> tuple[Any, ...]:
-    """What a bound kernel is for."""
+    """The shapes and strides that a bound kernel is for."""
     return tuple([(a.strides, a.shape, a.dtype.num) for a in arrays])
 
 
@@ -378,21 +389,20 @@ def strides_over(array: NumArray, space: tuple[int, ...]) -> tuple[int, ...]:
 
 # ---------------------------------------------------------------------------------------------------- blocked evaluation
 #
-# A phase through kernels box by box of its space, where operands are `deferred`: their items in a box are copied, then the
-# kernel runs on these.
-#
-# The reduced axis is cut at a power of two of blocks of the order of sums, so that what boxes give are subtrees of its tree and
-# they do not show.
+# Runs a phase box by box of its iteration space where operands are deferred views: the items of a box are copied, then the kernel
+# runs on the copies.
+# The reduce axis is cut at multiples of 2ᵐ blocks of the summation order.  Partial results of boxes are then subtrees of its
+# combination tree, so that boxes do not change the result.
 
 Box: TypeAlias = tuple[slice, ...]
 POINTS: Final = 1 << 15
-"""Points of a box; twice as many where they are reduced."""
-TEAM: Final = 8
-"""Boxes of items of 8 bytes in work at most, of which the plan knows; a quarter of them where the space is small."""
+"""Points of a box; twice as many if they are reduced."""
+MAX_CONCURRENT_BOXES: Final = 8
+"""The most boxes (of items of 8 bytes) that exist at once, which the plan accounts for; a quarter of them for small spaces."""
 
 
-class BoxedRun:
-    """A phase on deferred operands.  `kept`: by the shape of boxes."""
+class BoxwiseRun:
+    """A phase on deferred operands; its kernels are kept by the shape of the box."""
 
     def __init__(self, run: CompiledRun) -> None:
         self.whole, self.kept = run, dict[tuple[int, ...], _BoxRun]()
@@ -406,8 +416,8 @@ class BoxedRun:
             left //= steps[axis]
         self.steps = tuple(steps)
 
-    def run(self, operands: Sequence[NumArray | Deferred]) -> tuple[Any, ...] | None:
-        """The results; None where kernels cannot work on boxes, or are not worth it as yet."""
+    def run(self, operands: Sequence[NumArray | DeferredView]) -> tuple[Any, ...] | None:
+        """The results; None if kernels cannot work on boxes or do not pay yet."""
         run = self.whole
         if run.body.split or run.is_unsplittable or run.body.coordinates:
             return None
@@ -418,7 +428,7 @@ class BoxedRun:
         for box in {_shape(box): box for box in boxes}.values():
             if self.part(box, _cut(operands, box)) is None:
                 return None
-        targets = [room(self.extents(number), DTYPES[result.kind]) for number, result in enumerate(run.body.results)]
+        targets = [pooled_empty(self.extents(number), DTYPES[result.kind]) for number, result in enumerate(run.body.results)]
         missing: list[Box] = []
         trim()
 
@@ -434,19 +444,19 @@ class BoxedRun:
             return work
 
         widest = max(operand.dtype.itemsize for operand in operands)
-        most = (TEAM if run.points >= SMALL_SPACE_POINTS else TEAM // 4) * 8 // max(8, widest)
-        run_boxes(boxes, worker, min(run.threads, max(1, most)))
+        most = (MAX_CONCURRENT_BOXES if run.points >= SMALL_SPACE_POINTS else MAX_CONCURRENT_BOXES // 4) * 8 // max(8, widest)
+        parallel_for(boxes, worker, min(run.threads, max(1, most)))
         return None if missing else tuple([self.joined(number, target) for number, target in enumerate(targets)])
 
     def part(self, box: Box, arrays: Sequence[NumArray]) -> tuple[_BoxRun, BoundKernel] | None:
-        """The kernel for a box, bound to arrays that lie so."""
+        """The kernel for a box, bound to arrays of these layouts."""
         shape = _shape(box)
         box_run = self.kept.get(shape) or self.kept.setdefault(shape, _BoxRun(self.whole, shape))
         bound = box_run.bound(arrays, StoreMode.PLAIN)
         return None if bound is None or bound.packs else (box_run, bound)
 
     def extents(self, result: int) -> tuple[int, ...]:
-        """Of what boxes give for a result: one item a run of the reduced axis."""
+        """The shape of the partial results of all boxes: one item for each interval of the reduce axis."""
         space = self.whole.space
         return (-(-space[-1] // self.steps[-1]), *space[:-1]) if self.whole.reduces else space
 
@@ -475,12 +485,13 @@ class _BoxRun(CompiledRun):
         return self.mode is not tiering.Mode.AUTO or tiering.is_worthwhile(code, self.body, self.all_points)
 
     def put(self, bound: BoundKernel, arrays: Sequence[NumArray], targets: Sequence[Any]) -> None:
-        """The results of a box, each where it is to lie: at once if its target lies as the loops go."""
+        """Write the results of a box into their targets: directly if a target has the order of the loops, else through a copy."""
         buffers: list[NumArray] = []
         for number, target in enumerate(targets):
             moved = target.transpose(bound.order[: target.ndim])
             shape = bound.shapes[number] if bound.partials == 1 else (bound.partials, *bound.shapes[number])
-            buffers.append(moved if bound.partials == 1 and moved.flags.c_contiguous else room(shape, bound.dtypes[number]))
+            is_final = bound.partials == 1 and moved.flags.c_contiguous
+            buffers.append(moved if is_final else pooled_empty(shape, bound.dtypes[number]))
         self.call(bound, arrays, buffers)
         for target, value in zip(targets, self.finish(bound, buffers), strict=True):
             if not np.may_share_memory(target, value):
@@ -491,8 +502,8 @@ def _shape(box: Box) -> tuple[int, ...]:
     return tuple([part.stop - part.start for part in box])
 
 
-def _cut(operands: Sequence[NumArray | Deferred], box: Box) -> list[NumArray]:
-    """The items of operands in a box, along the axes on which they vary."""
+def _cut(operands: Sequence[NumArray | DeferredView], box: Box) -> list[NumArray]:
+    """The part of each operand in a box, along the axes on which it varies."""
     parts: list[NumArray] = []
     for operand in operands:
         if operand.ndim == len(box):

@@ -38,9 +38,9 @@ from ..lower.kernel_ir import BLOCK, LANES, RUN
 from ..scalar.function_table import REDUCTIONS
 from ..schedule.program_facts.scratch_memory import workspace
 from ..vm.backend_interface import CheckFailed
-from ..vm.run_state import room
-from .numpy_scalars import PLAIN, implementation
-from .views import DTYPES, WHOLE, NumArray, groups
+from ..vm.run_state import pooled_empty
+from .numpy_scalars import UFUNC_FUNCTIONS, implementation
+from .views import DTYPES, WHOLE, NumArray, mergeable_axes
 
 # ---------------------------------------------------------------------------------------------------- blocked sums
 #
@@ -129,16 +129,16 @@ def keys_of(xp: Any, items: Any, missing: Any, *, descending: bool) -> Any:
 #
 # Runs are scanned in place in the result, then what is before each run is joined to it.
 
-_EACH: Final = BLOCK // RUN
-_NOTHING: Final[dict[np.ufunc, float]] = {np.add: -0.0, np.multiply: 1.0}
+_RUNS_PER_BLOCK: Final = BLOCK // RUN
+_NEUTRAL: Final[dict[np.ufunc, float]] = {np.add: -0.0, np.multiply: 1.0}
 """What changes nothing, not even the sign of a zero."""
 
 
 def ordered_scan(ufunc: np.ufunc, data: NumArray, result: NumArray) -> None:
     """Scan with `np.add` or `np.multiply` in the documented order into an array of the same shape and dtype."""
-    shape, dtype, nothing = data.shape[1:], data.dtype, _NOTHING[ufunc]
+    shape, dtype, nothing = data.shape[1:], data.dtype, _NEUTRAL[ufunc]
     full_runs, runs = len(data) // RUN, -(-len(data) // RUN)
-    blocks, each, rest = -(-runs // _EACH), min(runs, _EACH), result[full_runs * RUN :]
+    blocks, each, rest = -(-runs // _RUNS_PER_BLOCK), min(runs, _RUNS_PER_BLOCK), result[full_runs * RUN :]
     scanned = result[: full_runs * RUN].reshape(full_runs, RUN, *shape)
     ufunc.accumulate(data[: full_runs * RUN].reshape(scanned.shape), 1, dtype, scanned)
     ufunc.accumulate(data[full_runs * RUN :], 0, dtype, rest)
@@ -215,7 +215,7 @@ def running_ufunc(function: str, kind: Kind) -> np.ufunc | None:
     """The ufunc whose `accumulate` and `at` are the function, if there is one."""
     if function == "gcd":
         return np.gcd if kind.is_integer else None
-    return PLAIN[function] if function in REDUCTIONS else None
+    return UFUNC_FUNCTIONS[function] if function in REDUCTIONS else None
 
 
 def identity(function: str, kind: Kind) -> NumArray:
@@ -229,7 +229,7 @@ def identity(function: str, kind: Kind) -> NumArray:
 # ------------------------------------------------------------------------------------- reductions
 
 
-def from_the_right(function: str, kind: Kind, items: NumArray) -> NumArray:
+def right_fold(function: str, kind: Kind, items: NumArray) -> NumArray:
     """Reduce the leading axis (length ≥ 1), right to left."""
     if is_truth_function(function, kind):
         return np.array(truth_scan(function, kind, items)[-1])
@@ -267,13 +267,13 @@ def _alternately_negated(items: NumArray) -> NumArray:
 # ------------------------------------------------------------------------------------------ scans
 
 
-def scanned_along(function: str, kind: Kind, arg: NumArray, axis: int) -> NumArray:
+def scan_axis(function: str, kind: Kind, arg: NumArray, axis: int) -> NumArray:
     """Scan an axis."""
     if not arg.size:
         return arg.copy()
     ufunc, items = running_ufunc(function, kind), np.moveaxis(arg, axis, 0)
     if ufunc is None:
-        return np.ascontiguousarray(np.moveaxis(scanned(function, kind, items), 0, axis))
+        return np.ascontiguousarray(np.moveaxis(scan_leading(function, kind, items), 0, axis))
     result = np.empty(arg.shape, arg.dtype)
     if kind.is_float and function in SUMMED:
         ordered_scan(ufunc, items, np.moveaxis(result, axis, 0))
@@ -282,7 +282,7 @@ def scanned_along(function: str, kind: Kind, arg: NumArray, axis: int) -> NumArr
     return result
 
 
-def scanned(function: str, kind: Kind, items: NumArray) -> NumArray:
+def scan_leading(function: str, kind: Kind, items: NumArray) -> NumArray:
     """Scan the leading axis, which is not empty."""
     if is_truth_function(function, kind):
         return truth_scan(function, kind, items)
@@ -317,7 +317,7 @@ class NumpyReduction:
     def partials(self, value: Any) -> Any:
         """One partial result a block in the order of sums, else one."""
         if self.ordered:
-            return block_partials(PLAIN[self.function], value)
+            return block_partials(UFUNC_FUNCTIONS[self.function], value)
         return np.asarray(reduce_first(self.function, self.kind, value))[np.newaxis]
 
     def grain(self, length: int) -> int:
@@ -327,24 +327,24 @@ class NumpyReduction:
     def room(self, extents: tuple[int, ...]) -> NumArray:
         """Room for the partial results of items of these extents, of which the first is reduced."""
         count = -(-extents[0] // BLOCK) if self.ordered else 1
-        buffer: NumArray = room((count, *extents[1:]), DTYPES[self.kind])
+        buffer: NumArray = pooled_empty((count, *extents[1:]), DTYPES[self.kind])
         return buffer
 
     def put(self, partials: NumArray, box: tuple[slice, ...], value: Any) -> None:
         """The partial results of a slice."""
         part, first = self.partials(value), box[0].start // BLOCK if self.ordered else 0
         target = partials[(slice(first, first + len(part)), *box[1:])]
-        target[...] = PLAIN[self.function](target, part) if box[0].start and not self.ordered else part
+        target[...] = UFUNC_FUNCTIONS[self.function](target, part) if box[0].start and not self.ordered else part
 
     def combine(self, partials: NumArray) -> Any:
-        return combine_tree(PLAIN[self.function], partials) if self.ordered else partials[0]
+        return combine_tree(UFUNC_FUNCTIONS[self.function], partials) if self.ordered else partials[0]
 
 
-ALONG: Final = "along_"
+ROW_REDUCTION_PREFIX: Final = "along_"
 """What the functions that reduce rows begin with (`graph.fusion_groups`)."""
 
 
-def along(function: str, kind: Kind, length: int) -> Callable[..., Any]:
+def reduce_last(function: str, kind: Kind, length: int) -> Callable[..., Any]:
     """The reduction of the last axis, of this length, as a function whose result has length 1 there."""
     reduction = NumpyReduction(0, function, kind)
 
@@ -366,7 +366,7 @@ def reduce_first(function: str, kind: Kind, value: Any) -> Any:
         return places
     ufunc = running_ufunc(function, kind)
     if ufunc is None or (function == "gcd" and len(value) == 1):  # an item alone is itself, whatever its sign
-        return from_the_right(function, kind, value)
+        return right_fold(function, kind, value)
     if function in SELECTIVE:
         total = ufunc.reduce(value, 0)
         return total + total.dtype.type(0) if kind.is_float else total  # a zero has no sign
@@ -391,7 +391,7 @@ def identity_array(function: str | None, kind: Kind, shape: tuple[int, ...]) -> 
 Numbers: TypeAlias = tuple[int, ...]
 
 
-def unravelled(
+def over_ravelled_axes(
     phase: Structured, space: Numbers, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int]
 ) -> Structured | None:
     """The phase over the axes of a ravel, the longest reduced, the others parallel; None: it has none, or its order counts."""
@@ -419,7 +419,9 @@ def unravelled(
     return replace(phase, axes=(*axes, Axis(size_of(sizes[-1]), AxisKind.REDUCE)), reads=tuple(reads))
 
 
-def joined(phase: Structured, rank: int, kinds: Callable[[ValueId], Kind], partial_results: Sequence[Any]) -> tuple[Any, ...]:
+def combine_ravelled(
+    phase: Structured, rank: int, kinds: Callable[[ValueId], Kind], partial_results: Sequence[Any]
+) -> tuple[Any, ...]:
     """The results of the phase, of `rank` axes, from what its unravelled form gives."""
     values: list[Any] = []
     for result, value in zip(phase.results, partial_results, strict=True):
@@ -444,7 +446,7 @@ def _factors(read: Read, space: Numbers, number: Callable[[Size], int]) -> Numbe
     if not _is_apart(read) or not isinstance(first := stages[0], Reshaped):
         return None
     target = tuple(map(number, first.target))
-    for sources, targets in groups(space, target):
+    for sources, targets in mergeable_axes(space, target):
         if sources.start <= len(space) - 1 < sources.stop:
             factors = tuple(target[axis] for axis in targets if target[axis] != 1)
             alone = all(space[axis] == 1 for axis in sources if axis != len(space) - 1)

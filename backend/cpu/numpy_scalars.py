@@ -24,8 +24,8 @@ from ..lower.kernel_ir import Form, Kernel, KernelApply, KernelLoad, KernelOpera
 from ..scalar import special as definitions
 from ..scalar.coefficient_tables import entries
 from ..scalar.function_table import TRANSCENDENTAL, UFUNCS, Definition, definition, matches_numpy
-from ..vm.backend_interface import CheckFailed, shown
-from .parallel_for import run_once
+from ..vm.backend_interface import CheckFailed, rho_number
+from .parallel_for import run_tasks
 from .views import DTYPES, NumArray, start_of
 
 # ---------------------------------------------------------------------------------------------------- scalar machine on arrays
@@ -36,7 +36,7 @@ from .views import DTYPES, NumArray, start_of
 # importing llvmlite and compiling take a tenth of a second, in which these compute some thousand items.  Fused multiply-adds are
 # the C library's, item by item, which rounds once on every processor.
 
-class WordMachine:
+class WordArray:
     """Whole numbers of 32 or 64 bits."""
 
     __slots__ = ("bits",)
@@ -45,26 +45,26 @@ class WordMachine:
     def __init__(self, bits: Any) -> None:
         self.bits = bits
 
-    def of(self, other: WordMachine | int) -> Any:
-        return other.bits if isinstance(other, WordMachine) else self.bits.dtype.type(other & ((1 << 8 * self.bits.itemsize) - 1))
+    def of(self, other: WordArray | int) -> Any:
+        return other.bits if isinstance(other, WordArray) else self.bits.dtype.type(other & ((1 << 8 * self.bits.itemsize) - 1))
 
-    def __add__(self, other: WordMachine | int) -> WordMachine:
-        return WordMachine(self.bits + self.of(other))
+    def __add__(self, other: WordArray | int) -> WordArray:
+        return WordArray(self.bits + self.of(other))
 
-    def __sub__(self, other: WordMachine | int) -> WordMachine:
-        return WordMachine(self.bits - self.of(other))
+    def __sub__(self, other: WordArray | int) -> WordArray:
+        return WordArray(self.bits - self.of(other))
 
-    def __and__(self, other: WordMachine | int) -> WordMachine:
-        return WordMachine(self.bits & self.of(other))
+    def __and__(self, other: WordArray | int) -> WordArray:
+        return WordArray(self.bits & self.of(other))
 
-    def __lshift__(self, other: int) -> WordMachine:
-        return WordMachine(self.bits << self.of(other))
+    def __lshift__(self, other: int) -> WordArray:
+        return WordArray(self.bits << self.of(other))
 
-    def __rshift__(self, other: int) -> WordMachine:
-        return WordMachine(self.bits >> self.of(other))
+    def __rshift__(self, other: int) -> WordArray:
+        return WordArray(self.bits >> self.of(other))
 
     def __eq__(self, other: object) -> Any:
-        return self.bits == self.of(other) if isinstance(other, WordMachine | int) else NotImplemented
+        return self.bits == self.of(other) if isinstance(other, WordArray | int) else NotImplemented
 
     def __lt__(self, other: int) -> Any:
         return self.signed < other
@@ -74,7 +74,7 @@ class WordMachine:
         return self.bits.view(f"i{self.bits.itemsize}")
 
 
-class Arrays:
+class NumpyMachine:
     """`backend.scalar.function_table.Machine` on arrays of one kind, and on scalars of NumPy."""
 
     def __init__(self, kind: Kind, fused: Callable[[float, float, float], float] | None = None) -> None:
@@ -116,8 +116,8 @@ class Arrays:
         return np.array(list(items), self.dtype).reshape(operands[0].shape)
 
     def choose(self, condition: Any, x: Any, y: Any) -> Any:
-        if isinstance(x, WordMachine):
-            return WordMachine(np.where(condition, x.bits, y.bits))
+        if isinstance(x, WordArray):
+            return WordArray(np.where(condition, x.bits, y.bits))
         dtype = getattr(x, "dtype", getattr(y, "dtype", self.dtype))
         return np.where(condition, np.asarray(x, dtype), np.asarray(y, dtype))
 
@@ -130,19 +130,19 @@ class Arrays:
     def signed(self, size: Any, x: Any) -> Any:
         return np.copysign(size, x)
 
-    def bits(self, x: Any) -> WordMachine:
-        return WordMachine(np.asarray(x).view(f"u{x.itemsize}"))
+    def bits(self, x: Any) -> WordArray:
+        return WordArray(np.asarray(x).view(f"u{x.itemsize}"))
 
-    def float_of(self, bits: WordMachine) -> Any:
+    def float_of(self, bits: WordArray) -> Any:
         return np.asarray(bits.bits).view(f"f{bits.bits.itemsize}")
 
-    def number(self, word: WordMachine) -> Any:
+    def number(self, word: WordArray) -> Any:
         return word.signed.astype(self.dtype)
 
-    def lookup(self, table: str, index: WordMachine, start: int) -> Any:
+    def lookup(self, table: str, index: WordArray, start: int) -> Any:
         return np.take(_entries(table), (index - start).signed, mode="clip")  # items that are not chosen may be outside
 
-    def lookup16(self, entries: tuple[float, ...], index: WordMachine) -> Any:
+    def lookup16(self, entries: tuple[float, ...], index: WordArray) -> Any:
         return np.take(np.array(entries, self.dtype), (index & 15).signed)
 
     def scalar_fallback(self, name: str, where: Any, x: Any, value: Any) -> Any:
@@ -163,7 +163,7 @@ def _entries(table: str) -> Any:
 
 
 @cache
-def machine(kind: Kind) -> Arrays | None:
+def series_machine(kind: Kind) -> NumpyMachine | None:
     """Of series; None where there is no C library to ask."""
     name, type = ("fma", ctypes.c_double) if kind is Kind.F64 else ("fmaf", ctypes.c_float)
     try:
@@ -171,12 +171,12 @@ def machine(kind: Kind) -> Arrays | None:
     except (OSError, AttributeError, TypeError):
         return None
     fused.argtypes, fused.restype = [type] * 3, type
-    return Arrays(kind, fused)
+    return NumpyMachine(kind, fused)
 
 
-def by_steps(meaning: Definition, kind: Kind, operands: Sequence[Any]) -> Any:
+def evaluate_definition(meaning: Definition, kind: Kind, operands: Sequence[Any]) -> Any:
     """A definition on arrays of a kind, of one shape; None where that cannot be."""
-    steps = machine(meaning.kind)
+    steps = series_machine(meaning.kind)
     if steps is None:
         return None
     with np.errstate(all="ignore"):
@@ -188,18 +188,18 @@ def by_steps(meaning: Definition, kind: Kind, operands: Sequence[Any]) -> Any:
 #
 # Scalar functions of real numbers on NumPy arrays (the contract is that of `scalars`).
 #
-# `PLAIN` names those that are one ufunc, which may also reduce and accumulate.
+# `UFUNC_FUNCTIONS` names those that are one ufunc, which may also reduce and accumulate.
 
 Implementation: TypeAlias = Callable[..., Any]
 
-PLAIN: Final[dict[str, np.ufunc]] = {function: getattr(np, ufunc) for function, ufunc in UFUNCS.items()}
+UFUNC_FUNCTIONS: Final[dict[str, np.ufunc]] = {function: getattr(np, ufunc) for function, ufunc in UFUNCS.items()}
 
 
 def real_function(function: str, kind: Kind, parameter: int = 0) -> Implementation:
     """`function` of operands that are no complex numbers."""
     if function in TRANSCENDENTAL:
 
-        return own_function(function, kind, parameter, _plain(function, kind, parameter))
+        return defined_function(function, kind, parameter, _plain(function, kind, parameter))
     return _plain(function, kind, parameter)
 
 
@@ -211,8 +211,8 @@ def _plain(function: str, kind: Kind, parameter: int) -> Implementation:
         return np.gcd
     if function == "lcm" and kind.is_integer:
         return _integer_lcm
-    if function in PLAIN:
-        return PLAIN[function]
+    if function in UFUNC_FUNCTIONS:
+        return UFUNC_FUNCTIONS[function]
     if function in _COMPOUND:
         return _COMPOUND[function]
     if matches_numpy(function, parameter):
@@ -223,7 +223,7 @@ def _plain(function: str, kind: Kind, parameter: int) -> Implementation:
 
 def _by_meaning(function: str, kind: Kind, parameter: int = 0) -> Implementation:
     """An instruction or few, of which NumPy has no function of its own."""
-    meaning, steps = definition(function, parameter, kind), Arrays(kind)
+    meaning, steps = definition(function, parameter, kind), NumpyMachine(kind)
     assert meaning is not None, "what is plain has a meaning"
     return lambda *args: np.asarray(meaning.compute(*args, steps))
 
@@ -318,7 +318,7 @@ _FIRST, _PATIENCE = 64, 1024
 """Items of a call, and of all calls, that are computed one by one before llvmlite is imported: less than that takes."""
 
 
-def own_function(function: str, kind: Kind, parameter: int, otherwise: Callable[..., Any]) -> Callable[..., Any]:
+def defined_function(function: str, kind: Kind, parameter: int, otherwise: Callable[..., Any]) -> Callable[..., Any]:
     """`f(*operands)` of a function; `otherwise` where kernels do not define it, or there are none."""
     meaning = definition(function, parameter, kind)
     if meaning is None or matches_numpy(function, parameter) or not compiler.is_installed():
@@ -346,7 +346,7 @@ def _first(meaning: Definition, kind: Kind, args: tuple[Any, ...]) -> Any:
     if size > _FIRST or size > _left[0]:
         return None
     _left[0] -= size
-    return by_steps(meaning, kind, operands)
+    return evaluate_definition(meaning, kind, operands)
 
 
 @cache
@@ -371,7 +371,7 @@ def _applied(address: int, kind: Kind, operands: tuple[Any, ...]) -> Any:
     words = [result.size, 0]
     for array in (*arrays, result):
         words += [start_of(array), dtype.itemsize]
-    run_once(address, [[*words, 0]], 1, result.size * _ITEM_NANOSECONDS)
+    run_tasks(address, [[*words, 0]], 1, result.size * _ITEM_NANOSECONDS)
     return result
 
 
@@ -449,7 +449,7 @@ def _combine(real: Any, imaginary: Any, like: Any) -> Any:
     return result
 
 
-def in_parts(parts: Sequence[Any], split: Collection[int]) -> tuple[Any, ...]:
+def split_complex(parts: Sequence[Any], split: Collection[int]) -> tuple[Any, ...]:
     """Results of which some are real and imaginary parts next to each other."""
     values: list[Any] = []
     number = 0
@@ -563,7 +563,7 @@ def _pi_times(z: Any) -> Any:
     return _combine(z.real * math.pi, z.imag * math.pi, z)
 
 
-class _Arrays(ComplexFormulas[Any]):
+class _NumpyComplexFormulas(ComplexFormulas[Any]):
     """The formulas of kernels on NumPy's arrays."""
 
     def number(self, value: float, kind: Kind) -> Any:
@@ -573,7 +573,7 @@ class _Arrays(ComplexFormulas[Any]):
         return real_function(function, on, parameter)(*args)
 
 
-_ARRAYS: Final = _Arrays()
+_ARRAYS: Final = _NumpyComplexFormulas()
 
 
 def _exponential(z: Any) -> Any:
@@ -683,13 +683,13 @@ def conversion(kind: Kind, target: Kind, *, checked: bool) -> Any:
         source = x
         if x.dtype.kind == "c" and not target.is_complex:
             if np.any(x.imag):
-                where = shown(_first_unsuitable(x, x.imag != 0))
+                where = rho_number(_first_unsuitable(x, x.imag != 0))
                 raise CheckFailed(Code.E703, f"{where} has an imaginary part, so it cannot be converted to {target.value}")
             source = x.real
         result = source.astype(dtype)
         lost = np.isfinite(source) & ~np.isfinite(result)
         if lost.any():
-            raise CheckFailed(Code.E703, f"{shown(_first_unsuitable(source, lost))} is too large for {target.value}")
+            raise CheckFailed(Code.E703, f"{rho_number(_first_unsuitable(source, lost))} is too large for {target.value}")
         return result
 
     return convert_float
@@ -702,7 +702,7 @@ def require_i64(rounded: Any, what: str) -> None:
     low, high = rounded.min(), rounded.max()
     if not (low >= -_I64_LIMIT and high < _I64_LIMIT):
         bad = ~((rounded >= -_I64_LIMIT) & (rounded < _I64_LIMIT))
-        raise CheckFailed(Code.E703, f"the {what} of {shown(_first_unsuitable(rounded, bad))} is not an i64")
+        raise CheckFailed(Code.E703, f"the {what} of {rho_number(_first_unsuitable(rounded, bad))} is not an i64")
 
 
 def _require_whole(x: Any, target: Kind) -> Any:
@@ -717,7 +717,7 @@ def _require_whole(x: Any, target: Kind) -> Any:
         case _:
             return x
     if bad.any():
-        where = shown(_first_unsuitable(x, bad))
+        where = rho_number(_first_unsuitable(x, bad))
         raise CheckFailed(Code.E703, f"{where} is not a whole number, so it cannot be converted to {target.value}")
     return real
 
@@ -736,8 +736,8 @@ def _require_range(x: Any, target: Kind) -> Any:
         values = x.reshape(-1).tolist()
         value = next(int(v) for v in values if not low <= int(v) <= high)
         what = f"a code point (0 to {high})" if target is Kind.CHAR else None
-        trouble = f"is not {what}" if what else f"does not fit {target.value} ({shown(low)} to {shown(high)})"
-        raise CheckFailed(Code.E703, f"{shown(value)} {trouble}")
+        trouble = f"is not {what}" if what else f"does not fit {target.value} ({rho_number(low)} to {rho_number(high)})"
+        raise CheckFailed(Code.E703, f"{rho_number(value)} {trouble}")
     return x
 
 

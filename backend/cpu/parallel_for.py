@@ -1,12 +1,11 @@
-"""Where Python calls compiled code, and nowhere else: pieces, whose words are made once for a layout and run on other addresses.
+"""All calls from Python into compiled code: tasks, whose argument blocks are made once for a layout and run on any addresses.
 
-One piece is a call.  Several are a launch of the thread pool (`launching`); where an interrupt must be heard between them, Python
-hands them out as boxes.
+A single task is a call.  Several are a launch of the thread pool; if interrupts must be handled between them, Python hands them
+out as boxes (`parallel_for`).
 
-Note [Boxes].  Work of Python's in pieces is a launch of the same pool, with a chunk for each thread that goes on as long as there
-are boxes.  It ends when all of them have, so memory that the boxes see lives long enough, also after an interrupt.  One that
-arrives in machine code is heard where Python goes on: in a generator, which goes on inside its `try`.  Without the pool one
-thread does it all.
+Note [Boxes].  `parallel_for` is a launch of the same pool in which each thread takes boxes until there are none.  It returns only
+when all threads have finished, so memory that they use lives long enough, also after an interrupt.  An interrupt that arrives in
+machine code is raised when Python code runs next: inside the `try` of a generator.  Without the pool one thread does everything.
 """
 
 from __future__ import annotations
@@ -29,36 +28,36 @@ from ..vm.runtime import Launcher, Native, native
 
 # ---------------------------------------------------------------------------------------------------- argument blocks
 #
-# The words by which native code launches kernels (`launch.c`, Note [Launches]).
-#
-# Addresses are not part of blocks of words: a launch names them by numbers of bases, so that one text of words serves every run.
+# The words with which native code launches kernels (`launch.c`, Note [Launches]).
+# Argument blocks contain no addresses: a launch refers to buffers by number, so that the same words serve every run.
 
-Base: TypeAlias = tuple[int | None, int]
-"""The number of a base and bytes from there; None: an address."""
+BufferRef: TypeAlias = tuple[int | None, int]
+"""The number of a buffer and an offset in bytes; if the number is None the offset is an address."""
 SHARED_NANOSECONDS: Final = tiering.SHARED_NANOSECONDS
 UNLOCKED_NANOSECONDS: Final = 30_000.0
-"""Work from which a call gives up the interpreter lock."""
+"""A call with at least this much work releases the interpreter lock."""
 LONG_NANOSECONDS: Final = tiering.LONG_NANOSECONDS
-MOST_WORDS: Final = 1 << 13
-"""Words of all blocks of a launch."""
-LOOSE_PLACES: Final = (4, 5)
-"""Where it has the nanoseconds that it takes, and whether the interpreter lock is given up: no result depends on them."""
-HELPERS_PLACE: Final = 3
-"""Where a launch says how many helpers may join."""
+MAX_LAUNCH_WORDS: Final = 1 << 13
+"""The most words of all argument blocks of a launch."""
+TUNING_WORDS: Final = (4, 5)
+"""The words of a launch with its estimated nanoseconds and whether it releases the interpreter lock; no result depends on
+them."""
+POOL_THREADS_WORD: Final = 3
+"""The word of a launch with the number of pool threads that may join."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArgumentBlock:
-    """The argument block of a piece: its words, and the places of addresses in it."""
+    """The arguments of a task as 64-bit words, and which words are addresses in which buffers."""
 
     words: Sequence[int]
-    addresses: Sequence[tuple[int, Base]]
+    addresses: Sequence[tuple[int, BufferRef]]
 
 
 def words_of(address: int, blocks: Sequence[ArgumentBlock], helpers: int, duration: float) -> list[int] | None:
-    """A launch of the kernel at an address; None if it is too large."""
+    """The words of a launch of the kernel at `address`; None if there are too many."""
     width = len(blocks[0].words)
-    if width * len(blocks) > MOST_WORDS:
+    if width * len(blocks) > MAX_LAUNCH_WORDS:
         return None
     words: list[int] = []
     relocations: list[int] = []
@@ -74,8 +73,8 @@ def words_of(address: int, blocks: Sequence[ArgumentBlock], helpers: int, durati
     return [address, len(blocks), width, helpers, int(duration), unlocked, len(relocations) // 3, *relocations, *words]
 
 
-def on_bases(blocks: Sequence[ArgumentBlock], bases: Sequence[Base]) -> list[ArgumentBlock]:
-    """Blocks whose bases are these."""
+def rebase(blocks: Sequence[ArgumentBlock], bases: Sequence[BufferRef]) -> list[ArgumentBlock]:
+    """The argument blocks with buffer number `i` replaced by `bases[i]`."""
     return [
         ArgumentBlock(block.words, [(at, (bases[which or 0][0], bases[which or 0][1] + by)) for at, (which,
         by) in block.addresses])
@@ -83,8 +82,8 @@ def on_bases(blocks: Sequence[ArgumentBlock], bases: Sequence[Base]) -> list[Arg
     ]
 
 
-def moved(places: Sequence[int], bases: Sequence[Base], offsets: Sequence[int]) -> list[tuple[int, Base]]:
-    """The places of addresses that lie some bytes from bases."""
+def offset_addresses(places: Sequence[int], bases: Sequence[BufferRef], offsets: Sequence[int]) -> list[tuple[int, BufferRef]]:
+    """Pairs of a word's position and the buffer address that belongs there, at `offsets` bytes from `bases`."""
     return [(at, (number, ahead + by)) for at, (number, ahead), by in zip(places, bases, offsets, strict=True)]
 
 
@@ -92,23 +91,25 @@ def moved(places: Sequence[int], bases: Sequence[Base], offsets: Sequence[int]) 
 
 _CALL: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _SHORT_CALL: Final = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
-"""Without giving up the interpreter's lock."""
+"""A call that keeps the interpreter lock."""
 _SERVER: Final = ctypes.CFUNCTYPE(ctypes.c_int64)
 _ALONE: Final = 8
-"""Boxes that one thread does before it looks for others again."""
+"""Boxes that a thread does alone before it asks for pool threads again."""
 Box = TypeVar("Box")
 
 
-def address_for(code: MachineCode, items: int, least: int, nanoseconds: float) -> int | None:
-    """The address of code that saves so much on so many items; None where NumPy does them: below `least`, or as yet."""
+def address_if_worthwhile(code: MachineCode, items: int, least: int, nanoseconds: float) -> int | None:
+    """The address of code that saves `nanoseconds` on `items` items; None below `least` items or while compiling does not pay."""
     mode = tiering.mode()
     if not items or mode is tiering.Mode.OFF or (items < least and mode is not tiering.Mode.ALWAYS) or not is_installed():
         return None
     return address_of(code) if tiering.is_worth(code, nanoseconds) else None
 
 
-class Pieces:
-    """The numbers of bases in blocks are places in the `addresses` of a run.  Those of long work are boxes."""
+class TaskLaunch:
+    """A launch of a kernel: one task for each argument block, on the buffers at the `addresses` of a run.
+
+    Long work goes through `parallel_for`, so that it can be interrupted."""
 
     __slots__ = ("_bases", "_call", "_launch", "_spare", "_start", "_words", "address", "blocks", "nanoseconds", "threads")
 
@@ -126,11 +127,11 @@ class Pieces:
                 self._start = self._words.ctypes.data
 
     def run(self, addresses: Sequence[int]) -> int:
-        """The code of the first piece that fails, 0 if none does.  Nobody sees the arrays any more when this ends."""
+        """The failure code of the first task that fails, else 0.  When this returns no thread uses the arrays any more."""
         return self.outcome(addresses)[0]
 
     def outcome(self, addresses: Sequence[int]) -> tuple[int, int]:
-        """The same, and the last word of that piece."""
+        """The failure code as in `run`, and the last word of that task's block.  Raises MemoryError."""
         if self._launch is not None:
             slots = (ctypes.c_int64 * (self._bases + 1))(*addresses)
             start = ctypes.addressof(slots)
@@ -152,16 +153,16 @@ class Pieces:
             if outcome[0]:
                 failed[task] = outcome
 
-        run_boxes(range(len(self.blocks)), lambda: work, self.threads)
+        parallel_for(range(len(self.blocks)), lambda: work, self.threads)
         return failed[min(failed)] if failed else (0, 0)
 
     def on(self, words: Any) -> int:
-        """One piece on these words, addresses and all."""
+        """Run one task with these words, which contain all addresses."""
         code: int = self._call(ctypes.addressof(words))
         return code
 
     def _called(self, task: int, addresses: Sequence[int]) -> tuple[int, int]:
-        """The words of a lone piece are used again, by one run at a time."""
+        """Run one task.  If it is the only one its words are reused by later runs."""
         block = self.blocks[task]
         try:
             words = self._spare.pop()
@@ -175,17 +176,18 @@ class Pieces:
         return outcome
 
 
-def run_once(address: int, calls: Sequence[Sequence[int]], threads: int, nanoseconds: float) -> int:
-    """Pieces whose words have addresses in them; as `Pieces.run`."""
-    return Pieces(address, [ArgumentBlock(words, ()) for words in calls], 0, threads, nanoseconds).run(())
+def run_tasks(address: int, calls: Sequence[Sequence[int]], threads: int, nanoseconds: float) -> int:
+    """`TaskLaunch.run` for tasks whose words already contain all addresses."""
+    return TaskLaunch(address, [ArgumentBlock(words, ()) for words in calls], 0, threads, nanoseconds).run(())
 
 
 # ------------------------------------------------------------------------------------------------ boxes
 
 
-def run_boxes(boxes: Iterable[Box], make_worker: Callable[[], Callable[[Box], object]], threads: int) -> None:
-    """Call a worker on every box until one fails; each thread has its own worker.  Of several failures that of the first box is
-    raised.  See Note [Boxes]."""
+def parallel_for(boxes: Iterable[Box], make_worker: Callable[[], Callable[[Box], object]], threads: int) -> None:
+    """Call a worker on every box until one fails; each thread makes a worker of its own.
+
+    If several boxes fail the exception of the first is raised.  See Note [Boxes]."""
     pool = native() if threads > 1 and tiering.mode() is not tiering.Mode.OFF else None
     if pool is None:
         worker = make_worker()
@@ -193,10 +195,10 @@ def run_boxes(boxes: Iterable[Box], make_worker: Callable[[], Callable[[Box], ob
             worker(box)
         return
     pool.ask_for_helpers(threads - 1)
-    supply, failures = _Supply(boxes), dict[int, BaseException]()
+    supply, failures = _WorkQueue(boxes), dict[int, BaseException]()
     while not supply.is_empty and not failures:
         supply.alone = 0
-        _launch(pool, [_serve(supply, make_worker, failures) for _ in range(threads)])
+        _launch(pool, [_work_loop(supply, make_worker, failures) for _ in range(threads)])
     if failures:
         try:
             raise failures[min(failures)]
@@ -215,9 +217,11 @@ def _launch(pool: Native, servers: Sequence[Generator[int, None, None]]) -> None
         raise MemoryError
 
 
-class _Supply(Generic[Box]):
-    """Boxes with their numbers, for several threads.  `alone`: how many the only one has taken that came: somebody else has the
-    pool, perhaps for a moment, so that it is asked again after some."""
+class _WorkQueue(Generic[Box]):
+    """A queue of numbered boxes for several threads.
+
+    `alone`: how many boxes were taken while only one thread was there.  Another launch may then have the pool for the moment, so
+    the pool is asked again after some boxes."""
 
     def __init__(self, boxes: Iterable[Box]) -> None:
         self._boxes, self._lock = enumerate(boxes), threading.Lock()
@@ -235,9 +239,9 @@ class _Supply(Generic[Box]):
             return taken
 
 
-def _serve(supply: _Supply[Box], make_worker: Callable[[], Callable[[Box], object]], failures: dict[int, BaseException]
+def _work_loop(supply: _WorkQueue[Box], make_worker: Callable[[], Callable[[Box], object]], failures: dict[int, BaseException]
            ) -> Generator[int, None, None]:  # fmt: skip
-    """Waits until it goes on, then serves boxes as long as there are any."""
+    """Suspends once, then works on boxes until there are none."""
     number, worker = -1, None
     try:
         yield 0
@@ -255,21 +259,20 @@ def _serve(supply: _Supply[Box], make_worker: Callable[[], Callable[[Box], objec
 
 # ---------------------------------------------------------------------------------------------------- task split
 #
-# How the loops of a kernel are cut into pieces: every loop by itself, a piece being one range of each.
-#
-# Note [Pieces].  The outermost loop that is long enough is cut, or the reduce axis at multiples of 2ᵐ blocks of the order of
-# sums, whose partial results are subtrees of its tree.  So the pieces do not show.  Work that takes long is cut further until a
-# piece ends soon (`HEARD_NANOSECONDS`): between pieces Python is asked whether anybody has interrupted.
+# How the loops of a kernel are split into tasks: each loop is cut into ranges, and a task is one range of each loop.
+# Note [Tasks].  The outermost loop that is long enough is cut.  The reduce axis may be cut too, at multiples of 2ᵐ blocks of the
+# summation order, so that partial results are subtrees of its combination tree and the split does not change the result.  Long
+# work is cut further until tasks are short (`HEARD_NANOSECONDS`): between tasks Python handles interrupts.
 
 PARALLEL: Final = tiering.SHARED_NANOSECONDS
-"""Nanoseconds of work from which a phase uses the team."""
+"""A phase with at least this many nanoseconds of work uses several threads."""
 _VECTOR: Final = 16
 _Piece = TypeVar("_Piece")
 
 
 @dataclass(frozen=True, slots=True)
 class TaskSplit:
-    """Of loops of these sizes, where the ranges of each start.  `reduced`: is the last loop cut, and a reduction?"""
+    """For each loop, of these `sizes`, where its ranges start.  `reduced`: is the last loop a reduction that is cut?"""
 
     sizes: tuple[int, ...]
     starts: tuple[Sequence[int], ...]
@@ -277,7 +280,7 @@ class TaskSplit:
 
     @classmethod
     def none(cls, sizes: tuple[int, ...]) -> TaskSplit:
-        """One piece."""
+        """A single task."""
         return cls(sizes, ((0,),) * len(sizes))
 
     def cut(self, loop: int, starts: Sequence[int], *, reduced: bool = False) -> TaskSplit:
@@ -285,27 +288,27 @@ class TaskSplit:
 
     @property
     def count(self) -> int:
-        """Of pieces."""
+        """The number of tasks."""
         return prod(map(len, self.starts))
 
     @property
     def partials(self) -> int:
-        """Partial results of each cell."""
+        """The number of partial results of each cell."""
         return len(self.starts[-1]) if self.reduced else 1
 
     def most(self, loop: int) -> int:
-        """The longest range of a loop."""
+        """The length of the longest range of a loop."""
         starts = self.starts[loop]
         if isinstance(starts, range):
             return min(self.sizes[loop], starts.step)
         return max(stop - start for start, stop in zip(starts, [*starts[1:], self.sizes[loop]], strict=True))
 
     def longest(self, work: float) -> float:
-        """The work of the largest piece, where all of them are so much."""
+        """The work of the largest task, if all tasks together have `work`."""
         return work * prod(self.most(loop) / size for loop, size in enumerate(self.sizes))
 
     def ranges(self, task: int) -> list[tuple[int, int]]:
-        """(start, stop) in each loop of a piece.  The last loop goes on fastest."""
+        """(start, stop) of a task in each loop.  Tasks are numbered with the last loop varying fastest."""
         ranges: list[tuple[int, int]] = []
         for size, starts in zip(reversed(self.sizes), reversed(self.starts), strict=True):
             task, at = divmod(task, len(starts))
@@ -313,12 +316,12 @@ class TaskSplit:
         return ranges[::-1]
 
     def partial(self, task: int) -> int:
-        """Which partial result of its cells a piece makes."""
+        """The number of the partial result that a task computes of its cells."""
         return task % self.partials
 
 
 class LazySequence(Sequence[_Piece], Generic[_Piece]):
-    """Pieces that are made when they are asked for: of long work there may be a hundred thousand."""
+    """A sequence whose items are made when they are read: long work may have a hundred thousand tasks."""
 
     def __init__(self, length: int, make: Callable[[int], _Piece]) -> None:
         self.length, self.make = length, make
@@ -342,34 +345,34 @@ class LazySequence(Sequence[_Piece], Generic[_Piece]):
 
 
 class SplitReduction(Enum):
-    """What becomes of the last loop of a nest."""
+    """Is the last loop of a nest a reduction, and can it be split?"""
 
     NONE = "nothing"
-    SUMS = "partial results can be joined"
-    WHOLE = "they cannot"
+    SPLITTABLE = "partial results can be joined"
+    UNSPLITTABLE = "they cannot"
 
 
 @dataclass(frozen=True, slots=True)
 class WorkEstimate:
-    """`nanoseconds` on one thread, roughly."""
+    """The estimated work of a nest: `nanoseconds` on one thread."""
 
     nanoseconds: float
     threads: int
     reduction: SplitReduction
 
     def parallel(self, nest: LoopOrder) -> int:
-        """How many loops are over cells."""
+        """The number of loops that are not reductions."""
         return len(nest.sizes) - (self.reduction is not SplitReduction.NONE)
 
 
-def cuts_of(nest: LoopOrder, work: WorkEstimate) -> TaskSplit:
-    """See Note [Pieces]."""
-    cuts = _shared(nest, work) if work.threads > 1 else TaskSplit.none(nest.sizes)
-    return _shortened(cuts, nest, work) if work.nanoseconds >= tiering.LONG_NANOSECONDS else cuts
+def task_split_of(nest: LoopOrder, work: WorkEstimate) -> TaskSplit:
+    """Split a nest into tasks.  See Note [Tasks]."""
+    cuts = _split_for_threads(nest, work) if work.threads > 1 else TaskSplit.none(nest.sizes)
+    return _split_for_interrupts(cuts, nest, work) if work.nanoseconds >= tiering.LONG_NANOSECONDS else cuts
 
 
-def _shared(nest: LoopOrder, work: WorkEstimate) -> TaskSplit:
-    """One loop is cut, so that every thread of the team has pieces."""
+def _split_for_threads(nest: LoopOrder, work: WorkEstimate) -> TaskSplit:
+    """Cut one loop so that every thread has tasks."""
     uncut, threads = TaskSplit.none(nest.sizes), work.threads
     if work.nanoseconds < PARALLEL:
         return uncut
@@ -387,13 +390,13 @@ def _shared(nest: LoopOrder, work: WorkEstimate) -> TaskSplit:
         step = -(-size // (runs * grain)) * grain
         if runs == wanted:
             return uncut.cut(loop, tiering.starts(size, step, threads, work.nanoseconds))
-        return uncut.cut(loop, _columns(size, step))
-    blocks = _blocks(nest, work, wanted)
+        return uncut.cut(loop, _column_starts(size, step))
+    blocks = _reduction_grain(nest, work, wanted)
     return uncut if blocks is None else uncut.cut(parallel, range(0, nest.sizes[-1], blocks), reduced=True)
 
 
-def _shortened(cuts: TaskSplit, nest: LoopOrder, work: WorkEstimate) -> TaskSplit:
-    """Further loops are cut, and more finely, outermost first and the reduce axis last, until pieces are short."""
+def _split_for_interrupts(cuts: TaskSplit, nest: LoopOrder, work: WorkEstimate) -> TaskSplit:
+    """Cut further loops, and cut more finely, outermost first and the reduce axis last, until tasks are short."""
     parallel = work.parallel(nest)
     for loop in range(parallel):
         pieces = cuts.longest(work.nanoseconds) / tiering.HEARD_NANOSECONDS
@@ -405,19 +408,19 @@ def _shortened(cuts: TaskSplit, nest: LoopOrder, work: WorkEstimate) -> TaskSpli
         step = -(-most // (int(pieces + 1) * grain)) * grain
         if step < most:
             columns = inner and nest.form is not Form.MAP
-            cuts = cuts.cut(loop, _columns(size, step) if columns else range(0, size, step))
+            cuts = cuts.cut(loop, _column_starts(size, step) if columns else range(0, size, step))
     pieces = cuts.longest(work.nanoseconds) / tiering.HEARD_NANOSECONDS
-    if pieces <= 1 or work.reduction is not SplitReduction.SUMS:
+    if pieces <= 1 or work.reduction is not SplitReduction.SPLITTABLE:
         return cuts
     size, most = nest.sizes[-1], cuts.most(parallel)
-    blocks = _blocks(nest, work, int(pieces * size / most) + 1)
+    blocks = _reduction_grain(nest, work, int(pieces * size / most) + 1)
     return cuts if blocks is None or blocks >= most else cuts.cut(parallel, range(0, size, blocks), reduced=True)
 
 
-def _blocks(nest: LoopOrder, work: WorkEstimate, wanted: int) -> int | None:
-    """Items of the reduce axis in each of about so many pieces; None where it is not cut."""
+def _reduction_grain(nest: LoopOrder, work: WorkEstimate, wanted: int) -> int | None:
+    """The number of items of the reduce axis in each of about `wanted` ranges; None if it is not cut."""
     size = nest.sizes[-1]
-    if work.reduction is not SplitReduction.SUMS or size < 2 * BLOCK * work.threads:
+    if work.reduction is not SplitReduction.SPLITTABLE or size < 2 * BLOCK * work.threads:
         return None
     step = BLOCK
     while step * wanted < size:
@@ -425,6 +428,6 @@ def _blocks(nest: LoopOrder, work: WorkEstimate, wanted: int) -> int | None:
     return step
 
 
-def _columns(size: int, step: int) -> list[int]:
-    """Where so many cells side by side are cut; the last piece fills vectors, too."""
+def _column_starts(size: int, step: int) -> list[int]:
+    """The starts of ranges of about `step` of `size` adjacent cells; the last range, too, is at least a vector long."""
     return [start for start in range(0, size, step) if not start or size - start >= _VECTOR]

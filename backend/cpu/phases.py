@@ -27,12 +27,19 @@ from ..lower.body import FIXED_POWERS, Body as KernelBody, build_body, build_ker
 from ..lower.kernel_ir import Form, LoopOrder, StoreMode, row_nest
 from ..schedule.program_facts.scratch_memory import LARGE_SPACE_POINTS, rows_points
 from ..vm.backend_interface import CheckFailed
-from ..vm.run_state import ALIGNMENT, room, trim
-from .kernels import STREAMED, CompiledRun, strides_over
-from .numpy_reductions import ALONG, NumpyReduction, along, identity_array, joined, unravelled
+from ..vm.run_state import ALIGNMENT, pooled_empty, trim
+from .kernels import STREAMING_BYTES, CompiledRun, strides_over
+from .numpy_reductions import (
+    ROW_REDUCTION_PREFIX,
+    NumpyReduction,
+    combine_ravelled,
+    identity_array,
+    over_ravelled_axes,
+    reduce_last,
+)
 from .numpy_scalars import Implementation, fixed_power, implementation
-from .parallel_for import SplitReduction, TaskSplit, WorkEstimate, cuts_of
-from .views import DTYPES, WHOLE, Deferred, NumArray, View, compile_views, constant, contiguous, may_defer
+from .parallel_for import SplitReduction, TaskSplit, WorkEstimate, task_split_of
+from .views import DTYPES, WHOLE, DeferredView, NumArray, View, compile_views, constant, contiguous, may_defer
 
 if TYPE_CHECKING:
     from ..lower.rows import RowsCode
@@ -44,7 +51,7 @@ if TYPE_CHECKING:
 # Nodes that do not depend on every axis of the space are *hoisted*: computed once, whole, before the slices.  The others are
 # computed slice by slice, and are let go when nothing needs them any more.
 
-def _located(function: Implementation, span: Span) -> Implementation:
+def _with_span(function: Implementation, span: Span) -> Implementation:
     """A function that says where it is in the text if its check fails."""
 
     def run(*args: Any) -> Any:
@@ -58,7 +65,7 @@ def _located(function: Implementation, span: Span) -> Implementation:
 
 
 @dataclass(frozen=True, slots=True)
-class Instruction:
+class NumpyCall:
     """`slot` ← function of `args` slots, of which `dead` are needed no more."""
 
     function: Implementation
@@ -76,12 +83,12 @@ class NumpyBody:
     constants: tuple[tuple[int, Any], ...]
     reads: tuple[tuple[int, int], ...]
     axes: tuple[tuple[int, int], ...]
-    hoisted: tuple[Instruction, ...]
-    inner: tuple[Instruction, ...]
+    hoisted: tuple[NumpyCall, ...]
+    inner: tuple[NumpyCall, ...]
     varying: tuple[frozenset[int], ...]
 
 
-def evaluate(instructions: Sequence[Instruction], slots: list[Any], outputs: Mapping[int, NumArray]) -> None:
+def evaluate(instructions: Sequence[NumpyCall], slots: list[Any], outputs: Mapping[int, NumArray]) -> None:
     """Fill the slots of the instructions.  `outputs`: where the values of some ufuncs are to stay."""
     for step in instructions:
         args = [slots[arg] for arg in step.args]
@@ -128,10 +135,10 @@ def compile_body(
     hoisted = [step for step in applied if step not in inner]
     last = {arg: slot for slot, node in (*hoisted, *inner) for arg in node.args}
 
-    def instruction(slot: int, node: ApplyNode) -> Instruction:
+    def instruction(slot: int, node: ApplyNode) -> NumpyCall:
         function, args = _function(nodes, node, space)
         dead = tuple(arg for arg in dict.fromkeys(node.args) if last[arg] == slot and arg not in results)
-        return Instruction(function, args, slot, dead)
+        return NumpyCall(function, args, slot, dead)
 
     return NumpyBody(
         tuple(constants), tuple(reads), tuple(axes), tuple(instruction(*step) for step in hoisted),
@@ -141,14 +148,14 @@ def compile_body(
 
 def _function(nodes: Sequence[Node], node: ApplyNode, space: Sequence[int]) -> tuple[Implementation, tuple[int, ...]]:
     """What computes a node, of which slots."""
-    if node.function.startswith(ALONG):
-        return along(node.function.removeprefix(ALONG), node.kind, space[-1]), node.args
+    if node.function.startswith(ROW_REDUCTION_PREFIX):
+        return reduce_last(node.function.removeprefix(ROW_REDUCTION_PREFIX), node.kind, space[-1]), node.args
     compute = getattr(nodes[node.args[1 if node.function == "select" else 0]], "kind", Kind.I64)
     exponent = real_constant(nodes, node.args[1]) if node.function == "pow" and compute.is_float else None
     if exponent is not None and exponent in FIXED_POWERS:
         return fixed_power(exponent, compute), node.args[:1]
     function = implementation(node.function, compute, node.kind, node.parameter)
-    return function if node.span is None else _located(function, node.span), node.args
+    return function if node.span is None else _with_span(function, node.span), node.args
 
 
 def _needed(nodes: Sequence[Node], results: Sequence[int]) -> set[int]:
@@ -188,7 +195,7 @@ def slices(extents: Sequence[int], grains: Sequence[int], points: int) -> Iterat
         yield tuple(slice(at, min(at + n, end)) for at, n, end in zip(corner, steps, extents, strict=True))
 
 
-class Sliced:
+class SlicedBody:
     """A body over a space; `nodes` are those of its results."""
 
     def __init__(self, body: NumpyBody, views: Sequence[tuple[ValueId, View]], space: Numbers, nodes: Sequence[int]) -> None:
@@ -211,7 +218,7 @@ class Sliced:
             if body.hoisted or self.is_one:
                 slots[slot] = _coordinates(rank, axis, slice(0, self.space[axis]))
         if self.once:
-            originals = {slot: slots[slot] for slot in self.once if isinstance(slots[slot], Deferred)}
+            originals = {slot: slots[slot] for slot in self.once if isinstance(slots[slot], DeferredView)}
             for slot, deferred in originals.items():
                 slots[slot] = deferred.materialized()
             evaluate(body.hoisted, slots, {})
@@ -220,7 +227,7 @@ class Sliced:
 
     def is_at_once(self, slots: Sequence[Any]) -> bool:
         """Is the space one slice, of these operands?"""
-        return self.is_one and not any(isinstance(value, Deferred) for value in slots)
+        return self.is_one and not any(isinstance(value, DeferredView) for value in slots)
 
     def cut(self, slots: Sequence[Any], box: Box) -> list[Any]:
         """The slots of a slice."""
@@ -231,7 +238,7 @@ class Sliced:
         return slices
 
 
-class MappedRun(Sliced):
+class MappedRun(SlicedBody):
     """A phase without a reduce axis."""
 
     def __init__(self, body: NumpyBody, views: Sequence[tuple[ValueId, View]], space: Numbers, nodes: Sequence[int],
@@ -246,7 +253,10 @@ class MappedRun(Sliced):
         """The results; none shares memory with another, or with an operand but the one that is written over."""
         slots, direct = self.operands(values), self.direct
         over = _fitting(overwrite, self.extents, self.dtypes[0])
-        targets = [over if number == 0 and over is not None else room(self.extents, d) for number, d in enumerate(self.dtypes)]
+        targets = [
+            over if number == 0 and over is not None else pooled_empty(self.extents, dtype)
+            for number, dtype in enumerate(self.dtypes)
+        ]
         if over is not None and len(targets) > 1:
             direct = direct - {0}  # the others may be made of what is written over
         is_one = self.is_at_once(slots)
@@ -260,10 +270,10 @@ class MappedRun(Sliced):
                 if number not in direct:
                     parts[number][...] = sliced[self.nodes[number]]
             del sliced  # before the next slice is copied
-        return tuple([spread(target, self.space) for target in targets])
+        return tuple([broadcast_copy(target, self.space) for target in targets])
 
 
-class ReducedRun(Sliced):
+class ReducedRun(SlicedBody):
     """A phase whose last axis is reduced."""
 
     def __init__(self, body: NumpyBody, views: Sequence[tuple[ValueId, View]], space: Numbers,
@@ -285,10 +295,12 @@ class ReducedRun(Sliced):
             evaluate(self.body.inner, sliced, {})
             shape = tuple([part.stop - part.start for part in box])
             for r, target in zip(self.reductions, targets, strict=True):
-                value = repeated(sliced[r.node], shape)
+                value = broadcast_view(sliced[r.node], shape)
                 r.put(target, (first, *cells), value.transpose(value.ndim - 1, *range(value.ndim - 1)))
             del sliced, value  # before the next slice is copied
-        return tuple([spread(r.combine(target), self.space[:-1]) for r, target in zip(self.reductions, targets, strict=True)])
+        return tuple(
+            [broadcast_copy(r.combine(target), self.space[:-1]) for r, target in zip(self.reductions, targets, strict=True)]
+        )
 
 
 def _fitting(array: NumArray | None, extents: Numbers, dtype: np.dtype[Any]) -> NumArray | None:
@@ -297,12 +309,12 @@ def _fitting(array: NumArray | None, extents: Numbers, dtype: np.dtype[Any]) -> 
     return array if fits else None
 
 
-def repeated(value: Any, shape: Numbers) -> Any:
+def broadcast_view(value: Any, shape: Numbers) -> Any:
     """A view of a value in this shape."""
     return value if value.shape == shape else np.broadcast_to(value, shape)
 
 
-def spread(value: Any, shape: Numbers) -> Any:
+def broadcast_copy(value: Any, shape: Numbers) -> Any:
     """A value of its own in this shape."""
     return value if value.shape == shape else np.array(np.broadcast_to(value, shape))
 
@@ -334,12 +346,12 @@ def compile_structured(
 
     def make() -> Kernel:
         known = {value: kinds(value) for value in (*traverse.operands(phase), *traverse.results(phase))}
-        return _compiled(phase, known.__getitem__, _itself, threads)
+        return _compiled(phase, known.__getitem__, _as_is, threads)
 
     return _kept.of((id(phase), threads, tiering.mode()), (phase,), make)
 
 
-def _itself(size: Size) -> int:
+def _as_is(size: Size) -> int:
     assert size.constant is not None
     return int(size.constant)
 
@@ -353,7 +365,7 @@ def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Calla
     parallel = space[:-1] if reduces else space
     if 0 in space:
         return _empty(phase, parallel, kinds)
-    apart = unravelled(phase, space, kinds, number) if reduces else None
+    apart = over_ravelled_axes(phase, space, kinds, number) if reduces else None
     if apart is not None:
         return _over_axes(phase, len(parallel), _compiled(apart, kinds, number, threads), kinds)
     views, varying = compile_views(phase, space, kinds, number)
@@ -363,10 +375,10 @@ def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Calla
         run = ReducedRun(body, views, space, reductions).run
         return _through_kernels(phase, views, space, kinds, number, threads, run)
     if all(isinstance(phase.body[r.node], ReadNode) for r in phase.results):
-        return _renaming(phase, views, space)
+        return _views_of_operands(phase, views, space)
     constants = all(isinstance(phase.body[r.node], ConstantNode) for r in phase.results)
     if constants and prod(space) >= tiering.SMALL:
-        return _filling(phase, space)
+        return _constant_results(phase, space)
     nodes = [r.node for r in phase.results]
     body = compile_body(phase.body, nodes, varying, space, number)
     run = MappedRun(body, views, space, nodes, [DTYPES[kinds(r.value)] for r in phase.results]).run
@@ -376,7 +388,7 @@ def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Calla
 def _over_axes(phase: Structured, rank: int, run: Kernel, kinds: Callable[[ValueId], Kind]) -> Kernel:
     """A reduction of a ravel by `run` over the axes of what was ravelled."""
     known = {result.value: kinds(result.value) for result in phase.results}
-    return lambda values, overwrite: joined(phase, rank, known.__getitem__, run(values, None))
+    return lambda values, overwrite: combine_ravelled(phase, rank, known.__getitem__, run(values, None))
 
 
 def _through_kernels(
@@ -398,7 +410,7 @@ def _through_kernels(
     sums = any(r.reduction in SUMMED and kinds(r.value).is_float for r in phase.results)
     if mode is tiering.Mode.ALWAYS or one_by_one or tiering.is_candidate(prod(space), applied, sums=sums):
         return through()
-    return _Small(run, through).run
+    return _SmallPhaseRun(run, through).run
 
 
 def _is_product(phase: Structured, node: ApplyNode) -> bool:
@@ -406,7 +418,7 @@ def _is_product(phase: Structured, node: ApplyNode) -> bool:
     return node.function == "pow" and real_constant(phase.body, node.args[1]) in FIXED_POWERS
 
 
-class _Small:
+class _SmallPhaseRun:
     """A small phase, on NumPy; its kernel is there for native programs."""
 
     def __init__(self, run: Kernel, through: Callable[[], Kernel]) -> None:
@@ -425,7 +437,7 @@ class _Small:
 def compiled_of(kernel: Kernel) -> object:
     """What owns the phase's run through kernels, if there is one."""
     owner = getattr(kernel, "__self__", None)
-    return getattr(owner.compiled(), "__self__", None) if isinstance(owner, _Small) else owner
+    return getattr(owner.compiled(), "__self__", None) if isinstance(owner, _SmallPhaseRun) else owner
 
 
 def _empty(phase: Structured, parallel: tuple[int, ...], kinds: Callable[[ValueId], Kind]) -> Kernel:
@@ -437,7 +449,7 @@ def _empty(phase: Structured, parallel: tuple[int, ...], kinds: Callable[[ValueI
     return run
 
 
-def _renaming(phase: Structured, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...]) -> Kernel:
+def _views_of_operands(phase: Structured, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...]) -> Kernel:
     """Every result is an operand under other indices: a view, replicated by stride 0."""
     picks = []
     for result in phase.results:
@@ -447,13 +459,13 @@ def _renaming(phase: Structured, views: Sequence[tuple[ValueId, View]], space: t
 
     def run(values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
         views = [view(values[value]) for value, view in picks]
-        views = [v.into(room(v.shape, v.dtype)) if isinstance(v, Deferred) else v for v in views]
+        views = [v.into(pooled_empty(v.shape, v.dtype)) if isinstance(v, DeferredView) else v for v in views]
         return tuple(v if v.shape == space else np.broadcast_to(v, space) for v in views)
 
     return run
 
 
-def _filling(phase: Structured, space: tuple[int, ...]) -> Kernel:
+def _constant_results(phase: Structured, space: tuple[int, ...]) -> Kernel:
     """One item each, replicated by stride 0."""
     nodes = [phase.body[result.node] for result in phase.results]
     filled = tuple(np.broadcast_to(constant(n.kind, n.value), space) for n in nodes if isinstance(n, ConstantNode))
@@ -490,20 +502,20 @@ def _compiled_rows(chain: JoinedGroup, kinds: Callable[[ValueId], Kind], number:
     space = tuple(number(axis.size) for axis in phase.axes)
     views, varying = compile_views(phase, space, kinds, number)
     nodes = [result.node for result in phase.results]
-    sliced = Sliced(compile_body(phase.body, nodes, varying, space, number, by_rows=True), views, space, nodes)
-    on_numpy = RowsOnNumPy(sliced, chain.is_row, [kinds(result.value) for result in phase.results]).run
+    sliced = SlicedBody(compile_body(phase.body, nodes, varying, space, number, by_rows=True), views, space, nodes)
+    on_numpy = NumpyRowsRun(sliced, chain.is_row, [kinds(result.value) for result in phase.results]).run
     body = build_body(phase) if prod(space) and mode is not tiering.Mode.OFF and is_installed() else None
     if body is None:
         return on_numpy
     operands, scalars = [kinds(read.value) for read in phase.reads], [number(size) for size in body.sizes]
-    return RowsRun(body, views, space, operands, scalars, threads, mode, on_numpy, chain.is_row,
+    return CompiledRowsRun(body, views, space, operands, scalars, threads, mode, on_numpy, chain.is_row,
                    any(map(may_defer, phase.reads))).run
 
 
-class RowsOnNumPy:
+class NumpyRowsRun:
     """A chain, some rows at a time."""
 
-    def __init__(self, sliced: Sliced, is_row: Sequence[bool], kinds: Sequence[Kind]) -> None:
+    def __init__(self, sliced: SlicedBody, is_row: Sequence[bool], kinds: Sequence[Kind]) -> None:
         self.sliced, self.is_row, self.kinds = sliced, is_row, kinds
 
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
@@ -529,11 +541,11 @@ class RowsOnNumPy:
         for number, (kind, on_row) in enumerate(zip(self.kinds, self.is_row, strict=True)):
             shape, dtype = space[:-1] if on_row else space, DTYPES[kind]
             fits = number == 0 and overwrite is not None and overwrite.shape == shape and overwrite.dtype == dtype
-            targets.append(overwrite if fits and overwrite.flags.c_contiguous else room(shape, dtype))  # type: ignore[union-attr, arg-type]
+            targets.append(overwrite if fits and overwrite.flags.c_contiguous else pooled_empty(shape, dtype))  # type: ignore[union-attr, arg-type]
         return targets
 
 
-class RowsRun(CompiledRun):
+class CompiledRowsRun(CompiledRun):
     """A chain through kernels.  `is_row`: which results have one item a row.  Short rows are done side by side."""
 
     def __init__(self, body: KernelBody, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], operands: Sequence[Kind],
@@ -572,7 +584,7 @@ class RowsRun(CompiledRun):
     def stores(self, overwrites: bool) -> StoreMode:
         """Results past the caches are larger than these, and each row of them is aligned."""
         kinds = [r.kind for r, on_row in zip(self.body.results, self.is_row, strict=True) if not on_row]
-        large = self.points * sum(kind.bytes for kind in kinds) >= STREAMED
+        large = self.points * sum(kind.bytes for kind in kinds) >= STREAMING_BYTES
         aligned = all(self.space[-1] * kind.bytes % ALIGNMENT == 0 for kind in kinds)
         return StoreMode.STREAMED if large and aligned and not overwrites and not self.is_side else StoreMode.PLAIN
 
@@ -580,8 +592,8 @@ class RowsRun(CompiledRun):
         return None
 
     def reduction(self) -> SplitReduction:
-        return SplitReduction.WHOLE
+        return SplitReduction.UNSPLITTABLE
 
     def cuts(self, nest: LoopOrder, work: WorkEstimate) -> TaskSplit:
         """Rows that are not side by side are cut anywhere."""
-        return cuts_of(nest if self.is_side else replace(nest, form=Form.REDUCE_INNER), work)
+        return task_split_of(nest if self.is_side else replace(nest, form=Form.REDUCE_INNER), work)

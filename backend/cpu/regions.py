@@ -45,12 +45,12 @@ from ..transform import loop_shapes, simplify
 from ..transform.pipeline import optimise, runs_in_tiles
 from ..transform.simplify import Direction, KnownIndices, Progression
 from ..transform.time_tiling import TimeTiling, tile_in_time
-from ..vm.backend_interface import Backend, CheckFailed, Types, iteration_of as label_of, locate, outside
-from ..vm.run_state import room
-from ..vm.specialization import SAVED_NANOSECONDS, Later, Specialization, Unbound
+from ..vm.backend_interface import Backend, CheckFailed, Types, add_iteration, index_out_of_range, iteration_label as label_of
+from ..vm.run_state import pooled_empty
+from ..vm.specialization import SAVED_NANOSECONDS, NotCompiledYet, NotSpecializable, Specialization
 from .kernels import layout_of
 from .numpy_scalars import implementation
-from .parallel_for import ArgumentBlock, Base, Pieces, run_boxes
+from .parallel_for import ArgumentBlock, BufferRef, TaskLaunch, parallel_for
 from .views import DTYPES, NumArray, start_of
 
 # ---------------------------------------------------------------------------------------------------- time tiling
@@ -64,16 +64,16 @@ from .views import DTYPES, NumArray, start_of
 
 _CACHE: Final = Path("/sys/devices/system/cpu/cpu0/cache/index2/size")
 _UNKNOWN_CACHE: Final = 1 << 19
-_MOST_TURNS: Final = 16
+_MAX_TILE_ITERATIONS: Final = 16
 """Iterations of a stretch."""
 _BANDS: Final = 8
 """Bands a thread where none sees another: they even out."""
 _BAND_NANOSECONDS: Final = 4_000.0
 _BAND_BYTES: Final = 2048
 """What such a band takes, or touches, at least."""
-_LEAST_TURNS: Final = 3
+_MIN_TILE_ITERATIONS: Final = 3
 """Of bands that are to stay in cache: fewer gain less than cutting costs."""
-WHOLE: Final = 1 << 40
+UNBOUNDED_ROWS: Final = 1 << 40
 """More rows than there are."""
 
 
@@ -88,7 +88,7 @@ def cache_bytes() -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class RowDomain:
+class TiledRows:
     """`count` rows, of `bytes` in all that an iteration touches and `nanoseconds` on one thread, roughly; a band gets
     smaller by `halo` on each side from level to level."""
 
@@ -101,34 +101,36 @@ class RowDomain:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretches:
+class TimeTiles:
     """`bands` of about equal heights, each `turns` iterations at a time."""
 
     bands: int
     iterations: int
 
 
-def stretches_of(rows: RowDomain, iterations: int, threads: int) -> Stretches | None:
+def time_tiles_of(rows: TiledRows, iterations: int, threads: int) -> TimeTiles | None:
     """How to cut; None where one thread that does one iteration after the other is as good."""
     if not rows.halo:
         return _independent(rows, iterations, threads)
-    is_shared = threads > 1 and rows.nanoseconds * rows.count * min(iterations, _MOST_TURNS) >= tiering.PIECES_NANOSECONDS
+    is_shared = threads > 1 and rows.nanoseconds * rows.count * min(
+        iterations, _MAX_TILE_ITERATIONS
+    ) >= tiering.PIECES_NANOSECONDS
     team = threads if is_shared else 1
     slope = 2 * rows.halo * rows.stages
     room = cache_bytes() * 3 // 4
     height = min(room // max(1, rows.bytes), -(-rows.count // team))
-    most = min(iterations, _MOST_TURNS, height // slope)
-    if most < _LEAST_TURNS or rows.bytes * rows.count <= room:  # bands of a thread each, wherever they lie
+    most = min(iterations, _MAX_TILE_ITERATIONS, height // slope)
+    if most < _MIN_TILE_ITERATIONS or rows.bytes * rows.count <= room:  # bands of a thread each, wherever they lie
         height = -(-rows.count // team)
-        most = max(1, min(iterations, _MOST_TURNS, height // (2 * slope)))
+        most = max(1, min(iterations, _MAX_TILE_ITERATIONS, height // (2 * slope)))
     bands = -(-rows.count // height)
     bands = -(-bands // team) * team
     if bands == 1 or rows.count // bands < slope * most:
         return None
-    return Stretches(bands, most)
+    return TimeTiles(bands, most)
 
 
-def _independent(rows: RowDomain, iterations: int, threads: int) -> Stretches:
+def _independent(rows: TiledRows, iterations: int, threads: int) -> TimeTiles:
     """Bands that see nothing of each other: some for each thread, that stay in cache and end before an interrupt waits long."""
     each = rows.nanoseconds * rows.count
     work = each * iterations
@@ -136,10 +138,10 @@ def _independent(rows: RowDomain, iterations: int, threads: int) -> Stretches:
     shared = min(_BANDS * team, int(work / _BAND_NANOSECONDS)) if team > 1 else 1
     wanted = max(shared, work / tiering.HEARD_NANOSECONDS, rows.bytes * rows.count / cache_bytes() / 2)
     bands = max(1, min(-(-int(wanted) // team) * team, rows.count // max(1, _BAND_BYTES // max(1, rows.bytes))))
-    return Stretches(bands, max(1, min(iterations, int(tiering.HEARD_NANOSECONDS * bands / max(1.0, each)))))
+    return TimeTiles(bands, max(1, min(iterations, int(tiering.HEARD_NANOSECONDS * bands / max(1.0, each)))))
 
 
-def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: RowDomain, cut: Stretches, first: int, last: int,
+def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: TiledRows, cut: TimeTiles, first: int, last: int,
               threads: int) -> None:  # fmt: skip
     """All iterations from `first` up to `last`; `block_of`: the block of words of a tile by its number among those of a launch,
     `at`: where the bounds of rows are in it."""
@@ -156,24 +158,24 @@ def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: RowDo
             launches[1].run((start, stop))
 
 
-def bands_of(rows: RowDomain, cut: Stretches) -> tuple[list[tuple[int, int, int, int]], list[int]]:
+def bands_of(rows: TiledRows, cut: TimeTiles) -> tuple[list[tuple[int, int, int, int]], list[int]]:
     """The bounds of each band with their steps, and where bands end."""
     ends = [rows.count * band // cut.bands for band in range(cut.bands + 1)]
     bands = [(start, stop, rows.halo, -rows.halo) for start, stop in pairwise(ends)]
     if not rows.wraps:
-        bands[0] = (-WHOLE, bands[0][1], 0, -rows.halo)
-        bands[-1] = (-WHOLE if len(bands) == 1 else ends[-2], WHOLE, rows.halo, 0)
+        bands[0] = (-UNBOUNDED_ROWS, bands[0][1], 0, -rows.halo)
+        bands[-1] = (-UNBOUNDED_ROWS if len(bands) == 1 else ends[-2], UNBOUNDED_ROWS, rows.halo, 0)
     return bands, ends
 
 
 def _tiles(address: int, block_of: Callable[[int], Sequence[int]], at: int, tiles: Sequence[tuple[int, int, int, int]],
-           threads: int, nanoseconds: float) -> Pieces:  # fmt: skip
+           threads: int, nanoseconds: float) -> TaskLaunch:  # fmt: skip
     """Tiles that are independent, in one launch.  The bounds of the iterations, two words, come in place of addresses."""
     blocks: list[ArgumentBlock] = []
     for number, tile in enumerate(tiles):
         words = block_of(number)
         blocks.append(ArgumentBlock([0, 0, *words[2:at], *tile, *words[at + 4 :]], [(0, (0, 0)), (1, (1, 0))]))
-    return Pieces(address, blocks, 2, threads, nanoseconds)
+    return TaskLaunch(address, blocks, 2, threads, nanoseconds)
 
 
 # ---------------------------------------------------------------------------------------------------- execution of a region
@@ -189,7 +191,7 @@ BackendOf: TypeAlias = Callable[[int], Backend]
 _FIRST_OPERATIONS: Final = 200_000
 """Points of the first range."""
 _GROWTH: Final = 16
-ROUTINE: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+ROUTINE_SIGNATURE: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 _NANOSECONDS: Final = 0.2
 """What a scalar function costs in code at each point."""
 
@@ -199,12 +201,12 @@ class CompiledRegion:
     """A region for operands of one layout; `words`: how many it is given."""
 
     program: LoopProgram
-    code: Pieces
+    code: TaskLaunch
     words: int
     tiling: TimeTiling | None
 
 
-class Ranges:
+class RegionExecution:
     """One run of a region."""
 
     def __init__(self, phase: Phase, iteration: IterationEstimate, region: Region, compiled: CompiledRegion,
@@ -249,7 +251,7 @@ class Ranges:
         for view, source in self.views:
             if isinstance(source, ScopeOutput):
                 result = traverse.results(self.phase)[source.index]
-                results.append(room(self.types.shape(result), DTYPES[self.types.kind(result)]))
+                results.append(pooled_empty(self.types.shape(result), DTYPES[self.types.kind(result)]))
                 self.arrays[view.name] = in_parts(results[-1])
         return results
 
@@ -260,7 +262,7 @@ class Ranges:
                 case StateView(component, doubled):
                     first = initial[component]
                     dtype = DTYPES[self.types.kind(traverse.results(self.phase)[component])]
-                    self.buffers[component] = [room(first.shape, dtype) for _ in range(1 + doubled)]
+                    self.buffers[component] = [pooled_empty(first.shape, dtype) for _ in range(1 + doubled)]
                     self.buffers[component][0][...] = first
                     self.arrays[view.name], *others = map(in_parts, self.buffers[component])
                     self.others.update((view.name, other) for other in others)
@@ -288,7 +290,9 @@ class Ranges:
             block[slot] = self.types.number(size)
             slot += 1
         if self.compiled.tiling is not None:
-            all_rows = (0, self.number(self.compiled.tiling.rows)) if self.compiled.tiling.wraps else (-WHOLE, WHOLE)
+            all_rows = (0, self.number(self.compiled.tiling.rows)) if self.compiled.tiling.wraps else (
+                -UNBOUNDED_ROWS, UNBOUNDED_ROWS
+            )
             block[slot : slot + 4] = [*all_rows, 0, 0]
             slot += 4
         for view, _ in self.views:
@@ -316,30 +320,30 @@ class Ranges:
         buffers: dict[str, NumArray] = {}
         for view, source in self.views:
             if isinstance(source, ScratchView) and not is_own(self.program, view) and (view.local or not is_local):
-                buffers[view.name] = room(tuple(map(self.number, view.shape)), DTYPES[view.kind])
+                buffers[view.name] = pooled_empty(tuple(map(self.number, view.shape)), DTYPES[view.kind])
         return buffers
 
     # ---------------------------------------------------------------------------------------- running
 
     def ranges(self, first: int, last: int) -> None:
         """Iterations one after the other, each range as long as an interrupt may wait."""
-        block = _StripBlock(self, self.threads)
+        block = _ThreadBlock(self, self.threads)
         if self.in_tiles(block, first, last):
             return
         ended = next((self.arrays[view.name] for view, source in self.views if isinstance(source, ExitFlag)), None)
-        pace = StripSizer(first, last, last, self.iteration.points)
+        pace = RangeSizer(first, last, last, self.iteration.points)
         for start, stop in pace.ranges():
             self.timed(block, start, stop, pace)
             if ended is not None and ended:
                 return
 
-    def in_tiles(self, block: _StripBlock, first: int, last: int) -> bool:
+    def in_tiles(self, block: _ThreadBlock, first: int, last: int) -> bool:
         """Iterations in tiles of rows, where that is better."""
         tiles = self.compiled.tiling
         if tiles is None:
             return False
         rows = self.rows(tiles)
-        cut = None if rows.count < 1 else stretches_of(rows, last - first, self.threads)
+        cut = None if rows.count < 1 else time_tiles_of(rows, last - first, self.threads)
         if cut is None or cut.bands == 1:
             return False
         local = [self.scratch(is_local=True) for _ in range(cut.bands)]
@@ -348,7 +352,7 @@ class Ranges:
                   self.threads)  # fmt: skip
         return True
 
-    def pieces(self, places: Mapping[str, int], trips: int) -> tuple[Pieces, int]:
+    def pieces(self, places: Mapping[str, int], trips: int) -> tuple[TaskLaunch, int]:
         """Bands of rows that see nothing of each other in one launch, and how many iterations it does at most; its first two
         bases are the bounds of these, others those of views."""
         tiles, (words, at) = self.compiled.tiling, self.placed({})
@@ -357,41 +361,41 @@ class Ranges:
         if tiles is None:
             each = max(1, self.iteration.functions)  # one waits for the other
             iterations = max(1, min(trips, int(tiering.HEARD_NANOSECONDS / each)))
-            return Pieces(address, [ArgumentBlock(list(words), given)], 2 + len(places), 1, iterations * each), iterations
+            return TaskLaunch(address, [ArgumentBlock(list(words), given)], 2 + len(places), 1, iterations * each), iterations
         rows, where = self.rows(tiles), 2 + len(self.region.sizes)
-        cut = stretches_of(rows, trips, self.threads)
+        cut = time_tiles_of(rows, trips, self.threads)
         assert cut is not None, "rows see nothing of each other"
         blocks = [ArgumentBlock([*words[:where], *tile, *words[where + 4 :]], given) for tile in bands_of(rows, cut)[0]]
         duration = rows.nanoseconds * rows.count * cut.iterations
-        return Pieces(address, blocks, 2 + len(places), self.threads, duration), cut.iterations
+        return TaskLaunch(address, blocks, 2 + len(places), self.threads, duration), cut.iterations
 
-    def rows(self, tiles: TimeTiling) -> RowDomain:
+    def rows(self, tiles: TimeTiling) -> TiledRows:
         iteration, count = self.iteration, self.number(tiles.rows)
         touched = sum(array.nbytes for buffers in self.buffers.values() for array in buffers)
         each, time = max(1, count), _NANOSECONDS * iteration.functions
         if self.region.is_pointwise:
             touched = sum(self.arrays[view.name].nbytes for view, source in self.views if isinstance(source, StateView))
             time /= 2  # what iterations hand on is in registers
-        return RowDomain(count, touched // each, time / each, tiles.halo, tiles.stages, tiles.wraps)
+        return TiledRows(count, touched // each, time / each, tiles.halo, tiles.stages, tiles.wraps)
 
     def cells(self, count: int, points: int = 0) -> None:
         """Cells in any order, or rows of one cell; `points`: of each, if not of an iteration."""
         most = -(-count // (4 * self.threads))
-        pace = StripSizer(0, count, most, max(1, points or self.iteration.points))
+        pace = RangeSizer(0, count, most, max(1, points or self.iteration.points))
         shared = {} if self.compiled.tiling is None else self.scratch()  # of which each thread touches its own rows
 
         def worker() -> Callable[[tuple[int, int]], None]:
-            block = _StripBlock(self, 1, shared)
+            block = _ThreadBlock(self, 1, shared)
             return lambda cells: self.timed(block, *cells, pace)
 
-        run_boxes(pace.ranges(), worker, min(self.threads, -(-count // pace.count)))
+        parallel_for(pace.ranges(), worker, min(self.threads, -(-count // pace.count)))
 
-    def timed(self, block: _StripBlock, first: int, last: int, pace: StripSizer) -> None:
+    def timed(self, block: _ThreadBlock, first: int, last: int, pace: RangeSizer) -> None:
         started = perf_counter_ns()
         self.call(block, first, last)
         pace.took(last - first, perf_counter_ns() - started)
 
-    def call(self, block: _StripBlock, first: int, last: int) -> None:
+    def call(self, block: _ThreadBlock, first: int, last: int) -> None:
         at = 0 if not isinstance(self.phase, Map) or self.compiled.tiling is None else 2 + len(self.region.sizes)
         block.words[at], block.words[at + 1], block.words[-1] = first, last, -1
         code = self.compiled.code.on(block.words)
@@ -404,7 +408,7 @@ class Ranges:
             self.fail(self.region.checks[code - 1], values)
         except RunFailed as failure:
             if iteration >= 0:
-                locate(failure, label_of(self.phase, self.number_of(iteration)))
+                add_iteration(failure, label_of(self.phase, self.number_of(iteration)))
             raise
 
     def number_of(self, iteration: int) -> int:
@@ -420,7 +424,9 @@ class Ranges:
             raise RunFailed([Diagnostic(Code.E204, "a reduction with a function needs at least one item", check.span)])
         if check.function == "index" or check.function.startswith("shift "):
             shift = check.function[6:] if check.function != "index" else None
-            failure = outside(values[0], values[1], shift, check.indexing, dict(zip(check.other_axes, values[2:], strict=False)))
+            failure = index_out_of_range(
+                values[0], values[1], shift, check.indexing, dict(zip(check.other_axes, values[2:], strict=False))
+            )
             raise failure.at(check.span)
         if check.function.startswith("size "):
             message = f"{check.function[5:]} is {values[0]}, outside 0 to {values[1]}"
@@ -435,7 +441,7 @@ class Ranges:
         raise RunFailed([Diagnostic(Code.E703, f"{value[0]} is not a value of {check.kind.value}", check.span)])
 
 
-class StripSizer:
+class RangeSizer:
     """Ranges of iterations, each as long as an interrupt may wait, at most `most` of them; `points`: of one, or a bound."""
 
     def __init__(self, first: int, last: int, most: int, points: int) -> None:
@@ -452,10 +458,10 @@ class StripSizer:
         self.count = max(1, min(self.most, wanted))
 
 
-class _StripBlock:
+class _ThreadBlock:
     """The words of one thread, the memory that they show, and the routines that are called with them."""
 
-    def __init__(self, launch: Ranges, threads: int, shared: Mapping[str, NumArray] | None = None) -> None:
+    def __init__(self, launch: RegionExecution, threads: int, shared: Mapping[str, NumArray] | None = None) -> None:
         """`shared`: scratch that other threads have too, but for what is local."""
         self.scratch, self.routines = {**(shared or {}), **launch.scratch(is_local=bool(shared))}, None
         self.words = launch.words(self.scratch)
@@ -464,7 +470,7 @@ class _StripBlock:
             self.routines = OperationRoutines(launch.region.routines, launch.program, self.words, launch.types, backend, threads)
             server = self.routines.serve()
             next(server)
-            self.entry = ROUTINE(server.send)
+            self.entry = ROUTINE_SIGNATURE(server.send)
             self.words[calls_at(launch.program)[0] - 1] = ctypes.c_void_p.from_buffer(self.entry).value
 
 
@@ -475,15 +481,15 @@ class _StripBlock:
 # What would take longer is done in stretches of iterations, so that interrupts are heard; from the second stretch on the state is
 # where the first one has left it.  Launches are kept by the layout of their operands.
 
-class Pointwise:
+class PointwiseLoop:
     def __init__(self, loop: Loop, region: Region, iteration: IterationEstimate) -> None:
         self.loop, self.region, self.iteration = loop, region, iteration
-        self.launches: LruCache[tuple[Pieces, int]] = LruCache(16)
+        self.launches: LruCache[tuple[TaskLaunch, int]] = LruCache(16)
 
     def repeated(self, compiled: CompiledRegion, arrays: Mapping[str, NumArray], types: Types, trips: int, threads: int
                  ) -> tuple[Any, ...]:  # fmt: skip
         """The last state."""
-        results = [room(types.shape(value), DTYPES[types.kind(value)]) for value in self.loop.results]
+        results = [pooled_empty(types.shape(value), DTYPES[types.kind(value)]) for value in self.loop.results]
         arrays, done = dict(arrays) | self.shown(compiled, results, StateView), 0
         while True:
             pieces, iterations = self.launch(compiled, arrays, types, trips, threads)
@@ -506,19 +512,19 @@ class Pointwise:
         return views
 
     def launch(self, compiled: CompiledRegion, arrays: Mapping[str, NumArray], types: Types, trips: int, threads: int
-               ) -> tuple[Pieces, int]:  # fmt: skip
+               ) -> tuple[TaskLaunch, int]:  # fmt: skip
         """A launch on operands like these, and how many iterations it does at most."""
         views = [view.name for view in compiled.program.views]
         key = (compiled.code.address, threads, trips, layout_of([arrays[name] for name in views]))
         launch = self.launches.get(key)
         if launch is None:
-            ranges = Ranges(self.loop, self.iteration, self.region, compiled, arrays, types, _nobody, threads)
+            ranges = RegionExecution(self.loop, self.iteration, self.region, compiled, arrays, types, _no_backend, threads)
             places = {name: 2 + number for number, name in enumerate(views)}
             launch = self.launches.put(key, (), ranges.pieces(places, trips))
         return launch
 
 
-def _nobody(threads: int) -> Any:
+def _no_backend(threads: int) -> Any:
     raise AssertionError("no routine is called")
 
 
@@ -533,19 +539,19 @@ _CALL_NANOSECONDS: Final = 2_500.0
 """What a routine costs in a region beside its work."""
 _STEP_NANOSECONDS: Final = 40_000.0
 """What a step of a plan costs beside its work."""
-_LEAST_SAVED: Final = 1.5e6
+_MIN_SAVED: Final = 1.5e6
 """Nanoseconds that code must have been able to save before a region is lowered."""
-_COPIED: Final = 1 << 20
+_MAX_COPY_BYTES: Final = 1 << 20
 """Bytes of an operand up to which a loop reads a copy in rows."""
-_MOST_VARIANTS: Final = 4
+_MAX_VARIANTS: Final = 4
 """Layouts and index vectors for which there is code; what else comes is served by code that loads its index vectors."""
-_MOST_INDICES: Final = 1 << 14
-_MOST_FIRST: Final = 8
+_MAX_INDICES: Final = 1 << 14
+_MAX_FIRST_INDEX: Final = 8
 """Index vectors are recognised that are no longer than the one, and begin below the other."""
 
 
 @dataclass(frozen=True, slots=True)
-class LoopCode:
+class RegionText:
     """The text of a region."""
 
     written: str
@@ -564,14 +570,14 @@ class RegionRun:
     saved: float = 0.0
     asked: bool = False
     compiled: dict[Key, CompiledRegion | None] = field(default_factory=dict)
-    codes: dict[Key, tuple[LoopProgram, TimeTiling | None, LoopCode]] = field(default_factory=dict)
+    codes: dict[Key, tuple[LoopProgram, TimeTiling | None, RegionText]] = field(default_factory=dict)
     constants: dict[str, NumArray] = field(default_factory=dict)
     estimated: IterationEstimate | None = None
     sees_itself: bool | None = None
     strided: RegionRun | None = None
     """For operands whose items are not side by side, if this is for others."""
     may_be_flat: bool = True
-    pointwise: Pointwise | None = None
+    pointwise: PointwiseLoop | None = None
     single: tuple[str, ...] = ()
     """Views of single indices."""
     called: frozenset[str] = frozenset()
@@ -588,7 +594,7 @@ class RegionRun:
             known = KnownValues(program.values(), types.types)
             self.region = lower_region(self.phase, types.types, types.guards, known, may_be_flat=self.may_be_flat)
             if self.region.is_pointwise and isinstance(self.phase, Loop):
-                self.pointwise = Pointwise(self.phase, self.region, self.iteration(types))
+                self.pointwise = PointwiseLoop(self.phase, self.region, self.iteration(types))
             self.single = simplify.scalar_index_views(self.region.program)
             self.called = frozenset(box.view for call in calls_of(self.region.program) for box in call.boxes)
         except NotLowerable as unsupported:
@@ -604,7 +610,7 @@ class RegionRun:
         if trips <= 0:
             return None
         self.saved += trips * iteration.phasewise_nanoseconds
-        if mode is tiering.Mode.AUTO and self.saved < _LEAST_SAVED:
+        if mode is tiering.Mode.AUTO and self.saved < _MIN_SAVED:
             return None
         if not self.asked:
             self.lower(types, program)
@@ -618,7 +624,9 @@ class RegionRun:
             return None
         if self.pointwise is not None:
             return self.pointwise.repeated(compiled, arrays, types, trips, threads)
-        return Ranges(self.phase, iteration, self.region, compiled, arrays, types, backend_of, threads).results(memory, trips)
+        return RegionExecution(
+            self.phase, iteration, self.region, compiled, arrays, types, backend_of, threads
+        ).results(memory, trips)
 
     def is_one(self, region: Region, iteration: IterationEstimate) -> bool:
         return iteration.is_for_region(calls=region.calls, in_tiles=lambda: self.has_rows and runs_in_tiles(region.program))
@@ -651,25 +659,25 @@ class RegionRun:
         """What native code does for a loop whose items see only themselves: one launch.  Unbound: it is of another sort."""
         phase, types = self.phase, binding.types
         if not isinstance(phase, Loop):
-            raise Unbound
+            raise NotSpecializable
         trips = phase.trip.constant
         if self.region is None and not self.reason:
-            raise Later
+            raise NotCompiledYet
         if self.region is None or not trips or self.pointwise is None:
-            raise Unbound
+            raise NotSpecializable
         arrays = self.inputs(binding.values, lambda constant: backend.constant(constant, types), are_copied=False)
         if arrays is None and self.region.is_flat:
             self.for_strided().bind(binding, backend)
             return
         compiled = None if arrays is None else self.code(arrays, self.sizes(types), binding.runs * SAVED_NANOSECONDS)
         if arrays is None or compiled is None:
-            raise Later
+            raise NotCompiledYet
         results = [np.empty(types.shape(value), DTYPES[types.kind(value)]) for value in phase.results]
         arrays |= self.pointwise.shown(compiled, results, StateView)
         pieces, iterations = self.pointwise.launch(compiled, arrays, types, int(trips), binding.threads)
         if iterations < trips:
-            raise Unbound
-        bases: list[Base] = [(None, 0), (None, int(trips))]
+            raise NotSpecializable
+        bases: list[BufferRef] = [(None, 0), (None, int(trips))]
         for view in compiled.program.views:
             array = arrays[view.name]
             match self.region.sources[view.name]:
@@ -733,15 +741,15 @@ class RegionRun:
                 array = in_parts(array)
             if array.dtype != DTYPES[view.kind] or array.ndim != len(view.shape):
                 return None
-            is_small = are_copied and array.nbytes <= _COPIED and not self.region.is_pointwise
-            if is_small and isinstance(self.phase, Loop) and not is_unit(array) and view.name not in self.called:
+            is_small = are_copied and array.nbytes <= _MAX_COPY_BYTES and not self.region.is_pointwise
+            if is_small and isinstance(self.phase, Loop) and not has_unit_stride(array) and view.name not in self.called:
                 array = np.ascontiguousarray(array)
             arrays[view.name] = array
         return arrays
 
     def code(self, arrays: Mapping[str, NumArray], sizes: Mapping[str, int], nanoseconds: float) -> CompiledRegion | None:
         assert self.region is not None
-        flags = {name: is_unit(array) for name, array in arrays.items()}
+        flags = {name: has_unit_stride(array) for name, array in arrays.items()}
         counted: dict[str, KnownIndices] = {name: p for name, array in arrays.items() if (p := progression(array)) is not None}
         for name in self.single:
             item = single_index(int(arrays[name]), sizes)
@@ -751,7 +759,7 @@ class RegionRun:
         packed -= {name for name, array in arrays.items() if not is_packed(array)}
         layout = tuple((flag, name in packed) for name, flag in flags.items())
         key: Key = (layout, tuple(counted.items()))
-        if key not in self.codes and len(self.codes) >= _MOST_VARIANTS:
+        if key not in self.codes and len(self.codes) >= _MAX_VARIANTS:
             counted, key = {}, (layout, ())
         if key in self.compiled:
             return self.compiled[key]
@@ -762,22 +770,24 @@ class RegionRun:
             tiles = tile_in_time(program) if self.has_rows else None
             program = program if tiles is None else tiles.program
             program = loop_shapes.collapse_loops(program, packed)
-            self.codes[key] = program, tiles, LoopCode(llvm_text(program, vector_bytes()))
+            self.codes[key] = program, tiles, RegionText(llvm_text(program, vector_bytes()))
         program, tiles, code = self.codes[key]
         if not tiering.is_worth(code, nanoseconds):
             return None
         address = address_of(code)
         words = words_of(program)
-        self.compiled[key] = None if address is None else CompiledRegion(program, Pieces(address, (), 0, 1, inf), words, tiles)
+        self.compiled[key] = None if address is None else CompiledRegion(
+            program, TaskLaunch(address, (), 0, 1, inf), words, tiles
+        )
         return self.compiled[key]
 
 
 def progression(array: NumArray) -> Progression | None:
     """What an index vector counts, if it does."""
-    if array.dtype != np.int64 or array.ndim != 1 or not 2 <= array.size <= _MOST_INDICES:
+    if array.dtype != np.int64 or array.ndim != 1 or not 2 <= array.size <= _MAX_INDICES:
         return None
     step, least = int(array[1]) - int(array[0]), min(int(array[0]), int(array[-1]))
-    if abs(step) != 1 or not 0 <= least < _MOST_FIRST:
+    if abs(step) != 1 or not 0 <= least < _MAX_FIRST_INDEX:
         return None
     counted = np.arange(array[0], array[0] + step * array.size, step)
     return Progression(least, Direction(step)) if np.array_equal(array, counted) else None
@@ -785,20 +795,22 @@ def progression(array: NumArray) -> Progression | None:
 
 def single_index(item: int, sizes: Mapping[str, int]) -> Index | None:
     """A few, or a few less than a size."""
-    if 0 <= item < _MOST_FIRST:
+    if 0 <= item < _MAX_FIRST_INDEX:
         return Index((), item)
-    below = [(size - item, name) for name, size in sizes.items() if 0 <= size - item < _MOST_FIRST]
+    below = [(size - item, name) for name, size in sizes.items() if 0 <= size - item < _MAX_FIRST_INDEX]
     return Index(((min(below)[1], 1),), -min(below)[0]) if below else None
 
 
-def is_unit(array: NumArray) -> bool:
+def has_unit_stride(array: NumArray) -> bool:
     """Are neighbours along the last axis side by side?"""
     return not array.ndim or array.shape[-1] <= 1 or array.strides[-1] == array.itemsize
 
 
 def is_packed(array: NumArray) -> bool:
     """Do the rows lie one after the other?"""
-    return array.ndim > 1 and is_unit(array) and (array.shape[-2] <= 1 or array.strides[-2] == array.shape[-1] * array.itemsize)
+    return array.ndim > 1 and has_unit_stride(array) and (
+        array.shape[-2] <= 1 or array.strides[-2] == array.shape[-1] * array.itemsize
+    )
 
 
 _runs: LruCache[RegionRun] = LruCache(256)

@@ -1,8 +1,8 @@
 """Copies of items from one layout into another, large ones by a kernel on the device's team, into memory of the pool.
 
 What only moves items is bound by memory: fresh pages cost three times what copying into pages at hand does, and one thread cannot
-use all of a machine's bandwidth.  So results are `room`s, and results larger than the caches bypass them.  Items are copied as
-whole numbers of their size, so one kernel serves every kind.
+use all of a machine's bandwidth.  So results are `pooled_empty`s, and results larger than the caches bypass them.  Items are
+copied as whole numbers of their size, so one kernel serves every kind.
 """
 
 from __future__ import annotations
@@ -37,10 +37,20 @@ from ..loopir.templates import (
 from ..lower.body import KINDS, Body, build_kernel, gather_body
 from ..lower.kernel_ir import BLOCK, RUN, Kernel, KernelLoad, KernelResult, LoopOrder, StoreMode, VectorStride, row_nest
 from ..scalar.function_table import REDUCTIONS
-from ..vm.run_state import ALIGNMENT, LEAST as POOLED_MIN_BYTES, room
-from .kernels import STREAMED, CompiledRun, strides_over
-from .numpy_scalars import MASK, PLAIN, WEYL_0, WEYL_1, fill_uniform
-from .parallel_for import ArgumentBlock, Pieces, SplitReduction, TaskSplit, WorkEstimate, address_for, cuts_of, moved, run_once
+from ..vm.run_state import ALIGNMENT, MIN_POOLED as POOLED_MIN_BYTES, pooled_empty
+from .kernels import STREAMING_BYTES, CompiledRun, strides_over
+from .numpy_scalars import MASK, UFUNC_FUNCTIONS, WEYL_0, WEYL_1, fill_uniform
+from .parallel_for import (
+    ArgumentBlock,
+    SplitReduction,
+    TaskLaunch,
+    TaskSplit,
+    WorkEstimate,
+    address_if_worthwhile,
+    offset_addresses,
+    run_tasks,
+    task_split_of,
+)
 from .views import DTYPES, NumArray, common_stride, start_of
 
 if TYPE_CHECKING:
@@ -57,11 +67,11 @@ _TILE_ROWS: Final = 64
 _TILE_ITEMS: Final = 1 << 14
 
 
-def copied(array: NumArray, threads: int) -> NumArray:
+def contiguous_copy(array: NumArray, threads: int) -> NumArray:
     """The items in new memory, the last axis innermost."""
     if array.nbytes < POOLED_MIN_BYTES:
         return array.copy()
-    result: NumArray = room(array.shape, array.dtype)
+    result: NumArray = pooled_empty(array.shape, array.dtype)
     copy_into(result, array, threads)
     return result
 
@@ -79,34 +89,34 @@ def copy_into(target: NumArray, source: NumArray, threads: int) -> None:
         pieces.run(addresses)
 
 
-def _pieces(target: NumArray, source: NumArray, threads: int, *, is_aligned: bool) -> Pieces | None:
+def _pieces(target: NumArray, source: NumArray, threads: int, *, is_aligned: bool) -> TaskLaunch | None:
     """The kernel for a copy between such layouts; None where NumPy has to do it, or kernels have not paid yet."""
     key = (target.itemsize, target.shape, target.strides, source.strides, threads, is_aligned)
-    cached = _kept.of(key, (), lambda: drafted(target, source, threads, streams=is_aligned))
-    if cached is None or isinstance(cached, Pieces):
+    cached = _kept.of(key, (), lambda: prepare_copy(target, source, threads, streams=is_aligned))
+    if cached is None or isinstance(cached, TaskLaunch):
         return cached
     if tiering.mode() is tiering.Mode.OFF or not tiering.is_worth(cached.kernel, target.nbytes * _SAVED):
         return None
     address = address_of(cached.kernel)
     if address is None:
         return None
-    launch = Pieces(address, cached.blocks, 2, threads, target.nbytes * _NANOSECONDS_A_BYTE)
+    launch = TaskLaunch(address, cached.blocks, 2, threads, target.nbytes * _NANOSECONDS_A_BYTE)
     _kept.put(key, (), launch)
     return launch
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class TemplateKernel:
     """A copy whose kernel is not compiled; the bases of its blocks are source and target."""
 
     kernel: KernelCode
     blocks: tuple[ArgumentBlock, ...]
 
 
-_kept: Final[LruCache[Draft | Pieces | None]] = LruCache(256)
+_kept: Final[LruCache[TemplateKernel | TaskLaunch | None]] = LruCache(256)
 
 
-def drafted(target: NumArray, source: NumArray, threads: int, *, streams: bool) -> Draft | None:
+def prepare_copy(target: NumArray, source: NumArray, threads: int, *, streams: bool) -> TemplateKernel | None:
     """The copy between such layouts; None where NumPy has to do it."""
     from ..lower.phase import KernelCode
 
@@ -119,7 +129,7 @@ def drafted(target: NumArray, source: NumArray, threads: int, *, streams: bool) 
     if outer[-1] != target.itemsize:
         return None
     rows_aligned = all(stride % ALIGNMENT == 0 for stride in outer[:-1])
-    stores = StoreMode.STREAMED if streams and rows_aligned and target.nbytes >= STREAMED else StoreMode.PLAIN
+    stores = StoreMode.STREAMED if streams and rows_aligned and target.nbytes >= STREAMING_BYTES else StoreMode.PLAIN
     body = Body((KernelLoad(0),), (kind,), (), (KernelResult(0, kind, None),), frozenset(), 0)
     kernel = build_kernel(body, replace(nest, strides=(inner,)), [kind], stores)
     duration = target.nbytes * _NANOSECONDS_A_BYTE
@@ -130,8 +140,8 @@ def drafted(target: NumArray, source: NumArray, threads: int, *, streams: bool) 
         counts, origins = [stop - start for start, stop in box], [start for start, _ in box]
         words = (*counts, *origins, 0, *inner, 0, *outer[:-1], 0)
         ahead = [sum([start * step for start, step in zip(origins, steps, strict=True)]) for steps in (inner, outer)]
-        blocks.append(ArgumentBlock(words, moved(places, ((0, 0), (1, 0)), ahead)))
-    return Draft(KernelCode(kernel), tuple(blocks))
+        blocks.append(ArgumentBlock(words, offset_addresses(places, ((0, 0), (1, 0)), ahead)))
+    return TemplateKernel(KernelCode(kernel), tuple(blocks))
 
 
 def _cuts(nest: LoopOrder, item: int, duration: float, threads: int) -> TaskSplit:
@@ -139,17 +149,17 @@ def _cuts(nest: LoopOrder, item: int, duration: float, threads: int) -> TaskSpli
     _, read = nest.strides
     across = [loop for loop, step in enumerate(read[:-1]) if abs(step) == item] if abs(read[-1]) > item else []
     if not across:
-        return cuts_of(nest, WorkEstimate(duration, threads, SplitReduction.NONE))
+        return task_split_of(nest, WorkEstimate(duration, threads, SplitReduction.NONE))
     rows = min(nest.sizes[across[0]], _TILE_ROWS)
     cuts = TaskSplit.none(nest.sizes).cut(across[0], range(0, nest.sizes[across[0]], rows))
     return cuts.cut(len(read) - 1, range(0, nest.sizes[-1], max(_TILE_ITEMS // rows // ALIGNMENT, 1) * ALIGNMENT))
 
 
-def joined(parts: Sequence[NumArray], axis: int, threads: int) -> NumArray:
+def concatenate(parts: Sequence[NumArray], axis: int, threads: int) -> NumArray:
     """Arrays of one dtype one after the other along an axis."""
     shape = list(parts[0].shape)
     shape[axis] = sum([part.shape[axis] for part in parts])
-    result: NumArray = room(tuple(shape), parts[0].dtype)
+    result: NumArray = pooled_empty(tuple(shape), parts[0].dtype)
     before, start = (slice(None),) * axis, 0
     for part in parts:
         stop = start + part.shape[axis]
@@ -159,9 +169,9 @@ def joined(parts: Sequence[NumArray], axis: int, threads: int) -> NumArray:
     return result
 
 
-def cycled(array: NumArray, shape: tuple[int, ...], threads: int) -> NumArray:
+def copy_cyclically(array: NumArray, shape: tuple[int, ...], threads: int) -> NumArray:
     """The items in row-major order, of which there are some, over and over until the shape is full."""
-    result: NumArray = room(shape, array.dtype)
+    result: NumArray = pooled_empty(shape, array.dtype)
     flat, items = result.reshape(-1), array.reshape(-1)
     repeats, rest = divmod(flat.size, items.size)
     if repeats:
@@ -178,14 +188,14 @@ def cycled(array: NumArray, shape: tuple[int, ...], threads: int) -> NumArray:
 #
 # An index outside its axis ends the kernel; the gather on NumPy then finds it again and says so.
 
-LEAST_ROW: Final = 16
+MIN_GATHER_ROW: Final = 16
 """Items of what an index picks (if it is not one item), from which a kernel copies them better than NumPy."""
-LEAST: Final = 1 << 12
+MIN_GATHER: Final = 1 << 12
 _GATHER_KINDS: Final = frozenset({Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind.F64, Kind.CHAR})
 _INDICES: Final = frozenset({Kind.BOOL, Kind.U8, Kind.I32, Kind.I64})
 
 
-class Outside(Exception):
+class IndexOutside(Exception):
     """An index is outside its axis."""
 
 
@@ -193,20 +203,20 @@ class GatherRun(CompiledRun):
     """One gather; None where NumPy has to do it."""
 
     def fail(self, kernel: Kernel, node: int, word: int) -> NoReturn:
-        raise Outside
+        raise IndexOutside
 
     def gathered(self, table: NumArray, indices: NumArray) -> NumArray | None:
         (table_at, _), (indices_at, _) = self.views
         try:
             results = self.run({table_at: table, indices_at: indices}, None)
-        except Outside:
+        except IndexOutside:
             return None
         gathered: NumArray | None = results[0] if results else None
         return gathered
 
 
 def gather_run(
-    phase: LibraryPhase, kinds: Sequence[Kind], table: NumArray, indices: NumArray, threads: int, least: int = LEAST
+    phase: LibraryPhase, kinds: Sequence[Kind], table: NumArray, indices: NumArray, threads: int, least: int = MIN_GATHER
 ) -> GatherRun | None:
     """Kept with the phase; `kinds` of table and indices; of fewer than `least` points there is none."""
     mode = tiering.mode()
@@ -232,7 +242,9 @@ def _made(
     space = (*table[:axis], *indices, *table[axis + 1 :])
     inner = prod(table[axis + 1 :])
     points = prod(space)
-    if not points or not prod(table) or kinds[1] not in _INDICES or not (inner == 1 or inner >= LEAST_ROW or points < LEAST):
+    if not points or not prod(table) or kinds[1] not in _INDICES or not (
+        inner == 1 or inner >= MIN_GATHER_ROW or points < MIN_GATHER
+    ):
         return None
     if points < least and mode is not tiering.Mode.ALWAYS:
         return None
@@ -283,7 +295,7 @@ def scan_lines(function: str, kind: Kind, arg: NumArray, axis: int, threads: int
     ready = scan_plan(function, kind, arg, axis, threads)
     if ready is None:
         return None
-    result: NumArray = room(arg.shape, arg.dtype)
+    result: NumArray = pooled_empty(arg.shape, arg.dtype)
     ready.run(arg, result)
     return result
 
@@ -295,11 +307,11 @@ def scan_plan(
     if arg.dtype != DTYPES[kind]:
         return None
     key = (function, kind, arg.shape, arg.strides, axis, threads, tiering.mode())
-    ready, axes = _scan_cache.get(key), _merged(arg, axis)
+    ready, axes = _scan_cache.get(key), _collapsed_strides(arg, axis)
     if ready is not None or axes is None or not _is_scanned(function, kind):
         return ready
     code = _code(function, kind, arg, axis)
-    address = address_for(code, arg.size, least, runs * (5_000 + arg.size * _SCAN_SAVED))
+    address = address_if_worthwhile(code, arg.size, least, runs * (5_000 + arg.size * _SCAN_SAVED))
     plan = None if address is None else _scan_launches(code, address, arg, axis, axes, threads)
     return None if plan is None else _scan_cache.put(key, (), plan)
 
@@ -315,23 +327,25 @@ def _scan_launches(code: ScanTemplate, address: int, arg: NumArray, axis: int, a
     work = arg.nbytes * _BYTE_WORK + (0 if code.is_order_free else arg.size * _ORDERED_WORK)
     if code.form is ScanForm.COLUMNS:
         columns = _columns(code, arg, axis, axes, threads if work >= PARALLEL else 1, work)
-        return None if columns is None else PreparedTemplate(code, Pieces(address, columns, 3, threads, work))
+        return None if columns is None else PreparedTemplate(code, TaskLaunch(address, columns, 3, threads, work))
     lines, length, step = prod(arg.shape[:axis]), arg.shape[axis], arg.strides[axis]
     if lines == 1 and work >= tiering.LONG_NANOSECONDS:
         batch, blocks = _HEARD // (bytes * BLOCK) * BLOCK, []
         for number, first in enumerate(range(0, length, batch)):
             starts = first * step, first * bytes, number * bytes
-            blocks.append(_lines(code, 1, min(batch, length - first), (0, step), starts))
-        return PreparedTemplate(code, Pieces(address, blocks, 3, 1, work), is_chain=True)
+            blocks.append(_line_block(code, 1, min(batch, length - first), (0, step), starts))
+        return PreparedTemplate(code, TaskLaunch(address, blocks, 3, 1, work), is_chain=True)
     each = -(-lines // tiering.pieces(_PIECES * threads if threads > 1 and work >= PARALLEL else 1, work))
     blocks = [
-        _lines(code, min(each, lines - first), length, (axes[0], step), (first * axes[0], first * length * bytes, 0))
+        _line_block(code, min(each, lines - first), length, (axes[0], step), (first * axes[0], first * length * bytes, 0))
         for first in range(0, lines, each)
     ]
-    return PreparedTemplate(code, Pieces(address, blocks, 3, threads, work))
+    return PreparedTemplate(code, TaskLaunch(address, blocks, 3, threads, work))
 
 
-def _lines(code: ScanTemplate, lines: int, length: int, strides: tuple[int, int], starts: tuple[int, int, int]) -> ArgumentBlock:
+def _line_block(
+    code: ScanTemplate, lines: int, length: int, strides: tuple[int, int], starts: tuple[int, int, int]
+) -> ArgumentBlock:
     """The words of lines.  `strides`: of the source.  `starts`: the source, the result, and what is before, from the bases."""
     line_strides = (strides[0],) if code.unit else strides
     words = [lines, length, 0, *line_strides, 0, length * code.kind.bytes, 0]
@@ -340,7 +354,7 @@ def _lines(code: ScanTemplate, lines: int, length: int, strides: tuple[int, int]
         strict=True)))
 
 
-def _merged(arg: NumArray, axis: int) -> tuple[int, int] | None:
+def _collapsed_strides(arg: NumArray, axis: int) -> tuple[int, int] | None:
     """Strides of the axes before `axis` as one, and of those behind it as one; None where they are not evenly spaced."""
     before = common_stride(arg.shape[:axis], arg.strides[:axis])
     behind = common_stride(arg.shape[axis + 1 :], arg.strides[axis + 1 :])
@@ -351,7 +365,9 @@ def _code(function: str, kind: Kind, arg: NumArray, axis: int) -> ScanTemplate:
     inner, length = prod(arg.shape[axis + 1 :]), arg.shape[axis]
     if inner == 1:
         aligned = axis == 0 or length * kind.bytes % ALIGNMENT == 0
-        return ScanTemplate(function, kind, ScanForm.LINES, arg.strides[axis] == kind.bytes, arg.nbytes >= STREAMED and aligned)
+        return ScanTemplate(
+            function, kind, ScanForm.LINES, arg.strides[axis] == kind.bytes, arg.nbytes >= STREAMING_BYTES and aligned
+        )
     return ScanTemplate(function, kind, ScanForm.COLUMNS)
 
 
@@ -361,7 +377,7 @@ class PreparedTemplate:
     what is before the next one."""
 
     code: ScanTemplate
-    pieces: Pieces
+    pieces: TaskLaunch
     is_chain: bool = False
 
     @property
@@ -441,7 +457,7 @@ def reduce_by_key(function: str, kind: Kind, keys: NumArray, items: NumArray, bi
     stride = items.strides[0]
     step = VectorStride.NONE if stride == 0 else VectorStride.UNIT if stride == kind.bytes else VectorStride.STRIDED
     code = Scatter(function, kind, _TABLES if exact and small else 1, keys.strides[0] == keys.itemsize, step)
-    address = address_for(code, count, SCATTER_MIN_ITEMS, count * _SCATTER_SAVED)
+    address = address_if_worthwhile(code, count, SCATTER_MIN_ITEMS, count * _SCATTER_SAVED)
     if address is None:
         return None
     pieces = min(threads, _MOST_PIECES) if count >= PIECES_NANOSECONDS else 1
@@ -454,14 +470,14 @@ def reduce_by_key(function: str, kind: Kind, keys: NumArray, items: NumArray, bi
         each = -(-count // pieces)
         if not _run(code, address, keys, items, tables, [min(piece * each, count) for piece in range(pieces + 1)]):
             return None
-    result = PLAIN[function].reduce(tables, axis=0, dtype=DTYPES[kind]) if len(tables) > 1 else tables[0]
+    result = UFUNC_FUNCTIONS[function].reduce(tables, axis=0, dtype=DTYPES[kind]) if len(tables) > 1 else tables[0]
     return _with_empty_bins(function, kind, keys, result)
 
 
 def _by_runs(code: Scatter, keys: NumArray, items: NumArray, bins: int, pieces: int) -> NumArray | None:
     """One table, where all keys ascend: no two pieces have a key in common.  None where they do not, or there is no such code."""
     count = len(keys)
-    address = address_for(code, count, SCATTER_MIN_ITEMS, count * _SCATTER_SAVED)
+    address = address_if_worthwhile(code, count, SCATTER_MIN_ITEMS, count * _SCATTER_SAVED)
     if address is None:
         return None
     starts = [0]
@@ -491,7 +507,7 @@ def _run(code: Scatter, address: int, keys: NumArray, items: NumArray, tables: N
         words += [item_address + start * item_stride, *([item_stride] if code.step is VectorStride.STRIDED else [])]
         words += [table_address + piece * each * pitch, pitch]
         calls.append(words)
-    return not run_once(address, calls, pieces, len(keys) * _EACH)
+    return not run_tasks(address, calls, pieces, len(keys) * _EACH)
 
 
 def _with_empty_bins(function: str, kind: Kind, keys: NumArray, result: NumArray) -> NumArray:
@@ -554,7 +570,7 @@ def _is_read(mask: NumArray) -> bool:
     return sys.byteorder == "little" and mask.dtype == np.bool_ and mask.flags.c_contiguous
 
 
-def compressed(mask: NumArray, arg: NumArray, axis: int, threads: int) -> NumArray | None:
+def compress_items(mask: NumArray, arg: NumArray, axis: int, threads: int) -> NumArray | None:
     """The cells along `axis` whose item of the mask (a vector as long as the axis) holds; None where NumPy has to do it."""
     items, tables = len(mask), prod(arg.shape[:axis])
     if mask.ndim != 1 or items != arg.shape[axis] or not _is_read(mask) or not arg.size:
@@ -566,7 +582,7 @@ def compressed(mask: NumArray, arg: NumArray, axis: int, threads: int) -> NumArr
         return None
     step = arg.strides[axis]
     code = code_of(bytes, step)
-    address = address_for(code, arg.size, COMPRESS_MIN_ITEMS, items * tables * _COMPRESS_SAVED)
+    address = address_if_worthwhile(code, arg.size, COMPRESS_MIN_ITEMS, items * tables * _COMPRESS_SAVED)
     if address is None:
         return None
     team = threads if items * tables * _WORK >= PIECES_NANOSECONDS else 1
@@ -574,7 +590,7 @@ def compressed(mask: NumArray, arg: NumArray, axis: int, threads: int) -> NumArr
     starts = _starts(items, 1 if by_table else team)
     ends = list(accumulate(_counts(mask, starts)))
     due = ends[-1]
-    result: NumArray = room((*arg.shape[:axis], due, *arg.shape[axis + 1 :]), arg.dtype)
+    result: NumArray = pooled_empty((*arg.shape[:axis], due, *arg.shape[axis + 1 :]), arg.dtype)
     source, target, masks = start_of(arg), start_of(result), start_of(mask)
     each = max(1, -(-tables // (_COMPRESS_TASKS * team)) if team > 1 else tables) if by_table else 1
     calls = []
@@ -585,17 +601,17 @@ def compressed(mask: NumArray, arg: NumArray, axis: int, threads: int) -> NumArr
                 code, count, stop - start, (masks + start, 0), (end - begin) * count, target + (first * due + begin) * bytes,
                 source=(source + first * table + start * step, table, step), bytes=bytes,
             ))  # fmt: skip
-    run_once(address, calls, team, items * tables * _WORK)
+    run_tasks(address, calls, team, items * tables * _WORK)
     return result
 
 
-def places(mask: NumArray, threads: int) -> NumArray | None:
+def true_positions(mask: NumArray, threads: int) -> NumArray | None:
     """Where a vector holds, or the coordinates of where a matrix does; None where NumPy has to do it."""
     if mask.ndim not in (1, 2) or not _is_read(mask) or not mask.size:
         return None
     pairs = mask.ndim == 2
     code = SelectTemplate(SelectionForm.PAIRS if pairs else SelectionForm.PLACES)
-    address = address_for(code, mask.size, COMPRESS_MIN_ITEMS, mask.size * _COMPRESS_SAVED * mask.ndim)
+    address = address_if_worthwhile(code, mask.size, COMPRESS_MIN_ITEMS, mask.size * _COMPRESS_SAVED * mask.ndim)
     if address is None:
         return None
     team = threads if mask.size * _WORK >= PIECES_NANOSECONDS else 1
@@ -603,7 +619,7 @@ def places(mask: NumArray, threads: int) -> NumArray | None:
     width = mask.size // length
     starts = _starts(length, team, max(1, _TOGETHER // width) if pairs else _TOGETHER)
     ends = list(accumulate(_counts(mask, starts)))
-    result: NumArray = room((ends[-1], 2) if pairs else (ends[-1],), np.dtype(np.int64))
+    result: NumArray = pooled_empty((ends[-1], 2) if pairs else (ends[-1],), np.dtype(np.int64))
     masks, target = start_of(mask), start_of(result)
     calls = []
     for start, stop, begin, end in zip(starts, [*starts[1:], length], [0, *ends[:-1]], ends, strict=True):
@@ -612,7 +628,7 @@ def places(mask: NumArray, threads: int) -> NumArray | None:
         else:
             tables, items, mask_rows, result_at = 1, stop - start, (masks + start, 0), target + begin * 8
         calls.append(words_of(code, tables, items, mask_rows, end - begin, result_at, first=start))
-    run_once(address, calls, team, mask.size * _WORK)
+    run_tasks(address, calls, team, mask.size * _WORK)
     return result
 
 
@@ -640,7 +656,7 @@ def fill(out: NumArray, key: int, stream: int, threads: int) -> None:
     """Fill a contiguous f64 vector with the first numbers of a key and stream."""
     count = len(out)
     blocks = count // 2
-    address = address_for(PhiloxUniforms(), count, RANDOM_MIN_ITEMS, count * _RANDOM_SAVED) if blocks else None
+    address = address_if_worthwhile(PhiloxUniforms(), count, RANDOM_MIN_ITEMS, count * _RANDOM_SAVED) if blocks else None
     if address is None:
         fill_uniform(out, key, stream)
         return
@@ -652,6 +668,6 @@ def fill(out: NumArray, key: int, stream: int, threads: int) -> None:
         (min(step, blocks - first), first, stream & MASK, (stream >> 32) & MASK, *keys, start + first * 16)
         for first in range(0, blocks, step)
     ]
-    run_once(address, calls, team, count * _RANDOM_ITEM_NANOSECONDS)
+    run_tasks(address, calls, team, count * _RANDOM_ITEM_NANOSECONDS)
     done = blocks * 2
     fill_uniform(out[done:], key, stream, done)

@@ -24,7 +24,7 @@ from ...typechecker.core.arrays import Payload
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import Size
 from ..graph.phases import Affine, Projection, Read, Reshaped, Stage, Structured, ValueId
-from ..vm.run_state import room
+from ..vm.run_state import pooled_empty
 
 # ---------------------------------------------------------------------------------------------------- dtypes
 #
@@ -159,15 +159,15 @@ WHOLE: Final = 1 << 13
 """Arrays of at most this many items are copied at once."""
 POINTS: Final = 1 << 15
 """Items that are copied at a time where all of them are wanted."""
-SHORTEST: Final = 32
+MIN_DEFERRED: Final = 32
 """Items of a run from which on runs are copied one by one."""
-AROUND: Final = 2
+MAX_BOX_RATIO: Final = 2
 """A bounding box may be this many times the size of what is read of it."""
-FETCHED: Final = 1 << 12
+MAX_FETCHED: Final = 1 << 12
 """Items that are fetched by index arithmetic at a time."""
 
 
-class Deferred:
+class DeferredView:
     """An array of a shape of which nothing is there yet."""
 
     def __init__(self, shape: Numbers, dtype: np.dtype[Any]) -> None:
@@ -189,10 +189,10 @@ class Deferred:
         """A box by index arithmetic."""
         extents = tuple(stop - start for start, stop in bounds)
         values: NumArray = np.empty(prod(extents), self.dtype)
-        for first in range(0, len(values), FETCHED):
-            points = np.unravel_index(np.arange(first, min(first + FETCHED, len(values))), extents)
+        for first in range(0, len(values), MAX_FETCHED):
+            points = np.unravel_index(np.arange(first, min(first + MAX_FETCHED, len(values))), extents)
             points = tuple([coordinates + start for coordinates, (start, _) in zip(points, bounds, strict=True)])
-            values[first : first + FETCHED] = self.take(points)
+            values[first : first + MAX_FETCHED] = self.take(points)
         return values.reshape(extents)
 
     def into(self, target: NumArray) -> NumArray:
@@ -205,7 +205,7 @@ class Deferred:
         return self.box([(0, size) for size in self.shape])
 
 
-Source: TypeAlias = NumArray | Deferred
+Source: TypeAlias = NumArray | DeferredView
 
 
 def boxes_of(shape: Numbers) -> Iterator[Box]:
@@ -221,16 +221,16 @@ def boxes_of(shape: Numbers) -> Iterator[Box]:
 def reshaped(source: Source, shape: Numbers) -> Source:
     """The row-major order of an array under other axes: a view, a copy where it is small, else boxes of it."""
     if prod(shape) <= max(WHOLE, 1):
-        return (source.materialized() if isinstance(source, Deferred) else source).reshape(shape)
-    if not isinstance(source, Deferred):
+        return (source.materialized() if isinstance(source, DeferredView) else source).reshape(shape)
+    if not isinstance(source, DeferredView):
         if source.flags.c_contiguous:
             return source.reshape(shape)
         if reshaped_strides(source.shape, source.strides, shape) is not None:
             return source.reshape(shape)
-    return Ravelled(source, shape)
+    return RavelledView(source, shape)
 
 
-class Ravelled(Deferred):
+class RavelledView(DeferredView):
     """The row-major order of an array under other axes.  See Note [Boxes of a ravel]."""
 
     def __init__(self, source: Source, shape: Numbers) -> None:
@@ -246,7 +246,7 @@ class Ravelled(Deferred):
         run = (stop - start) * inner
         extents = tuple(b - a for a, b in bounds)
         count = prod(extents[:last])
-        if count > 1 and run < SHORTEST:
+        if count > 1 and run < MIN_DEFERRED:
             return self.fetched(bounds)
         values: NumArray = np.empty((count, run), self.dtype)
         for target, corner in zip(values, itertools.product(*(range(a, b) for a, b in bounds[:last])), strict=True):
@@ -264,10 +264,10 @@ class Ravelled(Deferred):
         return _taken(self.source, tuple(np.unravel_index(flat, self.source.shape)))
 
 
-class Moved(Deferred):
+class ReindexedView(DeferredView):
     """An affine stage over an array: index d is Σ coefficients[d][a] × point[a] + constants[d]; outside lies `fill`, if any."""
 
-    def __init__(self, source: Deferred, shape: Numbers, coefficients: Sequence[Numbers],
+    def __init__(self, source: DeferredView, shape: Numbers, coefficients: Sequence[Numbers],
         constants: Numbers, fill: int | None
                  ) -> None:  # fmt: skip
         super().__init__(shape, source.dtype)
@@ -282,7 +282,7 @@ class Moved(Deferred):
             ends = [(c * start, c * (stop - 1)) for c, (start, stop) in zip(row, bounds, strict=True)]
             reach.append((constant + sum(map(min, ends)), constant + sum(map(max, ends)) + 1))
         around = [stop - start for start, stop in reach]
-        if prod(around) > AROUND * max(prod(extents), WHOLE):
+        if prod(around) > MAX_BOX_RATIO * max(prod(extents), WHOLE):
             return self.fetched(bounds)
         padded = self._padded(reach)
         strides = tuple([
@@ -324,7 +324,7 @@ class Moved(Deferred):
 
 
 def _taken(source: Source, indices: tuple[NumArray, ...]) -> NumArray:
-    return source.take(indices) if isinstance(source, Deferred) else source[indices]
+    return source.take(indices) if isinstance(source, DeferredView) else source[indices]
 
 
 def _copy_run(source: Source, start: int, stop: int, target: NumArray, before: Numbers = ()) -> None:
@@ -374,7 +374,7 @@ def compile_view(
     for stage, box, target in zip(reversed(projection.stages), reversed(boxes[:-1]), reversed(boxes[1:]), strict=True):
         varying.insert(0, _varying(stage, box, target, varying[0]))
     if not projection.stages:
-        return _itself, varying[0]
+        return _as_is, varying[0]
     reduced = [tuple(n if on else 1 for n, on in zip(box, which, strict=True)) for box, which in zip(boxes, varying, strict=True)]
     steps: list[View] = []
     for index, stage in enumerate(projection.stages):
@@ -405,7 +405,7 @@ def _few(steps: Sequence[View]) -> View:
     def view(operand: Any) -> Any:
         for step in steps:
             operand = step(operand)
-        return operand.materialized() if isinstance(operand, Deferred) else operand
+        return operand.materialized() if isinstance(operand, DeferredView) else operand
 
     return view
 
@@ -423,7 +423,7 @@ def may_defer(read: Read) -> bool:
     return any(isinstance(stage, Reshaped) for stage in read.projection.stages)
 
 
-def _itself(operand: Any) -> Any:
+def _as_is(operand: Any) -> Any:
     return operand
 
 
@@ -437,14 +437,14 @@ def _varying(stage: Stage, box: Numbers, target: Numbers, varies: tuple[bool, ..
     if 0 in box:
         return tuple(size != 1 for size in box)
     varying = [False] * len(box)
-    for sources, targets in groups(box, target):
+    for sources, targets in mergeable_axes(box, target):
         if any(varies[axis] for axis in targets):
             for axis in sources:
                 varying[axis] = box[axis] != 1
     return tuple(varying)
 
 
-def groups(source: Numbers, target: Numbers) -> Iterator[tuple[range, range]]:
+def mergeable_axes(source: Numbers, target: Numbers) -> Iterator[tuple[range, range]]:
     """The shortest runs of axes of equal products, from the front, of two boxes of equal size without zeros."""
     i = j = 0
     while i < len(source) or j < len(target):
@@ -471,7 +471,7 @@ def _reshaped(stage: Reshaped, space: Numbers, shape: Numbers, matters: tuple[bo
     source, target = tuple(map(number, stage.source)), tuple(map(number, stage.target))
     wanted = list(shape)
     if 0 not in source:
-        for _, axes in groups(source, target):
+        for _, axes in mergeable_axes(source, target):
             if any(matters[axis] for axis in axes):
                 for axis in axes:
                     wanted[axis] = target[axis]
@@ -483,10 +483,10 @@ def _reshaped(stage: Reshaped, space: Numbers, shape: Numbers, matters: tuple[bo
 
 def _repeated(operand: Any, shape: Numbers) -> Any:
     """An operand that repeats along axes on which it has one item."""
-    if not isinstance(operand, Deferred):
+    if not isinstance(operand, DeferredView):
         return np.broadcast_to(operand, shape)
     rows = [[int(axis == source and operand.shape[source] != 1) for axis in range(len(shape))] for source in range(len(shape))]
-    return Moved(operand, shape, tuple(map(tuple, rows)), (0,) * len(shape), None)
+    return ReindexedView(operand, shape, tuple(map(tuple, rows)), (0,) * len(shape), None)
 
 
 def _compile_stage(
@@ -498,13 +498,13 @@ def _compile_stage(
     if 0 in space:
         return lambda operand: np.empty(space, operand.dtype)
     low, high = bounds(known)
-    match reach_of(stage, known, low, high):
-        case IndexReach.INSIDE:
+    match index_range(stage, known, low, high):
+        case IndexRange.INSIDE:
             return _strided(known)
-        case IndexReach.AROUND:
+        case IndexRange.AROUND:
             return _padded(known, low, high, fill)
-        case IndexReach.FAR:
-            return _fetched(known, fill)
+        case IndexRange.FAR:
+            return _gathered(known, fill)
 
 
 def _or_deferred(
@@ -514,8 +514,8 @@ def _or_deferred(
     known = known_affine(stage, space, shape, matters, number)
 
     def view_of(operand: Any) -> Any:
-        if isinstance(operand, Deferred) and 0 not in space:
-            return Moved(operand, known.space, known.coefficients, known.constants, fill if stage.fills else None)
+        if isinstance(operand, DeferredView) and 0 not in space:
+            return ReindexedView(operand, known.space, known.coefficients, known.constants, fill if stage.fills else None)
         return view(operand)
 
     return view_of
@@ -537,7 +537,7 @@ def known_affine(
     return KnownAffine(space, shape, tuple(map(tuple, coefficients)), tuple(constants))
 
 
-class IndexReach(Enum):
+class IndexRange(Enum):
     """How far a read goes beyond its operand."""
 
     INSIDE = "not at all"
@@ -545,12 +545,12 @@ class IndexReach(Enum):
     FAR = "so far that items are fetched one by one"
 
 
-def reach_of(stage: Affine, known: KnownAffine, low: Numbers, high: Numbers) -> IndexReach:
+def index_range(stage: Affine, known: KnownAffine, low: Numbers, high: Numbers) -> IndexRange:
     if all(a >= 0 and b < n for a, b, n in zip(low, high, known.shape, strict=True)):
-        return IndexReach.INSIDE
+        return IndexRange.INSIDE
     require_invariant(stage.fills, f"a read stays in its operand: {low} to {high} of {known.shape}")
     near = prod(b - a + 1 for a, b in zip(low, high, strict=True)) <= PADDING_LIMIT * max(prod(known.space), 64)
-    return IndexReach.AROUND if near else IndexReach.FAR
+    return IndexRange.AROUND if near else IndexRange.FAR
 
 
 def bounds(stage: KnownAffine) -> tuple[Numbers, Numbers]:
@@ -630,7 +630,7 @@ def _padded(stage: KnownAffine, low: Numbers, high: Numbers, fill: int) -> View:
         target.append(slice(start - a, stop - a))
 
     def view(operand: Any) -> Any:
-        padded: NumArray = room(box, operand.dtype)
+        padded: NumArray = pooled_empty(box, operand.dtype)
         if empty:
             padded.fill(fill)
         else:
@@ -668,7 +668,7 @@ def points_inside(stage: KnownAffine) -> tuple[list[NumArray], NumArray]:
     return indices, inside
 
 
-def _fetched(stage: KnownAffine, fill: int) -> View:
+def _gathered(stage: KnownAffine, fill: int) -> View:
     """Item by item through index arrays (a sparse read far outside its operand)."""
     indices, inside = points_inside(stage)
 

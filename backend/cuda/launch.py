@@ -24,13 +24,13 @@ from ..cpu.phases import Kernel as Run
 from ..cpu.views import (
     DTYPES,
     FILLS,
-    IndexReach,
+    IndexRange,
     KnownAffine,
     bounds,
     contiguous,
+    index_range,
     known_affine,
     points_inside,
-    reach_of,
     reshaped_strides,
 )
 from ..graph.bind_sizes import KnownValues
@@ -127,12 +127,12 @@ def _compile_stage(
     if 0 in space:
         return lambda placed: DeviceView(placed.array, 0, space, (0,) * len(space))
     low, high = bounds(known)
-    match reach_of(stage, known, low, high):
-        case IndexReach.INSIDE:
+    match index_range(stage, known, low, high):
+        case IndexRange.INSIDE:
             return lambda placed: _moved(placed, known)
-        case IndexReach.AROUND:
+        case IndexRange.AROUND:
             return lambda placed: _padded(xp, placed, known, low, high, fill)
-        case IndexReach.FAR:
+        case IndexRange.FAR:
             return lambda placed: _fetched(xp, placed, known, fill)
 
 

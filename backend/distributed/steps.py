@@ -76,8 +76,8 @@ from ..schedule.program_facts.partitioning import (
 from ..schedule.solution import QueueKind
 from ..vm.backend_interface import Backend, Kernel, Types
 from ..vm.bytecode import assemble
-from ..vm.interpreter import compile_words
-from ..vm.run_state import Observer, RunState, Took, announce
+from ..vm.interpreter import compile_instructions
+from ..vm.run_state import Observer, RunState, StepTiming, announce
 from .buffers import LOCAL, Action, DeviceBuffers, OutOfMemory, Parts, QueueClock, RunBuffers, Transport, extents
 from .queues import Compile, Fences, QueueCursor, Queues, WaitFor, compile_queues, run_by_clock, run_in_threads
 
@@ -357,7 +357,7 @@ def _shard(buffers: RunBuffers, step: RunStep, box: Box, device: DeviceId) -> Ac
 def _whole_phase(buffers: RunBuffers, step: RunStep | LoopStep | BranchStep | CellsStep, device: DeviceId) -> Action:
     machine, device_buffers = buffers.state, buffers.devices[device]
     phase = machine.phases[step.phase]
-    action = compile_words(machine, assemble([step], machine.phases, machine.types), device)
+    action = compile_instructions(machine, assemble([step], machine.phases, machine.types), device)
     needed = tuple(dict.fromkeys(traverse.uses(phase)))
     results = traverse.results(phase)
 
@@ -562,7 +562,7 @@ class DistributedLoopRun:
         if device is not None:
             self.finish(device)
         if machine.observe is not None:
-            machine.observe(Took(self.shared.iteration.loop, queue.device, start, perf_counter_ns()))
+            machine.observe(StepTiming(self.shared.iteration.loop, queue.device, start, perf_counter_ns()))
 
     def iterate(self, side: Queues, plan: SubPlan, cursor: QueueCursor, fences: Fences, iteration: int) -> Iterator[WaitFor]:
         id, which = self.shared.step.phase, cursor.which
@@ -711,7 +711,7 @@ def _one_at_a_time(observe: Observer | None, lock: Any) -> Observer | None:
     if observe is None:
         return None
 
-    def observe_alone(took: Took) -> None:
+    def observe_alone(took: StepTiming) -> None:
         with lock:
             observe(took)
 

@@ -32,7 +32,7 @@ from ...lang.syntax.source import Span
 from ...lang.tree.program import AS_WRITTEN, ColumnFormat
 from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import SizeVariable
-from ..vm.backend_interface import shown as number_in_text
+from ..vm.backend_interface import rho_number as number_in_text
 from . import csv
 from .byte_source import Content, bytes_of, new_array, suffix_of
 from .cells import Column, changed, require_shape
@@ -202,8 +202,8 @@ def split_member(path: str) -> tuple[str, str]:
 class InputSpec:
     """The declaration of an input: its kind and rank, its clauses, and its line in the program.
 
-    `shown`: the file's name in messages, as the program wrote it, if the path was resolved.  `held`: its bytes if they could be
-    read only once.  `tables`: the tables that several inputs take columns of, each of which is read once."""
+    `rho_number`: the file's name in messages, as the program wrote it, if the path was resolved.  `held`: its bytes if they could
+    be read only once.  `tables`: the tables that several inputs take columns of, each of which is read once."""
 
     kind: Kind
     rank: int

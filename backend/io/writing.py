@@ -26,7 +26,7 @@ from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from ...typechecker.elements import Kind
-from ..vm.values import DIGITS, Array, needs_exponent, number_text, split_at_point, to_numpy, widened
+from ..vm.values import DIGITS, Array, needs_exponent, number_text, shortest_decimal, split_at_point, to_numpy
 from . import csv
 from .byte_source import ITEMS, blocks_of, characters_of, require_utf8, suffix_of
 from .cells import CellError, texts_of
@@ -150,7 +150,7 @@ def _line(kind: Kind, values: Any) -> Iterator[str]:
 
 def _items(kind: Kind, block: Any) -> list[Any]:
     items: list[Any] = block.tolist()
-    return [widened(item) for item in items] if kind in (Kind.F32, Kind.C64) else items
+    return [shortest_decimal(item) for item in items] if kind in (Kind.F32, Kind.C64) else items
 
 
 def _table(kind: Kind, values: Any) -> Iterator[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...lang.support.records import dataclass
 from ..cpu.numpy_reductions import order_columns
-from ..cpu.parallel_for import address_for, run_once
+from ..cpu.parallel_for import address_if_worthwhile, run_tasks
 from ..cpu.views import NumArray
 from ..graph.scratch import QUERIES, TABLE_QUERIES
 from ..jit.tiering import PIECES_NANOSECONDS as PARALLEL
@@ -158,7 +158,7 @@ def positions(table_words: NumArray, words: NumArray, threads: int) -> NumArray 
 def _asked(form: HashForm, words: NumArray, items: int) -> int | None:
     if words.dtype != np.int64 or not words.flags.c_contiguous or not 0 < len(words) < _MOST:
         return None
-    return address_for(Hashing(form), items, LEAST, items * _SAVED)
+    return address_if_worthwhile(Hashing(form), items, LEAST, items * _SAVED)
 
 
 def _table(count: int) -> NumArray:
@@ -175,7 +175,7 @@ def _call(address: int, words: NumArray, table: NumArray, known: NumArray, resul
          target + start * result.itemsize)
         for start in range(0, len(words), each or len(words))
     ]  # fmt: skip
-    return not run_once(address, calls, team, len(words) * _WORK)
+    return not run_tasks(address, calls, team, len(words) * _WORK)
 
 
 # ---------------------------------------------------------------------------------------------------- composite keys

@@ -17,7 +17,7 @@ from ..graph.phases import LibraryPhase, ValueId
 from ..graph.projections import is_unread
 from ..loopir.ir import Call, LoopProgram
 from ..vm.backend_interface import Backend, CheckFailed, Kernel, Types
-from ..vm.specialization import Later, Specialization, Unbound
+from ..vm.specialization import NotCompiledYet, NotSpecializable, Specialization
 from .linear import LINEAR, TRANSFORMS
 from .operation import Operation
 from .products import CONTRACTING, product_into
@@ -46,20 +46,20 @@ MOST_BYTES: Final = 1 << 21
 
 
 def bind_library(binding: Specialization, phase: LibraryPhase) -> None:
-    """What a library phase does.  Unbound: there is no native way."""
+    """Specialize a library phase.  Raises NotSpecializable."""
     native = OPERATIONS[phase.op].native
     if len(phase.results) != 1 or (phase.defines and native is None):
-        raise Unbound
+        raise NotSpecializable
     if 0 in [array.size for array in binding.values.values()]:
-        raise Unbound
+        raise NotSpecializable
     if is_unread(phase):  # whatever is there
         binding.result(phase.results[0], binding.types.shape(phase.results[0]), DTYPES[binding.types.kind(phase.results[0])])
         return
     try:
         (native or _routine)(binding, phase)
-    except Later:
+    except NotCompiledYet:
         raise
-    except Unbound:
+    except NotSpecializable:
         if native is None or phase.defines:
             raise
         _routine(binding, phase)
@@ -69,12 +69,12 @@ def _routine(binding: Specialization, phase: LibraryPhase) -> None:
     """A function of NumPy's."""
     types = binding.types
     if Kind.CHAR in map(types.kind, (*phase.args, *phase.results)) or list(binding.values) != list(phase.args):
-        raise Unbound
+        raise NotSpecializable
     if sum([array.nbytes for array in binding.values.values()]) > MOST_BYTES:
-        raise Unbound
+        raise NotSpecializable
     binding.routine = OPERATIONS[phase.op].routine(phase, types)
     if binding.routine is None:
-        raise Unbound
+        raise NotSpecializable
     (value,) = phase.results
     binding.result(value, types.shape(value), DTYPES[types.kind(value)])
 

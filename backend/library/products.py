@@ -33,18 +33,18 @@ from ...lang.support import processes
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import number
-from ..cpu.parallel_for import SHARED_NANOSECONDS, ArgumentBlock, Base, Pieces, on_bases, run_boxes, words_of
+from ..cpu.parallel_for import SHARED_NANOSECONDS, ArgumentBlock, BufferRef, TaskLaunch, parallel_for, rebase, words_of
 from ..cpu.phases import compile_structured
-from ..cpu.templates import drafted
+from ..cpu.templates import prepare_copy
 from ..cpu.views import DTYPES, NumArray, common_stride, start_of
 from ..graph.phases import LibraryPhase, ValueId
 from ..graph.projections import frame_of, framed_of, sum_of_products, uses_ordered_sums
 from ..graph.scratch import MIN_BLAS_SIDE
 from ..jit import tiering
 from ..jit.compiler import LruCache, address_of
-from ..vm.run_state import room
+from ..vm.run_state import pooled_empty
 from ..vm.runtime import native
-from ..vm.specialization import Later, Specialization, Unbound, bind_structured
+from ..vm.specialization import NotCompiledYet, NotSpecializable, Specialization, specialize_structured
 from .operation import Arrays, Operation, OperationCall, on_operands
 
 # ---------------------------------------------------------------------------------------------------- BLAS
@@ -258,7 +258,7 @@ class BoundProduct:
     """Products of operands of one layout; the bases of its pieces (None: NumPy multiplies) are left, right and result.  `large`:
     BLAS is asked for one thread meanwhile."""
 
-    pieces: Pieces | None
+    pieces: TaskLaunch | None
     cuts: tuple[ProductSplit, ...]
     large: bool
 
@@ -269,7 +269,7 @@ def products_of(kind: Kind, left: NumArray, right: NumArray, threads: int) -> Nu
     shape = (count, left.shape[1], right.shape[2])
     if 0 not in (*shape, shared) and 1 in shape[1:]:
         return summed_products(kind, left, right, threads)
-    result: NumArray = room(shape, DTYPES[kind])
+    result: NumArray = pooled_empty(shape, DTYPES[kind])
     if 0 in (*shape, shared) or shared == 1:  # sums of one product, or none: NumPy asks no BLAS
         np.matmul(left, right, out=result)
         return result
@@ -314,7 +314,7 @@ def product_into(kind: Kind, left: NumArray, right: NumArray, result: NumArray, 
     if _is_mirrored(left, right):
         return None
     into_rows = needs_rows(kind, left, right)
-    first, second = [room(a.shape, a.dtype) if copied else a for a, copied in zip((left, right), into_rows, strict=True)]
+    first, second = [pooled_empty(a.shape, a.dtype) if copied else a for a, copied in zip((left, right), into_rows, strict=True)]
     copies = [pair for pair, copied in zip(((first, left), (second, right)), into_rows, strict=True) if copied]
     bound = bound_product(kind, first, second, threads)
     if bound is None or bound.pieces is None or bound.pieces.nanoseconds >= tiering.LONG_NANOSECONDS:
@@ -337,7 +337,7 @@ def _layout(array: NumArray) -> Layout:
 
 
 def _in_rows(array: NumArray) -> NumArray:
-    copy: NumArray = room(array.shape, array.dtype)
+    copy: NumArray = pooled_empty(array.shape, array.dtype)
     np.copyto(copy, array)
     return copy
 
@@ -390,7 +390,7 @@ def _bound(kind: Kind, left: Layout, right: Layout, threads: int) -> BoundProduc
     cuts = tuple([replace(cut, first=first, last=last) for first, last in pairwise(ends) for cut in each])
     blocks = tuple([_words(kind, left, right, cut) for cut in cuts])
     address = _address()
-    pieces = Pieces(address, blocks, 3, threads, duration) if address else None
+    pieces = TaskLaunch(address, blocks, 3, threads, duration) if address else None
     return BoundProduct(pieces, cuts, work >= _ALONE)
 
 
@@ -504,7 +504,7 @@ def _symmetric(items: NumArray, result: NumArray, threads: int) -> None:
 
     team = threads if len(items) * rows * rows * shared >= _TURNED else 1
     with alone():
-        run_boxes(tiles, lambda: work, min(team, len(tiles)))
+        parallel_for(tiles, lambda: work, min(team, len(tiles)))
 
 
 # ---------------------------------------------------------------------------------------------------- contraction
@@ -612,41 +612,41 @@ def _bind_product(binding: Specialization, phase: LibraryPhase) -> None:
     types, args, (value,), depth = binding.types, phase.args, phase.results, frame_of(phase)
     kind, arrays, sizes = types.kind(value), [binding.values[arg] for arg in args], [types.types[arg].shape for arg in args]
     if kind not in PRODUCTS or not all(0 < len(shape) - depth < 3 for shape in sizes) or (depth and not all(framed_of(phase))):
-        raise Unbound
+        raise NotSpecializable
     rows, columns = math.prod(arrays[0].shape[depth:-1]), math.prod(arrays[1].shape[depth + 1 :])
     if 1 in (rows, columns) or (not depth and uses_ordered_sums(rows, arrays[0].shape[-1], columns)):
-        bind_structured(binding, sum_of_products(kind, sizes[0], sizes[1], depth, (args[0], args[1], value)))
+        specialize_structured(binding, sum_of_products(kind, sizes[0], sizes[1], depth, (args[0], args[1], value)))
         return
     batches = [batch for array in arrays if (batch := batch_of(array, depth)) is not None]
     if len(batches) < 2 or blas() is None or batches[0].shape[-1] == 1:
-        raise Unbound
+        raise NotSpecializable
     into_rows = needs_rows(kind, *batches)
     binding.apart = may_be_mirrored(*batches)  # `products` has a way of its own with a matrix and itself transposed
     if binding.apart and start_of(batches[0]) == start_of(batches[1]):
-        raise Later
-    bases: list[Base] = [(binding.places[arg], 0) for arg in args]
+        raise NotCompiledYet
+    bases: list[BufferRef] = [(binding.places[arg], 0) for arg in args]
     for operand, is_copied in enumerate(into_rows):
         if is_copied:
             batches[operand], bases[operand] = _copied_in_rows(binding, batches[operand], bases[operand])
     bound = bound_product(kind, batches[0], batches[1], binding.threads)
     if bound is None or bound.pieces is None:
-        raise Unbound
+        raise NotSpecializable
     bases.append((binding.result(value, types.shape(value), DTYPES[kind]), 0))
     binding.guard = alone if bound.large else None
     binding.share(bound.pieces, bases)
 
 
-def _copied_in_rows(binding: Specialization, array: NumArray, source: Base) -> tuple[NumArray, Base]:
+def _copied_in_rows(binding: Specialization, array: NumArray, source: BufferRef) -> tuple[NumArray, BufferRef]:
     """A copy in rows: an array that lies so, and where it is."""
     target = np.empty(array.shape, array.dtype)
-    draft = drafted(target, array, 1, streams=False)
+    draft = prepare_copy(target, array, 1, streams=False)
     if draft is None:
-        raise Unbound
+        raise NotSpecializable
     if not binding.wants(draft.kernel):
-        raise Later
-    room: Base = (binding.room(array.shape, array.dtype), 0)
+        raise NotCompiledYet
+    room: BufferRef = (binding.room(array.shape, array.dtype), 0)
     duration = array.nbytes * _COPY_NANOSECONDS
-    blocks = on_bases(draft.blocks, (source, room))
+    blocks = rebase(draft.blocks, (source, room))
     binding.launch(words_of(address_of(draft.kernel) or 0, blocks, 0, duration), duration)
     return target, room
 

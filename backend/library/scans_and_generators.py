@@ -10,16 +10,16 @@ import numpy as np
 
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, neutral_element
-from ..cpu.numpy_reductions import from_the_right, identity, running_ufunc, scanned, scanned_along
+from ..cpu.numpy_reductions import identity, right_fold, running_ufunc, scan_axis, scan_leading
 from ..cpu.numpy_scalars import fill_uniform, implementation
-from ..cpu.parallel_for import Base
+from ..cpu.parallel_for import BufferRef
 from ..cpu.templates import fill, reduce_by_key, scan_lines, scan_plan
 from ..cpu.views import DTYPES, NumArray, start_of
 from ..graph.phases import LibraryPhase
 from ..graph.projections import frame_of
 from ..graph.scratch import BIN_BLOCK, CHUNK
 from ..io.cells import date_in, number_in
-from ..vm.specialization import Later, Specialization, Unbound
+from ..vm.specialization import NotCompiledYet, NotSpecializable, Specialization
 from ..vm.values import fixed_items, format_items
 from .hash import stable_order
 from .operation import Arrays, Operation, OperationCall, cell_by_cell, on_operands
@@ -194,7 +194,7 @@ RADIX: Final[dict[str, Operation]] = {"decode": on_operands(decode), "encode": o
 # Scans by built-in functions as library operations.
 
 def scan(call: OperationCall, arg: NumArray) -> NumArray:
-    return scanned_along(call.function(), call.kind(), arg, call.axis())
+    return scan_axis(call.function(), call.kind(), arg, call.axis())
 
 
 def _scan_lines(call: OperationCall, arrays: Arrays) -> NumArray | None:
@@ -208,10 +208,10 @@ def _bind_scan(binding: Specialization, phase: LibraryPhase) -> None:
     assert isinstance(axis, int)
     plan = scan_plan(function, kind, array, axis + frame_of(phase), binding.threads, least=0, runs=binding.runs)
     if plan is None:
-        raise Later if array.dtype == DTYPES[kind] else Unbound
+        raise NotCompiledYet if array.dtype == DTYPES[kind] else NotSpecializable
     carry = plan.carry
     result = binding.result(value, array.shape, array.dtype)
-    bases: list[Base] = [(binding.places[source], 0), (result, 0), (None, start_of(carry))]
+    bases: list[BufferRef] = [(binding.places[source], 0), (result, 0), (None, start_of(carry))]
     binding.share(plan.pieces, bases)
 
 
@@ -313,7 +313,7 @@ def _by_group(function: str, kind: Kind, keys: NumArray, items: NumArray, result
     large = stops - starts > (max(_LARGE_GROUP, len(keys) // _FEW_GROUPS) if by_item else _LARGE_GROUP)
     for start, stop in zip(starts[large].tolist(), stops[large].tolist(), strict=True):
         group = ordered[start:stop]
-        result[sorted_keys[start]] = from_the_right(function, kind, group) if leftwards else scanned(function, kind, group)[-1]
+        result[sorted_keys[start]] = right_fold(function, kind, group) if leftwards else scan_leading(function, kind, group)[-1]
     starts, stops = starts[~large], stops[~large]
     apply = implementation(function, kind, Kind.BOOL if FUNCTIONS[function].result.name == "BOOL" else kind)
     _step_together(apply, ordered, starts, stops, sorted_keys, result, leftwards=leftwards)

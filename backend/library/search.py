@@ -36,7 +36,7 @@ from ..graph.phases import (
 )
 from ..graph.projections import frame_of
 from ..vm.backend_interface import Types
-from ..vm.specialization import Specialization, Unbound, bind_structured
+from ..vm.specialization import NotSpecializable, Specialization, specialize_structured
 from .hash import (
     first_of_equal,
     first_positions,
@@ -291,8 +291,8 @@ def _bind_pairs(binding: Specialization, phase: LibraryPhase) -> None:
     """Few items in few."""
     pairs = every_pair(phase, binding.types)
     if pairs is None:
-        raise Unbound
-    bind_structured(binding, pairs)
+        raise NotSpecializable
+    specialize_structured(binding, pairs)
 
 
 SEARCHING: Final[dict[str, Operation]] = {

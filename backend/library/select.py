@@ -15,16 +15,23 @@ from ...lang.diagnostics.model import Code
 from ...typechecker.core.arrays import Indexing
 from ...typechecker.elements import Kind
 from ..cpu import templates
-from ..cpu.parallel_for import ArgumentBlock, Base, words_of
-from ..cpu.templates import compressed, cycled, gather_run, joined, places
+from ..cpu.parallel_for import ArgumentBlock, BufferRef, words_of
+from ..cpu.templates import compress_items, concatenate, copy_cyclically, gather_run, true_positions
 from ..cpu.views import DTYPES, FILLS, NumArray, common_stride
 from ..graph.phases import LibraryPhase
 from ..graph.projections import frame_of, framed_of, needed_positions
 from ..jit.compiler import address_of, is_installed
 from ..loopir.templates import CountTrue, SelectionForm, SelectTemplate
-from ..vm.backend_interface import NOTHING, CheckFailed, Types, outside
-from ..vm.run_state import LEAST as POOLED_MIN_BYTES
-from ..vm.specialization import MOST_CELLS, Fault, Later, Specialization, Unbound, bind_kernel
+from ..vm.backend_interface import NO_FIXED_INDICES, CheckFailed, Types, index_out_of_range
+from ..vm.run_state import MIN_POOLED as POOLED_MIN_BYTES
+from ..vm.specialization import (
+    MAX_TABLE_CELLS,
+    FailureDecoder,
+    NotCompiledYet,
+    NotSpecializable,
+    Specialization,
+    specialize_kernel,
+)
 from .operation import Arrays, Function, Native, Operation, OperationCall, cell_by_cell, in_order, on_operands
 from .sort import LEAST, is_short, plain_order, selects, sorted_items, sorted_rows, sorted_vector
 
@@ -32,7 +39,7 @@ from .sort import LEAST, is_short, plain_order, selects, sorted_items, sorted_ro
 
 def check_indices(
     indices: NumArray, size: int, *, checked: bool, least: int = 0, shift: object = None, indexing: Indexing | None = None,
-    fixed: Mapping[int, int] = NOTHING,
+    fixed: Mapping[int, int] = NO_FIXED_INDICES,
 ) -> None:  # fmt: skip
     """Fail with the first index that is not in `least` … size-1; `beside`: those of other axes."""
     if not indices.size or (int(indices.min()) >= least and int(indices.max()) < size):
@@ -41,7 +48,7 @@ def check_indices(
     index = int(indices[wrong].reshape(-1)[0])
     if not checked:
         raise AssertionError(f"index {index} was proved to be below {size}")
-    raise outside(index, size, shift, indexing, fixed)
+    raise index_out_of_range(index, size, shift, indexing, fixed)
 
 
 def check_gather(phase: LibraryPhase, cell: Sequence[int], indices: NumArray, others: Sequence[NumArray]) -> None:
@@ -74,7 +81,7 @@ def check_update(phase: LibraryPhase, chosen: Mapping[int, NumArray], cell: Sequ
     axis = max(axis for axis, bad in here.items() if bad.any()) if first is None else first
     places = {**dict.fromkeys(rows, 0), axis: int(here[axis].argmax())}
     every = {along: int(row[places[along]]) for along, row in rows.items() if row.size}
-    raise outside(every.pop(axis), cell[axis], None, phase.indexing and phase.indexing.on(axis), every)
+    raise index_out_of_range(every.pop(axis), cell[axis], None, phase.indexing and phase.indexing.on(axis), every)
 
 
 def gather(call: OperationCall, arrays: Arrays) -> Arrays:
@@ -183,10 +190,10 @@ def _bind_gather(binding: Specialization, phase: LibraryPhase) -> None:
     table, indices = [binding.values[value] for value in phase.args[:2]]
     run = gather_run(phase, list(map(binding.types.kind, phase.args[:2])), table, indices, binding.threads, least=0)
     if run is None:
-        raise Unbound
+        raise NotSpecializable
     operands = [binding.view(value, view) for value, view in run.views]
-    bind_kernel(binding, run, operands, [(phase.results[0], binding.types.kind(phase.results[0]))])
-    binding.fault = Fault(run, binding.kernels[0], phase.span)
+    specialize_kernel(binding, run, operands, [(phase.results[0], binding.types.kind(phase.results[0]))])
+    binding.fault = FailureDecoder(run, binding.kernels[0], phase.span)
 
 
 # ----------------------------------------------------------------------------------- by NumPy alone
@@ -330,14 +337,14 @@ def runtime_size(call: OperationCall, arrays: Arrays) -> Arrays:
 def _compress_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
     mask, arg = arrays
     axis = call.axis()
-    kept_items = compressed(mask.reshape(-1), arg, axis, call.threads) if arg.ndim else None
+    kept_items = compress_items(mask.reshape(-1), arg, axis, call.threads) if arg.ndim else None
     if kept_items is not None:
         define(call, kept_items.shape[axis])
     return kept_items
 
 
 def _where_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
-    positions = places(arrays[0], call.threads)
+    positions = true_positions(arrays[0], call.threads)
     if positions is not None:
         define(call, len(positions))
     return positions
@@ -346,7 +353,7 @@ def _where_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
 # ---------------------------------------------------------------------------------------- native code
 
 
-Selection: TypeAlias = "tuple[SelectTemplate, list[int], list[tuple[int, Base]]]"
+Selection: TypeAlias = "tuple[SelectTemplate, list[int], list[tuple[int, BufferRef]]]"
 """Code, its words, and the places of addresses in them."""
 
 
@@ -357,21 +364,21 @@ def _bound(make: Callable[[Specialization, LibraryPhase, NumArray], Selection]) 
         types, (value,), (variable,) = binding.types, phase.results, phase.defines
         mask = binding.values[phase.args[0]]
         limit = mask.size if variable.cap is None else types.number(variable.cap)
-        if any(variable in guard.variables() for guard in types.guards) or limit < mask.size or mask.size > MOST_CELLS:
-            raise Unbound  # Python checks what is found
+        if any(variable in guard.variables() for guard in types.guards) or limit < mask.size or mask.size > MAX_TABLE_CELLS:
+            raise NotSpecializable  # Python checks what is found
         if not is_installed() or mask.dtype != np.bool_ or not mask.flags.c_contiguous:
-            raise Unbound
+            raise NotSpecializable
         code, words, places = make(binding, phase, mask)
         if not all([binding.wants(code), binding.wants(CountTrue())]):
-            raise Later
+            raise NotCompiledYet
         start, counting = address_of(code), address_of(CountTrue())
         if start is None or counting is None:
-            raise Unbound
+            raise NotSpecializable
         shape, dtype, layouts = types.shape(value), DTYPES[types.kind(value)], binding.layouts
         result = binding.result(value, shape, dtype)
-        binding.lengths = layouts.lengths(dtype, shape[1:])
+        binding.length_table = layouts.length_table(dtype, shape[1:])
         counter = binding.room((8,), np.dtype(np.uint8))
-        masks: Base = (binding.places[phase.args[0]], 0)
+        masks: BufferRef = (binding.places[phase.args[0]], 0)
         counted = [(1, masks), (2, (counter, 0))]
         work = mask.size * _SELECT_NANOSECONDS
         binding.launch(words_of(counting, [ArgumentBlock([mask.size, 0, 0], counted)], 0, work), work)
@@ -386,10 +393,10 @@ def _bound(make: Callable[[Specialization, LibraryPhase, NumArray], Selection]) 
 def _compressed(binding: Specialization, phase: LibraryPhase, mask: NumArray) -> Selection:
     array = binding.values[phase.args[1]]
     if not array.ndim or mask.size != array.shape[0] or phase.attributes["axis"] != 0:
-        raise Unbound
+        raise NotSpecializable
     bytes, step = array.itemsize * math.prod(array.shape[1:]), array.strides[0]
     if bytes != array.itemsize and common_stride(array.shape[1:], array.strides[1:]) != array.itemsize:
-        raise Unbound
+        raise NotSpecializable
     code = templates.code_of(bytes, step)
     words = templates.words_of(code, 1, mask.size, (0, 0), 0, 0, source=(0, 0, step), bytes=bytes)
     return code, words, [(templates.SOURCE, (binding.places[phase.args[1]], 0))]
@@ -397,7 +404,7 @@ def _compressed(binding: Specialization, phase: LibraryPhase, mask: NumArray) ->
 
 def _where_held(binding: Specialization, phase: LibraryPhase, mask: NumArray) -> Selection:
     if mask.ndim not in (1, 2):
-        raise Unbound
+        raise NotSpecializable
     code = SelectTemplate(SelectionForm.PLACES if mask.ndim == 1 else SelectionForm.PAIRS)
     rows, columns = (1, mask.size) if mask.ndim == 1 else mask.shape
     return code, templates.words_of(code, rows, columns, (0, columns), 0, 0), []
@@ -482,7 +489,7 @@ def reshape_cycle(call: OperationCall, arg: NumArray) -> NumArray:
 def _join_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
     if call.rank or sum([array.nbytes for array in arrays]) < POOLED_MIN_BYTES:
         return None
-    return joined(arrays, call.axis(), call.threads)
+    return concatenate(arrays, call.axis(), call.threads)
 
 
 def _rotate_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
@@ -491,14 +498,14 @@ def _rotate_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
     axis = call.axis()
     if call.rank or amount.ndim or arg.nbytes < POOLED_MIN_BYTES or arg.shape[axis] < _SHORT:
         return None
-    return joined(_turned(arg, amount, axis), axis, call.threads)
+    return concatenate(_turned(arg, amount, axis), axis, call.threads)
 
 
 def _cycle_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
     (arg,), shape = arrays, call.shape()
     if call.rank or not arg.size or math.prod(shape) * arg.itemsize < POOLED_MIN_BYTES:
         return None
-    return cycled(arg, shape, call.threads)
+    return copy_cyclically(arg, shape, call.threads)
 
 
 # ----------------------------------------------------------------------------------- by NumPy alone

@@ -19,7 +19,7 @@ import numpy as np
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ..cpu.numpy_reductions import order_columns
-from ..cpu.parallel_for import ArgumentBlock, Pieces, run_boxes
+from ..cpu.parallel_for import ArgumentBlock, TaskLaunch, parallel_for
 from ..cpu.views import DTYPES, NumArray
 from ..graph.phases import LibraryPhase
 from ..graph.projections import frame_of, needed_positions
@@ -27,7 +27,7 @@ from ..graph.scratch import SORT_BLOCK
 from ..jit import tiering
 from ..jit.compiler import LruCache, MachineCode, address_of, is_installed, vector_bytes
 from ..vm.backend_interface import Types
-from ..vm.run_state import room, trim
+from ..vm.run_state import pooled_empty, trim
 from ..vm.runtime import numpy_functions
 from .hash import first_positions, is_ordered, lexicographic_keys, row_columns, stable_order
 from .operation import Arrays, Function, Operation, OperationCall, cell_by_cell, on_operands
@@ -69,7 +69,7 @@ def sorted_items(value: NumArray, *, descending: bool, wanted: Window | None = N
         trim()
         keys = lexicographic_keys(order_columns(value, descending=descending), len(value))
         return np.asarray(value[stable_order(keys)])
-    result: NumArray = room(value.shape, value.dtype)
+    result: NumArray = pooled_empty(value.shape, value.dtype)
     if value.itemsize == 1 and len(value) >= _COUNTED:
         _put_in_order(result, _counts(value.view(np.uint8)), descending=descending)
         return result
@@ -82,7 +82,7 @@ def sorted_items(value: NumArray, *, descending: bool, wanted: Window | None = N
 
 def sorted_rows(rows: NumArray, *, descending: bool, wanted: Window | None, threads: int) -> NumArray:
     """The same of each row of a matrix, in pieces that threads share."""
-    result: NumArray = room(rows.shape, rows.dtype)
+    result: NumArray = pooled_empty(rows.shape, rows.dtype)
     length = rows.shape[1]
     piece = max(1, _ROWS // max(1, length))
 
@@ -104,7 +104,7 @@ def sorted_rows(rows: NumArray, *, descending: bool, wanted: Window | None, thre
             keys = order_columns(source[odd], descending=descending)[0]
             part[odd] = np.take_along_axis(source[odd], np.argsort(keys, axis=1, kind="stable"), 1)
 
-    run_boxes(range(0, len(rows), piece), lambda: work, threads if rows.size > _ROWS else 1)
+    parallel_for(range(0, len(rows), piece), lambda: work, threads if rows.size > _ROWS else 1)
     return result
 
 
@@ -389,7 +389,7 @@ class _Sort:
         self.task, self.parts = task, parts
         self.shape = (task.rows, count) if task.rows else (count,)
         self.dtype = np.dtype(np.int64) if task.keyed else DTYPES[task.kind]
-        self.launches: list[Pieces] = []
+        self.launches: list[TaskLaunch] = []
         if parts == 1:
             self.launches.append(self.by_rows(max(1, task.rows), calls[0], function))
             return
@@ -413,7 +413,7 @@ class _Sort:
             else:
                 self.launches.append(_pieces(call, single, 1, count * 1.0))
 
-    def by_rows(self, rows: int, call: int, function: int) -> Pieces:
+    def by_rows(self, rows: int, call: int, function: int) -> TaskLaunch:
         """Pieces of whole rows, each with notes of its own."""
         task, items = self.task, rows * self.task.count
         each = -(-rows // (_PIECES_OF_ROWS * task.threads)) if task.threads > 1 and items >= _PARTED else rows
@@ -428,7 +428,7 @@ class _Sort:
 
     def run(self, items: NumArray) -> NumArray | None:
         """The result; None where a kernel gives up."""
-        result: NumArray = room(self.shape, self.dtype)
+        result: NumArray = pooled_empty(self.shape, self.dtype)
         notes = np.empty(self.notes, np.int64)
         arrays = (items, result, notes)
         addresses = [int(array.__array_interface__["data"][0]) for array in arrays]
@@ -461,8 +461,8 @@ class _Sort:
             pivots[part - 1] = sample[rank if is_near else after]
 
 
-def _pieces(address: int, blocks: Sequence[ArgumentBlock], threads: int, nanoseconds: float) -> Pieces:
-    return Pieces(address, blocks, _BASES, threads, nanoseconds)
+def _pieces(address: int, blocks: Sequence[ArgumentBlock], threads: int, nanoseconds: float) -> TaskLaunch:
+    return TaskLaunch(address, blocks, _BASES, threads, nanoseconds)
 
 
 _bound: Final[LruCache[_Sort]] = LruCache(64)

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from ...lang.diagnostics.model import Code
 from ...typechecker.core.arrays import Indexing, Payload
 from ...typechecker.elements import Kind
-from ..vm.backend_interface import NOTHING, CheckFailed, outside
+from ..vm.backend_interface import NO_FIXED_INDICES, CheckFailed, index_out_of_range
 from ..vm.values import Array, fill_of
 
 # ---------------------------------------------------------------------------------------------------- indexing
@@ -181,18 +181,18 @@ class InternalError(AssertionError):
 # An index out of range is E310; if it was proved to be in range (`checked` false) it is an `InternalError` instead.
 
 def check_index(index: int, size: int, checked: bool, shift: Kind | None = None,
-                indexing: Indexing | None = None, fixed: Mapping[int, int] = NOTHING) -> None:  # fmt: skip
+                indexing: Indexing | None = None, fixed: Mapping[int, int] = NO_FIXED_INDICES) -> None:  # fmt: skip
     """Fail unless 0 ≤ index < size (positions count from 0 here)."""
     if 0 <= index < size:
         return
     if not checked:
         raise InternalError(f"index {index} was proved to be below {size}")
-    raise outside(index, size, shift, indexing, fixed)
+    raise index_out_of_range(index, size, shift, indexing, fixed)
 
 
 def gather(
     value: Array, indices: Array, axis: int, checked: bool, fills: bool, shift: Kind | None = None,
-    indexing: Indexing | None = None, fixed: Mapping[int, int] = NOTHING,
+    indexing: Indexing | None = None, fixed: Mapping[int, int] = NO_FIXED_INDICES,
 ) -> Array:  # fmt: skip
     """result[a… i… b…] = value[a… indices[i…] b…]; `fixed`: scalar indices of other axes, for the message of a failure."""
     chosen = integers(indices)

@@ -39,7 +39,7 @@ from ..scalar.special import (
     real_quotient,
     residue as complex_residue,
 )
-from ..vm.backend_interface import CheckFailed, shown
+from ..vm.backend_interface import CheckFailed, rho_number
 from ..vm.values import NORMALISERS, integer_range, normalise, round_f32
 from .arrays import InternalError
 
@@ -465,7 +465,7 @@ def to_integer(function: str, value: float) -> int:
     result = (math.floor if function == "floor" else math.ceil)(value) if math.isfinite(value) else None
     low, high = integer_range(Kind.I64)
     if result is None or not low <= result <= high:
-        raise CheckFailed(Code.E703, f"the {'floor' if function == 'floor' else 'ceiling'} of {shown(value)} is not an i64")
+        raise CheckFailed(Code.E703, f"the {'floor' if function == 'floor' else 'ceiling'} of {rho_number(value)} is not an i64")
     return result
 
 
@@ -506,7 +506,7 @@ def convert_checked(kind: Kind, value: Any, target: Kind) -> Payload:
             return str(value)
         code = _whole_number(value, target)
         if not 0 <= code <= LARGEST_CODE_POINT:
-            raise CheckFailed(Code.E703, f"{shown(code)} is not a code point (0 to {LARGEST_CODE_POINT})")
+            raise CheckFailed(Code.E703, f"{rho_number(code)} is not a code point (0 to {LARGEST_CODE_POINT})")
         return chr(code)
     if kind is Kind.CHAR:
         value = ord(value)
@@ -514,23 +514,27 @@ def convert_checked(kind: Kind, value: Any, target: Kind) -> Payload:
         number = _whole_number(value, target)
         low, high = integer_range(target)
         if not low <= number <= high:
-            raise CheckFailed(Code.E703, f"{shown(number)} does not fit {target.value} ({shown(low)} to {shown(high)})")
+            raise CheckFailed(
+                Code.E703, f"{rho_number(number)} does not fit {target.value} ({rho_number(low)} to {rho_number(high)})"
+            )
         return number
     if isinstance(value, complex) and not target.is_complex:
         if value.imag != 0:
-            raise CheckFailed(Code.E703, f"{shown(value)} has an imaginary part, so it cannot be converted to {target.value}")
+            raise CheckFailed(
+                Code.E703, f"{rho_number(value)} has an imaginary part, so it cannot be converted to {target.value}"
+            )
         value = value.real
     result = integer_to_f32(int(value)) if target in (Kind.F32, Kind.C64) and isinstance(value, int) else normalise(target, value)
     for part, rounded in zip(_parts(value), _parts(result), strict=False):
         if math.isfinite(part) and not math.isfinite(rounded):
-            raise CheckFailed(Code.E703, f"{shown(part)} is too large for {target.value}")
+            raise CheckFailed(Code.E703, f"{rho_number(part)} is too large for {target.value}")
     return result
 
 
 def _whole_number(value: Any, target: Kind) -> int:
     real, imaginary = _parts(value) if isinstance(value, complex) else (value, 0)
     if imaginary != 0 or (isinstance(real, float) and not (math.isfinite(real) and real == math.floor(real))):
-        raise CheckFailed(Code.E703, f"{shown(value)} is not a whole number, so it cannot be converted to {target.value}")
+        raise CheckFailed(Code.E703, f"{rho_number(value)} is not a whole number, so it cannot be converted to {target.value}")
     return int(real)
 
 

@@ -1,4 +1,4 @@
-"""What a back end offers the executor: kernels for phases, and values in and out of its memory; and what it is told of these."""
+"""The interface of back ends (`Backend`): it makes kernels for phases and moves values into and out of device memory."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 # ---------------------------------------------------------------------------------------------------- failures
 #
-# How an operation of any back end says that a run-time check failed, before its span is known.
+# The exception by which an operation of any back end reports a failed run-time check, before its span is known.
 #
-# Operations know the code and the sentence; who runs the nodes of a fused phase adds the span of the node, the executor that of
-# the phase where there is none, and raises `RunFailed`.
+# An operation knows the error code and the message.  The interpreter of a fused phase adds the span of the failing node; where
+# there is none, the executor adds the span of the phase.  The executor then raises `RunFailed`.
 
-_CHECKS: Final = frozenset({Code.E140, Code.E204, Code.E310, Code.E403, Code.E701, Code.E703})
-"""What fails for the values at hand, and so in one iteration of a loop."""
+_DATA_DEPENDENT_CHECKS: Final = frozenset({Code.E140, Code.E204, Code.E310, Code.E403, Code.E701, Code.E703})
+"""Checks that depend on values, so that their messages name the iteration of the loop in which they failed."""
 
 
-NOTHING: Final[Mapping[int, int]] = {}
+NO_FIXED_INDICES: Final[Mapping[int, int]] = {}
 
 
 class CheckFailed(Exception):
@@ -42,56 +42,59 @@ class CheckFailed(Exception):
         self.code = code
         self.message = message
         self.span: Span | None = None
-        """The part of a fused phase that failed, where it is known."""
+        """The span of the node of a fused phase that failed, if it is known."""
         self.labels: tuple[Label, ...] = ()
         super().__init__(f"{code}: {message}")
 
     def at(self, span: Span) -> RunFailed:
-        """The error of a program; `span`: of the phase."""
+        """The error to raise; `span`: the phase's, used if the failing node's span is not known."""
         return RunFailed([Diagnostic(self.code, self.message, self.span or span, labels=self.labels)])
 
 
-def iteration_of(phase: Loop | Fold | Map, number: int) -> Label | None:
-    """Where in a loop something failed; None of a map over several axes."""
+def iteration_label(phase: Loop | Fold | Map, number: int) -> Label | None:
+    """The label of a diagnostic that names iteration `number` of a loop; None for a map over several axes."""
     if isinstance(phase, Map) and len(phase.frame) > 1:
         return None
     what = "in iteration" if isinstance(phase, Loop) else "in cell" if isinstance(phase, Map) else "at item"
     return Label(phase.span, f"{what} {number:,} (counted from 0)")
 
 
-def locate(error: BaseException, label: Label | None) -> None:
-    """Let an error say in which iteration of a loop a check failed; others stay as they are."""
+def add_iteration(error: BaseException, label: Label | None) -> None:
+    """Add `label` to the error of a failed check that depends on values; leave other errors unchanged."""
     if label is None:
         return
     if isinstance(error, CheckFailed):
         error.labels = (*error.labels, label)
     elif isinstance(error, RunFailed):
         error.diagnostics = tuple(
-            [replace(d, labels=(*d.labels, label)) if d.code in _CHECKS else d for d in error.diagnostics]
+            [replace(d, labels=(*d.labels, label)) if d.code in _DATA_DEPENDENT_CHECKS else d for d in error.diagnostics]
         )
 
 
-def outside(index: int, size: int, shift: object = None, indexing: Indexing | None = None, fixed: Mapping[int, int] = NOTHING
-            ) -> CheckFailed:  # fmt: skip
-    """An index outside its axis, or a count of bits of a `shift` of this kind; `place`: how the program writes it;
-    `beside`: the indices of other axes, of one item."""
+def index_out_of_range(
+    index: int, size: int, shift: object = None, indexing: Indexing | None = None,
+    fixed: Mapping[int, int] = NO_FIXED_INDICES,
+) -> CheckFailed:  # fmt: skip
+    """E310 for an index outside its axis of `size` items, or for a bit count out of range if `shift` is the kind of a shift.
+
+    `indexing`: how the program writes the index; `fixed`: the indices of the other axes, where they are single numbers."""
     if shift:
-        return CheckFailed(Code.E310, f"a shift of {shift} is by 0 to {size - 1} bits, but this is {shown(index)}")
+        return CheckFailed(Code.E310, f"a shift of {shift} is by 0 to {size - 1} bits, but this is {rho_number(index)}")
     indexing = indexing or Indexing(0, 1, 0)
     where, origin = "", indexing.origin
     if indexing.rank > 1:
         every = {**fixed, indexing.axis: index}
-        where = f": [{';'.join(shown(every[axis] + origin) if axis in every else '' for axis in range(indexing.rank))}]"
-    message = f"index {shown(index + origin)} (counted from {origin}) is outside an axis of length {size}{where}"
+        where = f": [{';'.join(rho_number(every[axis] + origin) if axis in every else '' for axis in range(indexing.rank))}]"
+    message = f"index {rho_number(index + origin)} (counted from {origin}) is outside an axis of length {size}{where}"
     failure = CheckFailed(Code.E310, message)
     failure.span = indexing.span
     return failure
 
 
-def shown(value: complex | float | int | bool) -> str:
-    """A number in a message as the program would write it: `¯3`, `2.5`, `1E30`, `NaN`, `¯∞`, `3J¯4`; every digit of it."""
+def rho_number(value: complex | float | int | bool) -> str:
+    """A number in Rho's notation with all its digits, for messages: `¯3`, `2.5`, `1E30`, `NaN`, `¯∞`, `3J¯4`."""
     if isinstance(value, complex):
-        return f"{shown(value.real)}J{shown(value.imag)}"
+        return f"{rho_number(value.real)}J{rho_number(value.imag)}"
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "∞" if value > 0 else "¯∞"
     text = str(int(value)) if isinstance(value, int) else repr(value).removesuffix(".0")
@@ -101,17 +104,18 @@ def shown(value: complex | float | int | bool) -> str:
 # ---------------------------------------------------------------------------------------------------- interface
 
 Kernel: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
-"""From a memory and an array to write the first result over (or None) to the results, in order."""
+"""`kernel(memory, target)`: the results in order; the first may be written into the array `target`, which may be None."""
 RegionKernel: TypeAlias = Callable[[Mapping[ValueId, Any]], Sequence[Any] | None]
-"""From a memory to the results, in order; None: going through the phases inside is as good, or all there is."""
+"""`kernel(memory)`: the results in order; None if the interpreter is to run the phases inside instead."""
 Index: TypeAlias = tuple[int | slice, ...]
-"""Which part of an array: the point of a cell on the leading axes, or the slices of a box."""
+"""A part of an array: a cell by its indices on the leading axes, or a box by slices."""
 
 
 @dataclass(slots=True)
 class Types:
-    """The types of values, with sizes as numbers at the time of asking; `sizes` grows while the program runs, and `guards` are
-    those that wait for one."""
+    """The types of values, with the sizes known so far.
+
+    `sizes` grows while the program runs; `guards` are those that mention a run-time size."""
 
     types: Mapping[ValueId, ArrayType]
     sizes: dict[SizeVariable, int]
@@ -124,7 +128,7 @@ class Types:
         return tuple(map(self.number, self.types[value].shape))
 
     def cap_shape(self, value: ValueId) -> tuple[int, ...]:
-        """The shape with sizes that are not known yet at their caps."""
+        """The shape, with each unknown size at its cap."""
         return tuple(upper_bound(size).evaluate({}) for size in self.types[value].shape)
 
     def number(self, size: Size) -> int:
@@ -132,7 +136,9 @@ class Types:
         return size.evaluate(self.sizes) if constant is None else constant
 
     def define(self, variable: SizeVariable, value: int) -> None:
-        """A run-time size is known now.  CheckFailed E403: outside 0 to its cap.  RunFailed E701: a guard that waited for it."""
+        """Record the value of a run-time size.
+
+        Raises CheckFailed E403 if it is negative or above its cap, and RunFailed E701 if a guard that mentions it fails."""
         cap = None if variable.cap is None else self.number(variable.cap)
         if value < 0 or (cap is not None and value > cap):
             raise CheckFailed(Code.E403, f"{variable.name} is {value}, outside 0 to {cap}")
@@ -140,7 +146,7 @@ class Types:
         self.check(variable)
 
     def check(self, variable: SizeVariable) -> None:
-        """The guards that waited for a size."""
+        """Check the guards that mention this size.  Raises RunFailed E701."""
         for guard in self.guards:
             needed = guard.variables()
             if variable in needed and all(v in self.sizes for v in needed) and not guard.holds(self.sizes):
@@ -148,43 +154,43 @@ class Types:
 
 
 class Backend(Protocol):
-    """One per device of a plan.  Kernels are for the sizes that `types` knows when they are made."""
+    """One per device of a plan.  A kernel is for the sizes that `types` has when the kernel is made."""
 
     def structured(self, phase: Structured, types: Types) -> Kernel: ...
     def library(self, phase: LibraryPhase, types: Types) -> Kernel: ...
     def rows(self, members: Sequence[Structured], wanted: Sequence[ValueId], types: Types) -> Kernel:
-        """A chain along rows (`graph.fusion_groups`) that makes the wanted values."""
+        """The kernel of a row chain (`graph.fusion_groups`) that computes the `wanted` values."""
         ...
 
     def region(self, phase: Loop | Map | Fold, types: Types, program: Mapping[PhaseId, Phase]) -> RegionKernel | None:
-        """A phase that has others inside, of a program of these phases, as code of its own; None: go through the others."""
+        """One kernel for a phase that contains others (all phases: `program`); None if the interpreter is to run those inside."""
         ...
 
     def constant(self, phase: Constant, types: Types) -> Any: ...
     def bring(self, value: Any, kind: Kind) -> Any:
-        """A host array into the device's memory.  The host's array is never written."""
+        """Copy a host array into the device's memory, or share it: the host's array is never written."""
         ...
 
     def fetch(self, value: Any, kind: Kind) -> Any:
-        """A value as a host array, for printing and saving; not shared with anything that is written later."""
+        """A value as a host array, for printing and saving, which shares memory with nothing that is written later."""
         ...
 
     def item(self, value: Any) -> Any:
-        """The Python value of a scalar (conditions, sizes)."""
+        """A scalar as a Python number, for conditions and sizes."""
         ...
 
     def part(self, value: Any, index: Index) -> Any:
-        """A cell or a box of an array, not copied."""
+        """A view of a cell or a box of an array."""
         ...
 
     def empty(self, kind: Kind, shape: tuple[int, ...]) -> Any:
-        """Room for an array."""
+        """A new array with undefined contents."""
         ...
 
     def store(self, target: Any, index: Index, part: Any) -> None:
-        """Write a cell, or a box, of `target`, which `empty` made."""
+        """Write `part` into a cell or a box of `target`, which `empty` made."""
         ...
 
     def quiet(self) -> Any:
-        """A context in which no operation warns."""
+        """A context manager that turns off floating-point warnings."""
         ...

@@ -1,8 +1,8 @@
-"""The words of a program: plain data about values, numbers and phases.
+"""The instructions of a program, how they are assembled from the steps of a plan, and the words of a native program.
 
-Values are named by their ids, which are unique in a program.  Numbers are sizes, or *registers*: what a turn of a loop counts,
-and what conditions gave.  A body's values lie beside those around it; what it made is dropped once it has been handed on, so
-that the buffers of a loop's state can be written again.
+Instructions are plain data.  A value is named by its id, which is unique in a program.  A number is a size or a *register*: a
+loop counter or the outcome of a condition.  The values of a body are in the same memory as those outside it; a body's values are
+freed once its results have become the next state, so that the buffers of a loop's state can be reused.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ Register: TypeAlias = int
 
 @dataclass(frozen=True, slots=True)
 class RunUnit:
-    """A phase that has no others inside; `overwrite`: a value whose buffer the first result may take."""
+    """Run one phase that contains no others; the first result may reuse the buffer of the value `overwrite`."""
 
     phase: Structured | LibraryPhase | Constant | InputPhase | Print | Output
     overwrite: ValueId | None = None
@@ -59,7 +59,7 @@ class RunUnit:
 
 @dataclass(frozen=True, slots=True)
 class RunFusedRows:
-    """A chain along rows: phases together, row by row."""
+    """Run the phases of a row chain together, row by row."""
 
     members: tuple[Structured, ...]
     results: tuple[ValueId, ...]
@@ -68,34 +68,38 @@ class RunFusedRows:
 
 @dataclass(frozen=True, slots=True)
 class StreamInstruction:
-    """A pass over stored inputs, tile by tile (`run.streams`)."""
+    """A pass over stored inputs, tile by tile (`backend.streams`)."""
 
     step: StreamStep
 
 
 @dataclass(frozen=True, slots=True)
 class Free:
-    """The values are not needed again."""
+    """Free values, which are not needed again."""
 
     values: tuple[ValueId, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class InstructionScope:
-    """A phase that has others inside: by machine code for all of it where the device has that, else by these words."""
+    """A phase that contains others: one kernel for all of it if the back end has one, else `instructions`."""
 
     phase: Phase
-    words: tuple[Word, ...]
+    instructions: tuple[Instruction, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
-    """The words once for each of `trip` turns.
+class LoopInstruction:
+    """Run `instructions` `trip` times.
 
-    Register `at` counts from `first` upwards, or down to 0.  What `initial` names is `state` in the first turn; after each, what
-    `next` names is, and `own` (which the turn made) is dropped; after the last, `results` are what `state` is.  `stop`: a
-    register; the turn after which it is not 0 is the last.  `index`: the loop whose index it is, known in each turn alone.
-    `of`: what these are the turns of."""
+    of: the phase whose iterations these are.
+    at: a register that counts up from `first`, or down to 0 if `backwards`.
+    state, initial: in the first iteration `state` has the values of `initial`.
+    yielded: after each iteration `state` takes these values.
+    locals: values made by an iteration, which are then freed.
+    results: after the last iteration they take the values of `state`.
+    stop: a register; the loop ends after the iteration that sets it to another number than 0.
+    index: the size variable that has the iteration's number inside the body."""
 
     of: Loop | Fold | Map
     trip: Size
@@ -104,8 +108,8 @@ class Repeat:
     at: Register
     state: tuple[ValueId, ...]
     initial: tuple[ValueId, ...]
-    words: tuple[Word, ...]
-    next: tuple[ValueId, ...]
+    instructions: tuple[Instruction, ...]
+    yielded: tuple[ValueId, ...]
     locals: tuple[ValueId, ...]
     results: tuple[ValueId, ...]
     stop: Register | None = None
@@ -113,36 +117,37 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True)
-class Arm:
-    """One side of a choice: what it gives for the results, what of it is dropped then, and the sizes that it finds."""
+class BranchArm:
+    """One side of a branch.  `results`: its values of the branch's results; `locals`: freed afterwards; `sizes`: its values of
+    the run-time sizes that the branch defines."""
 
-    words: tuple[Word, ...]
-    gives: tuple[ValueId, ...]
+    instructions: tuple[Instruction, ...]
+    results: tuple[ValueId, ...]
     locals: tuple[ValueId, ...]
     sizes: tuple[Size, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Choose:
-    """The first arm where a register or a size is not 0, else the second."""
+class BranchInstruction:
+    """Run the first arm if `condition` is not 0, else the second.  `defines`: run-time sizes, which each arm determines."""
 
-    by: Register | Size
-    arms: tuple[Arm, Arm]
+    condition: Register | Size
+    arms: tuple[BranchArm, BranchArm]
     results: tuple[ValueId, ...]
     defines: tuple[SizeVariable, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
-    """A truth value becomes a register's number."""
+class LoadPredicate:
+    """Load a truth value into a register, as 0 or 1."""
 
     register: Register
     value: ValueId
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """Values under further names."""
+class AliasInstruction:
+    """Give each of `values` the further name at the same position in `names`."""
 
     names: tuple[ValueId, ...]
     values: tuple[ValueId, ...]
@@ -150,8 +155,9 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class LoadCell:
-    """A value is the cell of another at a point of some leading axes: those of `frame`, as place `at` among all its points (a
-    register, or a size) says."""
+    """Make `value` a view of a cell of the value `of`.
+
+    `at` numbers the points of `frame` in row-major order; the first `axes` coordinates of that point select the cell."""
 
     value: ValueId
     of: ValueId
@@ -162,14 +168,14 @@ class LoadCell:
 
 @dataclass(frozen=True, slots=True)
 class AllocInstruction:
-    """Memory for a value, as its type says; cells are put there."""
+    """Allocate memory for a value; its cells are stored later."""
 
     value: ValueId
 
 
 @dataclass(frozen=True, slots=True)
-class Put:
-    """A cell of a value is another: that at place `at` (and `ahead`) among the points of `frame`."""
+class StoreCell:
+    """Copy the value `cell` into `value`, at the point numbered `at + ahead` of `frame` in row-major order."""
 
     value: ValueId
     cell: ValueId
@@ -179,26 +185,28 @@ class Put:
 
 
 @dataclass(frozen=True, slots=True)
-class Refuse:
-    """The program fails where a size is 0."""
+class RequireNonZero:
+    """Fail with `code` and `message` if a size is 0."""
 
     size: Size
     code: Code
     message: str
 
 
-Word: TypeAlias = (
-    RunUnit | RunFusedRows | StreamInstruction | Free | InstructionScope | Repeat | Choose | Test | Share | LoadCell
-    | AllocInstruction | Put | Refuse
+Instruction: TypeAlias = (
+    RunUnit | RunFusedRows | StreamInstruction | Free | InstructionScope | LoopInstruction | BranchInstruction | LoadPredicate
+    | AliasInstruction | LoadCell | AllocInstruction | StoreCell | RequireNonZero
 )  # fmt: skip
 
 
 # ---------------------------------------------------------------------------------------------------- assembler
 #
-# Programs of words from the steps of a queue: here it is said what loops, branches, maps and folds do.
+# From the steps of a queue to instructions.  This defines what loops, branches, maps and folds do.
 
-def assemble(steps: Sequence[Step], phases: Mapping[PhaseId, Phase], types: Mapping[ValueId, ArrayType]) -> tuple[Word, ...]:
-    """The program of steps of one queue, on whole values."""
+def assemble(
+    steps: Sequence[Step], phases: Mapping[PhaseId, Phase], types: Mapping[ValueId, ArrayType]
+) -> tuple[Instruction, ...]:
+    """The instructions for the steps of one queue."""
     words = _Assembler(phases, types).words(steps)
     if is_wanted():
 
@@ -212,14 +220,14 @@ class _Assembler:
         self.phases, self.types = phases, types
         self.registers = 0
 
-    def words(self, steps: Sequence[Step]) -> tuple[Word, ...]:
-        words: list[Word] = []
+    def words(self, steps: Sequence[Step]) -> tuple[Instruction, ...]:
+        words: list[Instruction] = []
         for step, following in zip_longest(steps, steps[1:]):
             frees = following.values if isinstance(following, FreeStep) else ()
             words.append(self.together(step, frees) if isinstance(step, RowsStep) else self.word(step))
         return tuple(words)
 
-    def body(self, plan: SubPlan) -> tuple[Word, ...]:
+    def body(self, plan: SubPlan) -> tuple[Instruction, ...]:
         (queue,) = plan.queues
         return self.words(queue.steps)
 
@@ -227,7 +235,7 @@ class _Assembler:
         self.registers += 1
         return self.registers - 1
 
-    def word(self, step: Step) -> Word:
+    def word(self, step: Step) -> Instruction:
         match step:
             case RunStep():
                 phase = self.phases[step.phase]
@@ -252,10 +260,10 @@ class _Assembler:
             case _:
                 raise AssertionError("one queue has nothing to wait for")
 
-    def together(self, step: RowsStep, frees: Sequence[ValueId]) -> Word:
-        """A chain along rows, or a group of neighbours: by machine code for all of it, else its members one by one.
+    def together(self, step: RowsStep, frees: Sequence[ValueId]) -> Instruction:
+        """A row chain as one instruction; a stencil group as one kernel if the back end has one, else member by member.
 
-        `frees`: what nothing needs afterwards."""
+        `frees`: values that are freed afterwards."""
         members = [self.phases[id] for id in step.phases]
         chain = [member for member in members if isinstance(member, Structured)]
         if len(chain) == len(members):
@@ -264,100 +272,103 @@ class _Assembler:
         dying = [value for value in traverse.uses(group) if value in frees and value not in shared]
         return InstructionScope(group, self.words(member_steps(members, step.results, dying, self.types)))
 
-    def loop(self, phase: Loop, step: LoopStep) -> tuple[Word, ...]:
-        """A body so many times, or until something holds; all its states where they are kept."""
+    def loop(self, phase: Loop, step: LoopStep) -> tuple[Instruction, ...]:
+        """Run the body `trip` times or until the condition holds; `keep`: the results are all states."""
         at, stop = self.register(), None
         cells = phase.body.params[: len(phase.cells)]
-        words: list[Word] = [LoadCell(v, of, at, (phase.trip,), 1) for v, of in zip(cells, phase.cells, strict=True)]
+        words: list[Instruction] = [LoadCell(v, of, at, (phase.trip,), 1) for v, of in zip(cells, phase.cells, strict=True)]
         until = None if phase.keep else phase.until
         if until is not None and step.until is not None:
             new, old = until.params[: len(phase.state)], until.params[len(phase.state) :]
             stop = self.register()
-            words += [Share(old, phase.state), *self.body(step.body), Share(new, phase.body.results), *self.body(step.until)]
-            words += [Test(stop, until.results[0]), Free(_own(until))]
+            words += [AliasInstruction(old, phase.state), *self.body(step.body)]
+            words += [AliasInstruction(new, phase.body.results), *self.body(step.until)]
+            words += [LoadPredicate(stop, until.results[0]), Free(_own(until))]
         else:
             words += self.body(step.body)
-        initialization: list[Word] = []
+        initialization: list[Instruction] = []
         if phase.keep:
             initialization += map(AllocInstruction, phase.results)
             initialization += _put(phase.results, phase.initial, ZERO, 0, (phase.trip + ONE,))
             words += _put(phase.results, phase.body.results, at, 1, (phase.trip + ONE,))
         results = () if phase.keep else phase.results
-        loop = Repeat(
+        loop = LoopInstruction(
             phase, phase.trip, 0, False, at, phase.state, phase.initial, tuple(words), phase.body.results, _own(phase.body),
             results, stop, phase.index,
         )  # fmt: skip
         return (*initialization, loop)
 
-    def branch(self, phase: Branch, step: BranchStep) -> tuple[Word, ...]:
-        """One of two."""
+    def branch(self, phase: Branch, step: BranchStep) -> tuple[Instruction, ...]:
+        """Run the arm that the condition selects."""
         register = self.register()
-        first = Arm(self.body(step.then), phase.then.results, _own(phase.then), tuple([size for _, size, _ in phase.defines]))
-        second = Arm(
+        first = BranchArm(
+            self.body(step.then), phase.then.results, _own(phase.then), tuple([size for _, size, _ in phase.defines])
+        )
+        second = BranchArm(
             self.body(step.otherwise), phase.otherwise.results, _own(phase.otherwise), tuple([size for *_, size in phase.defines])
         )
         defines = tuple([variable for variable, _, _ in phase.defines])
-        return Test(register, phase.condition), Choose(register, (first, second), phase.results, defines)
+        return LoadPredicate(register, phase.condition), BranchInstruction(register, (first, second), phase.results, defines)
 
-    def map(self, phase: Map, step: CellsStep) -> tuple[Word, ...]:
-        """A body once a cell."""
+    def map(self, phase: Map, step: CellsStep) -> tuple[Instruction, ...]:
+        """Run the body once for each cell."""
         at, results, body_results = self.register(), phase.results, phase.body.results
-        words: list[Word] = [
+        words: list[Instruction] = [
             LoadCell(param, arg, at, phase.frame, axes)
             for param, arg, axes in zip(phase.body.params, phase.args, phase.frames, strict=True)
         ]
         words += self.body(step.body)
         words += _put(results, body_results, at, 0, phase.frame)
-        loop = Repeat(phase, product(phase.frame), 0, False, at, (), (), tuple(words), (), _own(phase.body), ())
+        loop = LoopInstruction(phase, product(phase.frame), 0, False, at, (), (), tuple(words), (), _own(phase.body), ())
         return (*map(AllocInstruction, results), loop)
 
-    def fold(self, phase: Fold, step: CellsStep) -> tuple[Word, ...]:
-        """A body between items, the last with the state first; from the front, and all states, if it is a scan."""
+    def fold(self, phase: Fold, step: CellsStep) -> tuple[Instruction, ...]:
+        """A fold starts with the last item and goes backwards; a scan starts with the first item and stores every state."""
         at, length, params, outcome = self.register(), self.types[phase.args[0]].shape[0], phase.body.params, phase.body.results
         half = len(params) // 2
         state, items = (params[:half], params[half:]) if phase.scan else (params[half:], params[:half])
         first = ZERO if phase.scan else length - ONE
 
-        def cells(values: Sequence[ValueId], index: Register | Size) -> list[Word]:
+        def cells(values: Sequence[ValueId], index: Register | Size) -> list[Instruction]:
             return [LoadCell(value, arg, index, (length,), 1) for value, arg in zip(values, phase.args, strict=True)]
 
         start, words = cells(state, first), [*cells(items, at), *self.body(step.body)]
         if phase.scan:
             start += _put(phase.results, state, ZERO, 0, (length,))
             words += _put(phase.results, outcome, at, 0, (length,))
-        loop = Repeat(
+        loop = LoopInstruction(
             phase, length - ONE, int(phase.scan), not phase.scan, at, state, state, tuple(words), outcome, _own(phase.body),
             () if phase.scan else phase.results,
         )  # fmt: skip
         if not phase.scan:
-            return (Refuse(length, Code.E204, "a reduction with a function needs at least one item"), *start, loop)
-        arms = Arm((*start, loop), (), (), ()), Arm((), (), (), ())
-        return (*map(AllocInstruction, phase.results), Choose(length, arms, (), ()))
+            return (RequireNonZero(length, Code.E204, "a reduction with a function needs at least one item"), *start, loop)
+        arms = BranchArm((*start, loop), (), (), ()), BranchArm((), (), (), ())
+        return (*map(AllocInstruction, phase.results), BranchInstruction(length, arms, (), ()))
 
 
 def _own(graph: SubGraph) -> tuple[ValueId, ...]:
-    """The params and results that are a body's own."""
+    """The params and results of a body that are defined in it."""
     defined = {*graph.params, *(value for phase in graph.phases for value in traverse.results(phase))}
     return tuple([value for value in dict.fromkeys((*graph.results, *graph.params)) if value in defined])
 
 
 def _put(
     values: Sequence[ValueId], cells: Sequence[ValueId], at: Register | Size, ahead: int, frame: tuple[Size, ...]
-) -> list[Word]:
-    return [Put(value, cell, at, ahead, frame) for value, cell in zip(values, cells, strict=True)]
+) -> list[Instruction]:
+    return [StoreCell(value, cell, at, ahead, frame) for value, cell in zip(values, cells, strict=True)]
 
 
 # ---------------------------------------------------------------------------------------------------- listing
 #
-# Programs of words as text, for people (`RHO_DUMP`).
+# Instructions as text, for `RHO_DUMP`.
 #
-#     Inside phase=Loop 7
-#       words
-#         Run phase=Structured 5 overwrite=3
+#     InstructionScope phase=Loop 7
+#       instructions
+#         RunUnit phase=Structured 5 overwrite=3
 #         Free values=(4, 5)
 
-def show(words: Sequence[Word]) -> str:
-    """One line a word; words inside words are indented."""
+def show(words: Sequence[Instruction]) -> str:
+    """One instruction per line; those inside others are indented."""
     return "\n".join(line for word in words for line in _lines(word, "")) + "\n"
 
 
@@ -366,7 +377,7 @@ def _lines(word: Any, indent: str) -> Iterator[str]:
     inner: list[tuple[str, tuple[Any, ...]]] = []
     for field in fields(word):
         value = getattr(word, field.name)
-        if field.name in ("words", "arms"):
+        if field.name in ("instructions", "arms"):
             inner.append((field.name, value))
         elif value is not None and value is not False and value != ():
             facts.append(f"{field.name}={_short(value)}")
@@ -388,22 +399,22 @@ def _short(value: Any) -> str:
 
 # ---------------------------------------------------------------------------------------------------- program
 #
-# A native program: its words (`run.c`, Note [Words]), and what changes in them while it is used.
+# A native program: a sequence of 64-bit words (`run.c`, Note [Words]), some of which change while it is used.
 
-OTHER: Final = object()
-"""What a native program returns for arguments that it is not for."""
-MOST_LAYOUTS: Final = 16
-"""Layouts of an argument that a program takes."""
-HEAD: Final = 15
-INPUT: Final = 2 + MOST_LAYOUTS
-"""Words of `struct program` before its inputs, and of each of these."""
+NOT_APPLICABLE: Final = object()
+"""A native program returns this if its arguments have other types or layouts than those that it was made for."""
+MAX_LAYOUTS: Final = 16
+"""A program accepts at most this many layouts of an argument."""
+HEADER_WORDS: Final = 15
+INPUT_WORDS: Final = 2 + MAX_LAYOUTS
+"""Words of `struct program` before its inputs, and words of each input."""
 _RETIRED: Final = 5
-Input: TypeAlias = tuple[np.dtype[Any], tuple[int, ...]]
-"""What an argument is."""
+NativeInput: TypeAlias = tuple[np.dtype[Any], tuple[int, ...]]
+"""The dtype and the shape of an argument."""
 
 
 class Opcode(IntEnum):
-    """Those of words, as `enum operation` of `run.c` has them."""
+    """The operation codes of `enum operation` in `run.c`."""
 
     RUN = 0
     FREE = 1
@@ -421,26 +432,27 @@ class Opcode(IntEnum):
     GIVE = 13
 
 
-def pause() -> None:
-    """Called by loops now and then: Python looks for other threads, and for what they ask, as a function of its own begins."""
+def yield_to_python() -> None:
+    """Loops call this at intervals: on entry to a Python function CPython handles signals and lets other threads run."""
 
 
 class BytecodeProgram:
-    """`function`: takes the inputs in their order, gives the outputs, then what is printed (a tuple of several); `OTHER` for
-    arguments that it is not for."""
+    """A native program.
+
+    `function(*inputs)` returns the outputs and then the printed values, as a tuple if there are several, or `NOT_APPLICABLE`."""
 
     function: Callable[..., Any]
     words: np.ndarray[Any, np.dtype[np.int64]]
-    inputs: Sequence[Input]
+    inputs: Sequence[NativeInput]
 
     def __init__(self, native: Native, machine: RunState, threads: int) -> None:
         self.native, self.machine, self.threads, self.layouts = native, machine, threads, Layouts()
         self.keep: list[object] = []
         self.asked = 0
-        """How often sites have been."""
+        """How often native code has called Python at a call site."""
 
-    def begin(self, words: Sequence[int], inputs: Sequence[Input], keep: Sequence[object]) -> None:
-        """These are the words; they mention what is kept."""
+    def begin(self, words: Sequence[int], inputs: Sequence[NativeInput], keep: Sequence[object]) -> None:
+        """Set the words; `keep`: the objects whose addresses they contain."""
         self.words, self.inputs = np.array(words, np.int64), inputs
         self.function = self.native.function(self.words, [self, *keep])
 
@@ -449,20 +461,21 @@ class BytecodeProgram:
         return bool(self.words[_RETIRED])
 
     def retire(self) -> None:
-        """It has met more layouts than it can keep: another is to be made."""
+        """Stop using this program, which has met more layouts than it can hold: a new one is made."""
         self.words[_RETIRED] = 1
 
     def admit(self, arrays: Sequence[Any]) -> bool:
-        """Take arguments that lie like these from now on; False: there are none more, or they are of another type."""
+        """Accept arguments with the layouts of these from now on; False if there is no space for more layouts, or a dtype or
+        shape differs."""
         admitted = False
         for number, (array, (dtype, shape)) in enumerate(zip(arrays, self.inputs, strict=True)):
             if type(array) is not np.ndarray or array.dtype is not dtype or array.shape != shape:
                 return False
-            at = HEAD + number * INPUT
+            at = HEADER_WORDS + number * INPUT_WORDS
             layout, count = self.layouts.of(array), int(self.words[at + 1])
             if layout in self.words[at + 2 : at + 2 + count]:
                 continue
-            if count == MOST_LAYOUTS:
+            if count == MAX_LAYOUTS:
                 return False
             self.words[at + 2 + count], self.words[at + 1], admitted = layout, count + 1, True
         return admitted

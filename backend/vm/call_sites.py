@@ -1,6 +1,6 @@
-"""What native code asks for where it has no binding: a phase on its operands, by Python.
+"""Call sites: what native code calls when it has no specialization of a phase for the operands at hand.
 
-The site does the phase as the interpreter in Python does, then says how native code can do it the next time, if it can.
+A call site runs the phase in Python and then, if possible, adds a specialization with which native code runs it the next time.
 """
 
 from __future__ import annotations
@@ -21,24 +21,36 @@ from ..graph.phases import Fold, LibraryPhase, Loop, Map, Phase, Structured, Val
 from ..library.operation_table import bind_library
 from .backend_interface import CheckFailed
 from .bytecode import BytecodeProgram
-from .interpreter import Executed
+from .interpreter import LazyKernel
 from .run_state import RunState
-from .specialization import MOST_CELLS, TUNING, Example, Later, Specialization, Tuned, Unbound, bind_structured, tuned
+from .specialization import (
+    MAX_TABLE_CELLS,
+    SIZE_FAMILY_WORD,
+    NotCompiledYet,
+    NotSpecializable,
+    Sample,
+    SizeFamily,
+    Specialization,
+    fit_size_family,
+    specialize_structured,
+)
 
-MOST_BINDINGS: Final = 96
-MOST_UNTUNED: Final = 6
-"""Bindings for one value of a size, after which none is sought for many."""
-MOST_WAIT: Final = 256
-CHANCES: Final = 8
-"""Runs of a loop's words after which they are judged although Python was asked."""
+MAX_SPECIALIZATIONS: Final = 96
+MAX_SINGLE_SIZE: Final = 6
+"""After so many specializations for a single size, no size family is tried any more."""
+MAX_RETRY_DISTANCE: Final = 256
+TIMED_RUNS: Final = 8
+"""After so many runs the instructions of a loop are timed even if they called Python."""
 _NEVER: Final = 1 << 62
 _NEXT, _AFTER, _SITE, _BINDINGS = 0, 2, 3, 4
-"""Where a binding names its neighbour; where a `struct run` has the place after it, its site, and the first of its bindings."""
+"""Word offsets: in a `struct binding` of the next one; in a `struct run` of the word after it, of its call site, and of its first
+specialization."""
 
 
 class CallSite:
-    """One word's.  `place`: of the word; given are `operands`, then `sizes` that the run has found, then whether the operand that
-    is to be written over may be."""
+    """The call site of one instruction, at the word `place`.
+
+    It is called with the `operands`, then the run-time `sizes`, then whether the operand `overwrite` may be written over."""
 
     def __init__(
         self, program: BytecodeProgram, offset: int, phase: Phase, operands: Sequence[ValueId], results: Sequence[ValueId],
@@ -53,15 +65,15 @@ class CallSite:
         self.untuned = 0
 
     def run(self, memory: dict[ValueId, Any], target: Any) -> Sequence[Any] | None:
-        """The results; None: the words inside are to be gone through."""
+        """The results; None if the instructions inside are to run instead."""
         raise NotImplementedError
 
     def bind(self, binding: Specialization) -> None:
-        """Unbound: there is no native way."""
+        """Fill in the specialization.  Raises NotSpecializable."""
         raise NotImplementedError
 
     def defined(self) -> list[int]:
-        """The sizes that it has found."""
+        """The run-time sizes that the phase has determined."""
         return []
 
     def __call__(self, *given: Any) -> tuple[Any, ...] | None:
@@ -89,8 +101,8 @@ class CallSite:
         return (*[item for array in rows for item in (array, layouts.of(array))], *self.defined())
 
     def offer(self, arrays: Sequence[Any], numbers: Sequence[int]) -> None:
-        """Add a binding for operands like these, if it is time to ask for one."""
-        if self.bindings >= MOST_BINDINGS:
+        """Add a specialization for operands with these layouts and sizes, unless it is too early to try again."""
+        if self.bindings >= MAX_SPECIALIZATIONS:
             return
         program = self.program
         key = (*map(program.layouts.of, arrays), *numbers)
@@ -102,15 +114,15 @@ class CallSite:
         try:
             self.bind(binding)
             words = binding.words(key, self.overwrites(binding, key))
-        except Unbound as unbound:
-            self.due[key] = self.runs + min(self.runs, MOST_WAIT) if isinstance(unbound, Later) else _NEVER
+        except NotSpecializable as unbound:
+            self.due[key] = self.runs + min(self.runs, MAX_RETRY_DISTANCE) if isinstance(unbound, NotCompiledYet) else _NEVER
             return
         self.due[key] = _NEVER
-        keep, tuning = binding.keep, self.tuned(values, numbers) if len(numbers) == 1 and self.untuned < MOST_UNTUNED else None
+        keep, tuning = binding.keep, self.tuned(values, numbers) if len(numbers) == 1 and self.untuned < MAX_SINGLE_SIZE else None
         if tuning is not None:
             changes = np.array(tuning.tuning, np.int64)
             words, keep = tuning.words, [changes, *tuning.keep]
-            words[TUNING] = changes.ctypes.data
+            words[SIZE_FAMILY_WORD] = changes.ctypes.data
         elif numbers:
             self.untuned += 1
         added = np.array(words, np.int64)
@@ -123,11 +135,11 @@ class CallSite:
     def overwrites(self, binding: Specialization, key: Sequence[int]) -> bool:
         return self.overwrite >= 0 and binding.made[self.results[0]][:2] == (key[self.overwrite], -1)
 
-    def tuned(self, values: dict[ValueId, Any], numbers: Sequence[int]) -> Tuned | None:
-        """A binding for this value of the only size that the run has found, and for others."""
+    def tuned(self, values: dict[ValueId, Any], numbers: Sequence[int]) -> SizeFamily | None:
+        """A size family for a range about the value of the only run-time size."""
         machine, layouts, (variable,), (size,) = self.program.machine, self.program.layouts, self.sizes, numbers
 
-        def example(number: int) -> Example | None:
+        def example(number: int) -> Sample | None:
             machine.sizes[variable] = number
             if min([length for value in (*changed, *self.results) for length in machine.shape(value)], default=1) < 1:
                 return None
@@ -137,28 +149,28 @@ class CallSite:
                 key = (*map(layouts.of, arrays.values()), number)
                 self.bind(binding)
                 return binding.example(key, self.overwrites(binding, key))
-            except (Unbound, CheckFailed, MemoryError):
+            except (NotSpecializable, CheckFailed, MemoryError):
                 return None
 
-        most = MOST_CELLS if variable.cap is None else min(MOST_CELLS, upper_bound(variable.cap).evaluate({}))
+        most = MAX_TABLE_CELLS if variable.cap is None else min(MAX_TABLE_CELLS, upper_bound(variable.cap).evaluate({}))
         changed = [value for value in values if any(variable in length.variables() for length in machine.types[value].shape)]
         is_guarded = any(variable in guard.variables() for guard in machine.guards)
         if is_guarded or not all(values[value].flags.c_contiguous for value in changed):
             return None
         try:
-            return tuned(example, layouts, size, most)
+            return fit_size_family(example, layouts, size, most)
         finally:
             machine.sizes[variable] = size
 
 
-class PhaseSite(CallSite):
-    """Of phases that one kernel does."""
+class UnitSite(CallSite):
+    """The call site of phases that one kernel runs."""
 
-    def __init__(self, executed: Executed, *arguments: Any) -> None:
+    def __init__(self, executed: LazyKernel, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.executed = executed
         self.of_nothing: Any = None
-        """The result, if no operand has an item, or it has none itself: then it is always this one."""
+        """The result, if it or all operands are empty: then every run gives the same."""
 
     def run(self, memory: dict[ValueId, Any], target: Any) -> Sequence[Any] | None:
         results = self.executed.run(memory, target)
@@ -176,17 +188,17 @@ class PhaseSite(CallSite):
         elif isinstance(self.phase, LibraryPhase):
             bind_library(binding, self.phase)
         elif isinstance(self.phase, Structured):
-            bind_structured(binding, self.phase, self.executed.kernel())
+            specialize_structured(binding, self.phase, self.executed.kernel())
         else:
-            raise Unbound
+            raise NotSpecializable
 
     def defined(self) -> list[int]:
         defines = getattr(self.phase, "defines", ())
         return [self.program.machine.sizes[size] for size in defines]
 
 
-class RoomSite(CallSite):
-    """Of memory for a value into which cells are put."""
+class AllocSite(CallSite):
+    """The call site that allocates memory for a value whose cells are stored later."""
 
     def run(self, memory: dict[ValueId, Any], target: Any) -> Sequence[Any] | None:
         machine, (value,) = self.program.machine, self.results
@@ -197,15 +209,15 @@ class RoomSite(CallSite):
         binding.result(value, machine.shape(value), DTYPES[machine.kind(value)])
 
 
-class WholeSite(CallSite):
-    """Of a phase that has others inside: by machine code for all of it where that is better than its words."""
+class RegionSite(CallSite):
+    """The call site of a phase that contains others: runs it as one region if that is faster than its instructions."""
 
     def __init__(self, backend: CpuBackend, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.backend, self.began, self.asked = backend, 0, 0
         self.took: float | None = None
-        """What the words took, once they are native (or have had their chances)."""
-        self.regional: deque[int] = deque(maxlen=2 * CHANCES)
+        """The least nanoseconds that the instructions took, from runs without calls of Python or after `TIMED_RUNS`."""
+        self.regional: deque[int] = deque(maxlen=2 * TIMED_RUNS)
 
     def run(self, memory: dict[ValueId, Any], target: Any) -> Sequence[Any] | None:
         from ..cpu.regions import region_of
@@ -226,18 +238,18 @@ class WholeSite(CallSite):
         return results
 
     def is_quicker(self) -> bool:
-        """Is machine code for all of it quicker than the words have been?  (They are tried again in runs 1, 2, 4, 8, …)"""
+        """Is the region faster than the instructions were?  (The instructions are tried again in runs 1, 2, 4, 8, …)"""
         is_trial = self.runs & (self.runs - 1) == 0 and self.took is not None
-        return not is_trial and (self.took is None or len(self.regional) <= CHANCES or min(self.regional) < self.took)
+        return not is_trial and (self.took is None or len(self.regional) <= TIMED_RUNS or min(self.regional) < self.took)
 
     def leave(self) -> None:
-        """The words inside are as good as all there is: neither this site nor their end (`encode.within`) is called any more."""
+        """Always run the instructions: neither this call site nor `ended` is called any more."""
         words = self.program.words
         words[self.place + _SITE] = words[words[self.place + _AFTER] - 2] = 0
 
     def ended(self) -> int:
-        """The words inside have come to their end."""
-        if self.asked == self.program.asked or self.runs > CHANCES:
+        """Called after the last instruction inside: records how long they took."""
+        if self.asked == self.program.asked or self.runs > TIMED_RUNS:
             self.took = min(perf_counter_ns() - self.began, self.took or _NEVER)
         return 0
 
@@ -252,10 +264,10 @@ def _copied(array: Any, *operands: Any) -> Any:
     return array.copy()
 
 
-def located(
+def with_failures_located(
     phase: Phase | None, machine: RunState, sizes: Sequence[SizeVariable], function: Callable[[], int]
 ) -> Callable[..., int]:
-    """The same of sizes that the run has found, with failed checks blamed on a phase."""
+    """`function` as a function of the run-time `sizes`, which it records; a failed check gets the span of the phase."""
 
     def run(*numbers: int) -> int:
         machine.sizes.update(zip(sizes, numbers, strict=True))

@@ -1,4 +1,4 @@
-"""Programs of words for the interpreter in C (`run.c`): numbers instead of names, sites instead of phases."""
+"""Encodes instructions for the interpreter in C (`run.c`): as 64-bit words, with slots for values and call sites for phases."""
 
 from __future__ import annotations
 
@@ -18,57 +18,58 @@ from ..cpu.views import DTYPES, NumArray, start_of
 from ..graph import traverse
 from ..graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, ValueId
 from ..graph.projections import is_unread
-from .backend_interface import CheckFailed, iteration_of, locate
+from .backend_interface import CheckFailed, add_iteration, iteration_label
 from .bytecode import (
-    HEAD,
-    INPUT,
-    MOST_LAYOUTS,
-    OTHER,
+    HEADER_WORDS,
+    INPUT_WORDS,
+    MAX_LAYOUTS,
+    NOT_APPLICABLE,
+    AliasInstruction,
     AllocInstruction,
-    Arm,
+    BranchArm,
+    BranchInstruction,
     BytecodeProgram,
-    Choose,
     Free,
+    Instruction,
     InstructionScope,
     LoadCell,
+    LoadPredicate,
+    LoopInstruction,
     Opcode,
-    Put,
-    Refuse,
     Register,
-    Repeat,
+    RequireNonZero,
     RunFusedRows,
     RunUnit,
-    Share,
-    Test,
-    Word,
-    pause,
+    StoreCell,
+    yield_to_python,
 )
-from .call_sites import CallSite, PhaseSite, RoomSite, WholeSite, located
-from .interpreter import executed
-from .run_state import Lease, RunState
+from .call_sites import AllocSite, CallSite, RegionSite, UnitSite, with_failures_located
+from .interpreter import lazy_kernel
+from .run_state import PooledBuffer, RunState
 from .runtime import Native
 
-MOST_VALUES: Final = 4096
+MAX_VALUES: Final = 4096
 _NUMBERS: Final = {Kind.F64: float, Kind.I64: int}
-"""The numbers of Python's that are taken for arrays of rank 0."""
+"""The Python number types that are accepted for scalars of a kind."""
 
 
-class NotEncoded(Exception):
-    """The program is for Python."""
+class NotEncodable(Exception):
+    """The program cannot be run natively: Python runs it."""
 
 
-def encoded(
-    native: Native, words: Sequence[Word], machine: RunState, backend: CpuBackend, inputs: Sequence[str],
+def encode(
+    native: Native, words: Sequence[Instruction], machine: RunState, backend: CpuBackend, inputs: Sequence[str],
     exhausted: Callable[[Phase | None], RunFailed], reset: Callable[[], int] | None,
 ) -> BytecodeProgram:  # fmt: skip
-    """The program.  `exhausted`: says that memory ran out at a phase; `reset`: called first, where guards wait for
-    sizes."""
+    """The native program.  Raises NotEncodable.
+
+    `exhausted`: makes the error that memory ran out at a phase; `reset`: called at the start of a run, if given."""
     program = BytecodeProgram(native, machine, backend.threads)
     encoder = _Encoder(program, machine, backend, inputs)
     if reset is not None:
         encoder.emit(Opcode.EVALUATE, 0, encoder.id(reset), 0)
     ending = len(words)
-    while ending and _ends(words[ending - 1]):
+    while ending and _may_be_last(words[ending - 1]):
         ending -= 1
     encoder.all(words[:ending])
     encoder.is_ending = True
@@ -83,7 +84,7 @@ class _Encoder:
         self.names = list(inputs)
         self.inputs: list[tuple[np.dtype[Any], tuple[int, ...]]] = [(np.dtype(np.uint8), ())] * len(inputs)
         self.takes: list[object] = [None] * len(inputs)
-        self.first = HEAD + INPUT * len(inputs)
+        self.first = HEADER_WORDS + INPUT_WORDS * len(inputs)
         self.code: list[int] = []
         self.values: dict[ValueId | str, int] = {name: slot for slot, name in enumerate(inputs)}
         self.count, self.numbers = len(inputs), 1  # number 0 is nobody's
@@ -94,15 +95,15 @@ class _Encoder:
         self.keep: list[object] = []
         self.spans: list[tuple[int, Phase]] = []
         self.loops: list[tuple[int, int, int, Loop | Fold | Map]] = []
-        """From which word to which turns of a loop go, inner loops first, and the number that counts them."""
+        """(first word, end word, number slot of the counter, phase) of each loop, inner loops first."""
         self.inside: Phase | None = None
         self.is_ending = False
-        """Does nothing come but outputs?"""
+        """Are all remaining instructions outputs and prints?"""
 
     # -------------------------------------------------------------------------------------------- parts
 
     def emit(self, operation: Opcode, *operands: int) -> int:
-        """The place of the word."""
+        """Append an instruction; returns its offset in words."""
         offset = self.first + len(self.code)
         self.code += (operation, *operands)
         return offset
@@ -120,8 +121,8 @@ class _Encoder:
 
     def new(self) -> int:
         self.count += 1
-        if self.count > MOST_VALUES:
-            raise NotEncoded
+        if self.count > MAX_VALUES:
+            raise NotEncodable
         return self.count - 1
 
     def value(self, value: ValueId) -> int:
@@ -131,7 +132,7 @@ class _Encoder:
         return slot
 
     def number(self, name: Register | SizeVariable | None = None) -> int:
-        """Where a register or a size is; a new number, if of nothing."""
+        """The number slot of a register or a size; a new slot if `name` is None."""
         if name is None or name not in self.registers:
             self.numbers += 1
             if name is None:
@@ -140,7 +141,7 @@ class _Encoder:
         return self.registers[name]
 
     def size(self, size: Register | Size) -> int:
-        """Where a number will be."""
+        """The number slot that will hold a size."""
         if not isinstance(size, Size):
             return self.number(size)
         at = self.number()
@@ -151,18 +152,18 @@ class _Encoder:
         return at
 
     def evaluate(self, number: int, function: Callable[[], int], sizes: Iterable[SizeVariable]) -> None:
-        """`function` asks for sizes, those that the run has found among them."""
+        """Set a number slot by a call of `function`, which reads `sizes`; run-time sizes among them are passed to it."""
         known = [size for size in sizes if size in self.registers]
-        asked = self.id(located(self.inside, self.machine, known, function))
+        asked = self.id(with_failures_located(self.inside, self.machine, known, function))
         self.emit(Opcode.EVALUATE, number, asked, len(known), *map(self.number, known))
 
     # -------------------------------------------------------------------------------------------- words
 
-    def all(self, words: Sequence[Word]) -> None:
+    def all(self, words: Sequence[Instruction]) -> None:
         for word in words:
             self.word(word)
 
-    def word(self, word: Word) -> None:
+    def word(self, word: Instruction) -> None:
         match word:
             case RunUnit():
                 self.run(word)
@@ -173,29 +174,29 @@ class _Encoder:
                     self.emit(Opcode.FREE, self.value(value))
             case InstructionScope():
                 self.within(word)
-            case Repeat():
+            case LoopInstruction():
                 self.repeat(word)
-            case Choose():
+            case BranchInstruction():
                 self.choose(word)
-            case Test():
+            case LoadPredicate():
                 self.emit(Opcode.LOAD, self.number(word.register), self.value(word.value))
-            case Share():
+            case AliasInstruction():
                 for name, value in zip(word.names, word.values, strict=True):
                     self.emit(Opcode.SHARE, self.value(name), self.value(value))
             case LoadCell():
                 self.cell(word)
             case AllocInstruction():
                 variables = [v for size in self.machine.types[word.value].shape for v in size.variables()]
-                self.site(RoomSite, self.inside, (), (word.value,), None, variables)
-            case Put():
+                self.site(AllocSite, self.inside, (), (word.value,), None, variables)
+            case StoreCell():
                 at = self.size(word.at)
                 self.emit(Opcode.PUT, self.value(word.value), self.value(word.cell), at, word.ahead)
-            case Refuse() if word.size.constant:  # never
+            case RequireNonZero() if word.size.constant:  # never
                 pass
-            case Refuse():
-                self.evaluate(0, lambda: _refused(word, self.machine.number(word.size)), word.size.variables())
+            case RequireNonZero():
+                self.evaluate(0, lambda: _require_nonzero(word, self.machine.number(word.size)), word.size.variables())
             case _:
-                raise NotEncoded
+                raise NotEncodable
 
     def run(self, word: RunUnit) -> None:
         phase = word.phase
@@ -206,7 +207,7 @@ class _Encoder:
                 self.constant(phase.result, np.asarray(self.backend.constant(phase, self.machine)))
             case Output() | Print():
                 if self.inside is not None or self.machine.kind(phase.arg) is Kind.CHAR:
-                    raise NotEncoded
+                    raise NotEncodable
                 shown = self.value(phase.arg)
                 if not self.is_ending:  # what comes may write over it
                     shown = self.new()
@@ -225,7 +226,7 @@ class _Encoder:
     def input(self, phase: Input) -> None:
         slot, value, kind = self.names.index(phase.name), phase.result, self.machine.kind(phase.result)
         if kind is Kind.CHAR or self.inside is not None:
-            raise NotEncoded
+            raise NotEncodable
         shape = self.machine.shape(value)
         self.inputs[slot] = DTYPES[kind], shape
         if not shape:
@@ -241,18 +242,18 @@ class _Encoder:
             self.emit(Opcode.SHARE, self.value(value), slot)
 
     def computed(self, word: RunUnit | RunFusedRows, phase: Phase, results: Sequence[ValueId], overwrite: ValueId | None) -> None:
-        run = executed(self.machine, word, self.backend)
+        run = lazy_kernel(self.machine, word, self.backend)
         members = word.members if isinstance(word, RunFusedRows) else (phase,)
         defined = {value for member in members for value in traverse.results(member)}
         operands = [value for value in dict.fromkeys(v for m in members for v in traverse.operands(m)) if value not in defined]
         defines = getattr(phase, "defines", ())
-        self.site(lambda *given: PhaseSite(run, *given), phase, operands, results, overwrite, run.needed, defines)
+        self.site(lambda *given: UnitSite(run, *given), phase, operands, results, overwrite, run.needed, defines)
 
     def site(
         self, make: Callable[..., CallSite], phase: Phase | None, operands: Sequence[ValueId], results: Sequence[ValueId],
         overwrite: ValueId | None, sizes: Sequence[SizeVariable] = (), defines: Sequence[SizeVariable] = (),
     ) -> int:  # fmt: skip
-        """A `struct run`; its place."""
+        """Append a `struct run` for a new call site; returns its offset."""
         offset = self.here
         assert phase is not None
         sizes = [size for size in sizes if size in self.registers]
@@ -268,36 +269,36 @@ class _Encoder:
     def within(self, word: InstructionScope) -> None:
         phase, around = word.phase, self.inside
         self.inside = phase
-        offset, sites = 0, list[WholeSite]()
+        offset, sites = 0, list[RegionSite]()
         if isinstance(phase, Loop | Map | Fold):
 
             def make(*given: Any) -> CallSite:
-                sites.append(WholeSite(self.backend, *given))
+                sites.append(RegionSite(self.backend, *given))
                 return sites[0]
 
             operands = tuple(dict.fromkeys(value for value in traverse.uses(phase) if value in self.values))
             variables = [name for name in self.registers if isinstance(name, SizeVariable)]
             offset = self.site(make, phase, operands, traverse.results(phase), None, variables)
-        self.all(word.words)
+        self.all(word.instructions)
         if sites:
             self.emit(Opcode.EVALUATE, 0, self.id(sites[0].ended), 0)
             self.set(offset + 2, self.here)
         self.inside = around
 
-    def repeat(self, word: Repeat) -> None:
+    def repeat(self, word: LoopInstruction) -> None:
         if word.index is not None:
-            raise NotEncoded
+            raise NotEncodable
         left, at = self.number(), self.number(word.at)
         self.counted(left, word.trip, 0)
         if word.backwards:
             self.counted(at, word.trip, -1)
         else:
             self.emit(Opcode.SET, at, word.first)
-        self.hand_on(word.initial, (), word.state)
+        self.rotate_state(word.initial, (), word.state)
         top = self.here
         branch = self.emit(Opcode.BRANCH, left, 0)
-        self.all(word.words)
-        self.hand_on(word.next, word.locals, word.state)
+        self.all(word.instructions)
+        self.rotate_state(word.yielded, word.locals, word.state)
         self.emit(Opcode.ADD, left, -1)
         self.emit(Opcode.ADD, at, -1 if word.backwards else 1)
         self.emit(Opcode.POLL)
@@ -308,17 +309,17 @@ class _Encoder:
         self.set(branch + 2, self.here)
         self.loops.append((top, self.here, at, word.of))
         if word.results:
-            self.hand_on(word.state, word.state, word.results)
+            self.rotate_state(word.state, word.state, word.results)
 
     def counted(self, number: int, size: Size, more: int) -> None:
-        """A size, none below 0, and so many more."""
+        """Set a number slot to `max(0, size) + more`."""
         if size.constant is not None:
             self.emit(Opcode.SET, number, max(0, int(size.constant)) + more)
         else:
             self.evaluate(number, lambda: max(0, self.machine.number(size)) + more, size.variables())
 
-    def hand_on(self, values: Sequence[ValueId], local: Sequence[ValueId], names: Sequence[ValueId]) -> None:
-        """What values are is what names are, once `own` is dropped."""
+    def rotate_state(self, values: Sequence[ValueId], local: Sequence[ValueId], names: Sequence[ValueId]) -> None:
+        """Give the values to `names`, after `local` has been freed."""
         copies = [self.new() for _ in values]
         for slot, value in zip(copies, values, strict=True):
             self.emit(Opcode.SHARE, slot, self.value(value))
@@ -327,9 +328,9 @@ class _Encoder:
         for slot, name in zip(copies, names, strict=True):
             self.emit(Opcode.MOVE, self.value(name), slot)
 
-    def choose(self, word: Choose) -> None:
-        branch = self.emit(Opcode.BRANCH, self.size(word.by), 0)
-        if isinstance(word.by, Size):
+    def choose(self, word: BranchInstruction) -> None:
+        branch = self.emit(Opcode.BRANCH, self.size(word.condition), 0)
+        if isinstance(word.condition, Size):
             branch = self.here - 3
         self.arm(word, word.arms[0])
         jump = self.emit(Opcode.JUMP, 0)
@@ -337,12 +338,12 @@ class _Encoder:
         self.arm(word, word.arms[1])
         self.set(jump + 1, self.here)
 
-    def arm(self, word: Choose, arm: Arm) -> None:
-        self.all(arm.words)
+    def arm(self, word: BranchInstruction, arm: BranchArm) -> None:
+        self.all(arm.instructions)
         for variable, size in zip(word.defines, arm.sizes, strict=True):
             caps = () if variable.cap is None else variable.cap.variables()
             self.evaluate(self.number(variable), partial(self.defined, variable, size), (*size.variables(), *caps))
-        self.hand_on(arm.gives, arm.locals, word.results)
+        self.rotate_state(arm.results, arm.locals, word.results)
 
     def defined(self, variable: SizeVariable, size: Size) -> int:
         value = self.machine.number(size)
@@ -351,7 +352,7 @@ class _Encoder:
 
     def cell(self, word: LoadCell) -> None:
         if word.axes not in (0, len(word.frame)):
-            raise NotEncoded
+            raise NotEncodable
         at, layouts, axes = self.size(word.at), self.program.layouts, word.axes
         known = self.id(lambda layout: layouts.cell(layout, axes))
         self.emit(Opcode.CELL, self.value(word.value), self.value(word.of), at, axes, 0, 0, known)
@@ -359,44 +360,45 @@ class _Encoder:
     # -------------------------------------------------------------------------------------------- the end
 
     def finished(self, exhausted: Callable[[Phase | None], RunFailed]) -> list[int]:
-        """`struct program` and all words."""
+        """All words of `struct program`."""
         layouts, given = self.program.layouts, [*self.outputs, *self.printed]
         if not given:
-            raise NotEncoded
+            raise NotEncodable
         self.emit(Opcode.GIVE, len(given), *given)
         rows = [[slot, start_of(array), layouts.of(array), self.id(array)] for slot, array in self.constants]
         places = [offset for offset, _ in self.spans]
 
         def blame(offset: int, numbers: int, error: object) -> None:
-            """Of an exception at a word, and the numbers there: memory ran out at a phase, or a check failed in a loop."""
+            """Complete an exception raised at a word: name the phase where memory ran out, or the iteration of a failed check."""
             if isinstance(error, MemoryError) or error is MemoryError:
                 which = bisect(places, offset) - 1
                 raise exhausted(self.spans[which][1] if which >= 0 else None)
             for first, last, number, phase in self.loops:
                 if first <= offset < last and isinstance(error, RunFailed):
-                    locate(error, iteration_of(phase, ctypes.c_int64.from_address(numbers + 8 * number).value))
+                    add_iteration(error, iteration_label(phase, ctypes.c_int64.from_address(numbers + 8 * number).value))
 
         inputs: list[int] = []
         for (dtype, shape), number in zip(self.inputs, self.takes, strict=True):
-            first = layouts.rows(shape, dtype)
-            inputs += [0 if number is None else id(number), 1, first, *[0] * (MOST_LAYOUTS - 1)]
+            first = layouts.row_major(shape, dtype)
+            inputs += [0 if number is None else id(number), 1, first, *[0] * (MAX_LAYOUTS - 1)]
         head = [
             len(self.names), self.count, self.numbers, self.here, self.first, 0, int(bool(self.machine.guards) or self.finds), 0,
-            id(OTHER), id(None), id(np.ndarray), id(Lease), self.id(self.backend.copy), self.id(blame), id(pause),
+            id(NOT_APPLICABLE), id(None), id(np.ndarray), id(PooledBuffer), self.id(self.backend.copy), self.id(blame),
+            id(yield_to_python),
         ]  # fmt: skip
         return [*head, *inputs, *self.code, *[word for row in rows for word in row], -1, 0, 0, 0]
 
     @property
     def finds(self) -> bool:
-        """Does a run find sizes, which are the run's own?"""
+        """Are there run-time sizes, which each run determines anew?"""
         return any(traverse.defines(phase) for phase in self.machine.phases.values())
 
 
-def _ends(word: Word) -> bool:
+def _may_be_last(word: Instruction) -> bool:
     return isinstance(word, Free) or (isinstance(word, RunUnit) and isinstance(word.phase, Output | Print))
 
 
-def _refused(word: Refuse, size: int) -> int:
+def _require_nonzero(word: RequireNonZero, size: int) -> int:
     if not size:
         raise CheckFailed(word.code, word.message)
     return 0

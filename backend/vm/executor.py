@@ -1,7 +1,7 @@
-"""Executes a plan: here one queue, as a program of words; several queues in `distributed`.
+"""Executes a plan: a single queue as instructions of the virtual machine, several queues by `backend.distributed`.
 
-What a run leaves: prints in order and outputs by name, or an exception and nothing.  `RunFailed` carries the span of the
-phase that failed; running out of memory is E702 there; an interrupt passes through.
+A run returns its prints in order and its outputs by name, or raises an exception.  `RunFailed` has the span of the phase that
+failed; E702 means that memory ran out there.  A KeyboardInterrupt is passed on.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from ..schedule.plan.plan import CombineStep, DeviceId, ExecutionPlan, FenceStep
 from ..schedule.program_facts.partitioning import stored_on, stored_value
 from ..schedule.solution import QueueKind
 from .backend_interface import Backend, CheckFailed
-from .bytecode import OTHER, BytecodeProgram, Word, assemble
-from .interpreter import compile_words
+from .bytecode import NOT_APPLICABLE, BytecodeProgram, Instruction, assemble
+from .interpreter import compile_instructions
 from .run_state import Memory, Observer, OutputValue, RunResults, RunState, TileRunner, announce
 from .runtime import native
 
 # ---------------------------------------------------------------------------------------------------- execution
 
 ADDRESSABLE: Final = 1 << 47
-"""Bytes that no machine has in one address space."""
+"""Bytes of the address space: a plan that needs more is refused."""
 
 
 def execute_plan(
@@ -40,8 +40,9 @@ def execute_plan(
     observe: Observer | None = None, pace: QueueClock = QueueClock.PREDICTED, stores: TileRunner | None = None,
     others: Transport = LOCAL,
 ) -> RunResults:  # fmt: skip
-    """Run a plan of `bound` on host arrays, or what of it is for the devices of this process; `backends`: theirs.  RunFailed: a
-    run-time check, or memory."""
+    """Run the queues of a plan of `bound` whose devices have a back end in `backends`, on host arrays.
+
+    Raises RunFailed for a failed run-time check or if memory runs out."""
     from ..graph.iteration_graph import hoist_arms
 
     graph = hoist_arms(bound.graph, plan.speculated)
@@ -65,14 +66,16 @@ def execute_plan(
         except CheckFailed as failure:
             raise failure.at(current_span(machine)) from None
         except MemoryError:
-            raise RunFailed([Diagnostic(Code.E702, f"memory ran out; {need_text(plan)}", current_span(machine))]) from None
+            raise RunFailed([Diagnostic(Code.E702, f"memory ran out; {memory_need_text(plan)}", current_span(machine))]) from None
     return RunResults(tuple(machine.printed), machine.outputs, held)
 
 
 def _run(machine: RunState, plan: ExecutionPlan, pace: QueueClock, others: Transport) -> Mapping[DeviceId, int]:
-    if len(plan.devices) == 1 and len(plan.main.queues) == 1 and not any(map(is_shared, plan.main.queues[0].steps)):
+    if len(plan.devices) == 1 and len(plan.main.queues) == 1 and not any(map(needs_other_queues, plan.main.queues[0].steps)):
         (queue,) = plan.main.queues
-        compile_words(machine, assemble(queue.steps, machine.phases, machine.types), queue.device)(machine.memories[queue.device])
+        compile_instructions(machine, assemble(queue.steps, machine.phases, machine.types), queue.device)(
+            machine.memories[queue.device]
+        )
         return {}
     if pace is QueueClock.THREADS and others is LOCAL and not _is_parallel(plan):
         pace = QueueClock.PREDICTED
@@ -82,35 +85,36 @@ def _run(machine: RunState, plan: ExecutionPlan, pace: QueueClock, others: Trans
 
 
 def _is_parallel(plan: ExecutionPlan) -> bool:
-    """Do several devices have work, and not so many that threads would be too many?"""
+    """Do several devices have work, but not more than there may be threads?"""
     from ..distributed.queues import MOST_THREADS
 
     busy = [queue.kind for queue in plan.main.queues if queue.steps]
     return busy.count(QueueKind.COMPUTE) > 1 and len(busy) <= MOST_THREADS
 
 
-def is_shared(step: Step) -> bool:
-    """Is a step about parts of values, or about another queue?"""
+def needs_other_queues(step: Step) -> bool:
+    """Does a step use parts of values or interact with another queue?"""
     parts = isinstance(step, RunStep) and step.box is not None
     return parts or isinstance(step, CombineStep | TransferStep | FenceStep | WaitStep)
 
 
 def require_memory(plan: ExecutionPlan, machine: RunState) -> None:
-    """Refuse what no machine holds, and what a device declares it does not."""
+    """Refuse a plan that needs more memory than the address space or the declared capacity of a device.  Raises Refused E702."""
     limits = {device.id: device.memory for device in plan.devices}
     for device, peak in plan.main.peak:
         limit = limits.get(device)
         if peak >= ADDRESSABLE or (limit is not None and peak > limit):
             first = next(iter(machine.phases.values()))
-            raise Refused([Diagnostic(Code.E702, f"{need_text(plan)}, more than there is", _largest(machine, first).span)])
+            span = _phase_of_largest_value(machine, first).span
+            raise Refused([Diagnostic(Code.E702, f"{memory_need_text(plan)}, more than there is", span)])
 
 
-def need_text(plan: ExecutionPlan) -> str:
+def memory_need_text(plan: ExecutionPlan) -> str:
     return f"the program needs at most {max((size for _, size in plan.main.peak), default=0):,} bytes at once"
 
 
-def _largest(machine: RunState, first: Phase) -> Phase:
-    """The phase that makes the largest value."""
+def _phase_of_largest_value(machine: RunState, first: Phase) -> Phase:
+    """The phase that computes the largest value."""
 
     def size(phase: Phase) -> int:
         return sum(prod(machine.cap_shape(v)) * machine.kind(v).bytes for v in traverse.results(phase))
@@ -124,71 +128,73 @@ def current_span(machine: RunState) -> Span:
 
 # ---------------------------------------------------------------------------------------------------- prepared plans
 #
-# A plan prepared to run many times: steps compiled once, kernels kept, one run at a time; a native program where it can be one.
+# A plan prepared to run many times: its instructions and kernels are kept, and become a native program where possible.
 #
-# For functions called from Python, where compiling the steps would cost more than running them.  What a run leaves is as
-# in `executor`.  Only plans of one queue; not to be used by two threads at once (`Runs` has one for each).
+# This is for functions called from Python, where assembling the instructions would cost more than running them.  A prepared plan
+# has one queue and may be used by one thread at a time (`PreparedPlanPool` keeps one for each).
 
 T = TypeVar("T")
-FIRST_ASKED: Final = 4
-"""Runs after which there is a native program."""
+RUNS_BEFORE_NATIVE: Final = 4
+"""The number of runs after which a native program is made."""
 _NEVER: Final = 1 << 62
 _new: Final[Callable[..., Any]] = tuple.__new__
-"""Makes a named tuple in half the time that its own class takes."""
+"""Makes a named tuple in half the time of its class's constructor."""
 _NO_HOLDINGS: Final = RunResults._field_defaults["held"]
 _NUMBERS: Final = frozenset({float, int})
 
 
-class Links:
-    """What native programs of a plan take and give; `latest`: the one that was used last, which several threads may call."""
+class NativeSignature:
+    """The names of the inputs and outputs of a plan's native programs.
+
+    `latest`: the native function that was used last; several threads may call it."""
 
     __slots__ = ("latest", "names", "outputs")
 
     def __init__(self, names: Sequence[str], outputs: Sequence[str]) -> None:
         self.names, self.outputs = tuple(names), tuple(outputs)
-        self.latest: Callable[..., Any] = no_call
+        self.latest: Callable[..., Any] = never_applicable
 
     def run(self, prepared: PreparedPlan, given: Sequence[object], arrays: Sequence[Any]) -> Any:
-        """The output (a tuple of several) by native code; `OTHER` where it is for Python.
+        """The output (a tuple if there are several) computed by native code; `NOT_APPLICABLE` if Python has to run the plan.
 
-        `given` may have Python's numbers where `arrays` has arrays of them."""
+        `given` may have Python numbers where `arrays` has arrays."""
         program = prepared.program()
         if program is None:
-            return OTHER
+            return NOT_APPLICABLE
         taken = [value if type(value) in _NUMBERS else array for value, array in zip(given, arrays, strict=True)]
         result = program.function(*taken)
-        if result is OTHER and program.admit(arrays):
+        if result is NOT_APPLICABLE and program.admit(arrays):
             result = program.function(*taken)
-        if result is not OTHER:
+        if result is not NOT_APPLICABLE:
             self.latest = program.function
         return result
 
 
-def no_call(*given: object) -> Any:
-    """A native call that is for nothing."""
-    return OTHER
+def never_applicable(*given: object) -> Any:
+    """A native function that accepts no arguments: it always returns `NOT_APPLICABLE`."""
+    return NOT_APPLICABLE
 
 
 def native_program(
-    words: Sequence[Word], machine: RunState, backend: CpuBackend, inputs: Sequence[str],
+    words: Sequence[Instruction], machine: RunState, backend: CpuBackend, inputs: Sequence[str],
     exhausted: Callable[[Phase | None], RunFailed], reset: Callable[[], int] | None,
 ) -> BytecodeProgram | None:  # fmt: skip
-    """None where there is no native code, or it is no program for it."""
-    from .encoder import NotEncoded, encoded
+    """The instructions as a native program; None if the native runtime is unavailable or cannot run them."""
+    from .encoder import NotEncodable, encode
 
     library = None if tiering.mode() is tiering.Mode.OFF else native()
     if library is None:
         return None
     try:
-        return encoded(library, words, machine, backend, inputs, exhausted, reset)
-    except NotEncoded:
+        return encode(library, words, machine, backend, inputs, exhausted, reset)
+    except NotEncodable:
         return None
 
 
 class PreparedPlan:
-    """A one-device plan of a bound graph, ready for inputs of its shapes."""
+    """A plan with one queue, prepared for inputs of the shapes that it was made for."""
 
-    def __init__(self, plan: ExecutionPlan, bound: BoundGraph, links: Links | None = None) -> None:
+    def __init__(self, plan: ExecutionPlan, bound: BoundGraph, links: NativeSignature | None = None) -> None:
         graph = bound.graph
         self._plan, self._sizes = plan, dict(bound.sizes)
         self._backend = CpuBackend(plan.devices[0].threads)
@@ -198,18 +204,18 @@ class PreparedPlan:
         require_memory(plan, self._machine)
         (queue,) = plan.main.queues
         self._words, self._memory = assemble(queue.steps, phases, graph.types), memories[plan.home]
-        self._run = compile_words(self._machine, self._words, plan.home)
+        self._run = compile_instructions(self._machine, self._words, plan.home)
         self._defines = any(traverse.defines(phase) for phase in phases.values())
-        self.links = links or links_of(bound)
+        self.links = links or native_signature(bound)
         self._program: BytecodeProgram | None = None
-        self._runs, self._due = 0, FIRST_ASKED
+        self._runs, self._due = 0, RUNS_BEFORE_NATIVE
         self._named = sum(isinstance(p, Output) for p in graph.phases)
         shown = [p for p in graph.phases if isinstance(p, Output)], [p for p in graph.phases if isinstance(p, Print)]
         self._is_single = self._named == 1 and not shown[1]
         self._kinds = [graph.types[p.arg].element.kind for row in shown for p in row]
 
     def program(self) -> BytecodeProgram | None:
-        """The plan for native code, once it has run a few times."""
+        """The native program, once the plan has run a few times."""
         self._runs += 1
         if self._program is None or self._program.is_retired:
             if self._runs < self._due or not self.links.outputs:
@@ -220,22 +226,22 @@ class PreparedPlan:
         return self._program
 
     def _reset(self) -> int:
-        """What a run before this one has found is nothing to it."""
+        """Forget the run-time sizes of the previous run."""
         self._machine.sizes.clear()
         self._machine.sizes.update(self._sizes)
         return 0
 
     def _exhausted(self, phase: Phase | None) -> RunFailed:
         span = current_span(self._machine) if phase is None else phase.span
-        return RunFailed([Diagnostic(Code.E702, f"memory ran out; {need_text(self._plan)}", span)])
+        return RunFailed([Diagnostic(Code.E702, f"memory ran out; {memory_need_text(self._plan)}", span)])
 
     def run(self, inputs: Mapping[str, Any]) -> RunResults:
-        """Run on host arrays by name, of the kinds and shapes that were planned.  RunFailed: a run-time check, or memory."""
+        """Run on host arrays by name, of the kinds and shapes that were planned.  Raises RunFailed."""
         arrays = [inputs[name] for name in self.links.names]
         results = self.links.latest(*arrays)
-        if results is OTHER:
+        if results is NOT_APPLICABLE:
             results = self.links.run(self, arrays, arrays)
-        return self.run_steps(inputs) if results is OTHER else self._results(results)
+        return self.run_steps(inputs) if results is NOT_APPLICABLE else self._results(results)
 
     def _results(self, results: Any) -> RunResults:
         links = self.links
@@ -248,7 +254,7 @@ class PreparedPlan:
         return RunResults(tuple(shown[self._named :]), dict(zip(links.outputs, shown[: self._named], strict=False)))
 
     def run_steps(self, inputs: Mapping[str, Any]) -> RunResults:
-        """The same step by step."""
+        """Run by the interpreter in Python."""
         machine = self._machine
         machine.inputs = inputs
         if self._defines:
@@ -268,19 +274,19 @@ class PreparedPlan:
             self._backend.forget()
 
 
-def links_of(bound: BoundGraph) -> Links:
-    """Of all inputs; of all outputs, then of what is printed, each in the order of the graph."""
+def native_signature(bound: BoundGraph) -> NativeSignature:
+    """The inputs, and the outputs followed by the prints, each in the order of the graph."""
     phases = bound.graph.phases
     outputs = [p.name for p in phases if isinstance(p, Output)]
     prints = [f"print {number}" for number in range(sum(isinstance(p, Print) for p in phases))]
-    return Links([p.name for p in phases if isinstance(p, Input)], [*outputs, *prints])
+    return NativeSignature([p.name for p in phases if isinstance(p, Input)], [*outputs, *prints])
 
 
-class Runs:
-    """A plan that any number of threads may run: a prepared one for each run at a time; `free`: those that none is using."""
+class PreparedPlanPool:
+    """A plan that any number of threads may run: each run takes a prepared plan of its own from `free`, or makes one."""
 
-    def __init__(self, plan: ExecutionPlan, bound: BoundGraph, links: Links | None = None) -> None:
-        self.plan, self.bound, self.links = plan, bound, links or links_of(bound)
+    def __init__(self, plan: ExecutionPlan, bound: BoundGraph, links: NativeSignature | None = None) -> None:
+        self.plan, self.bound, self.links = plan, bound, links or native_signature(bound)
         self.free: list[PreparedPlan] = []
 
     def use(self, run: Callable[[PreparedPlan], T]) -> T:
@@ -294,23 +300,22 @@ class Runs:
             self.free.append(prepared)
 
 
-_again: LruCache[Runs] = LruCache(16)
+_prepared_pools: LruCache[PreparedPlanPool] = LruCache(16)
 
 
-def _is_plain(plan: ExecutionPlan) -> bool:
-    """Has a plan one queue, on this machine's processors?"""
+def _is_single_cpu_queue(plan: ExecutionPlan) -> bool:
+    """Has a plan a single queue, on this machine's CPU?"""
     (device, *others) = plan.devices
     if others or device.backend != "cpu" or len(plan.main.queues) != 1 or plan.speculated:
         return False
-    return not any(map(is_shared, plan.main.queues[0].steps))
+    return not any(map(needs_other_queues, plan.main.queues[0].steps))
 
 
-def run_again(plan: ExecutionPlan, bound: BoundGraph, inputs: Mapping[str, Any]) -> RunResults | None:
-    """Run a plan that has been executed before, prepared; None if it has not been, or is no plan of one queue on this machine's
-    processors."""
-    prepared_plan = _again.get(id(plan))
+def run_prepared(plan: ExecutionPlan, bound: BoundGraph, inputs: Mapping[str, Any]) -> RunResults | None:
+    """Run a plan that has been executed before as a prepared plan; None if it has not, or is not a single queue on the CPU."""
+    prepared_plan = _prepared_pools.get(id(plan))
     if prepared_plan is None or prepared_plan.plan is not plan or prepared_plan.bound is not bound:
-        if _is_plain(plan):
-            _again.put(id(plan), (), Runs(plan, bound))
+        if _is_single_cpu_queue(plan):
+            _prepared_pools.put(id(plan), (), PreparedPlanPool(plan, bound))
         return None
     return prepared_plan.use(lambda prepared: prepared.run(inputs))

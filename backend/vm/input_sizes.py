@@ -1,9 +1,9 @@
-"""Loading: sizes from the shapes of the inputs and the params, and the guards that the sizes must pass.
+"""Derives sizes from the shapes of the inputs and from the params, and checks the guards.
 
-Every back end binds the same way: from shapes alone (a file's header is enough), before any data moves.  What does not
-fit is `Refused` at once, all problems together: E706 where one input disagrees with its declared type, E701 where two
-inputs give one size two values, where a guard fails, or where a param is not a natural number.  What a solver proved is
-evaluated as well: its word, which may come from a file, is good enough to check a program and not to run it.
+Only shapes are needed (a file's header is enough), so this happens before any data moves.  All problems are reported together as
+`Refused`: E706 where an input disagrees with its declared type; E701 where two inputs give one size different values, where a
+guard fails, or where a param is not a natural number.  Guards that a solver proved are evaluated as well: a proof may come from a
+file, which is trusted for checking a program but not for running it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...typechecker.sizes.polynomials import Size, SizeVariable
 
 @dataclass(frozen=True, slots=True)
 class _BoundAxis:
-    """One axis of one input: its declared size and its actual length."""
+    """One axis of an input: its declared size and its actual length."""
 
     name: str
     axis: int
@@ -31,7 +31,9 @@ class _BoundAxis:
 
 
 def bind_sizes(core: Core, shapes: Mapping[str, Sequence[int]], params: Mapping[str, int]) -> dict[SizeVariable, int]:
-    """The value of every size known at load; `shapes` has every input, `params` those overridden."""
+    """The value of every size known at load.  Raises Refused.
+
+    `shapes`: of every input; `params`: values of params that replace their defaults."""
     problems: list[Diagnostic] = []
     sizes = _bind_params(core, params, problems)
     _bind_inputs(core, shapes, sizes, problems)
@@ -46,14 +48,14 @@ def bind_sizes(core: Core, shapes: Mapping[str, Sequence[int]], params: Mapping[
 
 
 def sizes_from(core: Core, shapes: Mapping[str, Sequence[int]], known: Mapping[SizeVariable, int]) -> dict[SizeVariable, int]:
-    """What the shapes of some inputs say of sizes that are not known; whether they agree is `bind_sizes`' to find."""
+    """Sizes that follow from the shapes of some inputs; whether the shapes agree is left to `bind_sizes`."""
     sizes = dict(known)
     _bind_inputs(replace(core, inputs=tuple(entry for entry in core.inputs if entry.name in shapes)), shapes, sizes, [])
     return sizes
 
 
 def broken_guard(guard: CoreGuard, sizes: Mapping[SizeVariable, int]) -> Diagnostic:
-    """E701 with the numbers put in."""
+    """The E701 diagnostic of a failed guard, with the values of its sizes."""
     fact, need = guard.fact, guard.obligation
     values = {v.name: sizes[v] for v in sorted(guard.variables(), key=lambda v: v.key)}
     return Diagnostic(
@@ -62,17 +64,17 @@ def broken_guard(guard: CoreGuard, sizes: Mapping[SizeVariable, int]) -> Diagnos
     )  # fmt: skip
 
 
-_GREATEST: Final = 2**63 - 1
+_MAX_INT64: Final = 2**63 - 1
 
 
 def _bind_params(core: Core, params: Mapping[str, int], problems: list[Diagnostic]) -> dict[SizeVariable, int]:
     sizes: dict[SizeVariable, int] = {}
     for param in core.params:
         value = params.get(param.name, param.default)
-        if not 0 <= value <= _GREATEST:
-            of = f" of i64 (up to {_GREATEST})" if value > 0 else ""
+        if not 0 <= value <= _MAX_INT64:
+            of = f" of i64 (up to {_MAX_INT64})" if value > 0 else ""
             problems.append(Diagnostic(Code.E701, f"param {param.name} is a natural number{of}, not {value}", param.span))
-        sizes[param.variable] = min(max(0, value), _GREATEST)
+        sizes[param.variable] = min(max(0, value), _MAX_INT64)
     return sizes
 
 
@@ -106,7 +108,9 @@ def _bind_inputs(
 def _try_bind(
     axis: _BoundAxis, sizes: dict[SizeVariable, int], origins: dict[SizeVariable, _BoundAxis], problems: list[Diagnostic]
 ) -> bool:
-    """Check the axis if its size is known, bind the one variable it lacks if it is `c×n + d`; False: not yet."""
+    """Check the axis if its size is known; if one variable `n` is unknown and the size is `c×n + d`, solve for it.
+
+    False if the axis cannot be used yet."""
     missing = [v for v in axis.size.variables() if v not in sizes]
     if not missing:
         expected = axis.size.evaluate(sizes)

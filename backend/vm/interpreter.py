@@ -1,6 +1,6 @@
-"""Runs programs of words in Python: each word becomes a closure over a run's memory, once.
+"""Runs instructions in Python: each becomes a closure that acts on the memory of a run.
 
-What a run leaves is as in `executor`.  A loop, fold, scan or map runs as machine code of its own where the device has that.
+Outputs, prints and errors are those of `executor`.  A loop, fold, scan or map runs as one kernel if the back end has one.
 """
 
 from __future__ import annotations
@@ -14,39 +14,39 @@ from ..graph import traverse
 from ..graph.fusion_groups import is_stencil_group
 from ..graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, Structured, ValueId
 from ..schedule.plan.plan import DeviceId
-from .backend_interface import Backend, CheckFailed, Kernel, iteration_of, locate
+from .backend_interface import Backend, CheckFailed, Kernel, add_iteration, iteration_label
 from .bytecode import (
+    AliasInstruction,
     AllocInstruction,
-    Arm,
-    Choose,
+    BranchArm,
+    BranchInstruction,
     Free,
+    Instruction,
     InstructionScope,
     LoadCell,
-    Put,
-    Refuse,
+    LoadPredicate,
+    LoopInstruction,
     Register,
-    Repeat,
+    RequireNonZero,
     RunFusedRows,
     RunUnit,
-    Share,
+    StoreCell,
     StreamInstruction,
-    Test,
-    Word,
 )
 from .run_state import Action, Memory, OutputValue, RunState, sole_owner
 
 # ---------------------------------------------------------------------------------------------------- lazily compiled kernels
 #
-# Words that run phases which have no others inside, and chains of them along rows.
+# Instructions that run phases which contain no others, and row chains.
 #
-# A kernel is made at the first execution of its word and kept while the run-time sizes it depends on keep their values.
+# A kernel is made when its instruction first runs, and made again when a run-time size that it depends on has changed.
 
 def compile_run(machine: RunState, word: RunUnit, backend: Backend) -> Action:
-    """A phase that has no others inside."""
+    """The action of a phase that contains no others."""
     phase = word.phase
     match phase:
         case Structured() | LibraryPhase() | Constant():
-            return compile_executed(machine, word, backend)
+            return compile_kernel_call(machine, word, backend)
         case Input():
             taken, name, result = machine.kind(phase.result), phase.name, phase.result
 
@@ -73,8 +73,8 @@ def compile_run(machine: RunState, word: RunUnit, backend: Backend) -> Action:
             return keep
 
 
-class Executed:
-    """Phases that one kernel does: made at first need, and again when a run-time size that it depends on has changed."""
+class LazyKernel:
+    """A kernel that is made at first need, and again when a run-time size that it depends on has changed."""
 
     def __init__(
         self, machine: RunState, phases: Sequence[Structured | LibraryPhase | Constant], backend: Backend,
@@ -84,7 +84,7 @@ class Executed:
         self.sizes = tuple(dict.fromkeys(size for phase in phases for size in runtime_sizes(machine, phase)))
         caps = [size.cap for phase in phases for size in traverse.defines(phase) if size.cap is not None]
         self.needed = tuple(dict.fromkeys((*self.sizes, *(size for cap in caps for size in cap.variables()))))
-        """The sizes that a run asks for."""
+        """The run-time sizes that the kernel depends on."""
         self.kept: dict[tuple[int, ...], Kernel] = {}
 
     def kernel(self) -> Kernel:
@@ -98,7 +98,7 @@ class Executed:
         return kernel
 
     def run(self, memory: Memory, target: Any) -> Sequence[Any]:
-        """The results, the sizes that they are known; `target`: what the first may be written over."""
+        """The results; the sizes that the phases define are recorded.  `target`: an array that the first result may reuse."""
         self.machine.current = first = self.phases[0]
         results = self.kernel()(memory, target)
         if isinstance(first, LibraryPhase) and first.defines:
@@ -106,13 +106,13 @@ class Executed:
         return results
 
 
-def executed(machine: RunState, word: RunUnit | RunFusedRows, backend: Backend) -> Executed:
-    """A phase that is computed, or a chain of them."""
+def lazy_kernel(machine: RunState, word: RunUnit | RunFusedRows, backend: Backend) -> LazyKernel:
+    """The kernel of a phase or of a row chain."""
     if isinstance(word, RunUnit):
         phase = word.phase
         assert isinstance(phase, Structured | LibraryPhase | Constant)
-        return Executed(machine, (phase,), backend, lambda: _kernel(machine, phase, backend))
-    return Executed(machine, word.members, backend, lambda: backend.rows(word.members, word.results, machine))
+        return LazyKernel(machine, (phase,), backend, lambda: _kernel(machine, phase, backend))
+    return LazyKernel(machine, word.members, backend, lambda: backend.rows(word.members, word.results, machine))
 
 
 def _kernel(machine: RunState, phase: Structured | LibraryPhase | Constant, backend: Backend) -> Kernel:
@@ -126,9 +126,9 @@ def _kernel(machine: RunState, phase: Structured | LibraryPhase | Constant, back
             return lambda memory, overwrite: results
 
 
-def compile_executed(machine: RunState, word: RunUnit | RunFusedRows, backend: Backend) -> Action:
-    """What it does on a memory."""
-    run = executed(machine, word, backend)
+def compile_kernel_call(machine: RunState, word: RunUnit | RunFusedRows, backend: Backend) -> Action:
+    """The action that runs the kernel and stores its results."""
+    run = lazy_kernel(machine, word, backend)
     results = word.results if isinstance(word, RunFusedRows) else traverse.results(word.phase)
     only, overwrite = results[0] if len(results) == 1 else None, word.overwrite
 
@@ -145,7 +145,7 @@ def compile_executed(machine: RunState, word: RunUnit | RunFusedRows, backend: B
 
 
 def runtime_sizes(machine: RunState, phase: Structured | LibraryPhase | Constant) -> tuple[SizeVariable, ...]:
-    """The run-time sizes that a kernel of the phase depends on, but for those the phase defines itself."""
+    """The run-time sizes that a kernel of the phase depends on, without those that the phase defines."""
     types = machine.types
     variables: dict[SizeVariable, None] = {}
     for size in traverse.sizes(phase):
@@ -161,7 +161,7 @@ def runtime_sizes(machine: RunState, phase: Structured | LibraryPhase | Constant
 
 
 def _define(machine: RunState, phase: LibraryPhase, backend: Backend, results: Sequence[Any], memory: Memory) -> None:
-    """The sizes that a library phase defines are those of its result, or its operand's value."""
+    """Record the sizes that a library phase defines: those of its result, or the value of its operand."""
     variable = phase.defines[0]
     match phase.op:
         case "runtime_size":
@@ -178,8 +178,8 @@ def _define(machine: RunState, phase: LibraryPhase, backend: Backend, results: S
 
 # ---------------------------------------------------------------------------------------------------- interpreter
 
-def compile_words(machine: RunState, words: Sequence[Word], device: DeviceId) -> Action:
-    """What a program does on a device's memory."""
+def compile_instructions(machine: RunState, words: Sequence[Instruction], device: DeviceId) -> Action:
+    """The action of instructions on a device's memory."""
     return _Interpreter(machine, device).all(words)
 
 
@@ -189,7 +189,7 @@ class _Interpreter:
         self.is_observed = True
         self.registers: dict[Register, int] = {}
 
-    def all(self, words: Sequence[Word]) -> Action:
+    def all(self, words: Sequence[Instruction]) -> Action:
         actions = [self.action(word) for word in words]
 
         def run(memory: Memory) -> None:
@@ -198,12 +198,12 @@ class _Interpreter:
 
         return actions[0] if len(actions) == 1 else run
 
-    def action(self, word: Word) -> Action:
+    def action(self, word: Instruction) -> Action:
         match word:
             case RunUnit():
                 return self.observed(compile_run(self.machine, word, self.backend), word.phase)
             case RunFusedRows():  # its time is that of its last member
-                return self.observed(compile_executed(self.machine, word, self.backend), word.members[-1])
+                return self.observed(compile_kernel_call(self.machine, word, self.backend), word.members[-1])
             case StreamInstruction():
                 assert self.machine.stores is not None, "streams are run with their stores"
                 return self.machine.stores.action(self.machine, word.step, self.device)
@@ -211,21 +211,21 @@ class _Interpreter:
                 return _free(word.values)
             case InstructionScope():
                 return self.observed(self.inside(word), word.phase)
-            case Repeat():
+            case LoopInstruction():
                 return self.repeat(word)
-            case Choose():
+            case BranchInstruction():
                 return self.choose(word)
-            case Test():
+            case LoadPredicate():
                 return self.test(word)
-            case Share():
+            case AliasInstruction():
                 return lambda memory: memory.update({n: memory[v] for n, v in zip(word.names, word.values, strict=True)})
             case LoadCell():
                 return self.cell(word)
             case AllocInstruction():
                 return self.room(word)
-            case Put():
+            case StoreCell():
                 return self.put(word)
-            case Refuse():
+            case RequireNonZero():
                 return self.refuse(word)
 
     def observed(self, action: Action, phase: Phase) -> Action:
@@ -235,7 +235,7 @@ class _Interpreter:
         machine, phase = self.machine, word.phase
         is_observed = self.is_observed
         self.is_observed = is_observed and not is_stencil_group(phase)  # its time is that of its last member
-        words, self.is_observed = self.all(word.words), is_observed
+        words, self.is_observed = self.all(word.instructions), is_observed
         compiled = self.backend.region(phase, machine, machine.phases) if isinstance(phase, Loop | Map | Fold) else None
 
         def run(memory: Memory) -> None:
@@ -250,14 +250,14 @@ class _Interpreter:
 
     # -------------------------------------------------------------------------------------- control
 
-    def repeat(self, word: Repeat) -> Action:
-        machine, registers, body, index = self.machine, self.registers, self.all(word.words), _InstructionIndex(self.machine,
-            word)
+    def repeat(self, word: LoopInstruction) -> Action:
+        machine, registers = self.machine, self.registers
+        body, index = self.all(word.instructions), _InstructionIndex(self.machine, word)
         at, stop = word.at, word.stop
 
         def run(memory: Memory) -> None:
             iterations = machine.number(word.trip)
-            _hand_on(memory, word.initial, (), word.state)
+            _rotate_state(memory, word.initial, (), word.state)
             index.begin()
             for iteration in range(iterations - 1, -1, -1) if word.backwards else range(word.first, word.first + iterations):
                 registers[at] = iteration
@@ -265,31 +265,31 @@ class _Interpreter:
                 try:
                     body(memory)
                 except (CheckFailed, RunFailed) as failure:
-                    locate(failure, iteration_of(word.of, iteration))
+                    add_iteration(failure, iteration_label(word.of, iteration))
                     raise
-                _hand_on(memory, word.next, word.locals, word.state)
+                _rotate_state(memory, word.yielded, word.locals, word.state)
                 if stop is not None and registers[stop]:
                     break
             index.end()
-            _hand_on(memory, word.state if word.results else (), word.state, word.results)
+            _rotate_state(memory, word.state if word.results else (), word.state, word.results)
 
         return run
 
-    def choose(self, word: Choose) -> Action:
-        machine, number = self.machine, self.number(word.by)
-        arms = [self.all(arm.words) for arm in word.arms]
+    def choose(self, word: BranchInstruction) -> Action:
+        machine, number = self.machine, self.number(word.condition)
+        arms = [self.all(arm.instructions) for arm in word.arms]
 
         def run(memory: Memory) -> None:
             which = not number()
             arms[which](memory)
-            arm: Arm = word.arms[which]
+            arm: BranchArm = word.arms[which]
             for variable, size in zip(word.defines, arm.sizes, strict=True):
                 machine.define(variable, machine.number(size))
-            _hand_on(memory, arm.gives, arm.locals, word.results)
+            _rotate_state(memory, arm.results, arm.locals, word.results)
 
         return run
 
-    def test(self, word: Test) -> Action:
+    def test(self, word: LoadPredicate) -> Action:
         registers, item = self.registers, self.backend.item
 
         def run(memory: Memory) -> None:
@@ -297,7 +297,7 @@ class _Interpreter:
 
         return run
 
-    def refuse(self, word: Refuse) -> Action:
+    def refuse(self, word: RequireNonZero) -> Action:
         machine = self.machine
 
         def run(memory: Memory) -> None:
@@ -314,7 +314,7 @@ class _Interpreter:
         return lambda: self.registers[of]
 
     def point(self, at: Register | Size, ahead: int, frame: Sequence[Size], axes: int) -> Callable[[], tuple[int, ...]]:
-        """The first coordinates of a place among the points of a frame."""
+        """The first `axes` coordinates of the point of `frame` that `at + ahead` numbers in row-major order."""
         number = self.number(at)
         if not axes:
             return tuple
@@ -346,7 +346,7 @@ class _Interpreter:
 
         return run
 
-    def put(self, word: Put) -> Action:
+    def put(self, word: StoreCell) -> Action:
         point, put = self.point(word.at, word.ahead, word.frame, len(word.frame)), self.backend.store
 
         def run(memory: Memory) -> None:
@@ -363,8 +363,9 @@ def _free(values: Sequence[ValueId]) -> Action:
     return free
 
 
-def _hand_on(memory: Memory, values: Sequence[ValueId], local: Sequence[ValueId], names: Sequence[ValueId]) -> None:
-    """What values are is what names are, once `own` is dropped; nobody else holds it then, so that its buffers can be written."""
+def _rotate_state(memory: Memory, values: Sequence[ValueId], local: Sequence[ValueId], names: Sequence[ValueId]) -> None:
+    """Give the values to `names`, after `local` has been freed: nothing else then refers to the old buffers, which can be
+    reused."""
     yielded = [memory[value] for value in values]
     for value in local:
         memory.pop(value, None)
@@ -373,11 +374,12 @@ def _hand_on(memory: Memory, values: Sequence[ValueId], local: Sequence[ValueId]
 
 
 class _InstructionIndex:
-    """The index of a loop, which is known in each turn and nowhere else.
+    """The index of a loop, a size that is known inside an iteration only.
 
-    Where guards mention it, the sizes that the turn before found are forgotten first, so that none is checked with those."""
+    If guards mention it, the run-time sizes that the previous iteration found are forgotten first, so that no guard is checked
+    with those."""
 
-    def __init__(self, machine: RunState, word: Repeat) -> None:
+    def __init__(self, machine: RunState, word: LoopInstruction) -> None:
         self.machine, self.index = machine, word.index
         self.guarded = word.index is not None and any(word.index in guard.variables() for guard in machine.guards)
         self.known = frozenset[Any]()

@@ -1,4 +1,4 @@
-"""The state of one run, and what it leaves."""
+"""The state of one run, its results, and the pool of large buffers."""
 
 from __future__ import annotations
 
@@ -24,145 +24,144 @@ from .backend_interface import Backend, Types
 
 # ---------------------------------------------------------------------------------------------------- buffer pool
 #
-# Large buffers, aligned and used again: fresh memory costs more to touch than most phases cost to compute.
+# A pool of large, aligned buffers.  Fresh memory costs more to touch than most phases take to compute.
 #
-# `room` gives an array whose memory returns to the pool when the last array that shows it is gone.  Such an array shows a
-# `Lease`, and whatever shows the array holds it.  Only arrays of at least `LEAST` bytes come from here.
+# `pooled_empty` returns a view of a `PooledBuffer`.  Views of the array keep the buffer alive; when the last of them is gone its
+# memory returns to the pool.  Only arrays of at least `MIN_POOLED` bytes are pooled.
 #
-# Note [At hand].  The pool holds the last few leases of each shape itself; one that nobody else refers to is shown again, which
-# takes a third of a microsecond.  Other leases give their memory back at their end.  A lease is taken from its row while it is
-# looked at, so that two threads never find the same one.
+# Note [Ready buffers].  The pool also keeps the last few buffers of each shape alive.  One that nothing else refers to is reused
+# as it is, in a third of a microsecond.  A buffer is removed from its list while it is examined, so that two threads never take
+# the same one.
 #
-# Note [The bound holds].  What the pool keeps must not add to a run's peak.  A buffer is kept only from values that were alive
-# together, a request that no kept buffer meets first gives back as many kept bytes as it asks for, and `trim` gives back all
-# before anything else allocates (library phases, blocks of ufuncs).  So kept and used bytes together never exceed the most that
-# was in use at once.
+# Note [Pool and peak memory].  Free memory in the pool must not raise a run's peak.  A request that no free buffer satisfies
+# first releases as many free bytes as it asks for, and `trim` releases all of them before anything else allocates (library
+# phases, blocks of ufuncs).  So free and used bytes together never exceed the most bytes that were in use at once.
 
-LEAST: Final = 1 << 17
-MOST_KEPT: Final = 1 << 30
-"""Bytes kept at most."""
+MIN_POOLED: Final = 1 << 17
+MAX_FREE_BYTES: Final = 1 << 30
+"""The most bytes of free memory that the pool keeps."""
 ALIGNMENT: Final = 64
 _PAGE: Final = 512
-_UNSEEN: Final = 2
-"""References to a lease that nobody but the pool knows: a variable's, and the argument of `getrefcount`."""
-_MOST_ALIKE: Final = 4
-_MOST_SHOWN: Final = 1 << 23
-_MOST_AT_HAND: Final = 1 << 26
-"""Leases of one shape that the pool holds, bytes of one of them, and of all together."""
+_UNSHARED_REFERENCES: Final = 2
+"""References to a buffer that only the pool holds: a local variable and the argument of `getrefcount`."""
+_MAX_READY_PER_SHAPE: Final = 4
+_MAX_READY_SIZE: Final = 1 << 23
+_MAX_READY_BYTES: Final = 1 << 26
+"""Limits of ready buffers: how many of one shape, the bytes of one, and the bytes of all."""
 
 
-class _MemoryUse(np.ndarray[Any, Any]):
-    """Bytes; of a type of its own, since NumPy would name arrays of its own type as the base of what shows a lease."""
+class _RawBytes(np.ndarray[Any, Any]):
+    """The bytes of a block.  The subclass keeps NumPy from collapsing the `base` of a view past the `PooledBuffer`."""
 
 
-class _LiveArray:
-    """Memory, and where in it arrays begin."""
+class _MemoryBlock:
+    """Memory, and the offset at which arrays begin in it."""
 
     __slots__ = ("memory", "offset", "size")
 
     def __init__(self, size: int) -> None:
-        self.size, self.memory = size, np.ndarray.__new__(_MemoryUse, (size + ALIGNMENT,), np.dtype(np.uint8))
+        self.size, self.memory = size, np.ndarray.__new__(_RawBytes, (size + ALIGNMENT,), np.dtype(np.uint8))
         self.offset = -self.memory.__array_interface__["data"][0] % ALIGNMENT
 
 
-class Lease(np.ndarray[Any, Any]):
-    """The right to a buffer, which it gives back at its end (unless that has been taken from it), as an array."""
+class PooledBuffer(np.ndarray[Any, Any]):
+    """An array that owns a block and returns it to the pool when it is deleted, unless the block was taken from it."""
 
     __slots__ = ("buffer",)
-    buffer: _LiveArray | None
+    buffer: _MemoryBlock | None
 
     def __del__(self) -> None:
         free, buffer = _free, self.buffer
-        if free is not None and buffer is not None and buffer.size + kept_bytes() <= MOST_KEPT:
+        if free is not None and buffer is not None and buffer.size + free_bytes() <= MAX_FREE_BYTES:
             row = free.get(buffer.size)
             if row is None:
                 row = free.setdefault(buffer.size, [])
             row.append(buffer)
 
 
-_free: dict[int, list[_LiveArray]] = {}
-_at_hand: dict[tuple[tuple[int, ...], np.dtype[Any]], list[Lease]] = {}
+_free: dict[int, list[_MemoryBlock]] = {}
+_ready: dict[tuple[tuple[int, ...], np.dtype[Any]], list[PooledBuffer]] = {}
 
 
-def room(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    """An array of undefined contents, contiguous, on an address that is a multiple of `ALIGNMENT` if it is large."""
-    row = _at_hand.get((shape, dtype))
+def pooled_empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """A contiguous array with undefined contents.  A large one is pooled, and aligned to `ALIGNMENT` bytes."""
+    row = _ready.get((shape, dtype))
     if row is not None:
-        used: list[Lease] = []
+        used: list[PooledBuffer] = []
         while row:
             try:
                 lease = row.pop()
             except IndexError:  # another thread took the last one
                 break
-            if getrefcount(lease) == _UNSEEN:
+            if getrefcount(lease) == _UNSHARED_REFERENCES:
                 array = lease.view(ndarray)
                 row += used[::-1]
                 row.append(lease)
                 return array
             used.append(lease)
         row += used[::-1]
-    return _new_room(shape, dtype)
+    return _new_pooled(shape, dtype)
 
 
-def _new_room(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+def _new_pooled(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     size = dtype.itemsize
     for length in shape:
         size *= length
-    if size < LEAST:
+    if size < MIN_POOLED:
         return np.empty(shape, dtype)
     size = -(-size // _PAGE) * _PAGE
-    buffer = _kept(size) or _ended(size)
+    buffer = _take_free(size) or _retire_ready(size)
     if buffer is None:
         trim(size)
-        buffer = _LiveArray(size)
-    lease: Lease = ndarray.__new__(Lease, shape, dtype, buffer.memory, buffer.offset)
+        buffer = _MemoryBlock(size)
+    lease: PooledBuffer = ndarray.__new__(PooledBuffer, shape, dtype, buffer.memory, buffer.offset)
     lease.buffer = buffer
     array = lease.view(ndarray)
-    if size <= _MOST_SHOWN:
-        _put_at_hand(shape, dtype, lease)
+    if size <= _MAX_READY_SIZE:
+        _make_ready(shape, dtype, lease)
     return array
 
 
-def _kept(size: int) -> _LiveArray | None:
+def _take_free(size: int) -> _MemoryBlock | None:
     try:
         return _free[size].pop()
     except (KeyError, IndexError):
         return None
 
 
-def _put_at_hand(shape: tuple[int, ...], dtype: np.dtype[Any], lease: Lease) -> None:
-    """Hold a lease, and as many others less; what is let go gives its memory back at its end."""
-    row = _at_hand.setdefault((shape, dtype), [])
+def _make_ready(shape: tuple[int, ...], dtype: np.dtype[Any], lease: PooledBuffer) -> None:
+    """Keep a buffer ready, and drop others beyond the limits."""
+    row = _ready.setdefault((shape, dtype), [])
     row.append(lease)
-    del row[:-_MOST_ALIKE]
-    while sum([lease.nbytes for row in list(_at_hand.values()) for lease in row]) > _MOST_AT_HAND:
-        _at_hand.pop(next(iter(_at_hand)), None)
+    del row[:-_MAX_READY_PER_SHAPE]
+    while sum([lease.nbytes for row in list(_ready.values()) for lease in row]) > _MAX_READY_BYTES:
+        _ready.pop(next(iter(_ready)), None)
 
 
-def _ended(size: int | None = None) -> _LiveArray | None:
-    """The memory of a lease at hand (one of so many bytes) that nobody sees, and that is no more."""
-    for key, row in list(_at_hand.items()):
-        others: list[Lease] = []
-        buffer: _LiveArray | None = None
+def _retire_ready(size: int | None = None) -> _MemoryBlock | None:
+    """Take the block (of `size` bytes, if given) of a ready buffer that nothing else refers to, and drop the buffer."""
+    for key, row in list(_ready.items()):
+        others: list[PooledBuffer] = []
+        buffer: _MemoryBlock | None = None
         while row and buffer is None:
             try:
                 lease = row.pop()
             except IndexError:
                 break
-            if getrefcount(lease) == _UNSEEN and lease.buffer is not None and size in (None, lease.buffer.size):
+            if getrefcount(lease) == _UNSHARED_REFERENCES and lease.buffer is not None and size in (None, lease.buffer.size):
                 buffer, lease.buffer = lease.buffer, None
             else:
                 others.append(lease)
         row += others[::-1]
         if not row:
-            _at_hand.pop(key, None)
+            _ready.pop(key, None)
         if buffer is not None:
             return buffer
     return None
 
 
 def trim(wanted: int | None = None) -> None:
-    """Give back kept buffers of at least `wanted` bytes together (all, if not said).  See Note [The bound holds]."""
+    """Release free memory of at least `wanted` bytes to the system; by default all.  See Note [Pool and peak memory]."""
     for size in sorted(_free, reverse=True):
         row = _free.get(size, [])
         while row and (wanted is None or wanted > 0):
@@ -174,56 +173,56 @@ def trim(wanted: int | None = None) -> None:
                 wanted -= size
         if not row:
             _free.pop(size, None)
-    while (wanted is None or wanted > 0) and (buffer := _ended()) is not None:
+    while (wanted is None or wanted > 0) and (buffer := _retire_ready()) is not None:
         wanted = None if wanted is None else wanted - buffer.size
 
 
-def kept_bytes() -> int:
-    """Bytes that the pool keeps."""
-    unseen = [lease.buffer for row in list(_at_hand.values()) for lease in row if getrefcount(lease) == _UNSEEN + 1]
+def free_bytes() -> int:
+    """Bytes of free memory in the pool."""
+    unseen = [lease.buffer for row in list(_ready.values()) for lease in row if getrefcount(lease) == _UNSHARED_REFERENCES + 1]
     return sum(size * len(row) for size, row in list(_free.items())) + sum(buffer.size for buffer in unseen if buffer is not None)
 
 
 # ---------------------------------------------------------------------------------------------------- memory limit
 #
-# Values on a device, and the recycling of large buffers.
+# Values on a device, and the reuse of their buffers.
 #
-# A memory maps value ids to arrays.  Values are immutable to the program; a buffer is written again only once nobody can
-# see it: `sole_owner` asks the reference count, so a mistake in a plan costs speed, never a value.
+# A memory maps value ids to arrays.  Values are immutable to the program.  A buffer is reused only if nothing else refers to it:
+# `sole_owner` tests the reference count, so a mistake in a plan costs speed but never corrupts a value.
 
 Memory: TypeAlias = dict[ValueId, Any]
-_OWNED_ONCE: Final = 2
-"""References to an array that only a memory holds: the memory's own and the argument of `getrefcount`."""
+_SOLE_OWNER_REFERENCES: Final = 2
+"""References to an array that only a memory holds: the memory and the argument of `getrefcount`."""
 
 
 def sole_owner(memory: Memory, value: ValueId) -> bool:
-    """Is the array held by this memory alone, in full, and writable?  (A view of it would hold it too.)"""
+    """Is this memory the only holder of the array, and is all of its buffer writable?  (A view of it would be another holder.)"""
     array = memory[value]
     base = getattr(array, "base", array)
     if base is None:
         if not array.flags.owndata:
             return False
-    elif type(base) is not Lease:
+    elif type(base) is not PooledBuffer:
         return False
     if not getattr(array.flags, "writeable", True):  # CuPy's arrays always are
         return False
     del array, base
-    return sys.getrefcount(memory[value]) <= _OWNED_ONCE
+    return sys.getrefcount(memory[value]) <= _SOLE_OWNER_REFERENCES
 
 
 # ---------------------------------------------------------------------------------------------------- state of a run
 
 class OutputValue(NamedTuple):
-    """A value that left the run: its kind, and a host array (text has dtype `U1`)."""
+    """A printed value or an output: its kind and a host array (text has dtype `U1`)."""
 
     kind: Kind
     value: Any
 
 
 class RunResults(NamedTuple):
-    """Printed values in order, outputs by name; `held`: the most bytes that each device of several held.
+    """Printed values in order, outputs by name; `held`: with several devices, the peak bytes of each.
 
-    (As `Shown` made once a run, of which there may be a million a second: tuples are made in a quarter of the time.)"""
+    A named tuple, because one is made per run, up to a million a second, and a tuple takes a quarter of a dataclass's time."""
 
     printed: tuple[OutputValue, ...]
     outputs: Mapping[str, OutputValue]
@@ -231,12 +230,11 @@ class RunResults(NamedTuple):
 
 
 Action: TypeAlias = Callable[[Memory], None]
-"""What a word does on a memory."""
+"""What an instruction does, as a function of a memory."""
 
 
-class Took(NamedTuple):
-    """One execution of a step, of a phase or of a transfer, by the queue of a device or of a link, in nanoseconds of this
-    process's clock.
+class StepTiming(NamedTuple):
+    """The time of one execution of a phase or a transfer in a queue; `start` and `end` in nanoseconds of this process's clock.
 
     `times`: so many executions, of a worker that had too many to tell of each.  `process`: which worker's, empty here."""
 
@@ -252,26 +250,26 @@ class Took(NamedTuple):
         return self.end - self.start
 
 
-Observer: TypeAlias = Callable[[Took], None]
-"""Told of every execution when it is over, phases inside others before those around them."""
+Observer: TypeAlias = Callable[[StepTiming], None]
+"""Called with the time of each execution when it has ended; phases inside others come before the outer phase."""
 
 
 @dataclass(slots=True)
 class Progress:
-    """How far the passes of a run have come, in bytes read."""
+    """The bytes that the passes of a run have read so far, and in all."""
 
     done: int = 0
     total: int = 0
 
 
 class TileRunner(Protocol):
-    """What runs passes over inputs that are never whole (`streams.stream_executor`)."""
+    """Runs passes over inputs that are never in memory as a whole (`streams.stream_executor`)."""
 
     @property
     def progress(self) -> Progress: ...
 
     def action(self, machine: RunState, step: StreamStep, device: DeviceId) -> Action:
-        """What one pass does on a memory."""
+        """The action of one pass."""
 
 
 @dataclass(slots=True)
@@ -286,15 +284,15 @@ class RunState(Types):
     outputs: dict[str, OutputValue] = field(default_factory=dict)
     current: Phase | None = None
     around: BoundGraph | None = None
-    """The graph that is run, for loops that queues run together."""
+    """The whole graph that is run, for loops that several queues run together."""
     observe: Observer | None = None
     stores: TileRunner | None = None
-    """Of a plan with passes over inputs that are never whole."""
+    """Runs the passes, if the plan has any."""
     making: Any = field(default_factory=Lock)
-    """Held while a kernel is made: queues may be threads."""
+    """A lock that is held while a kernel is made, because queues may be threads."""
 
     def observed(self, action: Callable[..., None], step: Phase | TransferStep, queue: DeviceId) -> Callable[..., None]:
-        """An action of which whoever observes is told."""
+        """`action`, after which the observer, if there is one, gets its time."""
         observe = self.observe
         if observe is None:
             return action
@@ -302,21 +300,21 @@ class RunState(Types):
         def act(*memory: Memory) -> None:
             start = perf_counter_ns()
             action(*memory)
-            observe(Took(step, queue, start, perf_counter_ns()))
+            observe(StepTiming(step, queue, start, perf_counter_ns()))
 
         return act
 
 
 # ---------------------------------------------------------------------------------------------------- progress callback
 #
-# Who looks on while a plan runs: told of the run's state once, before it begins, and free to read what phase is current.
+# A watcher gets the state of a run once, before it begins, and may read `current`, the phase that is running.
 #
-# Nothing is reported step by step, so that looking on costs the run nothing.
+# Steps are not reported, so that watching costs the run nothing.
 
 Watcher: TypeAlias = Callable[[RunState], None]
 
 WATCHER: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
-"""Set by who wants to look on, in the thread that will run the plan.  Told of each queue's state where there are several."""
+"""Set in the thread that will run the plan.  If there are several queues it is called with the state of each."""
 
 
 def announce(machine: RunState) -> None:

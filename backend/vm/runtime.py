@@ -1,10 +1,10 @@
-"""Native code that calls kernels: a pool of threads for the chunks of a launch, and the interpreter of programs of words.
+"""The native runtime: a thread pool for the tasks of a launch, and the interpreter of native programs.
 
-Both are C (`runtime.c`), checked in as LLVM text (`runtime.ll`), compiled once and kept on disk.  Where that cannot be had (no
-llvmlite, a host that is not as expected) everything goes through Python instead, with the same bits.
+Both are written in C (`runtime.c`) and checked in as LLVM text (`runtime.ll`), which is compiled once and kept on disk.  Without
+it (no llvmlite, an unexpected host) Python does the same work with the same bits.
 
-Workers are Python's daemon threads inside native code: they hold no lock of the interpreter, end with the process, and are
-started when a launch first has chunks for them.  A forked child has a new pool without workers, and starts its own.
+Pool threads are daemon threads of Python that stay in native code.  They hold no interpreter lock, end with the process, and are
+started when a launch first has tasks for them.  A forked child starts a new pool.
 """
 
 from __future__ import annotations
@@ -29,15 +29,16 @@ from ..jit.compiler import address_of
 
 # ---------------------------------------------------------------------------------------------------- addresses of the host
 #
-# What the runtime is given (`host.h`): addresses of functions, where fields of Python's objects are, constants of the system.
+# What the runtime needs to know about its host (`host.h`): addresses of functions, field offsets in Python's objects, and
+# constants of the system.
 
-_OFFERED: Final = ("worker", "launch", "call", "renew", "alone", "product")
+_RUNTIME_ENTRIES: Final = ("worker", "launch", "call", "renew", "alone", "product")
 _SYSTEM: Final = (
     "malloc", "free", "clock_gettime", "sched_yield", "pthread_mutex_init", "pthread_cond_init", "pthread_mutex_lock",
     "pthread_mutex_unlock", "pthread_cond_wait", "pthread_cond_broadcast",
 )  # fmt: skip
 _PROCESSORS: Final = ("sched_getcpu", "sched_getaffinity", "pthread_self", "pthread_setaffinity_np")
-"""What Linux has of processors; without them workers run where the system puts them."""
+"""Functions of Linux that pin threads to processors; without them the system places the pool threads."""
 _PYTHON: Final = (
     "PyFloat_AsDouble", "PyLong_AsLongLong", "PyErr_Occurred", "PyErr_Fetch", "PyErr_Restore", "PyErr_Clear", "PyErr_NoMemory",
     "PyErr_CheckSignals", "Py_IncRef", "Py_DecRef", "PyTuple_New", "PyTuple_SetItem", "PyObject_Vectorcall",
@@ -45,22 +46,22 @@ _PYTHON: Final = (
     "PyFloat_Type", "PyLong_Type",
 )  # fmt: skip
 _NUMPY: Final = {"PyArray_NewFromDescr": 94, "PyArray_SetBaseObject": 282}
-"""The places of these in NumPy's table of functions, which never move."""
+"""Indices in NumPy's table of C functions, which are part of its ABI."""
 _LAYOUT: Final = ("type", "items", "bytes", "data", "rank", "shape", "strides", "base", "dtype")
 
 
-class Host(ctypes.Structure):
+class HostStruct(ctypes.Structure):
     """`struct host`."""
 
     _fields_ = tuple(
         (name, ctypes.c_size_t)
-        for name in (*_OFFERED, *_SYSTEM, *_PROCESSORS, *_PYTHON, *_NUMPY, *_LAYOUT, "clock", "worth_waking")
+        for name in (*_RUNTIME_ENTRIES, *_SYSTEM, *_PROCESSORS, *_PYTHON, *_NUMPY, *_LAYOUT, "clock", "worth_waking")
     )
 
 
-def this_host() -> Host | None:
-    """None where the runtime cannot be had: another Python than CPython with its lock, fields elsewhere than expected, a system
-    without POSIX threads."""
+def describe_host() -> HostStruct | None:
+    """The host; None if the runtime cannot work on it: another Python than CPython with its lock, unexpected field offsets, or a
+    system without POSIX threads."""
     layout, table = _layout(), numpy_functions()
     if layout is None or table is None:
         return None
@@ -74,31 +75,31 @@ def this_host() -> Host | None:
         addresses |= {name: _address(getattr(system, name)) for name in _PROCESSORS}
     addresses |= {name: ctypes.c_void_p.from_address(table + slot * 8).value or 0 for name, slot in _NUMPY.items()}
     constants = {"clock": time.CLOCK_MONOTONIC, "worth_waking": tiering.WORTH_WAKING}
-    return Host(**addresses, **layout, **constants)
+    return HostStruct(**addresses, **layout, **constants)
 
 
 def _address(function: Any) -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
-def of_python(name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
-    """A function of Python's interface, with a type that no other user of `pythonapi` changes."""
+def python_api(name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
+    """A function of Python's C API, with a prototype of its own that other users of `ctypes.pythonapi` do not change."""
     function: Callable[..., Any] = ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
     return function
 
 
 def numpy_functions() -> int | None:
-    """The address of NumPy's table of functions."""
+    """The address of NumPy's table of C functions."""
     core = getattr(np, "_core", None)
     capsule = getattr(getattr(core, "_multiarray_umath", None), "_ARRAY_API", None)
     if capsule is None:
         return None
-    table: int | None = of_python("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(capsule, None)
+    table: int | None = python_api("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(capsule, None)
     return table
 
 
 def _layout() -> dict[str, int] | None:
-    """Where fields are, if they are where they are expected."""
+    """Field offsets in CPython's and NumPy's objects; None if they are not as expected."""
     if platform.python_implementation() != "CPython" or os.name != "posix" or ctypes.sizeof(ctypes.c_void_p) != 8:
         return None
     if sys.byteorder != "little" or not getattr(sys, "_is_gil_enabled", lambda: True)():
@@ -140,10 +141,10 @@ def _is_as_expected(layout: dict[str, int], array: Any) -> bool:
 
 __all__ = ["Launcher", "Native", "Runtime", "native", "numpy_functions"]
 
-MOST_HELPERS: Final = 64
+MAX_POOL_THREADS: Final = 64
 FOLDER: Final = Path(__file__).parent
-_MOST_BYTES: Final = 1 << 20
-"""Of the checked-in text."""
+_MAX_TEXT_BYTES: Final = 1 << 20
+"""A limit for the size of the checked-in text."""
 _FAST_CALL: Final = 0x80
 _PAUSES: Final = {
     "x86_64": ("@llvm.x86.sse2.pause()", "()"),
@@ -157,45 +158,45 @@ Launcher = Callable[[int, int, int], int]
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """The runtime's code for a processor."""
+    """The source of the runtime for a processor."""
 
     processor: str
 
     def text(self) -> str:
-        """The module, with what tells this processor that a thread waits."""
+        """The LLVM module, with this processor's spin-wait instruction."""
         call, arguments = _PAUSES.get(self.processor, ("", ""))
         declared = f"declare void {call.split('(')[0]}{arguments}\n" if call else ""
         pause = f"define internal void @rho_pause() alwaysinline {{\n{call and f'  call void {call}'}\n  ret void\n}}\n"
-        return compiler.UNOPTIMIZED + read_text(FOLDER / "runtime.ll", _MOST_BYTES) + declared + pause
+        return compiler.UNOPTIMIZED + read_text(FOLDER / "runtime.ll", _MAX_TEXT_BYTES) + declared + pause
 
 
 class Native:
-    """The runtime's functions.  `launch(words, slots, failure)`: addresses; gives up the interpreter lock."""
+    """The functions of the runtime.  `launch(words, slots, failure)` takes addresses and releases the interpreter lock."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: HostStruct) -> None:
         self.launch: Launcher = ctypes.CFUNCTYPE(ctypes.c_int64, *(ctypes.c_void_p,) * 3)(host.launch)
         self.product = int(host.product)
-        """Where the function is that makes a block of words calls of BLAS (`product.c`)."""
+        """The address of the function that turns an argument block into BLAS calls (`product.c`)."""
         self._work = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(host.worker)
         self._renewed = ctypes.CFUNCTYPE(ctypes.c_void_p)(host.renew)
         self._alone = ctypes.CFUNCTYPE(ctypes.c_void_p)(host.alone)
         self._method = _Method(b"call", host.call, _FAST_CALL, None)
-        self._new_function = of_python("PyCFunction_NewEx", ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+        self._new_function = python_api("PyCFunction_NewEx", ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
         self._lock = processes.lock()
         self._renew()
         processes.in_children(self._renew)
 
     def function(self, words: Any, keep: Sequence[object]) -> Callable[..., Any]:
-        """A Python function that runs the call of these words; it holds what their addresses mean."""
+        """A Python function that runs the native program `words`; it keeps the objects in `keep` alive."""
         function: Callable[..., Any] = self._new_function(ctypes.addressof(self._method), (words, *keep), None)
         return function
 
     def ask_for_helpers(self, count: int) -> None:
-        """Have as many workers of the pool, if the system has threads."""
+        """Start pool threads until there are `count`, unless the system refuses more threads."""
         if self._helpers >= count:
             return
         with self._lock:
-            while self._helpers < min(count, MOST_HELPERS):
+            while self._helpers < min(count, MAX_POOL_THREADS):
                 thread = threading.Thread(target=self._work, args=(self._pool,), daemon=True, name="rho worker")
                 try:
                     thread.start()
@@ -205,7 +206,7 @@ class Native:
 
     @property
     def alone(self) -> ctypes.c_int64:
-        """The nanoseconds of launches that are still to come alone (`pool.c`, Note [The pool])."""
+        """Nanoseconds of work that launches still do without the pool threads (`pool.c`, Note [The pool])."""
         return ctypes.c_int64.from_address(self._alone())
 
     def _renew(self) -> None:
@@ -221,7 +222,7 @@ class _Method(ctypes.Structure):
 
 
 def native() -> Native | None:
-    """The runtime, compiled now if need be; None if this process cannot have it."""
+    """The runtime, compiled now if necessary; None if it cannot work in this process."""
     if not _made:
         with _making:
             if not _made:
@@ -234,14 +235,14 @@ _made: list[Native | None] = []
 
 
 def _native() -> Native | None:
-    host = this_host()
+    host = describe_host()
     if host is None or compiler.binding() is None:
         return None
     address = address_of(Runtime(platform.machine()))
-    return None if address is None else started(host, address)
+    return None if address is None else start_runtime(host, address)
 
 
-def started(host: Host, address: int) -> Native:
-    """The runtime whose `kernel` is at an address, for this host."""
+def start_runtime(host: HostStruct, address: int) -> Native:
+    """Start the runtime whose entry function is at `address`."""
     ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)(ctypes.addressof(host))
     return Native(host)

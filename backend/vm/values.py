@@ -1,4 +1,4 @@
-"""Array values at the boundary of every back end, and the arithmetic of storage kinds.
+"""Array values as Python objects, the arithmetic of storage kinds, and values as text.
 
 An `Array` is a kind, a shape and the items in row-major order as plain Python values.  The reference interpreter
 computes on it; the other back ends convert to and from it only where a value meets the outside in small amounts.
@@ -60,7 +60,7 @@ class Array:
 
 
 class ArrayLike(Protocol):
-    """What a NumPy array offers that this module and `run.text` need."""
+    """The part of the interface of NumPy's arrays that is used here."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -71,7 +71,7 @@ class ArrayLike(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What a run yields: the printed values in order, and the outputs by name."""
+    """The results of a run: the printed values in order, and the outputs by name."""
 
     printed: tuple[Array, ...]
     outputs: dict[str, Array]
@@ -148,11 +148,11 @@ def nested(value: Array) -> Any:
     if value.kind is Kind.CHAR and value.rank:
         width = value.shape[-1]
         rows: list[Any] = ["".join(map(str, value.data[i * width : (i + 1) * width])) for i in range(math.prod(value.shape[:-1]))]
-        return _nest(rows, value.shape[:-1])
-    return _nest(list(value.data), value.shape)
+        return _nested_lists(rows, value.shape[:-1])
+    return _nested_lists(list(value.data), value.shape)
 
 
-def _nest(items: list[Any], shape: Sequence[int]) -> Any:
+def _nested_lists(items: list[Any], shape: Sequence[int]) -> Any:
     for axis in range(len(shape) - 1, 0, -1):
         size = shape[axis]
         count = math.prod(shape[:axis])
@@ -178,7 +178,7 @@ def kind_of_dtype(dtype: Any) -> Kind | None:
 
 
 _kinds: dict[Any, Kind] = {}
-"""Those dtypes that were asked for (asking one for its name takes microseconds)."""
+"""A cache: reading a dtype's name takes microseconds."""
 
 
 def from_numpy(value: ArrayLike) -> Array:
@@ -205,7 +205,7 @@ def to_numpy(value: Array) -> Any:
 
 # ---------------------------------------------------------------------------------------------------- text
 #
-# How values read as text: numbers as APL writes them, arrays as aligned rows.
+# Values as text: numbers in APL notation, arrays as aligned rows.
 #
 # An integer shows all its digits.  A float shows at most `digits` significant digits (`⎕PP`, 10): plain between 1E¯6 and
 # 10^digits, else with an exponent (an f32 counts as the shortest decimal that names it);
@@ -282,7 +282,7 @@ def shortest_f32(value: float) -> float:
     return next(candidate for candidate in shortened if round_f32(candidate) == value)
 
 
-def widened(item: Payload) -> Payload:
+def shortest_decimal(item: Payload) -> Payload:
     """An f32, or a c64, by the shortest decimals that name it."""
     if isinstance(item, complex):
         return complex(shortest_f32(item.real), shortest_f32(item.imag))
@@ -337,7 +337,7 @@ def table_of(kind: Kind, items: Sequence[Payload], shape: Sequence[int], digits:
     if kind is Kind.CHAR:
         return [list(map(str, items[i * width : (i + 1) * width])) for i in range(count)]
     if kind in (Kind.F32, Kind.C64):
-        items = [widened(item) for item in items]
+        items = [shortest_decimal(item) for item in items]
     if len(shape) <= 1:
         return [[number_text(item, digits) for item in items]]
     columns = [column_texts(items[j::width], digits) for j in range(width)]
@@ -345,7 +345,7 @@ def table_of(kind: Kind, items: Sequence[Payload], shape: Sequence[int], digits:
 
 
 def separator(kind: Kind) -> str:
-    """What stands between the columns of a row."""
+    """The text between the columns of a row."""
     return "" if kind is Kind.CHAR else " "
 
 
@@ -360,6 +360,6 @@ def format_items(kind: Kind, items: Sequence[Payload], shape: Sequence[int], dig
 
 def fixed_items(kind: Kind, items: Sequence[Payload], shape: Sequence[int], digits: int) -> tuple[str, tuple[int, ...]]:
     """`⎕text`: a row for each item, flush right; the characters in row-major order and the shape of the text."""
-    rows = [fixed_text(item, digits) for item in (map(widened, items) if kind is Kind.F32 else items)]
+    rows = [fixed_text(item, digits) for item in (map(shortest_decimal, items) if kind is Kind.F32 else items)]
     width = max(map(len, rows), default=0)
     return "".join(row.rjust(width) for row in rows), (*shape, width)

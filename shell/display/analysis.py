@@ -52,7 +52,7 @@ from ...typechecker.check import check
 from ..execution.stored_plans import default_tables
 
 if TYPE_CHECKING:
-    from ...backend.vm.run_state import Took
+    from ...backend.vm.run_state import StepTiming
     from ..pipeline_types import LoadedProgram
 
 
@@ -106,7 +106,7 @@ class ObservedTimes:
         self.runs += 1
         self.executions.clear()
 
-    def __call__(self, took: Took) -> None:
+    def __call__(self, took: StepTiming) -> None:
         if isinstance(took.step, TransferStep):
             return
         where = took.step.id, took.queue

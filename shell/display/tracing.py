@@ -18,7 +18,7 @@ from ..execution.progress_events import StageTimes
 
 if TYPE_CHECKING:
     from ...backend.schedule.rendering.gantt_model import Bar, GanttChart, Lane
-    from ...backend.vm.run_state import Observer, Took
+    from ...backend.vm.run_state import Observer, StepTiming
     from ..pipeline_types import LoadedProgram
 
 MOST_STEPS: Final = 100_000
@@ -29,7 +29,7 @@ class TraceRecorder(StageTimes):
     """Records the times of stages, and of each step of the first run.  `left_out`: executions that are not recorded one by
     one."""
 
-    steps: list[Took] = field(default_factory=list)
+    steps: list[StepTiming] = field(default_factory=list)
     left_out: int = 0
     _first: bool = True
 
@@ -39,7 +39,7 @@ class TraceRecorder(StageTimes):
         first, self._first = self._first, False
         return self._record if first else None
 
-    def _record(self, took: Took) -> None:
+    def _record(self, took: StepTiming) -> None:
         if len(self.steps) < MOST_STEPS and took.times == 1:
             self.steps.append(took)
         else:
@@ -89,7 +89,7 @@ class TraceRecorder(StageTimes):
             lanes[process, queue] = Lane(str(queue), tuple(bars), is_link=queue not in devices)
         return lanes
 
-    def _bar(self, key: str, took: Took) -> Bar:
+    def _bar(self, key: str, took: StepTiming) -> Bar:
         from ...backend.graph import traverse
         from ...backend.schedule.plan.plan_text import label
         from ...backend.schedule.rendering.gantt_model import Bar, BarKind

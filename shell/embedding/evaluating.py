@@ -16,7 +16,7 @@ from ...backend.cpu.views import NumArray
 from ...backend.io.cells import from_numpy
 from ...backend.io.errors import missing_package
 from ...backend.io.parquet import ArrowColumn, columns_of_arrow, items_of, offers_arrow, padded_texts
-from ...backend.vm.executor import Runs
+from ...backend.vm.executor import PreparedPlanPool
 from ...backend.vm.values import kind_of_dtype
 from ...lang.diagnostics.model import Rejected, RhoError
 from ...lang.diagnostics.render import render_text
@@ -82,7 +82,7 @@ class _PreparedText:
     """A text with a plan that is prepared once and run at each call."""
 
     def __init__(self, loaded: LoadedProgram) -> None:
-        self._runs, self._several = Runs(loaded.plan, loaded.bound), _result_count(loaded.core)
+        self._runs, self._several = PreparedPlanPool(loaded.plan, loaded.bound), _result_count(loaded.core)
 
     def value(self) -> Any:
         printed = self._runs.use(lambda prepared: prepared.run({})).printed

@@ -18,8 +18,8 @@ from ...backend.cpu.views import NumArray
 from ...backend.io.errors import FileTrouble
 from ...backend.schedule.plan.plan import Device
 from ...backend.schedule.single_device import HOME, Detail
-from ...backend.vm.bytecode import OTHER
-from ...backend.vm.executor import Links, PreparedPlan, Runs, no_call
+from ...backend.vm.bytecode import NOT_APPLICABLE
+from ...backend.vm.executor import NativeSignature, PreparedPlan, PreparedPlanPool, never_applicable
 from ...backend.vm.values import NUMPY_NAMES
 from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Label, Rejected, RhoError
 from ...lang.support import processes
@@ -114,16 +114,16 @@ ArgumentKey: TypeAlias = tuple[tuple[Any, tuple[int, ...]], ...]
 """The dtype and shape of each argument."""
 
 
-class _PreparedCall(Runs):
+class _PreparedCall(PreparedPlanPool):
     """The prepared plan of a function for one combination of argument types."""
 
-    def __init__(self, plan: Any, bound: Any, links: Links, *, is_tuple: bool) -> None:
+    def __init__(self, plan: Any, bound: Any, links: NativeSignature, *, is_tuple: bool) -> None:
         super().__init__(plan, bound, links)
         self.is_tuple = is_tuple
 
     def run(self, prepared: PreparedPlan, given: Sequence[object], arrays: Sequence[NumArray]) -> Any:
         result = self.links.run(prepared, given, arrays)
-        if result is not OTHER:
+        if result is not NOT_APPLICABLE:
             return result
         outputs = prepared.run_steps(dict(zip(self.links.names, arrays, strict=True))).outputs
         if self.is_tuple:
@@ -142,7 +142,7 @@ class Function:
         self._session = session
         self._drops_left = drops_left
         self._prepared_calls: dict[ArgumentKey, _PreparedCall] = {}
-        self._latest: Callable[..., Any] = no_call
+        self._latest: Callable[..., Any] = never_applicable
         self._sources: Mapping[str, Source] = {}
         self._caller_text = CallerText.of(_NAME, _statements(text))
 
@@ -156,7 +156,7 @@ class Function:
     def __call__(self, *arguments: object) -> Any:
         try:
             result = self._latest(*arguments)
-            return result if result is not OTHER else self._call(arguments)
+            return result if result is not NOT_APPLICABLE else self._call(arguments)
         except RhoError as error:
             raise _in_caller_text(error, self._caller_text, self._sources) from None
         except ImportError:
@@ -218,7 +218,7 @@ class Function:
         shapes = dict(zip(_INPUT_NAMES[len(types)], [shape for _, shape in types], strict=True))
         bound = bind_shapes(core, shapes, {})
         cpu_plan = plan(bound, Device(HOME, "cpu", cores()), detail=Detail.STEPS)
-        return _PreparedCall(cpu_plan, bound, Links(_INPUT_NAMES[len(types)], outputs), is_tuple=items > 0)
+        return _PreparedCall(cpu_plan, bound, NativeSignature(_INPUT_NAMES[len(types)], outputs), is_tuple=items > 0)
 
     def _program(self, types: tuple[str, ...], outputs: tuple[str, ...] | None) -> Source:
         """The generated program: the text's statements, the last one named, and its application to inputs of these types."""

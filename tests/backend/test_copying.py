@@ -10,10 +10,10 @@ import pytest
 
 import rho
 from rho.backend.cpu import templates
-from rho.backend.cpu.parallel_for import Pieces
-from rho.backend.cpu.templates import copied, copy_into, cycled, joined
+from rho.backend.cpu.parallel_for import TaskLaunch
+from rho.backend.cpu.templates import concatenate, contiguous_copy, copy_cyclically, copy_into
 from rho.backend.jit.compiler import LruCache, is_installed
-from rho.backend.vm.run_state import LEAST
+from rho.backend.vm.run_state import MIN_POOLED
 
 DTYPES = (np.bool_, np.uint8, np.int32, np.uint32, np.int64, np.float32, np.float64, np.complex64, np.complex128)
 VIEWS: dict[str, Callable[[Any], Any]] = {
@@ -45,35 +45,35 @@ def numbers(shape: tuple[int, ...], dtype: Any = np.float64) -> Any:
 @pytest.mark.parametrize("view", VIEWS)
 def test_layouts_are_copied(view: str, threads: int) -> None:
     source = VIEWS[view](numbers((251, 703)))
-    made = copied(source, threads)
-    assert made.nbytes >= LEAST and made.flags.c_contiguous and not np.may_share_memory(made, source)
+    made = contiguous_copy(source, threads)
+    assert made.nbytes >= MIN_POOLED and made.flags.c_contiguous and not np.may_share_memory(made, source)
     assert np.array_equal(made, source)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_kinds_are_copied(dtype: Any) -> None:
     source = numbers((517, 519), dtype).T
-    made = copied(source, 2)
+    made = contiguous_copy(source, 2)
     assert made.dtype == dtype and made.tobytes() == source.tobytes()
 
 
 def test_nan_and_signs_of_zero_are_copied_bit_by_bit() -> None:
     source = numbers((1 << 16,), np.int64).view(np.float64)[::-1]
-    assert copied(source, 2).tobytes() == source.tobytes()
+    assert contiguous_copy(source, 2).tobytes() == source.tobytes()
 
 
 def test_a_large_copy_is_a_kernel() -> None:
-    copied(numbers((300, 200)).T, 2)
+    contiguous_copy(numbers((300, 200)).T, 2)
     (made,) = templates._kept.values()
-    assert not is_installed() or (isinstance(made, Pieces) and len(made.blocks) > 1)
+    assert not is_installed() or (isinstance(made, TaskLaunch) and len(made.blocks) > 1)
 
 
 def test_without_kernels_numpy_copies(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RHO_KERNELS", "off")
     source = numbers((300, 200)).T
-    assert np.array_equal(copied(source, 2), source)
+    assert np.array_equal(contiguous_copy(source, 2), source)
     (made,) = templates._kept.values()
-    assert not isinstance(made, Pieces)
+    assert not isinstance(made, TaskLaunch)
 
 
 @pytest.mark.parametrize("ahead", range(0, 9, 2))
@@ -90,13 +90,13 @@ def test_parts_are_joined_along_any_axis(axis: int) -> None:
     one, two, none = numbers((40, 50, 60)), -numbers((40, 50, 60))[:, :, ::-1], np.empty((40, 50, 60))
     none = none.take(range(0), axis)
     parts = [one, none, two, one.take(range(3), axis)]
-    assert np.array_equal(joined(parts, axis, 2), np.concatenate(parts, axis))
+    assert np.array_equal(concatenate(parts, axis, 2), np.concatenate(parts, axis))
 
 
 @pytest.mark.parametrize("items", [1, 7, 1000, 30_000, 50_000])
 def test_items_go_round_and_round(items: int) -> None:
     source = numbers((items,))
-    assert np.array_equal(cycled(source, (123, 321), 2), np.resize(source, (123, 321)))
+    assert np.array_equal(copy_cyclically(source, (123, 321), 2), np.resize(source, (123, 321)))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 from rho.backend.codegen.cuda_scalars import Functions, apply as card_apply
 from rho.backend.codegen.llvm_builder import IrBuilder
 from rho.backend.codegen.llvm_scalars import Vectors, apply as vectors_apply
-from rho.backend.cpu.numpy_scalars import machine
+from rho.backend.cpu.numpy_scalars import series_machine
 from rho.backend.cpu.views import DTYPES
 from rho.backend.lower.kernel_ir import KernelApply
 from rho.backend.reference.scalars import evaluate
@@ -49,7 +49,7 @@ def test_the_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
     v = Vectors(IrBuilder(), 4)
     assert vectors_apply(v, 0, node, ["%x", "%y"]) and "fmul <4 x double>" in "".join(v.w.lines)
     assert card_apply(Functions(), node, ["x", "y"]) == "(x + y) * 0x1.0000000000000p-1"
-    steps, meaning = machine(Kind.F64), function_table.definition("middle", 0, Kind.F64)
+    steps, meaning = series_machine(Kind.F64), function_table.definition("middle", 0, Kind.F64)
     assert meaning is not None and meaning.compute(np.float64(1), np.float64(4), steps) == 2.5
 
 
@@ -92,7 +92,7 @@ def test_meanings_on_single_items(name: str, kind: Kind) -> None:
     """What a row means, run step by step on hard values, is what the reference says."""
     row = FUNCTIONS[name]
     result = row.result_kind(kind)
-    steps = machine(kind)
+    steps = series_machine(kind)
     meaning = function_table.definition(name, 0, kind)
     assert meaning is not None and result is not None
     if steps is None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.cpu.numpy_reductions import scanned_along
+from rho.backend.cpu.numpy_reductions import scan_axis
 from rho.backend.reference.reductions import BLOCK, RUN, running
 from rho.tests.kernels.phases import data, same_bits
 from rho.typechecker.elements import Kind
@@ -50,4 +50,4 @@ def test_numpy_keeps_the_order(kind: Kind, ufunc: np.ufunc) -> None:
         )
         with np.errstate(all="ignore"):
             for one in (array, plain, np.asfortranarray(plain), plain[::-1]):
-                assert same_bits(scanned_along(name, kind, one, axis), defined(function, one, axis)), (shape, axis)
+                assert same_bits(scan_axis(name, kind, one, axis), defined(function, one, axis)), (shape, axis)

@@ -105,14 +105,14 @@ def test_boxes_of_what_is_deferred(shortest: int, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(views, "WHOLE", -1)
     monkeypatch.setattr(deferred, "WHOLE", -1)
     monkeypatch.setattr(deferred, "POINTS", 5)
-    monkeypatch.setattr(deferred, "FETCHED", 7)
-    monkeypatch.setattr(deferred, "SHORTEST", shortest)
+    monkeypatch.setattr(deferred, "MAX_FETCHED", 7)
+    monkeypatch.setattr(deferred, "MIN_DEFERRED", shortest)
     count = 0
     for seed in seeds(2000):
         rng, space, projection, operand = chain(seed)
         view, _ = compile_view(projection, space, -7, lambda size: size.constant or 0)
         got = view(operand)
-        if not isinstance(got, deferred.Deferred):
+        if not isinstance(got, deferred.DeferredView):
             continue
         count += 1
         wanted = np.array([fetch(projection, point, operand, -7) for point in itertools.product(*map(range, space))])

@@ -12,7 +12,7 @@ from rho.backend.cluster.cluster_transport import HOME, Process, Shares
 from rho.backend.cluster.step_times import Journal, Seen
 from rho.backend.graph.phases import PhaseId
 from rho.backend.schedule.plan.plan import LoopStep, TransferStep, phases_of
-from rho.backend.vm.run_state import Took
+from rho.backend.vm.run_state import StepTiming
 from rho.tests.backend.loops_of_two import SHIFTED, planned
 from rho.tests.backend.test_programs_on_devices import same_bits
 from rho.tests.backend.test_threads import prepared
@@ -22,7 +22,7 @@ from rho.tests.cluster.residents import Threads, run_on
 @pytest.mark.parametrize("seed", range(3))
 def test_every_step_is_told_at_both_its_ends(threads: Threads, seed: int) -> None:
     plan, bound, data = prepared(3, seed)
-    seen: list[Took] = []
+    seen: list[StepTiming] = []
     results = run_on(threads, plan, bound, data, observe=seen.append)
     assert same_bits(results, backend.execute(backend.plan(bound), bound, data))
     wanted: Counter[tuple[object, str]] = Counter()
@@ -48,7 +48,7 @@ def test_clocks_are_not_compared() -> None:
 
 def test_queues_that_run_a_loop_together_tell_it_each(threads: Threads) -> None:
     made, bound, data = planned(SHIFTED)
-    seen: list[Took] = []
+    seen: list[StepTiming] = []
     run_on(threads, made.plan, bound, data, observe=seen.append)
     (loop,) = {step.phase for queue in made.plan.main.queues for step in queue.steps if isinstance(step, LoopStep) and step.rows}
     parts = {took.queue for took in seen if not isinstance(took.step, TransferStep) and took.step.id == loop}
@@ -62,7 +62,7 @@ def test_executions_beyond_the_most_are_counted(monkeypatch: pytest.MonkeyPatch)
     phase = bound.graph.phases[0]
     kept = Journal(shares, began=100)
     for turn in range(5):
-        kept(Took(phase, plan.home, 100 + turn, 110 + turn))
+        kept(StepTiming(phase, plan.home, 100 + turn, 110 + turn))
     rows = kept.rows()
     assert rows.shape == (3, 6) and rows[:, 5].tolist() == [1, 1, 3] and rows[2, 3:5].tolist() == [0, 30]
     assert [PhaseId(number) for number in rows[:, 1].tolist()] == [phase.id] * 3

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.cpu.regions import Ranges
+from rho.backend.cpu.regions import RegionExecution
 from rho.backend.jit import tiering
 from rho.backend.jit.compiler import address_of, is_installed
 from rho.backend.library.operation import Operation
 from rho.backend.vm import runtime as native
-from rho.backend.vm.runtime import this_host
+from rho.backend.vm.runtime import describe_host
 from rho.lang.syntax.source import Source
 from rho.shell.console.process_exit import Exit, ExitMessage
 from rho.shell.execution.progress_events import TimeUp, time_limit
@@ -76,7 +76,7 @@ check:
 @pytest.fixture
 def polls(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """How many polls C has made, and the one at which the alarm comes."""
-    host = this_host()
+    host = describe_host()
     if not is_installed() or host is None:
         pytest.skip("no native words in this Python")
     counts = (ctypes.c_int64 * 2)()
@@ -85,7 +85,7 @@ def polls(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     runtime = address_of(Own())
     assert counting and runtime
     host.PyErr_CheckSignals = counting
-    monkeypatch.setattr(native, "_made", [native.started(host, runtime)])
+    monkeypatch.setattr(native, "_made", [native.start_runtime(host, runtime)])
     monkeypatch.setenv(tiering.SWITCH, "warm")
     yield counts
 
@@ -136,15 +136,15 @@ def test_between_the_ranges_of_a_region(monkeypatch: pytest.MonkeyPatch) -> None
     function = rho.compile("{x←⍵ ⋄ {(0.5×⍵)+x[⍺]}⍣(⍳≢x) ⊢ 0.0}")
     x = np.arange(400_000.0)
     expected = function(x)
-    done, due, call = [0], [0], Ranges.call
+    done, due, call = [0], [0], RegionExecution.call
 
-    def counted(ranges: Ranges, *given: Any) -> None:
+    def counted(ranges: RegionExecution, *given: Any) -> None:
         done[0] += 1
         call(ranges, *given)
         if done[0] == due[0]:
             signal.raise_signal(signal.SIGALRM)
 
-    monkeypatch.setattr(Ranges, "call", counted)
+    monkeypatch.setattr(RegionExecution, "call", counted)
     assert function(x) == expected and done[0] > 3
     done[0], due[0] = 0, 2
     with pytest.raises(TimeUp):

@@ -17,8 +17,8 @@ import numpy as np
 
 import rho
 from rho.backend.cpu import kernels, parallel_for, phases, templates
-from rho.backend.cpu.numpy_reductions import order_columns, scanned_along
-from rho.backend.cpu.numpy_scalars import PLAIN
+from rho.backend.cpu.numpy_reductions import order_columns, scan_axis
+from rho.backend.cpu.numpy_scalars import UFUNC_FUNCTIONS
 from rho.backend.graph.phases import LibraryPhase, PhaseId, ValueId
 from rho.backend.jit import tiering
 from rho.backend.library import hash, sort as sorting
@@ -127,7 +127,9 @@ def decided() -> None:
 def _scanned(function: str, kind: Kind, array: Any, axis: int) -> Any:
     ordered = kind.is_float and function == "add"
     with np.errstate(all="ignore"):
-        return scanned_along(function, kind, array, axis) if ordered else PLAIN[function].accumulate(array, axis, array.dtype)
+        if ordered:
+            return scan_axis(function, kind, array, axis)
+        return UFUNC_FUNCTIONS[function].accumulate(array, axis, array.dtype)
 
 
 def selections(kind: Kind, threads: int) -> None:
@@ -138,11 +140,11 @@ def selections(kind: Kind, threads: int) -> None:
             for one in (array, *repeated(array)):
                 along = axis if one.ndim == array.ndim else axis + (axis > 0)
                 own = mask if one.shape[along] == len(mask) else mask[:1]
-                made = templates.compressed(own, one, along, threads)
+                made = templates.compress_items(own, one, along, threads)
                 assert made is None or same_bits(made, np.compress(own, one, along)), (kind, shape, share)
             flags = inside(np.random.default_rng(2).random(shape) < share)
             if flags.ndim < 3:
-                found = templates.places(flags, threads)
+                found = templates.true_positions(flags, threads)
                 assert np.array_equal(found, np.argwhere(flags) if flags.ndim == 2 else np.flatnonzero(flags))
 
 
@@ -268,8 +270,8 @@ def main() -> None:
             gathers(kind, threads)
             orders(kind, threads)
     del os.environ[tiering.SWITCH]
-    kernels.STREAMED, kernels.room = 1 << 12, run_state.room  # type: ignore[misc]
-    run_state.LEAST = 0  # type: ignore[misc]
+    kernels.STREAMING_BYTES, kernels.room = 1 << 12, run_state.pooled_empty  # type: ignore[misc]
+    run_state.MIN_POOLED = 0  # type: ignore[misc]
     for threads in (1, 2):
         maps(Kind.F64, threads)
     tiering.COMPILE_NANOSECONDS = 2e5  # type: ignore[misc]

@@ -30,16 +30,16 @@ def check(text: str, kind: Kind, shape: tuple[int, int], threads: int) -> None:
 def main() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(single_device, "stays_within_peak", lambda chained, apart: True)
-        patch.setattr(kernels, "room", guarded)
+        patch.setattr(kernels, "pooled_empty", guarded)
         for place, text in enumerate([*FLOATS, *WHOLE, *WHOLES]):
             for turn, shape in enumerate(SHAPES):
                 if (place + turn) % 2 == 0:
                     check(text, Kind.F32 if place % 3 == 1 else Kind.F64, shape, 1 + turn % 3)
         for place, text in enumerate(SHORT):
             check(text, Kind.F32 if place % 2 else Kind.F64, MANY[place % len(MANY)], 1 + place % 3)
-        patch.setattr(kernels, "room", run_state.room)
-        patch.setattr(run_state, "LEAST", 0)
-        patch.setattr(phases, "STREAMED", 1)
+        patch.setattr(kernels, "pooled_empty", run_state.pooled_empty)
+        patch.setattr(run_state, "MIN_POOLED", 0)
+        patch.setattr(phases, "STREAMING_BYTES", 1)
         for shape in ((3, 64), (2, 4096)):
             check(FLOATS[0], Kind.F64, shape, 2)
 

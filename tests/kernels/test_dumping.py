@@ -39,7 +39,7 @@ def test_a_dump_holds_words_loop_programs_llvm_and_assembly_and_changes_nothing(
         for stage in (tmp_path / "new" / "dump" / f"{stem}.loops").read_text(encoding="utf-8").split("\n\n"):
             assert not stage.strip() or parse(stage).name
     (words,) = [(tmp_path / "new" / "dump" / f"{stem}.words").read_text(encoding="utf-8") for stem in names[".words"]]
-    assert "Repeat of=Loop" in words and " trip=100 " in words
+    assert "LoopInstruction of=Loop" in words and " trip=100 " in words
 
 
 def test_words_of_a_loop_that_reads_its_index_can_be_written(tmp_path: Path) -> None:

@@ -58,8 +58,8 @@ def test_frames_around(kernels: list[Kernel]) -> None:
 @pytest.mark.parametrize("length", [8, 16, 24, 40, 72, 104])
 def test_rows_past_the_caches(length: int, kernels: list[Kernel], monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows that are whole lines of memory are streamed."""
-    monkeypatch.setattr(compiled, "STREAMED", 1 << 12)
-    monkeypatch.setattr(run_state, "LEAST", 0)
+    monkeypatch.setattr(compiled, "STREAMING_BYTES", 1 << 12)
+    monkeypatch.setattr(run_state, "MIN_POOLED", 0)
     space = [301, length]
     reads = [projection(space, space, [0, 1]), projection(space, [length], [1])]
     made = phase(space, reads, [read(0, Kind.F64), read(1, Kind.F64), apply("sub", (0, 1), Kind.F64)], [2])

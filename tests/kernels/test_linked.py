@@ -17,7 +17,7 @@ from values import is_within
 import rho
 from rho.backend.jit import tiering
 from rho.backend.vm import bytecode, executor, run_state, runtime
-from rho.backend.vm.bytecode import OTHER
+from rho.backend.vm.bytecode import NOT_APPLICABLE
 from rho.shell.embedding.functions import Function
 
 pytest.importorskip("llvmlite")
@@ -38,7 +38,7 @@ def linked(text: str, *arguments: object) -> Function:
     function = rho.compile(text)
     for _ in range(ENOUGH):
         function(*arguments)
-    assert function._latest(*arguments) is not OTHER, text
+    assert function._latest(*arguments) is not NOT_APPLICABLE, text
     return function
 
 
@@ -217,10 +217,10 @@ def test_views_are_copied(text: str) -> None:
 
 def test_memory_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.arange(40.0)
-    large = np.ones(run_state.LEAST // 8)
+    large = np.ones(run_state.MIN_POOLED // 8)
     function, other = linked("{(⍵+1 ⋄ +/⍵ ⋄ ⌈/⍵)}", x), linked("{⍵×2}", large)
-    types = [np.dtype(np.float64), x, OTHER, run_state.room]
-    kept = run_state.kept_bytes()
+    types = [np.dtype(np.float64), x, NOT_APPLICABLE, run_state.pooled_empty]
+    kept = run_state.free_bytes()
     before, counts = sys.getallocatedblocks(), [sys.getrefcount(one) for one in types]
     for _ in range(20_000):
         function(x)
@@ -230,7 +230,7 @@ def test_memory_stays(monkeypatch: pytest.MonkeyPatch) -> None:
         other(large)
     assert abs(sys.getallocatedblocks() - before) < 5_000
     assert all(abs(sys.getrefcount(one) - count) < 50 for one, count in zip(types, counts, strict=True))
-    assert run_state.kept_bytes() <= max(kept, 2 * run_state.LEAST + 4096)
+    assert run_state.free_bytes() <= max(kept, 2 * run_state.MIN_POOLED + 4096)
 
 
 def test_many_threads_call_one_function() -> None:
@@ -289,8 +289,8 @@ def test_layouts_are_linked_each_and_not_without_end() -> None:
         for given in layouts:
             assert same(function(given), plainly_cached("{,⍵×2}", given))
     programs = [plan._program for ready in function._ready.values() for plan in ready.free]
-    counts = [made.words[bytecode.HEAD + 1] for made in programs if made is not None]
-    assert max(counts) > 1 and all(count <= bytecode.MOST_LAYOUTS for count in counts)
+    counts = [made.words[bytecode.HEADER_WORDS + 1] for made in programs if made is not None]
+    assert max(counts) > 1 and all(count <= bytecode.MAX_LAYOUTS for count in counts)
 
 
 def plainly_cached(text: str, given: Any) -> Any:
@@ -299,7 +299,7 @@ def plainly_cached(text: str, given: Any) -> Any:
 
 
 def test_interrupts_and_lack_of_memory_in_the_middle_of_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = np.ones(run_state.LEAST // 8)
+    given = np.ones(run_state.MIN_POOLED // 8)
     function = linked("{(⍵+1 ⋄ ⍵×3)}", given)
     run_state.trim()
 

@@ -10,7 +10,7 @@ import pytest
 import rho
 from rho.backend.jit import compiler, tiering
 from rho.backend.vm import runtime
-from rho.backend.vm.bytecode import OTHER
+from rho.backend.vm.bytecode import NOT_APPLICABLE
 from rho.backend.vm.call_sites import CallSite
 from rho.shell.embedding.functions import Function
 
@@ -95,7 +95,7 @@ def test_of_a_vector(text: str) -> None:
 def test_it_is_linked(text: str) -> None:
     x = np.arange(10.0)
     function = linked(text, x)
-    assert function._latest(x) is not OTHER
+    assert function._latest(x) is not NOT_APPLICABLE
 
 
 @pytest.mark.parametrize(

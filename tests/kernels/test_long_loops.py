@@ -15,7 +15,7 @@ pytest.importorskip("llvmlite")
 def test_first_runs(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(tiering.SWITCH, "auto")
     calls = 0
-    turn = interpreter._hand_on
+    turn = interpreter._rotate_state
 
     def counted(*arguments: object) -> object:
         nonlocal calls
@@ -23,5 +23,5 @@ def test_first_runs(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
         assert calls < 1000, "the loop is run turn by turn"
         return turn(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(interpreter, "_hand_on", counted)
+    monkeypatch.setattr(interpreter, "_rotate_state", counted)
     rho.eval(program.replace("N", "7"))

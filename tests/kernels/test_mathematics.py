@@ -15,7 +15,7 @@ import pytest
 
 from rho.backend.codegen import llvm_scalars
 from rho.backend.codegen.llvm_printer import llvm_text
-from rho.backend.cpu.numpy_scalars import by_steps, own_function as through
+from rho.backend.cpu.numpy_scalars import defined_function as through, evaluate_definition
 from rho.backend.graph.phases import ApplyNode, ConstantNode, Structured
 from rho.backend.jit import compiler
 from rho.backend.lower.kernel_ir import Form, Kernel, KernelApply, KernelLoad, KernelOperand, KernelResult, VectorStride
@@ -59,7 +59,7 @@ def none(*args: Any) -> Any:
     raise AssertionError("not compiled")
 
 
-def own_function(function: str, kind: Kind, parameter: int) -> Callable[..., Any]:
+def defined_function(function: str, kind: Kind, parameter: int) -> Callable[..., Any]:
     return through(function, kind, parameter, none)
 
 
@@ -106,8 +106,8 @@ def test_compiled_as_defined(name: str, kind: Kind) -> None:
         columns += [np.random.default_rng(1).permutation(columns[0])] if name not in FUNCTIONS else []
         if name in ("log", "root"):
             columns[0][::3] = 2.0
-        got = own_function(function, kind, parameter)(*columns)
-    assert same_bits(got, by_steps(found, kind, columns))
+        got = defined_function(function, kind, parameter)(*columns)
+    assert same_bits(got, evaluate_definition(found, kind, columns))
 
 
 def test_first_items_need_no_compiler() -> None:
@@ -115,11 +115,11 @@ def test_first_items_need_no_compiler() -> None:
     text = """
 import sys
 import numpy as np
-from rho.backend.cpu.numpy_scalars import own_function
+from rho.backend.cpu.numpy_scalars import defined_function
 from rho.typechecker.elements import Kind
 for kind, dtype in ((Kind.F64, np.float64), (Kind.F32, np.float32)):
     few, many = np.linspace(-2, 2, 20).astype(dtype), np.linspace(-2, 2, 20).repeat(1000).astype(dtype)
-    functions = [own_function("exp", kind, 0, None), own_function("circular", kind, 3, None)]
+    functions = [defined_function("exp", kind, 0, None), defined_function("circular", kind, 3, None)]
     first = [f(few) for f in functions]
     assert ("llvmlite" in sys.modules) == (kind is Kind.F32)
     later = [f(many)[::1000] for f in functions]
@@ -146,13 +146,13 @@ def test_entries_are_picked_alike(features: tuple[str, ...], lanes: int, monkeyp
     got = np.empty_like(values)
     words = (ctypes.c_int64 * 7)(len(values), 0, values.ctypes.data, 4, got.ctypes.data, 4, 0)
     assert call(ctypes.addressof(words)) == 0
-    assert same_bits(got, own_function("circular", Kind.F32, 7)(values))
+    assert same_bits(got, defined_function("circular", Kind.F32, 7)(values))
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_error_bound(name: str) -> None:
     function, parameter, exact, bound, _ = FUNCTIONS[name]
-    own = own_function(function, Kind.F64, parameter)
+    own = defined_function(function, Kind.F64, parameter)
     values = samples(name, 2000)
     with np.errstate(all="ignore"):
         got = own(values)
@@ -169,7 +169,7 @@ def test_error_bound(name: str) -> None:
 def test_error_bound_of_the_narrow_kind(name: str) -> None:
     """Against binary64, over all binades: a step that is no power of two through the bit patterns."""
     function, parameter, *_ = FUNCTIONS[name]
-    narrow, wide = own_function(function, Kind.F32, parameter), own_function(function, Kind.F64, parameter)
+    narrow, wide = defined_function(function, Kind.F32, parameter), defined_function(function, Kind.F64, parameter)
     found = rows.definition(function, parameter, Kind.F32)
     bound = 0.6 if found is not None and found.kind is Kind.F64 and name not in ("sin", "cos") else 1.5
     last = 1e6 if name in ("sin", "cos", "tan") else 3.4e38
@@ -190,7 +190,7 @@ def test_error_bound_of_the_narrow_kind(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_special_values_of_the_narrow_kind(name: str) -> None:
     function, parameter, *_ = FUNCTIONS[name]
-    narrow, wide = own_function(function, Kind.F32, parameter), own_function(function, Kind.F64, parameter)
+    narrow, wide = defined_function(function, Kind.F32, parameter), defined_function(function, Kind.F64, parameter)
     values = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, 120.0, -120.0], np.float32)
     with np.errstate(all="ignore"):
         assert np.allclose(narrow(values), wide(values.astype(float)).astype(np.float32), 2.5e-7, 0, equal_nan=True)
@@ -201,7 +201,7 @@ def test_special_values_of_the_narrow_kind(name: str) -> None:
 def test_special_values(name: str) -> None:
     """Those of the C library, to the sign of zero."""
     function, parameter, *_ = FUNCTIONS[name]
-    own = own_function(function, Kind.F64, parameter)
+    own = defined_function(function, Kind.F64, parameter)
     with np.errstate(all="ignore"):
         got = own(np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324]))
     nan, inf, tiny, turn = math.nan, math.inf, 5e-324, math.pi / 2
@@ -231,17 +231,17 @@ def test_ends_of_domains(name: str) -> None:
     if library is None:
         pytest.skip("NumPy has no erf")
     with np.errstate(all="ignore"):
-        assert np.allclose(own_function(function, Kind.F64, parameter)(ends), library(ends), 1e-13, 0, equal_nan=True)
+        assert np.allclose(defined_function(function, Kind.F64, parameter)(ends), library(ends), 1e-13, 0, equal_nan=True)
 
 
 def test_logarithms_to_any_base() -> None:
     """Powers of 2 and of 10 have exact ones; the others are quotients."""
-    log = own_function("log", Kind.F64, 0)
+    log = defined_function("log", Kind.F64, 0)
     assert log(2.0, 2.0 ** np.arange(-1074, 1024)).tolist() == list(range(-1074, 1024))
     assert log(10.0, np.array([float(f"1e{k}") for k in range(23)])).tolist() == list(range(23))
     bases, values = np.repeat([2.0, 10.0, 3.0, 0.5, 1.0, -1.0, np.nan], 6), np.tile([0.0, -1.0, 1.0, 7.0, np.inf, np.nan], 7)
     with np.errstate(all="ignore"):
-        ln = own_function("ln", Kind.F64, 0)
+        ln = defined_function("ln", Kind.F64, 0)
         quotients = ln(values) / ln(bases)
         assert np.allclose(log(bases, values), quotients, 1e-15, 0, equal_nan=True)
         others = (bases != 2) & (bases != 10)
@@ -252,7 +252,7 @@ def test_error_bound_of_logarithms_to_any_base() -> None:
     rng = np.random.default_rng(2)
     bases, values = np.exp(rng.uniform(-5, 5, 1000)), np.exp(rng.uniform(-300, 300, 1000))
     bases[:300], values[:300] = 1 + rng.uniform(-0.1, 0.1, 300), 1 + rng.uniform(-0.1, 0.1, 300)
-    for base, x, y in zip(bases, values, own_function("log", Kind.F64, 0)(bases, values), strict=True):
+    for base, x, y in zip(bases, values, defined_function("log", Kind.F64, 0)(bases, values), strict=True):
         true = mpmath.log(mpmath.mpf(x)) / mpmath.log(mpmath.mpf(base))
         assert abs(mpmath.mpf(y) - true) <= 3 * math.ulp(float(true))
 
@@ -265,7 +265,7 @@ def test_logarithms_to_constant_bases_and_roots(kind: Kind) -> None:
             body = [read(0, kind), ConstantNode(kind, base), ApplyNode(function, (1, 0), kind, 0)]
             for got, want in both(phase([500], [projection([500], [500], [0])], body, [2]), [values]):
                 assert same_bits(got, want)
-    root = own_function("root", Kind.F64, 0)
+    root = defined_function("root", Kind.F64, 0)
     assert same_bits(root(np.array(2.0), np.array([0.0, -0.0, 2.0])), np.sqrt(np.array([0.0, -0.0, 2.0])))
     assert abs(root(np.array(3.0), np.array([27.0]))[0] - 3) < 1e-15
 
@@ -296,7 +296,7 @@ def test_the_angle_of_a_point() -> None:
     x = rng.standard_normal(3000) * np.where(rng.random(3000) < 0.5, 1.0, np.abs(y))
     ends = [0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 1.0, -1.0, 1e300, -1e300]
     pairs = np.array([(a, b) for a in ends for b in ends])
-    own = own_function("atan2", Kind.F64, 0)
+    own = defined_function("atan2", Kind.F64, 0)
     with np.errstate(all="ignore"):
         got, at_ends = own(y, x), own(pairs[:, 0], pairs[:, 1])
         assert same_bits(at_ends, np.arctan2(pairs[:, 0], pairs[:, 1]))

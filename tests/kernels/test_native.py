@@ -11,14 +11,14 @@ import pytest
 from rho.backend.lower import kernel_ir
 from rho.backend.vm import runtime
 from rho.backend.vm.bytecode import Opcode
-from rho.backend.vm.runtime import FOLDER, Host, Runtime, this_host
+from rho.backend.vm.runtime import FOLDER, HostStruct, Runtime, describe_host
 
 ROOT = Path(__file__).parent.parent.parent
 
 
 def test_native_calls_are_there() -> None:
     pytest.importorskip("llvmlite")
-    if this_host() is None:
+    if describe_host() is None:
         pytest.skip("another Python, or another system")
     assert runtime.native() is not None
 
@@ -51,4 +51,4 @@ def test_what_stands_in_c_and_in_python_is_the_same() -> None:
     for declaration in header.split(";"):
         pointer = re.search(r"\(\*(\w+)\)\(", declaration)
         fields += [pointer[1]] if pointer else re.findall(r"\*?(\w+)\s*(?:,|$)", declaration)
-    assert fields == [name for name, _ in Host._fields_]
+    assert fields == [name for name, _ in HostStruct._fields_]

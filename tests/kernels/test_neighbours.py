@@ -100,15 +100,15 @@ def test_a_plan_with_a_group_is_judged_and_kept() -> None:
 def test_threads_have_scratch_of_their_own_for_a_row_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """What has all rows is there once, however many threads there are: the plan counts it once."""
     made: list[bool] = []
-    real = ranges.Ranges.scratch
+    real = ranges.RegionExecution.scratch
 
-    def scratch(self: ranges.Ranges, *, is_local: bool = False) -> dict[str, Any]:
+    def scratch(self: ranges.RegionExecution, *, is_local: bool = False) -> dict[str, Any]:
         found = real(self, is_local=is_local)
         if found:
             made.append(is_local)
         return found
 
-    monkeypatch.setattr(ranges.Ranges, "scratch", scratch)
+    monkeypatch.setattr(ranges.RegionExecution, "scratch", scratch)
     statement, array = "z-¯1⌽z ⊣ z ← {(1⊖⍵)+¯1⊖⍵}⍤2 ⊢ (1⊖x)+¯1⊖x", np.random.default_rng(2).random((40, 30, 20))
     expected = _bits(statement, array, "off", monkeypatch)
     made.clear()

@@ -18,7 +18,7 @@ from rho.backend.jit import tiering
 from rho.backend.library import products
 from rho.backend.library.products import bound_product, products_of
 from rho.backend.vm import runtime
-from rho.backend.vm.bytecode import OTHER
+from rho.backend.vm.bytecode import NOT_APPLICABLE
 from rho.typechecker.elements import Kind
 
 pytestmark = pytest.mark.skipif(products.blas() is None, reason="NumPy's BLAS is none that is known")
@@ -244,7 +244,7 @@ def test_linked(text: str) -> None:
             first = function(left, right)
             for _ in range(8):
                 assert np.array_equal(function(left, right), first)
-            assert function._latest(left, right) is not OTHER, text
+            assert function._latest(left, right) is not NOT_APPLICABLE, text
             other = rng.random((count, count)).astype(dtype)
             assert np.array_equal(function(left, other), rho.compile(text)(left, other))
 
@@ -259,7 +259,7 @@ def test_linked_with_a_vector(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -
     assert is_within(first, left @ right)
     for _ in range(8):
         assert np.array_equal(function(left, right), first)
-    assert function._latest(left, right) is not OTHER
+    assert function._latest(left, right) is not NOT_APPLICABLE
 
 
 @pytest.mark.usefixtures("at_once")

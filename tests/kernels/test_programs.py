@@ -9,7 +9,7 @@ import pytest
 
 from rho import backend
 from rho.backend.cpu import regions
-from rho.backend.cpu.regions import Stretches
+from rho.backend.cpu.regions import TimeTiles
 from rho.backend.jit import tiering
 from rho.backend.schedule.plan.plan import Device
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
@@ -72,8 +72,8 @@ def test_loops_have_the_bits_of_their_turns(monkeypatch: pytest.MonkeyPatch) -> 
     given = {"x": np.random.default_rng(1).random(1003)}
     bound = backend.load(core, given, {})
     calls: list[int] = []
-    original = regions.Pointwise.launch
-    monkeypatch.setattr(regions.Pointwise, "launch", lambda *args: (calls.append(1), original(*args))[1])
+    original = regions.PointwiseLoop.launch
+    monkeypatch.setattr(regions.PointwiseLoop, "launch", lambda *args: (calls.append(1), original(*args))[1])
     made = []
     for mode, heard, threads, least in (("always", 5e6, 1, 1 << 16), ("always", 800, 3, 1), ("off", 1, 1, 1)):
         monkeypatch.setenv(tiering.SWITCH, mode)
@@ -117,7 +117,7 @@ def test_stencils_have_the_bits_of_their_turns(threads: int, monkeypatch: pytest
     bound = backend.load(core, given, {})
     calls: list[int] = []
     original = regions.run_tiles
-    monkeypatch.setattr(regions, "stretches_of", lambda rows, turns, threads: Stretches(2, 5))
+    monkeypatch.setattr(regions, "time_tiles_of", lambda rows, turns, threads: TimeTiles(2, 5))
     monkeypatch.setattr(regions, "run_tiles", lambda *args: (calls.append(1), original(*args))[1])
     made = []
     for mode in ("always", "off"):

@@ -10,8 +10,8 @@ import pytest
 
 from rho.backend.codegen.cuda_printer import cuda_text
 from rho.backend.cpu import templates as cpu_templates
-from rho.backend.cpu.numpy_reductions import scanned_along
-from rho.backend.cpu.numpy_scalars import PLAIN
+from rho.backend.cpu.numpy_reductions import scan_axis
+from rho.backend.cpu.numpy_scalars import UFUNC_FUNCTIONS
 from rho.backend.cuda.launch import Modules
 from rho.backend.jit import compiler, tiering
 from rho.backend.jit.compiler import LruCache, is_installed
@@ -38,8 +38,8 @@ FUNCTIONS = [
 def wanted(function: str, kind: Kind, array: Any, axis: int) -> Any:
     with np.errstate(all="ignore"):
         if kind.is_float and function in ("add", "mul"):
-            return scanned_along(function, kind, array, axis)
-        return PLAIN[function].accumulate(array, axis, array.dtype)
+            return scan_axis(function, kind, array, axis)
+        return UFUNC_FUNCTIONS[function].accumulate(array, axis, array.dtype)
 
 
 def layouts(array: Any, axis: int) -> Iterator[Any]:
@@ -56,8 +56,8 @@ def layouts(array: Any, axis: int) -> Iterator[Any]:
 def test_bits(kind: Kind, function: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(tiering.SWITCH, "always")
     monkeypatch.setattr(cpu_templates, "PARALLEL", 0)
-    monkeypatch.setattr(cpu_templates, "STREAMED", 1 << 16)
-    monkeypatch.setattr(run_state, "LEAST", 0)
+    monkeypatch.setattr(cpu_templates, "STREAMING_BYTES", 1 << 16)
+    monkeypatch.setattr(run_state, "MIN_POOLED", 0)
     monkeypatch.setattr(cpu_templates, "_scan_cache", LruCache(256))
     refused = 0
     for shape, axis in SHAPES:

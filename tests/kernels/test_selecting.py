@@ -42,7 +42,7 @@ def test_compress(kind: Kind) -> None:
             mask = rng.random(shape[axis]) < share
             for threads in (1, 3):
                 for one in (array, array[::-1], np.asfortranarray(array), np.broadcast_to(array[:1], shape)):
-                    made = templates.compressed(mask, one, axis, threads)
+                    made = templates.compress_items(mask, one, axis, threads)
                     done += made is not None
                     assert made is None or np.array_equal(made, np.compress(mask, one, axis)), (shape, axis, share, threads)
     assert done > 200
@@ -54,24 +54,24 @@ def test_where(shape: tuple[int, ...]) -> None:
     for share in SHARES:
         mask = rng.random(shape) < share
         for threads in (1, 3):
-            made = templates.places(mask, threads)
+            made = templates.true_positions(mask, threads)
             assert made is not None and np.array_equal(made, np.argwhere(mask) if mask.ndim > 1 else np.flatnonzero(mask))
 
 
 def test_truth_is_any_byte_but_zero() -> None:
     mask = np.frombuffer(bytes([0, 2, 255, 1, 0, 0, 7, 1, 128]) * 101, np.uint8).view(np.bool_)
-    made = templates.places(mask, 1)
+    made = templates.true_positions(mask, 1)
     assert made is not None and np.array_equal(made, np.flatnonzero(mask))
     items = np.arange(len(mask), dtype=np.float32)
-    found = templates.compressed(mask, items, 0, 2)
+    found = templates.compress_items(mask, items, 0, 2)
     assert found is not None and np.array_equal(found, items[mask])
 
 
 def test_what_numpy_does() -> None:
-    assert templates.places(np.ones((2, 2, 2), np.bool_), 1) is None
-    assert templates.places(np.ones(40, np.bool_)[::2], 1) is None
-    assert templates.compressed(np.ones(3, np.bool_), np.zeros(4), 0, 1) is None
-    assert templates.compressed(np.ones(0, np.bool_), np.zeros(0), 0, 1) is None
+    assert templates.true_positions(np.ones((2, 2, 2), np.bool_), 1) is None
+    assert templates.true_positions(np.ones(40, np.bool_)[::2], 1) is None
+    assert templates.compress_items(np.ones(3, np.bool_), np.zeros(4), 0, 1) is None
+    assert templates.compress_items(np.ones(0, np.bool_), np.zeros(0), 0, 1) is None
 
 
 @pytest.mark.parametrize("shape", [(4096,), (4099,), (64, 33)])
@@ -90,12 +90,12 @@ def test_a_mask_that_changes_after_it_was_counted_writes_no_further(
         mask[...] = True
         return whole[:size].view(dtype).reshape(wanted)
 
-    monkeypatch.setattr(templates, "room", guarded)
+    monkeypatch.setattr(templates, "pooled_empty", guarded)
     for threads in (1, 3):
         mask.reshape(-1)[mask.size // 2 :] = False
-        assert templates.places(mask, threads) is not None
+        assert templates.true_positions(mask, threads) is not None
         if mask.ndim == 1:
             for array in (np.arange(mask.size), np.zeros((mask.size, 3)), np.zeros(mask.size, np.uint8)):
                 mask[mask.size // 2 :] = False
-                assert templates.compressed(mask, array, 0, threads) is not None
+                assert templates.compress_items(mask, array, 0, threads) is not None
     assert rooms and all((whole[size:] == 0xA5).all() for whole, size in rooms)

@@ -39,20 +39,20 @@ def test_the_first_piece_that_fails(has_native: bool, threads: int, nanoseconds:
         items, tables = np.arange(9).reshape(3, 3), np.zeros((3, 1, 3), np.int64)
         starts = [[array.ctypes.data + place * array.strides[0] for array in (keys, items, tables)] for place in range(3)]
         calls = [(3, 3, *own, 24) for own in starts]
-        assert parallel_for.run_once(address, calls, threads, nanoseconds) == want
+        assert parallel_for.run_tasks(address, calls, threads, nanoseconds) == want
         if not want:
             assert tables.reshape(-1).tolist() == items.reshape(-1).tolist()
         blocks = [ArgumentBlock([3, 3, 0, 0, 0, 24], [(2 + base, (base, 24 * place)) for base in range(3)]) for place in range(3)]
-        pieces = parallel_for.Pieces(address, blocks, 3, threads, nanoseconds)
+        pieces = parallel_for.TaskLaunch(address, blocks, 3, threads, nanoseconds)
         is_native = has_native and threads > 1 and nanoseconds < 1e12 and parallel_for.native() is not None
         assert (pieces._launch is not None) == is_native
         assert pieces.run(starts[0]) == want
 
 
 def test_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parallel_for.Pieces, "on", lambda pieces, words: NO_MEMORY)
+    monkeypatch.setattr(parallel_for.TaskLaunch, "on", lambda pieces, words: NO_MEMORY)
     with pytest.raises(MemoryError):
-        parallel_for.run_once(0, [()], 1, 0.0)
+        parallel_for.run_tasks(0, [()], 1, 0.0)
 
 
 # ------------------------------------------------------------------------------------------------ boxes
@@ -84,7 +84,7 @@ def test_boxes_are_shared_by_threads() -> None:
     pool, done = runtime.native(), list[int]()
     assert pool is not None
     pool.alone.value = 1 << 60
-    parallel_for.run_boxes(ALL, together(done), 2)
+    parallel_for.parallel_for(ALL, together(done), 2)
     assert sorted(done) == ALL and pool.alone.value < 1 << 50  # some, where a thread came late
 
 
@@ -103,7 +103,7 @@ def test_boxes_are_shared_as_soon_as_nobody_else_has_the_pool() -> None:
         assert box != parallel_for._ALONE or come.wait(WATCHDOG)
         done.append(box)
 
-    parallel_for.run_boxes(range(40), lambda: work, 2)
+    parallel_for.parallel_for(range(40), lambda: work, 2)
     assert sorted(done) == list(range(40)) and come.is_set()
 
 
@@ -114,7 +114,7 @@ def test_boxes_are_done_in_order_by_one_thread(why: str, monkeypatch: pytest.Mon
     if why == "kernels":
         monkeypatch.setenv("RHO_KERNELS", "off")
     done: list[int] = []
-    parallel_for.run_boxes(ALL, lambda: done.append, 1 if why == "threads" else 2)
+    parallel_for.parallel_for(ALL, lambda: done.append, 1 if why == "threads" else 2)
     assert done == ALL
 
 
@@ -131,7 +131,7 @@ def test_of_several_boxes_that_fail_the_first_is_told() -> None:
 
     done: list[int] = []
     with pytest.raises(ValueError, match="0"):
-        parallel_for.run_boxes(ALL, together(done, fail), 2)
+        parallel_for.parallel_for(ALL, together(done, fail), 2)
     assert not done
 
 
@@ -153,20 +153,20 @@ def test_an_interrupt_waits_for_the_boxes_that_were_begun(capfd: pytest.CaptureF
             done.append(box)
 
     with pytest.raises(KeyboardInterrupt):
-        parallel_for.run_boxes(range(2), lambda: work, 2)
+        parallel_for.parallel_for(range(2), lambda: work, 2)
     assert done in ([0], [1])
     assert capfd.readouterr().err == ""
 
 
 FORKED = """
 import os, threading
-from rho.backend.cpu.parallel_for import run_boxes
+from rho.backend.cpu.parallel_for import parallel_for
 def shared():
     begin, done = threading.Barrier(2, timeout=60), []
     def work(box):
         begin.wait()
         done.append(box)
-    run_boxes(range(2), lambda: work, 2)
+    parallel_for(range(2), lambda: work, 2)
     assert sorted(done) == [0, 1]
 shared()
 child = os.fork()
@@ -177,11 +177,11 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 """
 ENDS = """
 import threading
-from rho.backend.cpu.parallel_for import run_boxes
+from rho.backend.cpu.parallel_for import parallel_for
 begun = threading.Semaphore(0)
 def work():
     while True:
-        run_boxes(range(1000), lambda: lambda box: begun.release(), 2)
+        parallel_for(range(1000), lambda: lambda box: begun.release(), 2)
 threading.Thread(target=work, daemon=True).start()
 for _ in range(5000): begun.acquire()
 """

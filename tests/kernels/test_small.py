@@ -17,7 +17,7 @@ from rho.backend.vm import executor
 def test_bits_stay(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("llvmlite")
     monkeypatch.setattr(tiering, "COMPILE_NANOSECONDS", 1.0)
-    monkeypatch.setattr(kernels, "ASKED", 2)
+    monkeypatch.setattr(kernels, "RUNS_PER_REQUEST", 2)
     monkeypatch.setattr(executor, "native_program", lambda *_: None)
     phases._kept.clear()
     ran: list[int] = []

@@ -9,7 +9,7 @@ import rho
 from rho.backend import host_device
 from rho.backend.jit import tiering
 from rho.backend.vm import runtime
-from rho.backend.vm.bytecode import OTHER
+from rho.backend.vm.bytecode import NOT_APPLICABLE
 
 pytest.importorskip("llvmlite")
 pytestmark = [
@@ -30,7 +30,7 @@ def test_time_alone_is_used_up_by_the_time_of_launches(monkeypatch: pytest.Monke
         expected = x * 3 + 1 / (1 + x * x)
         for _ in range(8):
             assert np.array_equal(function(x), expected)
-        assert function._latest(x) is not OTHER
+        assert function._latest(x) is not NOT_APPLICABLE
         alone.value = 10**9
         assert np.array_equal(function(x), expected)
         return 10**9 - alone.value
@@ -72,7 +72,7 @@ def test_failures_of_one_launch_are_not_those_of_the_next(monkeypatch: pytest.Mo
     function, x = rho.compile("{⌊⍵×2}"), np.arange(100_000.0)
     for _ in range(8):
         assert np.array_equal(function(x), x * 2)
-    assert function._latest(x) is not OTHER
+    assert function._latest(x) is not NOT_APPLICABLE
     for place in (0, 50_000, 99_999):
         bad = x.copy()
         bad[place] = 1e300

@@ -26,7 +26,7 @@ def test_a_linked_plan_runs_in_several_threads_at_once(monkeypatch: pytest.Monke
     plan = backend.plan(bound)
     for _ in range(12):
         backend.execute(plan, bound, given)
-    found = prepared._again.get(id(plan))
+    found = prepared._prepared_pools.get(id(plan))
     assert found is not None and [one._program is not None for one in found.free] == [True]
 
     def never(*arguments: object, **named: object) -> object:

@@ -12,7 +12,7 @@ from values import is_within
 import rho
 from rho.backend.jit import tiering
 from rho.backend.vm import runtime
-from rho.backend.vm.bytecode import OTHER
+from rho.backend.vm.bytecode import NOT_APPLICABLE
 
 pytestmark = pytest.mark.skipif(runtime.native() is None, reason="no native calls in this Python")
 
@@ -69,11 +69,11 @@ def test_words(name: str, runs: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text, given, expected = CASES[name]
     function: Any = rho.compile(text)
     if runs == "step by step":
-        monkeypatch.setattr("rho.backend.vm.executor.FIRST_ASKED", 1 << 40)
+        monkeypatch.setattr("rho.backend.vm.executor.RUNS_BEFORE_NATIVE", 1 << 40)
         monkeypatch.setattr("rho.backend.cpu.regions.RegionRun.run", lambda *arguments: None)
     for _ in range(12):
         assert is_within(function(*given), expected(*given))
-    assert (function._latest(*given) is not OTHER) == (runs == "native")
+    assert (function._latest(*given) is not NOT_APPLICABLE) == (runs == "native")
 
 
 def test_scans_and_folds_of_nothing() -> None:

@@ -35,7 +35,7 @@ def test_vectors_that_change(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("RHO_KERNELS", "always")
         assert outcome(function, indices, state) == expected, vector
     assert any(run.codes for run in regions._runs.values())
-    assert all(len(run.codes) <= regions._MOST_VARIANTS + 1 for run in regions._runs.values())
+    assert all(len(run.codes) <= regions._MAX_VARIANTS + 1 for run in regions._runs.values())
 
 
 def test_indices_that_change(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,7 +47,7 @@ def test_indices_that_change(monkeypatch: pytest.MonkeyPatch) -> None:
         expected = outcome(function, item, state)
         monkeypatch.setenv("RHO_KERNELS", "always")
         assert outcome(function, item, state) == expected, (item, length)
-    assert all(len(run.codes) <= regions._MOST_VARIANTS + 1 for run in regions._runs.values())
+    assert all(len(run.codes) <= regions._MAX_VARIANTS + 1 for run in regions._runs.values())
     codes = [program for run in regions._runs.values() for program, _, _ in run.codes.values()]
     assert any(
         not any(isinstance(s, Load) and s.view in scalar_index_views(program) for s in walk(program.body)) for program in codes

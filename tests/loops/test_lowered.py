@@ -115,15 +115,15 @@ def test_the_interpreter(text: str, makes: list[Make], is_optimised: bool, monke
         """In two ranges."""
         made = [np.empty(types.shape(value), DTYPES[types.kind(value)]) for value in self.loop.results]
         given = {**arrays, **self.shown(compiled, made, StateView)}
-        launch = ranges.Ranges(self.loop, self.iteration, self.region, compiled, given, types, CpuBackend, threads)
+        launch = ranges.RegionExecution(self.loop, self.iteration, self.region, compiled, given, types, CpuBackend, threads)
         call(launch, None, 0, trips // 2)
         launch.arrays.update(self.shown(compiled, made, InitialState))
         call(launch, None, trips // 2, trips)
         return tuple(made)
 
-    monkeypatch.setattr(pointwise.Pointwise, "repeated", repeated)
-    monkeypatch.setattr(ranges.Ranges, "call", call)
-    monkeypatch.setattr(ranges.Ranges, "cells", lambda self, count: self.call(None, 0, count))
+    monkeypatch.setattr(pointwise.PointwiseLoop, "repeated", repeated)
+    monkeypatch.setattr(ranges.RegionExecution, "call", call)
+    monkeypatch.setattr(ranges.RegionExecution, "cells", lambda self, count: self.call(None, 0, count))
     drawn = [make(np.random.default_rng(place)) for place, make in enumerate(makes)]
     small = [args for args in drawn if sum(np.size(arg) for arg in args) <= _MOST_ITEMS]
     for args in small:

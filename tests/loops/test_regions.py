@@ -22,15 +22,15 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The phases that ran as regions."""
     monkeypatch.setattr(regions, "_runs", LruCache(256))
     seen: list[str] = []
-    real = ranges.Ranges.results
+    real = ranges.RegionExecution.results
 
     def results(self: Any, *args: Any) -> Any:
         seen.append(type(self.phase).__name__)
         return real(self, *args)
 
-    monkeypatch.setattr(ranges.Ranges, "results", results)
-    repeated = pointwise.Pointwise.repeated
-    monkeypatch.setattr(pointwise.Pointwise, "repeated", lambda *args: (seen.append("Loop"), repeated(*args))[1])
+    monkeypatch.setattr(ranges.RegionExecution, "results", results)
+    repeated = pointwise.PointwiseLoop.repeated
+    monkeypatch.setattr(pointwise.PointwiseLoop, "repeated", lambda *args: (seen.append("Loop"), repeated(*args))[1])
     return seen
 
 
@@ -90,13 +90,13 @@ def test_ranges_change_no_bit(text: str, ran: list[str], monkeypatch: pytest.Mon
 
 def test_cells_go_on_in_longer_ranges_while_these_take_less_than_an_interrupt_may_wait() -> None:
     """Also where one cell could be much, as an estimate that knows sizes by their bounds says."""
-    pace, seen = ranges.StripSizer(0, 10_000, 2_500, 1 << 40), []
+    pace, seen = ranges.RangeSizer(0, 10_000, 2_500, 1 << 40), []
     for start, stop in pace.ranges():
         seen.append((start, stop - start))
         pace.took(stop - start, (stop - start) * 100)
     assert [count for _, count in seen] == [1, 16, 256, 2_500, 2_500, 2_500, 2_227]
     assert [start for start, _ in seen] == list(np.cumsum([0, 1, 16, 256, 2_500, 2_500, 2_500]))
-    slow = ranges.StripSizer(0, 100, 100, 1)
+    slow = ranges.RangeSizer(0, 100, 100, 1)
     next(left := slow.ranges())
     slow.took(100, 1 << 40)
     assert slow.count == 1 and list(left) == []

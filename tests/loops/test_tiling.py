@@ -10,7 +10,7 @@ import pytest
 
 import rho
 from rho.backend.cpu import regions, regions as ranges, regions as tiles
-from rho.backend.cpu.regions import RowDomain, Stretches, stretches_of
+from rho.backend.cpu.regions import TiledRows, TimeTiles, time_tiles_of
 from rho.backend.jit.compiler import LruCache
 from rho.backend.loopir import interpreter
 from rho.backend.loopir.facts import IterationEstimate
@@ -49,19 +49,19 @@ VECTORS = {
 
 
 @pytest.fixture
-def cut(monkeypatch: pytest.MonkeyPatch) -> Callable[[Stretches], list[int]]:
+def cut(monkeypatch: pytest.MonkeyPatch) -> Callable[[TimeTiles], list[int]]:
     """Cut into these tiles; the list gets an item for each run in tiles."""
     monkeypatch.setattr(regions, "_runs", LruCache(256))
 
-    def to(stretches: Stretches) -> list[int]:
+    def to(stretches: TimeTiles) -> list[int]:
         ran: list[int] = []
 
-        def stretches_of(rows: RowDomain, turns: int, threads: int) -> Stretches | None:
+        def stretches_of(rows: TiledRows, turns: int, threads: int) -> TimeTiles | None:
             shrinks = 2 * rows.halo * rows.stages * stretches.iterations
             return stretches if rows.count // stretches.bands >= shrinks else None
 
         real = tiles.run_tiles
-        monkeypatch.setattr(ranges, "stretches_of", stretches_of)
+        monkeypatch.setattr(ranges, "time_tiles_of", stretches_of)
         monkeypatch.setattr(ranges, "run_tiles", lambda *args: (ran.append(1), real(*args))[1])
         return ran
 
@@ -73,9 +73,9 @@ def _bits(text: str, array: Any, mode: str, monkeypatch: pytest.MonkeyPatch) -> 
     return np.asarray(rho.compile(text)(array)).tobytes()
 
 
-@pytest.mark.parametrize("stretches", [Stretches(2, 1), Stretches(2, 4), Stretches(3, 2), Stretches(5, 1)], ids=str)
+@pytest.mark.parametrize("stretches", [TimeTiles(2, 1), TimeTiles(2, 4), TimeTiles(3, 2), TimeTiles(5, 1)], ids=str)
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_tiles_change_no_bit(name: str, stretches: Stretches, cut: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tiles_change_no_bit(name: str, stretches: TimeTiles, cut: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     text, array = PROGRAMS[name], np.random.default_rng(1).random((67, 9))
     expected = _bits(text, array, "off", monkeypatch)
     ran = cut(stretches)
@@ -83,9 +83,9 @@ def test_tiles_change_no_bit(name: str, stretches: Stretches, cut: Any, monkeypa
     assert ran or name == "edges fixed by a choice" or stretches.iterations * stretches.bands * 12 > 67
 
 
-@pytest.mark.parametrize("stretches", [Stretches(2, 4), Stretches(7, 3)], ids=str)
+@pytest.mark.parametrize("stretches", [TimeTiles(2, 4), TimeTiles(7, 3)], ids=str)
 @pytest.mark.parametrize("name", VECTORS)
-def test_tiles_of_vectors(name: str, stretches: Stretches, cut: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tiles_of_vectors(name: str, stretches: TimeTiles, cut: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     text, array = VECTORS[name], np.random.default_rng(2).random(301)
     expected = _bits(text, array, "off", monkeypatch)
     ran = cut(stretches)
@@ -123,7 +123,7 @@ def test_a_band_never_vanishes() -> None:
             for levels in (1, 2):
                 for threads in (1, 2, 7):
                     for row in (8, 10_000, 10_000_000):
-                        stretches = stretches_of(RowDomain(count, row, row * 1.0, reach, levels, True), 50, threads)
+                        stretches = time_tiles_of(TiledRows(count, row, row * 1.0, reach, levels, True), 50, threads)
                         if stretches is not None:
                             assert count // stretches.bands >= 2 * reach * levels * stretches.iterations
                             assert 1 <= stretches.iterations <= 50

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rho.backend.cpu.numpy_reductions import combine_tree, scanned_along
+from rho.backend.cpu.numpy_reductions import combine_tree, scan_axis
 from rho.backend.loopir import interpreter, verifier
 from rho.backend.loopir.templates import (
     CombinePartials,
@@ -89,7 +89,7 @@ def test_joining_is_the_tree_of_sums() -> None:
 @pytest.mark.parametrize(("lines", "length"), [(1, 150), (2, 70), (9, 70), (9, 5)])
 def test_scans_have_the_order_of_scans(lines: int, length: int) -> None:
     items = np.random.default_rng(lines + length).standard_normal((lines, length))
-    want = scanned_along("add", Kind.F64, items, 1)
+    want = scan_axis("add", Kind.F64, items, 1)
     arrays = {"source": items, "result": np.zeros_like(items), "carry": np.array([-0.0, 0.0])}
     program = ScanTemplate("add", Kind.F64, ScanForm.LINES).program()
     assert interpreter.run(program, {"lines": lines, "length": length}, arrays, meaning) is None

@@ -10,8 +10,8 @@ import numpy as np
 import rho
 from rho.backend.jit import tiering
 from rho.backend.vm import runtime
-from rho.backend.vm.bytecode import OTHER
-from rho.backend.vm.runtime import this_host
+from rho.backend.vm.bytecode import NOT_APPLICABLE
+from rho.backend.vm.runtime import describe_host
 
 PROGRAMS = (
     ("{1+2×⍵}", lambda x: 1 + 2 * x),
@@ -27,10 +27,10 @@ PROGRAMS = (
 
 
 def main() -> None:
-    host = this_host()
+    host = describe_host()
     assert host is not None
     library = ctypes.CDLL(sys.argv[1])
-    started = runtime.started(host, ctypes.cast(library.kernel, ctypes.c_void_p).value or 0)
+    started = runtime.start_runtime(host, ctypes.cast(library.kernel, ctypes.c_void_p).value or 0)
     runtime._made[:] = [started]
     tiering.COMPILE_NANOSECONDS = 1.0
     linked = 0
@@ -42,7 +42,7 @@ def main() -> None:
             x = (np.arange(float(size)) * 7) % 11
             for _ in range(8):
                 assert np.allclose(function(x), expected(x), 1e-14, 1e-14), text
-            linked += function._latest(x) is not OTHER
+            linked += function._latest(x) is not NOT_APPLICABLE
             for most in range(min(size, 40)):  # other counts of what is selected
                 assert np.allclose(function(np.minimum(x, most)), expected(np.minimum(x, most)), 1e-14, 1e-14), text
             assert np.allclose(function(x[::2]), expected(x[::2]), 1e-14, 1e-14)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rho.backend.vm.runtime import FOLDER, this_host
+from rho.backend.vm.runtime import FOLDER, describe_host
 
 HERE = Path(__file__).parent
 GCC = shutil.which("gcc")
@@ -38,7 +38,7 @@ def test_pool(sanitizer: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("sanitizer", ["address", "undefined"])
 def test_calls(sanitizer: str, tmp_path: Path) -> None:
     pytest.importorskip("llvmlite")
-    if this_host() is None:
+    if describe_host() is None:
         pytest.skip("another Python, or another system")
     assert GCC is not None
     source = tmp_path / "library.c"

@@ -11,7 +11,7 @@ import rho
 from rho.backend.jit import tiering
 from rho.backend.vm import call_sites, encoder, specialization
 from rho.backend.vm.runtime import native
-from rho.backend.vm.specialization import MOST_CELLS, Example, Layouts, Tuned
+from rho.backend.vm.specialization import MAX_TABLE_CELLS, Layouts, Sample, SizeFamily
 
 FEW, MOST = 40, 500
 PROGRAMS = (
@@ -51,7 +51,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tiering, "COMPILE_NANOSECONDS", 1.0)
 
 
-def words_at(made: Tuned, layouts: Layouts, size: int) -> Words:
+def words_at(made: SizeFamily, layouts: Layouts, size: int) -> Words:
     """As `run.c` changes them."""
     words = list(made.words)
     for first in range(4, len(made.tuning), 4):
@@ -64,7 +64,7 @@ def words_at(made: Tuned, layouts: Layouts, size: int) -> Words:
     return words
 
 
-def differing(example: Example, words: Words, layouts: Layouts) -> list[int]:
+def differing(example: Sample, words: Words, layouts: Layouts) -> list[int]:
     """Places where words are others than those of a binding for one value; rooms may be larger."""
     if len(words) != len(example.words):
         return [-1]
@@ -72,7 +72,7 @@ def differing(example: Example, words: Words, layouts: Layouts) -> list[int]:
     for place, (word, other) in enumerate(zip(words, example.words, strict=True)):
         if place in example.rooms:
             found += [place] * (layouts.key(word)[1] < layouts.key(other)[1])
-        elif place not in example.loose and word != other:
+        elif place not in example.free_words and word != other:
             found.append(place)
     return found
 
@@ -82,8 +82,8 @@ def test_every_size_of_a_range_has_its_own_words(text: str, at_once: None, monke
     ranges: list[tuple[int, int]] = []
     wrong: list[tuple[int, list[int]]] = []
 
-    def judged(example: Any, layouts: Layouts, size: int, most: int) -> Tuned | None:
-        made = specialization.tuned(example, layouts, size, most)
+    def judged(example: Any, layouts: Layouts, size: int, most: int) -> SizeFamily | None:
+        made = specialization.fit_size_family(example, layouts, size, most)
         if made is not None:
             least, greatest = made.tuning[:2]
             ranges.append((least, greatest))
@@ -93,7 +93,7 @@ def test_every_size_of_a_range_has_its_own_words(text: str, at_once: None, monke
                 wrong.extend([(one, places)] * bool(places))
         return made
 
-    monkeypatch.setattr(call_sites, "tuned", judged)
+    monkeypatch.setattr(call_sites, "fit_size_family", judged)
     function, chance = rho.compile(text), np.random.default_rng(3)
     for _ in range(40):
         function(chance.random(MOST))
@@ -105,8 +105,8 @@ def test_every_size_of_a_range_has_its_own_words(text: str, at_once: None, monke
 def test_other_counts_ask_nothing_of_python(text: str, at_once: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """And give the bits that NumPy gives."""
     programs: list[Any] = []
-    encoded = encoder.encoded
-    monkeypatch.setattr(encoder, "encoded", lambda *given: programs.append(encoded(*given)) or programs[-1])
+    encoded = encoder.encode
+    monkeypatch.setattr(encoder, "encode", lambda *given: programs.append(encoded(*given)) or programs[-1])
     function, chance = rho.compile(text), np.random.default_rng(4)
     for _ in range(40):
         function(chance.random(MOST) * 0.9)
@@ -125,8 +125,8 @@ def test_other_counts_ask_nothing_of_python(text: str, at_once: None, monkeypatc
 def test_few_items_beside_many(text: str, few: int, at_once: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is below the range has bindings of its own, also no items: Python is asked no more."""
     programs: list[Any] = []
-    encoded = encoder.encoded
-    monkeypatch.setattr(encoder, "encoded", lambda *given: programs.append(encoded(*given)) or programs[-1])
+    encoded = encoder.encode
+    monkeypatch.setattr(encoder, "encode", lambda *given: programs.append(encoded(*given)) or programs[-1])
     function, many, small = rho.compile(text), np.linspace(0.6, 0.9, 100), np.zeros(100)
     small[:few] = 0.75
     for _ in range(20):
@@ -146,20 +146,20 @@ def test_few_items_beside_many(text: str, few: int, at_once: None, monkeypatch: 
 def examples(layouts: Layouts, word: Any) -> Any:
     """Bindings with one word, a function of the size, and one layout."""
 
-    def example(size: int) -> Example | None:
+    def example(size: int) -> Sample | None:
         made = word(size)
-        layout = layouts.rows((size, 3), np.dtype(np.float64))
-        return None if made is None else Example([made, layout], frozenset({1}), frozenset(), frozenset(), ())
+        layout = layouts.row_major((size, 3), np.dtype(np.float64))
+        return None if made is None else Sample([made, layout], frozenset({1}), frozenset(), frozenset(), ())
 
     return example
 
 
 def test_a_line_is_one_range() -> None:
     layouts = Layouts()
-    made = specialization.tuned(examples(layouts, lambda n: 7 - 3 * n), layouts, 40, 900)
+    made = specialization.fit_size_family(examples(layouts, lambda n: 7 - 3 * n), layouts, 40, 900)
     assert made is not None
     assert made.tuning[:4] == [2, 900, 900, 2]
-    assert words_at(made, layouts, 11) == [7 - 33, layouts.rows((11, 3), np.dtype(np.float64))]
+    assert words_at(made, layouts, 11) == [7 - 33, layouts.row_major((11, 3), np.dtype(np.float64))]
 
 
 @pytest.mark.parametrize(
@@ -167,15 +167,15 @@ def test_a_line_is_one_range() -> None:
 )
 def test_what_is_no_line_has_no_range(word: Any) -> None:
     layouts = Layouts()
-    assert specialization.tuned(examples(layouts, word), layouts, 45, 900) is None
+    assert specialization.fit_size_family(examples(layouts, word), layouts, 45, 900) is None
 
 
 def test_a_step_ends_the_range() -> None:
     layouts = Layouts()
-    made = specialization.tuned(examples(layouts, lambda n: n + 100 * (n > 512)), layouts, 500, 900)
+    made = specialization.fit_size_family(examples(layouts, lambda n: n + 100 * (n > 512)), layouts, 500, 900)
     assert made is not None
     assert made.tuning[0] == 2 and 500 <= made.tuning[1] <= 512
-    above = specialization.tuned(examples(layouts, lambda n: n + 100 * (n > 512)), layouts, 600, 900)
+    above = specialization.fit_size_family(examples(layouts, lambda n: n + 100 * (n > 512)), layouts, 600, 900)
     assert above is not None
     assert 512 < above.tuning[0] <= 600 and above.tuning[1] == 900
 
@@ -183,19 +183,19 @@ def test_a_step_ends_the_range() -> None:
 def test_lengths_end_where_their_table_does() -> None:
     layouts = Layouts()
 
-    def example(size: int) -> Example:
-        return Example([layouts.rows((4 * size,), np.dtype(np.float64))], frozenset({0}), frozenset(), frozenset(), ())
+    def example(size: int) -> Sample:
+        return Sample([layouts.row_major((4 * size,), np.dtype(np.float64))], frozenset({0}), frozenset(), frozenset(), ())
 
-    made = specialization.tuned(example, layouts, 100, MOST_CELLS)
+    made = specialization.fit_size_family(example, layouts, 100, MAX_TABLE_CELLS)
     assert made is not None
-    assert 100 < made.tuning[1] <= MOST_CELLS // 4
+    assert 100 < made.tuning[1] <= MAX_TABLE_CELLS // 4
 
 
 def test_a_table_of_lengths_does_not_make_a_program_anew() -> None:
     layouts = Layouts()
     for count in range(3000):
-        layouts.counted((np.dtype(np.int64), (), (8,)), count)
+        layouts.with_length((np.dtype(np.int64), (), (8,)), count)
     assert not layouts.is_full
     for count in range(3000):
-        layouts.rows((count, 2), np.dtype(np.int64))
+        layouts.row_major((count, 2), np.dtype(np.int64))
     assert layouts.is_full

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rho.backend.schedule.plan.plan import DeviceId
-from rho.backend.vm.run_state import Took
+from rho.backend.vm.run_state import StepTiming
 from rho.shell.display.tracing import TraceRecorder
 
 from .conftest import Rho
@@ -62,6 +62,6 @@ def test_many_executions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     observe = recorder.observer
     assert observe is not None and recorder.observer is None
     for _ in range(5):
-        observe(Took(None, DeviceId("cpu0"), 0, 1))  # type: ignore[arg-type]
-    observe(Took(None, DeviceId("w0"), 0, 1, 7, "far"))  # type: ignore[arg-type]
+        observe(StepTiming(None, DeviceId("cpu0"), 0, 1))  # type: ignore[arg-type]
+    observe(StepTiming(None, DeviceId("w0"), 0, 1, 7, "far"))  # type: ignore[arg-type]
     assert len(recorder.steps) == 3 and recorder.left_out == 2 + 7

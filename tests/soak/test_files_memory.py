@@ -25,7 +25,7 @@ SLACK = 5 * MB
 
 WORKER = """
 import json, sys
-from rho.backend.io.reading import Wanted, read_shape, read_values, reading_bytes, writing_bytes
+from rho.backend.io.reading import InputSpec, read_shape, read_values, reading_bytes, writing_bytes
 from rho.backend.io.writing import write_values
 from rho.lang.syntax.source import Span
 from rho.typechecker.elements import Kind
@@ -38,8 +38,8 @@ def status(name):
 what, path, small, kind, shape = json.loads(sys.argv[1])
 span, kind, shape = Span("x", 0, 0), Kind(kind), tuple(shape)
 def read(path):
-    found = read_shape(path, Wanted(kind, len(shape), span))
-    return read_values(path, Wanted(kind, len(found), span), found)
+    found = read_shape(path, InputSpec(kind, len(shape), span))
+    return read_values(path, InputSpec(kind, len(found), span), found)
 if what == "read":
     read(small)
 else:
