@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from ..backend.vm.run_state import Observer
     from ..lang.foreign.equivalence_domains import FactQuery
     from ..typechecker.core.blocks import Core
+    from .execution.admission_control import FileMemory
     from .execution.loading import InputFile
     from .execution.outcome import Outcome
-    from .execution.resource_limits import FileMemory
     from .execution.run_request import RunRequest
     from .execution.scheduling import Scheduling
 
@@ -80,7 +80,7 @@ class Session:
         from ..backend import bind_shapes, plan
         from ..backend.schedule.plan.plan import Device
         from ..backend.schedule.single_device import HOME, Detail
-        from .execution.resource_limits import FileMemory, PlanCandidate, check_time, exceeded_memory, refuse_memory
+        from .execution.admission_control import FileMemory, PlanCandidate, check_time, exceeded_memory, refuse_memory
 
         core = checked.core
         assert core is not None, "only accepted programs are loaded"
@@ -211,7 +211,7 @@ class Session:
 
 def file_memory(bound: BoundGraph, request: RunRequest, files: Mapping[str, InputFile]) -> FileMemory:
     """The memory for reading inputs and writing outputs in addition to their arrays: one file at a time is read or written."""
-    from .execution.resource_limits import FileMemory
+    from .execution.admission_control import FileMemory
 
     taken = [(file.working_memory, f"reading `{name}` from `{file.shown}`") for name, file in files.items()]
     if request.outputs:

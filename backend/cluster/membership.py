@@ -29,7 +29,8 @@ from ...lang.support.files import read_text
 from ...lang.support.processes import POLL_SECONDS, wait_for
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
-from .certificates import (
+from .cluster_transport import Process
+from .dask_settings import (
     CONFIGURED,
     BadSettings,
     check_configuration,
@@ -38,7 +39,6 @@ from .certificates import (
     listening_context,
     missing_settings,
 )
-from .cluster_transport import Process
 from .step_times import Seen
 from .wire import (
     PATIENCE as SILENCE,

@@ -1,4 +1,4 @@
-"""Library phases through CuPy, where CuPy's semantics are those of the language; `codegen.cuda_support` lists them.
+"""Library phases through CuPy, where CuPy's semantics are those of the language; `codegen.cuda_coverage` lists them.
 
 An implementation takes a `CudaCall` and the operands, arrays of the device, and returns the results, none of which shares memory
 with an operand.  Checks and run-time sizes synchronise with the device.  Products, transforms and linear algebra round as their
@@ -18,9 +18,9 @@ from ...lang.diagnostics.model import Code
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import identity_of, neutral_element
+from ..codegen.cuda_coverage import LIBRARY
 from ..codegen.cuda_printer import cuda_text
 from ..codegen.cuda_scalars import is_joined
-from ..codegen.cuda_support import LIBRARY
 from ..cpu.numpy_reductions import keys_of
 from ..cpu.numpy_scalars import fill_pairs
 from ..cpu.views import DTYPES, FILLS

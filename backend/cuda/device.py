@@ -7,7 +7,7 @@ A device has a computing stream and a copying stream.  Large values are transfer
 Failures of CuPy (a kernel that faults, a missing library) become E710, and a lack of memory MemoryError: all that accesses the
 GPU runs in the context `_here`, which translates them.
 
-Phases without kernels (`codegen.cuda_support`) run on the host between two transfers; `hosted` counts them by name, for display.
+Phases without kernels (`codegen.cuda_coverage`) run on the host between two transfers; `hosted` counts them by name, for display.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 from ...lang.diagnostics.model import Code
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
-from ..codegen.cuda_support import missing
+from ..codegen.cuda_coverage import missing
 from ..cpu.backend import CpuBackend
 from ..cpu.views import DTYPES, NumArray, constants, shown, stored
 from ..graph import traverse

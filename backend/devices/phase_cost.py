@@ -24,7 +24,7 @@ from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable, number as size_number
 from ...typechecker.sizes.size import upper_bound
-from ..codegen.cuda_support import missing
+from ..codegen.cuda_coverage import missing
 from ..graph import traverse
 from ..graph.bind_sizes import BoundGraph, KnownValues
 from ..graph.phases import Branch, Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, Structured, SubGraph

@@ -1,7 +1,8 @@
-"""What reading and writing files takes: as a device's tables say, else of a usual disk.
+"""Profiles by name: the shipped ones, and that of this machine with its calibration, kept in the user's cache by the fingerprint
+of the processor.
 
-`disk.read`: bytes that are not in memory; `disk.write`: until the disk has them; `scratch.write` and `scratch.read`: a temporary
-file, which the system keeps in memory as far as it can.
+A profile that has no tables of disks takes those of a usual disk: `disk.read` is of bytes that are not in memory, `disk.write`
+until the disk has them, `scratch.write` and `scratch.read` of a temporary file, which the system keeps in memory while it can.
 """
 
 from __future__ import annotations

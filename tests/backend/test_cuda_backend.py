@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.codegen import cuda_support
+from rho.backend.codegen import cuda_coverage
 from rho.backend.cpu.backend import CpuBackend
 from rho.backend.cpu.views import reshaped_strides
 from rho.backend.cuda import bindings
@@ -164,7 +164,7 @@ def test_orders_of_rows_and_of_matrices(text: str, shape: tuple[int, int]) -> No
 def absent(bound: BoundGraph) -> set[str]:
     """What a card has no kernel for."""
     types = bound.graph.types
-    return {name for phase in traverse.all_phases(bound.graph) if (name := cuda_support.missing(phase, types)) is not None}
+    return {name for phase in traverse.all_phases(bound.graph) if (name := cuda_coverage.missing(phase, types)) is not None}
 
 
 def test_what_has_no_kernel_is_declared() -> None:
@@ -178,7 +178,7 @@ def test_what_has_no_kernel_is_declared() -> None:
 
 
 def test_the_table_is_the_implementations() -> None:
-    assert set(cuda_support.LIBRARY) == set(IMPLEMENTATIONS) <= set(OPS)
+    assert set(cuda_coverage.LIBRARY) == set(IMPLEMENTATIONS) <= set(OPS)
 
 
 def test_support_and_back_end_agree(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,13 +214,13 @@ def test_support_and_back_end_agree(monkeypatch: pytest.MonkeyPatch) -> None:
         assert set(hosted) <= missing, text
     assert len(launched) > 10
     for op, seen in launched.items():
-        assert (True in seen) <= (cuda_support.LIBRARY[op].implementation is cuda_support.CardTarget.KERNEL), op
-        assert cuda_support.LIBRARY[op].implementation is not cuda_support.CardTarget.KERNEL or seen != {False}, op
+        assert (True in seen) <= (cuda_coverage.LIBRARY[op].implementation is cuda_coverage.CardTarget.KERNEL), op
+        assert cuda_coverage.LIBRARY[op].implementation is not cuda_coverage.CardTarget.KERNEL or seen != {False}, op
 
 
 def test_the_page_has_the_table() -> None:
-    page = Path(cuda_support.__file__).parents[2] / "docs" / "cards.md"
-    assert "\n".join(cuda_support.table()) in page.read_text(encoding="utf-8")
+    page = Path(cuda_coverage.__file__).parents[2] / "docs" / "cards.md"
+    assert "\n".join(cuda_coverage.table()) in page.read_text(encoding="utf-8")
 
 
 def test_a_kernel_is_compiled_once() -> None:

@@ -34,7 +34,7 @@ ALLOWED = {
     "backend/streams/spill.py": "a scratch file without a name",
     "backend/calibration/probes.py": "a scratch file without a name",
     "backend/io/external_arrays.py": "only os.open",  # to write into what home has made; no link is followed
-    "backend/cluster/certificates.py": "only Path(path).write_text",  # into a temporary folder of its own
+    "backend/cluster/dask_settings.py": "only Path(path).write_text",  # into a temporary folder of its own
     "shell/repl/commands.py": "only target.write_text",
 }
 """Modules that may call what opens files, and why, or only one call."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from rho.backend.cluster.certificates import BadSettings, connection_context, listening_context
+from rho.backend.cluster.dask_settings import BadSettings, connection_context, listening_context
 from rho.backend.cluster.membership import Membership, attach, start_resident
 from rho.backend.cluster.wire import Lost, link_table
 from rho.backend.cluster.worker import Resident
