@@ -31,14 +31,14 @@ from .cluster_transport import HOME, ClusterTransport, Process, Shares
 from .link_calibration import Measured, measure, profile_of, with_store
 from .membership import ClusterMember, Membership, Worker, WorkerFault, Workers
 from .step_times import Journal, Seen, tell
-from .wire import Connection, Lost, Message, MessageKind, failure_of, given_up, shipment
-from .worker import HERE, sight
+from .wire import Connection, Lost, Message, MessageKind, failure_of, lost_workers_failure, shipment
+from .worker import HERE, visible_files
 
 # ---------------------------------------------------------------------------------------------------- attempt of a run
 #
-# One attempt of one run, from home: workers are acquired, get their parts of the plan, and say how these ended.
+# One attempt of one run, from home: workers are acquired, receive their parts of the plan, and report how these ended.
 #
-# An *epoch* has a name, which all messages of the run carry.
+# An attempt has a name, which all messages of the run carry.
 
 ASKING: Final = 0.002
 
@@ -48,7 +48,7 @@ class RunAttempt:
 
     def __init__(self, every: Workers, membership: Membership, shares: Shares, members: Mapping[Process, ClusterMember]) -> None:
         """`members`: those that take part."""
-        self.every, self.membership, self.shares, self.members = every, membership, shares, members
+        self.all_workers, self.membership, self.shares, self.members = every, membership, shares, members
         self.name = secrets.token_hex(8)
         self.workers: list[Worker] = []
         self.links: dict[Process, Connection] = {}
@@ -56,14 +56,14 @@ class RunAttempt:
         self.draining: threading.Thread | None = None
         self.forget: Callable[[], None] | None = None
         """Takes it from the dashboard."""
-        self.over = False
+        self.has_ended = False
 
     def __enter__(self) -> RunAttempt:
-        self.every.running = self
+        self.all_workers.running = self
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        self.every.running, self.over = None, True
+        self.all_workers.running, self.has_ended = None, True
         clean = error is None or isinstance(error, RunFailed)
         if self.forget is not None and not clean:
             self.forget()
@@ -72,23 +72,23 @@ class RunAttempt:
                 with suppress(Lost):
                     worker.connection.send(MessageKind.RELEASE)
             elif worker.lost is None:
-                self.every.drop(worker.member.address)
+                self.all_workers.drop(worker.member.address)
 
     def begin(self, program: Mapping[str, Any], stored: Mapping[str, Any], *, observed: bool) -> None:
         """Acquire the workers, in the order of their addresses, and send each its part.  `program`: as `shipment`."""
         digest = program["digest"]
         new: list[Worker] = []
         for process, member in sorted(self.members.items(), key=lambda one: one[1].address):
-            worker = self.every.connect(member, process)
+            worker = self.all_workers.connect(member, process)
             self.workers.append(worker)
             self.links[process] = worker.connection
             worker.done = None
-            (has,) = self.every.ask([worker], MessageKind.LEASE)
+            (has,) = self.all_workers.ask([worker], MessageKind.LEASE)
             if digest not in has["programs"]:
                 new.append(worker)
             if has["holds_of"] == digest:
                 self.transport.holds[str(process)] = has["holds"]
-        self.every.ask(new, MessageKind.LOAD, program)
+        self.all_workers.ask(new, MessageKind.LOAD, program)
         facts = {
             "run": self.name, "digest": digest, "where": self.shares.where, "holds": self.transport.holds, "inputs": stored,
             "peers": {str(worker.process): worker.member.door for worker in self.workers}, "observed": observed,
@@ -100,7 +100,7 @@ class RunAttempt:
     def execute(
         self, bound: BoundGraph, inputs: Mapping[str, Any], outputs: Mapping[str, StoredOutput], observe: Observer | None
     ) -> RunResults:  # fmt: skip
-        """Home's own queues, and then what the workers say.  `outputs`: files that workers write into."""
+        """Run home's queues, then collect the workers' results.  `outputs`: files that workers write into."""
         backends = self.transport.backends()
         failures: list[tuple[tuple[int, ...], int, RunFailed]] = []
         results, journal = None, None if observe is None else Journal(self.shares)
@@ -109,7 +109,7 @@ class RunAttempt:
                 others=self.transport)
         except RunFailed as failure:
             failures.append((*min(self.transport.failures, default=((0,), 0)), failure))
-        self.every.wait(self.workers, lambda one: one.done is not None)
+        self.all_workers.wait(self.workers, lambda one: one.done is not None)
         for worker in self.workers:
             said = worker.done or {}
             if "fault" in said:
@@ -141,15 +141,15 @@ class RunAttempt:
                 self.failed()
             case MessageKind.LOST:
                 other = next((w for w in self.workers if w.process == facts["lost"]), worker)
-                self.every.miss(other, Lost(other.process, facts["words"]))
+                self.all_workers.miss(other, Lost(other.process, facts["words"]))
             case MessageKind.DONE:
                 if "fault" in facts:
                     self.transport.halt(WorkerFault(worker.member.address, facts))
                 elif message.arrays:
                     worker.seen.has_ended(facts, message.arrays)
-                with self.every.change:
+                with self.all_workers.change:
                     worker.done = facts
-                    self.every.change.notify_all()
+                    self.all_workers.change.notify_all()
 
     def handle_loss(self, lost: Lost) -> None:
         self.transport.halt(lost)
@@ -157,19 +157,19 @@ class RunAttempt:
     # ------------------------------------------------------------------------------ failures of the program
 
     def failed(self) -> None:
-        """A queue somewhere has ended: the others go on as far as they come."""
-        with self.every.change:
+        """A queue has failed: the others continue as far as they can, and then all are stopped."""
+        with self.all_workers.change:
             if self.draining is not None:
                 return
             self.draining = threading.Thread(target=self.stop_at_rest, daemon=True)
         self.draining.start()
 
     def stop_at_rest(self) -> None:
-        """Stop everybody once everything is at rest (`crossing`)."""
+        """Stop all processes once the run is at rest (`cluster_transport`, Note [At rest])."""
         before = None
         with suppress(Lost):
-            while not self.over:
-                states = [self.transport.state(), *self.every.ask(self.workers, MessageKind.REST)]
+            while not self.has_ended:
+                states = [self.transport.state(), *self.all_workers.ask(self.workers, MessageKind.REST)]
                 now = sum(state["sent"] for state in states), sum(state["received"] for state in states)
                 if all(state["idle"] for state in states) and now[0] == now[1] and now == before:
                     break
@@ -195,7 +195,7 @@ class ClusterClient:
     ) -> None:
         """`own`: the profile of this machine; `tell` hears why a run begins again.  Plans are for home and then one device for
         each member, in order."""
-        self.membership, self.own, self.restarts, self.tell = membership, host, restarts, tell
+        self.membership, self.host_profile, self.restarts, self.tell = membership, host, restarts, tell
         self.members = [*membership.members()]
         for address, words in membership.silent.items():
             tell(f"a worker does not answer: {address}: {words}; the program runs on the {len(self.members)} that do")
@@ -218,7 +218,7 @@ class ClusterClient:
     @property
     def profile(self) -> Profile:
         """The devices of the members there are, with links that are measured the first time.  RunFailed: as `require_same`."""
-        return profile_of(self.own, self.members, self.measured)
+        return profile_of(self.host_profile, self.members, self.measured)
 
     def profile_for(self, values: Iterable[Any]) -> Profile:
         """The profile, with a store for those of the values that lie in files which all see (`seeing`)."""
@@ -252,7 +252,7 @@ class ClusterClient:
                 except Lost as lost:
                     self.drop(lost)
                     if not left or not self.members:
-                        raise given_up(self.lost[before:], bound) from None
+                        raise lost_workers_failure(self.lost[before:], bound) from None
                     self.tell(f"a worker was lost: {self.lost[-1].words}; the program runs again with {len(self.members)} left")
                     plan = planner(self.profile_for(inputs.values()))
             raise AssertionError("a run ends or is given up")
@@ -290,8 +290,8 @@ class ClusterClient:
 def commonly_visible(
     cluster: ClusterClient, inputs: Mapping[str, StoredInput], folders: Collection[str] = ()
 ) -> tuple[dict[str, StoredInput], set[str]]:
-    """Those that every worker has the very file of, and the folders in which all see what home writes; none if a worker does not
-    answer, which a run will notice.
+    """The inputs whose file is the same for every worker, and the folders in which all see what home writes; none if a worker
+    does not answer, which a run will notice.
 
     RunFailed: as `Cluster.worker`."""
     with ExitStack() as stack:
@@ -301,7 +301,7 @@ def commonly_visible(
 
 @contextmanager
 def _written_in(folder: str) -> Iterator[tuple[str, Fingerprint] | None]:
-    """A file that is there for as long as the block lasts; None: it cannot be written."""
+    """A temporary file that exists during the block; None: it cannot be written."""
     try:
         path, handle = files.create(folder, "seen")
     except OSError:
@@ -332,7 +332,7 @@ def _seen(
         sights = cluster.workers.ask(cluster.connected(), MessageKind.SEE, facts)
     except Lost:
         return {}, set()
-    sights.insert(0, sight([*inputs.values()], marks, probe=probe))
+    sights.insert(0, visible_files([*inputs.values()], marks, probe=probe))
     same = {name: one for at, (name, one) in enumerate(inputs.items()) if all(report["same"][at] for report in sights)}
     if same and probe:
         read = zip(addresses, sights, strict=True)

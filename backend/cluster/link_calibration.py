@@ -23,7 +23,7 @@ from .worker import HERE
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a message of each of `probing.SIZES` takes: from home to a machine, between workers of a machine, between machines."""
+    """Times of messages by size (`wire.SIZES`): from home to each machine, between workers of a machine, between machines."""
 
     home: dict[str, CostTable]
     within: dict[str, CostTable]
@@ -31,7 +31,7 @@ class Measured:
 
 
 def measure(workers: Sequence[Worker]) -> Measured:
-    """Lost: a worker does not answer."""
+    """Measure the links between home and the machines of the workers.  Raises Lost: a worker does not answer."""
     machines: dict[str, list[Worker]] = {}
     for worker in workers:
         machines.setdefault(worker.member.machine, []).append(worker)
@@ -49,7 +49,7 @@ def measure(workers: Sequence[Worker]) -> Measured:
 
 
 def _asked(worker: Worker, other: Worker) -> CostTable:
-    """What a worker measures to another."""
+    """The times that a worker measures to another."""
     (facts,) = worker.every.ask([worker], MessageKind.MEASURE, {"to": other.member.door})
     if "words" in facts:
         raise Lost(worker.process, f"it cannot reach {other.member.address}: {facts['words']}")
@@ -78,7 +78,7 @@ _SIZES: Final = (4096, 1 << 20, 64 << 20)
 
 
 def threads_of(members: Sequence[ClusterMember], member: ClusterMember) -> int:
-    """The cores of a machine are shared by the workers on it."""
+    """The threads of a worker: the cores of its machine divided by the workers there."""
     return max(1, member.cores // Counter(one.machine for one in members)[member.machine])
 
 
@@ -104,7 +104,7 @@ def profile_of(local: Profile, members: Sequence[ClusterMember], measured: Measu
 
 
 def with_store(profile: Profile, paths: Sequence[str], reading: Mapping[str, CostTable]) -> Profile:
-    """With a store for these files, which every device reads by itself."""
+    """The profile with a store for these files, which every device reads by itself."""
     store = DeviceProfile(FILES, STORE, BackendKind.STORE, "", paths=tuple(paths))
     links = []
     for device in profile.devices:

@@ -1,6 +1,6 @@
-"""Who belongs to a cluster, by Dask: the one module that imports `distributed`.
+"""Membership of a cluster, by Dask: the only module that imports `distributed`.
 
-Dask launches workers, knows which there are, and says how they encrypt.  Each worker process gets a resident (`resident`), which
+Dask launches and lists workers, and configures their encryption.  Each worker process gets a resident (`worker.Resident`), which
 listens at a port of its own on the worker's address.
 """
 
@@ -73,7 +73,7 @@ _NO_ROUTES: Final[dict[str, list[str]]] = {f"distributed.{server}.http.routes": 
 
 @dataclass(frozen=True, slots=True)
 class ClusterMember:
-    """A worker: what plans call it, where its resident listens, and what its machine is.  `is_here`: on the machine of home."""
+    """A worker: its name in plans, the address of its resident, and its machine.  `is_here`: on the machine of home."""
 
     name: str
     address: str
@@ -97,7 +97,7 @@ class ClusterMember:
 
 
 class BadCluster(ValueError):
-    """What was given names no cluster."""
+    """The argument names no cluster."""
 
 
 class Membership:
@@ -114,17 +114,17 @@ class Membership:
         """Of connections to workers, None if they are not encrypted."""
 
     def members(self) -> list[ClusterMember]:
-        """The workers that answer, each with a resident; `silent` says of the others why they do not.
+        """The workers that answer, each with a resident; `silent` has the reasons of the others.
 
-        RunFailed E710: none, or one without Rho."""
+        Raises RunFailed E710: there is none, or one without Rho."""
         try:
             with suppress(TimeoutError):
                 self.client.wait_for_workers(1, timeout=PATIENCE)
             listed = sorted(answer(self.client.nthreads, PATIENCE))
         except Exception as error:
             raise failed(f"the workers cannot be asked: {_words(error)}") from None
-        replies = self._asked(os.getpid, listed, SILENCE)
-        started = self._asked(start_resident, [one for one in listed if not isinstance(replies[one], Exception)], STARTING)
+        replies = self._ask(os.getpid, listed, SILENCE)
+        started = self._ask(start_resident, [one for one in listed if not isinstance(replies[one], Exception)], STARTING)
         self.silent = {}
         here = socket.gethostname()
         members = list[ClusterMember]()
@@ -142,7 +142,7 @@ class Membership:
             raise failed(f"no worker of the cluster answers: {lost[0]}" if lost else "the cluster has no workers", lost[1:4])
         return members
 
-    def _asked(self, question: Callable[..., Any], listed: Sequence[str], seconds: float) -> dict[str, Any]:
+    def _ask(self, question: Callable[..., Any], listed: Sequence[str], seconds: float) -> dict[str, Any]:
         """What each of the workers returns; the exceptions of those that do not."""
 
         def asking(address: str) -> Callable[[], Any]:
@@ -157,7 +157,7 @@ class Membership:
         with suppress(Exception):  # what only shows a run does not end it
             for member in members:
                 only = {"workers": [member.address], "allow_other_workers": False, "pure": False, "retries": 0}
-                shown.append(self.client.submit(attend, name, run, key=f"{name}-{run}-{member.port}", **only))
+                shown.append(self.client.submit(report_run, name, run, key=f"{name}-{run}-{member.port}", **only))
 
         def cancel() -> None:
             with suppress(Exception):
@@ -202,7 +202,7 @@ def attach(where: object) -> Membership:
     try:
         check_configuration(dask.config, parse_timedelta)
         if local is not None:
-            return _unheard(lambda: _started(int(count)))
+            return _without_interrupts(lambda: _started(int(count)))
         address = _address_in(text) if text.endswith(".json") else text
         if _ADDRESS.fullmatch(address):
             security = configured_security(distributed.Security)
@@ -230,9 +230,9 @@ def _address_in(path: str) -> str:
     return str(address_file["address"]) if isinstance(address_file, dict) and "address" in address_file else ""
 
 
-def _unheard(make: Callable[[], Membership]) -> Membership:
-    """What is made by a thread that hears no Ctrl-C.  Nor do the processes that it starts, to which a terminal sends it too: home
-    ends them."""
+def _without_interrupts(make: Callable[[], Membership]) -> Membership:
+    """The result of `make`, run in a thread that blocks SIGINT.  So do the processes that it starts, to which a terminal sends
+    the signal too: home ends them."""
     result: Future[Membership] = Future()
 
     def work() -> None:
@@ -291,8 +291,8 @@ def start_resident(dask_worker: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def attend(name: str, run: str) -> None:
-    """In a worker, as a task: tells of a run under the topic `rho` until it has ended here."""
+def report_run(name: str, run: str) -> None:
+    """In a worker, as a task: reports a run under the topic `rho` until it has ended here."""
     from distributed import get_worker
 
     worker = get_worker()
@@ -310,7 +310,7 @@ def _words(error: BaseException) -> str:
 
 # ---------------------------------------------------------------------------------------------------- workers
 #
-# The workers that home is connected to, and what each has said.
+# The workers that home is connected to, and their messages.
 
 class WorkerFault(Exception):
     """A worker reports what is a mistake in Rho; its own trace is a note of it, which reports of bugs have."""
@@ -323,7 +323,7 @@ class WorkerFault(Exception):
 
 @dataclass(slots=True, eq=False)
 class Worker:
-    """A connection to the resident of a member, with what it has said."""
+    """A connection to the resident of a member, with its messages."""
 
     member: ClusterMember
     process: Process
@@ -345,7 +345,7 @@ class Worker:
             while True:
                 message = self.connection.receive()
                 self.has_answered = True
-                self.every.heed(self, message)
+                self.every.handle(self, message)
         except Lost as lost:
             self.every.miss(self, self.explained(lost))
         except Exception as error:
@@ -435,7 +435,7 @@ class Workers:
                 raise WorkerFault(worker.member.address, reply)
         return said
 
-    def heed(self, worker: Worker, message: Message) -> None:
+    def handle(self, worker: Worker, message: Message) -> None:
         run = self.running
         if message.kind is MessageKind.ANSWER:
             with self.change:

@@ -274,7 +274,7 @@ def shipment(plan: ExecutionPlan, without: Collection[str]) -> dict[str, Any]:
     return known
 
 
-def unpacked(facts: Mapping[str, Any]) -> tuple[ExecutionPlan, BoundGraph]:
+def unpack(facts: Mapping[str, Any]) -> tuple[ExecutionPlan, BoundGraph]:
     """PlanFormatError: no plan, or not one of its program."""
     plan = decode_plan(facts["plan"])
     main, *others = [Source(file.name, file.text) for file in plan.program]
@@ -298,7 +298,7 @@ def unpacked(facts: Mapping[str, Any]) -> tuple[ExecutionPlan, BoundGraph]:
     return plan, bound
 
 
-def given_up(lost: Sequence[Lost], bound: BoundGraph) -> RunFailed:
+def lost_workers_failure(lost: Sequence[Lost], bound: BoundGraph) -> RunFailed:
     """E710, of the workers that a run lost."""
     count = f"{len(lost)} workers were" if len(lost) > 1 else "a worker was"
     first = bound.graph.phases[0].span if bound.graph.phases else Span("", 0, 0)
@@ -339,14 +339,14 @@ def _span(span: Span) -> tuple[str, int, int]:
 
 # ---------------------------------------------------------------------------------------------------- asking workers
 #
-# Questions to what may never answer, each on a thread of its own, which is left to itself when its time is over.
+# Calls that may never return, each on a thread of its own, which is abandoned when its time is over.
 
 _T = TypeVar("_T")
 _Name = TypeVar("_Name")
 
 
 def answers(questions: Mapping[_Name, Callable[[], _T]], seconds: float) -> dict[_Name, _T | Exception]:
-    """What each returns or raises in so many seconds; a TimeoutError of those that do neither."""
+    """By name, the result or exception of each question within `seconds`; a TimeoutError of those that have neither."""
     asked = {name: _begun(question) for name, question in questions.items()}
     until = monotonic() + seconds
     replies: dict[_Name, _T | Exception] = {}
@@ -361,8 +361,9 @@ def answers(questions: Mapping[_Name, Callable[[], _T]], seconds: float) -> dict
 
 
 def answer(question: Callable[[], _T], seconds: float, undo: Callable[[_T], object] = lambda late: None) -> _T:
-    """What it returns; `undo` gets what it returns too late.  Whatever it raises; TimeoutError: it does neither in so many
-    seconds."""
+    """The result of a question within `seconds`; `undo` is called with a late result.
+
+    Raises whatever the question raises; TimeoutError: it neither returned nor raised in time."""
     asked = _begun(question)
     try:
         return _ended(asked, seconds)
@@ -408,7 +409,7 @@ _DIGITS: Final = 2
 
 
 def link_table(to: Door, context: ssl.SSLContext | None, process: int = -1) -> CostTable:
-    """What messages to a resident take.  Lost: it does not answer."""
+    """The times of messages to a resident, by size.  Raises Lost: it does not answer."""
     connection = connect(to, process, {"as": "home"}, context)
     with closing(connection):
 
@@ -429,11 +430,11 @@ def link_table(to: Door, context: ssl.SSLContext | None, process: int = -1) -> C
 
 
 def rising(times: Sequence[int]) -> CostTable:
-    """A larger size never costs less."""
+    """A cost table of the times, made monotone: a larger size never costs less."""
     return CostTable(SIZES, tuple(max(times[: at + 1]) for at in range(len(times))))
 
 
 def rounded(ns: int) -> int:
-    """To two digits, so that small changes of the machine make no other plan."""
+    """Round to two digits, so that small changes of the machine do not change the plan."""
     unit: int = 10 ** max(0, len(str(ns)) - _DIGITS)
     return round(ns / unit) * unit

@@ -36,7 +36,7 @@ from ..vm.executor import execute_plan
 from ..vm.run_state import WATCHER, RunState
 from .cluster_transport import HOME, ClusterTransport, Held, Process, Shares
 from .step_times import Journal
-from .wire import Connection, Lost, Message, MessageKind, connect, failure_facts, link_table, rounded, unpacked
+from .wire import Connection, Lost, Message, MessageKind, connect, failure_facts, link_table, rounded, unpack
 
 # ---------------------------------------------------------------------------------------------------- connections
 #
@@ -55,8 +55,8 @@ _EXHAUSTED_MS: Final = 100
 """Before another connection is accepted where the process has no descriptor or thread for it."""
 
 
-class Doorway:
-    """Listens from when it is made; `admit` gets each connection that has come in, with its facts, on a thread of its own."""
+class ConnectionListener:
+    """Listens from its construction on; `admit` is called with each admitted connection and its facts, on a thread of its own."""
 
     def __init__(
         self, host: str, accepting: ssl.SSLContext | None, admit: Callable[[Connection, dict[str, Any]], None]
@@ -145,7 +145,7 @@ _SHARE: Final = 4 * _PLACES
 """So little of a file is read at a place: a quarter of it at all of them, for a server sends it to every process."""
 
 
-def sight(inputs: Sequence[StoredInput], marks: Sequence[Sequence[Any]] = (), *, probe: bool) -> dict[str, Any]:
+def visible_files(inputs: Sequence[StoredInput], marks: Sequence[Sequence[Any]] = (), *, probe: bool) -> dict[str, Any]:
     """Of this process: which of the files are the same here, and what reading some of the largest takes.  `marks`: of further
     files."""
     same = [fingerprint_of(one.file) == one.fingerprint for one in inputs]
@@ -185,7 +185,7 @@ def _probed(one: StoredInput) -> tuple[list[int], list[int]]:
 
 MOST_PROGRAMS: Final = 16
 PATIENT: Final = 0.2
-"""Seconds in which a run is to hear that it is over, before its thread is interrupted."""
+"""Seconds in which a run may stop by itself, before its thread is interrupted."""
 _INTERRUPTS: Final = 25
 """How often; after that the next home gets the worker all the same, since nothing that is left takes part in its run."""
 MEETING: Final = 10.0
@@ -193,7 +193,7 @@ MEETING: Final = 10.0
 
 
 class Resident:
-    """One a process."""
+    """The resident of a worker process: it accepts connections and leases itself to one home at a time."""
 
     def __init__(self, host: str, accepting: ssl.SSLContext | None = None, connecting: ssl.SSLContext | None = None) -> None:
         self.connecting = connecting
@@ -203,17 +203,17 @@ class Resident:
         """The program of what is held."""
         self.running: WorkersRun | None = None
         self.change = threading.Condition()
-        self.line: list[ClientConnection] = []
+        self.waiting_clients: list[ClientConnection] = []
         self.peers: dict[tuple[str, int], Connection] = {}
-        self.doorway = Doorway(host, accepting, self.admit)
+        self.doorway = ConnectionListener(host, accepting, self.admit)
         self.host, self.port, self.token = host, self.doorway.port, self.doorway.token
 
     def close(self) -> None:
-        """Nobody comes in any more."""
+        """Accept no more connections."""
         self.doorway.close()
 
     def admit(self, connection: Connection, facts: Mapping[str, Any]) -> None:
-        """A home, for as long as its visit lasts, or another worker of a run."""
+        """Serve a home until its connection ends, or keep the connection of another worker of a run."""
         match facts:
             case {"as": "home"}:
                 ClientConnection(self, connection).serve()
@@ -228,18 +228,18 @@ class Resident:
 
     def enter(self, visit: ClientConnection) -> None:
         with self.change:
-            self.line.append(visit)
-            first = self.line[0]
+            self.waiting_clients.append(visit)
+            first = self.waiting_clients[0]
         if first is visit:
-            visit.granted()
+            visit.grant_lease()
 
     def leave(self, visit: ClientConnection) -> None:
         with self.change:
-            was_first = self.line[:1] == [visit]
-            self.line = [one for one in self.line if one is not visit]
-            following = self.line[:1] if was_first else []
+            was_first = self.waiting_clients[:1] == [visit]
+            self.waiting_clients = [one for one in self.waiting_clients if one is not visit]
+            following = self.waiting_clients[:1] if was_first else []
         for one in following:
-            one.granted()
+            one.grant_lease()
 
     def peer(self, run: WorkersRun, process: int) -> Connection:
         """The connection that another worker has made for a run.  Lost: it has not."""
@@ -250,10 +250,10 @@ class Resident:
             return self.peers.pop(key)
 
     def progress(self, run: str, every: float = 1.0) -> Iterator[dict[str, Any]]:
-        """What the queues of a run are at, each second, and then that it has ended here."""
+        """The current phases of a run's queues, each second, and at last that it has ended here."""
 
         while (running := self.running) is not None and running.name == run:
-            yield {"at": running.at(), "ended": False}
+            yield {"at": running.current_phases(), "ended": False}
             with self.change:
                 self.change.wait_for(lambda: self.running is not running, every)
         yield {"at": [], "ended": True}
@@ -267,18 +267,18 @@ class Resident:
 
 @dataclass(slots=True, eq=False)
 class ClientConnection:
-    """A home that is connected, and its run."""
+    """The connection of a home, and its run."""
 
     resident: Resident
     connection: Connection
     run: WorkersRun | None = None
     lease: int = 0
-    """The number of the question of which the answer is that this home has the resident."""
+    """The number of the home's request for the lease, which is answered when the lease is granted."""
 
     def serve(self) -> None:
         try:
             while True:
-                self.heed(self.connection.receive())
+                self.handle(self.connection.receive())
         except Lost:
             pass
         finally:
@@ -291,7 +291,7 @@ class ClientConnection:
             self.run = None
         self.resident.leave(self)
 
-    def heed(self, message: Message) -> None:
+    def handle(self, message: Message) -> None:
         facts, run = message.facts, self.run
         match message.kind:
             case MessageKind.PING:
@@ -300,18 +300,18 @@ class ClientConnection:
                 self.lease = facts["asked"]
                 self.resident.enter(self)
             case MessageKind.LOAD | MessageKind.MEASURE | MessageKind.SEE:
-                threading.Thread(target=self.consider, args=(message,), daemon=True).start()
+                threading.Thread(target=self.handle_slow, args=(message,), daemon=True).start()
             case MessageKind.REST:
-                self.answer(facts["asked"], {"idle": True, "sent": 0, "received": 0} if run is None else run.crossing.state())
+                self.answer(facts["asked"], {"idle": True, "sent": 0, "received": 0} if run is None else run.transport.state())
             case MessageKind.RUN:
                 self.run = self.resident.running = WorkersRun(self.resident, self.connection, facts)
                 self.run.thread.start()
             case MessageKind.RELEASE:
                 self.release()
             case MessageKind.DATA | MessageKind.FENCE | MessageKind.DROP if run is not None and facts["run"] == run.name:
-                run.crossing.take(message)
+                run.transport.take(message)
             case MessageKind.STOP if run is not None and facts["run"] == run.name:
-                run.crossing.halt()
+                run.transport.halt()
             case _:
                 pass
 
@@ -319,33 +319,33 @@ class ClientConnection:
         with suppress(Lost):
             self.connection.send(MessageKind.ANSWER, {**facts, "asked": asked})
 
-    def granted(self) -> None:
+    def grant_lease(self) -> None:
         resident = self.resident
         holds = {number: digest for number, (digest, _) in resident.held.items()}
         self.answer(self.lease, {"programs": [*resident.programs], "holds_of": resident.held_of, "holds": holds})
 
-    def consider(self, message: Message) -> None:
+    def handle_slow(self, message: Message) -> None:
         """Answer a question that takes a while."""
         said: dict[str, Any] = {}
         facts = message.facts
         try:
             match message.kind:
                 case MessageKind.LOAD:
-                    self.resident.keep(facts["digest"], unpacked(facts))
+                    self.resident.keep(facts["digest"], unpack(facts))
                 case MessageKind.MEASURE:
                     said = {"ns": link_table(facts["to"], self.resident.connecting).ns}
                 case MessageKind.SEE:
                     inputs = [one for one in map(from_facts, facts["inputs"]) if isinstance(one, StoredInput)]
-                    said = sight(inputs, facts["marks"], probe=facts["probe"])
+                    said = visible_files(inputs, facts["marks"], probe=facts["probe"])
         except Lost as lost:
             said = {"words": lost.words}
         except Exception as error:
-            said = _fault(error)
+            said = _fault_facts(error)
         self.answer(facts["asked"], said)
 
 
-def _fault(error: BaseException) -> dict[str, str]:
-    """What is a mistake in Rho."""
+def _fault_facts(error: BaseException) -> dict[str, str]:
+    """The facts of an internal error of Rho."""
     return {"fault": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
 
 
@@ -360,7 +360,7 @@ class WorkersRun:
     name: str = field(init=False)
     plan: ExecutionPlan = field(init=False)
     bound: BoundGraph = field(init=False)
-    crossing: ClusterTransport = field(init=False)
+    transport: ClusterTransport = field(init=False)
     thread: threading.Thread = field(init=False)
     ended: bool = False
     journal: Journal | None = None
@@ -376,21 +376,21 @@ class WorkersRun:
         self.links[HOME] = self.home
         shares = Shares(self.plan, {DeviceId(device): Process(process) for device, process in facts["where"].items()})
         me, held = Process(facts["me"]), self.resident.held
-        self.crossing = ClusterTransport(shares, me, self.name, self.links, self.failed, held, facts["holds"])
+        self.transport = ClusterTransport(shares, me, self.name, self.links, self.failed, held, facts["holds"])
         self.journal = Journal(shares) if facts["observed"] else None
-        self.thread = threading.Thread(target=self.take_part, name="rho run", daemon=True)
+        self.thread = threading.Thread(target=self.run, name="rho run", daemon=True)
 
-    def at(self) -> list[str]:
+    def current_phases(self) -> list[str]:
         """The phases that its queues are at."""
         current = [machine.current for machine in self.machines]
         return list(dict.fromkeys(label(phase, self.bound.graph) for phase in current if phase is not None))
 
     def end(self) -> None:
-        """Home does not want it any more, or is gone; back when nothing of it runs, or after five seconds."""
+        """Stop the run, because home ends it or is lost; returns when nothing of it runs, or after five seconds."""
         with self.resident.change:
             self.ended = True
             self.resident.change.notify_all()
-        self.crossing.halt(Lost(HOME, "home is gone"))
+        self.transport.halt(Lost(HOME, "home is gone"))
         for process, link in self.links.items():
             if process != HOME:
                 link.close()
@@ -401,39 +401,39 @@ class WorkersRun:
             interrupt([self.thread])
             self.thread.join(PATIENT)
 
-    def tell(self, kind: MessageKind, facts: Mapping[str, Any] = MappingProxyType({}), arrays: Sequence[Any] = ()) -> None:
+    def send_home(self, kind: MessageKind, facts: Mapping[str, Any] = MappingProxyType({}), arrays: Sequence[Any] = ()) -> None:
         if not self.ended:
             with suppress(Lost):
                 self.home.send(kind, {**facts, "run": self.name}, arrays)
 
-    def take_part(self) -> None:
+    def run(self) -> None:
         WATCHER.set(self.machines.append)
         try:
-            self.meet()
+            self.connect_peers()
             inputs = {name: from_facts(facts) for name, facts in self.facts["inputs"].items()}
-            backends = self.crossing.backends()
-            execute_plan(self.plan, self.bound, inputs, backends, self.journal, pace=QueueClock.THREADS, others=self.crossing)
+            backends = self.transport.backends()
+            execute_plan(self.plan, self.bound, inputs, backends, self.journal, pace=QueueClock.THREADS, others=self.transport)
             written = {name: one.sink.came for name, one in inputs.items() if isinstance(one, StoredOutput) and one.sink.came}
             if self.journal is None:
-                self.tell(MessageKind.DONE, {"written": written} if written else {})
+                self.send_home(MessageKind.DONE, {"written": written} if written else {})
             else:
-                self.tell(MessageKind.DONE, {"written": written, "span": self.journal.span}, [self.journal.rows()])
+                self.send_home(MessageKind.DONE, {"written": written, "span": self.journal.span}, [self.journal.rows()])
         except RunFailed as failure:
-            start, queue = min(self.crossing.failures, default=((0,), 0))
-            self.tell(MessageKind.DONE, {"failure": failure_facts(failure), "start": start, "queue": queue})
+            start, queue = min(self.transport.failures, default=((0,), 0))
+            self.send_home(MessageKind.DONE, {"failure": failure_facts(failure), "start": start, "queue": queue})
         except Lost as lost:
-            self.tell(MessageKind.LOST, {"lost": lost.process, "words": lost.words})
+            self.send_home(MessageKind.LOST, {"lost": lost.process, "words": lost.words})
         except BaseException as error:
-            self.tell(MessageKind.DONE, _fault(error))
+            self.send_home(MessageKind.DONE, _fault_facts(error))
         finally:
             with self.resident.change:
                 if self.resident.running is self:
                     self.resident.running = None
                 self.resident.change.notify_all()
 
-    def meet(self) -> None:
+    def connect_peers(self) -> None:
         """Connections to the other workers of the run: each makes those to the ones before it."""
-        me = self.crossing.me
+        me = self.transport.me
         for text, door in self.facts["peers"].items():
             process = Process(int(text))
             if process == me:
@@ -449,9 +449,11 @@ class WorkersRun:
     def listen(self, link: Connection) -> None:
         try:
             while True:
-                self.crossing.take(link.receive())
+                self.transport.take(link.receive())
         except Exception as error:
-            self.tell(MessageKind.LOST, {"lost": link.process, "words": error.words if isinstance(error, Lost) else repr(error)})
+            self.send_home(
+                MessageKind.LOST, {"lost": link.process, "words": error.words if isinstance(error, Lost) else repr(error)}
+            )
 
     def failed(self) -> None:
-        self.tell(MessageKind.FAILED)
+        self.send_home(MessageKind.FAILED)

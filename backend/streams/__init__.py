@@ -1,1 +1,1 @@
-"""streams."""
+"""Execution of plans whose inputs are read tile by tile, with prefetching, spilled rows and partial results."""

@@ -1,4 +1,5 @@
-"""Cells that a mask selected, in a scratch file that has no name: written as tiles come, read as the rows of an input."""
+"""Spilled rows: cells that a mask selected, in an unnamed temporary file, written tile by tile and read as the rows of an
+input."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ from ..schedule.streams.stream_planning import MIN_RUN_READ, WORDS, Scratch, Sel
 
 # ---------------------------------------------------------------------------------------------------- spill file
 #
-# A scratch file that has no name (`tempfile.TemporaryFile`), so that it goes with the process, however that ends.
+# An unnamed temporary file (`tempfile.TemporaryFile`), which is deleted with the process, however that ends.
 
 @dataclasses.dataclass(slots=True, kw_only=True)
 class Temporary:
@@ -48,7 +49,7 @@ class Temporary:
         write_at(self.file.fileno(), data, self.file.tell())
 
     def fill(self, into: Any, at: int) -> None:
-        """An array from the bytes at a place.  FileTrouble: somebody has made the file shorter."""
+        """Read an array from the bytes at offset `at`.  Raises FileTrouble: the file was truncated."""
         self.file.seek(at)
         fill(self.file, into.reshape(-1).view(np.uint8).data)
 
@@ -57,14 +58,14 @@ class Temporary:
             self.file.close()
 
     def require_same(self, handle: Any) -> None:
-        """Nobody else can write it."""
+        """Nothing to check: no other process can write the file."""
 
 
 # ---------------------------------------------------------------------------------------------------- spilled rows
 
 @dataclasses.dataclass(slots=True)
 class SelectedRows(Temporary):
-    """A store that is written in order and read anywhere; `count` cells have come."""
+    """A store that is written in order and read at random; `count`: cells written so far."""
 
     selected: Selected
     count: int = 0
@@ -92,7 +93,7 @@ class SelectedRows(Temporary):
     # ------------------------------------------------------------------------------------- written
 
     def add(self, cells: Any, first: int) -> None:
-        """What a tile that begins at `first` of the mask selects.  OSError."""
+        """Append the cells that a tile of the mask selects, which begins at `first`.  Raises OSError."""
         if self.selected.places:
             cells = cells + first
         self.write(cells)

@@ -66,8 +66,9 @@ def loop_program(seed: int) -> tuple[str, dict[str, np.ndarray]]:
     return head + "\n".join([*lines, *tail]), data
 
 
-def random_distributed_loops(program: ProgramProblem, profile: Profile, given: Any, chance: random.Random) -> dict[Any,
-DistributedLoop]:
+def random_distributed_loops(
+    program: ProgramProblem, profile: Profile, given: Any, chance: random.Random
+) -> dict[Any, DistributedLoop]:
     """Every loop of a program that can be, on random devices with random rows, cut along random axes."""
     setting = cost_context_of(program, profile, given)
     found: dict[Any, DistributedLoop] = {}

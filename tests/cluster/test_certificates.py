@@ -228,7 +228,7 @@ class Telling(Membership):
         self.error = error
         self.client = SimpleNamespace(wait_for_workers=lambda count, timeout: None, nthreads=lambda: {"tcp://w": 1})
 
-    def _asked(self, question: Callable[..., Any], listed: Sequence[str], seconds: float) -> dict[str, Any]:
+    def _ask(self, question: Callable[..., Any], listed: Sequence[str], seconds: float) -> dict[str, Any]:
         return dict.fromkeys(listed, self.error if question is start_resident else 1)
 
 

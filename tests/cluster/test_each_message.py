@@ -58,9 +58,9 @@ class Counting(Workers):
             worker.connection.send = sending  # type: ignore[method-assign]
         return worker
 
-    def heed(self, worker: Worker, message: Message) -> None:
+    def handle(self, worker: Worker, message: Message) -> None:
         self.passing(message.kind, worker.connection)
-        super().heed(worker, message)
+        super().handle(worker, message)
 
 
 class Given(Unseen):

@@ -84,9 +84,9 @@ class Watched(Workers):
         super().__init__(None)
         self.tell = tell
 
-    def heed(self, worker: Worker, message: Message) -> None:
+    def handle(self, worker: Worker, message: Message) -> None:
         self.tell()
-        super().heed(worker, message)
+        super().handle(worker, message)
 
 
 class Trouble(ClusterClient):

@@ -57,7 +57,7 @@ def test_a_file_that_one_worker_does_not_see_goes_through_home(
     def blind(inputs: list[StoredInput], marks: list[Any], *, probe: bool) -> dict[str, Any]:
         return {"same": [False for _ in inputs], "there": [False for _ in marks], "size": [], "ns": []}
 
-    monkeypatch.setattr(worker, "sight", blind)
+    monkeypatch.setattr(worker, "visible_files", blind)
     program = loaded(files, SHARED)
     assert by_name(program.run(cluster=cluster)) == by_name(program.run())
     assert not readers(cluster_plan(program))

@@ -10,7 +10,7 @@ import pytest
 from serving import Served, serving
 
 import rho
-from rho.backend.cluster.worker import HERE, sight
+from rho.backend.cluster.worker import HERE, visible_files
 from rho.backend.devices.profile import CostTable
 from rho.backend.io.external_arrays import stored_input
 from rho.backend.io.reading import InputSpec
@@ -68,7 +68,7 @@ def test_what_is_read_to_see_how_quick_that_is_is_a_part_of_the_file(served: Ser
     one = stored_input(url + ":price", InputSpec(Kind.F64, 1, Span("", 0, 0)), (120_000,))
     assert one is not None
     served.sent.clear()
-    seen = sight([one], probe=True)
+    seen = visible_files([one], probe=True)
     assert len(seen["ns"]) == 2 and served.sent["w.csv"] <= 0.6 * (served.folder / "w.csv").stat().st_size
 
 

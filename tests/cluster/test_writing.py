@@ -75,12 +75,12 @@ def test_a_run_that_fails_leaves_the_old_file_and_no_temporary(cluster: rho.Clus
 def test_outputs_in_a_folder_that_a_worker_does_not_see_are_written_at_home(
     cluster: rho.Cluster, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sight = worker.sight
+    sight = worker.visible_files
 
     def blind(inputs: Any, marks: Any, *, probe: bool) -> dict[str, Any]:
         return sight(inputs, marks, probe=probe) | {"there": [False for _ in marks]}
 
-    monkeypatch.setattr(worker, "sight", blind)
+    monkeypatch.setattr(worker, "visible_files", blind)
     made = saved_by(cluster, files, SHARED, tmp_path / "y.npy")
     assert readers(made) == {"w0", "w1"} and not writers(made)
     x = np.load(files / "x.npy")
