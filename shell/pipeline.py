@@ -34,9 +34,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """`folder`: where a program without a file stands (modules and inputs of `rho eval` are relative to it).  `texts`: of modules
-    by their names, which are not read then: those of a stored plan.  `devices`: what schedule blocks are checked for, a shipped
-    profile or a file."""
+    """How programs are checked and run.
+
+    `folder`: the folder of a program without a file (modules and inputs of `rho eval` are relative to it).  `permissions`: the
+    files that programs may read and write.  `texts`: modules by name that are not read from disk (those of a stored plan).
+    `devices`: the profile, shipped or in a file, that schedule blocks are checked for."""
 
     folder: str = ""
     permissions: Permissions = UNRESTRICTED
