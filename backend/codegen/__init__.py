@@ -1,1 +1,1 @@
-"""Code generators: loop programs as LLVM text for processors and as CUDA C++ for cards."""
+"""Code generators: loop programs become LLVM text for CPUs and CUDA C++ for GPUs."""

@@ -55,24 +55,22 @@ from .views import DTYPES, NumArray, start_of
 
 # ---------------------------------------------------------------------------------------------------- time tiling
 #
-# A region that can be done in tiles of rows (`transform.time_tiling`): which tiles, in which order, on which threads.
-#
-# Iterations go in stretches.  A stretch is two launches: bands of rows that get smaller by `halo` on both sides with each level,
-# then what lies between them.  A band's state stays in a core's cache for a whole stretch, so memory is gone through once for
-# several iterations; within a launch the tiles are independent, so threads share them.  No row is done twice, and which tiles
-# there are changes no bit.
+# Runs a region tiled in time (`transform.time_tiling`): chooses the tiles, their order and their threads. Several iterations form
+# a time tile, which is two launches: bands of rows that shrink by `halo` on both sides with each stage, then the gaps between
+# them.  A band's state stays in a core's cache for the whole time tile, so memory is read once for several iterations.  The tiles
+# of a launch are independent, so threads share them.  No row is computed twice, and the choice of tiles changes no bit.
 
 _CACHE: Final = Path("/sys/devices/system/cpu/cpu0/cache/index2/size")
 _UNKNOWN_CACHE: Final = 1 << 19
 _MAX_TILE_ITERATIONS: Final = 16
-"""Iterations of a stretch."""
+"""The most iterations of a time tile."""
 _BANDS: Final = 8
-"""Bands a thread where none sees another: they even out."""
+"""Bands per thread if bands are independent; several even out the load."""
 _BAND_NANOSECONDS: Final = 4_000.0
 _BAND_BYTES: Final = 2048
-"""What such a band takes, or touches, at least."""
+"""The least time of such a band, and the least bytes that it touches."""
 _MIN_TILE_ITERATIONS: Final = 3
-"""Of bands that are to stay in cache: fewer gain less than cutting costs."""
+"""The least iterations of a time tile whose bands stay in cache; fewer gain less than the tiling costs."""
 UNBOUNDED_ROWS: Final = 1 << 40
 """More rows than there are."""
 
@@ -109,7 +107,7 @@ class TimeTiles:
 
 
 def time_tiles_of(rows: TiledRows, iterations: int, threads: int) -> TimeTiles | None:
-    """How to cut; None where one thread that does one iteration after the other is as good."""
+    """The time tiles; None if one thread that runs iteration after iteration is as fast."""
     if not rows.halo:
         return _independent(rows, iterations, threads)
     is_shared = threads > 1 and rows.nanoseconds * rows.count * min(
@@ -159,7 +157,7 @@ def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: Tiled
 
 
 def bands_of(rows: TiledRows, cut: TimeTiles) -> tuple[list[tuple[int, int, int, int]], list[int]]:
-    """The bounds of each band with their steps, and where bands end."""
+    """(start, stop and their steps per stage) of each band, and the row at which each band ends."""
     ends = [rows.count * band // cut.bands for band in range(cut.bands + 1)]
     bands = [(start, stop, rows.halo, -rows.halo) for start, stop in pairwise(ends)]
     if not rows.wraps:
@@ -182,12 +180,12 @@ def _tiles(address: int, block_of: Callable[[int], Sequence[int]], at: int, tile
 #
 # A run of a region: its memory, its iterations in ranges, and what a failure says.
 #
-# Between ranges Python hears interrupts; they are made as long as `policy.HEARD_NANOSECONDS`, by the clock.  Cells of maps are
-# independent, so their ranges are shared by threads, each with scratch of its own; iterations that can be done in tiles of rows
-# are (`tiles`).  Which ranges there are changes no bit.
+# Python handles interrupts between ranges, whose lengths are adapted so that each takes `tiering.HEARD_NANOSECONDS`.  Cells of
+# maps are independent, so threads share their ranges, each with scratch memory of its own.  Iterations are tiled in time if
+# possible. The choice of ranges changes no bit.
 
 BackendOf: TypeAlias = Callable[[int], Backend]
-"""A back end by how many threads it has."""
+"""Makes a back end with a number of threads."""
 _FIRST_OPERATIONS: Final = 200_000
 """Points of the first range."""
 _GROWTH: Final = 16
@@ -419,7 +417,7 @@ class RegionExecution:
         return self.types.number(self.types.types[phase.args[0]].shape[0]) - 1 - iteration
 
     def fail(self, check: Check, values: list[int]) -> None:
-        """Say what the record says."""
+        """Raise the error that a failure record describes."""
         if check.function == "empty":
             raise RunFailed([Diagnostic(Code.E204, "a reduction with a function needs at least one item", check.span)])
         if check.function == "index" or check.function.startswith("shift "):
@@ -562,7 +560,7 @@ class RegionText:
 
 @dataclass(slots=True)
 class RegionRun:
-    """One phase: what it is as a program, or why it is none."""
+    """A phase as a region, or the `reason` why it is none."""
 
     phase: Phase
     region: Region | None = None
@@ -656,7 +654,7 @@ class RegionRun:
         return drafted is None or _STEP_NANOSECONDS + trips * calls * _CALL_NANOSECONDS < drafted
 
     def bind(self, binding: Specialization, backend: Backend) -> None:
-        """What native code does for a loop whose items see only themselves: one launch.  Unbound: it is of another sort."""
+        """Specialize a pointwise loop as one launch.  Raises NotSpecializable for other loops."""
         phase, types = self.phase, binding.types
         if not isinstance(phase, Loop):
             raise NotSpecializable

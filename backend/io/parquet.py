@@ -1,12 +1,11 @@
 """`.parquet`: a table of numbers through pyarrow (the extra `parquet`).
 
 A table has the shape [rows, columns]; `table.parquet:name` is one column, and declared with one axis a table of one column
-is that column.  Column types widen as stored types of other formats do (`elements`); decimals and nested columns are E706,
+is that column.  Column types widen as stored types of other formats do (`cells`); decimals and nested columns are E706,
 and so is a missing value where no clause says what stands for it.  Columns of text, dates, times, dictionaries, and those with
-clauses, come through the Arrow interface (`arrow`).
+clauses, come through the Arrow interface (`external_arrays`).
 
-The header pass reads the footer only; the data come batch by batch, and must be as many as the footer says.  Neighbours:
-`reading`, `elements`.
+The header pass reads the footer only.  The data are read batch by batch; their number must be that of the footer.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ Depths 1, 2 and 4 of grey are scaled to 0..255, depth 16 is stored as 0..65535 (
 
 Size checks come before inflating: deflate shrinks at most 1032-fold, so a header that promises more pixels than the
 compressed bytes can hold is refused before anything is allocated, and inflating stops at the promised length.  Pixels are
-inflated, restored (`png_filters`) and written in bands of rows.
+inflated, unfiltered and written in bands of rows.
 """
 
 from __future__ import annotations

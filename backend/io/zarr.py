@@ -1,8 +1,8 @@
 """`.zarr`: arrays in chunks, versions 2 and 3.
 
 `x.zarr` is a folder (or a zip file) that holds one array; `x.zarr:name` is the array of that name in a group.  Stored types
-widen as those of other formats do (`elements`).  Codecs are allowed by name, sizes are bounded before anything is inflated, links
-inside the folder are not followed, and chunks are read one at a time (`zarr_metadata`, `zarr_codecs`, `zarr_shards`).
+widen as those of other formats do (`cells`).  Codecs are allowed by name, sizes are bounded before anything is inflated, links
+inside the folder are not followed, and chunks are read one at a time (`zarr_codecs`).
 
 Note [Own reader].  The package zarr inflates a chunk to whatever its bytes become (1 MB of gzip for 32 bytes took 1.9 GB) and has
 no bound, so each of its codecs would have to be replaced by what is in `zarr_codecs` now.  It also holds a shard whole beside its

@@ -1,11 +1,11 @@
-"""Tiering: decides when a kernel is worth compiling.
+"""Tiering: decides when a kernel is compiled, and thresholds of work for threads and interrupts.
 
-Small spaces stay on NumPy.  For others the time that a kernel would have saved so far is added up, and the kernel is compiled
-when that reaches what compiling costs; before that it is loaded, or made beside the run by a thread, when there is something to
-gain.  So no run loses more than it could have gained.  The choice changes no bit of a result.
+Small spaces stay on NumPy.  For others the time that a kernel would have saved is added up over the runs, and the kernel is
+compiled when the sum reaches the cost of compiling.  Earlier, from `LOAD_NANOSECONDS`, it is loaded from disk, or compiled by a
+thread beside the run.  So no run loses more time than it could have gained.  The tier does not change any bit of a result.
 
-`RHO_KERNELS`: `off` (never), `always` (every phase that kernels can do, whatever its size), `warm` (as if every kernel had been
-used for long: what calibrations measure), else by these rules.
+`RHO_KERNELS`: `off` (never use kernels), `always` (use them wherever they can be used), `warm` (as if every kernel had long been
+in use, which calibration measures); otherwise by these rules.
 """
 
 from __future__ import annotations
@@ -27,33 +27,34 @@ if TYPE_CHECKING:
 
 SWITCH: Final = "RHO_KERNELS"
 SMALL: Final = 1 << 13
-"""Points below which a phase stays on NumPy (its calls cost no more than binding a kernel), unless it has functions that are
-many operations there."""
+"""A phase with fewer points stays on NumPy, whose calls then cost no more than binding a kernel, unless it applies expensive
+functions."""
 COMPILE_NANOSECONDS: Final = 10e6
 LOAD_NANOSECONDS: Final = 1.5e6
 
 
 CALL_NANOSECONDS: Final = 500
-"""A NumPy call on a small array."""
+"""The cost of a NumPy call on a small array."""
 AT_ONCE: Final = 5.0
 CALLED: Final = 2_000.0
-"""An item of a reduction from the right, on NumPy: by a few calls for all items, or by a call."""
+"""Nanoseconds per item of a right fold on NumPy: `AT_ONCE` if a few calls handle all items, `CALLED` if each item is a call."""
 MANY: Final = 6
-"""Functions in a small body that are more work, as NumPy calls, than calling a kernel."""
+"""From this number of functions in its body, a small phase costs more as NumPy calls than as a kernel."""
 
 
 SHARED_NANOSECONDS: Final = 8_000
-"""Work from which a launch has helpers: one that is awake comes in about a microsecond."""
+"""A launch with at least this much work (nanoseconds) uses pool threads; one that is awake joins in about a microsecond."""
 WORTH_WAKING: Final = 60_000
-"""Nanoseconds of a lone launch that are worth waking helpers for."""
+"""A launch with at least this much work (nanoseconds) wakes sleeping pool threads, even if it comes alone."""
 PIECES_NANOSECONDS: Final = 150_000
-"""Work from which pieces are shared that each run makes anew."""
+"""Work (nanoseconds) from which tasks that each run makes anew are shared by threads."""
 LONG_NANOSECONDS: Final = 10_000_000
-"""Work from which pieces are handed out by Python, so that an interrupt is heard between them."""
+"""Work (nanoseconds) from which Python hands out the tasks, so that interrupts are handled between them."""
 
 
 HEARD_NANOSECONDS: Final = 5e6
-"""Work of such a piece at most, where it can be cut: functions of large arguments, on a busy machine, take far longer."""
+"""The most work (estimated nanoseconds) of such a task, if it can be cut.  Functions of large arguments on a busy machine may
+take far longer than estimated."""
 
 
 class Mode(Enum):
@@ -64,7 +65,7 @@ class Mode(Enum):
 
 
 def mode() -> Mode:
-    """What the user asked for."""
+    """The mode that `RHO_KERNELS` selects."""
     value = os.environ.get(SWITCH, "").lower()
     if value in ("off", "0", "no"):
         return Mode.OFF
@@ -72,7 +73,7 @@ def mode() -> Mode:
 
 
 def is_candidate(points: int, applied: Iterable[str], *, sums: bool) -> bool:
-    """Is a kernel of so many points that applies these functions ever worth it?  `sums`: of floats."""
+    """Can a kernel over `points` points that applies these functions ever pay?  `sums`: does it sum floats?"""
     functions = list(applied)
     return points >= SMALL or sums or len(functions) >= MANY or not TRANSCENDENTAL.isdisjoint(functions)
 
@@ -82,7 +83,7 @@ _asked: set[MachineCode] = set()
 
 
 def saving(body: Body, points: int) -> float:
-    """Nanoseconds that a kernel saves over NumPy on one thread, roughly (measured on AVX-512 and AVX2 machines)."""
+    """Estimated nanoseconds that a kernel saves over NumPy on one thread (measured on AVX-512 and AVX2 machines)."""
     if points >= SMALL:
         fixed = 50_000  # slices are cut anew in each run
     else:
@@ -92,14 +93,14 @@ def saving(body: Body, points: int) -> float:
 
 
 def _an_item(function: str, kind: Kind) -> float:
-    """Nanoseconds of a reduction from the right (`cpu.numpy_reductions`)."""
+    """Nanoseconds per item of a right fold on NumPy (`cpu.numpy_reductions`)."""
     if kind is Kind.BOOL or FUNCTIONS[function].result is ResultKind.BOOL or (function == "sub" and not kind.is_complex):
         return AT_ONCE
     return CALLED
 
 
 def is_worth(code: MachineCode, nanoseconds: float) -> bool:
-    """Should a run that code shortens by so much use it?  (Asking counts as a run.)"""
+    """Should this run, which the code shortens by `nanoseconds`, use it?  Each call counts as a run."""
     from .compiler import address_of, as_now, is_ready, is_stored
 
     if is_ready(code) or mode() is not Mode.AUTO:
@@ -117,31 +118,31 @@ def is_worth(code: MachineCode, nanoseconds: float) -> bool:
 
 
 def work(body: Body, points: int) -> int:
-    """Nanoseconds that a kernel takes on one thread, roughly."""
+    """Estimated nanoseconds of a kernel on one thread."""
     return points * (25 + 10 * body.operations + 120 * body.transcendental) // 100
 
 
 def is_worthwhile(kernel: MachineCode, body: Body, points: int, runs: int = 1) -> bool:
-    """Should this run of a phase, asked for once in so many, use its kernel?"""
+    """Should this run of a phase use its kernel, if this is asked once in `runs` runs?"""
     return is_worth(kernel, runs * saving(body, points))
 
 
 FEW_NANOSECONDS: Final = 30_000.0
 LEVELLED_NANOSECONDS: Final = 200_000.0
-"""Work from which pieces are equal: taking one is nothing beside it."""
+"""Work (nanoseconds) from which tasks have equal sizes, because taking a task costs little compared with it."""
 
 
 def pieces(least: int, nanoseconds: float) -> int:
-    """How many pieces work has that would have `least`: more where it is long, so that interrupts are heard between them."""
+    """The number of tasks: `least`, or more for long work, so that interrupts are handled between them."""
     return least if nanoseconds < LONG_NANOSECONDS else max(least, int(nanoseconds / HEARD_NANOSECONDS))
 
 
 def starts(size: int, step: int, threads: int, nanoseconds: float) -> list[int]:
-    """Where the pieces of so many items begin, all multiples of `step`.
+    """The starts of tasks over `size` items, all multiples of `step`.
 
-    Whatever a thread takes goes from one processor to another, which costs as much as thousands of items.  So there is a large
-    piece for each thread where there is little work; between them are a few small ones for whoever is there first: the caller
-    takes pieces from the front, helpers from the back."""
+    To take a task moves data between processors, which costs as much as thousands of items.  So little work is cut into one large
+    task for each thread and a few small ones for the thread that is ready first: the caller takes tasks from the front, pool
+    threads from the back."""
     equal = list(range(0, size, step))
     small = threads if nanoseconds < FEW_NANOSECONDS else 2 * threads
     if nanoseconds >= LEVELLED_NANOSECONDS or len(equal) < small + 2 * threads:

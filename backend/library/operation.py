@@ -69,20 +69,20 @@ class Attributes:
 
 Arrays: TypeAlias = tuple[NumArray, ...]
 Meaning: TypeAlias = Callable[[LibraryPhase, Arrays, OperationContext], Arrays]
-"""The operands in order to the results in order.  A result never shares memory with an operand."""
+"""Maps operands to results, each in the phase's order.  A result never shares memory with an operand."""
 Function: TypeAlias = Callable[..., NumArray]
-"""Of the operands' arrays alone; its result is a fresh array in the order of its items."""
+"""Takes the operands' arrays only; its result is a new row-major array."""
 
 
 @dataclass(frozen=True, slots=True)
 class OperationCall(Attributes):
-    """One execution of a phase; shapes and attributes are those of the cells."""
+    """One execution of a phase; shapes and attributes are those of cells."""
 
     context: OperationContext
 
     @property
     def rank(self) -> int:
-        """How many leading axes are the frame."""
+        """The number of leading axes that form the frame."""
         return frame_of(self.phase)
 
     @property
@@ -101,11 +101,11 @@ class OperationCall(Attributes):
 
     @property
     def threads(self) -> int:
-        """The team of the device."""
+        """The number of threads of the device."""
         return self.context.threads
 
     def batched(self, arrays: Arrays) -> list[NumArray]:
-        """The operands with one batch axis each; see Note [One batch axis]."""
+        """The operands with the frame as one batch axis.  See Note [One batch axis]."""
         if not self.rank:
             return [a[np.newaxis] for a in arrays]
         count = math.prod(self.frame)
@@ -115,7 +115,7 @@ class OperationCall(Attributes):
         ]
 
     def unbatched(self, result: Any) -> Arrays:
-        """The one result, its batch axis turned back into the frame."""
+        """The single result, with its batch axis reshaped to the frame."""
         return (np.asarray(result).reshape((*self.frame, *result.shape[1:])),)
 
 
@@ -123,17 +123,20 @@ Compiled: TypeAlias = Callable[[OperationCall, Arrays], NumArray | None]
 Short: TypeAlias = Callable[[LibraryPhase, Types, Function], Function | None]
 Native: TypeAlias = "Callable[[Specialization, LibraryPhase], None]"
 Again: TypeAlias = Callable[[Sequence[NumArray], Sequence[NumArray]], None]
-"""Runs an operation on operands, and writes the results into other arrays."""
+"""Runs an operation on the first arrays and writes the results into the second."""
 Prepare: TypeAlias = Callable[[Sequence[NumArray], Sequence[NumArray]], Again | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """All ways to do one library operation; each but the meaning is for the operands that it is quicker for, with the same bits.
+    """The implementations of a library operation; all give the same bits.
 
-    `compiled` is tried before the pool gives back what it keeps (pool, Note [The bound holds]): by kernels, or by NumPy in memory
-    of the pool.  `short` is NumPy's functions alone, made once for sizes that are known: of a phase, the types, and what does it
-    otherwise.  `native` binds native code.  `prepare` is for arrays of these shapes, in loops."""
+    meaning: defines the operation, for all operands, on NumPy.
+    compiled: for operands that kernels handle faster, or None; runs before the buffer pool releases its free memory
+        (`run_state`, Note [Pool and peak memory]).
+    short: makes a function of NumPy calls only, for small operands of known sizes.
+    native: specializes the operation for native programs.
+    prepare: makes a function for arrays of these shapes, which loops call again and again."""
 
     meaning: Meaning
     compiled: Compiled | None = None
@@ -142,7 +145,7 @@ class Operation:
     prepare: Prepare | None = None
 
     def run(self, phase: LibraryPhase, arrays: Arrays, context: OperationContext) -> Arrays:
-        """The results; a failed check is blamed on the phase."""
+        """The results.  Raises RunFailed with the span of the phase for a failed check."""
         try:
             if self.compiled is not None:
                 result = self.compiled(OperationCall(phase, context), arrays)
@@ -155,7 +158,7 @@ class Operation:
             raise failure.at(phase.span) from None
 
     def routine(self, phase: LibraryPhase, types: Types) -> Function | None:
-        """NumPy's functions alone, on the operands' arrays; None where there are none for such operands."""
+        """The operation as a function of NumPy calls only; None if there is none for such operands."""
         if self.short is None:
             return None
         known = OperationContext(types.types, dict(types.sizes), types.guards)
@@ -172,7 +175,7 @@ Cell: TypeAlias = Callable[..., Any]
 
 def cell_by_cell(cell: Cell, compiled: Compiled | None = None, short: Short | None = None, native: Native | None = None
                  ) -> Operation:  # fmt: skip
-    """An operation by a function of the call and one cell an operand, which gives the result's cell (or a tuple of them)."""
+    """An operation defined by a function of the call and a cell of each operand, which returns the cells of the results."""
 
     def run(phase: LibraryPhase, arrays: Arrays, context: OperationContext) -> Arrays:
         call = OperationCall(phase, context)
@@ -191,7 +194,7 @@ def cell_by_cell(cell: Cell, compiled: Compiled | None = None, short: Short | No
 
 def on_operands(function: Callable[[OperationCall, Arrays], Any], compiled: Compiled | None = None, short: Short | None = None,
           native: Native | None = None, prepare: Prepare | None = None) -> Operation:  # fmt: skip
-    """An operation by a function of the call and its whole operands, frames included, which gives the one result."""
+    """An operation with one result, defined by a function of the call and its whole operands, frames included."""
 
     def run(phase: LibraryPhase, arrays: Arrays, context: OperationContext) -> Arrays:
         return _tuple(function(OperationCall(phase, context), arrays))
@@ -200,7 +203,7 @@ def on_operands(function: Callable[[OperationCall, Arrays], Any], compiled: Comp
 
 
 def in_order(result: NumArray) -> NumArray:
-    """Row by row, as native programs take it: NumPy keeps the order of operands that lie column by column."""
+    """A row-major array, as native programs need it: for column-major operands NumPy returns column-major results."""
     return result if result.flags.c_contiguous else result.copy()
 
 

@@ -1,10 +1,11 @@
-"""Sorts and stable grades of vectors as LLVM text: what is done with parts (`dealing`), or with short vectors as a whole.
+"""Generates LLVM text for sorts and stable grades: of the parts of long vectors (`Dealing` distributes items to parts), of short
+vectors, and of rows.
 
-SPAN: from the keys of items (`backend.library.hash`: integers in the order of the items) how words of key and position are made
-(Note [Words]).  SORT: the items of one part, by a sorting function (NumPy's).  ORDER: the words of one part by such a function,
-then the positions left alone; where bits of keys were lost, words that are alike but for the position are put in the order of
-their keys before.  ROWS: all of it, for each row of a matrix, or a vector in one part.  What a sort of items leaves open is
-settled behind it (`sorting.settle`).
+SPAN: finds the range of the keys (`backend.library.hash`: integers in the order of the items), from which words of key and
+position are made (Note [Words]).  SORT: sorts the items of one part with NumPy's sorting function.  ORDER: sorts the words of one
+part with such a function and keeps only their positions; if key bits were cut off, words that differ only in their position are
+first put in the order of their full keys.  ROWS: does all this for each row of a matrix, or for a vector in one part.
+`sort.settle` then orders equal items that differ in their bits (zeros, NaNs).
 
 Note [Arguments].  All forms, and those of `dealing`, have the same words, and take what they need: items; the address of the
 items; the number of the first of them; the sorting function; the address of the results; the number of the last result; the
