@@ -1,1 +1,1 @@
-"""calibration."""
+"""Calibration: measures the cost tables of this machine into a profile."""

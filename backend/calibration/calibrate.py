@@ -1,4 +1,4 @@
-"""What a calibration measures, in which order, and the profile that comes of it.
+"""Calibration: what is measured, in which order, and the resulting profile of this machine.
 
 Computing (`scalars`) is timed again and again, as a spell of load lasts, before and after the disk and the parts of structured
 phases, and after library phases (`probes`).  In the end a few programs that the tables were not made of say how well all holds.
@@ -147,7 +147,7 @@ _LEAST_NS: Final = 20_000
 
 
 def ratios(device: DeviceProfile, threads: int, effort: CalibrationEffort, texts: Sequence[str] = _TRIED) -> Iterator[Fraction]:
-    """Measured over estimated, of the phases that take long enough, in programs that the tables were not made of."""
+    """Ratios of measured to estimated time of the longer phases, in programs that were not used for the tables."""
     shape = "f64[s s]" if texts is _PRODUCTS else "f64[n]"
     for points in _POINTS[: effort.places]:
         for text in texts:

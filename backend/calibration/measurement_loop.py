@@ -1,4 +1,4 @@
-"""The loop that measures: the rows of a calibration, and the tables that follow from their times.
+"""The measurement loop of a calibration: rows of workloads to time, and the cost tables that follow from their times.
 
     Row("first.f64", (KERNEL + CALLED) * 0.5 - AGAIN, BEHIND, Curve.LEVEL)
 
@@ -68,7 +68,7 @@ class LoadMonitor:
         return now <= _SLOWER * self._least and not all(_others() for _ in range(3))
 
     def wait(self) -> None:
-        """Until nobody is there, or no more waiting is allowed."""
+        """Wait until no other load is detected, or the waiting time is used up."""
         while not self.is_calm() and self.spare_ns > 0:
             start = perf_counter_ns()
             sleep(_PAUSE_SECONDS)
@@ -76,7 +76,7 @@ class LoadMonitor:
             self.spare_ns -= perf_counter_ns() - start
 
     def undisturbed(self, measure: Callable[[], T]) -> T:
-        """What `measure` finds while nobody disturbs, or when no more waiting is allowed."""
+        """The result of `measure` without disturbance, or the last one when the waiting time is used up."""
         for _ in range(_AGAIN + 1):
             self.wait()
             result = measure()
@@ -90,7 +90,7 @@ class LoadMonitor:
 
 
 def _others() -> bool:
-    """Is there a task besides this one that could run?"""
+    """Is another task runnable?"""
     try:
         return int(read_text(_TASKS, KERNEL_TEXT).split()[3].partition("/")[0]) > 1
     except (OSError, ValueError, IndexError):
@@ -102,12 +102,12 @@ def _others() -> bool:
 Clock: TypeAlias = Callable[[], int]
 """Nanoseconds since any fixed moment."""
 Run: TypeAlias = Callable[[], int]
-"""Runs something, and says what it took."""
+"""Runs a workload, and returns its time."""
 Point: TypeAlias = tuple[float, float]
 """A size, and nanoseconds."""
 
 _LEAST, _MOST = 2, 5
-"""Runs in a row that count."""
+"""Consecutive runs that count."""
 _LONGEST: Final = 10
 """A program may take so many times what its runs in a row may."""
 TOGETHER: Final = 6
@@ -129,7 +129,7 @@ _Key: TypeAlias = tuple[Workload, int]
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """A sum."""
+    """A weighted sum of times of workloads."""
 
     terms: tuple[Term, ...]
 
@@ -147,7 +147,7 @@ class Times:
 
 
 class MeasuredCurve(Enum):
-    """What is known of a table; what says otherwise was disturbed."""
+    """A known property of a table; measurements that contradict it were disturbed."""
 
     ANY = "nothing"
     RISING = "more never takes less"
@@ -170,12 +170,12 @@ class ProbeRow:
 
 
 def low(times: Sequence[int]) -> int:
-    """The lower quartile: what is usual while others ask for little, as they only ever make a run slower."""
+    """The lower quartile: the usual time on a lightly loaded machine, since other load only makes runs slower."""
     return sorted(times)[(len(times) - 1) // 3]
 
 
 def rising(values: Iterable[float]) -> list[float]:
-    """The nearest values that never fall: neighbours that do are replaced by their mean."""
+    """Isotonic regression: the nearest non-decreasing values; falling neighbours are replaced by their mean."""
     groups: list[tuple[float, int]] = []
     for value in values:
         groups.append((value, 1))
@@ -186,7 +186,7 @@ def rising(values: Iterable[float]) -> list[float]:
 
 
 def table_of(points: Iterable[Point], curve: MeasuredCurve = MeasuredCurve.ANY) -> CostTable:
-    """Through the medians of points of one size."""
+    """A table through the medians of points of equal size."""
     by_size: dict[int, list[float]] = {}
     for size, ns in points:
         by_size.setdefault(max(1, round(size)), []).append(max(1, ns))

@@ -64,15 +64,15 @@ from .profile import GRAIN, BackendKind, CostTable, Grains, reduce_stems, scalar
 
 BOOLE: Final = (7, 32, 12, 32, 7)
 _SCALAR: Final = 0.25
-"""Nanoseconds of one scalar instruction, or of going round."""
+"""Nanoseconds of one scalar instruction, or of a loop branch."""
 _WAITS: Final = 1.4
-"""Of an application that the next waits for."""
+"""Nanoseconds of the latency of an application that the next one depends on."""
 _ENTERED: Final = 4.0
-"""Of a loop that is entered, and left."""
+"""Nanoseconds of entering and leaving a loop."""
 _SCATTERED: Final = 1.0
-"""Of an item that is not beside the last one."""
+"""Nanoseconds of an access that is not contiguous with the last one."""
 _LAUNCH: Final = 20_000.0
-"""Of handing a region its arrays and its first range."""
+"""Nanoseconds of calling a region with its arrays and first range."""
 _VECTOR: Final = 64
 """Bytes of a vector."""
 
@@ -81,7 +81,7 @@ _regions: Final[LruCache[Region | None]] = LruCache(64)
 
 
 def region_of(phase: Loop | Fold | Map, types: Types, rates: Rates) -> Region | None:
-    """None: it runs phase by phase.  The last ones are kept, because planners ask of one phase many times."""
+    """The cost of a compiled region, cached because planners evaluate one phase many times; None: it runs phase by phase."""
 
     def make() -> Region | None:
         with suppress(NotLowerable):
@@ -121,7 +121,7 @@ def region_grains(
 
 @dataclass(slots=True)
 class _Time:
-    """Nanoseconds of statements."""
+    """The nanoseconds of statements."""
 
     rates: Rates
     views: Mapping[str, View]

@@ -1,13 +1,12 @@
-"""How long a phase takes in the form it will have: what moves past the processor, what is computed, and the call.
+"""The cost of a structured phase on a measured device, in the form in which it will run: memory traffic, computation, dispatch.
 
-Time = the step + the longer of moving and computing + a part of the shorter, since a processor does both at once, but not
-perfectly.
+Time = dispatch + the longer of traffic and computation + a part of the shorter, since a processor overlaps both imperfectly.
 
-Note [Moving].  A byte costs by how many others were touched since it was last (`reuse`): what was touched lately is still near.
-`read` and `write` are measured by the bytes of all that goes round.
+Note [Moving].  The cost of a byte depends on its reuse distance (the bytes touched since it was touched last), which decides the
+cache level that has it.  `read` and `write` are measured by the size of the working set.
 
-Note [Computing].  `point.…` is one more application in a kernel on one thread, `ufunc.…` one NumPy call's; `row.…` and `column.…`
-reduce runs of so many numbers (1024 runs).  `teams` turns what one thread would take into what the executor takes.
+Note [Computing].  `point.…` is one more application in a kernel on one thread, `ufunc.…` one in a NumPy call; `row.…` and
+`column.…` reduce runs of so many numbers (1024 runs).  `teams` converts the time of one thread to that of the executor's threads.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from .profile import CostTable, Grains, scalar_stems
 RUNS: Final = 1024
 """Runs that `row` and `column` are about."""
 APART: Final = (4, 5)
-"""How much of what a step takes more behind other phases is its own code and data, not the executor's."""
+"""The part of a step's additional time after other phases that is due to its own code and data."""
 _SAME: Final = {"square": "mul", "half_power": "sqrt"}
 
 
@@ -35,7 +34,7 @@ ALONE: Final = Around()
 
 
 def work_grains(work: Work, rates: Rates, around: Around = ALONE) -> Grains:
-    """NoTable: an application that the device has no figure for."""
+    """The cost of a phase in grains.  Raises NoTable: the device has no table for an application."""
     start = step(rates, around, more(work))
     moved, computed = moved_grains(work, rates, around), applied_grains(work, rates)
     if work.tier is Tier.KERNEL:
@@ -53,7 +52,7 @@ def shared_work(work: Work, rates: Rates, iterations: int = 1, *, handed: bool =
 
 
 def _fresh(size: int, rates: Rates) -> int:
-    """What memory takes that was not there before."""
+    """The time of first touching fresh memory."""
     table = rates.table(("fresh",), Kind.F64)
     return 0 if table is None or size < table.size[0] else table.at(size)
 
@@ -64,7 +63,7 @@ def more(work: Work) -> int:
 
 
 def step(rates: Rates, around: Around, calls: int = 0) -> Grains:
-    """What running a phase takes beside its work; `calls`: those after the first."""
+    """The dispatch time of a phase; `calls`: NumPy calls after the first."""
     table = rates.table(("call",), Kind.F64)
     step_table = rates.require(("step",), Kind.F64)
     return Grains(cooled(step_table, around) + (0 if table is None else calls * table.at(max(1, around.before))))
@@ -78,7 +77,7 @@ def cooled(table: CostTable, around: Around) -> Grains:
 
 
 def applied_grains(work: Work, rates: Rates) -> int:
-    """What one thread computes.  See Note [Computing]."""
+    """The computation time of one thread.  See Note [Computing]."""
     if work.tier is Tier.KERNEL:
         computed = _applied(work, "point.", rates) + sum(_reduced(one, rates) for one in work.reduced)
         lines = rates.table(("line.column" if work.reduced else "line",), Kind.F64) if work.lines > 1 else None
@@ -88,7 +87,7 @@ def applied_grains(work: Work, rates: Rates) -> int:
 
 
 def chained_grains(work: Work, rates: Rates) -> int:
-    """What the applications take that wait for one another, where nothing else goes on meanwhile."""
+    """The latency of the chain of dependent applications, where nothing overlaps it."""
     loop_overhead = rates.require(("turn",), Kind.F64).rate(3 * Kind.F64.bytes * work.points)
     alone, among = rates.table(("turn.exp",), Kind.F64), rates.table(("point.exp",), Kind.F64)
     total = 0
@@ -154,7 +153,7 @@ def application_rate(function: str, compute: Kind, kind: Kind, parameter: int, r
 
 
 def _class(prefix: str, function: str) -> tuple[str, ...]:
-    """What stands in for a function that was not measured."""
+    """The table used for a function that was not measured."""
     return (f"{prefix}exp", f"{prefix}add") if class_of(function) == "transcendental" else (f"{prefix}add",)
 
 

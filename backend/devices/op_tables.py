@@ -1,4 +1,4 @@
-"""Looks tables of a device up by operation and element type, with what stands in for a missing one."""
+"""Look-up of a device's cost tables by operation and element type, with fallbacks; and profiles written in Python."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Rates:
         return Rates(self.device, reuses=reuses, around=around, guards=self.guards, known=self.known)
 
     def gathering(self, one: PhaseId, members: Sequence[PhaseId]) -> Rates:
-        """`one` stands for all these phases together."""
+        """The tables in a context where `one` represents all these phases together."""
         known = [self.around[member] for member in members if member in self.around]
         since = {value: size for around in reversed(known) for value, size in around.since.items()}
         unknown = any(each.unknown for each in known)
@@ -85,7 +85,7 @@ class Rates:
         return self._with({**self.around, one: around}, reuses=self.reuses)
 
     def table(self, stems: Iterable[str], kind: Kind) -> CostTable | None:
-        """The first that exists: exact kind and name before near kinds, those before wider names."""
+        """The first existing table: exact kind and name before near kinds, those before wider names."""
         key = (tuple(stems), kind)
         if key not in self._found:
             names = (f"{stem}.{near.value}" for stem in key[0] for near in kinds_near(kind))
@@ -93,7 +93,7 @@ class Rates:
         return self._found[key]
 
     def phase_table(self, stems: Iterable[str], kind: Kind) -> CostTable | None:
-        """The table of a whole phase: of a declared device without one, what its roofline says."""
+        """The table of a library phase; for a declared device without one, from its roofline."""
         wanted = tuple(stems)
         table, roof = self.table(wanted, kind), self.device.roofline
         if table is not None or roof is None or self.measured:
@@ -126,7 +126,7 @@ class Rates:
 LARGEST_CODE: Final = 1 << 20
 """Characters."""
 SIZES: Final = tuple(1 << power for power in range(6, 37, 2))
-"""Where a function is asked that says no sizes: 64 bytes to 64 GiB."""
+"""Sizes at which a function without sizes of its own is sampled: 64 bytes to 64 GiB."""
 DEEPEST: Final = 20
 
 
@@ -200,7 +200,7 @@ def _plain(value: object, path: str, text: str, path_within: str, depth: int) ->
 
 
 def _table(function: Callable[[int], object], sizes: object, path: str, text: str, path_within: str) -> dict[str, Any]:
-    """What a function says at some sizes, rounded up."""
+    """The samples of a function at some sizes, rounded up."""
     if not isinstance(sizes, list) or not all(isinstance(size, int) for size in sizes):
         raise _refused(path, text, 0, f"{path_within}.size: must be whole numbers, not {shown(sizes)}")
     times: list[int] = []

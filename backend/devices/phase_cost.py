@@ -1,16 +1,16 @@
-"""Estimates: how long a phase of a bound graph, or a shard of it, takes on a device of a profile.
+"""The cost of a phase, or of a shard of it, on a device of a profile.
 
-`phase_ticks` is what planners ask; `phase_grains` the same unrounded, `step_ns` what one execution of a step takes with the
-executor's work around it (for `run --analyze`).  Run-time sizes count at their caps.  A loop, fold or map that is compiled
-whole is what its loop program takes (`regions`); else a loop is trip × body with a launch an iteration (where loops run as one
-kernel: its operands once, and its applications every turn), a map or fold its body once a cell.  A branch is its longer arm.
+`phase_ticks` is for planners; `phase_grains` is the same unrounded; `step_ns` includes the executor's work around one execution
+(for `run --analyze`).  Run-time sizes count at their caps.  The cost of a loop, fold or map that is compiled as a region is that
+of its loop program (`loop_cost`); else a loop costs trip × body with a launch an iteration (where loops run as one kernel: its
+operands once, and its applications every iteration), a map or fold its body once a cell.  A branch costs its longer arm.
 
-Note [Steps].  The first execution of a step finds or makes its kernel: `host_dispatch_ns`, or what the tables `first` say on a
-measured device (those of library phases include it).  Every execution costs `launch_ns`.  Both are part of a
-phase's ticks, because one host queue a device is all that a problem knows.
+Note [Steps].  The first execution of a step finds or compiles its kernel: `host_dispatch_ns`, or the tables `first` of a measured
+device (those of library phases include it).  Every execution costs `launch_ns`.  Both are part of a phase's ticks, because a
+problem has one queue a device.
 
 Note [Shards].  `cut` names an axis: of `phase.axes` for a structured phase, an entry of `phase.signature` for a library phase.
-Tables are asked at the shard's own size; `curves` has what planners are told of sizes in between.
+Tables are evaluated at the shard's own size; `cost_functions` has the curves that planners use.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ THIN: Final = 4
 ROW_BYTES: Final = 64
 """Cells of at least this many bytes are gathered by the row."""
 FEW: Final = 64
-"""Items that are looked for among so few are found by going through them."""
+"""Items up to which a look-up is a linear search."""
 BOUNDS: Final = 8
 """What `interval_index.few` is about; `interval_index` is about √n bounds of n items."""
 NEAR: Final = 1 << 18
@@ -167,7 +167,7 @@ def _level(count: int) -> int:
 
 
 def cold(rates: Rates, around: Around) -> Grains:
-    """What a step takes more after one that touched much."""
+    """The additional cost of a step after one that touched many bytes."""
     if not rates.measured:
         return Grains(0)
     library = rates.table(("first.library",), Kind.F64)
@@ -221,7 +221,7 @@ class ShardExtent:
 
 
 class ExecutionKind(Enum):
-    """Which execution of a step is meant.  See Note [Steps]."""
+    """The first or a later execution of a step.  See Note [Steps]."""
 
     FIRST = "first"
     AGAIN = "again"
@@ -287,7 +287,7 @@ def _rates(device: DeviceProfile, bound: BoundGraph, number: Number) -> Rates:
 
 
 def making_ticks(phases: Iterable[Phase], profile: Profile, group: str, tick_ns: int = 1) -> int:
-    """What the first executions of the steps of these phases take more than the next."""
+    """The ticks that the first executions of the steps of these phases take beyond later ones."""
     device = profile.device(group)
     rates = None if device is None else Rates(device)
     return 0 if rates is None else _up(sum(making_grains(phase, rates) for phase in phases), tick_ns)
@@ -302,7 +302,7 @@ def combine_ticks(partial_bytes: int, profile: Profile, tick_ns: int = 1) -> int
 
 
 def missing_operation(phase: Phase, bound: BoundGraph, device: DeviceProfile) -> str | None:
-    """The operation that a device has no table for, which keeps the phase from running there."""
+    """The operation without a table, because of which a device cannot run the phase."""
     try:
         phase_grains(phase, bound.graph.types, Rates(device), numbers_of(bound))
     except NoTable as missing:
@@ -402,7 +402,7 @@ def step_ns(
 
 
 def making_grains(phase: Phase, rates: Rates) -> Grains:
-    """What the first execution of a step takes more than the next.  See Note [Steps]."""
+    """The time that the first execution of a step takes beyond later ones.  See Note [Steps]."""
     if rates.measured:
         around = rates.around.get(phase.id, Around())
         first = rates.table(("first",), Kind.F64) if isinstance(phase, Structured) else None
@@ -440,5 +440,5 @@ def numbers_of(bound: BoundGraph) -> Callable[[Size], int]:
 
 
 def _up(grains: int, tick_ns: int) -> int:
-    """To ticks, rounded up: the only rounding of an estimate."""
+    """Grains as ticks, rounded up: the only rounding of an estimate."""
     return -(-grains // (GRAIN * tick_ns))

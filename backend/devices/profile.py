@@ -1,4 +1,4 @@
-"""Devices as data: what a machine (or a wished-for one) has, and how long operations take on it.
+"""Profiles: the devices and links of a real or hypothetical machine as data, with the cost tables of operations.
 
 A `Profile` is what a `device-profile/1` file says (`reading`, `writing`), what `machine` finds out about this machine, and
 what calibration measures.  `cost` has the ticks of phases.
@@ -72,7 +72,7 @@ class CostTable:
         return CostTable((rate.numerator,), (rate.denominator,))
 
     def at(self, size: int) -> Grains:
-        """See Notes [Log-log] and [Beyond the ends].  Of a `Span` of sizes, the span of their times."""
+        """The time of a size (of an `Interval` of sizes, the interval of times).  See Notes [Log-log] and [Beyond the ends]."""
         if isinstance(size, Interval):
             return cast(Grains, size.looked_up(self))
         if size <= 0:
@@ -156,7 +156,7 @@ class Power:
 
 @dataclass(frozen=True, slots=True)
 class Roofline:
-    """What stands in for tables that are not there: operations and bytes a second, at most."""
+    """The roofline that replaces missing tables: peak operations and bytes a second."""
 
     flops: int
     bandwidth: int
@@ -195,7 +195,7 @@ class DeviceProfile:
         return None if self.memory_bytes is None else int(self.memory_bytes * (1 - self.memory_reserve))
 
     def same_times(self, other: DeviceProfile) -> bool:
-        """Does every phase take as long on the other?"""
+        """Does every phase take equally long on the other device?"""
         times = (self.backend, self.launch_ns, self.host_dispatch_ns, self.alloc_ns, self.roofline, self.ops)
         return times == (other.backend, other.launch_ns, other.host_dispatch_ns, other.alloc_ns, other.roofline, other.ops)
 
@@ -214,7 +214,7 @@ class LinkProfile:
 
     @property
     def bytes_per_ns(self) -> Fraction | None:
-        """The rate of the largest transfer that the table knows, as a fraction that is quick to count with."""
+        """The rate of the largest transfer in the table, as a simple fraction."""
         if self.table is None:
             return None
         rate = Fraction(self.table.size[-1], max(1, self.table.ns[-1] - self.latency_ns))
@@ -258,7 +258,7 @@ class Profile:
         return any(device.backend is BackendKind.STORE for device in self.devices)
 
     def store_of(self, path: str) -> str | None:
-        """The store in which a file lies, by its real path: the one that names it, or the nearest folder around it."""
+        """The store that contains a file, by its real path: the one that names it, or the nearest folder around it."""
         matches = [
             (len(prefix), device.name) for device in self.devices for prefix in device.paths
             if path == prefix or path.startswith(prefix.rstrip("/") + "/")
@@ -266,7 +266,7 @@ class Profile:
         return max(matches)[1] if matches else None
 
     def class_of(self, device: DeviceProfile) -> str:
-        """See Note [Classes]; a store is like no other."""
+        """The class of a device.  See Note [Classes]; each store is a class of its own."""
         if device.backend is BackendKind.STORE:
             return f"{device.kind}/{device.name}"
         alike = [other for other in self.devices if other.kind == device.kind]
@@ -336,7 +336,7 @@ _NEAR: Final[dict[Kind, tuple[Kind, ...]]] = {
 
 
 def is_key(name: str) -> bool:
-    """Does a name mean something?"""
+    """Is it the name of an operation?"""
     head, *rest = name.split(".")
     return bool(rest) and rest[-1] in _KINDS and head in _HEADS and all(part in _VARIANTS for part in rest[:-1])
 
@@ -358,7 +358,7 @@ def function_key(function: str, parameter: int = 0) -> str:
 
 
 def kinds_near(kind: Kind) -> tuple[Kind, ...]:
-    """The kind itself, then what stands in for it."""
+    """The kind itself, then the kinds whose tables may replace its own."""
     return kind, *_NEAR[kind]
 
 

@@ -175,7 +175,8 @@ class JoinedQueues(Protocol):
 
 @dataclass(slots=True)
 class QueueCursor:
-    """A queue on its way, and where it is (`Order`).  `turn`: of which loop and turn, whose ticks count from `start_tick`."""
+    """The cursor of a running queue.  `position`: as in `FailureOrder`.  Inside a loop, `iteration` is (loop, iteration), and
+    ticks are relative to `start_tick`."""
 
     which: int
     queues: Queues

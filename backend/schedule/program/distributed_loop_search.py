@@ -163,8 +163,8 @@ def _rows(bounds: BoundSet, waits: Mapping[int, int], device: int, time: int, ro
 
 
 def _waits(bounds: BoundSet, rows: int, device: int) -> dict[int, int]:
-    """By phase that has the rows of a mode: ticks of a turn in which its shard on a device does not run.  What reads rows beside
-    its own gets some from another device."""
+    """By phase with the distributed rows: the ticks of an iteration in which its shard on a device cannot run, because a phase
+    that reads rows of neighbours waits for a transfer."""
     decoder, kind = bounds.decoder, bounds.costs.class_of[device]
     paths = [path for near in range(len(decoder.kinds)) if near != device and (path := decoder.routes.path(near, device))]
     travel = min((sum(hop.latency for hop in path) for path in paths), default=0) + (decoder.syncs[device] if paths else 0)

@@ -143,7 +143,7 @@ def _with_rows_read(edge: Edge, iteration: LoopIteration, cuts: AxisChoice) -> E
     if phase.id not in iteration.wraparounds or cut is None or cut.combines or cut.grain != 1:
         return edge
     space = space_of(phase, types)
-    assert space is not None, "turns have known sizes"
+    assert space is not None, "iterations have known sizes"
     (value,), (box,) = reads_of(phase, types), operand_boxes(phase, types, full_box(space))
     return replace(edge, only=box[cuts.axis_of.get(value, 0)])
 

@@ -285,7 +285,7 @@ def label_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
     """As `description_faults` without a profile: of the phases of the program."""
     bound = replace(bound, graph=hoist_arms(bound.graph, plan.speculated))
     numbers = Numbers()
-    spread = {one.phase for one in plan.spread}  # whose turns are other phases under the same ids
+    spread = {one.phase for one in plan.spread}  # their iterations have other phases under the same ids
     bodies = [graph for phase in bound.graph.phases if phase.id in spread for graph in traverse.subgraphs(phase)]
     turned = {phase.id for body in bodies for phase in traverse.all_phases(body)}
     known = {phase.id: phase for phase in traverse.all_phases(bound.graph) if phase.id not in turned}

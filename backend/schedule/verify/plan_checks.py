@@ -239,9 +239,9 @@ UNKNOWN: Box = ((0, 1),)
 
 @dataclass(frozen=True, slots=True)
 class CheckedScope:
-    """The graph that steps are of.  `iteration`: (loop, which turn) if they are a turn's, which is that `iteration_label` of
-    the loop and whose ticks count from `tick_offset`; `previous_values`: the values of the turn before it, which its entries
-    read; `counts_resources`: do they take memory and devices here?"""
+    """The graph of the steps that are translated.  `iteration`: (loop, number) inside a distributed loop, where `iteration_label`
+    names it in messages, ticks count from `tick_offset`, and entries read `previous_values`, those of the iteration before.
+    `counts_resources`: do the tasks take memory and devices in this execution?"""
 
     bound: BoundGraph
     counts_resources: bool = True
