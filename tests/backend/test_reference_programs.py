@@ -291,7 +291,8 @@ def test_a_wrong_type_is_an_internal_error() -> None:
 
 def test_ranges_positions_and_permutations_are_verified() -> None:
     for element, permutation in (
-        (Element(I64, low=0, high=1), False), (Element(I64, below=number(2)), False), (Element(I64, below=number(3)), True),
+        (Element(I64, low=0, high=1), False), (Element(I64, index_bound=number(2)), False),
+        (Element(I64, index_bound=number(3)), True),
     ):  # fmt: skip
         p = Program()
         r = p.new(I64, 2, element=element, permutation=permutation)

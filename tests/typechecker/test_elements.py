@@ -79,18 +79,18 @@ def test_two_literals_stay_weak() -> None:
 
 
 def test_positions() -> None:
-    assert promote(Element(Kind.I64, below=n), Element(Kind.I64, below=n)) == Element(Kind.I64, below=n)
-    mixed = promote(Element(Kind.I64, below=n), Element(Kind.I64))
+    assert promote(Element(Kind.I64, index_bound=n), Element(Kind.I64, index_bound=n)) == Element(Kind.I64, index_bound=n)
+    mixed = promote(Element(Kind.I64, index_bound=n), Element(Kind.I64))
     assert mixed is not None
-    assert mixed.below is None
+    assert mixed.index_bound is None
 
 
 def test_ranges() -> None:
     assert integer_range(Element(Kind.BOOL)) == (0, 1)
     assert integer_range(Element(Kind.U8, 3)) == (3, 255)
     assert integer_range(Element(Kind.I64)) == (None, None)
-    assert integer_range(Element(Kind.I64, below=number(4))) == (0, 3)
-    assert integer_range(Element(Kind.I64, 0, most=n)) == (0, None)
+    assert integer_range(Element(Kind.I64, index_bound=number(4))) == (0, 3)
+    assert integer_range(Element(Kind.I64, 0, symbolic_max=n)) == (0, None)
     assert fits(Element(Kind.I64, 0, 1), Kind.BOOL)
     assert not fits(Element(Kind.I64, 0, 2), Kind.BOOL)
     assert ranged(Kind.U8, 0, 300) == Element(Kind.U8)  # may have wrapped
@@ -112,7 +112,7 @@ def test_widening_at_calls(given: Element, wanted: str, allowed: bool) -> None:
 
 
 def test_display() -> None:
-    assert show_element(Element(Kind.I64, below=n)) == "idx<n>"
-    assert show_element(Element(Kind.I64, 0, most=n)) == "int<0..n>"
+    assert show_element(Element(Kind.I64, index_bound=n)) == "idx<n>"
+    assert show_element(Element(Kind.I64, 0, symbolic_max=n)) == "int<0..n>"
     assert show_element(weak("i64", 0, 4)) == "i64"
     assert show_element(Element(Kind.F32)) == "f32"

@@ -65,4 +65,4 @@ SYMBOLIC = [
 @pytest.mark.parametrize(("left", "function", "right", "low", "top"), SYMBOLIC, ids=[f"{a}{f}{b}" for a, f, b, _, _ in SYMBOLIC])
 def test_bounds_that_are_sizes(left: str, function: str, right: str, low: int, top: str) -> None:
     found = element(f"input x : f64[n]\ninput y : f64[m]\ninput i : {left}\ninput j : {right}\ni{function}j")
-    assert (found.low, str(found.most if found.most is not None else found.high)) == (low, top)
+    assert (found.low, str(found.symbolic_max if found.symbolic_max is not None else found.high)) == (low, top)
