@@ -131,7 +131,7 @@ def keys_of(xp: Any, items: Any, missing: Any, *, descending: bool) -> Any:
 
 _RUNS_PER_BLOCK: Final = BLOCK // RUN
 _NEUTRAL: Final[dict[np.ufunc, float]] = {np.add: -0.0, np.multiply: 1.0}
-"""What changes nothing, not even the sign of a zero."""
+"""The neutral value of each ufunc, which does not even change the sign of a zero."""
 
 
 def ordered_scan(ufunc: np.ufunc, data: NumArray, result: NumArray) -> None:
@@ -208,7 +208,7 @@ def truth_scan(function: str, kind: Kind, items: NumArray) -> NumArray:
 # loop that keeps the order, it is called once a step.
 
 ALTERNATING: Final = {"sub": "add", "div": "mul"}
-"""Whose scan applies this other function at every second item."""
+"""Functions whose scan applies this other function at every second item."""
 
 
 def running_ufunc(function: str, kind: Kind) -> np.ufunc | None:
@@ -219,7 +219,7 @@ def running_ufunc(function: str, kind: Kind) -> np.ufunc | None:
 
 
 def identity(function: str, kind: Kind) -> NumArray:
-    """What no items give; E204 where there is no such value."""
+    """The identity of a function: the result for no items.  Raises CheckFailed E204 if it has none."""
     value = identity_of(function, kind)
     if value is None:
         raise CheckFailed(Code.E204, f"{function} of no items has no value")
@@ -304,7 +304,7 @@ def scan_leading(function: str, kind: Kind, items: NumArray) -> NumArray:
 
 @dataclass(frozen=True, slots=True)
 class NumpyReduction:
-    """Reduce body slot `node` with `function`."""
+    """A reduction of the body's slot `node` with `function`."""
 
     node: int
     function: str
@@ -315,13 +315,13 @@ class NumpyReduction:
         return is_ordered(self.function, self.kind)
 
     def partials(self, value: Any) -> Any:
-        """One partial result a block in the order of sums, else one."""
+        """The partial results of items: one per block of the summation order if the order matters, else one."""
         if self.ordered:
             return block_partials(UFUNC_FUNCTIONS[self.function], value)
         return np.asarray(reduce_first(self.function, self.kind, value))[np.newaxis]
 
     def grain(self, length: int) -> int:
-        """A reduced axis of this length is cut at multiples of so many items."""
+        """A reduce axis of this length may be cut at multiples of this many items."""
         return min(length, BLOCK) if self.function in REDUCTIONS else length
 
     def room(self, extents: tuple[int, ...]) -> NumArray:
@@ -331,7 +331,7 @@ class NumpyReduction:
         return buffer
 
     def put(self, partials: NumArray, box: tuple[slice, ...], value: Any) -> None:
-        """The partial results of a slice."""
+        """Store the partial results of a slice."""
         part, first = self.partials(value), box[0].start // BLOCK if self.ordered else 0
         target = partials[(slice(first, first + len(part)), *box[1:])]
         target[...] = UFUNC_FUNCTIONS[self.function](target, part) if box[0].start and not self.ordered else part

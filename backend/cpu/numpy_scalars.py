@@ -37,7 +37,7 @@ from .views import DTYPES, NumArray, start_of
 # the C library's, item by item, which rounds once on every processor.
 
 class WordArray:
-    """Whole numbers of 32 or 64 bits."""
+    """An array of 32- or 64-bit words, with the operations that scalar definitions use."""
 
     __slots__ = ("bits",)
     __hash__ = None  # type: ignore[assignment]
@@ -175,7 +175,7 @@ def series_machine(kind: Kind) -> NumpyMachine | None:
 
 
 def evaluate_definition(meaning: Definition, kind: Kind, operands: Sequence[Any]) -> Any:
-    """A definition on arrays of a kind, of one shape; None where that cannot be."""
+    """Evaluate a definition on arrays of one kind and shape; None if it cannot be evaluated here."""
     steps = series_machine(meaning.kind)
     if steps is None:
         return None
@@ -204,7 +204,7 @@ def real_function(function: str, kind: Kind, parameter: int = 0) -> Implementati
 
 
 def _plain(function: str, kind: Kind, parameter: int) -> Implementation:
-    """By NumPy's functions."""
+    """The function by ufuncs of NumPy."""
     if function == "circular" and parameter in _CIRCULAR:
         return _CIRCULAR[parameter]
     if function == "gcd" and kind.is_integer:
@@ -313,7 +313,7 @@ def implementation(function: str, kind: Kind, result: Kind, parameter: int = 0) 
 # but the first few items of a process are computed one by one.
 
 _ITEM_NANOSECONDS: Final = 8.0
-"""What one takes, roughly."""
+"""Estimated nanoseconds per item."""
 _FIRST, _PATIENCE = 64, 1024
 """Items of a call, and of all calls, that are computed one by one before llvmlite is imported: less than that takes."""
 
@@ -340,7 +340,7 @@ _left = [_PATIENCE]
 
 
 def _first(meaning: Definition, kind: Kind, args: tuple[Any, ...]) -> Any:
-    """The values of a few items while nothing is compiled; None: too many by now."""
+    """The values of a few items, computed without compiling; None if there have been too many items by now."""
     operands = np.broadcast_arrays(*(np.asarray(arg, DTYPES[kind]) for arg in args))
     size = operands[0].size
     if size > _FIRST or size > _left[0]:
@@ -351,7 +351,7 @@ def _first(meaning: Definition, kind: Kind, args: tuple[Any, ...]) -> Any:
 
 @cache
 def _compiled(function: str, kind: Kind, parameter: int, arity: int) -> int | None:
-    """Where the kernel of a function is."""
+    """The address of the kernel of a function; None if it is not available."""
     from ..lower.phase import KernelCode
 
     operand = KernelOperand(kind, VectorStride.UNIT, (True,))

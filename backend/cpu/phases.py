@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 # computed slice by slice, and are let go when nothing needs them any more.
 
 def _with_span(function: Implementation, span: Span) -> Implementation:
-    """A function that says where it is in the text if its check fails."""
+    """`function`, whose failed checks get the span `span`."""
 
     def run(*args: Any) -> Any:
         try:
@@ -66,7 +66,7 @@ def _with_span(function: Implementation, span: Span) -> Implementation:
 
 @dataclass(frozen=True, slots=True)
 class NumpyCall:
-    """`slot` ← function of `args` slots, of which `dead` are needed no more."""
+    """Store `function` of the slots `args` into `slot`; the slots `dead` are freed afterwards."""
 
     function: Implementation
     args: tuple[int, ...]
@@ -89,7 +89,7 @@ class NumpyBody:
 
 
 def evaluate(instructions: Sequence[NumpyCall], slots: list[Any], outputs: Mapping[int, NumArray]) -> None:
-    """Fill the slots of the instructions.  `outputs`: where the values of some ufuncs are to stay."""
+    """Execute the instructions.  `outputs`: arrays into which the ufuncs of some slots write their results."""
     for step in instructions:
         args = [slots[arg] for arg in step.args]
         slots[step.slot] = step.function(*args, out=outputs[step.slot]) if step.slot in outputs else step.function(*args)
@@ -101,7 +101,7 @@ def compile_body(
     nodes: Sequence[Node], results: Sequence[int], read_varying: Sequence[tuple[bool, ...]], space: Sequence[int],
     number: Callable[[Size], int], *, by_rows: bool = False,
 ) -> NumpyBody:  # fmt: skip
-    """Instructions for the nodes that the results need; `by_rows`: of a chain along rows, where nothing is hoisted."""
+    """Instructions for the nodes that the results need; `by_rows`: for a row chain, where nothing is hoisted."""
     needed = _needed(nodes, results)
     constants: list[tuple[int, Any]] = []
     reads: list[tuple[int, int]] = []
@@ -147,7 +147,7 @@ def compile_body(
 
 
 def _function(nodes: Sequence[Node], node: ApplyNode, space: Sequence[int]) -> tuple[Implementation, tuple[int, ...]]:
-    """What computes a node, of which slots."""
+    """The function that computes a node, and the slots of its arguments."""
     if node.function.startswith(ROW_REDUCTION_PREFIX):
         return reduce_last(node.function.removeprefix(ROW_REDUCTION_PREFIX), node.kind, space[-1]), node.args
     compute = getattr(nodes[node.args[1 if node.function == "select" else 0]], "kind", Kind.I64)
@@ -239,7 +239,7 @@ class SlicedBody:
 
 
 class MappedRun(SlicedBody):
-    """A phase without a reduce axis."""
+    """Runs a phase without a reduce axis."""
 
     def __init__(self, body: NumpyBody, views: Sequence[tuple[ValueId, View]], space: Numbers, nodes: Sequence[int],
                  dtypes: Sequence[np.dtype[Any]]) -> None:  # fmt: skip
@@ -247,7 +247,7 @@ class MappedRun(SlicedBody):
         self.dtypes = dtypes
         computed = {step.slot for step in body.inner if isinstance(step.function, np.ufunc)}
         self.direct = frozenset(number for number, node in enumerate(nodes) if node in computed and nodes.index(node) == number)
-        """Results that are computed where they stay; others are copied there."""
+        """Results that ufuncs write directly into the result array; the others are copied there."""
 
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
         """The results; none shares memory with another, or with an operand but the one that is written over."""
@@ -274,7 +274,7 @@ class MappedRun(SlicedBody):
 
 
 class ReducedRun(SlicedBody):
-    """A phase whose last axis is reduced."""
+    """Runs a phase whose last axis is reduced."""
 
     def __init__(self, body: NumpyBody, views: Sequence[tuple[ValueId, View]], space: Numbers,
                  reductions: Sequence[NumpyReduction]) -> None:  # fmt: skip
@@ -310,12 +310,12 @@ def _fitting(array: NumArray | None, extents: Numbers, dtype: np.dtype[Any]) -> 
 
 
 def broadcast_view(value: Any, shape: Numbers) -> Any:
-    """A view of a value in this shape."""
+    """A value broadcast to `shape`, as a view."""
     return value if value.shape == shape else np.broadcast_to(value, shape)
 
 
 def broadcast_copy(value: Any, shape: Numbers) -> Any:
-    """A value of its own in this shape."""
+    """A value broadcast to `shape`, as a new array."""
     return value if value.shape == shape else np.array(np.broadcast_to(value, shape))
 
 
@@ -419,7 +419,7 @@ def _is_product(phase: Structured, node: ApplyNode) -> bool:
 
 
 class _SmallPhaseRun:
-    """A small phase, on NumPy; its kernel is there for native programs."""
+    """A small phase, which runs on NumPy; its kernel is for native programs only."""
 
     def __init__(self, run: Kernel, through: Callable[[], Kernel]) -> None:
         self._run, self._through = run, through
@@ -435,7 +435,7 @@ class _SmallPhaseRun:
 
 
 def compiled_of(kernel: Kernel) -> object:
-    """What owns the phase's run through kernels, if there is one."""
+    """The `CompiledRun` of a phase's kernel, if there is one."""
     owner = getattr(kernel, "__self__", None)
     return getattr(owner.compiled(), "__self__", None) if isinstance(owner, _SmallPhaseRun) else owner
 
@@ -513,7 +513,7 @@ def _compiled_rows(chain: JoinedGroup, kinds: Callable[[ValueId], Kind], number:
 
 
 class NumpyRowsRun:
-    """A chain, some rows at a time."""
+    """Runs a row chain on NumPy, some rows at a time."""
 
     def __init__(self, sliced: SlicedBody, is_row: Sequence[bool], kinds: Sequence[Kind]) -> None:
         self.sliced, self.is_row, self.kinds = sliced, is_row, kinds
@@ -546,7 +546,8 @@ class NumpyRowsRun:
 
 
 class CompiledRowsRun(CompiledRun):
-    """A chain through kernels.  `is_row`: which results have one item a row.  Short rows are done side by side."""
+    """Runs a row chain with a kernel.  `is_row`: which results have one item per row.  Short rows are computed in parallel
+    lanes."""
 
     def __init__(self, body: KernelBody, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], operands: Sequence[Kind],
                  scalars: Sequence[int], threads: int, mode: tiering.Mode, otherwise: Kernel,

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 # ---------------------------------------------------------------------------------------------------- strided copy
 
 _KINDS: Final = {1: Kind.U8, 4: Kind.I32, 8: Kind.I64}
-"""By bytes an item; others are copied by NumPy."""
+"""The kind by which items of so many bytes are copied; other sizes are copied by NumPy."""
 _NANOSECONDS_A_BYTE: Final = 0.1
 _SAVED: Final = 0.1
 """Nanoseconds a byte that a kernel saves."""
@@ -68,7 +68,7 @@ _TILE_ITEMS: Final = 1 << 14
 
 
 def contiguous_copy(array: NumArray, threads: int) -> NumArray:
-    """The items in new memory, the last axis innermost."""
+    """A row-major copy in new memory."""
     if array.nbytes < POOLED_MIN_BYTES:
         return array.copy()
     result: NumArray = pooled_empty(array.shape, array.dtype)
@@ -90,7 +90,7 @@ def copy_into(target: NumArray, source: NumArray, threads: int) -> None:
 
 
 def _pieces(target: NumArray, source: NumArray, threads: int, *, is_aligned: bool) -> TaskLaunch | None:
-    """The kernel for a copy between such layouts; None where NumPy has to do it, or kernels have not paid yet."""
+    """The launch that copies between these layouts; None if NumPy has to copy, or compiling does not pay yet."""
     key = (target.itemsize, target.shape, target.strides, source.strides, threads, is_aligned)
     cached = _kept.of(key, (), lambda: prepare_copy(target, source, threads, streams=is_aligned))
     if cached is None or isinstance(cached, TaskLaunch):
@@ -107,7 +107,7 @@ def _pieces(target: NumArray, source: NumArray, threads: int, *, is_aligned: boo
 
 @dataclass(frozen=True, slots=True)
 class TemplateKernel:
-    """A copy whose kernel is not compiled; the bases of its blocks are source and target."""
+    """A copy whose kernel is not compiled yet; the buffers of its argument blocks are source and target."""
 
     kernel: KernelCode
     blocks: tuple[ArgumentBlock, ...]
@@ -117,7 +117,7 @@ _kept: Final[LruCache[TemplateKernel | TaskLaunch | None]] = LruCache(256)
 
 
 def prepare_copy(target: NumArray, source: NumArray, threads: int, *, streams: bool) -> TemplateKernel | None:
-    """The copy between such layouts; None where NumPy has to do it."""
+    """The copy between these layouts; None if NumPy has to copy."""
     from ..lower.phase import KernelCode
 
     kind = _KINDS.get(target.itemsize)
@@ -145,7 +145,7 @@ def prepare_copy(target: NumArray, source: NumArray, threads: int, *, streams: b
 
 
 def _cuts(nest: LoopOrder, item: int, duration: float, threads: int) -> TaskSplit:
-    """Tiles of what is read across, so that the lines of memory of a tile stay in the cache; else the pieces of any work."""
+    """For a transposed source, tiles whose cache lines stay in the cache; else the usual task split."""
     _, read = nest.strides
     across = [loop for loop, step in enumerate(read[:-1]) if abs(step) == item] if abs(read[-1]) > item else []
     if not across:
@@ -156,7 +156,7 @@ def _cuts(nest: LoopOrder, item: int, duration: float, threads: int) -> TaskSpli
 
 
 def concatenate(parts: Sequence[NumArray], axis: int, threads: int) -> NumArray:
-    """Arrays of one dtype one after the other along an axis."""
+    """Concatenate arrays of one dtype along an axis."""
     shape = list(parts[0].shape)
     shape[axis] = sum([part.shape[axis] for part in parts])
     result: NumArray = pooled_empty(tuple(shape), parts[0].dtype)
@@ -170,7 +170,7 @@ def concatenate(parts: Sequence[NumArray], axis: int, threads: int) -> NumArray:
 
 
 def copy_cyclically(array: NumArray, shape: tuple[int, ...], threads: int) -> NumArray:
-    """The items in row-major order, of which there are some, over and over until the shape is full."""
+    """Fill `shape` with the items of a non-empty array in row-major order, repeated as often as necessary."""
     result: NumArray = pooled_empty(shape, array.dtype)
     flat, items = result.reshape(-1), array.reshape(-1)
     repeats, rest = divmod(flat.size, items.size)
@@ -184,12 +184,12 @@ def copy_cyclically(array: NumArray, shape: tuple[int, ...], threads: int) -> Nu
 
 # ---------------------------------------------------------------------------------------------------- gather
 #
-# Gathers through kernels: an element-wise body with one item by index, bound and cut like any other.
+# Gathers with kernels: an element-wise body that reads one item by index, bound and split like any other.
 #
-# An index outside its axis ends the kernel; the gather on NumPy then finds it again and says so.
+# An index outside its axis ends the kernel; the gather then runs on NumPy, which raises the error.
 
 MIN_GATHER_ROW: Final = 16
-"""Items of what an index picks (if it is not one item), from which a kernel copies them better than NumPy."""
+"""From this size of the cells that an index selects (if not single items), a kernel copies them faster than NumPy."""
 MIN_GATHER: Final = 1 << 12
 _GATHER_KINDS: Final = frozenset({Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind.F64, Kind.CHAR})
 _INDICES: Final = frozenset({Kind.BOOL, Kind.U8, Kind.I32, Kind.I64})
@@ -200,7 +200,7 @@ class IndexOutside(Exception):
 
 
 class GatherRun(CompiledRun):
-    """One gather; None where NumPy has to do it."""
+    """A gather with a kernel."""
 
     def fail(self, kernel: Kernel, node: int, word: int) -> NoReturn:
         raise IndexOutside
@@ -218,7 +218,7 @@ class GatherRun(CompiledRun):
 def gather_run(
     phase: LibraryPhase, kinds: Sequence[Kind], table: NumArray, indices: NumArray, threads: int, least: int = MIN_GATHER
 ) -> GatherRun | None:
-    """Kept with the phase; `kinds` of table and indices; of fewer than `least` points there is none."""
+    """The gather of a phase, cached; None below `least` points or if NumPy has to gather.  `kinds`: of table and indices."""
     mode = tiering.mode()
     if mode is tiering.Mode.OFF or not is_installed() or not table.flags.c_contiguous:
         return None
@@ -266,32 +266,32 @@ def _nothing(values: Any, overwrite: Any) -> tuple[Any, ...]:
 
 # ---------------------------------------------------------------------------------------------------- scans
 #
-# Scans through compiled kernels, in the order of scans.
+# Scans with compiled kernels, in the documented order of scans.
 #
-# Many lines are shared by the team.  One long line is a chain of pieces, each from what is before it, so that an interrupt is
-# heard between them.
+# Threads share the lines if there are many.  One long line is a chain of tasks, each of which starts with the total of those
+# before, so that interrupts are handled between them.
 
 SCAN_MIN_ITEMS: Final = RUN + 1
 """Fewer items stay on NumPy."""
 PARALLEL: Final = 20_000.0
-"""Nanoseconds of work from which lines are shared out."""
+"""Work (nanoseconds) from which threads share the lines."""
 _HEARD: Final = 1 << 25
-"""Bytes of a line that one thread scans before an interrupt is heard."""
+"""Bytes of a line that one thread scans before interrupts are handled."""
 _SCAN_SAVED: Final = 2.0
 """Nanoseconds an item over NumPy."""
 _BYTE_WORK: Final = 0.05
 _ORDERED_WORK: Final = 0.2
-"""Nanoseconds a byte, and an item in the order of scans, on one thread, roughly."""
+"""Estimated nanoseconds per byte, and per item in the order of scans, on one thread."""
 _PIECES: Final = 4
-"""Pieces a thread."""
+"""Tasks per thread."""
 _PARITIES: Final = frozenset({"ne", "eq"})
-"""Functions of truth values that are scanned besides those that kernels reduce with."""
+"""Functions of truth values that kernels scan although they do not reduce with them."""
 _SOURCE, _RESULT, _CARRY = range(3)
-"""The bases of all pieces."""
+"""The buffers of all tasks."""
 
 
 def scan_lines(function: str, kind: Kind, arg: NumArray, axis: int, threads: int) -> NumArray | None:
-    """The scan of every line along `axis`; None where NumPy has to do it."""
+    """The scan of every line along `axis`; None if NumPy has to scan."""
     ready = scan_plan(function, kind, arg, axis, threads)
     if ready is None:
         return None
@@ -303,7 +303,9 @@ def scan_lines(function: str, kind: Kind, arg: NumArray, axis: int, threads: int
 def scan_plan(
     function: str, kind: Kind, arg: NumArray, axis: int, threads: int, least: int = SCAN_MIN_ITEMS, runs: int = 1
 ) -> PreparedTemplate | None:  # fmt: skip
-    """What scans arrays of this layout; kept.  `least`: fewer items stay on NumPy; asked for once in so many `runs`."""
+    """The scan for arrays of this layout, cached; None if NumPy has to scan.
+
+    `least`: fewer items stay on NumPy; `runs`: this is asked once in so many runs."""
     if arg.dtype != DTYPES[kind]:
         return None
     key = (function, kind, arg.shape, arg.strides, axis, threads, tiering.mode())
@@ -346,7 +348,7 @@ def _scan_launches(code: ScanTemplate, address: int, arg: NumArray, axis: int, a
 def _line_block(
     code: ScanTemplate, lines: int, length: int, strides: tuple[int, int], starts: tuple[int, int, int]
 ) -> ArgumentBlock:
-    """The words of lines.  `strides`: of the source.  `starts`: the source, the result, and what is before, from the bases."""
+    """The argument block for `lines` lines.  `strides`: of the source; `starts`: offsets into the source, result and carry."""
     line_strides = (strides[0],) if code.unit else strides
     words = [lines, length, 0, *line_strides, 0, length * code.kind.bytes, 0]
     after = 3 + len(line_strides)
@@ -355,7 +357,7 @@ def _line_block(
 
 
 def _collapsed_strides(arg: NumArray, axis: int) -> tuple[int, int] | None:
-    """Strides of the axes before `axis` as one, and of those behind it as one; None where they are not evenly spaced."""
+    """The common stride of the axes before `axis`, and of those after it; None if they are not evenly spaced."""
     before = common_stride(arg.shape[:axis], arg.strides[:axis])
     behind = common_stride(arg.shape[axis + 1 :], arg.strides[axis + 1 :])
     return None if before is None or behind is None else (before, behind)
@@ -373,8 +375,9 @@ def _code(function: str, kind: Kind, arg: NumArray, axis: int) -> ScanTemplate:
 
 @dataclass(frozen=True, slots=True)
 class PreparedTemplate:
-    """Pieces whose bases are the source, the result, and what is before lines, which is nothing.  In a chain each piece leaves
-    what is before the next one."""
+    """A launch whose buffers are the source, the result and the carry: the value before each line, which is neutral at first.
+
+    In a chain each task stores the carry for the next."""
 
     code: ScanTemplate
     pieces: TaskLaunch
@@ -391,7 +394,7 @@ class PreparedTemplate:
 
 @cache
 def _carry(function: str, kind: Kind) -> NumArray:
-    """What is before every line is nothing; what is behind is nobody's."""
+    """A carry buffer: the neutral value for the start of lines, and space for a value that is not used."""
     return np.full(2, neutral_element(function, kind), DTYPES[kind])
 
 
@@ -427,26 +430,26 @@ def _columns(code: ScanTemplate, arg: NumArray, axis: int, axes: tuple[int, int]
 
 # ---------------------------------------------------------------------------------------------------- segment reduction
 #
-# Keyed reductions of one number a key through a compiled loop.
+# Keyed reductions of one number per key with a compiled loop.
 #
-# Whole numbers and truth values are exact in any order: several tables, and a set of them for each thread.  Floats run in the
-# order of the items of each key, as their definition says: on one thread, or where keys ascend in pieces of whole runs.
+# Integers and truth values are exact in any order: each thread has several tables.  Floats are reduced in the order of the items
+# of each key, as defined: on one thread, or, if keys ascend, in tasks that contain whole runs of equal keys.
 
 SCATTER_MIN_ITEMS: Final = 1 << 14
 _TABLES: Final = 4
 _TABLE_BYTES: Final = 1 << 18
-"""Larger tables are not multiplied: they would not stay in cache.  Nor are tables that are not small beside the keys, so that all
-together they are less than the scratch memory of the phase."""
+"""Larger tables are not duplicated, because they would not stay in cache.  Nor are tables that are not small compared with the
+keys, so that all tables fit into the scratch memory of the phase."""
 _MOST_PIECES: Final = 8
 _GLANCE: Final = 64
-"""Keys that ascend if all do."""
+"""The number of keys at the start that are tested before all keys are tested for ascending order."""
 _SCATTER_SAVED: Final = 4.0
 """Nanoseconds an item over NumPy."""
 _EACH: Final = 1.0
 
 
 def reduce_by_key(function: str, kind: Kind, keys: NumArray, items: NumArray, bins: int, threads: int) -> Any:
-    """The bins' values; None where NumPy has to do it (or has as good a way), or a key is not a bin."""
+    """The value of each bin; None if NumPy has to reduce (or is as fast), or a key is outside the bins."""
     count = len(keys)
     if kind not in KINDS or kind is Kind.CHAR or function not in REDUCTIONS or len(items) != count:
         return None
@@ -475,7 +478,8 @@ def reduce_by_key(function: str, kind: Kind, keys: NumArray, items: NumArray, bi
 
 
 def _by_runs(code: Scatter, keys: NumArray, items: NumArray, bins: int, pieces: int) -> NumArray | None:
-    """One table, where all keys ascend: no two pieces have a key in common.  None where they do not, or there is no such code."""
+    """The reduction with one table for ascending keys: no two tasks share a key.  None if keys do not ascend or code is
+    missing."""
     count = len(keys)
     address = address_if_worthwhile(code, count, SCATTER_MIN_ITEMS, count * _SCATTER_SAVED)
     if address is None:
@@ -492,7 +496,7 @@ def _by_runs(code: Scatter, keys: NumArray, items: NumArray, bins: int, pieces: 
 
 
 def _run(code: Scatter, address: int, keys: NumArray, items: NumArray, tables: NumArray, bounds: list[int]) -> bool:
-    """Each piece with tables of its own, or all with one.  Did they take all keys?"""
+    """Run the tasks, each with its own tables or all with one.  Were all keys inside the bins?"""
     pieces = len(bounds) - 1
     each = len(tables) // pieces
     key_address, item_address = start_of(keys), start_of(items)
@@ -511,7 +515,7 @@ def _run(code: Scatter, address: int, keys: NumArray, items: NumArray, tables: N
 
 
 def _with_empty_bins(function: str, kind: Kind, keys: NumArray, result: NumArray) -> NumArray:
-    """Bins without items hold the function's identity, which is not always what a table starts with."""
+    """Store the function's identity into bins without items; tables may start with another value."""
     from .numpy_reductions import identity
 
     if function in ("min", "max") or (kind.is_float and function == "add"):
@@ -527,7 +531,8 @@ def _with_empty_bins(function: str, kind: Kind, keys: NumArray, result: NumArray
 
 # ---------------------------------------------------------------------------------------------------- compress
 #
-# Compress and where through compiled kernels: pieces of the mask are counted, then each writes what it holds.
+# Compress and where with compiled kernels: tasks count the true items of parts of the mask, then each writes its cells or
+# positions.
 
 COMPRESS_MIN_ITEMS: Final = 1 << 13
 """Masks of fewer items stay on NumPy."""
@@ -540,16 +545,16 @@ _TOGETHER: Final = 64
 _CELL_BYTES: Final = 1 << 12
 """Larger cells are copied by NumPy as well."""
 _ITEMS: Final = {1: (Kind.U8, 1), 4: (Kind.I32, 1), 8: (Kind.I64, 1), 16: (Kind.I64, 2)}
-"""How items of so many bytes are copied: as so many numbers of a kind."""
+"""By bytes per item: the kind and the count of numbers as which an item is copied."""
 DUE: Final = 2
 MASKS: Final = (5, 7)
 SOURCE: Final = 9
-"""Where in `words_of` they are."""
+"""Positions in the words of `words_of`."""
 
 
 @cache
 def code_of(bytes: int, step: int) -> SelectTemplate:
-    """Of items (cells) of so many bytes, with such a stride."""
+    """The code for items (cells) of `bytes` bytes, with the stride `step`."""
     if bytes in _ITEMS:
         kind, count = _ITEMS[bytes]
         return SelectTemplate(SelectionForm.ITEMS, kind, count, unit=step == bytes)
@@ -566,12 +571,12 @@ def words_of(code: SelectTemplate, tables: int, items: int, masks: tuple[int, in
 
 
 def _is_read(mask: NumArray) -> bool:
-    """Can code read a mask?"""
+    """Can kernels read this mask?"""
     return sys.byteorder == "little" and mask.dtype == np.bool_ and mask.flags.c_contiguous
 
 
 def compress_items(mask: NumArray, arg: NumArray, axis: int, threads: int) -> NumArray | None:
-    """The cells along `axis` whose item of the mask (a vector as long as the axis) holds; None where NumPy has to do it."""
+    """The cells along `axis` for which the mask (a vector as long as the axis) is true; None if NumPy has to select."""
     items, tables = len(mask), prod(arg.shape[:axis])
     if mask.ndim != 1 or items != arg.shape[axis] or not _is_read(mask) or not arg.size:
         return None
@@ -606,7 +611,7 @@ def compress_items(mask: NumArray, arg: NumArray, axis: int, threads: int) -> Nu
 
 
 def true_positions(mask: NumArray, threads: int) -> NumArray | None:
-    """Where a vector holds, or the coordinates of where a matrix does; None where NumPy has to do it."""
+    """The positions of the true items of a vector, or their coordinates in a matrix; None if NumPy has to find them."""
     if mask.ndim not in (1, 2) or not _is_read(mask) or not mask.size:
         return None
     pairs = mask.ndim == 2
@@ -644,7 +649,7 @@ def _counts(mask: NumArray, starts: Sequence[int]) -> list[int]:
 
 # ---------------------------------------------------------------------------------------------------- random numbers
 #
-# Uniform numbers of a key through compiled code, in pieces for the team; NumPy makes a last odd one.
+# Uniform random numbers of a key with compiled code, in tasks for several threads; NumPy makes the last one of an odd count.
 
 RANDOM_MIN_ITEMS: Final = 1 << 13
 _RANDOM_SAVED: Final = 12.0
@@ -653,7 +658,7 @@ _RANDOM_ITEM_NANOSECONDS: Final = 2.0
 
 
 def fill(out: NumArray, key: int, stream: int, threads: int) -> None:
-    """Fill a contiguous f64 vector with the first numbers of a key and stream."""
+    """Fill a contiguous f64 vector with the first random numbers of a key and stream."""
     count = len(out)
     blocks = count // 2
     address = address_if_worthwhile(PhiloxUniforms(), count, RANDOM_MIN_ITEMS, count * _RANDOM_SAVED) if blocks else None

@@ -60,13 +60,13 @@ def constants(kind: Kind, data: tuple[Payload, ...], shape: tuple[int, ...]) -> 
 
 
 def start_of(array: NumArray) -> int:
-    """Where its first item is."""
+    """The address of its first item."""
     address: int = array.__array_interface__["data"][0]
     return address
 
 
 def stored(value: NumArray, kind: Kind) -> NumArray:
-    """An outside array as it is stored here: text becomes code points, foreign byte orders and layouts are copied."""
+    """A caller's array in storage form: text becomes code points; other byte orders and layouts are copied."""
     if type(value) is np.ndarray and value.dtype is DTYPES[kind]:
         return value
     if kind is Kind.CHAR and value.dtype.kind == "U":
@@ -75,7 +75,7 @@ def stored(value: NumArray, kind: Kind) -> NumArray:
 
 
 def shown(value: NumArray, kind: Kind) -> NumArray:
-    """A stored array as the outside knows it: text has dtype `U1`."""
+    """A stored array in the form for callers: text has dtype `U1`."""
     if kind is Kind.CHAR:
         return np.ascontiguousarray(value, np.uint32).view(np.dtype("U1")).reshape(value.shape)
     return value
@@ -102,7 +102,7 @@ def contiguous(sizes: Sequence[int], bytes: int) -> tuple[int, ...]:
 
 
 def common_stride(shape: Sequence[int], strides: Sequence[int]) -> int | None:
-    """The stride of some axes as one, 0 where they repeat what is there once; None where they are not evenly spaced."""
+    """The stride of some axes taken as one, 0 if all of them repeat; None if they are not evenly spaced."""
     step = 0
     reach: int | None = None
     """How far the axes inside go in all; None before the first of them, whose stride may be 0."""
@@ -118,7 +118,7 @@ def common_stride(shape: Sequence[int], strides: Sequence[int]) -> int | None:
 
 
 def reshaped_strides(shape: Sequence[int], strides: Sequence[int], target: Sequence[int]) -> tuple[int, ...] | None:
-    """The strides of a reshape that copies nothing; None where there are none."""
+    """The strides of a reshape without a copy; None if it needs a copy."""
     if prod(shape) == 0 or prod(shape) == 1:
         return (0,) * len(target)
     axes = [(n, s) for n, s in zip(shape, strides, strict=True) if n != 1]
@@ -145,7 +145,8 @@ def reshaped_strides(shape: Sequence[int], strides: Sequence[int], target: Seque
 
 # ---------------------------------------------------------------------------------------------------- deferred operands
 #
-# Reads that no strides can say (a ravel of a broadcast or of a transpose), as arrays of which boxes are copied when asked for.
+# Deferred views: reads that strides cannot express (a ravel of a broadcast or of a transpose).  Boxes of them are copied on
+# demand.
 #
 # Note [Boxes of a ravel].  A box of a reshaped array is a few runs of its row-major order, and a run is the end of one row of the
 # source, rows in full, and the start of another, for each axis in turn.  So a copy costs what a copy of the box costs, however
@@ -156,25 +157,25 @@ Numbers: TypeAlias = tuple[int, ...]
 Box: TypeAlias = tuple[slice, ...]
 
 WHOLE: Final = 1 << 13
-"""Arrays of at most this many items are copied at once."""
+"""Arrays of at most this many items are copied as a whole."""
 POINTS: Final = 1 << 15
-"""Items that are copied at a time where all of them are wanted."""
+"""Items that are copied at a time when a whole array is materialized."""
 MIN_DEFERRED: Final = 32
-"""Items of a run from which on runs are copied one by one."""
+"""The least length of contiguous runs that are copied run by run; shorter ones are fetched by index arithmetic."""
 MAX_BOX_RATIO: Final = 2
-"""A bounding box may be this many times the size of what is read of it."""
+"""A bounding box may have this many times the items that are read of it; beyond it items are fetched one by one."""
 MAX_FETCHED: Final = 1 << 12
 """Items that are fetched by index arithmetic at a time."""
 
 
 class DeferredView:
-    """An array of a shape of which nothing is there yet."""
+    """An array whose items are copied only on demand."""
 
     def __init__(self, shape: Numbers, dtype: np.dtype[Any]) -> None:
         self.shape, self.dtype, self.ndim = shape, dtype, len(shape)
 
     def __getitem__(self, box: Sequence[slice]) -> NumArray:
-        """The items in a box of unit steps, as an array to read."""
+        """The items in a box with unit steps, as a read-only array."""
         bounds = tuple(part.indices(size)[:2] for part, size in zip(box, self.shape, strict=True))
         return self.box(bounds)
 
@@ -182,11 +183,11 @@ class DeferredView:
         raise NotImplementedError
 
     def take(self, indices: tuple[NumArray, ...]) -> NumArray:
-        """The items at some indices, one array of them an axis."""
+        """The items at the given indices, one index array per axis."""
         raise NotImplementedError
 
     def fetched(self, bounds: Sequence[tuple[int, int]]) -> NumArray:
-        """A box by index arithmetic."""
+        """The items of a box, fetched by index arithmetic."""
         extents = tuple(stop - start for start, stop in bounds)
         values: NumArray = np.empty(prod(extents), self.dtype)
         for first in range(0, len(values), MAX_FETCHED):
@@ -196,7 +197,7 @@ class DeferredView:
         return values.reshape(extents)
 
     def into(self, target: NumArray) -> NumArray:
-        """All items, copied to where they are to lie, some at a time."""
+        """Copy all items into `target`, `POINTS` at a time."""
         for box in boxes_of(self.shape):
             target[box] = self[box]
         return target
@@ -219,7 +220,7 @@ def boxes_of(shape: Numbers) -> Iterator[Box]:
 
 
 def reshaped(source: Source, shape: Numbers) -> Source:
-    """The row-major order of an array under other axes: a view, a copy where it is small, else boxes of it."""
+    """A reshape: a view if possible, a copy if the array is small, else a deferred view."""
     if prod(shape) <= max(WHOLE, 1):
         return (source.materialized() if isinstance(source, DeferredView) else source).reshape(shape)
     if not isinstance(source, DeferredView):
@@ -231,7 +232,7 @@ def reshaped(source: Source, shape: Numbers) -> Source:
 
 
 class RavelledView(DeferredView):
-    """The row-major order of an array under other axes.  See Note [Boxes of a ravel]."""
+    """A deferred reshape.  See Note [Boxes of a ravel]."""
 
     def __init__(self, source: Source, shape: Numbers) -> None:
         super().__init__(shape, source.dtype)
@@ -295,7 +296,7 @@ class ReindexedView(DeferredView):
         return np.lib.stride_tricks.as_strided(padded[tuple(corner)], extents, strides)
 
     def _padded(self, reach: Sequence[tuple[int, int]]) -> NumArray:
-        """The items in a box of the source, with fills around it where it is left."""
+        """The items in a box of the source, padded with fills where it exceeds the source."""
         inside = [(max(0, start), min(size, stop)) for (start, stop), size in zip(reach, self.source.shape, strict=True)]
         if inside == list(reach):
             return self.source.box(inside)
@@ -366,7 +367,7 @@ class KnownAffine:
 def compile_view(
     projection: Projection, space: Numbers, fill: int, number: Callable[[Size], int]
 ) -> tuple[View, tuple[bool, ...]]:
-    """The view of a read, and which axes of the space it varies on."""
+    """A function from an operand to the view of a read, and for each axis of the space whether the view varies on it."""
     boxes = [space]
     for stage in projection.stages:
         boxes.append(tuple(map(number, stage.shape if isinstance(stage, Affine) else stage.target)))
@@ -400,7 +401,7 @@ def compile_view(
 
 
 def _few(steps: Sequence[View]) -> View:
-    """A view of few items, which are there when it is made."""
+    """A view of few items, which is materialized at once."""
 
     def view(operand: Any) -> Any:
         for step in steps:
@@ -413,13 +414,13 @@ def _few(steps: Sequence[View]) -> View:
 def compile_views(
     phase: Structured, space: Numbers, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int]
 ) -> tuple[list[tuple[ValueId, View]], list[tuple[bool, ...]]]:
-    """Of all reads of a phase: the views with what they are of, and which axes of the space each varies on."""
+    """For all reads of a phase: the value and its view, and for each axis of the space whether the view varies on it."""
     views = [compile_view(read.projection, space, FILLS[kinds(read.value)], number) for read in phase.reads]
     return [(read.value, view) for read, (view, _) in zip(phase.reads, views, strict=True)], [varying for _, varying in views]
 
 
 def may_defer(read: Read) -> bool:
-    """May a view of it be deferred, of some operand?"""
+    """Can a view of this read be deferred, for some operand?"""
     return any(isinstance(stage, Reshaped) for stage in read.projection.stages)
 
 
@@ -482,7 +483,7 @@ def _reshaped(stage: Reshaped, space: Numbers, shape: Numbers, matters: tuple[bo
 
 
 def _repeated(operand: Any, shape: Numbers) -> Any:
-    """An operand that repeats along axes on which it has one item."""
+    """A view of the operand in `shape`, repeated along axes on which it has one item."""
     if not isinstance(operand, DeferredView):
         return np.broadcast_to(operand, shape)
     rows = [[int(axis == source and operand.shape[source] != 1) for axis in range(len(shape))] for source in range(len(shape))]
@@ -510,7 +511,7 @@ def _compile_stage(
 def _or_deferred(
     view: View, stage: Affine, space: Numbers, shape: Numbers, matters: Sequence[bool], fill: int, number: Callable[[Size], int]
 ) -> View:
-    """An affine stage after a reshape: of an array `view`, of what is deferred the same of its boxes."""
+    """An affine stage after a reshape: `view` for an array; for a deferred view, a deferred view of the stage."""
     known = known_affine(stage, space, shape, matters, number)
 
     def view_of(operand: Any) -> Any:
@@ -524,7 +525,7 @@ def _or_deferred(
 def known_affine(
     stage: Affine, space: Numbers, shape: Numbers, matters: Sequence[bool], number: Callable[[Size], int]
 ) -> KnownAffine:
-    """A stage in numbers; indices that do not matter are 0."""
+    """An affine stage with known sizes; indices that do not matter are 0."""
     coefficients = [[0] * len(space) for _ in shape]
     constants = [0] * len(shape)
     for position, (row, index) in enumerate(zip(coefficients, stage.indices, strict=True)):
@@ -565,7 +566,7 @@ def bounds(stage: KnownAffine) -> tuple[Numbers, Numbers]:
 
 
 def _strided(stage: KnownAffine) -> View:
-    """In-bounds affine stage: indexing and transposing where that says it, else explicit strides."""
+    """The view of an in-bounds affine stage: by indexing and transposing if possible, else by explicit strides."""
     uses = [[(axis, c) for axis, c in enumerate(row) if c] for row in stage.coefficients]
     axes = [terms[0][0] for terms in uses if len(terms) == 1]
     if all(len(terms) <= 1 for terms in uses) and len(set(axes)) == len(axes):
@@ -669,7 +670,7 @@ def points_inside(stage: KnownAffine) -> tuple[list[NumArray], NumArray]:
 
 
 def _gathered(stage: KnownAffine, fill: int) -> View:
-    """Item by item through index arrays (a sparse read far outside its operand)."""
+    """The view of a sparse read far outside its operand: a copy by index arrays."""
     indices, inside = points_inside(stage)
 
     def view(operand: Any) -> Any:
