@@ -64,7 +64,7 @@ def test_every_tile_has_costs_of_its_own(folder: Path) -> None:
     for limit in (LIMIT, 8 * LIMIT):
         program = loaded("input x : f64[n]\noutput y ← x-(+/x)÷≢x\n", folder, limit)
         planned = PassTimes(program.plan, program.bound, (), ())
-        found.append([(step.tiles, planned.of_tiles(step, this_machine())) for step in passes_of(program.plan)])
+        found.append([(step.tiles, planned.tiles_ns(step, this_machine())) for step in passes_of(program.plan)])
     (many, slow), (few, quick) = found[0][0], found[1][0]
     assert many > few and slow > quick
     assert slow > many * this_machine().home.host_dispatch_ns
