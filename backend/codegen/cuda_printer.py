@@ -57,14 +57,14 @@ from .llvm_registers import fails
 
 # --------------------------------------------------------------------------- functions and their arguments
 #
-# A loop program as CUDA C++, and how its functions are launched.
+# A loop program as CUDA C++, and the launches of its functions.
 #
 # Each nest of the program is a function; they run one after the other.  All take the same words of 64 bits: the parameters; of
 # each view of a caller its address and its strides in bytes, but a last one that is one item; the address of each scratch view
 # that is not private, row-major; and, of a program that may fail, the address of an `int`, which becomes 1 where a check fails.
 
 THREADS: Final = LANES
-"""Threads of a block, of every launch."""
+"""Threads per block, in every launch."""
 PRELUDE: Final = """typedef long long i64;
 typedef unsigned long long u64;
 typedef unsigned int u32;
@@ -88,14 +88,14 @@ class GridAxis:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A nest: the name of its function, and what is handed out, outermost first: to threads (`is_flat`) or to blocks of them."""
+    """A nest: the name of its function, and its parallel axes, outermost first, whose points go to threads (`is_flat`) or blocks."""
 
     name: str
     axes: tuple[GridAxis, ...]
     is_flat: bool
 
     def blocks(self, parameters: Mapping[str, int]) -> int:
-        """Of threads, such that each has one iteration; some where sizes are found on the card."""
+        """The number of threads, one for each iteration; a fixed number if sizes are known on the GPU only."""
         if any(name not in parameters for axis in self.axes for form in axis.forms for name, _ in form.terms):
             return _SOME
         lengths = [-(-(value(a.upper, parameters) - value(a.lower, parameters)) // a.step) for a in self.axes]
@@ -105,7 +105,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class CudaText:
-    """`scratch`: what the caller makes room for."""
+    """The text of a module; `scratch`: the views for which the caller allocates memory."""
 
     source: str
     parameters: tuple[str, ...]
@@ -121,7 +121,7 @@ def value(index: Index, parameters: Mapping[str, int]) -> int:
 # ---------------------------------------------------------------------------------------------------- printer
 
 _NUMBERS: Final = (ConstantStatement, IndexStatement, Apply, Load, Fail)
-"""What may be done again, and stand between the loops of a space."""
+"""Statements that may be executed repeatedly, and so may stand between the loops of a space."""
 _HEAD: Final = f'extern "C" __global__ void __launch_bounds__({THREADS})'
 
 
@@ -175,7 +175,7 @@ def _factor(text: str) -> str:
 
 
 def _name(register: str) -> str:
-    """No name of C's."""
+    """A name that is no keyword of C++."""
     return f"{register.replace('.', '_')}_"
 
 
@@ -190,9 +190,9 @@ class _GridNest:
     used: set[str] = field(default_factory=set)
     touched: set[str] = field(default_factory=set)
     crossing: set[str] = field(default_factory=set)
-    """Those that it reads and writes."""
+    """The views that it reads or writes."""
     is_block: bool = False
-    """Is what is printed next run by all threads of a block, for one point?"""
+    """Do all threads of a block execute the next statement, for one point?"""
     depth: int = 0
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
@@ -218,7 +218,7 @@ class _GridNest:
         return " + ".join([*terms, *([f"{index.constant}LL"] if index.constant or not terms else [])])
 
     def bound(self, indices: tuple[Index, ...], relation: str) -> str:
-        """The least (`<`) or the greatest of several."""
+        """The minimum (`<`) or maximum of several expressions."""
         return reduce(lambda x, y: f"({x} {relation} {y} ? {x} : {y})", map(self.index, indices))
 
     def fresh(self) -> str:
@@ -245,7 +245,7 @@ class _GridNest:
         return Grid(name, space.axes, is_flat)
 
     def spread(self, space: _ThreadSpace, start: str, stride: str) -> None:
-        """The points of a space, so far apart."""
+        """A loop over the points of a space with a stride."""
         lengths = [self.length(axis) for axis in space.axes]
         point = self.fresh()
         with self.braces(f"for (i64 {point} = {start}; {point} < {' * '.join(lengths)}; {point} += {stride})"):
@@ -268,7 +268,7 @@ class _GridNest:
                 self.statement(statement)
 
     def length(self, axis: GridAxis) -> str:
-        """How many iterations."""
+        """The number of iterations."""
         count = self.index(minus(axis.upper, axis.lower))
         return f"(({count} + {axis.step - 1}LL) / {axis.step}LL)" if axis.step != 1 else _factor(count)
 
@@ -305,7 +305,7 @@ class _GridNest:
             self.put(line)
 
     def item(self, view: View, indices: Sequence[Index]) -> str:
-        """Where an item is."""
+        """The address expression of an item."""
         if view.role is ViewRole.SCRATCH:
             offset = ""
             for length, index in zip(view.shape, indices, strict=True):
@@ -342,7 +342,7 @@ class _GridNest:
         self.wait(node)
 
     def wait(self, *statements: Statement) -> None:
-        """The threads of a block do, after what others wrote or will write."""
+        """Statements for the threads of a block, between barriers that order them with accesses by other threads."""
         if self.is_block and any(view in self.crossing for s in statements for view in (*loaded_views(s), *stored_views(s))):
             self.put("__syncthreads();")
 

@@ -21,7 +21,7 @@ from ..scalar.function_table import Definition, definition, matches_numpy
 
 # ------------------------------------------------------------------------------------------- elementary functions
 #
-# The meanings of `backend.scalar` as CUDA C++: `Expression` writes a statement for each operator.
+# The definitions of `backend.scalar` as CUDA C++: `Expression` writes a statement for each operator.
 #
 # Each series becomes one `__device__` function of the kind that it computes in.  The compiler is told to contract nothing by
 # itself, so the bits are those of every other tier, except where a definition asks the C library (angles beyond 10⁶): there it is
@@ -32,13 +32,13 @@ TYPES: Final = {
 }  # fmt: skip
 """The type of a computed value."""
 WORDS: Final = {Kind.I32: "u32", Kind.I64: "u64"}
-"""In which signed arithmetic is done, as overflow has no meaning in C++."""
+"""The unsigned types in which signed arithmetic is done, because signed overflow is undefined in C++."""
 
 _LEAST: Final = -(1 << 63)
 
 
 def number(kind: Kind, value: float | int) -> str:
-    """A constant; floats in hexadecimal, so that the compiler rounds nothing."""
+    """A constant; floats are hexadecimal, so that the compiler does not round."""
     if kind is Kind.BOOL:
         return "true" if value else "false"
     if kind.is_float:
@@ -119,7 +119,7 @@ class Expression:
         return self.text.let(self.kind, f"!{self.name}" if self.kind is Kind.BOOL else f"({TYPES[self.kind]})(~{self.name})")
 
     def _shifted(self, operator: str, other: Expression | int) -> Expression:
-        """On unsigned words, which have a meaning for every value."""
+        """On unsigned words, for which the operation is defined for all values."""
         type, count = TYPES[self.kind], f"(int){other.name}" if isinstance(other, Expression) else str(other)
         return self.text.let(self.kind, f"({type})(({WORDS.get(self.kind, type)}){self.name} {operator} {count})")
 
@@ -242,7 +242,7 @@ class CudaFunction:
         return self.let(Kind.F32, f"{name}[{index.name} & 15]")
 
     def select_rare(self, where: Expression, value: Expression, other: Callable[[], Expression]) -> Expression:
-        """The other branch's variables are its own."""
+        """A branch; variables defined in it are local to it."""
         name = f"t{len(self.lines)}"
         self.lines.append(f"  {TYPES[value.kind]} {name} = {value.name};\n  if (!{where.name}) {{")
         self.lines.append(f"  {name} = {other().name};\n  }}")
@@ -297,7 +297,7 @@ template <typename T> __device__ static bool is_greatest(T x, i64 at, T y, i64 t
 
 @dataclass(slots=True)
 class Functions:
-    """What the expressions written so far call, by name, in the order of first use."""
+    """The functions that the expressions written so far call, by name, in the order of first use."""
 
     texts: dict[str, str] = field(default_factory=dict)
 
@@ -328,7 +328,7 @@ def literal(node: KernelLiteral) -> str:
 
 
 class InPlace(CudaFunction):
-    """The machine that writes one expression: what a statement would define is in brackets."""
+    """A `ScalarMachine` that writes one nested expression instead of statements."""
 
     def __init__(self, functions: Functions, target: Kind) -> None:
         super().__init__()
@@ -386,12 +386,12 @@ _JOINS: Final = {
 
 
 def is_joined(function: str, kind: Kind) -> bool:
-    """May threads join values to one item at once?"""
+    """Can threads combine values into one item concurrently?"""
     return kind in WORDS if function in ("add", "min", "max") else kind is Kind.BOOL and function in _JOINS
 
 
 def join(function: str, kind: Kind, to: str, item: str) -> str:
-    """The statement that does."""
+    """The atomic statement that combines a value into an item."""
     assert is_joined(function, kind), f"threads do not join {kind.value} by {function}"
     return _JOINS[function].format(unsigned=WORDS.get(kind, ""), to=to, item=item)
 

@@ -69,7 +69,7 @@ class IrBuilder:
         return self.let(f"call {result} @{name}({', '.join(f'{type} {value}' for type, value in args)})")
 
     def hole(self) -> int:
-        """A line to be filled in later."""
+        """A placeholder line, which is filled in later."""
         self.lines.append("")
         return len(self.lines) - 1
 
@@ -88,7 +88,7 @@ class IrBuilder:
         return self.call("i64", "llvm.umin.i64", ("i64", str(left)), ("i64", str(right)))
 
     def at(self, pointer: str, offset: object) -> str:
-        """An address some bytes on."""
+        """An address plus an offset in bytes."""
         return self.let(f"getelementptr i8, ptr {pointer}, i64 {offset}")
 
     # ------------------------------------------------------------------------------------------ loops
@@ -140,7 +140,7 @@ def function_text(writer: IrBuilder, lines: list[str]) -> str:
 
 ALIGN: Final = 64
 ON_STACK: Final = 8 << 10
-"""Bytes of one kernel's rooms that lie on the stack."""
+"""The most bytes of one kernel's scratch memory that are on the stack."""
 
 
 class ThreadArena:

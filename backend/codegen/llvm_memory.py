@@ -1,4 +1,4 @@
-"""Loads and stores: side by side, backwards, of one item, anywhere; with and without masks.
+"""Loads and stores: contiguous, reversed, of one item, gathers and scatters; with and without masks.
 
 Note [Rows].  Where a block loads, or stores one after the other, every item of short rows that lie one after the other in memory
 (the parts of complex numbers, points of three coordinates), the lanes of all of them are one piece of memory, and are taken apart
@@ -19,7 +19,7 @@ from .llvm_scalars import STORED, Vectors
 
 # ---------------------------------------------------------------------------------------------------- addresses
 #
-# Where the items of views are.
+# The addresses of the items of views.
 #
 # Note [Addresses].  An address is the view's base, what the registers of the indices add, outermost first, and last a constant
 # along an axis of unit stride, which is part of the instruction that loads: neighbours share all else.
@@ -84,7 +84,7 @@ class Addresses:
         return r.w.at(base, last) if last else base
 
     def distance(self, view: View, steps: Sequence[int]) -> str:
-        """Σ steps × strides, in bytes."""
+        """The sum of steps × strides, in bytes."""
         r, pairs = self.registers, list(zip(steps, self.strides[view.name], strict=True))
         total = str(sum(step * stride for step, stride in pairs if isinstance(stride, int)))
         for step, stride in pairs:
@@ -196,7 +196,7 @@ class Tiles:
             v.store(view.kind, row, address)
 
     def lines(self, access: Load | Store, view: View) -> list[str]:
-        """Where each lane's items begin."""
+        """The address of each lane's first item."""
         r, first = self.registers, self.addresses.address(view, access.indices)
         apart = self.addresses.distance(view, [coefficient(index, r.vector_index) for index in access.indices])
         addresses = [first]
@@ -278,11 +278,11 @@ class MemoryAccess:
         return apart if apart in (1, -1) or (apart > 1 and self.row(access) in self.rows) else 0
 
     def start(self, access: Load | Store, view: View, apart: int) -> str:
-        """Where the piece of memory begins."""
+        """The address of the contiguous memory."""
         return self.addresses.address(view, self.row(access)[3], 1 - self.registers.lanes if apart == -1 else 0)
 
     def spread(self, apart: int, present: str) -> str:
-        """The mask of a piece of memory of that of the lanes."""
+        """The mask for contiguous memory, from the mask of the lanes."""
         lanes = range(self.registers.lanes)
         places = lanes[::-1] if apart == -1 else [lane for lane in lanes for _ in range(apart)]
         return self.shuffled(self.registers.mask_type, present, places) if apart != 1 else present
@@ -304,7 +304,7 @@ class MemoryAccess:
         r.define(node.name, v.choose(view.kind, r.scalar(node.mask), v.load(view.kind, safe), "zeroinitializer"))
 
     def lanes(self, node: Load, view: View) -> str:
-        """An item for each lane that is there."""
+        """Load an item for each active lane."""
         r, kind, lanes = self.registers, view.kind, self.registers.lanes
         if id(node) in self.tiles.places:
             return self.tiles.load(node)
@@ -326,7 +326,7 @@ class MemoryAccess:
         return v.from_stored(kind, value)
 
     def ask(self, address: str, bytes: int) -> None:
-        """Ask for what comes later, further ahead than processors look by themselves."""
+        """Prefetch items that are read later, further ahead than hardware prefetchers do."""
         w = self.registers.w
         w.declarations["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
         for line in range(_AHEAD, _AHEAD + bytes, _LINE):
@@ -380,7 +380,7 @@ class MemoryAccess:
             w.do(f"store {stored} {value}, ptr {address}, align 1")
 
     def masked(self, what: str, stored: str, value: str, type: str, suffix: str, address: str, mask: str, present: str) -> None:
-        """A store or a scatter of some lanes."""
+        """A store or a scatter of the active lanes."""
         name = f"llvm.masked.{what}.{_suffix(int(stored[1:].split()[0]), stored)}{suffix}"
         self.registers.w.declarations[f"declare void @{name}({stored}, {type}, i32 immarg, {mask})"] = None
         self.registers.w.do(f"call void @{name}({stored} {value}, {type} {address}, i32 1, {mask} {present})")
@@ -405,6 +405,6 @@ _ALL: Final = "splat (i1 true)"
 
 
 def _suffix(lanes: int, stored: str) -> str:
-    """As intrinsics name a vector type."""
+    """The suffix with which intrinsics name a vector type."""
     letter = stored.split(" x ")[1].rstrip(">")
     return f"v{lanes}" + {"double": "f64", "float": "f32"}.get(letter, letter)
