@@ -88,7 +88,8 @@ class GridAxis:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A nest: the name of its function, and its parallel axes, outermost first, whose points go to threads (`is_flat`) or blocks."""
+    """A nest: the name of its function, and its parallel axes, outermost first, whose points go to threads (`is_flat`) or
+    blocks."""
 
     name: str
     axes: tuple[GridAxis, ...]

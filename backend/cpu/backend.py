@@ -12,7 +12,7 @@ from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, Phase
 from ..vm.backend_interface import Index, Kernel, RegionKernel, Types
 from ..vm.run_state import MIN_POOLED, PooledBuffer
 from .phases import compile_structured
-from .views import DTYPES, constants, shown, stored
+from .views import DTYPES, as_stored, as_view, constants
 
 
 class CpuBackend:
@@ -56,7 +56,7 @@ class CpuBackend:
         return constants(types.kind(phase.result), phase.data, types.shape(phase.result))
 
     def bring(self, value: Any, kind: Kind) -> Any:
-        array = stored(value, kind)
+        array = as_stored(value, kind)
         self._borrowed.append(array)
         return array
 
@@ -72,7 +72,7 @@ class CpuBackend:
         elif 0 in array.strides or any(np.may_share_memory(array, borrowed) for borrowed in self._borrowed):
             array = self.copy(array)
         self._given.append(array)
-        return shown(array, kind) if kind is Kind.CHAR else array
+        return as_view(array, kind) if kind is Kind.CHAR else array
 
     def copy(self, array: Any) -> Any:
         """A row-major copy."""

@@ -99,12 +99,12 @@ def _block(ufunc: np.ufunc, items: NumArray) -> Any:
 def order_columns(items: NumArray, *, descending: bool = False) -> list[NumArray]:
     """The key arrays (of the shape of `items`) of items of any kind: two of complex items, else one."""
     if items.dtype.kind != "c":
-        return [keys_of(np, items, np.isnan(items) if items.dtype.kind == "f" else None, descending=descending)]
+        return [sort_keys(np, items, np.isnan(items) if items.dtype.kind == "f" else None, descending=descending)]
     missing = np.isnan(items)
-    return [keys_of(np, part, missing, descending=descending) for part in (items.real, items.imag)]
+    return [sort_keys(np, part, missing, descending=descending) for part in (items.real, items.imag)]
 
 
-def keys_of(xp: Any, items: Any, missing: Any, *, descending: bool) -> Any:
+def sort_keys(xp: Any, items: Any, missing: Any, *, descending: bool) -> Any:
     """Integers in the order of items, which are `missing` where they are NaN; `xp`: NumPy, or CuPy."""
     if items.dtype.kind == "b":
         items = items.view(np.uint8)

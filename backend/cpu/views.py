@@ -65,7 +65,7 @@ def start_of(array: NumArray) -> int:
     return address
 
 
-def stored(value: NumArray, kind: Kind) -> NumArray:
+def as_stored(value: NumArray, kind: Kind) -> NumArray:
     """A caller's array in storage form: text becomes code points; other byte orders and layouts are copied."""
     if type(value) is np.ndarray and value.dtype is DTYPES[kind]:
         return value
@@ -74,7 +74,7 @@ def stored(value: NumArray, kind: Kind) -> NumArray:
     return np.asarray(value, DTYPES[kind])
 
 
-def shown(value: NumArray, kind: Kind) -> NumArray:
+def as_view(value: NumArray, kind: Kind) -> NumArray:
     """A stored array in the form for callers: text has dtype `U1`."""
     if kind is Kind.CHAR:
         return np.ascontiguousarray(value, np.uint32).view(np.dtype("U1")).reshape(value.shape)

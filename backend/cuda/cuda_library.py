@@ -21,7 +21,7 @@ from ...typechecker.scalars import identity_of, neutral_element
 from ..codegen.cuda_coverage import LIBRARY
 from ..codegen.cuda_printer import cuda_text
 from ..codegen.cuda_scalars import is_joined
-from ..cpu.numpy_reductions import keys_of
+from ..cpu.numpy_reductions import sort_keys
 from ..cpu.numpy_scalars import fill_pairs
 from ..cpu.views import DTYPES, FILLS
 from ..graph.phases import LibraryPhase
@@ -68,7 +68,7 @@ Implementation: TypeAlias = Callable[[CudaCall, Arrays], Any]
 
 def order_keys(xp: Any, items: Any, *, descending: bool) -> Any:
     """Integers in the order of the items (not complex)."""
-    return keys_of(xp, items, xp.isnan(items) if items.dtype.kind == "f" else None, descending=descending)
+    return sort_keys(xp, items, xp.isnan(items) if items.dtype.kind == "f" else None, descending=descending)
 
 
 def stable_order(xp: Any, keys: Any) -> Any:

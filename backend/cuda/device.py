@@ -25,7 +25,7 @@ from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ..codegen.cuda_coverage import missing
 from ..cpu.backend import CpuBackend
-from ..cpu.views import DTYPES, NumArray, constants, shown, stored
+from ..cpu.views import DTYPES, NumArray, as_stored, as_view, constants
 from ..graph import traverse
 from ..graph.fusion_groups import join_chain
 from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
@@ -267,10 +267,10 @@ class CudaBackend:
     # ---------------------------------------------------------------------------------------- transfers
 
     def bring(self, value: Any, kind: Kind) -> Any:
-        return self._to_device(stored(value, kind))
+        return self._to_device(as_stored(value, kind))
 
     def fetch(self, value: Any, kind: Kind) -> Any:
-        return shown(self._to_host(value), kind)
+        return as_view(self._to_host(value), kind)
 
     def constant(self, phase: Constant, types: Types) -> Any:
         return self._to_device(constants(types.kind(phase.result), phase.data, types.shape(phase.result)))

@@ -20,7 +20,7 @@ from ...lang.syntax.source import Span
 from ...typechecker.elements import ArrayType
 from ...typechecker.sizes.polynomials import Size, number
 from ..cpu.backend import CpuBackend
-from ..cpu.views import stored
+from ..cpu.views import as_stored
 from ..graph import traverse
 from ..graph.iteration_graph import LoopIteration
 from ..graph.phases import (
@@ -448,7 +448,7 @@ def _transfer(buffers: RunBuffers, step: TransferStep, link: DeviceId) -> Action
                 target.write(file, box, array)
             return []
         if isinstance(target, CpuBackend):
-            return [(box, stored(array, kind)) for box, array in fetched]
+            return [(box, as_stored(array, kind)) for box, array in fetched]
         return [(box, target.bring(array, kind)) for box, array in fetched]
 
     def put(parts: Parts) -> None:
