@@ -401,9 +401,8 @@ def peaks(execution: Execution) -> dict[Hashable, tuple[int, int]]:
         intervals in execution.extra_memory.items()})
     for task in execution.tasks():
         for read in task.reads:
-            if read.size and not any(
-                _has(piece, read, task, freed.get(piece, last)) for piece in candidate_pieces(execution, read)
-            ):
+            pieces = candidate_pieces(execution, read) if read.size else []
+            if len(pieces) > 1 and not any(_has(piece, read, task, freed.get(piece, last)) for piece in pieces):
                 spans[read.key[0]].append((task.start, task.end, read.size))
     for (device, _), pieces in execution.pieces.items():
         for piece in pieces:
