@@ -147,7 +147,7 @@ def test_everything_runs_at_home_one_after_the_other() -> None:
 
 
 def test_what_runs_at_home_is_right() -> None:
-    for seed in seeds(100):
+    for seed in seeds(100, 20010084):  # effects in another order than edges alone give
         drawn = problem_of(Random(seed))
         free = replace(drawn, devices=tuple(replace(group, memory=None) for group in drawn.devices))
         found = everything_at_home(free)

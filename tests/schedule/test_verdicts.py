@@ -192,8 +192,10 @@ def test_the_verifier_agrees_with_the_naive_judge(block: int) -> None:
         if "V3" in expected:  # the rest speaks of rows that are not there
             assert "V3" in codes
             continue
-        assert codes == expected, (number, problem, schedule, *found)
-        if not expected & {"V1", "V4", "V6"}:  # of which it is not asked what is in use
+        is_resident = not expected & {"V1", "V4", "V6"}  # what is in use follows from what each step reads
+        asked = codes | expected if is_resident else (codes | expected) - {"V5"}
+        assert codes & asked == expected & asked, (number, problem, schedule, *found)
+        if is_resident:
             assert {device: peak for device, (peak, _) in memory_in_use(problem, schedule).items()} == naive.peaks()
 
 

@@ -335,12 +335,13 @@ def _least_ticks(problem: Problem, p: int) -> int:
 
 
 def _topological_order(problem: Problem) -> list[int]:
-    """The phases in a topological order."""
+    """The phases in a topological order of edges and of the order of effects."""
     after: dict[int, list[int]] = defaultdict(list)
     waiting = [0] * len(problem.phases)
-    for edge in problem.edges:
-        after[edge.source].append(edge.target)
-        waiting[edge.target] += 1
+    effects = [p for p, phase in enumerate(problem.phases) if phase.effect]
+    for source, target in (*((int(edge.source), int(edge.target)) for edge in problem.edges), *pairwise(effects)):
+        after[source].append(target)
+        waiting[target] += 1
     order = [p for p, count in enumerate(waiting) if count == 0]
     for p in order:
         for other in after[p]:
@@ -351,11 +352,15 @@ def _topological_order(problem: Problem) -> list[int]:
 
 
 def everything_at_home(problem: Problem) -> Schedule | None:
-    """The schedule of every phase undivided on the home device, one after the other; None if one has no ticks there."""
+    """The schedule of every phase undivided on the home device, one after the other; None if one has no ticks there, or edges
+    and the order of effects form a cycle."""
     home = next(index for index, group in enumerate(problem.devices) if group.home)
     kind, device = problem.devices[home].kind, DeviceIndex(sum(group.count for group in problem.devices[:home]))
     shards, combines, now = [], [], 0
-    for p in map(PhaseIndex, _topological_order(problem)):
+    order = _topological_order(problem)
+    if len(order) < len(problem.phases):
+        return None
+    for p in map(PhaseIndex, order):
         phase = problem.phases[p]
         if kind not in phase.ticks or phase.distributed is not None:
             return None
