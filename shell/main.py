@@ -41,6 +41,9 @@ def main(argv: Sequence[str] | None = None, console: Console | None = None) -> i
         return _report_stop(console, Exit.INTERRUPTED)
     except Terminated:
         return _report_stop(console, Exit.TERMINATED)
+    except MemoryError:  # before the command began, or after it
+        console.note(_NO_MEMORY)
+        return Exit.FAILED
 
 
 def _report_stop(console: Console, code: Exit) -> Exit:
