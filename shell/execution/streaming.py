@@ -198,14 +198,14 @@ def values_of(loaded: LoadedProgram, stores: TiledFiles | None) -> dict[str, Any
     request = loaded.request
     values: dict[str, Any] = {**param_values_of(loaded.core, request.params).arrays, **request.arrays}
     sources = {} if stores is None else stores.sources
+    needed = {phase.name for phase in loaded.bound.graph.phases if isinstance(phase, Input)} - sources.keys()
     if loaded.files:
         from .loading import read_inputs
 
-        needed = {phase.name for phase in loaded.bound.graph.phases if isinstance(phase, Input)}
         without = sources.keys() | (loaded.files.keys() - needed if loaded.mask_selections else set())
         values |= read_inputs(loaded.core, loaded.files, loaded.bound.sizes, without)
     selected = loaded.mask_selections or {}
-    return values | {name: one.array() for name, one in selected.items() if name not in sources and one.file is not None}
+    return values | {name: one.array() for name, one in selected.items() if name in needed and one.file is not None}
 
 
 def stores_of(loaded: LoadedProgram) -> TiledFiles:
