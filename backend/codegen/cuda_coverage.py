@@ -1,6 +1,6 @@
 """Which phases the CUDA back end has kernels for; the others run on the host between two transfers.
 
-Nothing here needs a card or CuPy, so whoever plans can ask.
+Nothing here needs a card or CuPy, so that planning for cards works anywhere.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Condition: TypeAlias = Callable[[LibraryPhase, Types], bool]
 
 
 def missing(phase: Phase, types: Types) -> str | None:
-    """What of a phase the back end has no kernel for, None if it has all; phases inside others are phases of their own."""
+    """Returns what in a phase has no kernel, in words; None if the phase has one.  Nested phases are not looked at."""
     match phase:
         case Structured():
             return None if _is_renaming(phase) or _has_body(phase) else _missing_function(phase)
@@ -46,7 +46,7 @@ def _is_renaming(phase: Structured) -> bool:
 
 
 def _missing_function(phase: Structured) -> str:
-    """The first application that a body of its own could not hold."""
+    """Returns the first application in a phase's body that has no CUDA code, or nothing."""
     for result in phase.results:
         kind = getattr(phase.body[result.node], "kind", Kind.I64)
         if result.reduction is not None and not _is_reduced(result.reduction, kind):
@@ -69,7 +69,7 @@ def _is_reduced(function: str, kind: Kind) -> bool:
 
 
 def _alone(phase: Structured, node: ApplyNode) -> Structured:
-    """The phase up to one node, which is its only result."""
+    """Returns the phase cut down to one node as its only result."""
     position = next(i for i, other in enumerate(phase.body) if other is node)
     return replace(phase, body=phase.body[: position + 1], results=(PhaseResult(phase.results[0].value, position, None),))
 
@@ -96,7 +96,7 @@ def _kind(phase: LibraryPhase, types: Types, operand: int = 0) -> Kind:
 
 
 def _scan(phase: LibraryPhase, types: Types) -> bool:
-    """Every function that kernels reduce with."""
+    """Scans by every function that kernels reduce with."""
     kind = _kind(phase, types)
     return kind in KINDS and kind is not Kind.CHAR and phase.attributes.get("function") in REDUCTIONS
 
@@ -106,13 +106,13 @@ def _contract(phase: LibraryPhase, types: Types) -> bool:
 
 
 def _grade(phase: LibraryPhase, types: Types) -> bool:
-    """Rows of a frame, or the major cells of one array."""
+    """Grades of rows below a frame, or of the major cells of one array."""
     rank, frame = len(types[phase.args[0]].shape), frame_of(phase)
     return not _kind(phase, types).is_complex and (rank == frame + 1 or (not frame and rank > 1))
 
 
 def _key_reduce(phase: LibraryPhase, types: Types) -> bool:
-    """Without a frame; the sums of complex numbers are two."""
+    """Reductions by key without a frame; a sum of complex numbers is two sums."""
     kind, function = _kind(phase, types, 1), phase.attributes.get("function")
     if len(types[phase.args[1]].shape) < len(types[phase.args[0]].shape):
         return False
@@ -122,7 +122,7 @@ def _key_reduce(phase: LibraryPhase, types: Types) -> bool:
 
 
 def _items(phase: LibraryPhase, types: Types, table: int) -> bool:
-    """Operands of one kind, and a table whose major cells are items."""
+    """Searches with operands of one kind in a table whose major cells are items."""
     return _member(phase, types) and len(types[phase.args[table]].shape) == 1
 
 
@@ -136,13 +136,13 @@ def _member(phase: LibraryPhase, types: Types) -> bool:
 
 
 def _equations(phase: LibraryPhase, types: Types) -> bool:
-    """One square matrix: rank deficiency is found as on the CPU."""
+    """One square system, whose rank deficiency is found as on the CPU."""
     shape = types[phase.args[-1]].shape
     return not frame_of(phase) and len(shape) == 2 and shape[0] == shape[1]
 
 
 class CardTarget(Enum):
-    """What does the work of a library op on a card."""
+    """What executes a library operation on a card."""
 
     KERNEL = "generated kernels"
     CUPY = "CuPy"
@@ -150,8 +150,10 @@ class CardTarget(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CardExecution:
-    """When a library op runs on a card, what does it there, and what of it runs on the host all the same; no op but `gather`,
-    `scan`, `grade` and transforms has a frame there.  A kernel may come down to CuPy's sort or its sums of whole numbers."""
+    """When a library operation runs on a card, what executes it there, and which part of it still runs on the host.
+
+    Only `gather`, `scan`, `grade` and transforms may have a frame on a card.  A kernel may use CuPy's sort or integer sums.
+    """
 
     condition: Condition
     otherwise: str = ""
@@ -182,11 +184,11 @@ LIBRARY: Final[dict[str, CardExecution]] = {
     "inverse": CardExecution(_equations, _NOT_SQUARE), "solve": CardExecution(_equations, _NOT_SQUARE),
     "cholesky": CardExecution(_equations, "frames"), "det": CardExecution(_equations, "frames"),
 }  # fmt: skip
-"""The library ops on cards; all others always run on the host."""
+"""The library operations on cards; all others always run on the host."""
 
 
 def table() -> list[str]:
-    """Where each library op runs, for docs/cards.md."""
+    """Returns the table of where each library operation runs, as lines of docs/cards.md."""
     lines = ["| library phase | on a card | on the host |", "|---|---|---|"]
     lines += [f"| `{op}` | {LIBRARY[op].implementation.value} | {LIBRARY[op].otherwise} |" for op in sorted(LIBRARY)]
     return [*lines, "| all others |  | always |"]

@@ -1,8 +1,8 @@
 """Loads and stores: contiguous, reversed, of one item, gathers and scatters; with and without masks.
 
-Note [Rows].  Where a block loads, or stores one after the other, every item of short rows that lie one after the other in memory
-(the parts of complex numbers, points of three coordinates), the lanes of all of them are one piece of memory, and are taken apart
-or put together by shuffles.
+Note [Rows].  An array of structures: short rows that are contiguous in memory (the parts of complex numbers, points of three
+coordinates).  If a block accesses every item of such rows, the rows of all lanes are loaded or stored as contiguous vectors, and
+shuffles separate or interleave the items.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from .llvm_scalars import STORED, Vectors
 #
 # The addresses of the items of views.
 #
-# Note [Addresses].  An address is the view's base, what the registers of the indices add, outermost first, and last a constant
-# along an axis of unit stride, which is part of the instruction that loads: neighbours share all else.
+# Note [Addresses].  An address is the view's base plus one term for each index register, outermost loop first, plus last a
+# constant along an axis of unit stride, which is the displacement of the load: neighbours share all other terms.
 
 class Addresses:
     def __init__(self, registers: Registers) -> None:
@@ -33,7 +33,7 @@ class Addresses:
     # ------------------------------------------------------------------------------------------ indices
 
     def index(self, index: Index) -> str:
-        """An index that is the same in all lanes, as a plain i64."""
+        """Returns an index that is uniform over the lanes as a plain i64."""
         r, total, height = self.registers, str(index.constant), 0
         for name, factor in sorted(index.terms, key=lambda term: r.values[term[0]].height):
             height = max(height, r.values[name].height)
@@ -44,7 +44,7 @@ class Addresses:
         return total
 
     def index_vector(self, index: Index) -> str:
-        """An index in all lanes."""
+        """Returns an index as a vector of all lanes."""
         r = self.registers
         v, even = Vectors(r.w, r.lanes), r.even(index)
         total = r.splat(Kind.I64, self.index(even), r.height(name for name, _ in even.terms))
@@ -59,8 +59,10 @@ class Addresses:
     # ---------------------------------------------------------------------------------------- addresses
 
     def address(self, view: View, indices: tuple[Index, ...], items: int = 0) -> str:
-        """Of an item whose indices are the same in all lanes (but for the vector index, which counts as the first lane's), and
-        so many items on along the last axis."""
+        """Returns the address of the first lane's item, and `items` items on along the last axis.
+
+        All other registers of the indices are uniform over the lanes.
+        """
         r, moves = self.registers, dict[str, list[int]]()
         for axis, index in enumerate(indices):
             for name, factor in index.terms:
@@ -84,7 +86,7 @@ class Addresses:
         return r.w.at(base, last) if last else base
 
     def distance(self, view: View, steps: Sequence[int]) -> str:
-        """The sum of steps × strides, in bytes."""
+        """Returns the sum of steps × strides, in bytes."""
         r, pairs = self.registers, list(zip(steps, self.strides[view.name], strict=True))
         total = str(sum(step * stride for step, stride in pairs if isinstance(stride, int)))
         for step, stride in pairs:
@@ -94,7 +96,7 @@ class Addresses:
         return total
 
     def addresses(self, view: View, indices: tuple[Index, ...]) -> str:
-        """Of each lane's item: that of the first lane, and what lies from there to the others, which no iteration changes."""
+        """Returns the address of each lane's item: the first lane's plus loop-invariant offsets of the other lanes."""
         r = self.registers
         v, total = Vectors(r.w, r.lanes), ""
         plain = (tuple(t for t in i.terms if t[0] == r.vector_index or not r.differs(t[0])) for i in indices)
@@ -119,29 +121,29 @@ class Addresses:
 
 # ------------------------------------------------------------------------------------------- register tiles
 #
-# Loads and stores of tiles: as many items side by side for each lane as there are lanes, which registers turn.
+# Register tiles: square tiles that are transposed in registers, instead of gathers and scatters.
 #
-# Where a block loads items of a view, or stores them, at so many places one behind the other, and lanes are further apart, a
-# gather or a scatter for each place would touch each item on its own.  Instead each lane's items are one vector in memory, and
-# lane i of vector j becomes lane j of vector i.  The loads are made at the first of them and the stores at the last: the block
-# does nothing else with the view.  A lane that is absent takes the first lane's place in memory, whose own items are stored last.
+# If a block accesses as many neighbouring items of a view as there are lanes, and the lanes are further apart, a gather or a
+# scatter for each access would touch each item separately.  Instead each lane's items are one vector in memory, and a transpose
+# makes lane i of vector j lane j of vector i.  All loads are done at the first load of the tile and all stores at its last store;
+# the block has no other access to the view.  An inactive lane uses the first lane's address, whose own items are stored last.
 
 _PLAIN: Final = (Apply, ConstantStatement, Load, IndexStatement, Store)
 
 
 class Tiles:
-    """`places`: where in a tile accesses of the blocks that are printed are, by identity."""
+    """The register tiles of the blocks that are printed."""
 
     def __init__(self, registers: Registers, addresses: Addresses, views: dict[str, View]) -> None:
         self.registers, self.addresses, self.views = registers, addresses, views
         self.places: dict[int, int] = {}
         self.rows: dict[str, list[str]] = {}
-        """By view: the vectors of the last tile that was loaded."""
+        """The transposed vectors of the last tile that was loaded, by view."""
         self.stored: dict[str, list[str]] = {}
-        """By view: those of a tile that are to be stored.  A view may be loaded in one block and stored to in another."""
+        """The vectors of a tile that are to be stored, by view.  A view may be loaded in one block and stored in another."""
 
     def enter(self, body: Sequence[Statement]) -> None:
-        """Look for tiles in a block that is printed next."""
+        """Find the tiles of the block that is printed next."""
         lanes = self.registers.lanes
         for statement in body:
             self.places.pop(id(statement), None)
@@ -156,7 +158,7 @@ class Tiles:
                 self.places.update((id(access), lane % lanes) for lane, access in enumerate(same_view))
 
     def is_row(self, view: View, accesses: Sequence[Load | Store]) -> bool:
-        """Are they all loads, or all stores, one behind the other, of lanes that are apart?"""
+        """Returns whether the accesses are all loads, or all stores, of neighbouring items, with lanes that are further apart."""
         r, first = self.registers, accesses[0]
         if not view.unit or view.streamed or not first.indices or first.mask is not None or view.kind.bytes < _LEAST_BYTES:
             return False
@@ -170,13 +172,13 @@ class Tiles:
         )  # fmt: skip
 
     def varies(self, indices: Iterable[Index]) -> bool:
-        """Do they differ from lane to lane by the vector index alone?"""
+        """Returns whether indices vary over the lanes by the vector index alone."""
         r = self.registers
         differing = {name for index in indices for name, _ in index.terms if r.differs(name)}
         return differing == {r.vector_index}
 
     def load(self, node: Load) -> str:
-        """A place of each lane."""
+        """Returns the loaded item of each lane."""
         view, lane = self.views[node.view], self.places[id(node)]
         if lane == 0:
             v = Vectors(self.registers.w, self.registers.lanes)
@@ -196,7 +198,7 @@ class Tiles:
             v.store(view.kind, row, address)
 
     def lines(self, access: Load | Store, view: View) -> list[str]:
-        """The address of each lane's first item."""
+        """Returns the address of each lane's first item."""
         r, first = self.registers, self.addresses.address(view, access.indices)
         apart = self.addresses.distance(view, [coefficient(index, r.vector_index) for index in access.indices])
         addresses = [first]
@@ -210,7 +212,7 @@ class Tiles:
         return addresses
 
     def turned(self, view: View, rows: list[str]) -> list[str]:
-        """Lane i of vector j becomes lane j of vector i: halves of pairs change places, then quarters, and so on."""
+        """Returns the transpose: lane i of vector j becomes lane j of vector i, by swapping halves, then quarters, and so on."""
         w, lanes, step = self.registers.w, self.registers.lanes, 1
         type = Vectors(w, lanes).type(view.kind)
         while step < lanes:
@@ -225,7 +227,7 @@ class Tiles:
 
 
 _LEAST_BYTES: Final = 4
-"""Of items that are turned."""
+"""The item widths in bytes for which tiles are transposed."""
 
 
 # ------------------------------------------------------------------------------------------ loads and stores
@@ -234,13 +236,13 @@ class MemoryAccess:
     def __init__(self, registers: Registers, addresses: Addresses, views: dict[str, View]) -> None:
         self.registers, self.addresses, self.views = registers, addresses, views
         self.rows: set[_Row] = set()
-        """Those that are loaded or stored as a whole."""
+        """The rows that are accessed as contiguous vectors, see Note [Rows]."""
         self.stored: dict[_Row, list[str]] = {}
-        """Items of such a row, which are stored when the last is there."""
+        """The items of a row so far, which are stored with the last one."""
         self.tiles = Tiles(registers, addresses, views)
 
     def enter(self, body: Sequence[Statement]) -> None:
-        """Look for rows and tiles in a block that is printed next."""
+        """Find the rows and tiles of the block that is printed next."""
         self.tiles.enter(body)
         loaded: dict[_Row, set[int]] = {}
         run: list[_Row] = []
@@ -260,7 +262,7 @@ class MemoryAccess:
                 self.rows.add(row)
 
     def row(self, access: Load | Store) -> _Row:
-        """The row of an access, of as many items as the lanes are apart."""
+        """Returns the row of an access; its length is the distance between the lanes in items."""
         *outer, last = access.indices
         length = coefficient(last, self.registers.vector_index)
         start = last.constant - last.constant % length if length else last.constant
@@ -268,7 +270,7 @@ class MemoryAccess:
         return kind, length, access.view, (*outer, replace(last, constant=start)), access.mask
 
     def apart(self, access: Load | Store, view: View) -> int:
-        """How many items lie from lane to lane of a piece of memory (-1: it lies backwards); 0 where there is no such piece."""
+        """Returns the distance between lanes in items if they are contiguous memory (-1: reversed); 0 if they are not."""
         r, indices = self.registers, access.indices
         if not indices or not view.unit or any(map(r.varies, indices[:-1])):
             return 0
@@ -278,11 +280,11 @@ class MemoryAccess:
         return apart if apart in (1, -1) or (apart > 1 and self.row(access) in self.rows) else 0
 
     def start(self, access: Load | Store, view: View, apart: int) -> str:
-        """The address of the contiguous memory."""
+        """Returns the address of the contiguous memory."""
         return self.addresses.address(view, self.row(access)[3], 1 - self.registers.lanes if apart == -1 else 0)
 
     def spread(self, apart: int, present: str) -> str:
-        """The mask for contiguous memory, from the mask of the lanes."""
+        """Returns the mask of contiguous memory for the mask `present` of the lanes."""
         lanes = range(self.registers.lanes)
         places = lanes[::-1] if apart == -1 else [lane for lane in lanes for _ in range(apart)]
         return self.shuffled(self.registers.mask_type, present, places) if apart != 1 else present
@@ -304,7 +306,7 @@ class MemoryAccess:
         r.define(node.name, v.choose(view.kind, r.scalar(node.mask), v.load(view.kind, safe), "zeroinitializer"))
 
     def lanes(self, node: Load, view: View) -> str:
-        """Load an item for each active lane."""
+        """Returns an item for each active lane, loaded by the cheapest form."""
         r, kind, lanes = self.registers, view.kind, self.registers.lanes
         if id(node) in self.tiles.places:
             return self.tiles.load(node)
@@ -326,7 +328,7 @@ class MemoryAccess:
         return v.from_stored(kind, value)
 
     def ask(self, address: str, bytes: int) -> None:
-        """Prefetch items that are read later, further ahead than hardware prefetchers do."""
+        """Prefetch items further ahead than hardware prefetchers do."""
         w = self.registers.w
         w.declarations["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
         for line in range(_AHEAD, _AHEAD + bytes, _LINE):
@@ -380,13 +382,13 @@ class MemoryAccess:
             w.do(f"store {stored} {value}, ptr {address}, align 1")
 
     def masked(self, what: str, stored: str, value: str, type: str, suffix: str, address: str, mask: str, present: str) -> None:
-        """A store or a scatter of the active lanes."""
+        """Print a masked store or scatter of the active lanes."""
         name = f"llvm.masked.{what}.{_suffix(int(stored[1:].split()[0]), stored)}{suffix}"
         self.registers.w.declarations[f"declare void @{name}({stored}, {type}, i32 immarg, {mask})"] = None
         self.registers.w.do(f"call void @{name}({stored} {value}, {type} {address}, i32 1, {mask} {present})")
 
     def joined(self, type: str, items: Sequence[str]) -> str:
-        """The items of rows as they lie in memory."""
+        """Returns the items of rows interleaved, in memory order."""
         lanes, merged, count = self.registers.lanes, items[0], 1
         element = type.split(" x ")[1].rstrip(">")
         for item in items[1:]:

@@ -61,30 +61,30 @@ from .llvm_scalars import COMPUTED, Vectors, apply, combine, divide, fold_lanes,
 
 # ------------------------------------------------------------------------------------------------ vector scans
 #
-# Scans of vectors: a vector is joined with itself moved by 1, 2, 4, … lanes, and with what is before it.
+# Scans of vectors: each vector is combined with itself shifted by 1, 2, 4, … lanes, then with the total of the vectors before.
 #
-# Only one step a vector waits for the vector before: what is before it, in all lanes, joined with its total.
+# The loop-carried dependence is one operation a vector: the total so far, in all lanes, combined with the vector's total.
 
 @dataclass(slots=True)
 class Prefix:
-    """The lanes of a reduction whose value at each item is used."""
+    """A reduction in a vector loop whose value after each item is used, that is a scan."""
 
     w: IrBuilder
     carried: Carried
     lanes: int
     after: str = ""
-    """What is before the next vector, in all lanes."""
+    """The total of the vectors before the next one, in all lanes."""
 
     def everywhere(self, one: str) -> str:
-        """A `<1 x T>` in all lanes."""
+        """Returns a `<1 x T>` broadcast to all lanes."""
         return self.shuffled(f"<1 x {COMPUTED[self.carried.kind]}>", one, [0] * self.lanes)
 
     def first(self, value: str) -> str:
-        """The first lane."""
+        """Returns the first lane as a `<1 x T>`."""
         return self.shuffled(self.v.type(self.carried.kind), value, [0])
 
     def up_to(self, before: str, items: str, present: str) -> str:
-        """All up to each item, of those in the lanes of a mask (all, if it is empty).  `before`: what comes first."""
+        """Returns the inclusive scan of a vector's active lanes (mask `present`; empty: all), after the total `before`."""
         v, kind, lanes = self.v, self.carried.kind, self.lanes
         nothing, step = v.constant(kind, neutral_element(self.carried.reduction or "", kind)), 1
         if present:
@@ -111,14 +111,14 @@ class Prefix:
 
 # ---------------------------------------------------------------------------------------------------- statements
 #
-# Statements of loop programs as LLVM text, but for loops and branches: scalar functions, checks, calls.
+# Statements of loop programs as LLVM text, except loops and branches: scalar functions, checks, calls.
 
 _LOOP: Final = 2
-"""Places of a loop."""
+"""Insertion points of a loop: its preheader and the top of its body."""
 
 
 class _Ahead(IrBuilder):
-    """Writes where what is known at a height is written."""
+    """Writes instructions at the insertion point of a height (`llvm_registers`, Note [Insertion points])."""
 
     def __init__(self, registers: Registers, height: int) -> None:
         super().__init__()
@@ -129,7 +129,7 @@ class _Ahead(IrBuilder):
 
 
 class StatementPrinter:
-    """What the text of a program is written with, and its statements without a block."""
+    """The state of printing a program, and the statements that contain no block."""
 
     def __init__(self, program: LoopProgram, vector_bytes: int) -> None:
         self.program, self.vector_bytes = program, vector_bytes
@@ -140,11 +140,11 @@ class StatementPrinter:
         self.w = self.registers.w
         self.rooms = ThreadArena(self.w)
         self.calls, self.called = calls_at(program), 0
-        """Where the words of each call are, and how many calls have been written."""
+        """The offsets of each call's words in the argument block, and the number of calls written so far."""
         self.outermost: str | None = None
-        """The index of the outermost loop that is open, where the record says it."""
+        """The index register of the open outermost loop, if the failure record holds its iteration."""
         self.leave = ""
-        """Where a vector loop goes when a check fails."""
+        """The label to which a vector loop branches if a check fails."""
         self.has_left = False
 
     def load_word(self, slot: int) -> str:
@@ -176,7 +176,7 @@ class StatementPrinter:
             self.check(check.node, v.lanes, check.failed, [(check.kind, check.value)])
 
     def is_quotient_of_rows(self, node: Apply) -> bool:
-        """Is it a division by a number that is known before the loop?  See `llvm_scalars`."""
+        """Returns whether it divides by a loop invariant, see `llvm_scalars`, division by an invariant."""
         if node.function != "div" or not node.compute.is_float or not has_feature("fma"):
             return False
         divisor, r = node.args[1], self.registers
@@ -191,7 +191,7 @@ class StatementPrinter:
             self.check(node.check, 1, r.scalar(node.condition), values)
 
     def check(self, number: int, lanes: int, failed: str, values: Sequence[tuple[Kind, str]]) -> None:
-        """Leave where a lane fails: a vector loop for the scalar one, which leaves with a record."""
+        """Branch if a lane fails: a vector loop to its scalar loop, a scalar loop out of the function with a failure record."""
         w, bad, going = self.w, self.w.new_label(), self.w.new_label()
         if lanes > 1:
             failed = w.call("i1", f"llvm.vector.reduce.or.v{lanes}i1", (f"<{lanes} x i1>", failed))
@@ -210,7 +210,7 @@ class StatementPrinter:
         w.label(going)
 
     def iteration(self) -> None:
-        """The iteration of the outermost loop goes to the record."""
+        """Store the iteration of the outermost loop to the failure record."""
         if self.outermost is not None and runs_in_ranges(self.program):
             address = self.w.at("%words", 8 * (self.calls[-1] + MOST_VALUES))
             self.w.do(f"store i64 {self.addresses.index(index(self.outermost))}, ptr {address}, align 8")
@@ -235,7 +235,7 @@ class StatementPrinter:
         w.label(going)
 
     def widened(self, kind: Kind, value: str) -> str:
-        """A `<1 x T>` as 64 bits of the record: floats as binary64, others as integers."""
+        """Returns a `<1 x T>` as a 64-bit word of the failure record: floats as binary64, others as integers."""
         w, one = self.w, self.w.let(f"extractelement <1 x {COMPUTED[kind]}> {value}, i64 0")
         if kind.is_float:
             wide = w.let(f"fpext float {one} to double") if kind is Kind.F32 else one
@@ -249,30 +249,33 @@ class StatementPrinter:
 #
 # Loop programs as LLVM text, with explicit vectors and without LLVM's own passes: modules, loops and branches.
 #
-# One function `i64 kernel(ptr words)` (`words`).  It returns 0, or 1 + the number of the check that failed, or -1 where a routine
-# returned something else than 1.
+# A module is one function `i64 kernel(ptr words)`, `words` being the argument block (`llvm_registers`).  It returns 0, or 1 + the
+# number of the check that failed, or -1 if a routine did not return 1.
 #
-# Note [Vector loops].  A VECTOR loop is a loop over one vector or several at once (`llvm_registers.vectors_of`) and one over the
-# rest, in which lanes are masked (where the processor has masks, but for loops that load scratch that they store); if its text is
-# long, there is only the latter, with as many vectors.  What is streamed is not masked, so there is a loop over single vectors
-# between the two.  A lane in which a loop inside has ended early goes along with the others and keeps its values.  A loop that
-# may fail has a scalar loop over the rest: a vector in which a check fails is left to that, which finds the first item that
-# fails; so such loops store no view that they load.  Loops that cannot be printed so (a branch on a value of the lane, a failing
-# check beside such views) are scalar loops throughout.
+# Note [Vector loops].  A VECTOR loop is printed as several loops:
 #
-# Where the number of iterations is known, a loop that none would go to is not written.
+# - the main loop, over one vector or several an iteration (`llvm_registers.vectors_of`);
+# - where the stores are nontemporal, which cannot be masked, a loop over single vectors;
+# - a remainder loop with masked lanes, if the processor has masks and the loop loads no scratch that it stores; else a scalar
+#   loop.  If the body is long, there is only the masked loop, with as many vectors.
 #
-# Note [Counters].  Counters of loops are vectors of one item: LLVM's strength reduction, which takes longer than all else that
-# LLVM does with a text and finds nothing where addresses are written as here, looks for plain ones.
+# In an inner loop with early exit a lane that has finished is carried along and keeps its values.  The remainder of a loop that
+# may fail is a scalar loop: if a check fails in a vector, the scalar loop runs over that vector again and finds the first failing
+# item; so such loops store no view that they load.  Loops that do not fit this (a branch on a varying value, a failing check
+# beside views that are loaded and stored) are scalar throughout.  If the trip count is constant, loops that would run no
+# iteration are omitted.
+#
+# Note [Counters].  Loop counters are vectors of one lane, to hide them from LLVM's strength reduction: it would take longer than
+# all its other passes together, and finds nothing to improve in addresses as they are printed here.
 
 _LEAST_MASKED: Final = 64
-"""Bytes of vectors from which on processors have masks for loads and stores."""
+"""The least vector width in bytes of processors with masked loads and stores."""
 _MOST_TOGETHER: Final = 256
-"""Statements of all vectors of a short reduction."""
+"""The most statements, over all vectors, of a reduction that is fully unrolled."""
 
 
 class PrefixSteps(Enum):
-    """What an iteration of a printed loop does: one item, as many as there are lanes, or at most as many."""
+    """What an iteration of a printed loop handles: one item, a full vector, or a vector with masked lanes."""
 
     SINGLE = "single"
     WHOLE = "whole"
@@ -280,12 +283,12 @@ class PrefixSteps(Enum):
 
 
 class Printer(StatementPrinter):
-    """Blocks, and what holds them."""
+    """Prints modules, blocks, loops and branches."""
 
     def __init__(self, program: LoopProgram, vector_bytes: int) -> None:
         super().__init__(program, vector_bytes)
         self.scans: dict[str, Prefix] = {}
-        """Of the vector loop that is written, by what they yield."""
+        """The scans of the vector loop that is printed, by the register that each yields."""
 
     # ------------------------------------------------------------------------------------------- module
 
@@ -311,7 +314,7 @@ class Printer(StatementPrinter):
         return function_text(w, [*self.rooms.entry(), *w.lines])
 
     def allocate_private(self, view: View) -> None:
-        """Address and strides of a private view, which lies in the scratch memory of the function."""
+        """Define address and strides of a private view, in the scratch memory of the function."""
         strides = [view.kind.bytes]
         for length in reversed(view.shape):
             strides.insert(0, strides[0] * length.constant)
@@ -347,7 +350,7 @@ class Printer(StatementPrinter):
     # ----------------------------------------------------------------------------------------- control
 
     def join(self, node: Apply) -> None:
-        """A step of a scan."""
+        """Print a step of a scan."""
         r, (before, items) = self.registers, node.args
         shown = self.scans[node.name].up_to(r.vector(before), r.vector(items), r.mask)
         r.define(node.name, shown, varying=True)
@@ -419,7 +422,7 @@ class Printer(StatementPrinter):
             r.define(carried.result, value, varying=r.lanes > 1)
 
     def is_short(self, node: For) -> bool:
-        """Are all vectors of a reduction held in registers at once?"""
+        """Returns whether all vectors of a reduction fit in registers at once."""
         inside = [*walk(node.body)]
         if any(not is_exact_in_any_order(c.reduction or "", c.kind) for c in node.carried):
             return True
@@ -429,7 +432,7 @@ class Printer(StatementPrinter):
         return lanes > 1 and -(-node.upper[0].constant // (2 * lanes)) * len(inside) <= _MOST_TOGETHER
 
     def halved(self, node: For) -> None:
-        """A loop over a few items whose reductions have the order of sums: all vectors in registers, halved to one item."""
+        """Print a short reduction in the order of sums, fully unrolled: all vectors in registers, halved to one item."""
         r, w, count = self.registers, self.w, node.upper[0].constant
         lanes = 2 * lanes_of(node, self.views, self.vector_bytes)
         while lanes > 2 and lanes >= 2 * count:
@@ -461,14 +464,14 @@ class Printer(StatementPrinter):
             r.define(c.result, total)
 
     def reads_back(self, body: Sequence[Statement]) -> bool:
-        """Does a loop load scratch elsewhere than it stores it, as halving does?  What a mask stored is slow to load soon."""
+        """Returns whether a loop loads scratch at other indices than it stores; masks would defeat store forwarding."""
         stored = {(s.view, s.indices) for s in body if isinstance(s, Store) and self.views[s.view].role is ViewRole.SCRATCH}
         loads = {(s.view, s.indices) for s in body if isinstance(s, Load)} - stored
         return not {view for view, _ in loads}.isdisjoint(view for view, _ in stored)
 
     def vectors(self, node: For, lower: str, upper: str, initial: Sequence[str], lanes: int, steps: PrefixSteps
                 ) -> tuple[str, list[str]]:  # fmt: skip
-        """`counted`, with so many lanes."""
+        """Print `counted` with `lanes` lanes an iteration."""
         r, v = self.registers, Vectors(self.w, lanes)
         r.lanes, r.vector_index = lanes, node.index
         self.scans = scans = {name: Prefix(self.w, c, lanes) for name, c in scan_reductions(node).items()}
@@ -481,7 +484,7 @@ class Printer(StatementPrinter):
 
     def counted(self, node: For, lower: str, upper: str, initial: Sequence[str], step: int, steps: PrefixSteps
                 ) -> tuple[str, list[str]]:  # fmt: skip
-        """Iterations one after the other; where the rest begins, and the carried values there."""
+        """Print a counted loop; returns the index at which the remainder begins, and the carried values there."""
         r, w, may_leave = self.registers, self.w, steps is PrefixSteps.WHOLE
         body, after = w.new_label(), w.new_label()
         if may_leave:
@@ -539,7 +542,7 @@ class Printer(StatementPrinter):
         return rest, values
 
     def step_on(self, lower: str, step: int, entry: tuple[int, str], body: tuple[int, str]) -> None:
-        """What steps on in the loop that is written (`Registers.stepping`); each end of it is a line to be filled and a block."""
+        """Fill in the induction pointers of a printed loop (`Registers.stepping`); `entry`, `body`: (line to fill, label)."""
         r, w = self.registers, self.w
         (entry_hole, before), (body_hole, latch) = entry, body
         firsts: list[str] = []
@@ -554,7 +557,7 @@ class Printer(StatementPrinter):
         w.lines[entry_hole], w.lines[body_hole] = "\n".join(firsts), "\n".join(phis)
 
     def first(self, count: str) -> str:
-        """A mask of so many lanes, at least one, or of all: bits of a word, as that takes no vectors."""
+        """Returns the mask of the first `count` lanes (at least one, at most all), made from the bits of a word."""
         w, lanes = self.w, self.registers.lanes
         absent = w.word("sub", lanes, w.smaller(count, lanes))
         type = f"i{lanes}"
@@ -563,13 +566,13 @@ class Printer(StatementPrinter):
         return w.let(f"bitcast {type} {w.let(f'lshr {type} -1, {absent}')} to {self.registers.mask_type}")
 
     def goes_on(self, index: str, upper: str, step: int, steps: PrefixSteps) -> str:
-        """Is there an iteration at the index?"""
+        """Returns the condition that there is an iteration at the index."""
         if steps is PrefixSteps.WHOLE:
             return self.w.test("sle", self.w.word("add", index, step), upper)
         return self.w.test("slt", index, upper)
 
     def joined(self, carried: Carried, lanes: int, initial: str, value: str) -> str:
-        """The lanes of a reduction that is exact in any order, and what it started from."""
+        """Returns the lanes of a reduction that is exact in any order combined, with its initial value."""
         function, kind = carried.reduction or "", carried.kind
         return combine(Vectors(self.w, 1), function, kind, initial, fold_lanes(self.w, function, kind, value, lanes))
 
@@ -580,7 +583,7 @@ __all__ = ["calls_at", "calls_of", "is_own", "llvm_text", "strides_of", "words_o
 
 
 def llvm_text(program: LoopProgram, vector_bytes: int) -> str:
-    """The module of a program."""
+    """Returns the LLVM module of a program for registers of `vector_bytes`."""
     text = Printer(program, vector_bytes).module()
     compiler.code(program, text)
     return text

@@ -1,8 +1,9 @@
 """Registers of a loop program as LLVM values: of one item, of all lanes, or plain numbers.
 
-Note [Places].  What is computed from registers alone stands as far out as they are known, once: each open loop has two places for
-lines, one before it and one at the top of its body.  A value's `height` is the first open place where it may be used; what has
-no open place any more is written where the text has come to.
+Note [Insertion points].  Loop-invariant code motion while printing: a value computed from registers alone is written once, in the
+outermost loop where its operands are known.  Each open loop has two insertion points, its preheader and the top of its
+body.  The `height` of a value is the index of the first open insertion point where it may be used; a value whose insertion point
+has been closed is written at the end of the text so far.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ from .llvm_scalars import COMPUTED, Vectors
 # How many lanes and iterations a loop is printed with, and the kinds of registers.
 
 def lanes_of(loop: For, views: Mapping[str, View], vector_bytes: int) -> int:
-    """Of a loop that may be printed with vectors; 1 where it may not."""
+    """Returns the number of lanes that a loop is printed with; 1 if it cannot be printed with vectors."""
     inside = list(walk(loop.body))
     if loop.step != 1 or (fails(inside) and read_back(inside)) or any(c.reduction is None for c in loop.carried):
         return 1
@@ -82,7 +83,7 @@ def lanes_of(loop: For, views: Mapping[str, View], vector_bytes: int) -> int:
 
 
 def turns_tiles(loop: For) -> bool:
-    """Does a loop touch many items one behind the other, of lanes that are apart (`tiles`)?"""
+    """Returns whether a loop accesses several neighbouring items per lane while the lanes are apart (`llvm_memory.Tiles`)."""
     places: dict[tuple[type, str, tuple[Index, ...]], int] = {}
     for statement in walk(loop.body):
         if isinstance(statement, Load | Store) and statement.indices:
@@ -96,15 +97,17 @@ def turns_tiles(loop: For) -> bool:
 
 
 def _busiest(body: Sequence[Statement]) -> list[Statement]:
-    """What is done most often: the innermost loops, if there are any."""
+    """Returns the statements of the innermost loops, or all statements if there is no loop."""
     inner = [statement for statement in body if isinstance(statement, For)]
     return [each for loop in inner for each in _busiest(loop.body)] if inner else list(walk(tuple(body)))
 
 
 def vectors_of(loop: For, views: Mapping[str, View], vector_bytes: int) -> int:
-    """How many vectors of a loop go together: two; as many as hide the time of long functions of binary32, of counting where
-    little is done (sums in scratch), or of going from row to row where loops inside store; or one where more values are alive at
-    once than there are registers, and of scans and tiles."""
+    """Returns the unroll factor of a vector loop: how many vectors an iteration handles.
+
+    Two as a rule; four to hide the latency of long binary32 functions, of loop control around a short body (sums in scratch), or
+    of the step from row to row if inner loops store; one for scans and tiles, and where live values exceed the registers.
+    """
     if scan_reductions(loop) or turns_tiles(loop):
         return 1
     inside = list(walk(loop.body))
@@ -123,19 +126,19 @@ def vectors_of(loop: For, views: Mapping[str, View], vector_bytes: int) -> int:
 
 
 LONGEST_ROW: Final = 8
-"""Items of a row that is loaded as a whole (`memory`, Note [Rows])."""
+"""The most items of a row that is loaded at once (`llvm_memory`, Note [Rows])."""
 _TILE: Final = 4
-"""Items of a lane that are worth turning."""
+"""The least neighbouring items per lane for which a register transpose pays."""
 MOST_TURNED: Final = 8
-"""Lanes of vectors that are turned."""
+"""The most lanes of vectors that are transposed in registers."""
 _WIDE: Final = 64
 _FEW_ALIVE: Final = 4
 _WAITING: Final = 3
-"""Functions of binary32 by polynomials, whose time is mostly waiting for one step after the other: four vectors fill it."""
+"""The least number of binary32 polynomials in a body from which on latency dominates, so that four vectors pay."""
 _REGISTERS: Final = 10
-"""More values alive than this, two registers each, would not fit."""
+"""The most live values, two registers each, that do not spill."""
 _MANY_REGISTERS: Final = 13
-"""The same of processors whose registers are twice as many."""
+"""The same on processors with twice as many registers."""
 
 
 def _most_alive(statements: Sequence[Statement]) -> int:
@@ -147,7 +150,7 @@ def _most_alive(statements: Sequence[Statement]) -> int:
         if isinstance(statement, Apply | Store):
             last.update(dict.fromkeys(uses(statement), position))
     for position, statement in enumerate(statements):
-        if isinstance(statement, For):  # what comes from outside is needed in the next iteration, too
+        if isinstance(statement, For):  # a value from outside the loop is live until its end
             end = position + sum(1 for _ in walk(statement.body))
             outside = (name for name, use in last.items() if position < use <= end and first.get(name, end) < position)
             last.update(dict.fromkeys(outside, end))
@@ -157,7 +160,7 @@ def _most_alive(statements: Sequence[Statement]) -> int:
     for position, statement in enumerate(statements):
         names = {statement.name} if isinstance(statement, Apply | Load) else set[str]()
         names |= set(uses(statement)) if isinstance(statement, Apply) else set()
-        for name in names - seen:  # what comes from outside is alive from its first use on
+        for name in names - seen:  # a value from outside is live from its first use on
             seen.add(name)
             alive += 1
             ends[last.get(name, position)] = ends.get(last.get(name, position), 0) + 1
@@ -167,27 +170,27 @@ def _most_alive(statements: Sequence[Statement]) -> int:
 
 
 def _touches(loop: For) -> bool:
-    """Does an iteration more of some lanes show?"""
+    """Returns whether running lanes beyond the end has an effect (memory accesses, failing checks)."""
     return any(isinstance(s, Load | Store | Fail) or (isinstance(s, Apply) and may_fail(s)) for s in walk(loop.body))
 
 
 def read_back(statements: Sequence[Statement]) -> set[str]:
-    """The views that are both loaded and stored."""
+    """Returns the views that are both loaded and stored."""
     return {s.view for s in statements if isinstance(s, Load)} & {s.view for s in statements if isinstance(s, Store)}
 
 
 def fails(statements: Iterable[Statement]) -> bool:
-    """May one of them leave the program?"""
+    """Returns whether one of the statements may leave the program."""
     return any(isinstance(s, Fail) or (isinstance(s, Apply) and may_fail(s)) for s in statements)
 
 
 def is_long(statements: Iterable[Statement]) -> bool:
-    """Are there so many instructions that they are better written once than once more for the rest?"""
+    """Returns whether the body is too long to be printed a second time for the remainder loop."""
     return sum(isinstance(s, Apply) and weight_of(s.function) >= LONG for s in statements) > 1
 
 
 def iterations_of(loop: For) -> int | None:
-    """How many a loop that goes item by item has, where that is known."""
+    """Returns the trip count of a loop of step 1; None if it is not constant."""
     if loop.step != 1 or len(loop.lower) != 1 or len(loop.upper) != 1:
         return None
     length = minus(loop.upper[0], loop.lower[0])
@@ -195,7 +198,7 @@ def iterations_of(loop: For) -> int | None:
 
 
 def divisor_of(loop: For) -> int:
-    """A number that divides how many iterations a loop has that goes item by item, if it has any; 1 where none is known."""
+    """Returns a number that divides the trip count of a loop of step 1; 1 if none is known."""
     if loop.step != 1 or len(loop.lower) != 1 or len(loop.upper) != 1:
         return 1
     length = minus(loop.upper[0], loop.lower[0])
@@ -203,7 +206,7 @@ def divisor_of(loop: For) -> int:
 
 
 def kinds_of(program: LoopProgram) -> dict[str, Kind]:
-    """Of all registers."""
+    """Returns the kind of each register."""
     kinds = dict.fromkeys(program.parameters, Kind.I64)
     views = {view.name: view for view in program.views}
     for statement in walk(program.body):
@@ -230,9 +233,9 @@ def kinds_of(program: LoopProgram) -> dict[str, Kind]:
 
 @dataclass(slots=True)
 class RegisterValue:
-    """`<1 x T>`, or with `varying` a vector of the loop's lanes; with `is_word` a plain i64.
+    """A register's LLVM value: `<1 x T>`, or with `varying` a vector of the loop's lanes, or with `is_word` a plain i64.
 
-    `literal`: the same for any number of lanes."""
+    `literal`: a constant, whose text is the same for any number of lanes."""
 
     text: str
     height: int
@@ -243,19 +246,22 @@ class RegisterValue:
 
 @dataclass(slots=True)
 class InsertionPoint:
-    """Lines that are put in at `hole`, each once; of the top of a body also what steps on from iteration to iteration."""
+    """A preheader or the top of a loop's body: distinct `lines` to be inserted at line `hole`, and induction pointers."""
 
     hole: int
     counter: str = ""
     lines: list[str] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     pointers: dict[tuple[str, str], str] = field(default_factory=dict)
-    """`<1 x ptr>` by where they point if the counter is 0, and by how many bytes the counter moves them."""
+    """Induction variables of type `<1 x ptr>` by (address at counter 0, stride in bytes)."""
 
 
 class Registers:
-    """`lanes`: how many are printed now, of which those of `mask` are there (all, if it is empty); `vector_index`: the loop's,
-    whose register is the first lane's."""
+    """The LLVM values of registers where the text has come to.
+
+    `lanes`: lanes of the loop that is printed now, of which `mask` (an LLVM value; empty: all) are active; `vector_index`: the
+    index of that loop, whose register holds the first lane's value.
+    """
 
     def __init__(self, program: LoopProgram) -> None:
         self.w = IrBuilder()
@@ -265,10 +271,10 @@ class Registers:
         self.lanes = 1
         self.vector_index, self.mask = "", ""
 
-    # ------------------------------------------------------------------------------------------- places
+    # ------------------------------------------------------------------------------------------- insertion points
 
     def open(self, counter: str = "") -> None:
-        """`counter`: of the loop whose body begins here."""
+        """Open an insertion point; `counter`: the index of the loop whose body begins here."""
         self.places.append(InsertionPoint(self.w.hole(), counter))
 
     def close(self) -> None:
@@ -276,8 +282,10 @@ class Registers:
         self.w.lines[preheader.hole] = "\n".join(preheader.lines)
 
     def stepping(self, counter: str, height: int, base: str, distance: str) -> str | None:
-        """A pointer that moves so many bytes with a loop's counter, added up from iteration to iteration: a multiplication in
-        each takes longer.  None where the base, known at a height, is not known before the loop."""
+        """Returns a pointer that advances `distance` bytes per step of a loop's counter (strength reduction).
+
+        `height`: that of the base.  None if the base is not known before the loop.
+        """
         top = self.values[counter].height
         if height >= top or top >= len(self.places) or self.places[top].counter != counter:
             return None
@@ -287,11 +295,11 @@ class Registers:
 
     @property
     def here(self) -> int:
-        """The height of what is written now."""
+        """The height of a value that is written now."""
         return len(self.places)
 
     def let(self, height: int, text: str) -> str:
-        """A value that depends on others up to a height."""
+        """Returns the name of an instruction whose operands are known at a height, written at that insertion point once."""
         if height >= len(self.places):
             return self.w.let(text)
         preheader = self.places[height]
@@ -307,7 +315,7 @@ class Registers:
     # ------------------------------------------------------------------------------------------- values
 
     def define(self, name: str, text: str, *, varying: bool = False) -> None:
-        """A register whose value is there from here on."""
+        """Set the value of a register, known from here on."""
         self.values[name] = RegisterValue(text, self.here, varying=varying)
 
     def define_word(self, name: str, text: str, height: int) -> None:
@@ -358,48 +366,50 @@ class Registers:
         return f"<{self.lanes} x i1>"
 
     def present(self, condition: str | None) -> str:
-        """The lanes that are there and in which a condition holds; empty for all."""
+        """Returns the mask of the active lanes in which a condition holds; empty for all lanes."""
         if condition is None:
             return self.mask
         held = self.vector(condition)
         return self.w.let(f"and {self.mask_type} {held}, {self.mask}") if self.mask else held
 
     def differs(self, name: str | None) -> bool:
-        """Is a register another in each lane?"""
+        """Returns whether a register has a value per lane."""
         return name is not None and self.lanes > 1 and (name == self.vector_index or self.values[name].varying)
 
     def varies(self, index: Index) -> bool:
         return any(self.differs(name) for name, _ in index.terms)
 
     def even(self, index: Index) -> Index:
-        """The part of an index that is the same in all lanes."""
+        """Returns the part of an index that is uniform over the lanes."""
         return Index(tuple(t for t in index.terms if not self.differs(t[0])), index.constant)
 
 
 # ------------------------------------------------------------------------------------------ argument layout
 #
-# The block of words that a kernel is given: what lies where.
+# The argument block of a kernel, an array of 64-bit words in this order:
 #
-# Parameters; for each view its base and its strides in bytes, but a last one that is one item (scratch of a constant shape is the
-# function's own, where there are no calls); where there are calls, a function `i64 (i64)` that runs routines, given the number of
-# the call in the order of the program, and for each call the address and the sizes of each box, and its numbers; the failure
-# record: values, and, of a program that is run in ranges, the iteration of its outermost loop.
+# - the parameters;
+# - for each view its base and its strides in bytes, without a last stride of one item.  Scratch of a constant shape is on the
+#   function's own stack instead, if the program has no calls;
+# - if there are calls: a callback `i64 (i64)` that runs the routine whose call number (program order) it is passed; then for each
+#   call the address and the sizes of each box, and the call's numbers;
+# - the failure record: the values, and, if the program is run in ranges, the iteration of its outermost loop.
 
 def words_of(program: LoopProgram) -> int:
-    """Length of the block."""
+    """Returns the length of a program's argument block in words."""
     return calls_at(program)[-1] + MOST_VALUES + runs_in_ranges(program)
 
 
 def runs_in_ranges(program: LoopProgram) -> bool:
-    """Does the caller hand out the iterations of the outermost loop?"""
+    """Returns whether the caller hands out ranges of the outermost loop's iterations (parameter `first`)."""
     return program.parameters[:1] == ("first",)
 
 
 def calls_at(program: LoopProgram) -> list[int]:
-    """Where the words of each call begin; before the first is the function, after the last the record."""
+    """Returns the offset of each call's words, then that of the failure record; the word before the first is the callback."""
     calls = calls_of(program)
-    given = [view for view in program.views if not is_own(program, view)]
-    places = [len(program.parameters) + sum(1 + strides_of(view) for view in given) + bool(calls)]
+    passed = [view for view in program.views if not is_own(program, view)]
+    places = [len(program.parameters) + sum(1 + strides_of(view) for view in passed) + bool(calls)]
     for call in calls:
         sizes = sum(size is not None for box in call.boxes for size in box.shape)
         places.append(places[-1] + len(call.boxes) + sizes + len(call.numbers))
@@ -407,15 +417,15 @@ def calls_at(program: LoopProgram) -> list[int]:
 
 
 def is_own(program: LoopProgram, view: View) -> bool:
-    """Is a view memory of the function's own?  What routines run in between may have the same."""
+    """Returns whether a view is on the function's stack; not in programs with calls, whose routines use that memory, too."""
     return view.private and not any(length.terms for length in view.shape) and not calls_of(program)
 
 
 def strides_of(view: View) -> int:
-    """How many strides of a view are words."""
+    """Returns how many strides of a view are in the argument block."""
     return len(view.shape) - (view.unit and bool(view.shape))
 
 
 def calls_of(program: LoopProgram) -> list[Call]:
-    """In the order of the program."""
+    """Returns the calls in program order."""
     return [statement for statement in walk(program.body) if isinstance(statement, Call)]

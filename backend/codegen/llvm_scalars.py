@@ -1,7 +1,7 @@
-"""Scalar functions on LLVM vectors: the machine that writes an instruction for each word of a meaning.
+"""Scalar functions on LLVM vectors: the scalar machine that writes LLVM instructions.
 
-The meanings are those of `backend.scalar`, to the bit: no fast-math flag, no contraction, integers wrap, and no lane divides by
-zero.
+The functions are those that `backend.scalar` defines, to the bit: no fast-math flag, no contraction, integers wrap, and no lane
+divides by zero.
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ from .llvm_builder import IrBuilder
 
 # ------------------------------------------------------------------------------------------ vector operations
 #
-# Vectors of any number of lanes as LLVM text: types, constants, memory, the instructions (reductions end on vectors of one).
-#
-# No fast-math flag and no contraction.
+# Vectors of any number of lanes as LLVM text: types, constants, memory, instructions.  Reductions end with vectors of one lane.
 
 STORED: Final = {
     Kind.BOOL: "i8", Kind.U8: "i8", Kind.I32: "i32", Kind.I64: "i64", Kind.F32: "float", Kind.F64: "double", Kind.CHAR: "i32",
@@ -31,7 +29,7 @@ STORED: Final = {
 }  # fmt: skip
 COMPUTED: Final = STORED | {Kind.BOOL: "i1"}
 SHIFTS: Final = frozenset({"shl", "lshr", "ashr"})
-"""Of a vector of one, LLVM 22 ends the process if a bit of the result is tested and the count is known to be below 32."""
+"""LLVM 22 aborts on such an operation on a one-lane vector if a bit of the result is tested and the count is known to be < 32."""
 UNSIGNED: Final = frozenset({Kind.BOOL, Kind.U8, Kind.CHAR})
 
 
@@ -46,7 +44,7 @@ class DomainCheck:
 
 
 class Vectors:
-    """Values of `lanes` elements; `checks` collects what may fail."""
+    """Writes instructions on vectors of `lanes` elements; `checks` collects the run-time checks that they need."""
 
     def __init__(self, writer: IrBuilder, lanes: int) -> None:
         self.w = writer
@@ -62,7 +60,7 @@ class Vectors:
         return f"<{self.lanes} x {STORED[kind]}>"
 
     def suffix(self, kind: Kind) -> str:
-        """As intrinsics name the type."""
+        """Returns the type's suffix in the names of intrinsics, `v4f64`."""
         letter = {"double": "f64", "float": "f32"}.get(COMPUTED[kind], COMPUTED[kind])
         return f"v{self.lanes}{letter}"
 
@@ -75,7 +73,7 @@ class Vectors:
         return self.w.let(f"shufflevector {type} {first}, {type} poison, <{self.lanes} x i32> zeroinitializer")
 
     def counting(self) -> str:
-        """0, 1, 2, … as i64."""
+        """Returns the vector 0, 1, 2, … of i64."""
         return "<" + ", ".join(f"i64 {lane}" for lane in range(self.lanes)) + ">"
 
     # ----------------------------------------------------------------------------------------- memory
@@ -84,7 +82,7 @@ class Vectors:
         return self.from_stored(kind, self.w.let(f"load {self.stored(kind)}, ptr {address}, align {align}"))
 
     def load_present(self, kind: Kind, address: str, present: str) -> str:
-        """The lanes that are there, zeros in the others; memory beside those that are there is not touched."""
+        """A masked load: the active lanes, zeros in the others, whose memory is not touched."""
         lanes, stored = self.lanes, self.stored(kind)
         letter = {"double": "f64", "float": "f32"}.get(STORED[kind], STORED[kind])
         name = f"llvm.masked.load.v{lanes}{letter}.p0"
@@ -166,10 +164,10 @@ def literal_bits(node: KernelLiteral) -> str:
 
 # -------------------------------------------------------------------------------------------------------- conversions
 #
-# Conversions between kinds as LLVM text; lanes whose value does not fit are noted in `Vectors.checks`.
+# Conversions between kinds as LLVM text; lanes whose value does not fit are recorded in `Vectors.checks`.
 
 def convert(v: Vectors, source: Kind, target: Kind, x: str) -> str:
-    """To a kind that is known to hold the value (floats round)."""
+    """Returns the value converted to a kind that is known to hold it (floats round)."""
     if source is target:
         return x
     if target is Kind.BOOL:
@@ -191,7 +189,7 @@ _BOUNDS: Final = {Kind.BOOL: (0, 1), Kind.CHAR: (0, 0x10FFFF), Kind.U8: (0, 255)
 
 
 def convert_checked(v: Vectors, node: int, source: Kind, target: Kind, x: str) -> str:
-    """As `convert`, noting the lanes whose value does not fit."""
+    """As `convert`, with a check of the lanes whose value does not fit."""
     if source is target:
         return x
     if target.is_float:
@@ -218,7 +216,7 @@ def _check_range(v: Vectors, node: int, target: Kind, wide: str, value: str, kin
 
 
 def whole_checked(v: Vectors, node: int, kind: Kind, x: str, value: str, target: Kind) -> str:
-    """A float that must be a whole number of the target's range, as an i64; 0 in the lanes that are noted as bad."""
+    """Returns a float that must be an integer in the target's range as an i64; 0 in the lanes that fail the check."""
     limit = float(1 << 63)
     inside = v.binary("and", Kind.BOOL, v.compare("oge", kind, x, v.constant(kind, -limit)),
                       v.compare("olt", kind, x, v.constant(kind, limit)))  # fmt: skip
@@ -236,7 +234,7 @@ def whole_checked(v: Vectors, node: int, kind: Kind, x: str, value: str, target:
 # Tables of sixteen numbers in registers, where processors permute them by indices.
 
 def picked(v: Vectors, entries: tuple[float, ...], index: str) -> str:
-    """Of sixteen entries of binary32 those that the low four bits of each i32 lane name."""
+    """Returns, for each i32 lane, the entry of a table of sixteen binary32 numbers that its low four bits select."""
     w, lanes = v.w, v.lanes
     if not has_feature("avx2"):
         items = ", ".join(f"float {v.number(entry, Kind.F32)}" for entry in entries)
@@ -313,7 +311,7 @@ def residue(v: Vectors, kind: Kind, x: str, y: str) -> str:
 
 
 def _of_integers(v: Vectors, kind: Kind, x: str, y: str) -> str:
-    """Divisors 0 are replaced.  See Note [Any divisors]."""
+    """The residue of integers; a divisor 0 is replaced before the division.  See Note [Any divisors]."""
     zero, one = v.constant(kind, 0), v.constant(kind, 1)
     none = v.compare("eq", kind, x, zero)
     divisor = v.choose(kind, none, one, x)
@@ -344,7 +342,7 @@ def _by_quotient(v: Vectors, x: str, y: str) -> str:
 
 
 def _is_near(v: Vectors, x: str) -> str:
-    """Between ±2⁵¹."""
+    """Returns the condition that all lanes are between ±2⁵¹."""
     return v.compare("ult", Kind.I64, v.binary("add", Kind.I64, x, v.constant(Kind.I64, 1 << 51)), v.constant(Kind.I64, 1 << 52))
 
 
@@ -359,7 +357,7 @@ def _as_integer(v: Vectors, x: str) -> str:
 
 
 def _item_by_item(v: Vectors, x: str, y: str) -> str:
-    """The divisor -1 is replaced: the least number by it traps."""
+    """Divide lane by lane; the divisor -1 is replaced, as the least integer divided by it traps."""
     kind, zero = Kind.I64, v.constant(Kind.I64, 0)
     left = v.binary("srem", kind, y, v.choose(kind, v.compare("eq", kind, x, v.constant(kind, -1)), v.constant(kind, 1), x))
     differ = v.compare("slt", kind, v.binary("xor", kind, left, x), zero)
@@ -371,7 +369,7 @@ def _item_by_item(v: Vectors, x: str, y: str) -> str:
 
 
 def _constant(x: str) -> int | None:
-    """The number that every lane is, as `literal` writes it."""
+    """Returns the number of a splat constant as `literal` writes it; None for other values."""
     start = "splat (i64 "
     return int(x[len(start) : -1]) if x.startswith(start) else None
 
@@ -404,7 +402,7 @@ def _by_constant(v: Vectors, divisor: int, y: str) -> str:
 
 
 def _remainder_of_sign(v: Vectors, divisor: int, left: str) -> str:
-    """The residue of a positive divisor as that of `divisor`."""
+    """Returns the residue by a divisor of either sign from that by its magnitude."""
     if divisor > 0:
         return left
     zero = v.constant(Kind.I64, 0)
@@ -414,7 +412,7 @@ def _remainder_of_sign(v: Vectors, divisor: int, left: str) -> str:
 
 
 def _half(v: Vectors, x: str) -> str:
-    """The low 32 bits; products of two such are one instruction."""
+    """Returns the low 32 bits; a product of two such values is one instruction."""
     return v.binary("and", Kind.I64, x, v.constant(Kind.I64, _HALF))
 
 
@@ -448,7 +446,7 @@ def _wide(v: Vectors, size: int, bits: int, y: str) -> str:
 
 def _of_floats(v: Vectors, kind: Kind, x: str, y: str) -> str:
     zero = v.constant(kind, 0.0)
-    if kind is Kind.F32:  # the remainder of two of these is one of these
+    if kind is Kind.F32:  # the remainder of two binary32 numbers is one, so binary64 is exact
         wide = (v.cast("fpext", kind, Kind.F64, x), v.cast("fpext", kind, Kind.F64, y))
         left = v.cast("fptrunc", Kind.F64, kind, _remainder(v, *wide))
     else:
@@ -499,8 +497,8 @@ def _remainder(v: Vectors, x: str, y: str) -> str:
 # ----------------------------------------------------------------------------------------------- scalar functions
 
 def apply(v: Vectors, number: int, node: KernelApply, args: Sequence[str]) -> str:
-    """The value of body node `number`; what may fail is noted in `v.checks`."""
-    if node.function == "outside":  # one test without signs: what is negative is then more than any number of items
+    """Returns the value of body node `number`; its run-time checks go to `v.checks`."""
+    if node.function == "outside":  # one unsigned comparison: a negative index is then greater than any length
         return v.compare("uge", node.compute, *args)
     kinds = (Kind.BOOL, node.compute, node.compute) if node.function == "select" else (node.compute,) * len(args)
     meaning = definition(node.function, node.parameter, node.compute)
@@ -513,12 +511,12 @@ def apply(v: Vectors, number: int, node: KernelApply, args: Sequence[str]) -> st
 
 
 def combine(v: Vectors, function: str, kind: Kind, x: str, y: str) -> str:
-    """One step of a reduction."""
+    """Returns one step of a reduction, `x` combined with `y`."""
     return apply(v, 0, KernelApply(function, (0, 1), kind, kind), (x, y))
 
 
 def fold_lanes(w: IrBuilder, function: str, kind: Kind, value: str, count: int) -> str:
-    """The lanes of a vector by halving; a vector of one."""
+    """Returns all lanes combined by halving, as a vector of one lane."""
     while count > 1:
         count //= 2
         v, wide_type = Vectors(w, count), Vectors(w, 2 * count).type(kind)
@@ -531,7 +529,7 @@ def fold_lanes(w: IrBuilder, function: str, kind: Kind, value: str, count: int) 
 
 
 class ScalarValue:
-    """A vector of floats, whole numbers of their width, or truths."""
+    """A vector of floats, of integers of the same width, or of booleans, with Python's operators."""
 
     __slots__ = ("kind", "name", "v")
     __hash__ = None  # type: ignore[assignment]
@@ -736,7 +734,7 @@ class LlvmVectors:
             w.let(f"phi {v.type(value.kind)} [ {value.name}, %{before} ], [ {chosen.name}, %{after} ]"))
 
     def scalar_fallback(self, name: str, where: ScalarValue, x: ScalarValue, value: ScalarValue) -> ScalarValue:
-        """Lane by lane, where any lane needs it."""
+        """Call the scalar function lane by lane if any lane of `where` is set."""
         v, w, lanes = self.v, self.v.w, self.v.lanes
         type, before = v.type(Kind.F64), w.block
         rare, ready = w.new_label(), w.new_label()
@@ -762,20 +760,18 @@ class LlvmVectors:
 
 
 def _signed(word: int) -> int:
-    """A word as a signed number."""
+    """Returns a 64-bit word as a signed integer."""
     return (word + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 # ------------------------------------------------------------------------------------- division by an invariant
 #
-# Division by what is the same for many elements, without dividing each: the bits are those of the division.
+# Division of many elements by one number, by its reciprocal: the bits are those of the division.
 #
 # With y the reciprocal of b, rounded, two corrections of q = a y by fused multiply-add give the quotient as division rounds it
 # (Markstein: a correctly rounded reciprocal and a quotient within one unit give, corrected once more, the correctly rounded
-# quotient).  That holds where nothing on the way overflows or loses bits: elements and divisors far beyond either end, zeros,
-# infinities and NaN are divided.
-#
-# A processor that has no fused multiply-add divides as ever.
+# quotient).  That holds where no intermediate result overflows or loses bits; elements and divisors of extreme magnitude, zeros,
+# infinities and NaN are divided.  A processor without fused multiply-add always divides.
 
 _REACH = {Kind.F64: (500, 300), Kind.F32: (60, 40)}
 """Binary orders of magnitude, for elements and for divisors, within which no intermediate result loses bits."""
@@ -783,7 +779,7 @@ _REACH = {Kind.F64: (500, 300), Kind.F32: (60, 40)}
 
 @dataclass(frozen=True, slots=True)
 class Divisor:
-    """`reciprocal`: of `value`, lane by lane; `is_near`: may it be used at all (an i1)?"""
+    """A divisor per lane with its `reciprocal`; `is_near`: an i1, whether the reciprocals may be used."""
 
     kind: Kind
     value: str
@@ -792,7 +788,7 @@ class Divisor:
 
 
 def prepare(v: Vectors, kind: Kind, value: str) -> Divisor:
-    """The divisors of the lanes, which stay for many elements."""
+    """Returns the divisors of the lanes with their reciprocals, computed once for many elements."""
     reach = 2.0 ** _REACH[kind][1]
     size = v.intrinsic("fabs", kind, value)
     above = v.compare("ogt", kind, size, v.constant(kind, 1 / reach))
@@ -803,7 +799,7 @@ def prepare(v: Vectors, kind: Kind, value: str) -> Divisor:
 
 
 def divide(v: Vectors, x: str, by: Divisor) -> str:
-    """x ÷ the divisor."""
+    """Returns `x ÷ by`, with the bits of the division."""
     w, kind = v.w, by.kind
     reach = 2.0 ** _REACH[kind][0]
     size = v.intrinsic("fabs", kind, x)

@@ -55,10 +55,12 @@ from .views import DTYPES, NumArray, start_of
 
 # ---------------------------------------------------------------------------------------------------- time tiling
 #
-# Runs a region tiled in time (`transform.time_tiling`): chooses the tiles, their order and their threads. Several iterations form
-# a time tile, which is two launches: bands of rows that shrink by `halo` on both sides with each stage, then the gaps between
-# them.  A band's state stays in a core's cache for the whole time tile, so memory is read once for several iterations.  The tiles
-# of a launch are independent, so threads share them.  No row is computed twice, and the choice of tiles changes no bit.
+# Runs a region tiled in time (`transform.time_tiling`): chooses the tiles, their order and their threads.
+#
+# Several iterations form a time tile, which is two launches: bands of rows that shrink by `halo` on both sides with each stage,
+# then the gaps between them.  A band's state stays in a core's cache for the whole time tile, so memory is read once for several
+# iterations.  The tiles of a launch are independent, so threads share them.  No row is computed twice, and the choice of tiles
+# changes no bit.
 
 _CACHE: Final = Path("/sys/devices/system/cpu/cpu0/cache/index2/size")
 _UNKNOWN_CACHE: Final = 1 << 19
@@ -72,12 +74,12 @@ _BAND_BYTES: Final = 2048
 _MIN_TILE_ITERATIONS: Final = 3
 """The least iterations of a time tile whose bands stay in cache; fewer gain less than the tiling costs."""
 UNBOUNDED_ROWS: Final = 1 << 40
-"""More rows than there are."""
+"""An upper bound of any row number."""
 
 
 @cache
 def cache_bytes() -> int:
-    """A core's second-level cache."""
+    """Returns the size of a core's second-level cache."""
     try:
         size = read_text(_CACHE, KERNEL_TEXT).strip()
     except (OSError, ValueError):
@@ -87,8 +89,10 @@ def cache_bytes() -> int:
 
 @dataclass(frozen=True, slots=True)
 class TiledRows:
-    """`count` rows, of `bytes` in all that an iteration touches and `nanoseconds` on one thread, roughly; a band gets
-    smaller by `halo` on each side from level to level."""
+    """The rows of a tiled loop: `count` rows; an iteration touches `bytes` of a row and takes `nanoseconds` for it on one thread.
+
+    A band shrinks by `halo` rows on each side with every stage.
+    """
 
     count: int
     bytes: int
@@ -100,14 +104,14 @@ class TiledRows:
 
 @dataclass(frozen=True, slots=True)
 class TimeTiles:
-    """`bands` of about equal heights, each `turns` iterations at a time."""
+    """A time tiling: `bands` of about equal heights, each of which runs `turns` iterations at a time."""
 
     bands: int
     iterations: int
 
 
 def time_tiles_of(rows: TiledRows, iterations: int, threads: int) -> TimeTiles | None:
-    """The time tiles; None if one thread that runs iteration after iteration is as fast."""
+    """Returns the time tiles; None if one thread that runs iteration after iteration is as fast."""
     if not rows.halo:
         return _independent(rows, iterations, threads)
     is_shared = threads > 1 and rows.nanoseconds * rows.count * min(
@@ -118,7 +122,7 @@ def time_tiles_of(rows: TiledRows, iterations: int, threads: int) -> TimeTiles |
     room = cache_bytes() * 3 // 4
     height = min(room // max(1, rows.bytes), -(-rows.count // team))
     most = min(iterations, _MAX_TILE_ITERATIONS, height // slope)
-    if most < _MIN_TILE_ITERATIONS or rows.bytes * rows.count <= room:  # bands of a thread each, wherever they lie
+    if most < _MIN_TILE_ITERATIONS or rows.bytes * rows.count <= room:  # one band a thread, wherever it is stored
         height = -(-rows.count // team)
         most = max(1, min(iterations, _MAX_TILE_ITERATIONS, height // (2 * slope)))
     bands = -(-rows.count // height)
@@ -129,7 +133,7 @@ def time_tiles_of(rows: TiledRows, iterations: int, threads: int) -> TimeTiles |
 
 
 def _independent(rows: TiledRows, iterations: int, threads: int) -> TimeTiles:
-    """Bands that see nothing of each other: some for each thread, that stay in cache and end before an interrupt waits long."""
+    """Returns independent bands: several a thread, that stay in cache and end before an interrupt waits long."""
     each = rows.nanoseconds * rows.count
     work = each * iterations
     team = threads if work >= tiering.SHARED_NANOSECONDS else 1
@@ -141,8 +145,10 @@ def _independent(rows: TiledRows, iterations: int, threads: int) -> TimeTiles:
 
 def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: TiledRows, cut: TimeTiles, first: int, last: int,
               threads: int) -> None:  # fmt: skip
-    """All iterations from `first` up to `last`; `block_of`: the block of words of a tile by its number among those of a launch,
-    `at`: where the bounds of rows are in it."""
+    """Run the iterations from `first` up to `last` in time tiles.
+
+    `block_of`: the argument block of a tile by its number in the launch; `at`: the offset of the bounds of its rows there.
+    """
     inner, outer = rows.halo, -rows.halo
     bands, ends = bands_of(rows, cut)
     between = [(end, end, outer, inner) for end in (ends[:-1] if rows.wraps else ends[1:-1])]
@@ -157,7 +163,7 @@ def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: Tiled
 
 
 def bands_of(rows: TiledRows, cut: TimeTiles) -> tuple[list[tuple[int, int, int, int]], list[int]]:
-    """(start, stop and their steps per stage) of each band, and the row at which each band ends."""
+    """Returns (start, stop, their steps per stage) of each band, and the row at which each band ends."""
     ends = [rows.count * band // cut.bands for band in range(cut.bands + 1)]
     bands = [(start, stop, rows.halo, -rows.halo) for start, stop in pairwise(ends)]
     if not rows.wraps:
@@ -168,7 +174,7 @@ def bands_of(rows: TiledRows, cut: TimeTiles) -> tuple[list[tuple[int, int, int,
 
 def _tiles(address: int, block_of: Callable[[int], Sequence[int]], at: int, tiles: Sequence[tuple[int, int, int, int]],
            threads: int, nanoseconds: float) -> TaskLaunch:  # fmt: skip
-    """Tiles that are independent, in one launch.  The bounds of the iterations, two words, come in place of addresses."""
+    """Returns the launch of independent tiles; its two buffer addresses stand for the bounds of the iterations."""
     blocks: list[ArgumentBlock] = []
     for number, tile in enumerate(tiles):
         words = block_of(number)
@@ -178,25 +184,25 @@ def _tiles(address: int, block_of: Callable[[int], Sequence[int]], at: int, tile
 
 # ---------------------------------------------------------------------------------------------------- execution of a region
 #
-# A run of a region: its memory, its iterations in ranges, and what a failure says.
+# A run of a region: its memory, its ranges of iterations, and the error of a failure record.
 #
 # Python handles interrupts between ranges, whose lengths are adapted so that each takes `tiering.HEARD_NANOSECONDS`.  Cells of
 # maps are independent, so threads share their ranges, each with scratch memory of its own.  Iterations are tiled in time if
-# possible. The choice of ranges changes no bit.
+# possible.  The choice of ranges changes no bit.
 
 BackendOf: TypeAlias = Callable[[int], Backend]
-"""Makes a back end with a number of threads."""
+"""Constructor of a back end with a number of threads."""
 _FIRST_OPERATIONS: Final = 200_000
 """Points of the first range."""
 _GROWTH: Final = 16
 ROUTINE_SIGNATURE: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 _NANOSECONDS: Final = 0.2
-"""What a scalar function costs in code at each point."""
+"""Nanoseconds of a scalar function in compiled code at each point."""
 
 
 @dataclass(slots=True)
 class CompiledRegion:
-    """A region for operands of one layout; `words`: how many it is given."""
+    """A region compiled for operands of one layout; `words`: the length of its argument block."""
 
     program: LoopProgram
     code: TaskLaunch
@@ -244,7 +250,7 @@ class RegionExecution:
     # ----------------------------------------------------------------------------------------- memory
 
     def allocated_results(self) -> list[NumArray]:
-        """Arrays of the results, which the program writes."""
+        """Allocate the arrays that the program writes its results to."""
         results: list[NumArray] = []
         for view, source in self.views:
             if isinstance(source, ScopeOutput):
@@ -254,7 +260,7 @@ class RegionExecution:
         return results
 
     def states(self, initial: Sequence[NumArray]) -> None:
-        """Buffers of the state, filled."""
+        """Allocate the two buffers of the state and fill in the initial state."""
         for view, source in self.views:
             match source:
                 case StateView(component, doubled):
@@ -272,7 +278,7 @@ class RegionExecution:
                     pass
 
     def final(self) -> tuple[Any, ...]:
-        """The last state, in order of the components."""
+        """Returns the last state, in the order of its components."""
         parity = next((int(self.arrays[view.name]) for view, source in self.views if isinstance(source, CurrentBuffer)), 0)
         return tuple(self.buffers[component][parity * (len(self.buffers[component]) - 1)] for component in sorted(self.buffers))
 
@@ -280,7 +286,7 @@ class RegionExecution:
         return self.placed(scratch)[0]
 
     def placed(self, scratch: Mapping[str, NumArray]) -> tuple[Any, dict[str, int]]:
-        """The words of a call, and where in them the address of each view is."""
+        """Returns an argument block, and the offset of each view's address in it."""
         places: dict[str, int] = {}
         block = (ctypes.c_int64 * self.compiled.words)()
         slot = 2
@@ -300,7 +306,7 @@ class RegionExecution:
             array = scratch[view.name] if array is None else array
             block[slot], places[view.name] = start_of(array), slot
             strides = list(array.strides)
-            if view.name in self.others:  # two buffers are one view, wherever they lie
+            if view.name in self.others:  # a view of two buffers, wherever they are
                 strides.insert(0, start_of(self.others[view.name]) - block[slot])
             slot += 1
             for stride in strides[: strides_of(view)]:
@@ -309,12 +315,12 @@ class RegionExecution:
         return block, places
 
     def number(self, form: Index) -> int:
-        """A form in sizes."""
+        """Returns the value of an affine form in sizes."""
         sizes = dict(zip(self.program.parameters[2:], map(self.types.number, self.region.sizes), strict=False))
         return form.constant + sum(sizes[name] * c for name, c in form.terms)
 
     def scratch(self, *, is_local: bool = False) -> dict[str, NumArray]:
-        """In the shapes that transformations have left; `is_local`: only what is local."""
+        """Allocate scratch views in the shapes that the transformations gave them; `is_local`: only those local to a thread."""
         buffers: dict[str, NumArray] = {}
         for view, source in self.views:
             if isinstance(source, ScratchView) and not is_own(self.program, view) and (view.local or not is_local):
@@ -324,7 +330,7 @@ class RegionExecution:
     # ---------------------------------------------------------------------------------------- running
 
     def ranges(self, first: int, last: int) -> None:
-        """Iterations one after the other, each range as long as an interrupt may wait."""
+        """Run iterations in order, in ranges as long as an interrupt may wait."""
         block = _ThreadBlock(self, self.threads)
         if self.in_tiles(block, first, last):
             return
@@ -336,7 +342,7 @@ class RegionExecution:
                 return
 
     def in_tiles(self, block: _ThreadBlock, first: int, last: int) -> bool:
-        """Iterations in tiles of rows, where that is better."""
+        """Run iterations in time tiles if that is faster; returns whether it did."""
         tiles = self.compiled.tiling
         if tiles is None:
             return False
@@ -351,13 +357,15 @@ class RegionExecution:
         return True
 
     def pieces(self, places: Mapping[str, int], trips: int) -> tuple[TaskLaunch, int]:
-        """Bands of rows that see nothing of each other in one launch, and how many iterations it does at most; its first two
-        bases are the bounds of these, others those of views."""
+        """Returns a launch of independent bands of rows, and how many iterations it does at most.
+
+        Its first two buffer addresses stand for the bounds of the iterations, the others are those of views.
+        """
         tiles, (words, at) = self.compiled.tiling, self.placed({})
         address = self.compiled.code.address
         given = [(0, (0, 0)), (1, (1, 0)), *((at[name], (slot, 0)) for name, slot in places.items())]
         if tiles is None:
-            each = max(1, self.iteration.functions)  # one waits for the other
+            each = max(1, self.iteration.functions)  # a dependence chain
             iterations = max(1, min(trips, int(tiering.HEARD_NANOSECONDS / each)))
             return TaskLaunch(address, [ArgumentBlock(list(words), given)], 2 + len(places), 1, iterations * each), iterations
         rows, where = self.rows(tiles), 2 + len(self.region.sizes)
@@ -373,14 +381,14 @@ class RegionExecution:
         each, time = max(1, count), _NANOSECONDS * iteration.functions
         if self.region.is_pointwise:
             touched = sum(self.arrays[view.name].nbytes for view, source in self.views if isinstance(source, StateView))
-            time /= 2  # what iterations hand on is in registers
+            time /= 2  # the carried values stay in registers
         return TiledRows(count, touched // each, time / each, tiles.halo, tiles.stages, tiles.wraps)
 
     def cells(self, count: int, points: int = 0) -> None:
-        """Cells in any order, or rows of one cell; `points`: of each, if not of an iteration."""
+        """Run independent cells, or rows of one cell, on the threads; `points`: of each, if not those of an iteration."""
         most = -(-count // (4 * self.threads))
         pace = RangeSizer(0, count, most, max(1, points or self.iteration.points))
-        shared = {} if self.compiled.tiling is None else self.scratch()  # of which each thread touches its own rows
+        shared = {} if self.compiled.tiling is None else self.scratch()  # each thread touches only its rows of it
 
         def worker() -> Callable[[tuple[int, int]], None]:
             block = _ThreadBlock(self, 1, shared)
@@ -410,7 +418,7 @@ class RegionExecution:
             raise
 
     def number_of(self, iteration: int) -> int:
-        """The number of an iteration for people: items are gone through from the last where that is a reduction."""
+        """Returns the number of an iteration for a message; a reduction visits items from the last to the first."""
         phase = self.phase
         if not isinstance(phase, Fold) or phase.scan:
             return iteration
@@ -440,7 +448,10 @@ class RegionExecution:
 
 
 class RangeSizer:
-    """Ranges of iterations, each as long as an interrupt may wait, at most `most` of them; `points`: of one, or a bound."""
+    """Cuts iterations into ranges, each as long as an interrupt may wait.
+
+    `most`: iterations of a range at most; `points`: of one iteration, or an upper bound.
+    """
 
     def __init__(self, first: int, last: int, most: int, points: int) -> None:
         self.first, self.last, self.most = first, last, most
@@ -457,10 +468,10 @@ class RangeSizer:
 
 
 class _ThreadBlock:
-    """The words of one thread, the memory that they show, and the routines that are called with them."""
+    """One thread's argument block, the memory that it refers to, and the routines that the program calls."""
 
     def __init__(self, launch: RegionExecution, threads: int, shared: Mapping[str, NumArray] | None = None) -> None:
-        """`shared`: scratch that other threads have too, but for what is local."""
+        """`shared`: scratch that all threads use, except local views."""
         self.scratch, self.routines = {**(shared or {}), **launch.scratch(is_local=bool(shared))}, None
         self.words = launch.words(self.scratch)
         if launch.region.routines:
@@ -474,10 +485,11 @@ class _ThreadBlock:
 
 # ---------------------------------------------------------------------------------------------------- element-wise loops
 #
-# Loops whose items see only themselves: all iterations of some rows, then of others, in one launch where that is not long.
+# Pointwise loops: each item of the state depends on itself only, so all iterations of some rows run before those of others.
 #
-# What would take longer is done in stretches of iterations, so that interrupts are heard; from the second stretch on the state is
-# where the first one has left it.  Launches are kept by the layout of their operands.
+# One launch does all iterations if that is short.  Otherwise each launch does a range of iterations, so that interrupts are
+# handled; from the second range on the state is read from where the first has written it.  Launches are cached by the layout of
+# their operands.
 
 class PointwiseLoop:
     def __init__(self, loop: Loop, region: Region, iteration: IterationEstimate) -> None:
@@ -486,7 +498,7 @@ class PointwiseLoop:
 
     def repeated(self, compiled: CompiledRegion, arrays: Mapping[str, NumArray], types: Types, trips: int, threads: int
                  ) -> tuple[Any, ...]:  # fmt: skip
-        """The last state."""
+        """Run `trips` iterations; returns the last state."""
         results = [pooled_empty(types.shape(value), DTYPES[types.kind(value)]) for value in self.loop.results]
         arrays, done = dict(arrays) | self.shown(compiled, results, StateView), 0
         while True:
@@ -500,7 +512,7 @@ class PointwiseLoop:
 
     def shown(self, compiled: CompiledRegion, state: Sequence[NumArray], role: type[StateView] | type[InitialState]) -> dict[str,
         NumArray]:
-        """Arrays of the state as views of the program."""
+        """Returns the arrays of the state by the name of their view."""
         views: dict[str, NumArray] = {}
         for view in compiled.program.views:
             source = self.region.sources[view.name]
@@ -511,7 +523,7 @@ class PointwiseLoop:
 
     def launch(self, compiled: CompiledRegion, arrays: Mapping[str, NumArray], types: Types, trips: int, threads: int
                ) -> tuple[TaskLaunch, int]:  # fmt: skip
-        """A launch on operands like these, and how many iterations it does at most."""
+        """Returns a launch for operands of this layout, and how many iterations it does at most."""
         views = [view.name for view in compiled.program.views]
         key = (compiled.code.address, threads, trips, layout_of([arrays[name] for name in views]))
         launch = self.launches.get(key)
@@ -530,27 +542,27 @@ def _no_backend(threads: int) -> Any:
 
 Phases: TypeAlias = Mapping[PhaseId, AnyPhase]
 Key: TypeAlias = tuple[tuple[tuple[bool, bool], ...], tuple[tuple[str, KnownIndices], ...]]
-"""What code depends on: which arrays have neighbours and rows side by side, and which index vectors count."""
+"""What compiled code depends on: arrays with unit stride, packed arrays, and index vectors that are progressions."""
 _LAUNCH_NANOSECONDS: Final = 500.0
-"""What one costs in a native program."""
+"""Nanoseconds of a phase in a native program."""
 _CALL_NANOSECONDS: Final = 2_500.0
-"""What a routine costs in a region beside its work."""
+"""Overhead in nanoseconds of a routine that a region calls."""
 _STEP_NANOSECONDS: Final = 40_000.0
-"""What a step of a plan costs beside its work."""
+"""Overhead in nanoseconds of a step of a plan."""
 _MIN_SAVED: Final = 1.5e6
-"""Nanoseconds that code must have been able to save before a region is lowered."""
+"""Nanoseconds that code would have saved so far before a region is lowered."""
 _MAX_COPY_BYTES: Final = 1 << 20
-"""Bytes of an operand up to which a loop reads a copy in rows."""
+"""The most bytes of an operand of which a loop reads a contiguous copy."""
 _MAX_VARIANTS: Final = 4
-"""Layouts and index vectors for which there is code; what else comes is served by code that loads its index vectors."""
+"""The most layouts with code specialized to their index vectors; further ones use code that loads index vectors."""
 _MAX_INDICES: Final = 1 << 14
 _MAX_FIRST_INDEX: Final = 8
-"""Index vectors are recognised that are no longer than the one, and begin below the other."""
+"""Limits of the length and of the first item of index vectors that are recognised as progressions."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegionText:
-    """The text of a region."""
+    """The LLVM text of a region, as the code cache takes it (`jit.compiler.MachineCode`)."""
 
     written: str
 
@@ -560,7 +572,7 @@ class RegionText:
 
 @dataclass(slots=True)
 class RegionRun:
-    """A phase as a region, or the `reason` why it is none."""
+    """The region of a phase, with its compiled code by layout; or the `reason` why it has none."""
 
     phase: Phase
     region: Region | None = None
@@ -573,13 +585,13 @@ class RegionRun:
     estimated: IterationEstimate | None = None
     sees_itself: bool | None = None
     strided: RegionRun | None = None
-    """For operands whose items are not side by side, if this is for others."""
+    """The region for operands without unit stride, if this one requires unit stride."""
     may_be_flat: bool = True
     pointwise: PointwiseLoop | None = None
     single: tuple[str, ...] = ()
-    """Views of single indices."""
+    """The views that hold single indices."""
     called: frozenset[str] = frozenset()
-    """Views that routines are given."""
+    """The views that routines read or write."""
 
     def iteration(self, types: Types) -> IterationEstimate:
         if self.estimated is None:
@@ -600,7 +612,7 @@ class RegionRun:
 
     def run(self, memory: Mapping[ValueId, Any], types: Types, program: Phases, backend_of: BackendOf, threads: int
             ) -> tuple[Any, ...] | None:  # fmt: skip
-        """The results; None where the phase is better run by Python, or must be.  `program`: all its phases."""
+        """Run the phase; returns its results, or None if Python should or must run it.  `program`: all phases of the graph."""
         mode = tiering.mode()
         if self.reason or mode is tiering.Mode.OFF or not is_installed():
             return None
@@ -631,11 +643,11 @@ class RegionRun:
 
     @property
     def has_rows(self) -> bool:
-        """Are rows what threads may share?  Of maps with a frame it is cells."""
+        """Returns whether threads may share the rows; maps with a frame share cells instead."""
         return isinstance(self.phase, Loop) or is_stencil_group(self.phase)
 
     def is_better(self, memory: Mapping[ValueId, Any], types: Types, program: Phases, drafted: float | None = None) -> bool:
-        """Better than what takes so many nanoseconds, or (before that is known) one native launch a phase and iteration?"""
+        """Returns whether the region takes less than `drafted` nanoseconds, or (None) than a native launch for each phase."""
         if self.reason or tiering.mode() is tiering.Mode.OFF or not is_installed():
             return False
         if isinstance(self.phase, Loop) and self.is_pointwise(self.phase, types):
@@ -650,7 +662,7 @@ class RegionRun:
             return False
         calls = sum(routine.phase is not None for routine in self.region.routines)
         if calls and drafted is None:
-            return False  # they may be native, too
+            return False  # the phases may be native, too
         return drafted is None or _STEP_NANOSECONDS + trips * calls * _CALL_NANOSECONDS < drafted
 
     def bind(self, binding: Specialization, backend: Backend) -> None:
@@ -692,7 +704,7 @@ class RegionRun:
         binding.share(pieces, bases)
 
     def is_pair(self, view: View) -> bool:
-        """Is the last axis but one that of two buffers, wherever they lie?"""
+        """Returns whether the last axis but one selects one of two buffers at unrelated addresses."""
         assert self.region is not None
         source = self.region.sources[view.name]
         return isinstance(source, StateView) and source.doubled and len(view.shape) == 2
@@ -702,20 +714,22 @@ class RegionRun:
         return self.strided
 
     def sizes(self, types: Types) -> dict[str, int]:
-        """The program's parameters, but for the range."""
+        """Returns the program's parameters by name, without the bounds of the range."""
         assert self.region is not None
         return dict(zip(self.region.program.parameters[2:], map(types.number, self.region.sizes), strict=True))
 
     def is_pointwise(self, loop: Loop, types: Types) -> bool:
-        """Does each item of the state see only itself?"""
+        """Returns whether each item of the state depends on itself only."""
         if self.sees_itself is None:
             self.sees_itself = pointwise(loop, types.types) is not None
         return self.sees_itself
 
     def inputs(self, memory: Mapping[ValueId, Any], make: Callable[[Constant], Any], *, are_copied: bool = True
                ) -> dict[str, NumArray] | None:  # fmt: skip
-        """The arrays of views that are only read, by view; None if one is not what its type says, or the region wants.
-        `are_copied`: may small ones be copies in rows?"""
+        """Returns the arrays of input views by name; None if one does not match its type or the region's layout.
+
+        `are_copied`: whether small ones may be contiguous copies.
+        """
         assert self.region is not None
         arrays: dict[str, NumArray] = {}
         for view in self.region.program.views:
@@ -781,7 +795,7 @@ class RegionRun:
 
 
 def progression(array: NumArray) -> Progression | None:
-    """What an index vector counts, if it does."""
+    """Returns the arithmetic progression that an index vector is; None if it is none."""
     if array.dtype != np.int64 or array.ndim != 1 or not 2 <= array.size <= _MAX_INDICES:
         return None
     step, least = int(array[1]) - int(array[0]), min(int(array[0]), int(array[-1]))
@@ -792,7 +806,7 @@ def progression(array: NumArray) -> Progression | None:
 
 
 def single_index(item: int, sizes: Mapping[str, int]) -> Index | None:
-    """A few, or a few less than a size."""
+    """Returns an index as a small constant, or as a size less a small constant; None if it is neither."""
     if 0 <= item < _MAX_FIRST_INDEX:
         return Index((), item)
     below = [(size - item, name) for name, size in sizes.items() if 0 <= size - item < _MAX_FIRST_INDEX]
@@ -800,12 +814,12 @@ def single_index(item: int, sizes: Mapping[str, int]) -> Index | None:
 
 
 def has_unit_stride(array: NumArray) -> bool:
-    """Are neighbours along the last axis side by side?"""
+    """Returns whether the last axis has unit stride."""
     return not array.ndim or array.shape[-1] <= 1 or array.strides[-1] == array.itemsize
 
 
 def is_packed(array: NumArray) -> bool:
-    """Do the rows lie one after the other?"""
+    """Returns whether the array is contiguous in rows."""
     return array.ndim > 1 and has_unit_stride(array) and (
         array.shape[-2] <= 1 or array.strides[-2] == array.shape[-1] * array.itemsize
     )
@@ -815,5 +829,5 @@ _runs: LruCache[RegionRun] = LruCache(256)
 
 
 def region_of(phase: Phase) -> RegionRun:
-    """Kept with the phase."""
+    """Returns the region of a phase, cached with the phase."""
     return _runs.of(id(phase), (phase,), lambda: RegionRun(phase))

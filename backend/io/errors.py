@@ -1,7 +1,7 @@
 """The error that a codec raises without knowing which line of the program asked for the file.
 
-Codecs know the format, not the program: they raise `FileTrouble`, and `files` adds the span and the path and raises
-`RunFailed` (E704 unreadable, E705 damaged, E708 not written) or `Refused` (E706 disagrees with its declared type).
+Codecs know the format, not the program: they raise `FileTrouble`.  Their callers (`reading`, `writing`) add the span and the
+path and raise `RunFailed` (E704 unreadable, E705 damaged, E708 not written) or `Refused` (E706 disagrees with its declared type).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A failure at any step (no space, no right, an interrupt) leaves the old file, or none, and no temporary one; several outputs are
 replaced together (`lang.support.files` has how).
 
-Formats by suffix: `.npy`, `.csv`, `.tsv`, `.parquet`, `.zarr.zip`, `.png` (see `picture`), `.txt` (text, or the display), `.json`
+Formats by suffix: `.npy`, `.csv`, `.tsv`, `.parquet`, `.zarr.zip`, `.png` (see `png`), `.txt` (text, or the display), `.json`
 (`{"elem", "shape", "data"}` with nested lists, complex as `[re, im]`, text as rows, NaN and infinities as strings).
 
 Failures: RunFailed with E708.

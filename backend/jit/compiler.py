@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 # ---------------------------------------------------------------------------------------------- dedicated thread
 #
-# Work that only one thread does, and that no interrupt reaches.
+# A thread that runs a library's calls where no interrupt reaches them.
 #
-# Interrupts are raised in the main thread, and by sessions in the thread that evaluates; where one is raised just after a lock of
-# a library was taken, nobody gives that back and the next call waits for ever.  So such calls are handed to a thread of their
-# own; who asked waits for the answer, and is interrupted there.
+# Interrupts are raised in the main thread, and by sessions in the thread that evaluates.  One that is raised just after a library
+# has taken its lock would leave the lock taken, and the next call would wait forever.  So such calls are handed to a dedicated
+# thread; the caller waits for the result, and is interrupted while waiting.
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -46,7 +46,7 @@ _R = TypeVar("_R")
 
 @dataclass(slots=True)
 class _CompileRequest:
-    """`waiting` is taken until there is an answer.  (An event has a lock that an interrupt could leave taken.)"""
+    """A call to run.  The lock `waiting` is held until it returns; interrupts could leave the lock of an event taken."""
 
     work: Callable[[], Any]
     waiting: Any = field(default_factory=threading.Lock)
@@ -55,7 +55,7 @@ class _CompileRequest:
 
 
 class DedicatedThread:
-    """A thread that runs functions for others; it begins with the first request, and anew in a process that was forked."""
+    """A thread that runs functions for other threads; it starts with the first request, and again in a forked process."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -67,7 +67,7 @@ class DedicatedThread:
         self._requests: SimpleQueue[_CompileRequest] = SimpleQueue()
 
     def run_on(self, function: Callable[_P, _R]) -> Callable[_P, _R]:
-        """Decorator: the function runs on this thread whoever calls it; where no thread can begin, the caller runs it."""
+        """Decorator: every call of the function runs on this thread; if no thread can be started, on the caller's."""
 
         @wraps(function)
         def asking(*args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -85,12 +85,12 @@ class DedicatedThread:
         return asking
 
     def _is_elsewhere(self) -> bool:
-        """Is there the thread, and is it another than this one?"""
+        """Start the thread if need be; returns whether it exists and is not the current one."""
         if self._thread is None:
             thread = threading.Thread(target=self._serve, args=(self._requests,), name=self._name, daemon=True)
             try:
                 thread.start()
-            except RuntimeError:  # there are no more threads
+            except RuntimeError:  # the system allows no more threads
                 return False
             self._thread = thread
         return threading.current_thread() is not self._thread
@@ -115,12 +115,12 @@ class Unsupported(Exception):
 
 @cache
 def is_installed() -> bool:
-    """Is llvmlite there to be imported?  (Importing it takes long; this does not.)"""
+    """Returns whether llvmlite is installed, without importing it, which takes long."""
     return find_spec("llvmlite") is not None
 
 
 def is_loaded() -> bool:
-    """Has it been imported, by whomever?"""
+    """Returns whether llvmlite has been imported in this process."""
     return "llvmlite.binding" in sys.modules
 
 
@@ -131,7 +131,7 @@ _llvm: Final = DedicatedThread("rho llvm")
 @_llvm.run_on
 @cache
 def binding() -> Any:
-    """llvmlite's binding, set up for this machine; None where it is missing or does not work."""
+    """Returns llvmlite's binding, set up for this machine; None if it is missing or does not work."""
     try:
         import llvmlite.binding as llvm
     except (ImportError, OSError):
@@ -142,7 +142,7 @@ def binding() -> Any:
         _machine(llvm)
         for name in C_FUNCTIONS:
             llvm.add_symbol(f"rho_{name}", _c_function(name))
-        for name in ("fma", "fmaf"):  # what processors without such an instruction call
+        for name in ("fma", "fmaf"):  # called on processors without such an instruction
             llvm.add_symbol(name, _c_function(name))
         for name in coefficient_tables.TABLES:
             llvm.add_symbol(f"rho_table_{name}", _in_memory(coefficient_tables.stored(name)))
@@ -155,15 +155,15 @@ def binding() -> Any:
 
 
 C_FUNCTIONS = ("sin", "cos", "tan", "fmod")
-"""What kernels call of the C library, as `rho_…`; Python's `math` calls the same."""
+"""Functions of the C library that kernels call as `rho_…`; Python's `math` calls the same."""
 
 
 MEMORY_FUNCTIONS = ("malloc", "free", "pthread_getspecific", "pthread_setspecific")
-"""What kernels call for the block of their thread (`rooms`)."""
+"""Functions of the C library that kernels call for their thread's scratch block (`llvm_builder.ThreadArena`)."""
 
 
 def _block_key() -> int:
-    """The address of the key of every thread's block, whom the C library frees when the thread ends."""
+    """Returns the address of the thread-specific key of scratch blocks; the C library frees a block when its thread ends."""
     import ctypes
 
     key = ctypes.c_uint64()
@@ -186,7 +186,7 @@ _tables: list[Any] = []
 
 
 def _in_memory(data: bytes) -> int:
-    """Where the bytes are from now on, at a multiple of 64."""
+    """Copy bytes to memory that is never freed; returns its address, a multiple of 64."""
     import ctypes
 
     room = ctypes.create_string_buffer(len(data) + 64)
@@ -197,10 +197,10 @@ def _in_memory(data: bytes) -> int:
 
 
 RELOCATION, CODE_MODEL = "static", "large"
-"""The linker may put code and constants any distance apart: large arrays lie between."""
+"""Code and constants may be any distance apart, since large arrays lie between them."""
 
 UNOPTIMIZED: Final = "; quick\n"
-"""Begins a text that is compiled without pains: it takes a fifth of the time, and is run little or has no loops."""
+"""The first line of a text that is compiled without optimisation, in a fifth of the time: it runs rarely or has no loops."""
 _machines: dict[int, Any] = {}
 _engines: list[Any] = []
 
@@ -218,7 +218,7 @@ def _machine(llvm: Any, level: int = 2) -> Any:
 @cache
 @_llvm.run_on
 def identity() -> str:
-    """What object code depends on beside the text; nothing where there is no LLVM."""
+    """Returns what object code depends on besides its text (processor, features, LLVM); empty without LLVM."""
     llvm = binding()
     if llvm is None:
         return ""
@@ -231,7 +231,7 @@ def identity() -> str:
 
 @_llvm.run_on
 def processor() -> str:
-    """The processor that code is made for, as LLVM names it; nothing where there is no LLVM."""
+    """Returns LLVM's name of the processor that code is made for; empty without LLVM."""
     llvm = binding()
     return "" if llvm is None else str(llvm.get_host_cpu_name())
 
@@ -239,19 +239,19 @@ def processor() -> str:
 @cache
 @_llvm.run_on
 def has_feature(name: str) -> bool:
-    """Has this processor a feature, as LLVM names it?"""
+    """Returns whether this processor has a feature, named as in LLVM."""
     llvm = binding()
     return llvm is not None and bool(llvm.get_host_cpu_features().get(name, False))
 
 
 def vector_bytes() -> int:
-    """Of this processor's registers."""
+    """Returns the width of this processor's vector registers in bytes."""
     return 64 if has_feature("avx512f") else 32 if has_feature("avx2") else 16
 
 
 @_llvm.run_on
 def compile_text(text: str) -> bytes:
-    """Object code.  Unsupported: LLVM does not accept the text."""
+    """Returns the object code of LLVM text.  Raises Unsupported if LLVM does not accept it."""
     llvm = binding()
     try:
         module = llvm.parse_assembly(text)
@@ -262,7 +262,7 @@ def compile_text(text: str) -> bytes:
 
 @_llvm.run_on
 def assembly(text: str) -> str:
-    """What the machine code of a text is, for people.  Unsupported: LLVM does not accept the text."""
+    """Returns the assembly of LLVM text.  Raises Unsupported if LLVM does not accept it."""
     llvm = binding()
     try:
         return str(_machine(llvm, 0 if text.startswith(UNOPTIMIZED) else 2).emit_assembly(llvm.parse_assembly(text)))
@@ -272,17 +272,18 @@ def assembly(text: str) -> str:
 
 @_llvm.run_on
 def code_bytes(code: bytes) -> int:
-    """How many bytes of an object are instructions."""
+    """Returns the size of an object's code section in bytes."""
     sections = binding().object_file.ObjectFileRef.from_data(code).sections()
     return sum(section.size() for section in sections if section.is_text())
 
 
 @_llvm.run_on
 def link(code: bytes) -> int:
-    """The address of the kernel of an object.  Unsupported: the object is no good.
+    """Returns the address of an object's kernel.  Raises Unsupported if the object cannot be loaded.
 
-    Code stays loaded with the process.  So do engines of bad objects: an engine owns the machine it was made with, and would take
-    it along."""
+    Code stays loaded as long as the process.  So do the engines of bad objects: an engine owns its target machine and would
+    destroy it, too.
+    """
     llvm = binding()
     try:
         engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(llvm))
@@ -299,34 +300,34 @@ def link(code: bytes) -> int:
 
 # ---------------------------------------------------------------------------------- out-of-process compiler
 #
-# Compiling in a process of its own, for runs whose memory is bounded.
+# Compiling in a child process, for runs whose memory is bounded.
 #
-# A compiler takes tens of megabytes and keeps most of them for the next module, where no plan counts them.  While somebody asks
-# for it (`compiling_apart`), text goes to a child that compiles and sends the object code back; the child begins with the first
-# text, and ends when nobody asks any more.  Where there can be no child this process compiles.
+# A compiler takes tens of megabytes and keeps most of them for the next module, and no plan counts them.  While at least one run
+# asks for it (`compiling_apart`), text goes to a child process that sends the object code back.  The child starts with the first
+# text and ends with the last such run.  If no child can be started, this process compiles.
 #
-# A request is a line with its length in bytes and then the text; the answer likewise, where a negative length stands before
-# what LLVM has against the text.
+# A request is a line with the length in bytes, then the text.  The answer has the same form; a negative length marks an error
+# message of LLVM.
 
 _T = TypeVar("_T")
 _asking: Final = DedicatedThread("rho compiler")
 _START: Final = "import sys; sys.path[:] = {path!r}; from {module} import serve; serve()"
 _LONGEST: Final = 1 << 28
-"""Bytes of an answer: a child that says more is none of ours."""
+"""The most bytes of an answer; more do not come from a compiler child."""
 _PATIENCE: Final = 60.0
-"""Seconds for an answer: what is silent longer is none of ours either (the executable of a host that embeds Python)."""
+"""Seconds to wait for an answer; `sys.executable` may be no Python but a host that embeds it, and never answer."""
 
 
 @dataclass(slots=True)
 class _CompilerState:
-    """`users`: how many runs ask for a child now; `is_lost`: one was no good, and no other is tried."""
+    """The compiler child of this process; `users`: runs that ask for it now; `is_lost`: it failed, and none is started again."""
 
     users: int = 0
     is_lost: bool = False
     child: subprocess.Popen[bytes] | None = None
 
     def forget(self) -> None:
-        """A process that was forked has not this child."""
+        """Forget the parent's child in a forked process."""
         self.users, self.child = 0, None
 
 
@@ -336,7 +337,7 @@ in_children(_state.forget)
 
 @contextlib.contextmanager
 def compiling_apart() -> Iterator[None]:
-    """Code that is made meanwhile is compiled by another process."""
+    """Context in which code is compiled by a child process."""
     _count(1)
     try:
         yield
@@ -345,7 +346,7 @@ def compiling_apart() -> Iterator[None]:
 
 
 def as_now(work: Callable[[_T], object]) -> Callable[[_T], None]:
-    """Work for a thread that may outlive the run: its code is compiled where it would be compiled now."""
+    """Wrap work for a thread that may outlive the run: it compiles in the process in which the run compiles now."""
     apart = _state.users > 0
 
     def later(code: _T) -> None:
@@ -364,7 +365,7 @@ def _count(more: int) -> None:
 
 @_asking.run_on
 def compile_text_out_of_process(text: str) -> bytes:
-    """Object code, as of `compile_text`.  Unsupported."""
+    """Returns object code as `compile_text` does, compiled by the child if a run asks for that.  Raises Unsupported."""
     if _state.users > 0 and not _state.is_lost:
         with contextlib.suppress(OSError, ValueError):
             return _answered(text)
@@ -374,7 +375,7 @@ def compile_text_out_of_process(text: str) -> bytes:
 
 
 def _answered(text: str) -> bytes:
-    """By the child.  OSError, ValueError: there is none, or it is no good.  Unsupported."""
+    """Returns object code from the child.  Raises OSError or ValueError if it cannot be started or fails, Unsupported."""
     if _state.child is None:
         path = [os.path.abspath(folder) for folder in sys.path]
         _state.child = subprocess.Popen(
@@ -393,7 +394,7 @@ def _answered(text: str) -> bytes:
 
 
 def _end() -> None:
-    """The child is gone."""
+    """End the child, if there is one."""
     child, _state.child = _state.child, None
     if child is not None:
         with contextlib.suppress(OSError):
@@ -408,7 +409,7 @@ def _send(file: IO[bytes], content: bytes, sign: int) -> None:
 
 
 def _received(file: IO[bytes]) -> tuple[int, bytes]:
-    """The sign of the length, and what is so long.  ValueError: it ended before that."""
+    """Returns the sign of a message's length, and its content.  Raises ValueError at a premature end."""
     length = int(file.readline(32))
     if abs(length) > _LONGEST:
         raise ValueError("too long")
@@ -419,12 +420,12 @@ def _received(file: IO[bytes]) -> tuple[int, bytes]:
 
 
 def serve() -> None:
-    """What the child does until its parent is gone.  An interrupt of the keyboard is for the parent."""
+    """The main loop of the child, until its parent is gone.  It ignores keyboard interrupts, which are for the parent."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     taken, given = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print is no answer
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # prints of libraries must not mix with answers
     while True:
         try:
             _, text = _received(taken)
@@ -438,14 +439,14 @@ def serve() -> None:
 
 # ---------------------------------------------------------------------------------------------------- dumping
 #
-# What the compiler makes, for people and profilers.
+# Dumps of compiled code, for people and profilers.
 #
-# `RHO_DUMP=DIR` writes machine code that is made into DIR: `NAME.ll` (LLVM), `NAME.s` (assembly), `NAME.loops` (the loop program
-# after each transformation that changed it), and `NAME.words` (the steps of a plan as they are run).  NAME is a digest of what
-# is written, so equal programs write equal files.  `RHO_PERF_MAP=on` tells Linux's `perf` the same names.  What is in the kernel
-# cache is not made, so a dump wants `RHO_KERNEL_CACHE=off` to be complete.
+# `RHO_DUMP=DIR` writes compiled code into DIR: `NAME.ll` (LLVM), `NAME.s` (assembly), `NAME.loops` (the loop program after each
+# transformation that changed it), and `NAME.words` (a plan's bytecode).  NAME is a digest of the content, so equal programs write
+# equal files.  `RHO_PERF_MAP=on` gives the same names to Linux's `perf`.  Code from the kernel cache is not compiled and not
+# dumped; `RHO_KERNEL_CACHE=off` makes a dump complete.
 #
-# Note [Failing].  A folder that cannot be written stops no run: the first failure is told on standard error.
+# A folder that cannot be written stops no run: the first failure is reported on standard error.
 
 FOLDER: Final = "RHO_DUMP"
 PERF_MAP: Final = "RHO_PERF_MAP"
@@ -453,17 +454,17 @@ _failed: list[OSError] = []
 
 
 def is_wanted() -> bool:
-    """Is there a folder for what is made?"""
+    """Returns whether there is a folder for dumps that can be written."""
     return bool(os.environ.get(FOLDER)) and not _failed
 
 
 def name_of(text: str) -> str:
-    """The name of files about something that is written like this."""
+    """Returns the file name, a digest, of a text."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def write(name: str, suffix: str, text: str) -> None:
-    """A file of the folder, if one is wanted."""
+    """Write `name.suffix` into the folder for dumps, if there is one."""
     if not is_wanted():
         return
     folder = Path(os.environ[FOLDER])
@@ -476,12 +477,12 @@ def write(name: str, suffix: str, text: str) -> None:
 
 
 def is_mapped() -> bool:
-    """Does `perf` want to know where code is?"""
+    """Returns whether `RHO_PERF_MAP` asks for a map of code for `perf`."""
     return os.environ.get(PERF_MAP, "").lower() in ("on", "1", "yes")
 
 
 def tell_perf(name: str, address: int, count: int) -> None:
-    """A line of the map that `perf` reads: `count` bytes of code at `address`."""
+    """Append a line to the map that `perf` reads: `count` bytes of code at `address`."""
     try:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
         handle = os.open(f"/tmp/perf-{os.getpid()}.map", flags, 0o600)
@@ -494,16 +495,14 @@ def tell_perf(name: str, address: int, count: int) -> None:
         sys.stderr.write(f"rho: {PERF_MAP}: {error.strerror or error}\n")
 
 
-# ---------------------------------------------------------------------------------------------------- dumping
-#
-# Loop programs after each transformation, for people (`RHO_DUMP`).
+# ---------------------------------------------------------------------------------------------------- dumps of loop programs
 
 _MOST: Final = 64
 _stages: dict[LoopProgram, list[str]] = {}
 
 
 def stage(before: LoopProgram, after: LoopProgram, name: str) -> None:
-    """A transformation has made `after` of `before`."""
+    """Record for a dump that the transformation `name` rewrote `before` to `after`."""
     from ..loopir.text import show
 
     if is_wanted():
@@ -513,7 +512,7 @@ def stage(before: LoopProgram, after: LoopProgram, name: str) -> None:
 
 
 def code(program: LoopProgram, text: str) -> None:
-    """LLVM text has been made of a program."""
+    """Dump the recorded transformations of a program whose LLVM text is `text`."""
     from ..loopir.text import show
 
     if is_wanted():
@@ -522,11 +521,11 @@ def code(program: LoopProgram, text: str) -> None:
 
 # ----------------------------------------------------------------------------------------------- code cache
 #
-# Machine code of kernels: kept in the process, and on disk in the user's cache folder.
+# Machine code of kernels, cached in the process and on disk in the user's cache folder.
 #
 # An entry holds one object, named by the digest of its text and of what else it depends on (processor, features, LLVM).  Entries
-# are code: only those that this user's runs wrote, under the name that they have, are read (`lang.support.caches`); one that is
-# damaged, foreign, exchanged or unreadable is as good as absent, and a folder that cannot be written is no error.
+# are code: only those that this user's runs wrote under that name are read (`lang.support.caches`).  An entry that is damaged,
+# foreign, renamed or unreadable counts as absent, and a folder that cannot be written is no error.
 # `RHO_KERNEL_CACHE` names another folder; `off`: none.
 
 SWITCH = "RHO_KERNEL_CACHE"
@@ -534,7 +533,7 @@ CACHE = Cache("kernels", SWITCH, ".o", 4 << 20, 4096)
 
 
 class MachineCode(Protocol):
-    """What has a text."""
+    """Code that can be compiled: an object with LLVM text."""
 
     def text(self) -> str: ...
     def __hash__(self) -> int: ...
@@ -542,7 +541,7 @@ class MachineCode(Protocol):
 
 @dataclass(slots=True)
 class CompileStatistics:
-    """What this process spent on machine code: modules compiled, their nanoseconds, and modules that were in the cache."""
+    """What this process spent on machine code: modules compiled, their nanoseconds, and modules read from the cache."""
 
     compiled: int = 0
     nanoseconds: int = 0
@@ -558,32 +557,32 @@ class CompileStatistics:
 compilation_totals: Final = CompileStatistics()
 _addresses: dict[MachineCode, int | None] = {}
 _lock = processes.lock()
-"""A child must not find LLVM in the middle of something."""
+"""Held while LLVM works, and by forks, so that a forked child finds LLVM in a consistent state."""
 
 
 def address_of(kernel: MachineCode) -> int | None:
-    """Where the kernel's code is, compiled now if need be; None if this machine cannot have it."""
+    """Returns the address of a kernel's code, compiled now if need be; None if it cannot be compiled on this machine."""
     address = _addresses.get(kernel, 0)
     if address != 0:
         return address
     with _lock:
         if kernel not in _addresses:
-            _addresses[kernel] = _made(kernel)
+            _addresses[kernel] = _compiled_or_cached(kernel)
         return _addresses[kernel]
 
 
 def is_ready(kernel: MachineCode) -> bool:
-    """Is the code in the process?"""
+    """Returns whether the code is loaded (or known to be impossible)."""
     return kernel in _addresses
 
 
 def is_stored(kernel: MachineCode) -> bool:
-    """Is there a file that should hold the code?"""
+    """Returns whether the disk cache has an entry for the code."""
     file = CACHE.file(_key(kernel.text()))
     return file is not None and file.exists()
 
 
-def _made(kernel: MachineCode) -> int | None:
+def _compiled_or_cached(kernel: MachineCode) -> int | None:
     if binding() is None:
         return None
     text = kernel.text()
@@ -593,7 +592,7 @@ def _made(kernel: MachineCode) -> int | None:
         with contextlib.suppress(Unsupported):
             address = link(code)
             compilation_totals.stored += 1
-            return _told(text, code, address)
+            return _reported_to_perf(text, code, address)
     began = perf_counter_ns()
     try:
         code = compile_text_out_of_process(text)
@@ -606,10 +605,10 @@ def _made(kernel: MachineCode) -> int | None:
         name = name_of(text)
         write(name, "ll", text)
         write(name, "s", assembly(text))
-    return _told(text, code, address)
+    return _reported_to_perf(text, code, address)
 
 
-def _told(text: str, code: bytes, address: int) -> int:
+def _reported_to_perf(text: str, code: bytes, address: int) -> int:
     if is_mapped():
         tell_perf(name_of(text), address, code_bytes(code))
     return address
@@ -625,34 +624,34 @@ def _key(text: str) -> str:
 #
 # Keys contain `id(phase)`; the entry keeps the phase alive, so that the id stays unique.
 
-_Made = TypeVar("_Made")
+_Value = TypeVar("_Value")
 
 
-class LruCache(Generic[_Made]):
+class LruCache(Generic[_Value]):
     """A cache of at most `most` values; the oldest entry is dropped first."""
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._rows: dict[Hashable, tuple[Sequence[object], _Made]] = {}
+        self._rows: dict[Hashable, tuple[Sequence[object], _Value]] = {}
 
-    def of(self, key: Hashable, about: Sequence[object], make: Callable[[], _Made]) -> _Made:
+    def of(self, key: Hashable, about: Sequence[object], make: Callable[[], _Value]) -> _Value:
         """Returns the value of the key if its entry is about the same objects; else makes and stores it."""
         entry = self._rows.get(key)
         if entry is not None and all(map(_is, entry[0], about)):
             return entry[1]
         return self.put(key, about, make())
 
-    def get(self, key: Hashable) -> _Made | None:
+    def get(self, key: Hashable) -> _Value | None:
         entry = self._rows.get(key)
         return None if entry is None else entry[1]
 
-    def put(self, key: Hashable, about: Sequence[object], value: _Made) -> _Made:
+    def put(self, key: Hashable, about: Sequence[object], value: _Value) -> _Value:
         while len(self._rows) >= self.most:
             self._rows.pop(next(iter(self._rows)), None)
         self._rows[key] = about, value
         return value
 
-    def values(self) -> list[_Made]:
+    def values(self) -> list[_Value]:
         """All values in the cache."""
         return [value for _, value in self._rows.values()]
 

@@ -1,4 +1,4 @@
-"""Equality of words through hashing kernels: the first of equal ones, and positions in a table."""
+"""Equality of cells by hashing and by integer keys: first occurrences, positions in a table, stable order."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ if TYPE_CHECKING:
 
 # ------------------------------------------------------------------------------------------------ code generation of hash tables
 #
-# Equality of 64-bit words by hashing, as LLVM text: a table of positions, open, gone along from where the hash says.
+# Equality of 64-bit words by hashing, as LLVM text: a hash table of positions with open addressing and linear probing.
 #
-# INSERT puts the position of each word where no equal word is yet, so the first of equal ones stays.  FIRSTS also says of each
-# word whether it was put.  FIND gives for each of other words the position of an equal one, or the number of words where there is
-# none. Where a word is not found within `PATIENCE` places, they end with 1: hashes are all alike, and sorting does it.
+# INSERT inserts the position of each word unless an equal word is there, so the first of equal words stays.  FIRSTS also returns
+# for each word whether it was inserted.  FIND returns for each query the position of an equal word, or the number of words if
+# there is none.  A probe of more than `PATIENCE` slots ends the kernel with 1, since the hashes collide; the caller sorts
+# instead.
 #
-# Words: how many; their address; the table (i32, -1 where free) and its length less one, the length being a power of two; the
-# address of the words that positions are of, and how many; the result.
+# Argument block: number of words; their address; the table (i32, -1 for a free slot) and its length less one (a power of two less
+# one); the address of the words that positions refer to, and their number; the result.
 
 PATIENCE: Final = 4096
 _AHEAD: Final = 16
-"""How far ahead places in the table are asked for."""
+"""How many words ahead slots of the table are prefetched."""
 _FACTORS: Final = (-7046029254386353131, -4417276706812531889)
 
 
@@ -114,7 +115,7 @@ class Hashing:
 
 
 def _hashed(w: IrBuilder, item: str) -> str:
-    """Bits that depend on all bits of the item."""
+    """Returns the hash of an item: bits that depend on all bits of the item."""
     first, second = _FACTORS
     mixed = w.word("mul", w.word("xor", item, w.word("lshr", item, 32)), first)
     mixed = w.word("mul", w.word("xor", mixed, w.word("lshr", mixed, 29)), second)
@@ -131,7 +132,7 @@ _PIECES: Final = 4
 
 
 def first_of_equal(words: NumArray) -> NumArray | None:
-    """Is each word the first of those equal to it?  None where sorting has to say."""
+    """Returns for each word whether it is the first of those equal to it; None if the caller has to sort."""
     address = _asked(HashForm.FIRSTS, words, len(words))
     if address is None:
         return None
@@ -141,7 +142,7 @@ def first_of_equal(words: NumArray) -> NumArray | None:
 
 
 def positions(table_words: NumArray, words: NumArray, threads: int) -> NumArray | None:
-    """For each of `words` the first place in `table_words`, its length where there is none; None where sorting has to say."""
+    """Returns the first position of each of `words` in `table_words`, its length if absent; None if the caller has to sort."""
     every = len(table_words) + len(words)
     insert, find = (_asked(form, table_words, every) for form in (HashForm.INSERT, HashForm.FIND))
     if insert is None or find is None or words.dtype != np.int64 or not words.flags.c_contiguous:
@@ -162,13 +163,13 @@ def _asked(form: HashForm, words: NumArray, items: int) -> int | None:
 
 
 def _table(count: int) -> NumArray:
-    """Free, at least twice as long as what is put there."""
+    """Returns an empty table, at least twice as long as `count`."""
     return np.full(1 << (2 * count - 1).bit_length(), -1, np.int32)
 
 
 def _call(address: int, words: NumArray, table: NumArray, known: NumArray, result: NumArray, each: int = 0, team: int = 1
           ) -> bool:  # fmt: skip
-    """Could all words be placed or found?  `each`: words of a piece, or all."""
+    """Run a kernel; returns whether no probe gave up.  `each`: words of a task, or 0 for all."""
     queries, slots, others, target = [array.__array_interface__["data"][0] for array in (words, table, known, result)]
     calls = [
         (min(each or len(words), len(words) - start), queries + start * words.itemsize, slots, len(table) - 1, others, len(known),
@@ -180,14 +181,14 @@ def _call(address: int, words: NumArray, table: NumArray, known: NumArray, resul
 
 # ---------------------------------------------------------------------------------------------------- composite keys
 #
-# Cells as integer keys, on which everything that sorts or compares cells works.
+# Composite keys: cells as integers, on which all sorts and comparisons of cells work.
 #
-# Several columns of keys (`cpu.numpy_reductions`: the items of a cell) are packed into as few 63-bit words as their ranges
-# allow.  So one stable sort of integers serves grades of every kind, and equality of cells is equality of words.
+# Several key columns (`cpu.numpy_reductions`: the items of a cell) are packed into as few 63-bit words as their ranges allow.  So
+# one stable sort of integers serves grades of every kind, and equality of cells is equality of words.
 #
-# Note [Stable order].  NumPy sorts 64-bit values several times faster than it argsorts them stably.  So words of key and position
-# are sorted and the positions read off.  Where both do not fit, low bits of the keys that are not 0 throughout are cut; then runs
-# of words that are equal but for the position are ordered by the bits that were cut, in the same way, if these are few.
+# Note [Stable order].  NumPy sorts 64-bit values several times faster than it argsorts them stably.  So words that consist of key
+# and position are sorted, and the positions extracted.  If both do not fit into a word, low bits of the keys are cut off; then
+# runs of words with equal remaining key bits are ordered by the bits that were cut, in the same way, if the runs are few.
 
 WORD: Final = 63
 _SMALL: Final = 512
@@ -195,12 +196,12 @@ _MOST_KEYS: Final = 1 << 31
 _CHUNK: Final = 1 << 15
 _GLANCE: Final = 32
 _RARE: Final = 8
-"""A part of so many, at most, is ordered again by the bits that were cut."""
+"""At most one of so many items may be in runs that are ordered again by the bits that were cut."""
 _MULTIPLIERS: Final = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
 
 
 def missing_items(items: NumArray) -> NumArray | None:
-    """Where items are NaN; None where none can be."""
+    """Returns which items are NaN; None if none is."""
     if items.dtype.kind not in "fc":
         return None
     missing: NumArray = np.isnan(items)
@@ -209,7 +210,7 @@ def missing_items(items: NumArray) -> NumArray | None:
 
 def row_columns(rows: NumArray, *, descending: bool = False) -> list[NumArray]:
     """The key columns of cells, given as the rows of a matrix, most significant first."""
-    if not rows.size:  # however wide: nothing tells such cells apart
+    if not rows.size:  # cells without items are all equal
         return []
     parts = [key.T for key in order_columns(rows, descending=descending)]
     return [part[j] for j in range(rows.shape[1]) for part in parts]
@@ -245,7 +246,7 @@ def packed(columns: Sequence[NumArray]) -> list[NumArray]:
 
 
 def stable_order(keys: NumArray) -> NumArray:
-    """Positions in ascending order of integer keys, equal ones in their order (i64)."""
+    """Returns the positions (i64) in ascending order of integer keys, stable."""
     count = len(keys)
     if count < _SMALL or count >= _MOST_KEYS:
         return np.argsort(keys, kind="stable")
@@ -267,7 +268,7 @@ def stable_order(keys: NumArray) -> NumArray:
 
 
 def repaired(keys: NumArray, words: NumArray, low: int, idle: int, cut: int, places: int) -> NumArray:
-    """The positions of sorted words (which are overwritten), runs that differ in the `cut` bits put in order."""
+    """Returns the positions in sorted words (which are overwritten), runs that differ in the `cut` low key bits put in order."""
     lost = _alike(words, places) if cut else None
     words &= np.uint64((1 << places) - 1)
     order = words.view(np.int64)
@@ -282,7 +283,7 @@ def repaired(keys: NumArray, words: NumArray, low: int, idle: int, cut: int, pla
 
 
 def _repaired(keys: NumArray, low: int, idle: int, cut: int, places: int, known: NumArray, runs: NumArray) -> NumArray:
-    """Positions in runs, each run ordered by the bits that were cut; `runs`: the number of each."""
+    """Returns positions ordered by the bits that were cut within each run; `runs`: the number of each item's run."""
     words = keys[known].astype(np.int64, copy=False)
     words -= low
     words = words.view(np.uint64)
@@ -302,7 +303,7 @@ def _repaired(keys: NumArray, low: int, idle: int, cut: int, places: int, known:
 
 
 def _falls(items: NumArray, runs: NumArray) -> bool:
-    """Is an item less than the one before in its run?"""
+    """Returns whether an item is less than its predecessor in the same run."""
     for start in range(0, len(items) - 1, _CHUNK):
         part, numbers = items[start : start + _CHUNK + 1], runs[start : start + _CHUNK + 1]
         if ((part[1:] < part[:-1]) & (numbers[1:] == numbers[:-1])).any():
@@ -311,7 +312,7 @@ def _falls(items: NumArray, runs: NumArray) -> bool:
 
 
 def is_ordered(items: NumArray, *, descending: bool = False) -> bool:
-    """Is each item in order with the one before?  (NaN is with none.)  Most vectors show at once that they are not."""
+    """Returns whether items are sorted (never with NaN).  A few items are compared first, which suffices for most vectors."""
     in_order = np.less_equal if descending else np.greater_equal
     step, start = _GLANCE, 0
     while start < len(items) - 1:
@@ -322,20 +323,20 @@ def is_ordered(items: NumArray, *, descending: bool = False) -> bool:
 
 
 def _from_zero(keys: NumArray, low: int) -> NumArray:
-    """As i64, or as its bits where the keys span more."""
+    """Returns the keys less `low` as i64, or as the bits of u64 if their range exceeds i64."""
     words = keys.astype(np.int64)
     words -= low
     return words
 
 
 def _idle_bits(words: NumArray) -> int:
-    """The low bits that are 0 in every word."""
+    """Returns how many low bits are 0 in every word."""
     used = int(np.bitwise_or.reduce(words))
     return (used & -used).bit_length() - 1 if used else 0
 
 
 def _alike(words: NumArray, places: int) -> NumArray:
-    """Item i: is sorted word i equal to the one before, but for the position?  (With one item more, which is not.)"""
+    """Returns for each sorted word whether its key bits equal those of the word before; one more item, False, ends the array."""
     same = np.zeros(len(words) + 1, np.bool_)
     for start in range(0, len(words) - 1, _CHUNK):
         part = words[start : start + _CHUNK + 1]
@@ -344,14 +345,14 @@ def _alike(words: NumArray, places: int) -> NumArray:
 
 
 def _steps(keys: NumArray, order: NumArray) -> NumArray:
-    """Where neighbours in the sorted order differ."""
+    """Returns where neighbours in the sorted order differ."""
     ordered = keys[order]
     steps: NumArray = ordered[1:] != ordered[:-1]
     return steps
 
 
 def dense_ranks(keys: NumArray) -> NumArray:
-    """For each key the number of distinct smaller ones."""
+    """Returns for each key the number of distinct smaller keys."""
     ranks = np.zeros(len(keys), np.int64)
     if len(keys):
         order = np.argsort(keys)
@@ -362,7 +363,7 @@ def dense_ranks(keys: NumArray) -> NumArray:
 
 
 def lexicographic_keys(columns: Sequence[NumArray], count: int) -> NumArray:
-    """One key column with the order and equality of several of length `count`."""
+    """Returns one key column with the order and equality of several of length `count`."""
     words = packed(columns)
     if not words:
         return np.zeros(count, np.int64)
@@ -379,7 +380,7 @@ def lexicographic_keys(columns: Sequence[NumArray], count: int) -> NumArray:
 
 
 def row_words(rows: NumArray) -> tuple[NumArray, NumArray | None]:
-    """Integers that are equal exactly where rows are, and which rows hold a NaN (they equal nothing)."""
+    """Returns integers that are equal exactly where rows are, and which rows hold a NaN (these equal nothing)."""
     missing = missing_items(rows)
     words = packed(row_columns(rows))
     lost = None if missing is None else np.asarray(missing.any(axis=1))
@@ -404,7 +405,7 @@ def _hashed_keys(words: Sequence[NumArray]) -> NumArray:
 
 
 def _is_faithful(hashed: NumArray, words: Sequence[NumArray]) -> bool:
-    """Do equal hashes mean equal rows?"""
+    """Returns whether equal hashes occur for equal rows only."""
     order = np.argsort(hashed)
     alike = ~_steps(hashed, order)
     before, after = order[:-1][alike], order[1:][alike]
@@ -412,7 +413,7 @@ def _is_faithful(hashed: NumArray, words: Sequence[NumArray]) -> bool:
 
 
 def first_positions(table: NumArray, words: NumArray, threads: int = 1) -> NumArray:
-    """For each of `words` (any shape) its first position in the vector `table`, the length of `table` if absent."""
+    """Returns for each of `words` (any shape) its first position in the vector `table`, the length of `table` if absent."""
     count = len(table)
     if not count or not words.size:
         return np.full(words.shape, count, np.int64)
@@ -440,10 +441,10 @@ def first_positions(table: NumArray, words: NumArray, threads: int = 1) -> NumAr
 
 
 def _looked_up(table: NumArray, words: NumArray, low: int, high: int) -> NumArray:
-    """Through a table of all values from `low` to `high`, of 32-bit positions where they fit."""
+    """As `first_positions`, by a direct-address table for the values from `low` to `high`, of 32-bit positions if they fit."""
     count = len(table)
     first = np.full(high - low + 2, count, np.int32 if count < 1 << 31 else np.int64)
-    for stop in range(count, 0, -TABLE_QUERIES):  # the first of equal ones is written last
+    for stop in range(count, 0, -TABLE_QUERIES):  # from the end, so that the first of equal words is written last
         start = max(stop - TABLE_QUERIES, 0)
         first[_from_zero(table[start:stop], low)[::-1]] = np.arange(stop - 1, start - 1, -1, dtype=first.dtype)
     flat = words.reshape(-1)

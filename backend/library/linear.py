@@ -1,10 +1,10 @@
-"""Linear algebra on the matrices behind any leading axes, by `numpy.linalg`.
+"""Linear algebra on matrices (the last two axes) by LAPACK and `numpy.linalg`, and Fourier transforms.
 
 Everything is computed in binary64 or complex128 and rounded once to the result's kind.  Signs follow the conventions of
 `reference.linear`: R's diagonal is not negative; in each column of U and of eigenvectors the first of the items of largest
-magnitude (within 1e-9) is real and positive.  A matrix without an answer is E703, as there; one with an item that is
-not finite gives NaN from the iterative factorisations, which would not converge.  BLAS uses one thread meanwhile: with more, bits
-would follow from the machine's cores and from what its other threads do.
+magnitude (within 1e-9) is real and positive.  A matrix without an answer is E703, as there; a matrix with an
+item that is not finite gives NaN from the iterative factorisations, which would not converge.  BLAS uses one thread meanwhile:
+with more, the bits would depend on the number of cores and on the load of the machine.
 """
 
 from __future__ import annotations
@@ -24,22 +24,21 @@ from .products import alone, found_library
 
 # ---------------------------------------------------------------------------------------------------- LAPACK
 #
-# Square systems and factors of matrices by the LAPACK that NumPy was built with, one by one in memory that is kept.
+# Square systems and QR factors by the LAPACK that NumPy was built with, one matrix after another in reused work space.
 #
-# Solutions are those of `numpy.linalg.solve` to the bit, and factors those of `numpy.linalg.qr`.  The condition of a system is
-# estimated besides, and tells nearly always at once that a matrix has full rank.
+# Solutions are those of `numpy.linalg.solve` to the bit, and factors those of `numpy.linalg.qr`.  LAPACK's estimate of the
+# condition number nearly always suffices to see that a matrix has full rank.
 
 _NAMES: Final = {"f": ("dlange", "dgesv", "dgecon", "dgeqrf", "dorgqr"), "c": ("dlange", "zgesv", "zgecon", "zgeqrf", "zungqr")}
 _LEAST: Final = 1000 * 2.0**-52
-"""Times the square of the rows: where the reciprocal of a condition is above this, the rank is full, also if the estimate is a
-hundred times too high."""
+"""A reciprocal condition number above this × rows² means full rank, even if the estimate is a hundred times too high."""
 _SHORT: Final = 32
-"""Rows up to which the interpreter's lock is kept: giving it up takes longer."""
+"""The most rows for which the interpreter lock is kept, since releasing it would take longer."""
 
 
 @cache
 def _functions(kind: str, *, short: bool) -> Mapping[str, Callable[..., Any]] | None:
-    """By name without its first letter; None where nothing is known of them."""
+    """Returns LAPACK's functions by name without the type letter; None if NumPy's LAPACK is not a known build."""
     library = found_library()
     if library is None:
         return None
@@ -54,7 +53,7 @@ def _functions(kind: str, *, short: bool) -> Mapping[str, Callable[..., Any]] | 
 
 
 def _places(array: Any, count: int) -> list[ctypes.c_void_p]:
-    """Of the first words of a ctypes array."""
+    """Returns pointers to the first `count` words of a ctypes array."""
     start = ctypes.addressof(array)
     return [ctypes.c_void_p(start + 8 * at) for at in range(count)]
 
@@ -64,7 +63,7 @@ def _pointer(array: NumArray) -> ctypes.c_void_p:
 
 
 class Square:
-    """Systems with matrices of one size, one after the other."""
+    """Solves systems with square matrices of one size, in work space of its own."""
 
     def __init__(self, functions: Mapping[str, Callable[..., Any]], rows: int, columns: int, dtype: Any) -> None:
         self.norm, self.solve, self.condition = (functions[name] for name in ("lange", "gesv", "gecon"))
@@ -79,13 +78,13 @@ class Square:
         one, length = ctypes.c_char_p(b"1"), ctypes.c_size_t(1)
         (numbers_a_column,) = _places(parts, 1)
         self.normed = (one, numbers_a_column, size, matrix, numbers_a_column, room, length)
-        """Of the parts of complex numbers: at most √2 times the norm, which is enough for an estimate."""
+        """The norm of complex matrices is taken of the parts: at most √2 times the norm, which suffices for an estimate."""
         self.solved = (size, wide, matrix, size, order, right, size, trouble)
         self.conditioned = (one, size, matrix, size, norm, reciprocal, room, more, trouble, length)
         self.least = _LEAST * rows * rows
 
     def run(self, a: NumArray, b: NumArray) -> bool | None:
-        """Solve a +.× x = b for `solution`.  Is the rank surely full?  None: a pivot is 0, and there is no solution."""
+        """Solve a +.× x = b into `solution`; returns whether the rank is certainly full, None if a pivot is 0."""
         np.copyto(self.factors, a)
         np.copyto(self.solution, b)
         self.numbers[0] = self.norm(*self.normed)
@@ -97,7 +96,7 @@ class Square:
 
 
 def square(rows: int, columns: int, dtype: Any) -> Square | None:
-    """For matrices of so many rows and so many right sides, of binary64 or complex128; None: LAPACK is not known here."""
+    """Returns the solver for `rows`, `columns` right sides, binary64 or complex128; None if LAPACK is not available."""
     if not rows or not columns:
         return None
     functions = _functions(np.dtype(dtype).kind, short=rows <= _SHORT)
@@ -105,7 +104,7 @@ def square(rows: int, columns: int, dtype: Any) -> Square | None:
 
 
 class Factors:
-    """Matrices of one size as an orthogonal one, `q`, and a triangular one, `r` (what is below its diagonal is undefined)."""
+    """QR factorisation of matrices of one size: orthogonal `q` and triangular `r` (undefined below the diagonal)."""
 
     def __init__(self, functions: Mapping[str, Callable[..., Any]], rows: int, columns: int, dtype: Any) -> None:
         self.factor, self.generate = functions["geqrf"], functions["orgqr" if np.dtype(dtype).kind == "f" else "ungqr"]
@@ -132,7 +131,7 @@ class Factors:
 
 
 def factors(rows: int, columns: int, dtype: Any) -> Factors | None:
-    """For matrices of one size, of binary64 or complex128; None: LAPACK is not known here."""
+    """Returns the factorisation for matrices of one size, binary64 or complex128; None if LAPACK is not available."""
     if not rows or not columns:
         return None
     functions = _functions(np.dtype(dtype).kind, short=rows <= _SHORT)
@@ -151,7 +150,7 @@ _SINGULAR = "the matrix is singular"
 
 
 def _library(work: Work, prepare: Prepare | None = None) -> Operation:
-    """`work` of matrices (the operands, widened) as a library phase."""
+    """Returns a library operation that applies `work` to the operands as matrices in binary64 or complex128."""
 
     def run(call: OperationCall, arrays: Arrays) -> Arrays:
         depth = max(0, arrays[-1].ndim - 2)
@@ -168,13 +167,13 @@ def _library(work: Work, prepare: Prepare | None = None) -> Operation:
 
 
 def _matrices(arg: NumArray, depth: int) -> NumArray:
-    """Cells as matrices of binary64 or complex128: a vector is one column, a scalar 1 by 1."""
+    """Returns cells as matrices of binary64 or complex128: a vector is one column, a scalar 1 by 1."""
     shape = (*arg.shape, *[1] * (2 - (arg.ndim - depth)))
     return arg.reshape(shape).astype(np.complex128 if arg.dtype.kind == "c" else np.float64, copy=False)
 
 
 def _adjoint(a: NumArray) -> NumArray:
-    return np.swapaxes(a, -1, -2).conj()  # which copies no real ones
+    return np.swapaxes(a, -1, -2).conj()  # `conj` copies no real arrays
 
 
 # -------------------------------------------------------------------------------- linear equations
@@ -182,7 +181,7 @@ def _adjoint(a: NumArray) -> NumArray:
 
 def _inverse(a: NumArray) -> tuple[NumArray]:
     rows, columns = a.shape[-2:]
-    if rows > columns and a.size:  # by the adjoint of Q, which an identity as long as the columns would only copy
+    if rows > columns and a.size:  # by the adjoint of Q; solving for an identity would only copy it
         q, r = np.linalg.qr(a)
         _check_rank(r)
         return (_square_solution(r, _adjoint(q), "the matrix has not full rank"),)
@@ -194,7 +193,7 @@ def _solve(b: NumArray, a: NumArray) -> tuple[NumArray]:
 
 
 def _solution(a: NumArray, b: NumArray) -> NumArray:
-    """x with a +.× x = b: exact for a square a, least squares for a tall one, least norm for a wide one."""
+    """Returns x with a +.× x = b: exact for a square a, least squares for a tall one, least norm for a wide one."""
     rows, columns = a.shape[-2:]
     if not min(rows, columns) or not a.size:
         frame = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
@@ -211,7 +210,7 @@ def _solution(a: NumArray, b: NumArray) -> NumArray:
 
 
 def _full_rank_solution(a: NumArray, b: NumArray) -> NumArray:
-    """Of square matrices whose rank is looked at: rounding can hide a zero pivot from the elimination."""
+    """As `_solution` for square matrices, with a rank check, since rounding can hide a zero pivot from the elimination."""
     system = square(a.shape[-1], b.shape[-1], np.result_type(a, b)) if a.ndim == b.ndim == 2 else None
     full: bool | None = False
     if system is None:
@@ -233,7 +232,7 @@ def _square_solution(a: NumArray, b: NumArray, trouble: str) -> NumArray:
 
 
 def _check_rank(r: NumArray, trouble: str = "the matrix has not full rank") -> None:
-    """E703 if a column of the factored matrix depends on those before it: its pivot is rounding beside its items."""
+    """Raise E703 if a column depends on those before it: its pivot in R is of the order of rounding errors."""
     scale = np.abs(r).max(axis=-2, initial=0.0)
     pivots = np.abs(np.diagonal(r, axis1=-2, axis2=-1))
     if np.any(pivots <= scale * _EPSILON * r.shape[-2]):
@@ -272,7 +271,7 @@ def _qr(a: NumArray) -> tuple[NumArray, NumArray]:
 
 
 def _with_signs(q: NumArray, r: NumArray, diagonal: NumArray) -> None:
-    """Nothing on R's diagonal, which the last shows, is negative."""
+    """Flip signs in place so that R's diagonal, of which `diagonal` is a view, is not negative."""
     units, sizes = _units(diagonal), np.abs(diagonal)
     np.multiply(r, np.conjugate(units)[..., np.newaxis], out=r)
     diagonal[...] = sizes
@@ -280,13 +279,13 @@ def _with_signs(q: NumArray, r: NumArray, diagonal: NumArray) -> None:
 
 
 def _units(values: NumArray) -> NumArray:
-    """Each value's unit of magnitude 1; of 0 it is 1."""
+    """Returns each value divided by its magnitude; 1 for 0."""
     sizes = np.abs(values)
     return np.where(sizes == 0, 1.0, values / np.where(sizes == 0, 1.0, sizes))
 
 
 def _leading_units(columns: NumArray) -> NumArray:
-    """For each column of matrices the unit of its first item of largest magnitude."""
+    """Returns for each column of matrices the unit (`_units`) of its first item of largest magnitude."""
     if not columns.shape[-2]:
         return np.ones((*columns.shape[:-2], columns.shape[-1]), columns.dtype)
     sizes = np.abs(columns)
@@ -313,7 +312,7 @@ def _eigh(a: NumArray) -> tuple[NumArray, NumArray]:
 
 
 def _iterated(factor: Callable[[NumArray], tuple[Any, ...]], a: NumArray) -> list[NumArray]:
-    """The factors, NaN where a matrix has an item that is not finite (or the iteration does not end)."""
+    """Returns the factors, NaN for a matrix with an item that is not finite (or whose iteration does not converge)."""
     bad = np.asarray(~np.isfinite(a).all(axis=(-2, -1)))
     safe = np.where(bad[..., np.newaxis, np.newaxis], 0.0, a) if bad.any() else a
     try:
@@ -330,11 +329,14 @@ def _iterated(factor: Callable[[NumArray], tuple[Any, ...]], a: NumArray) -> lis
 
 
 _ALONE: Final = 1 << 12
-"""Items from which BLAS might take several threads."""
+"""The least items for which BLAS might use several threads."""
 
 
 def _again(make: Callable[[Sequence[NumArray], Sequence[NumArray], Any], Again | None]) -> Prepare:
-    """What runs an operation on arrays of these shapes and dtypes, with the bits that it has alone; None: it is no one call."""
+    """Returns the `Prepare` of an operation: it makes a function that runs it again on arrays of the same shapes and dtypes.
+
+    The bits are those of the operation itself.  None if it is more than one call.
+    """
 
     def prepared(operands: Sequence[NumArray], targets: Sequence[NumArray]) -> Again | None:
         a = operands[-1]
@@ -409,7 +411,7 @@ Transform = Callable[[NumArray, int], Any]
 
 
 def _along_last(transform: Transform) -> Operation:
-    """`transform` of the lines and of the length of the result's lines."""
+    """Returns the operation that applies `transform(lines, length of the result's lines)` along the last axis."""
 
     def run(call: OperationCall, arrays: Arrays) -> NumArray:
         arg = arrays[0]

@@ -1,4 +1,4 @@
-"""The table of library operations, by name."""
+"""The table of library operations by name, their specialization for native code, and the routines that regions call."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ OPERATIONS: Final[dict[str, Operation]] = {
 
 # ---------------------------------------------------------------------------------------------------- specialization
 #
-# Bindings of library phases: native code where there is some for such operands, else one call of a function of NumPy's.
+# Specializations of library phases: native code if there is some for such operands, else one call of a NumPy function.
 
 MOST_BYTES: Final = 1 << 21
-"""Of routines' operands: with larger ones entering Python is nothing."""
+"""The most bytes of an operand of a routine; with larger ones the cost of entering Python is negligible."""
 
 
 def bind_library(binding: Specialization, phase: LibraryPhase) -> None:
@@ -52,7 +52,7 @@ def bind_library(binding: Specialization, phase: LibraryPhase) -> None:
         raise NotSpecializable
     if 0 in [array.size for array in binding.values.values()]:
         raise NotSpecializable
-    if is_unread(phase):  # whatever is there
+    if is_unread(phase):  # its operands are not read
         binding.result(phase.results[0], binding.types.shape(phase.results[0]), DTYPES[binding.types.kind(phase.results[0])])
         return
     try:
@@ -66,7 +66,7 @@ def bind_library(binding: Specialization, phase: LibraryPhase) -> None:
 
 
 def _routine(binding: Specialization, phase: LibraryPhase) -> None:
-    """A function of NumPy's."""
+    """Specialize to one call of a NumPy function."""
     types = binding.types
     if Kind.CHAR in map(types.kind, (*phase.args, *phase.results)) or list(binding.values) != list(phase.args):
         raise NotSpecializable
@@ -81,20 +81,20 @@ def _routine(binding: Specialization, phase: LibraryPhase) -> None:
 
 # ---------------------------------------------------------------------------------------------------- callbacks of regions
 #
-# Routines that a region calls: phases that are no loops, run as they are run one by one, on the region's memory.
+# Callbacks from machine code: library phases that a region calls as routines, on the region's memory.
 #
-# The region says by words where each operand and result lies; arrays that show that memory are kept from call to call.  What a
-# routine raises is kept, too, and the region leaves with it.
+# The region's argument block gives address and sizes of each operand and result; the arrays over that memory are cached from call
+# to call.  An exception of a routine is stored, the machine code returns, and the region raises it again.
 #
-# Note [Interrupts].  A signal that arrives while machine code runs is heard where Python goes on.  In a function that is before
-# its first statement, and what is raised there, outside every `try`, is lost.  A generator goes on inside its `try`.
+# Note [Interrupts].  A signal that arrives while machine code runs is handled when Python continues.  In a callback function that
+# is before its first statement, outside every `try`, so the exception would be lost.  A generator continues inside its `try`.
 
 _MOST_BOUND: Final = 64
-"""Places of operands and results of one call whose arrays are kept."""
+"""The most tuples of addresses, for each call, whose arrays are cached."""
 
 
 class _Sizes(Types):
-    """The types of the run around a region, with the sizes that the region has found."""
+    """The types of the run around a region, with the runtime sizes that the region has found."""
 
     __slots__ = ("numbers",)
 
@@ -107,7 +107,7 @@ class _Sizes(Types):
 
 
 class _ScratchMemory:
-    """Items at an address, as NumPy's array interface."""
+    """Memory at an address, with NumPy's array interface."""
 
     def __init__(self, address: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any) -> None:
         self.__array_interface__ = {
@@ -117,7 +117,8 @@ class _ScratchMemory:
 
 @dataclass(slots=True)
 class BoundOperation:
-    """Operands by value, and what is written; `direct`: what does all of it."""
+    """The arrays of a routine call at given addresses: operands by value, and results; `direct`: code that does the whole
+    call."""
 
     memory: dict[ValueId, NumArray]
     targets: list[NumArray]
@@ -125,7 +126,7 @@ class BoundOperation:
 
 
 class OperationRoutines:
-    """The calls of one block of words; `raised` is what ended the last of them, if something did."""
+    """The routine calls of one argument block; `raised`: the exception of the last one, if any."""
 
     def __init__(self, routines: Sequence[Routine], program: LoopProgram, block: Any, types: Types, backend: Backend, threads: int
                  ) -> None:  # fmt: skip
@@ -139,7 +140,7 @@ class OperationRoutines:
         ]
 
     def serve(self) -> Generator[int, int, None]:
-        """Runs the calls that are sent, and gives 1, or 0 where one raised something; see Note [Interrupts]."""
+        """Run the calls whose numbers are sent; yields 1, or 0 if a call raised an exception.  See Note [Interrupts]."""
         done = 1
         while True:
             try:
@@ -148,13 +149,13 @@ class OperationRoutines:
                     done = 1
             except GeneratorExit:
                 return
-            except BaseException as error:  # it leaves the machine code first
+            except BaseException as error:  # raised again once the machine code has returned
                 done = 0
                 self.raised.append(error)
 
 
 class _OperationSite:
-    """One call of the program."""
+    """One routine call of the program."""
 
     def __init__(self, routine: Routine, call: Call, program: LoopProgram, block: Any, first: int, last: int, types: Types,
                  backend: Backend, threads: int) -> None:  # fmt: skip
@@ -214,13 +215,13 @@ class _OperationSite:
         return self.backend.structured(with_size_operands(phase, self.routine.numbers), self.types)
 
     def short(self, phase: LibraryPhase) -> Kernel | None:
-        """By NumPy's calls alone, as native programs have it, where the region finds no size of the phase."""
+        """Returns the phase as one call of NumPy, if the region finds none of its sizes; None if there is no such call."""
 
         run = None if self.routine.sizes else OPERATIONS[phase.op].routine(phase, self.types)
         return None if run is None else lambda memory, _: (run(*[memory[value] for value in phase.args]),)
 
     def bind(self, words: Sequence[int]) -> BoundOperation:
-        """What is read and written at these places."""
+        """Returns the arrays at the addresses and with the sizes in `words`."""
         supply, arrays = iter(words), list[NumArray]()
         for box, dtype in zip(self.call.boxes, self.dtypes, strict=True):
             address = next(supply)
@@ -236,7 +237,7 @@ class _OperationSite:
         return BoundOperation(memory, arrays[count:], self.direct(memory, arrays[count:]))
 
     def direct(self, memory: Mapping[ValueId, NumArray], targets: Sequence[NumArray]) -> Callable[[], object] | None:
-        """Native code for these places, without the routine around it."""
+        """Returns native code for these arrays, without the routine around it; None if there is none."""
         phase = self.routine.phase
         if not isinstance(phase, LibraryPhase) or phase.attributes.get("frame"):
             return None
@@ -251,7 +252,7 @@ class _OperationSite:
     def again(
         self, phase: LibraryPhase, operands: Sequence[NumArray], targets: Sequence[NumArray]
     ) -> Callable[[], object] | None:
-        """The same of linear algebra; kept for all places of arrays of these shapes."""
+        """As `direct` for linear algebra; cached by the shapes of the arrays, whatever their addresses."""
         prepare = OPERATIONS[phase.op].prepare
         if prepare is None:
             return None
@@ -263,7 +264,7 @@ class _OperationSite:
 
 
 def _strides(program: LoopProgram, block: Any) -> dict[str, list[int]]:
-    """Of each view, in bytes."""
+    """Returns the strides of each view in bytes."""
     from ..codegen.llvm_registers import strides_of
 
     strides, offset = {}, len(program.parameters)
@@ -275,7 +276,7 @@ def _strides(program: LoopProgram, block: Any) -> dict[str, list[int]]:
 
 
 def in_parts(array: NumArray) -> NumArray:
-    """The items of an array with their parts along a last axis, as views have them: those of complex numbers are two."""
+    """Returns an array as views have it: complex numbers as two floats along a last axis."""
     if array.dtype.kind != "c":
         return array
     part = array.real.dtype

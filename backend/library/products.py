@@ -1,16 +1,15 @@
-"""Products of matrices on the device's team: each piece is calls of BLAS on one thread.
+"""Products of matrices on the device's threads: each task calls BLAS on one thread.
 
-The calls are those of NumPy's `matmul` for such operands; without kernels the same pieces are NumPy's calls.  The bits of a
-product follow from its shape and its items, whatever the team, the machine's cores, its other threads, and the layout of the
-operands:
+The calls are those of NumPy's `matmul` for such operands; without kernels the same tasks are NumPy's calls.  The bits of a
+product depend on its shape and items only, not on threads, cores, load, or the layout of the operands:
 
-- Pieces follow from the shape alone: ranges of rows (or columns) that start at multiples of `GRAIN`.
-- BLAS has kernels of their own for small products, one for each way the operands lie: such operands are copied into rows first.
-- Vectors are no matrices: they are sums of products in an order of ours (`vector_products`).  So are small matrices, but
-  for those of a batch (`graph.projections`): BLAS is called for each of a batch without anything around it.
-- A matrix times itself transposed is symmetric, so a half is computed, in tiles, and copied.
+- Tasks depend on the shape alone: ranges of rows (or columns) that start at multiples of `GRAIN`.
+- BLAS has special kernels for small products, one for each pair of layouts: such operands are copied into rows first.
+- Products with a vector are sums of products in the order of sums (below).  So are products of small matrices, except in a batch
+  (`graph.projections`), where BLAS is called for each.
+- A matrix times its own transpose is symmetric, so a half is computed, in tiles, and copied.
 
-A batch is so many products, each with the bits that it has alone; a piece is then the same part of several of them.
+Each product of a batch has the bits that it has alone; a task is then the same part of several products.
 """
 
 from __future__ import annotations
@@ -49,23 +48,23 @@ from .operation import Arrays, Operation, OperationCall, on_operands
 
 # ---------------------------------------------------------------------------------------------------- BLAS
 #
-# The BLAS that NumPy was built with: its products by address, and how many threads of its own it uses.
+# The BLAS that NumPy was built with: the addresses of its products, and its number of threads.
 #
-# Its threads wait for each other in turns of the scheduler, so that a product takes twenty times as long on a machine that also
-# does something else, and go on looking for work for a tenth of a second, in the way of the device's team.  Rho therefore cuts
-# products itself, and asks for one thread meanwhile (`alone`).  The number is the whole process's: it is set back when the last
-# product is done, and products that others make at that moment run on one thread.
+# The threads of BLAS wait for each other by yielding to the scheduler, so that a product takes twenty times as long on a busy
+# machine, and spin for a tenth of a second afterwards, which slows the device's threads.  Rho therefore cuts products itself, and
+# sets BLAS to one thread meanwhile (`alone`).  The number is global to the process: it is restored after the last product, and
+# products that other code computes meanwhile run on one thread.
 #
-# Known is OpenBLAS with 64-bit numbers, as in NumPy's wheels; with any other NumPy's own calls are used.
+# Supported is OpenBLAS with 64-bit integers, as in NumPy's wheels; with any other library NumPy's own calls are used.
 
 BLAS_ROUTINES: Final = ("sgemm", "dgemm", "cgemm", "zgemm")
 _AFFIXES: Final = (("scipy_", "64_"), ("", "64_"))
-"""Around the names of OpenBLAS with 64-bit numbers: in NumPy's wheels, and as others build it."""
+"""Prefixes and suffixes of OpenBLAS's 64-bit symbols: in NumPy's wheels, and in other builds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Blas:
-    """Addresses of products by name; how many threads it has and should have."""
+    """The addresses of products by name, and the functions that get and set the number of threads."""
 
     addresses: Mapping[str, int]
     threads: Callable[[], int]
@@ -74,14 +73,14 @@ class Blas:
 
 @dataclass(frozen=True, slots=True)
 class BlasLibrary:
-    """The shared library, and what is around its names."""
+    """The shared library, with the prefix and suffix of its symbols."""
 
     handle: ctypes.CDLL
     before: str
     after: str
 
     def function(self, name: str) -> Any:
-        """AttributeError: there is none."""
+        """Returns a function by its plain name.  Raises AttributeError."""
         return getattr(self.handle, f"{self.before}{name}{self.after}")
 
     def address(self, name: str) -> int | None:
@@ -93,7 +92,7 @@ class BlasLibrary:
 
 @cache
 def found_library() -> BlasLibrary | None:
-    """OpenBLAS as NumPy has loaded it; None where nothing is known of it."""
+    """Returns OpenBLAS as NumPy has loaded it; None for another BLAS."""
     module = getattr(getattr(np, "_core", None), "_multiarray_umath", None)
     path = getattr(module, "__file__", None)
     if path is None or os.name != "posix":
@@ -108,7 +107,7 @@ def found_library() -> BlasLibrary | None:
 
 @cache
 def blas() -> Blas | None:
-    """What there is; None where nothing is known of it."""
+    """Returns the BLAS of this process; None if it is not supported."""
     library = found_library()
     if library is None:
         return None
@@ -122,7 +121,7 @@ def blas() -> Blas | None:
 
 
 class _Alone:
-    """While one of these lives BLAS uses one thread."""
+    """While an instance is alive, BLAS uses one thread."""
 
     __slots__ = ("__weakref__", "own")
 
@@ -141,13 +140,13 @@ class _Alone:
 
 
 def alone(*ignored: object) -> _Alone:
-    """Something to hold while BLAS is to use one thread, as a context or until nobody has it any more."""
+    """Returns an object that keeps BLAS at one thread: as a context manager, or as long as it is referenced."""
     return _Alone()
 
 
 _lock = processes.lock()
 _held: set[weakref.ref[_Alone]] = set()
-"""Also of one whose end an interrupt cut short: it is dead, and the next to end puts its number of threads back."""
+"""Weak references, so that an instance whose exit was interrupted does not count; the next exit restores the threads."""
 _before = 1
 
 
@@ -159,7 +158,7 @@ def _enter(reference: weakref.ref[_Alone]) -> None:
             now = library.threads()
             if now > 1 or not _held:
                 _before = now
-            if now > 1:  # also where somebody has set it since
+            if now > 1:  # also if other code has set it since
                 library.set_threads(1)
         _held.add(reference)
 
@@ -176,7 +175,7 @@ def _leave(reference: weakref.ref[_Alone]) -> None:
 
 
 def _after_fork() -> None:
-    """The threads that were inside are not in the child."""
+    """Forget the instances of threads that do not exist in a forked child."""
     library = blas() if _held else None
     if library is not None and _before > 1:
         library.set_threads(_before)
@@ -188,20 +187,19 @@ processes.in_children(_after_fork)
 
 # -------------------------------------------------------------------------------------------------- sums of products of vectors
 #
-# A matrix by a vector, a vector by a matrix, a vector by a vector, small matrices: sums of products in the order of sums.
+# Products with a vector, and of small matrices: sums of products in the order of sums.
 #
-# BLAS adds these up as it likes: by the threads it has at that moment, by the cores of the machine, by how the matrix lies in
-# memory.  Each is therefore a structured phase of its own here, with the kernels, tiers and bits of `+/x×y`: an item follows from
-# the items it is made of and their number alone.
+# BLAS would add in an order that depends on its threads, the cores of the machine and the layout of the matrix.  Each such
+# product is therefore a structured phase, with the kernels, tiers and bits of `+/x×y`.
 
 LEFT, RIGHT, RESULT = ValueId(-1), ValueId(-2), ValueId(-3)
 
 _phase = lru_cache(256)(sum_of_products)
-"""For sizes that are numbers: two run-time sizes of one name may have other caps."""
+"""For known sizes only: two runtime sizes of one name may have different upper bounds."""
 
 
 def summed_products(kind: Kind, left: NumArray, right: NumArray, threads: int) -> NumArray:
-    """Of a batch of matrices (or one for all) and another, of sizes that are summed (`uses_ordered_sums`)."""
+    """Returns the products of two batches of matrices (or one for all) whose sizes are summed in order (`uses_ordered_sums`)."""
     count = max(len(left), len(right))
     first, second = [np.broadcast_to(array, (count, *array.shape[1:])) for array in (left, right)]
     phase = _phase(kind, tuple(map(number, first.shape)), tuple(map(number, second.shape)), 1, (LEFT, RIGHT, RESULT))
@@ -214,37 +212,37 @@ def summed_products(kind: Kind, left: NumArray, right: NumArray, threads: int) -
 # ---------------------------------------------------------------------------------------------------- matrix products
 
 GRAIN: Final = 48
-"""Rows and columns of pieces are multiples of this: BLAS's own blocks are."""
+"""Rows and columns of tasks are multiples of this, as BLAS's own blocks are."""
 _SPEED: Final = {Kind.F64: 25.0, Kind.F32: 50.0, Kind.C128: 6.0, Kind.C64: 12.0}
-"""Products a nanosecond on one thread, roughly."""
+"""Multiplications a nanosecond on one thread, roughly."""
 _ALONE: Final = 1 << 15
-"""Products from which BLAS might take several threads."""
+"""The least multiplications for which BLAS might use several threads."""
 _WAYS: Final = 1 << 20
-"""Products up to which BLAS has a kernel for each way that the operands lie."""
+"""The most multiplications for which BLAS has a kernel for each pair of layouts."""
 _PIECES: Final = ((1 << 30, 4), (1 << 33, 8), (1 << 36, 16), (1 << 39, 32))
-"""Pieces of products below so many: more cost BLAS more (it packs an operand anew in each), fewer keep less of a team busy."""
+"""Tasks by the number of multiplications: more tasks pack an operand more often, fewer leave threads idle."""
 _MOST_PIECES: Final = 64
 _MOST_BLAS: Final = 1 << 31
 _PIECES_A_THREAD: Final = 4
 _TILE: Final = 192
 _TURNED: Final = 1 << 23
-"""Rows of a tile of a matrix times itself transposed; products up to which there is one tile, of rows."""
+"""Rows of a tile of a matrix times its transpose; the most multiplications for which there is one tile."""
 WORDS: Final = (
     "left_form", "right_form", "rows", "columns", "shared", "left_pitch", "right_pitch", "pitch", "mirrored",
     "count", "left_next", "right_next", "next", "items", "function", "left_whole", "right_whole", "left", "right", "result",
 )  # fmt: skip
-"""The words of a piece for `native/product.c`, then one that is not used.  Forms are BLAS's numbers; pitches are in items; the
+"""The argument block of a task of `vm/product.c`, then an unused word.  Forms are BLAS's constants, pitches are in items; the
 function and the last five are addresses."""
 PLAIN, TRANSPOSED = 111, 112
 PRODUCTS: Final = {Kind.F32: "sgemm", Kind.F64: "dgemm", Kind.C64: "cgemm", Kind.C128: "zgemm"}
-"""BLAS's functions, in the order of the words' `items`."""
+"""BLAS's functions, in the order of the argument `items`."""
 Layout = tuple[tuple[int, ...], tuple[int, ...]]
-"""Shape and strides of a batch of matrices."""
+"""(shape, strides) of a batch of matrices."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProductSplit:
-    """A piece: rows of the left operand, or columns of the right one, from `start` to `stop`, of these products of the batch."""
+    """A task: rows of the left operand, or columns of the right one, from `start` to `stop`, of some products of the batch."""
 
     of_rows: bool
     start: int
@@ -255,8 +253,10 @@ class ProductSplit:
 
 @dataclass(frozen=True, slots=True)
 class BoundProduct:
-    """Products of operands of one layout; the bases of its pieces (None: NumPy multiplies) are left, right and result.  `large`:
-    BLAS is asked for one thread meanwhile."""
+    """A product specialized to the layouts of its operands.
+
+    The buffers of its launch (None: NumPy multiplies) are left, right and result.  `large`: BLAS is set to one thread meanwhile.
+    """
 
     pieces: TaskLaunch | None
     cuts: tuple[ProductSplit, ...]
@@ -264,13 +264,13 @@ class BoundProduct:
 
 
 def products_of(kind: Kind, left: NumArray, right: NumArray, threads: int) -> NumArray:
-    """The products of a batch of matrices (or one for all) and another, of floats or complex numbers, in memory of the pool."""
+    """Returns the products of two batches of float or complex matrices (or one for all), in memory of the pool."""
     count, shared = max(len(left), len(right)) if len(left) and len(right) else 0, left.shape[2]
     shape = (count, left.shape[1], right.shape[2])
     if 0 not in (*shape, shared) and 1 in shape[1:]:
         return summed_products(kind, left, right, threads)
     result: NumArray = pooled_empty(shape, DTYPES[kind])
-    if 0 in (*shape, shared) or shared == 1:  # sums of one product, or none: NumPy asks no BLAS
+    if 0 in (*shape, shared) or shared == 1:  # sums of at most one product: NumPy does not call BLAS
         np.matmul(left, right, out=result)
         return result
     left, right = [array[:1] if array.strides[0] == 0 else array for array in (left, right)]
@@ -303,8 +303,10 @@ def _on(*arrays: NumArray) -> list[int]:
 
 
 def product_into(kind: Kind, left: NumArray, right: NumArray, result: NumArray, threads: int) -> Callable[[], object] | None:
-    """What writes the product of two matrices into another each time that it is called, while there are these, as `products_of`
-    makes it; None where that is more than copies into rows and one launch."""
+    """Returns a function that writes the product of two matrices into `result` each time it is called, while the arrays live.
+
+    The bits are those of `products_of`.  None if it takes more than copies into rows and one launch.
+    """
     left, right = left[np.newaxis], right[np.newaxis]
     (rows, shared), columns = left.shape[1:], right.shape[2]
     if 0 in result.shape or shared < 2 or uses_ordered_sums(rows, shared, columns):
@@ -343,7 +345,7 @@ def _in_rows(array: NumArray) -> NumArray:
 
 
 def bound_product(kind: Kind, left: NumArray, right: NumArray, threads: int) -> BoundProduct | None:
-    """The calls for two batches like these; None where an operand has to be copied into rows first, or is no matrix."""
+    """Returns the product for these layouts; None if an operand must be copied into rows first, or is no batch of matrices."""
     key = (kind, left.shape, left.strides, right.shape, right.strides, threads, tiering.mode() is tiering.Mode.OFF)
     return _kept.of(key, (), lambda: _bound(kind, _layout(left), _layout(right), threads))
 
@@ -352,7 +354,7 @@ _kept: Final[LruCache[BoundProduct | None]] = LruCache(256)
 
 
 def batch_of(array: NumArray, depth: int) -> NumArray | None:
-    """An array as a batch of matrices, its first so many axes being one; None where they are not evenly spaced."""
+    """Returns an array as a batch of matrices, its first `depth` axes flattened; None if these are not evenly spaced."""
     step = common_stride(array.shape[:depth], array.strides[:depth])
     if step is None:
         return None
@@ -361,8 +363,10 @@ def batch_of(array: NumArray, depth: int) -> NumArray | None:
 
 
 def needs_rows(kind: Kind, left: NumArray, right: NumArray) -> tuple[bool, bool]:
-    """Is each of two batches to be copied into rows first?  Of small pieces, unless it lies so; of others, where BLAS cannot
-    take it as it lies."""
+    """Returns for each of two batches whether it must be copied into rows first.
+
+    Small tasks need rows always, others only if BLAS does not accept the layout.
+    """
     return _needs_rows(kind, _layout(left), _layout(right))
 
 
@@ -395,13 +399,13 @@ def _bound(kind: Kind, left: Layout, right: Layout, threads: int) -> BoundProduc
 
 
 def _address() -> int:
-    """Where the code is that calls BLAS; 0 where there is none."""
+    """Returns the address of the C function that calls BLAS; 0 if there is none."""
     runtime = None if tiering.mode() is tiering.Mode.OFF else native()
     return 0 if runtime is None else runtime.product
 
 
 def _cuts(kind: Kind, shape: tuple[int, int, int]) -> list[ProductSplit]:
-    """By the shape alone."""
+    """Returns the tasks, which depend on the shape alone."""
     rows, shared, columns = shape
     work = rows * shared * columns
     of_rows = 2 * rows >= columns
@@ -412,19 +416,19 @@ def _cuts(kind: Kind, shape: tuple[int, int, int]) -> list[ProductSplit]:
         return [ProductSplit(of_rows, 0, size)]
     even = [(2 * size * part + count * GRAIN) // (2 * count * GRAIN) * GRAIN for part in range(count)]  # the nearest multiples
     return [ProductSplit(of_rows, start, stop) for start, stop in pairwise([*even,
-        size])]  # no piece is one line: that is a vector
+        size])]  # no task is a single row or column, which would be a vector
 
 
 # ------------------------------------------------------------------------------------------------ words
 
 
 def _is_blasable(pitch: int, step: int, length: int, item: int) -> bool:
-    """Are lines of so many items, the items `step` bytes apart and the lines `pitch`, what BLAS takes?"""
+    """Returns whether BLAS accepts lines of `length` items that are `step` bytes apart, the lines being `pitch` bytes apart."""
     return step == item and pitch % item == 0 and length <= pitch // item < _MOST_BLAS
 
 
 def _form(layout: Layout, item: int) -> tuple[int, int] | None:
-    """Rows one after the other or columns, and their pitch in items; None where BLAS cannot take such matrices."""
+    """Returns BLAS's constant for row or column order and the pitch in items; None if BLAS does not accept the layout."""
     (_, rows, columns), (_, down, across) = layout
     if _is_blasable(down, across, columns, item):
         return PLAIN, down // item
@@ -472,7 +476,7 @@ def _by_numpy(cuts: Sequence[ProductSplit], left: NumArray, right: NumArray, res
 
 
 def may_be_mirrored(left: NumArray, right: NumArray) -> bool:
-    """Would each matrix of a batch be multiplied by itself transposed, if both began at the same place?"""
+    """Returns whether each matrix would be multiplied by its own transpose if both operands began at the same address."""
     if left.shape[1] != right.shape[2] or len(left) != len(right) or left.strides[1:] != right.strides[:0:-1]:
         return False
     return len(left) == 1 or left.strides[0] == right.strides[0]
@@ -484,7 +488,7 @@ def _is_mirrored(left: NumArray, right: NumArray) -> bool:
 
 
 def _symmetric(items: NumArray, result: NumArray, threads: int) -> None:
-    """The lower half of each product in tiles, those of the diagonal by NumPy (which computes a half of them), and its mirror."""
+    """Compute the lower half of each product in tiles (diagonal tiles by NumPy, which computes half of them), and mirror it."""
     rows, shared = items.shape[1:]
     form = _form(_layout(items), items.itemsize)
     turned = form is None or (form[0] != PLAIN and rows * rows * shared <= _TURNED)
@@ -509,11 +513,11 @@ def _symmetric(items: NumArray, result: NumArray, threads: int) -> None:
 
 # ---------------------------------------------------------------------------------------------------- contraction
 #
-# `+.×` by matrix multiplication: `..products` for floats and complex numbers, exact for integers.
+# `+.×` by matrix multiplication: as above for floats and complex numbers, exact for integers.
 #
-# Note [Exact integer products].  BLAS knows no integers, and NumPy's own loop is some twenty times slower.  Where every sum of
-# products stays below 2⁵³ the product in binary64 is exact.  Larger integers are cut into limbs small enough for that; the
-# products of limbs are added with two's complement wrapping, which is what the language asks for.
+# Note [Exact integer products].  BLAS has no integers, and NumPy's own loop is some twenty times slower.  If every sum of
+# products stays below 2⁵³, the product in binary64 is exact.  Larger integers are split into limbs small enough for that; the
+# products of limbs are added with two's complement wrapping, as the language defines.
 
 _EXACT_BITS: Final = 53
 _COPY_NANOSECONDS: Final = 0.3
@@ -521,7 +525,7 @@ _COPY_NANOSECONDS: Final = 0.3
 
 
 def contract(call: OperationCall, arrays: Arrays) -> Arrays:
-    """Sums of products over left's last and right's first axis."""
+    """The operation `contract`: sums of products over left's last and right's first axis."""
     left, right = call.batched(arrays)
     count = math.prod(call.frame)
     rows, columns, shared = left.shape[1:-1], right.shape[2:], left.shape[-1]
@@ -530,10 +534,10 @@ def contract(call: OperationCall, arrays: Arrays) -> Arrays:
     kind = call.kind()
     if not (call.rank or kind.is_integer) and 0 not in (*a.shape, *b.shape) and uses_ordered_sums(*a.shape[1:], b.shape[2]):
         result = summed_products(kind, a, b, call.threads)
-    elif len(b) == 1:  # the rows of all left cells are those of one matrix
+    elif len(b) == 1:  # the rows of all left cells form one matrix
         result = products(kind, a.reshape(1, len(a) * a.shape[1], shared), b, call.threads)
         result = result.reshape(len(a), a.shape[1], b.shape[2])
-    elif len(a) == b.shape[-1] == 1:  # a matrix by many vectors: they are the rows of one that its transpose follows
+    elif len(a) == b.shape[-1] == 1:  # a matrix times many vectors: the vectors as rows, times the transpose
         result = products(kind, b[np.newaxis, :, :, 0], a.transpose(0, 2, 1), call.threads)[0][..., np.newaxis]
     else:
         result = products(kind, a, b, call.threads)
@@ -543,18 +547,18 @@ def contract(call: OperationCall, arrays: Arrays) -> Arrays:
 
 
 def product(kind: Kind, a: NumArray, b: NumArray, threads: int) -> NumArray:
-    """The product of two matrices."""
+    """Returns the product of two matrices."""
     result: NumArray = products(kind, a[np.newaxis], b[np.newaxis], threads)[0]
     return result
 
 
 def products(kind: Kind, a: NumArray, b: NumArray, threads: int) -> NumArray:
-    """Matrix products over one batch axis, in `kind`; floats in memory of the pool."""
+    """Returns matrix products over one batch axis, in `kind`; those of floats in memory of the pool."""
     return _exact_product(a, b, threads) if kind.is_integer else products_of(kind, a, b, threads)
 
 
 def _contract_floats(call: OperationCall, arrays: Arrays) -> NumArray | None:
-    """The same of floats, whose memory is the pool's."""
+    """`contract` of floats, in memory of the pool; None for other kinds."""
     return None if call.kind().is_integer else contract(call, arrays)[0]
 
 
@@ -587,17 +591,17 @@ def _by_blas(a: NumArray, b: NumArray, threads: int) -> NumArray:
 
 
 def _bits(items: NumArray) -> int:
-    """Every magnitude is at most 2 to this."""
+    """Returns an exponent: every magnitude is at most 2 to its power."""
     return max(abs(int(items.min())), abs(int(items.max()))).bit_length()
 
 
 def _count(bits: int, width: int) -> int:
-    """How many limbs of `width` bits hold magnitudes of so many bits."""
+    """Returns how many limbs of `width` bits hold magnitudes of `bits` bits."""
     return max(1, -(-bits // width))
 
 
 def _limb(items: NumArray, limb: int, bits: int, width: int) -> NumArray:
-    """Limb `place` in binary64, least significant first; the last one carries the sign."""
+    """Returns limb number `limb` in binary64, least significant first; the last one carries the sign."""
     part: NumArray = items.astype(np.int64, copy=False) >> (limb * width)
     if limb < _count(bits, width) - 1:
         part &= (1 << width) - 1
@@ -608,7 +612,7 @@ def _limb(items: NumArray, limb: int, bits: int, width: int) -> NumArray:
 
 
 def _bind_product(binding: Specialization, phase: LibraryPhase) -> None:
-    """A product of matrices of floats or complex numbers, or of vectors; or as many products as a frame has points."""
+    """Specialize a product of float or complex matrices or vectors, or one product for each point of a frame."""
     types, args, (value,), depth = binding.types, phase.args, phase.results, frame_of(phase)
     kind, arrays, sizes = types.kind(value), [binding.values[arg] for arg in args], [types.types[arg].shape for arg in args]
     if kind not in PRODUCTS or not all(0 < len(shape) - depth < 3 for shape in sizes) or (depth and not all(framed_of(phase))):
@@ -621,7 +625,7 @@ def _bind_product(binding: Specialization, phase: LibraryPhase) -> None:
     if len(batches) < 2 or blas() is None or batches[0].shape[-1] == 1:
         raise NotSpecializable
     into_rows = needs_rows(kind, *batches)
-    binding.apart = may_be_mirrored(*batches)  # `products` has a way of its own with a matrix and itself transposed
+    binding.apart = may_be_mirrored(*batches)  # a matrix times its own transpose has code of its own
     if binding.apart and start_of(batches[0]) == start_of(batches[1]):
         raise NotCompiledYet
     bases: list[BufferRef] = [(binding.places[arg], 0) for arg in args]
@@ -637,7 +641,7 @@ def _bind_product(binding: Specialization, phase: LibraryPhase) -> None:
 
 
 def _copied_in_rows(binding: Specialization, array: NumArray, source: BufferRef) -> tuple[NumArray, BufferRef]:
-    """A copy in rows: an array that lies so, and where it is."""
+    """Returns an array like a copy in rows, and the buffer that holds it."""
     target = np.empty(array.shape, array.dtype)
     draft = prepare_copy(target, array, 1, streams=False)
     if draft is None:

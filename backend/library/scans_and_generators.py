@@ -1,4 +1,4 @@
-"""Random numbers and text."""
+"""Library operations: random numbers, text, `⊥` and `⊤`, scans, reductions by key."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FEW: Final = 1 << 12
 
 
 def random(call: OperationCall, key: NumArray) -> NumArray:
-    """Uniform f64 from an integer key or a pair."""
+    """The operation `random`: uniform f64 numbers from an integer key or a pair of key and stream."""
     words = [*key.reshape(-1).tolist(), 0]
     result = np.empty(call.shape())
     numbers = result.reshape(-1)
@@ -44,7 +44,7 @@ def random(call: OperationCall, key: NumArray) -> NumArray:
 
 
 def format(call: OperationCall, arrays: Arrays) -> NumArray:
-    """The text of a value as it would print; defines the length of its rows."""
+    """The operation `format`: the text of a value as it would print; defines the runtime length of its rows."""
     arg, kind = arrays[0], call.operand_kind(0)
     if kind is Kind.CHAR:
         result = arg.reshape(arg.shape or (1,)).copy()
@@ -60,7 +60,7 @@ def format(call: OperationCall, arrays: Arrays) -> NumArray:
 
 
 def _reader(read: Callable[[str], float | int]) -> Callable[[OperationCall, Arrays], NumArray]:
-    """What each row of text says."""
+    """Returns the operation that parses each row of text with `read`."""
 
     def function(call: OperationCall, arrays: Arrays) -> NumArray:
         (codes,) = arrays
@@ -87,11 +87,11 @@ MAKING: Final[dict[str, Operation]] = {
 
 _FEW_DIGITS: Final = 16
 _TOGETHER: Final = 1 << 14
-"""Results of floats that are made together."""
+"""Float results of a block, which stays in cache."""
 
 
 def decode(call: OperationCall, arrays: Arrays) -> Arrays:
-    """Digits along arg's first axis in the radices along radix's last; a scalar or length-1 side extends."""
+    """The operation `⊥`: digits along arg's first axis in the radices along radix's last; a side of length 1 is repeated."""
     left, right = call.batched(arrays)
     if left.ndim == 1:
         left = left[:, np.newaxis]
@@ -111,7 +111,7 @@ def decode(call: OperationCall, arrays: Arrays) -> Arrays:
 
 
 def _decoded(kind: Kind, radices: NumArray, digits: NumArray, threads: int) -> NumArray:
-    """Cells of shape [rows length] and [length columns] to [rows columns]."""
+    """Decode cells of shapes [rows length] and [length columns]; returns [rows columns]."""
     length = radices.shape[2]
     shape = (max(len(radices), len(digits)) if len(radices) and len(digits) else 0, radices.shape[1], digits.shape[2])
     if kind.is_integer and length:
@@ -122,7 +122,7 @@ def _decoded(kind: Kind, radices: NumArray, digits: NumArray, threads: int) -> N
         return _horner_by_item(radices, digits, shape)
     total = np.zeros(shape, digits.dtype)
     step = max(1, _TOGETHER // max(1, shape[1] * shape[2]))
-    for start in range(0, shape[0], step):  # cells that stay in cache from digit to digit
+    for start in range(0, shape[0], step):  # a block of cells stays in cache from digit to digit
         partial = total[start : start + step]
         bases = radices[start : start + step] if len(radices) > 1 else radices
         items = digits[start : start + step] if len(digits) > 1 else digits
@@ -145,7 +145,7 @@ def _horner_by_item(radices: NumArray, digits: NumArray, shape: tuple[int, int, 
 
 
 def encode(call: OperationCall, arrays: Arrays) -> Arrays:
-    """The digits of each item, most significant first along radix's first axis."""
+    """The operation `⊤`: the digits of each item, most significant first along radix's first axis."""
     radix, arg = call.batched(arrays)
     kind, count = call.kind(), math.prod(call.frame)
     scalar = radix.ndim == 1
@@ -160,7 +160,7 @@ def encode(call: OperationCall, arrays: Arrays) -> Arrays:
 
 
 def _divide(kind: Kind, base: NumArray, number: NumArray, digit: NumArray) -> NumArray:
-    """Put number modulo base in `digit`; what is carried to the next place."""
+    """Store number modulo base in `digit`; returns the quotient, which the next digit divides."""
     if kind.is_integer:
         return _divide_integers(base, number, digit)
     digit[...] = implementation("residue", kind, kind)(np.broadcast_to(base, number.shape), number)
@@ -175,14 +175,14 @@ def _divide_integers(base: NumArray, number: NumArray, digit: NumArray) -> NumAr
         if value > 0 and not value & (value - 1):
             np.bitwise_and(number, one - one.dtype.type(1), out=digit)
             return np.asarray(number >> one.dtype.type(value.bit_length() - 1))
-        with np.errstate(over="ignore"):  # what wraps on the way comes back
+        with np.errstate(over="ignore"):  # wrapping of intermediate results cancels
             carried: NumArray = np.asarray(number // one)
             np.subtract(number, carried * one, out=digit)
         return carried
     zero = base == 0
     safe = np.where(zero, base.dtype.type(1), base)
     digit[...] = np.where(zero, number, np.remainder(number, safe))
-    with np.errstate(over="ignore"):  # the least integer by ¯1 wraps
+    with np.errstate(over="ignore"):  # the least integer divided by ¯1 wraps
         return np.asarray(np.where(zero, base.dtype.type(0), number // safe))
 
 
@@ -222,20 +222,19 @@ SCANS: Final[dict[str, Operation]] = {"scan": cell_by_cell(scan, _scan_lines, na
 #
 # Keyed reduction: cells reduced by bin, in the order of the cells.
 #
-# All run left to right in each bin, as the reference does, so float results have its bits.  The functions without such a loop in
-# NumPy go through a stable sort by bin: small groups step together, one item of each a step; large ones are
-# reduced one by one.
+# All run left to right in each bin, as the reference does, so float results have its bits.  Functions without such a loop in
+# NumPy use a stable sort by bin: small groups advance together, one item of each per step; large ones are reduced one by one.
 
 _FEW_COLUMNS: Final = 16
 _LARGE_GROUP: Final = 256
 _FEW_GROUPS: Final = 4
-"""Of so many at most each is reduced item by item: a step of all together takes as long as some items of one."""
+"""At most so many groups are reduced one by one, as a joint step costs as much as some items of a single group."""
 _AS_BYTES: Final = {np.logical_or: np.maximum, np.logical_and: np.minimum}
-"""Of which NumPy has no loop that is as quick."""
+"""Functions for which NumPy has no equally fast loop."""
 
 
 def key_reduce(call: OperationCall, arrays: Arrays) -> Arrays:
-    """Frames are more bins: bin b of frame point f is bin f×bins+b."""
+    """The operation `key_reduce`.  A frame multiplies the bins: bin b of frame point f is bin f×bins+b."""
     indices, arg = call.batched(arrays)
     count, shape = math.prod(call.frame), call.shape()
     bins, cell = shape[0], shape[1:]
@@ -259,7 +258,7 @@ def key_reduce(call: OperationCall, arrays: Arrays) -> Arrays:
 
 
 def _reduced(function: str, kind: Kind, keys: NumArray, items: NumArray, bins: int) -> NumArray:
-    """Rows of `items` to `bins` rows.  What a bin starts with leaves even the sign of a zero as it is."""
+    """Reduce rows of `items` to `bins` rows.  The start value of a bin preserves even the sign of a zero."""
     ufunc = running_ufunc(function, kind)
     start = complex(-0.0, -0.0) if kind.is_complex and function == "add" else neutral_element(function, kind)
     if ufunc is None:
@@ -270,7 +269,7 @@ def _reduced(function: str, kind: Kind, keys: NumArray, items: NumArray, bins: i
         result = _scattered(_AS_BYTES[ufunc], keys, items.view(np.uint8), bins, start).view(np.bool_)
     else:
         result = _scattered(ufunc, keys, items, bins, start)
-    if ufunc is np.gcd:  # a lone item stays as it is, even below 0
+    if ufunc is np.gcd:  # a single item is its own result, even if negative
         alone = np.bincount(keys, minlength=bins)[keys] == 1
         result[keys[alone]] = items[alone]
     empty = result[:, 0] == start
@@ -282,7 +281,7 @@ def _reduced(function: str, kind: Kind, keys: NumArray, items: NumArray, bins: i
 
 
 def _scattered(ufunc: np.ufunc, keys: NumArray, items: NumArray, bins: int, start: complex) -> NumArray:
-    """`ufunc.at`, which runs in the order of the items.  It goes over them once, in blocks that stay in the nearest caches."""
+    """Reduce with `ufunc.at`, in the order of the items, one pass in blocks that stay in the nearest caches."""
     width = items.shape[1]
     few = width <= _FEW_COLUMNS
     result = np.full((width, bins) if few else (bins, width), start, items.dtype)
@@ -302,7 +301,7 @@ def _scattered(ufunc: np.ufunc, keys: NumArray, items: NumArray, bins: int, star
 
 
 def _by_group(function: str, kind: Kind, keys: NumArray, items: NumArray, result: NumArray) -> None:
-    """Associative functions run left to right in a group, the others right to left."""
+    """Reduce group by group: associative functions left to right, the others right to left."""
     order = stable_order(keys)
     ordered = items[order]
     sorted_keys = keys[order]
@@ -321,7 +320,7 @@ def _by_group(function: str, kind: Kind, keys: NumArray, items: NumArray, result
 
 def _step_together(apply: Callable[..., Any], ordered: NumArray, starts: NumArray, stops: NumArray, keys: NumArray,
                    result: NumArray, *, leftwards: bool) -> None:  # fmt: skip
-    """Every group takes its k-th step at once."""
+    """Advance all groups together: step k combines the k-th item of every group."""
     if not len(starts):
         return
     bins = keys[starts]

@@ -52,13 +52,13 @@ from .sort import rows_of
 
 # ---------------------------------------------------------------------------------------------------- all-pairs comparison
 #
-# Index of, member of and first occurrence of few items: every pair is compared, in one kernel.
+# Index of, member of and first occurrence of few items: one kernel compares all pairs.
 
 MOST_PAIRS: Final = 1 << 13
 
 
 def every_pair(phase: LibraryPhase, types: Types) -> Structured | None:
-    """The phase as one that compares every pair; None where these are many, or it is something else."""
+    """Returns the phase as a structured phase that compares all pairs; None if these are many, or for other operations."""
     match phase.op:
         case "index_of":
             table, arg = phase.args
@@ -82,7 +82,7 @@ def every_pair(phase: LibraryPhase, types: Types) -> Structured | None:
 
 
 def _equal(types: Types, phase: LibraryPhase, arg: ValueId, table: ValueId) -> Structured | None:
-    """Whether each item of a vector equals each of another (node 2)."""
+    """Returns a phase whose node 2 compares each item of a vector with each item of another."""
     shapes = types.types[arg].shape, types.types[table].shape
     kind = types.kind(arg)
     if frame_of(phase) or any(len(shape) != 1 for shape in shapes) or types.kind(table) is not kind or kind is Kind.CHAR:
@@ -103,18 +103,19 @@ def _equal(types: Types, phase: LibraryPhase, arg: ValueId, table: ValueId) -> S
 # ------------------------------------------------------------------------------------------------ search by sorting and hashing
 
 _MERGED: Final = 1 << 9
-"""Items from which it is worth knowing that they ascend: of the bounds each is looked up among them."""
+"""The least items for which a test for ascending order pays: then each bound is searched among them."""
 
 
 def comparable(call: OperationCall) -> bool:
-    """Are both operands text, or neither?"""
+    """Returns whether both operands are text, or neither."""
     return (call.operand_kind(0) is Kind.CHAR) == (call.operand_kind(1) is Kind.CHAR)
 
 
 def _pair_words(table: NumArray, arg: NumArray) -> tuple[NumArray, NumArray, NumArray | None]:
-    """Words of the rows of two matrices of one width, and which rows of `arg` hold a NaN.
+    """Returns the words of the rows of two matrices of one width, and which rows of `arg` hold a NaN.
 
-    A row of `table` with a NaN has a word that no row without one has, so nothing needs to know of it."""
+    A row of `table` with a NaN has a word that no row without NaN has, so it needs no mark.
+    """
     if table.shape[1] == 1 and table.dtype.kind != "c" and arg.dtype.kind != "c":
         dtype = np.result_type(table, arg)
         flat = [rows.reshape(-1).astype(dtype, copy=False) for rows in (table, arg)]
@@ -126,7 +127,7 @@ def _pair_words(table: NumArray, arg: NumArray) -> tuple[NumArray, NumArray, Num
 
 
 def _positions(table: NumArray, arg: NumArray, threads: int) -> NumArray:
-    """For each row of each cell of `arg` the first equal row of the cell's table, the number of rows if none.
+    """Returns for each row of each cell of `arg` the first equal row of the cell's table, the number of rows if none.
 
     Shapes: [1 or N, rows, width] and [N, queries, width] to [N, queries].  The cell's number leads the keys, so that one search
     serves all tables."""
@@ -154,12 +155,12 @@ def _positions(table: NumArray, arg: NumArray, threads: int) -> NumArray:
 
 
 def _carried(call: OperationCall, arg: NumArray) -> NumArray:
-    """An operand with a batch axis as long as the frame."""
+    """Returns an operand with a batch axis as long as the frame."""
     return np.broadcast_to(arg, (math.prod(call.frame), *arg.shape[1:]))
 
 
 def index_of(call: OperationCall, arrays: Arrays) -> Arrays:
-    """The first major cell of `table` equal to each cell of `arg`, its length if none."""
+    """The operation `⍳`: the first major cell of `table` equal to each cell of `arg`, its length if none."""
     table, arg = call.batched(arrays)
     arg = _carried(call, arg)
     if table.ndim == 1:
@@ -175,7 +176,7 @@ def index_of(call: OperationCall, arrays: Arrays) -> Arrays:
 
 
 def member_of(call: OperationCall, arrays: Arrays) -> Arrays:
-    """Does each item of `arg` occur anywhere in `table`?"""
+    """The operation `∊`: whether each item of `arg` occurs in `table`."""
     arg, table = call.batched(arrays)
     arg = _carried(call, arg)
     if not comparable(call):
@@ -187,7 +188,7 @@ def member_of(call: OperationCall, arrays: Arrays) -> Arrays:
 
 
 def first_occurrence(call: OperationCall, arrays: Arrays) -> Arrays:
-    """Is each major cell the first equal to it?  One with a NaN is."""
+    """Whether each major cell is the first of its equals; a cell with a NaN is."""
     arg = call.batched(arrays)[0]
     if arg.ndim == 1:
         arg = arg[:, np.newaxis]
@@ -219,7 +220,7 @@ def _firsts(words: NumArray) -> NumArray:
 
 
 def interval_index(call: OperationCall, table: NumArray, arg: NumArray) -> NumArray:
-    """(Count of major cells of `table` not after the cell) - 1; -1 for a cell with a NaN."""
+    """The operation `⍸` with two operands: (count of major cells of `table` not after the cell) - 1; -1 for NaN."""
     cell = table.shape[1:]
     frame = arg.shape[: arg.ndim - len(cell)]
     if not cell:
@@ -244,7 +245,7 @@ def interval_index(call: OperationCall, table: NumArray, arg: NumArray) -> NumAr
 
 
 def _passed(items: NumArray, bounds: NumArray) -> NumArray:
-    """How many of the items, which ascend, are below each bound; of whole numbers one after the other that is arithmetic."""
+    """Returns how many of the ascending items are below each bound; consecutive integers need arithmetic only."""
     first, last = items[0], items[-1]
     if items.dtype == bounds.dtype == np.int64 and int(last) - int(first) == len(items) - 1 and (items[1:] != items[:-1]).all():
         ends = np.clip(bounds, first, last)
@@ -258,7 +259,7 @@ def _passed(items: NumArray, bounds: NumArray) -> NumArray:
 
 
 def match(call: OperationCall, arrays: Arrays) -> Arrays:
-    """Same shape and equal items, cell by cell of the frame."""
+    """The operation `≡`: same shape and equal items, for each cell of the frame."""
     left, right = call.batched(arrays)
     count = math.prod(call.frame)
     cell = left.shape[1:]
@@ -288,7 +289,7 @@ def _matched(left: NumArray, right: NumArray) -> NumArray:
 
 
 def _bind_pairs(binding: Specialization, phase: LibraryPhase) -> None:
-    """Few items in few."""
+    """Specialize a search for few items among few to one kernel that compares all pairs."""
     pairs = every_pair(phase, binding.types)
     if pairs is None:
         raise NotSpecializable
@@ -306,14 +307,14 @@ SEARCHING: Final[dict[str, Operation]] = {
 #
 # `⍷`: where a pattern starts.
 #
-# Note [Candidates].  All positions are compared with one pattern item after another, a shifted view each; once few positions
-# are left, only those are compared.  So the cost is that of reading the operand about twice, unless it repeats itself.
+# Note [Candidates].  All positions are compared with one pattern item after another, in shifted views; once few candidates are
+# left, only those are compared.  So the cost is that of reading the operand about twice, unless the operand is repetitive.
 
 _FEW: Final = 16
 
 
 def find(call: OperationCall, pattern: NumArray, arg: NumArray) -> NumArray:
-    """Does the pattern (rank raised by leading axes of length 1) start here?"""
+    """The operation `⍷`: whether the pattern (extended by leading axes of length 1) starts at each position."""
     result = np.zeros(arg.shape, np.bool_)
     if pattern.ndim > arg.ndim:
         return result
@@ -339,7 +340,7 @@ def find(call: OperationCall, pattern: NumArray, arg: NumArray) -> NumArray:
 
 
 def _survivors(alive: NumArray, arg: NumArray, items: NumArray, offsets: NumArray) -> NumArray:
-    """Of the candidates those where the rest of the pattern agrees too; see Note [Candidates]."""
+    """Returns the candidates at which the rest of the pattern matches, too; see Note [Candidates]."""
     strides = np.array([math.prod(arg.shape[axis + 1 :]) for axis in range(arg.ndim)], np.int64)
     flat = np.ascontiguousarray(arg).reshape(-1)
     candidates = np.stack(np.nonzero(alive), 1) if arg.ndim else np.zeros((int(alive), 0), np.int64)

@@ -1,5 +1,7 @@
-"""Selection and update by indices.  Every index is checked: one outside its axis is E310, or a broken invariant where it
-was proved to be inside; NumPy's wrapping of negative indices is never reached.
+"""Library operations that select and move items: gather, update, compress, where, joins, rotations.
+
+Every index is checked: one outside its axis is E310, or an AssertionError if the type checker proved it to be inside; NumPy's
+wrapping of negative indices is never used.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ def check_indices(
     indices: NumArray, size: int, *, checked: bool, least: int = 0, shift: object = None, indexing: Indexing | None = None,
     fixed: Mapping[int, int] = NO_FIXED_INDICES,
 ) -> None:  # fmt: skip
-    """Fail with the first index that is not in `least` … size-1; `beside`: those of other axes."""
+    """Raise E310 for the first index that is not in `least` … size-1; `fixed`: the indices of other axes, for the message."""
     if not indices.size or (int(indices.min()) >= least and int(indices.max()) < size):
         return
     wrong = (indices < least) | (indices >= size)
@@ -52,7 +54,7 @@ def check_indices(
 
 
 def check_gather(phase: LibraryPhase, cell: Sequence[int], indices: NumArray, others: Sequence[NumArray]) -> None:
-    """Fail with the first item whose index is outside: those of axes before it that are numbers are those of the first item."""
+    """Raise E310 for the first item whose index is outside; `others`: the index arrays of other axes, for the message."""
     fixed_axes, axis, indexing = phase.attributes.get("other_axes", ()), phase.attributes["axis"], phase.indexing
     assert isinstance(fixed_axes, tuple) and isinstance(axis, int)
     fixed = {other: int(number.reshape(-1)[0]) for other, number in zip(fixed_axes, others, strict=True)}
@@ -66,9 +68,10 @@ def check_gather(phase: LibraryPhase, cell: Sequence[int], indices: NumArray, ot
 
 
 def check_update(phase: LibraryPhase, chosen: Mapping[int, NumArray], cell: Sequence[int]) -> None:
-    """Fail with the first item, in the order of cells and of items, that has an index outside its axis.
+    """Raise E310 for the first item, in the order of cells and of items, that has an index outside its axis.
 
-    `chosen`: indices by axis, with a batch axis each."""
+    `chosen`: indices by axis, with a batch axis each.
+    """
     wrong = {axis: ((axis_indices < 0) | (axis_indices >= cell[axis])).reshape(len(axis_indices), -1) for axis,
         axis_indices in chosen.items()}
     if not any(bad.any() for bad in wrong.values()):
@@ -85,7 +88,7 @@ def check_update(phase: LibraryPhase, chosen: Mapping[int, NumArray], cell: Sequ
 
 
 def gather(call: OperationCall, arrays: Arrays) -> Arrays:
-    """result[a… i… b…] = arg[a… indices[i…] b…]; an index of -1 gives a fill if the op has fills."""
+    """result[a… i… b…] = arg[a… indices[i…] b…]; an index of -1 gives a fill if the operation has fills."""
     axis, fills = call.axis(), call.flag("fills")
     if "sorts" in call.phase.attributes:
         return sort(call, arrays)
@@ -125,7 +128,7 @@ def gather(call: OperationCall, arrays: Arrays) -> Arrays:
 
 
 def sort(call: OperationCall, arrays: Arrays) -> Arrays:
-    """A gather in the order of a grade that is not made (`graph.passes.algebraic_rules`)."""
+    """The operation `sort`: `x[⍋x]` without computing the grade (`graph.passes.algebraic_rules`)."""
     descending, wanted = call.phase.attributes["sorts"] == "down", needed_positions(call.phase)
     if not call.rank:
         return (sorted_items(arrays[0], descending=descending, wanted=wanted),)
@@ -134,7 +137,7 @@ def sort(call: OperationCall, arrays: Arrays) -> Arrays:
 
 
 def update(call: OperationCall, arrays: Arrays) -> Arrays:
-    """`arg` with arg[i;j;…] ← value; the last of duplicates wins (one-dimensional assignment runs in order)."""
+    """`arg` with arg[i;j;…] ← value; the last of duplicate indices wins (NumPy assigns along one axis in order)."""
     indexed = call.phase.attributes["indexed"]
     assert isinstance(indexed, tuple)
     arg, *present, value = call.batched(arrays)
@@ -174,7 +177,7 @@ def update(call: OperationCall, arrays: Arrays) -> Arrays:
 
 
 def _gather_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
-    """By a kernel; `x[⍋x]` by NumPy's sort, in memory of the pool, large vectors in parts on the team."""
+    """`gather` with a kernel; `x[⍋x]` by NumPy's sort, in memory of the pool, large vectors in parts on the threads."""
     order = call.phase.attributes.get("sorts")
     if order is None:
         run = gather_run(call.phase, [call.operand_kind(0), call.operand_kind(1)], arrays[0], arrays[1], call.threads)
@@ -186,7 +189,7 @@ def _gather_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
 
 
 def _bind_gather(binding: Specialization, phase: LibraryPhase) -> None:
-    """Items by indices."""
+    """Specialize a gather."""
     table, indices = [binding.values[value] for value in phase.args[:2]]
     run = gather_run(phase, list(map(binding.types.kind, phase.args[:2])), table, indices, binding.threads, least=0)
     if run is None:
@@ -218,7 +221,7 @@ def _sorted(kind: Kind, *, descending: bool) -> Function:
         ordered = items.copy()
         ordered.sort()
         first, last = ordered.item(0), ordered.item(-1)
-        if kind.is_float and not ((first > 0 or last < 0) and last == last):  # zeros of both signs, or NaN
+        if kind.is_float and not ((first > 0 or last < 0) and last == last):  # there may be zeros of both signs, or NaN
             return items[order_of(items)] if len(items) < LEAST[True] else sorted_items(items, descending=descending)
         return ordered[::-1].copy() if descending else ordered
 
@@ -226,7 +229,7 @@ def _sorted(kind: Kind, *, descending: bool) -> Function:
 
 
 def _short_rows(phase: LibraryPhase, types: Types, otherwise: Function) -> Function | None:
-    """Items of each row of a matrix by indices of its own."""
+    """Gather items of each row of a matrix by the row's own indices."""
     ranks = [len(types.types[value].shape) for value in phase.args]
     if frame_of(phase) != 1 or ranks != [2, 2] or framed_of(phase) != (True, True) or phase.attributes.get("fills"):
         return None
@@ -241,7 +244,7 @@ def _short_rows(phase: LibraryPhase, types: Types, otherwise: Function) -> Funct
 
 
 def _short_update(phase: LibraryPhase, types: Types, otherwise: Function) -> Function | None:
-    """Items of a vector; an index that is outside is for the meaning to name."""
+    """Update items of a vector; with an index outside it calls `otherwise`, which reports the index."""
     ranks = [len(types.types[value].shape) for value in phase.args]
     if frame_of(phase) or phase.attributes["indexed"] != (True,) or len(ranks) != 3 or ranks[0] != 1 or ranks[1] > 1:
         return None
@@ -265,20 +268,20 @@ SELECTING: Final[dict[str, Operation]] = {
 
 # --------------------------------------------------------------------------------------------------- compress, expand and where
 #
-# Ops driven by masks, and those that define a run-time size.
+# Operations driven by masks, and those that define a runtime size.
 
 _SELECT_NANOSECONDS: Final = 0.7
-"""An item."""
+"""Nanoseconds an item."""
 
 
 def define(call: OperationCall, value: int) -> None:
-    """Record the size that the phase defines."""
+    """Record the runtime size that the phase defines."""
     for variable in call.phase.defines:
         call.context.define(variable, value)
 
 
 def mask_update(call: OperationCall, arg: NumArray, mask: NumArray, value: NumArray) -> NumArray:
-    """The cells of `arg` where the mask holds replaced, in order; a scalar serves every one."""
+    """`arg` with the cells where the mask is true replaced by those of `value`, in order, or by a scalar."""
     result = arg.copy(order="C")
     cell = arg.shape[mask.ndim :]
     chosen = mask.reshape(-1)
@@ -290,7 +293,7 @@ def mask_update(call: OperationCall, arg: NumArray, mask: NumArray, value: NumAr
 
 
 def compress(call: OperationCall, arrays: Arrays) -> NumArray:
-    """The cells along the axis whose mask item holds; defines their number."""
+    """The cells along the axis whose mask item is true; defines their number."""
     mask, arg = arrays
     axis, chosen = call.axis(), mask.reshape(-1)
     if arg.ndim == 1:
@@ -302,7 +305,7 @@ def compress(call: OperationCall, arrays: Arrays) -> NumArray:
 
 
 def expand(call: OperationCall, mask: NumArray, arg: NumArray) -> NumArray:
-    """Cells of `arg` where the mask holds, in order, fills elsewhere."""
+    """Cells of `arg` in order where the mask is true, fills elsewhere."""
     axis, chosen = call.axis(), mask.reshape(-1)
     places = int(np.count_nonzero(chosen))
     if places != arg.shape[axis]:
@@ -316,7 +319,7 @@ def expand(call: OperationCall, mask: NumArray, arg: NumArray) -> NumArray:
 
 
 def where(call: OperationCall, arrays: Arrays) -> NumArray:
-    """Positions of true items: a vector, or one row of coordinates each for a mask of rank above 1."""
+    """Positions of true items: a vector, or a matrix with a row of coordinates for each if the mask's rank is above 1."""
     mask = arrays[0]
     positions: NumArray = np.flatnonzero(mask)
     if mask.ndim > 1:
@@ -354,18 +357,18 @@ def _where_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
 
 
 Selection: TypeAlias = "tuple[SelectTemplate, list[int], list[tuple[int, BufferRef]]]"
-"""Code, its words, and the places of addresses in them."""
+"""Code, its argument block, and the offsets of the addresses in it."""
 
 
 def _bound(make: Callable[[Specialization, LibraryPhase, NumArray], Selection]) -> Native:
-    """What a mask holds along the first axis, or where it holds: counted, then written."""
+    """Returns the specialization of compress or where along the first axis: one launch counts, a second one writes."""
 
     def bind(binding: Specialization, phase: LibraryPhase) -> None:
         types, (value,), (variable,) = binding.types, phase.results, phase.defines
         mask = binding.values[phase.args[0]]
         limit = mask.size if variable.cap is None else types.number(variable.cap)
         if any(variable in guard.variables() for guard in types.guards) or limit < mask.size or mask.size > MAX_TABLE_CELLS:
-            raise NotSpecializable  # Python checks what is found
+            raise NotSpecializable  # Python checks the runtime size
         if not is_installed() or mask.dtype != np.bool_ or not mask.flags.c_contiguous:
             raise NotSpecializable
         code, words, places = make(binding, phase, mask)
@@ -419,11 +422,11 @@ MASKING: Final[dict[str, Operation]] = {
 
 # ---------------------------------------------------------------------------------------------------- joins and rotations
 #
-# Ops that move items and never compute on them: join, stack, rotate, cycling reshape, and sizes as a vector.
+# Operations that move items and never compute on them: join, stack, rotate, cycling reshape, and sizes as a vector.
 
 _LONG_ROW: Final = 64
 _SHORT: Final = 64
-"""Shorter runs are turned otherwise."""
+"""The least items of a run that is rotated by two slice copies."""
 
 
 def size_vector(call: OperationCall, arrays: Arrays) -> NumArray:
@@ -439,7 +442,7 @@ def stack(call: OperationCall, *arrays: NumArray) -> NumArray:
 
 
 def rotate(call: OperationCall, arg: NumArray, amount: NumArray) -> NumArray:
-    """A scalar amount is two copies of slices; many amounts are two copies a long row, or one gather."""
+    """A scalar amount is two slice copies; one amount per row is two slice copies for each long row, or one gather."""
     axis = call.axis()
     length = arg.shape[axis]
     if not arg.size:
@@ -461,13 +464,13 @@ def rotate(call: OperationCall, arg: NumArray, amount: NumArray) -> NumArray:
 
 
 def _turned(arg: NumArray, amount: Any, axis: int) -> tuple[NumArray, NumArray]:
-    """What comes first after one rotation, and what follows it."""
+    """Returns the two slices of `arg` that a rotation exchanges, in the order of the result."""
     offset, lead = int(amount) % arg.shape[axis], (slice(None),) * axis
     return arg[(*lead, slice(offset, None))], arg[(*lead, slice(0, offset))]
 
 
 def reshape_cycle(call: OperationCall, arg: NumArray) -> NumArray:
-    """Row-major; cycles or truncates; fills from an empty operand."""
+    """Reshape in row-major order, repeating or truncating the items; an empty operand gives fills."""
     shape, kind = call.shape(), call.kind()
     count = math.prod(shape)
     if not arg.size:
@@ -476,7 +479,7 @@ def reshape_cycle(call: OperationCall, arg: NumArray) -> NumArray:
     result = np.empty(count, arg.dtype)
     filled = min(count, len(items))
     result[:filled] = items[:filled]
-    while filled < count:  # whole cycles double
+    while filled < count:  # the number of full cycles doubles
         step = min(filled, count - filled)
         result[filled : filled + step] = result[:step]
         filled += step
@@ -493,7 +496,7 @@ def _join_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
 
 
 def _rotate_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
-    """One amount for all: two copies of slices."""
+    """`rotate` by one amount for all rows, as two slice copies."""
     arg, amount = arrays
     axis = call.axis()
     if call.rank or amount.ndim or arg.nbytes < POOLED_MIN_BYTES or arg.shape[axis] < _SHORT:
@@ -521,7 +524,7 @@ def _short_rotate(phase: LibraryPhase, types: Types, otherwise: Function) -> Fun
 
 @cache
 def _rotated(axis: int) -> Function:
-    """Always the same one: bindings for several sizes are alike."""
+    """Returns the cached function for an axis, so that specializations for several sizes compare equal."""
     return lambda items, amount: in_order(np.concatenate(_turned(items, amount, axis), axis))
 
 

@@ -1,7 +1,7 @@
-"""Sorts of vectors and of rows, and parts of them: items in the order of their stable grade, in the memory of the result.
+"""Sorts and grades of vectors and of rows, and partial sorts: items in the order of their stable grade, in the result's memory.
 
-NumPy's sort and its selection are not stable, and need not be: items that are equal and look different are zeros of both signs
-and NaNs, and those are put back in their order.  NaN comes last in either sense.
+NumPy's sort and selection are not stable, which matters only for items that are equal but have different bits: zeros of both
+signs and NaNs.  These are restored to their original order.  NaN comes last, ascending and descending.
 """
 
 from __future__ import annotations
@@ -50,21 +50,23 @@ from .sort_codegen import (
 Window: TypeAlias = "tuple[int, int]"
 
 _COUNTED: Final = 1 << 12
-"""Bytes from which a sort counts them."""
+"""The least items of one byte for which a counting sort is used."""
 _LEAST: Final = 1 << 8
-"""Items from which a part is selected: fewer are sorted."""
+"""The least items of which a part is selected; fewer are sorted."""
 _ROWS: Final = 1 << 15
-"""Items of rows that a thread sorts together."""
+"""Items of the rows that a task sorts."""
 
 
 def selects(length: int, wanted: Window | None) -> bool:
-    """Is a part of so many selected rather than sorted with all?  (A part turned round is copied.)"""
+    """Returns whether a part of `length` items is selected rather than cut from a full sort (reversing a part copies it)."""
     return wanted is not None and length >= _LEAST and wanted[1] - wanted[0] <= SORT_BLOCK
 
 
 def sorted_items(value: NumArray, *, descending: bool, wanted: Window | None = None) -> NumArray:
-    """The items of a vector in the order of its stable grade; those outside `wanted` may be anything.  Complex numbers take the
-    memory of a grade."""
+    """Returns the items of a vector in the order of its stable grade; items outside `wanted` are arbitrary.
+
+    Complex numbers take the memory of a grade.
+    """
     if value.dtype.kind == "c":
         trim()
         keys = lexicographic_keys(order_columns(value, descending=descending), len(value))
@@ -81,7 +83,7 @@ def sorted_items(value: NumArray, *, descending: bool, wanted: Window | None = N
 
 
 def sorted_rows(rows: NumArray, *, descending: bool, wanted: Window | None, threads: int) -> NumArray:
-    """The same of each row of a matrix, in pieces that threads share."""
+    """As `sorted_items` for each row of a matrix, on several threads."""
     result: NumArray = pooled_empty(rows.shape, rows.dtype)
     length = rows.shape[1]
     piece = max(1, _ROWS // max(1, length))
@@ -109,7 +111,7 @@ def sorted_rows(rows: NumArray, *, descending: bool, wanted: Window | None, thre
 
 
 def _odd_rows(source: NumArray, ordered: NumArray) -> NumArray:
-    """Rows of which some items are equal and look different: a zero with a sign, or NaN.  (A sort may change signs of zeros.)"""
+    """Returns the rows with items that are equal but differ in their bits (negative zeros, NaN), which a sort may reorder."""
     odd = np.isnan(ordered[:, -1])
     zeros = source == 0
     if zeros.any():
@@ -118,7 +120,7 @@ def _odd_rows(source: NumArray, ordered: NumArray) -> NumArray:
 
 
 def some_places(value: NumArray, wanted: Window, *, descending: bool) -> NumArray | None:
-    """The stable grade of a vector where only a part is wanted; None where it takes no less to make all of it."""
+    """Returns the stable grade of a vector of which only a part is wanted; None if a full grade costs no more."""
     if value.ndim != 1 or value.dtype.kind == "c" or not selects(len(value), wanted):
         return None
     first, end = _ascending(len(value), wanted, descending=descending)
@@ -144,12 +146,12 @@ def some_places(value: NumArray, wanted: Window, *, descending: bool) -> NumArra
 
 
 def _ascending(count: int, wanted: Window, *, descending: bool) -> Window:
-    """The part as places of the ascending order of items without NaN."""
+    """Returns the part as positions in ascending order of items without NaN."""
     return (count - wanted[1], count - wanted[0]) if descending else wanted
 
 
 def _partition(items: NumArray, first: int, end: int) -> None:
-    """In place: what is less before the part, what is greater behind it.  NumPy is quick where it looks for one place."""
+    """Partition in place: smaller items before the part, greater ones after it.  NumPy is fast for one pivot position."""
     count = len(items)
     if end > count - first:
         items.partition(first)
@@ -162,7 +164,7 @@ def _partition(items: NumArray, first: int, end: int) -> None:
 
 
 def _select(value: NumArray, result: NumArray, wanted: Window, *, descending: bool) -> bool:
-    """Put the wanted part of the order of the items, which `made` has, in its place; not so if a NaN is in the way."""
+    """Select the wanted part of the sorted items into its positions of `result`; returns False if a NaN prevents it."""
     count = len(result)
     first, end = _ascending(count, wanted, descending=descending)
     _partition(result, first, end)
@@ -186,12 +188,12 @@ def _select(value: NumArray, result: NumArray, wanted: Window, *, descending: bo
 
 
 def _count(value: NumArray, compare: np.ufunc) -> int:
-    """How many are less or greater than 0."""
+    """Returns how many items are less (or greater) than 0."""
     return sum(int(np.count_nonzero(compare(value[at : at + SORT_BLOCK], 0))) for at in range(0, len(value), SORT_BLOCK))
 
 
 def _taken(value: NumArray, start: int, count: int) -> NumArray:
-    """Zeros in their order, from the one numbered `start`."""
+    """Returns `count` zeros of the vector in their original order, from zero number `start` on."""
     result, passed = np.empty(count, value.dtype), 0
     for at in range(0, len(value), SORT_BLOCK):
         part = value[at : at + SORT_BLOCK]
@@ -207,13 +209,13 @@ def _taken(value: NumArray, start: int, count: int) -> NumArray:
 
 
 def settle(value: NumArray, ordered: NumArray, *, descending: bool) -> None:
-    """Of sorted items what equal ones are, and the order turned round."""
+    """Restore, in sorted items, the original order of zeros and NaNs, and reverse them if the order is descending."""
     numbers, zeros = len(ordered), slice(0, 0)
     if value.dtype.kind == "f" and numbers:
         if ordered[-1] != ordered[-1]:
             numbers = int(np.searchsorted(ordered, np.nan))
             _put_back(value, np.isnan, ordered[numbers:])
-        if numbers and ordered[0] <= 0 <= ordered[numbers - 1]:  # 0.0 and -0.0 are equal, and stay in their order
+        if numbers and ordered[0] <= 0 <= ordered[numbers - 1]:  # 0.0 and -0.0 are equal, and keep their order
             zeros = slice(*(int(np.searchsorted(ordered[:numbers], 0, side)) for side in ("left", "right")))
     if descending:
         _reverse(ordered[:numbers])
@@ -223,14 +225,14 @@ def settle(value: NumArray, ordered: NumArray, *, descending: bool) -> None:
 
 
 def _has_negative_zeros(value: NumArray) -> bool:
-    """Without these zeros are all the same."""
+    """Returns whether there is a negative zero; otherwise all zeros have the same bits."""
     bits = value.view(np.dtype(f"i{value.itemsize}"))
     least = np.iinfo(bits.dtype).min
     return any((bits[start : start + SORT_BLOCK] == least).any() for start in range(0, len(bits), SORT_BLOCK))
 
 
 def _counts(value: NumArray) -> list[int]:
-    """How often each byte is there."""
+    """Returns how often each byte occurs."""
     total = np.zeros(256, np.int64)
     for start in range(0, len(value), SORT_BLOCK):
         total += np.bincount(value[start : start + SORT_BLOCK], minlength=256)
@@ -246,7 +248,7 @@ def _put_in_order(result: NumArray, counts: list[int], *, descending: bool) -> N
 
 
 def _put_back(value: NumArray, test: np.ufunc, places: NumArray) -> None:
-    """The items that pass a test, in their order; no more than there are places, whatever another thread does to them."""
+    """Write the items that pass a test in their order; never beyond `places`, even if another thread changes the items."""
     at = 0
     for start in range(0, len(value), SORT_BLOCK):
         part = value[start : start + SORT_BLOCK]
@@ -256,7 +258,7 @@ def _put_back(value: NumArray, test: np.ufunc, places: NumArray) -> None:
 
 
 def _reverse(items: NumArray) -> None:
-    """In place."""
+    """Reverse in place."""
     half = len(items) // 2
     for start in range(0, half, SORT_BLOCK):
         stop = min(start + SORT_BLOCK, half)
@@ -266,24 +268,24 @@ def _reverse(items: NumArray) -> None:
         high[...] = saved[::-1]
 
 
-# ---------------------------------------------------------------------------------------------------- numpy_sorts
+# ---------------------------------------------------------------------------------------------------- NumPy's sorting functions
 #
 # The addresses of NumPy's sorting functions, for kernels that call them: the fastest sorts of this processor, in any thread.
 #
-# They are in the public table of a type (`PyArray_ArrFuncs` of numpy/ndarraytypes.h, which `_PyDataType_GetArrFuncs` gives), work
-# in place, hold no lock, and allocate nothing for numbers.  Each is tried once before it is used.
+# They are in the public table of a type (`PyArray_ArrFuncs` of numpy/ndarraytypes.h, from `_PyDataType_GetArrFuncs`), work in
+# place, hold no lock, and allocate nothing for numbers.  Each is tested once before it is used.
 
 _VERSION: Final = 0x02000000
 _VERSION_PLACE: Final = 0
 _OF_TYPE_PLACE: Final = 365
-"""Places in NumPy's table, which never move within this version."""
+"""Offsets in NumPy's table, which are fixed within this ABI version."""
 _SORT_PLACE: Final = 21 + 12
-"""Words of a type's table before its first sort: casts, and single functions."""
+"""Words of a type's table before its first sorting function: casts, and single functions."""
 _found: dict[np.dtype[Any], int | None] = {}
 
 
 def numpy_sort(dtype: np.dtype[Any]) -> int | None:
-    """Where the function is; None where it cannot be had."""
+    """Returns the address of NumPy's sorting function of a type; None if it is not available."""
     if dtype not in _found:
         _found[dtype] = _numpy_sort(dtype)
     return _found[dtype]
@@ -308,51 +310,50 @@ def _sorts(address: int, dtype: np.dtype[Any]) -> bool:
     return function(items.ctypes.data, len(items), None) == 0 and np.array_equal(items, wanted)
 
 
-# ---------------------------------------------------------------------------------------------------- compiled_sorts
+# ---------------------------------------------------------------------------------------------------- compiled sorts
 #
-# Stable grades of vectors and rows through kernels, and sorts of vectors in parts, on the team, in the memory of their results.
+# Stable grades of vectors and rows with kernels, and sorts of vectors in parts, on several threads, in the memory of the results.
 #
-# Items (of a grade: words of key and position) are dealt into as many parts as there are threads, and each part is sorted where
-# it lies, by NumPy's own function for its type.  That is a fixed sequence of launches for vectors of one length, which native
-# helpers do: they hold no lock and stay off the caller's processor.  Of one part a grade takes less than NumPy's, a sort does
-# not.
+# A sample sort: items (of a grade: words of key and position) are distributed to as many parts as there are threads, and each
+# part is sorted in place by NumPy's own function for its type.  That is a fixed sequence of launches for vectors of one length,
+# run by the native thread pool.  With one part a grade is faster than NumPy's, a sort is not.
 #
-# Note [Pivots].  Parts of items end between different values; where many are equal, the nearest end of them is taken.  Words
-# differ in their positions, so that equal keys can be in two parts, unless bits of keys were lost: then words that are alike but
-# for the position stay together, to be repaired.
+# Note [Pivots].  Parts of items end between different values; within a run of equal items the nearest end of the run is taken.
+# Words differ in their positions, so that equal keys may be in two parts, unless key bits were cut off: then words that differ
+# only in their position stay in one part, to be put in order there.
 
 LEAST: Final = {True: 1 << 9, False: 1 << 13}
-"""Items from which kernels are asked for grades and for sorts: before, NumPy's calls take less."""
+"""The least items for which kernels grade and sort; NumPy's calls are faster below."""
 _PARTED: Final = 1 << 15
-"""Items from which a vector is cut in parts."""
+"""The least items of a vector that is sorted in parts."""
 _SPARE: Final = 1 << 19
-"""Items from which there are two parts a thread, so that a thread that is put aside has less to do."""
+"""The least items for which there are two parts a thread, which balances the load if a thread is preempted."""
 _LONG: Final = 1 << 22
-"""Items of a part at most, while there may be more: interrupts are heard between them."""
+"""The most items of a part while more parts are possible, since interrupts are handled between parts."""
 _MOST: Final = 1 << 31
 _SAVED: Final = {True: 6.0, False: 2.0}
-"""Nanoseconds an item over NumPy, of grades and of sorts."""
+"""Nanoseconds an item that kernels save over NumPy, for grades and for sorts."""
 _SAVED_CALLS: Final = 10_000.0
 _PIECES: Final = 2
-"""Pieces a thread, of what is dealt."""
+"""Tasks a thread of the distribution."""
 _PIECES_OF_ROWS: Final = 8
 _SAMPLE: Final = 256
-"""Items of a sample for each part."""
+"""Items of the sample for each part."""
 _SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
-"""Odd, near 2⁶⁴ times the golden section: its multiples are all over the words, regular in no way that data are likely to be."""
+"""Odd, near 2⁶⁴ times the golden ratio: its multiples sample the vector evenly, without a period that data may have."""
 _WORK: Final = {SortStage.TALLY: 0.4, SortStage.DEAL: 1.0}
 _SORTING: Final = {8: 7.0, 4: 3.5}
-"""Nanoseconds an item, roughly; of a sort by its bytes."""
+"""Nanoseconds an item, roughly; for a sort by the item's bytes."""
 _WAKING: Final = 60_001.0
-"""Added to what comes first: helpers that are awake for it are there for the sort."""
+"""Nanoseconds added to the estimate of the first launch, so that it wakes the pool's threads for the launches after it."""
 _KINDS: Final = frozenset({Kind.F64, Kind.F32, Kind.I64, Kind.I32, Kind.U8, Kind.BOOL, Kind.CHAR})
 _BASES: Final = 3
-"""Items, results, notes."""
+"""The buffers of a launch: items, results, notes."""
 
 
 @dataclass(frozen=True, slots=True)
 class _SortTask:
-    """`keyed`: a grade.  `rows`: of a matrix, each on its own; else 0."""
+    """A sort, or with `keyed` a grade, of a vector, or of each of the `rows` of a matrix (0: a vector)."""
 
     kind: Kind
     keyed: bool
@@ -362,14 +363,14 @@ class _SortTask:
     rows: int = 0
 
     def parts(self) -> int:
-        """As many as threads, or more if they would be long."""
+        """The number of parts: that of the threads, or more if parts would be long."""
         if self.threads < 2 or self.rows or self.count < max(_PARTED, 2):
             return 1
         each = max(1 if self.count < _SPARE else 2, -(-self.count // (self.threads * _LONG)))
         return min(MOST_PARTS, self.threads * each, self.count)
 
     def steps(self, parts: int) -> list[MachineCode]:
-        """What is called, one after the other."""
+        """Returns the code of each launch, in order."""
         kind, down = self.kind, self.descending and self.keyed
         lanes = max(1, vector_bytes() // (8 if self.keyed else kind.bytes))
         if parts == 1:
@@ -382,7 +383,7 @@ class _SortTask:
 
 
 class _Sort:
-    """A task bound: what is called with which words, but for the addresses of the items, the results and the notes."""
+    """A task specialized to a length: its launches, complete but for the addresses of items, results and notes."""
 
     def __init__(self, task: _SortTask, calls: Sequence[int], function: int) -> None:
         parts, count = task.parts(), task.count
@@ -414,7 +415,7 @@ class _Sort:
                 self.launches.append(_pieces(call, single, 1, count * 1.0))
 
     def by_rows(self, rows: int, call: int, function: int) -> TaskLaunch:
-        """Pieces of whole rows, each with notes of its own."""
+        """Returns the launch of a sort of rows: tasks of full rows, each with notes of its own."""
         task, items = self.task, rows * self.task.count
         each = -(-rows // (_PIECES_OF_ROWS * task.threads)) if task.threads > 1 and items >= _PARTED else rows
         blocks: list[ArgumentBlock] = []
@@ -427,20 +428,20 @@ class _Sort:
         return _pieces(call, blocks, task.threads, items * _SORTING[8])
 
     def run(self, items: NumArray) -> NumArray | None:
-        """The result; None where a kernel gives up."""
+        """Returns the result; None if a kernel gives up."""
         result: NumArray = pooled_empty(self.shape, self.dtype)
         notes = np.empty(self.notes, np.int64)
         arrays = (items, result, notes)
         addresses = [int(array.__array_interface__["data"][0]) for array in arrays]
         for number, launch in enumerate(self.launches):
-            if self.parts > 1 and number == int(self.task.keyed):  # behind SPAN
+            if self.parts > 1 and number == int(self.task.keyed):  # after SPAN
                 self.choose(items, notes)
             if launch.run(addresses):
                 return None
         return result
 
     def choose(self, items: NumArray, notes: NumArray) -> None:
-        """The pivots, from items all over the vector.  See Note [Pivots]."""
+        """Store the pivots, from a sample of the vector, into the notes.  See Note [Pivots]."""
         task, parts = self.task, self.parts
         spread = np.arange(1, min(task.count, _SAMPLE * parts) + 1, dtype=np.uint64) * _SPREAD >> np.uint64(32)
         places = spread * np.uint64(task.count) >> np.uint64(32)
@@ -469,14 +470,14 @@ _bound: Final[LruCache[_Sort]] = LruCache(64)
 
 
 def _sort_of(task: _SortTask) -> _Sort | None:
-    """The task bound, once that is worth the time and if it can be."""
+    """Returns the specialized task, cached; None if compiling does not pay yet, or it is not available."""
     cached = _bound.get(task)
     if cached is not None:
         return cached
     dtype = np.dtype(np.uint64) if task.keyed else DTYPES[task.kind]
     codes, function = task.steps(task.parts()), numpy_sort(dtype)
     saved = _SAVED_CALLS * task.keyed + task.count * max(1, task.rows) * _SAVED[task.keyed]
-    ready = [tiering.is_worth(code, saved) for code in codes]  # each is asked: together they are made ready
+    ready = [tiering.is_worth(code, saved) for code in codes]  # no short circuit, so that all are compiled together
     if function is None or not all(ready):
         return None
     calls = [address for address in map(address_of, codes) if address is not None]
@@ -493,7 +494,7 @@ def _is_asked(items: NumArray, kind: Kind, keyed: bool) -> bool:
 
 
 def is_short(phase: LibraryPhase, types: Types) -> bool:
-    """A vector of plain numbers, without a frame, too short for kernels?"""
+    """Returns whether the operand is a vector of real numbers, without a frame, too short for kernels."""
     first = types.types[phase.args[0]]
     if prod(types.shape(phase.args[0])) >= LEAST[phase.op == "grade"]:
         return False
@@ -502,7 +503,7 @@ def is_short(phase: LibraryPhase, types: Types) -> bool:
 
 @cache
 def plain_order(kind: Kind, *, descending: bool) -> Callable[[NumArray], NumArray]:
-    """The stable order of few items by NumPy, which is the language's: NaN behind all, equal zeros and NaNs as they are."""
+    """Returns a function for the stable grade of few items by NumPy: NaN last, equal zeros and NaNs in their order."""
     if not descending:
         return lambda items: items.argsort(kind="stable")
     if kind.is_float:
@@ -511,7 +512,7 @@ def plain_order(kind: Kind, *, descending: bool) -> Callable[[NumArray], NumArra
 
 
 def graded(items: NumArray, kind: Kind, descending: bool, threads: int) -> NumArray | None:
-    """The stable order of a vector, or of each row of a matrix; None where NumPy has to find it."""
+    """Returns the stable grade of a vector, or of each row of a matrix, by kernels; None if NumPy has to grade."""
     if kind not in _KINDS or items.ndim not in (1, 2) or items.shape[-1] < 2 or not _is_asked(items, kind, True):
         return None
     if items.ndim == 1 and is_ordered(items, descending=descending):
@@ -523,7 +524,7 @@ def graded(items: NumArray, kind: Kind, descending: bool, threads: int) -> NumAr
 
 
 def sorted_vector(items: NumArray, kind: Kind, descending: bool, threads: int) -> NumArray | None:
-    """The items of a vector in the order of their stable grade; None where NumPy has to sort them."""
+    """Returns the items of a vector in the order of their stable grade, by kernels; None if NumPy has to sort."""
     if kind not in SORTED_KINDS or items.ndim != 1 or not _is_asked(items, kind, False):
         return None
     task = _SortTask(kind, False, descending, len(items), threads)
@@ -536,10 +537,10 @@ def sorted_vector(items: NumArray, kind: Kind, descending: bool, threads: int) -
 
 # ---------------------------------------------------------------------------------------------------- grading
 #
-# Grades: the stable order of major cells, by the items or by a collation order.
+# Grades: the stable order of major cells, by the items or by a collation sequence.
 
 def rows_of(value: NumArray) -> NumArray:
-    """The major cells as rows of a matrix; a scalar is one cell."""
+    """Returns the major cells as rows of a matrix; a scalar is one cell."""
     if value.ndim == 0:
         return value.reshape(1, 1)
     return value.reshape(len(value), math.prod(value.shape[1:]))
@@ -555,7 +556,7 @@ def _graded(value: NumArray, *, descending: bool) -> NumArray:
 
 
 def grade(call: OperationCall, arrays: Arrays) -> Arrays:
-    """Over a frame, vectors sort row by row; other cells sort at once, the number of the cell leading the key."""
+    """The operation `grade`.  With a frame, vectors are graded row by row; other cells in one sort by (cell number, key)."""
     descending = call.flag("descending")
     wanted = needed_positions(call.phase)
     if wanted == (0, 0):
@@ -584,27 +585,27 @@ def grade(call: OperationCall, arrays: Arrays) -> Arrays:
 
 
 def grade_by(call: OperationCall, order: NumArray, arg: NumArray) -> NumArray:
-    """By the first place of each character in `order`, absent ones last."""
+    """Grade text by the first position of each character in the collation sequence `order`, absent ones last."""
     places = first_positions(order.reshape(-1).astype(np.int64), arg.astype(np.int64))
     return _graded(places, descending=call.flag("descending"))
 
 
 _LONG_ROWS: Final = 1 << 10
-"""Rows from this length on are ordered one by one."""
+"""The least length of rows that are graded one by one."""
 
 
 def _first_places(rows: NumArray, *, descending: bool) -> NumArray:
-    """The place of the first least (or greatest) item of each row; NaN comes after all others."""
+    """Returns the position of the first least (or greatest) item of each row; NaN comes after all others."""
     places = np.asarray(rows.argmax(1) if descending else rows.argmin(1), np.int64)
     if rows.dtype.kind == "f":
-        missing = np.isnan(rows[np.arange(len(rows)), places])  # NumPy's choice, wherever there is a NaN
+        missing = np.isnan(rows[np.arange(len(rows)), places])  # NumPy returns the position of a NaN if there is one
         if missing.any():
             places[missing] = np.argmin(order_columns(rows[missing], descending=descending)[0], axis=1)
     return places
 
 
 def _grade_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
-    """By kernels: of a vector, or of each row."""
+    """`grade` of a vector, or of each row of a matrix, with kernels."""
     items = arrays[0]
     if items.ndim != call.rank + 1 or needed_positions(call.phase) is not None:
         return None

@@ -1,5 +1,5 @@
-"""Generates LLVM text for sorts and stable grades: of the parts of long vectors (`Dealing` distributes items to parts), of short
-vectors, and of rows.
+"""LLVM text of sorts and stable grades: of the parts of long vectors (`Dealing` distributes items to parts), of short vectors,
+and of rows.
 
 SPAN: finds the range of the keys (`backend.library.hash`: integers in the order of the items), from which words of key and
 position are made (Note [Words]).  SORT: sorts the items of one part with NumPy's sorting function.  ORDER: sorts the words of one
@@ -7,20 +7,20 @@ part with such a function and keeps only their positions; if key bits were cut o
 first put in the order of their full keys.  ROWS: does all this for each row of a matrix, or for a vector in one part.
 `sort.settle` then orders equal items that differ in their bits (zeros, NaNs).
 
-Note [Arguments].  All forms, and those of `dealing`, have the same words, and take what they need: items; the address of the
-items; the number of the first of them; the sorting function; the address of the results; the number of the last result; the
-address of notes; pieces; the number of a piece or part.  So one launch after the other is bound once for vectors of one length.
-Of ROWS: items of a row, of which there are `pieces`.
+Note [Arguments].  All forms, also those of `Dealing`, have the same argument block and use what they need of it: number of items;
+their address; the index of the first one; the sorting function; the address of the results; the index of the last result; the
+address of the notes; the number of tasks; the index of the task or part.  So the launches are set up once for vectors of one
+length.  For ROWS the number of items is that of a row, and the number of tasks that of the rows.
 
-Note [Notes].  64-bit words that one step leaves to the next: pivots, then `Moves`, then for each piece how many of its items are
-below each pivot (in as many words as there are parts, the last for all of them).
+Note [Notes].  64-bit words that one launch leaves to the next: pivots, then `Moves`, then for each task how many of its items are
+below each pivot (as many words as there are parts, the last one counting all items).
 
-Note [Words].  The least key is taken off, low bits that are 0 in all keys are cut, the position is put below.  Where there is no
-room for it more low bits are cut, and lost.
+Note [Words].  A word is (key - least key), shifted right by the low bits that are 0 in all keys, with the position in the low
+bits. If that exceeds 64 bits, more low bits of the key are cut off and lost.
 
-Note [Long repairs].  ORDER moves words back one by one, and gives up (returns 1) once that has taken `PATIENCE` moves an item:
-others know what to do with long runs whose keys are alike in their high bits alone.  Positions are at most the last one whatever
-another thread does to the items meanwhile.
+Note [Long repairs].  ORDER repairs runs by insertion sort, and gives up (returns 1) after `PATIENCE` moves an item: the caller
+has a better method for long runs whose keys agree in their high bits.  Positions never exceed the last one, even if another
+thread changes the items meanwhile.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from ...typechecker.elements import Kind
 from ..codegen.llvm_builder import IrBuilder, function_text
 from ..codegen.llvm_scalars import STORED, Vectors
 
-# ---------------------------------------------------------------------------------------------------- sort_text
+# ---------------------------------------------------------------------------------------------------- sorting a part
 
 PATIENCE: Final = 8
 MOST_PARTS: Final = 8
 SORTED_KINDS: Final = frozenset({Kind.F64, Kind.F32, Kind.I64, Kind.I32})
-"""Of which items are sorted by kernels."""
+"""The kinds that kernels sort."""
 
 
 class Moves(IntEnum):
-    """Where notes say how words are made."""
+    """Offsets in the notes of how words are formed."""
 
     LEAST = MOST_PARTS
     CUT = MOST_PARTS + 1
@@ -52,11 +52,11 @@ class Moves(IntEnum):
 
 
 HEAD: Final = 16
-"""Words of notes before those of pieces."""
+"""Words of the notes before the counts of tasks."""
 
 
 class SortForm(Enum):
-    """See the module."""
+    """The kernels of sorts and grades, described in the module's docstring."""
 
     SPAN = "span"
     SORT = "sort"
@@ -65,7 +65,7 @@ class SortForm(Enum):
 
 
 class SortKeys(NamedTuple):
-    """Note [Arguments]."""
+    """The argument block as LLVM values, see Note [Arguments]."""
 
     length: str
     items: str
@@ -85,7 +85,7 @@ _ADDRESSES: Final = frozenset({ITEMS_PLACE, FUNCTION_PLACE, TARGET_PLACE, NOTES_
 
 @dataclass(frozen=True, slots=True)
 class Sorting:
-    """`kind`: of the items.  `parts`: of which one is sorted."""
+    """A kernel that sorts one of `parts` parts of items of a kind."""
 
     form: SortForm
     kind: Kind
@@ -114,7 +114,7 @@ class Sorting:
 
 
 def words_of(w: IrBuilder) -> SortKeys:
-    """The words of an argument block."""
+    """Load the words of the argument block."""
     words = []
     for slot in range(WORDS):
         address = w.let(f"getelementptr i64, ptr %words, i64 {slot}")
@@ -127,7 +127,7 @@ def note(w: IrBuilder, notes: str, slot: int) -> str:
 
 
 def below(w: IrBuilder, words: SortKeys, parts: int, pieces: str, part: int | str) -> str:
-    """How many items of the first pieces are in parts before this one: none before the first."""
+    """Returns how many items of the first `pieces` tasks belong to parts before this one; 0 for the first part."""
     column = w.word("sub", part, 1)
     loop = w.begin(0, pieces, 1, [("i64", "0")])
     index = w.word("add", w.word("add", w.word("mul", loop.index, parts), column), HEAD)
@@ -137,7 +137,7 @@ def below(w: IrBuilder, words: SortKeys, parts: int, pieces: str, part: int | st
 
 
 def part_of(w: IrBuilder, words: SortKeys, parts: int) -> tuple[str, str]:
-    """Where the part of this number begins, and its items."""
+    """Returns the start of the part with the block's number, and its number of items."""
     none = w.test("eq", words.number, 0)
     start = below(w, words, parts, w.let(f"select i1 {none}, i64 0, i64 {words.pieces}"), words.number)
     stop = below(w, words, parts, words.pieces, w.word("add", words.number, 1))
@@ -145,12 +145,12 @@ def part_of(w: IrBuilder, words: SortKeys, parts: int) -> tuple[str, str]:
 
 
 def call_sort(w: IrBuilder, function: str, address: str, count: str) -> None:
-    """NumPy's sorting functions take the address, the number of items, and an array that numbers do not need."""
+    """Call a sorting function of NumPy: address, number of items, and an array that is unused for numbers."""
     w.do(f"call i32 {function}(ptr {address}, i64 {count}, ptr null)")
 
 
 def key_of(v: Vectors, kind: Kind, descending: bool, base: str, position: str) -> str:
-    """The keys of the items from a place on, as i64."""
+    """Returns the keys of the items from `position` on, as i64."""
     w = v.w
     x = w.let(f"load {v.stored(kind)}, ptr {w.at(base, w.word('mul', position, kind.bytes))}, align 1")
     if not kind.is_float:
@@ -171,7 +171,7 @@ def key_of(v: Vectors, kind: Kind, descending: bool, base: str, position: str) -
 
 
 def word_of(v: Vectors, key: str, index: str, least: str, cut: str, up: str) -> str:
-    """A key as a word (Note [Words]), with the position (of the first lane) below."""
+    """Returns keys as words (Note [Words]); `index`: the position of the first lane."""
     key = v.binary("sub", Kind.I64, key, v.splat(Kind.I64, least))
     key = v.binary("shl", Kind.I64, v.binary("lshr", Kind.I64, key, v.splat(Kind.I64, cut)), v.splat(Kind.I64, up))
     places = v.splat(Kind.I64, index)
@@ -194,7 +194,7 @@ class _Writing:
     # ------------------------------------------------------------------------------------------ words
 
     def span(self, count: str, items: str, notes: str) -> None:
-        """Of `count` items; positions are below `last`."""
+        """Write to the notes how words of `count` items are formed; positions are below `last`."""
         w, v, one, lanes = self.w, self.v, self.one, self.code.lanes
         type, narrow = v.type(Kind.I64), one.type(Kind.I64)
         first = w.let(f"extractelement {narrow} {self.key(one, items, '0')}, i64 0")
@@ -229,7 +229,7 @@ class _Writing:
         return [v.intrinsic("smin", Kind.I64, least, key), v.intrinsic("smax", Kind.I64, most, key), changed]
 
     def rows(self) -> None:
-        """How words are made is found for all rows at once."""
+        """Sort each row; how words are formed is computed once for all rows."""
         w, words = self.w, self.words
         self.span(w.word("mul", words.length, words.pieces), words.items, words.notes)
         loop = w.begin(0, words.pieces)
@@ -251,7 +251,7 @@ class _Writing:
     # ------------------------------------------------------------------------------------------ order
 
     def ordered(self, count: str, words: str, items: str, last: str) -> None:
-        """Sorted, runs of words that are alike repaired where bits are lost, the positions left."""
+        """Sort words, repair runs of equal key bits if bits were cut off, and keep only the positions."""
         w, lanes = self.w, self.code.lanes
         call_sort(w, self.words.function, words, count)
         repair, ready = w.new_label(), w.new_label()
@@ -273,7 +273,7 @@ class _Writing:
             w.end(loop)
 
     def _repaired(self, count: str, words: str, items: str, bounds: tuple[str, str, str]) -> None:
-        """Each word goes back over those alike with greater keys; see Note [Long repairs]."""
+        """Insertion sort: each word moves back over words of its run with greater keys; see Note [Long repairs]."""
         w, lanes = self.w, self.code.lanes
         pairs = w.word("sub", count, 1)
         vectorized = w.word("and", pairs, -lanes)
@@ -298,7 +298,7 @@ class _Writing:
             left = loop.carried[0]
 
     def _moved_back(self, position: str, words: str, items: str, bounds: tuple[str, str, str], left: str) -> str:
-        """The word at a place goes back; how many moves are left."""
+        """Move the word at a position back; returns how many moves are left."""
         w, limit = self.w, bounds[1]
         moving = w.let(f"load i64, ptr {self.at(words, position)}, align 8")
         head, alike, compare, move, out, late, goes = (w.new_label() for _ in range(7))
@@ -334,20 +334,19 @@ class _Writing:
         return self.w.let(f"extractelement <1 x i64> {self.key(self.one, items, position)}, i64 0")
 
 
-# ---------------------------------------------------------------------------------------------------- deal_text
+# ---------------------------------------------------------------------------------------------------- distribution to parts
 #
-# Items dealt into parts that are sorted on their own, as LLVM text: what is below the first pivot, what is below the second, …
+# Distribution of items to the parts of a sample sort, as LLVM text: items below the first pivot, below the second, …
 #
-# TALLY: how many items of a piece are below each pivot.  DEAL: each item of a piece goes where its part has the next free place.
-# Both work on items as they are (what is sorted), or on words of key and position (`sort_text`; what is graded), compared as
-# bits. NaN is below nothing.  Pieces have their own places in every part, so they can be dealt at once, and the parts lie one
-# after the other: there is no second buffer.  No place beyond the last is written, whatever another thread does to the items
-# meanwhile.
+# TALLY counts how many items of a task are below each pivot.  DEAL writes each item of a task to the next free slot of its part.
+# Both work on the items themselves (for a sort), or on words of key and position (for a grade), compared as bits.  NaN is below
+# no pivot.  Every task has slots of its own in every part, so tasks run in parallel, and the parts are adjacent: there is no
+# second buffer.  No slot beyond the last is written, even if another thread changes the items meanwhile.
 #
-# The words are those of `sort_text` (Note [Arguments]).
+# The argument block is that of `Sorting` (Note [Arguments]).
 
 class SortStage(Enum):
-    """See the module."""
+    """The kernels of the distribution, described above."""
 
     TALLY = "tally"
     DEAL = "deal"
@@ -355,7 +354,7 @@ class SortStage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Dealing:
-    """`keyed`: words of key and position, not items.  Only TALLY has lanes."""
+    """A kernel that counts or distributes; `keyed`: words of key and position, not items.  Only TALLY is vectorised."""
 
     stage: SortStage
     kind: Kind
@@ -390,7 +389,7 @@ class _DistributionWriter:
         return [w.let(f"load {self.type}, ptr {w.at(notes, 8 * slot)}, align 8") for slot in range(self.code.parts - 1)]
 
     def loaded(self, v: Vectors, index: str) -> str:
-        """The items from a place on, or their words."""
+        """Returns the items from `index` on, or their words."""
         w, code, items = self.w, self.code, self.words.items
         if not code.keyed:
             return v.load(self.kind, w.at(items, w.word("mul", index, self.kind.bytes)))
@@ -445,14 +444,14 @@ class _DistributionWriter:
         w.end(loop, self._counted(loop.carried, self._own_parts(flags)))
 
     def _own_parts(self, flags: list[str]) -> list[str]:
-        """Is an item in each part?  It is below all pivots from some on, so each flag holds where the one before does."""
+        """Returns for each part whether an item is in it, from flags `below pivot`, each of which implies the next."""
         parts = flags[:1]
         for before, flag in zip(flags, [*flags[1:], "true"], strict=True):
             parts.append(self.w.let(f"xor i1 {flag}, {before}"))
         return parts
 
     def _counted(self, numbers: Sequence[str], flags: Sequence[str]) -> list[str]:
-        """Each number, and one more where its flag holds."""
+        """Returns each number, plus one if its flag is set."""
         w = self.w
         return [w.word("add", number, w.let(f"zext i1 {flag} to i64")) for number, flag in zip(numbers, flags, strict=True)]
 
