@@ -322,22 +322,52 @@ class NumpyReduction:
 
     def grain(self, length: int) -> int:
         """A reduce axis of this length may be cut at multiples of this many items."""
-        return min(length, BLOCK) if self.function in REDUCTIONS else length
+        return min(length, BLOCK) if self.function in REDUCTIONS or self.function in ARGUMENT_REDUCTIONS else length
 
-    def room(self, extents: tuple[int, ...]) -> NumArray:
+    def room(self, extents: tuple[int, ...]) -> NumArray | BestItems:
         """Room for the partial results of items of these extents, of which the first is reduced."""
+        if self.function in ARGUMENT_REDUCTIONS:
+            return BestItems(self, pooled_empty(extents[1:], DTYPES[self.kind]))
         count = -(-extents[0] // BLOCK) if self.ordered else 1
         buffer: NumArray = pooled_empty((count, *extents[1:]), DTYPES[self.kind])
         return buffer
 
-    def put(self, partials: NumArray, box: tuple[slice, ...], value: Any) -> None:
+    def put(self, partials: NumArray | BestItems, box: tuple[slice, ...], value: Any) -> None:
         """Store the partial results of a slice."""
+        if isinstance(partials, BestItems):
+            partials.put(box, value)
+            return
         part, first = self.partials(value), box[0].start // BLOCK if self.ordered else 0
         target = partials[(slice(first, first + len(part)), *box[1:])]
         target[...] = UFUNC_FUNCTIONS[self.function](target, part) if box[0].start and not self.ordered else part
 
-    def combine(self, partials: NumArray) -> Any:
+    def combine(self, partials: NumArray | BestItems) -> Any:
+        if isinstance(partials, BestItems):
+            return partials.positions
         return combine_tree(UFUNC_FUNCTIONS[self.function], partials) if self.ordered else partials[0]
+
+
+@dataclass(slots=True, eq=False)
+class BestItems:
+    """The partial result of an argument reduction: by cell, the position of the best item of the slices so far, and the item."""
+
+    reduction: NumpyReduction
+    positions: NumArray
+    items: NumArray | None = None
+
+    def put(self, box: tuple[slice, ...], value: NumArray) -> None:
+        """Compare the best items of a slice with the earlier ones, which win if they are equal."""
+        function, kind, (first, *cells) = self.reduction.function, self.reduction.kind, box
+        here = (*cells,)
+        local = reduce_first(function, kind, value)
+        best = np.take_along_axis(value, local[np.newaxis], 0)[0]
+        if self.items is None:
+            self.items = np.empty(self.positions.shape, value.dtype)
+        if first.start:
+            is_later = reduce_first(function, kind, np.stack((self.items[here], best))) == 1
+            local = np.where(is_later, local + first.start, self.positions[here])
+            best = np.where(is_later, best, self.items[here])
+        self.positions[here], self.items[here] = local, best
 
 
 ROW_REDUCTION_PREFIX: Final = "along_"
