@@ -288,7 +288,7 @@ def test_layouts_are_linked_each_and_not_without_end() -> None:
     for _ in range(ENOUGH):
         for given in layouts:
             assert same(function(given), plainly_cached("{,⍵×2}", given))
-    programs = [plan._program for ready in function._ready.values() for plan in ready.free]
+    programs = [plan._program for ready in function._prepared_calls.values() for plan in ready.free]
     counts = [made.words[bytecode.HEADER_WORDS + 1] for made in programs if made is not None]
     assert max(counts) > 1 and all(count <= bytecode.MAX_LAYOUTS for count in counts)
 

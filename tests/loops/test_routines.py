@@ -217,7 +217,7 @@ def test_a_loop_in_many_calls_takes_the_better_way(body: str, is_region: bool | 
     a, b = np.eye(9) + 0.01 * rng.random((9, 9)), rng.random((9, 9))
     values = {function(a, b).tobytes() for _ in range(40)}
     assert len(values) == 1
-    (ready,) = function._ready.values()
+    (ready,) = function._prepared_calls.values()
     assert any(plan._program is not None for plan in ready.free)
     asked: list[object] = []
     known = regions.RegionRun.run
