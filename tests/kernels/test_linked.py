@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import os
 import subprocess
+import gc
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -221,6 +222,7 @@ def test_memory_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     function, other = linked("{(⍵+1 ⋄ +/⍵ ⋄ ⌈/⍵)}", x), linked("{⍵×2}", large)
     types = [np.dtype(np.float64), x, NOT_APPLICABLE, run_state.pooled_empty]
     kept = run_state.free_bytes()
+    gc.collect()  # of what earlier tests left
     before, counts = sys.getallocatedblocks(), [sys.getrefcount(one) for one in types]
     for _ in range(20_000):
         function(x)
