@@ -18,9 +18,16 @@ from .. import __version__
 from ..lang.support.bounded_parsing import parse_natural
 from .cli import arguments as command_line
 from .cli.arguments import Arguments, FileUse
-from .console.process_exit import Exit, Terminated, finish_process, install_signal_handlers, preferring_signals
+from .console.process_exit import (
+    Exit,
+    Terminated,
+    UsageError,
+    finish_process,
+    install_signal_handlers,
+    nearest,
+    preferring_signals,
+)
 from .console.standard_streams import Colour, Console, ReaderLeft, Volume
-from .console.usage_errors import UsageError, nearest
 
 _NO_MEMORY = "error[E703]: there is not enough memory to go on; nothing was saved"
 
@@ -166,7 +173,7 @@ def _run_verb(name: str, words: list[str], console: Console) -> Exit:
         surplus = arguments.positional[verb.max_arguments]
         raise UsageError(f"rho {name}: one thing too many: `{surplus}`", f"usage: rho {name} {verb.usage}")
     if any(option.file is FileUse.WRITTEN and arguments.has(option.name) for option in verb.options):
-        from .cli.output_conflicts import reject_same_file
+        from .cli.outputs import reject_same_file
 
         reject_same_file(arguments)
     console = _with_options(console, arguments)
@@ -177,7 +184,7 @@ def _run_verb(name: str, words: list[str], console: Console) -> Exit:
     except UsageError:
         raise
     except Exception as error:
-        from .cli.results import report_or_raise
+        from .cli.outputs import report_or_raise
 
         return report_or_raise(error, arguments, console)
 

@@ -14,9 +14,8 @@ from ...lang.diagnostics.model import Code, Diagnostic, Refused, Rejected, RhoEr
 from ...lang.diagnostics.render import Ink, render_text
 from ...lang.support.files import Pipes, read_bytes, replace_file
 from ...lang.syntax.source import MAXIMUM_CHARACTERS, Source, Span
-from .process_exit import Exit
+from .process_exit import Exit, NotWritten, UsageError, nearest
 from .standard_streams import Console, Volume, flush_results
-from .usage_errors import NotWritten, UsageError, nearest
 
 # ---------------------------------------------------------------------------------------------------- results
 

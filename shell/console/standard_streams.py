@@ -22,7 +22,7 @@ from ...lang.support.bounded_parsing import parse_natural
 from ...lang.support.files import read_stream
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import MAXIMUM_CHARACTERS
-from .usage_errors import UsageError, nearest
+from .process_exit import UsageError, nearest
 
 if TYPE_CHECKING:
     from .process_exit import Exit

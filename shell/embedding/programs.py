@@ -25,7 +25,7 @@ from ...typechecker.diagnostics import show_type
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import SizeVariable
 from ..console.messages import read_source, write_atomically
-from ..console.usage_errors import UsageError
+from ..console.process_exit import UsageError
 from ..execution.clusters import RESTARTS, ClusterConnection
 from ..execution.loading import InputFile, common_widths, find_inputs, pad_text_rows, read_inputs
 from ..execution.modules import MissingSizes, bind_known_sizes, header_reader, sizes_of, with_only_inputs

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...lang.diagnostics.model import RhoError
 from ...lang.support.records import cached_property
-from ..console.process_exit import is_command
+from ..console.process_exit import UsageError, is_command
 from ..console.standard_streams import stream_of
-from ..console.usage_errors import UsageError
 
 if TYPE_CHECKING:
     from ...backend.cluster.client import ClusterClient

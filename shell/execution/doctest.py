@@ -15,8 +15,7 @@ from ...lang.syntax.source import Source
 from ...lang.tree import expressions, program as program_tree
 from ...typechecker.usage.check_moves import grade_text
 from ..console.apply_fixes import with_fixes
-from ..console.process_exit import Exit
-from ..console.usage_errors import UsageError
+from ..console.process_exit import Exit, UsageError
 from ..pipeline import Session
 from ..pipeline_types import Checked, PlanDetail
 from .doctest_parser import (

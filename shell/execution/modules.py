@@ -19,7 +19,7 @@ from ...lang.syntax.source import Source, Span
 from ...typechecker.core.blocks import Core, CoreInput
 from ...typechecker.sizes.polynomials import SizeVariable
 from ..console.messages import read_source
-from ..console.usage_errors import UsageError
+from ..console.process_exit import UsageError
 from .params import Permissions, param_values_of
 
 if TYPE_CHECKING:

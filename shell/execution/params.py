@@ -20,7 +20,7 @@ from ...typechecker.core.arrays import Payload
 from ...typechecker.core.blocks import Core, CoreInput
 from ...typechecker.diagnostics import show_type
 from ...typechecker.elements import Kind
-from ..console.usage_errors import UsageError
+from ..console.process_exit import UsageError
 
 # ---------------------------------------------------------------------------------------------------- params
 

@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 from ...lang.support.records import dataclass
 from ...typechecker.core.blocks import Core
-from ..console.usage_errors import UsageError, did_you_mean
+from ..console.process_exit import UsageError, did_you_mean
 from .modules import size_flags, sizes_of
 
 

@@ -23,7 +23,7 @@ from ...lang.support.records import cached_property, dataclass
 from ...lang.syntax.parser import parse
 from ...lang.syntax.source import Source, Span
 from ...typechecker.check import Checker
-from ..console.usage_errors import UsageError
+from ..console.process_exit import UsageError
 from ..display.documentation import STDLIB
 from ..execution.modules import ModuleLoader
 from ..execution.params import UNRESTRICTED

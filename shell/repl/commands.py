@@ -13,9 +13,8 @@ from ...lang.diagnostics.model import Rejected, RhoError, pointing_into
 from ...lang.primitives.table import did_you_mean
 from ..console import messages
 from ..console.messages import read_source, save_text
-from ..console.process_exit import Exit
+from ..console.process_exit import Exit, UsageError, nearest
 from ..console.standard_streams import Console
-from ..console.usage_errors import UsageError, nearest
 from ..display.estimates import duration, predicted_ns, uncalibrated_note
 from . import status_line as setting
 from .status_line import ReplSettings, show_value

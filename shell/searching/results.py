@@ -15,7 +15,7 @@ from ...lang.support.records import dataclass
 from ...lang.syntax.lexer import NAME, in_prose
 from ...lang.tree.expressions import SymbolKind
 from ...lang.tree.program import clause_words
-from ..console.usage_errors import UsageError
+from ..console.process_exit import UsageError
 from ..display import documentation
 from ..display.documentation import LibraryEntry
 from . import catalogue, type_match

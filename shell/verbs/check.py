@@ -21,9 +21,8 @@ from ..cli.arguments import Arguments
 from ..console import messages
 from ..console.apply_fixes import FixRefused, apply_safe_fixes, difference
 from ..console.messages import STANDARD_INPUT, find_files, read_source, save_text, to_json
-from ..console.process_exit import Exit
+from ..console.process_exit import Exit, UsageError
 from ..console.standard_streams import Console, reporting
-from ..console.usage_errors import UsageError
 from ..display import estimates
 from ..display.progress import progress_line
 from ..pipeline import Session

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 from ...lang.diagnostics.model import Refused, pointing_into
 from ...lang.syntax.source import Source
 from ..cli.arguments import Arguments
-from ..cli.results import wants_json, write_result
+from ..cli.outputs import wants_json, write_result
 from ..console.messages import print_json, to_json
-from ..console.process_exit import Exit
+from ..console.process_exit import Exit, UsageError
 from ..console.standard_streams import Console
-from ..console.usage_errors import UsageError
 from ..display.progress import progress_line
 from ..execution import stored_plans
 from ..execution.clusters import ClusterConnection

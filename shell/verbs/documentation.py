@@ -12,11 +12,10 @@ from ...lang.diagnostics.help_pages import explain, primitive_text, suggested_wo
 from ...lang.primitives import table
 from ...lang.primitives.table import did_you_mean
 from ..cli.arguments import Arguments
-from ..cli.results import wants_json
+from ..cli.outputs import wants_json
 from ..console.messages import print_json
-from ..console.process_exit import Exit
+from ..console.process_exit import Exit, UsageError, nearest
 from ..console.standard_streams import Console
-from ..console.usage_errors import UsageError, nearest
 from ..display import documentation
 from ..display.estimates import gpu_tier, kernel_tier
 from ..searching.catalogue import CatalogueEntry

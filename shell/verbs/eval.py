@@ -6,14 +6,12 @@ from dataclasses import replace
 
 from ...lang.diagnostics.model import Code, Diagnostic
 from ...lang.syntax.source import MAXIMUM_CHARACTERS, Source, Span
-from ..cli.arguments import Arguments
-from ..cli.request_options import permissions_of, request_of
-from ..cli.results import show_report, wants_json
+from ..cli.arguments import Arguments, permissions_of, request_of
+from ..cli.outputs import show_report, wants_json
 from ..console import messages
 from ..console.messages import EVAL, print_json, read_source
-from ..console.process_exit import Exit
+from ..console.process_exit import Exit, UsageError
 from ..console.standard_streams import Console, Volume
-from ..console.usage_errors import UsageError
 from ..display.progress import RunProgress
 from ..execution.outcome import empty_outcome
 from ..execution.progress_events import StageTimes

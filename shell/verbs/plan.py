@@ -17,15 +17,12 @@ from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, point
 from ...lang.support.bounded_parsing import parse_natural
 from ...lang.support.files import Pipes, read_text
 from ...lang.syntax.source import Source, Span
-from ..cli.arguments import Arguments
-from ..cli.output_conflicts import reject_overwriting_inputs
-from ..cli.request_options import permissions_of, request_of, scheduling_of
-from ..cli.results import report_error, wants_json, write_result
+from ..cli.arguments import Arguments, permissions_of, request_of, scheduling_of
+from ..cli.outputs import reject_overwriting_inputs, report_error, wants_json, write_result
 from ..console import messages
 from ..console.messages import read_source, to_json
-from ..console.process_exit import Exit
+from ..console.process_exit import Exit, UsageError, nearest
 from ..console.standard_streams import Console
-from ..console.usage_errors import UsageError, nearest
 from ..display.estimates import duration
 from ..display.plan_output import PICTURES, picture, plan_lines
 from ..display.progress import planning_progress

@@ -12,15 +12,12 @@ from ...lang.diagnostics.model import Refused, Rejected, RhoError, pointing_into
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Source, Span
 from ...typechecker.elements import Kind
-from ..cli.arguments import Arguments
-from ..cli.output_conflicts import reject_overwriting_inputs
-from ..cli.request_options import permissions_of, request_of, scheduling_of
-from ..cli.results import wants_json
+from ..cli.arguments import Arguments, permissions_of, request_of, scheduling_of
+from ..cli.outputs import reject_overwriting_inputs, wants_json
 from ..console import messages
 from ..console.messages import EVAL, STANDARD_INPUT, find_files, print_json, read_source, require_writable
-from ..console.process_exit import Exit
+from ..console.process_exit import Exit, NotWritten, UsageError, nearest
 from ..console.standard_streams import Console, Volume, bytes_out, reporting, stream_of
-from ..console.usage_errors import NotWritten, UsageError, nearest
 from ..display import estimates
 from ..display.progress import RunProgress, planning_progress, progress_line
 from ..execution.modules import bind_known_sizes, header_reader
@@ -64,7 +61,7 @@ def run_command(arguments: Arguments, console: Console) -> Exit:
 
 def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     """Run the script; the files that were read are added to `read`."""
-    from ..cli.results import show_report
+    from ..cli.outputs import show_report
     from ..plotting.figures import plot_requests_of
 
     request = request_of(arguments, console)

@@ -19,8 +19,7 @@ from ...lang.primitives.operators import RESERVED_WORDS
 from ...lang.primitives.table import ELEMENT_NAMES
 from ...lang.syntax.lexer import NAME
 from ...lang.syntax.source import Span
-from ..console.process_exit import Exit
-from ..console.usage_errors import UsageError, did_you_mean
+from ..console.process_exit import Exit, UsageError, did_you_mean
 from ..embedding.evaluating import as_array
 from ..execution.doctest import check_case
 from ..execution.doctest_parser import FENCE, SESSION_INDENT, fences, lines_claim, markdown_cases

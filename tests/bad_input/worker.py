@@ -90,7 +90,7 @@ def devices(path: str) -> object:
 
 def session(path: str) -> object:
     from rho.shell.console.messages import read_source
-    from rho.shell.console.usage_errors import UsageError
+    from rho.shell.console.process_exit import UsageError
     from rho.shell.workspace.exchange import doctest_problems, statements_of_transcript
 
     with contextlib.suppress(UsageError):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import array
+import gc
 import os
 import subprocess
-import gc
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence

@@ -6,7 +6,7 @@ import pytest
 
 from rho.shell.cli import arguments as registry
 from rho.shell.cli.arguments import Arguments, parse_arguments
-from rho.shell.console.usage_errors import UsageError
+from rho.shell.console.process_exit import UsageError
 
 
 def parse(verb: str, *words: str) -> Arguments:

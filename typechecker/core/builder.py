@@ -1,20 +1,13 @@
-"""The builder: appends core ops, records types and spans, and collects obligations and diagnostics.
-
-Elaboration rules never construct a `Core`; they call `emit`, or a named helper, on a builder.  Blocks nest: the root block is
-open from the start, `open_block` starts one inside, `close_block` ends it.
-
-Besides the ops a builder has the `facts` about each value, the size variables (`sizes`), the `constraints` that are in scope or
-to be checked, the `sink` of diagnostics, and the `source_names` of values for messages.  `glyph` is the function being applied,
-`root` the ops of the outermost block, `next_id` the next value id.
-"""
+"""The size variables of a program.  Structurally equal masks, and equal integers, share one run-time size."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
 from typing import Any, NamedTuple
 
 from ...lang.diagnostics.model import Code, Diagnostic, Fix, Label
+from ...lang.support.records import dataclass
 from ...lang.syntax.source import AnchoredSpan, Span
 from ..diagnostics import DiagnosticSink, SourceNames
 from ..elements import ArrayType, Element, Kind, ranged
@@ -23,14 +16,103 @@ from ..proof.constraints import Constraints, LoopIndex
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..proof.report_unproved import ClauseSite
 from ..scalars import FUNCTIONS, ResultKind
-from ..sizes.polynomials import Size, SizeOrigin, SizeVariable
-from ..sizes.runtime_sizes import SPECULATIVE_IDS, SizeVariables
+from ..sizes.polynomials import Size, SizeOrigin, SizeVariable, product, variable
 from ..sizes.size import truncated_subtract
 from ..values import constant_folding
 from ..values.constant_folding import MOST_ITEMS, folded
 from ..values.facts import NO_FACTS, AffineSequences, Conversions, MaskFacts, Operand, ValueFacts
 from .arrays import Literal, Payload, Reshape, Scalar, SizeVector, ValueId
 from .blocks import Block, Op
+
+# ---------------------------------------------------------------------------------------------------- runtime_sizes
+
+SPECULATIVE_IDS = 1 << 40
+"""The first id of size variables of speculative work, which so does not change the ids of the program's."""
+
+
+@dataclass(slots=True)
+class SizeVariables:
+    """The size variables so far.  `spans` has the span and the reason of each run-time size; ids count up in the order of
+    creation, separately for speculative work."""
+
+    spans: dict[SizeVariable, tuple[Span, str]] = field(default_factory=dict)
+    names: dict[str, int] = field(default_factory=dict)
+    next: list[int] = field(default_factory=lambda: [0])
+    _aside: list[int] = field(default_factory=lambda: [SPECULATIVE_IDS])
+    _masks: dict[ValueId, SizeVariable] = field(default_factory=dict)
+    _values: dict[ValueId, SizeVariable] = field(default_factory=dict)
+    _same: dict[ValueId, ValueId] = field(default_factory=dict)
+
+    def trial(self, fresh_names: bool) -> SizeVariables:
+        """A copy for speculative work; with `fresh_names`, names are chosen as in an empty program."""
+        names = {} if fresh_names else dict(self.names)
+        return SizeVariables(self.spans, names, self._aside, self._aside, dict(self._masks), dict(self._values), dict(self._same))
+
+    def counts(self) -> tuple[int, ...]:
+        """The lengths of all tables, to detect changes."""
+        return (self.next[0], len(self._masks), len(self._values), len(self._same))
+
+    def create(self, name: str, origin: SizeOrigin, cap: Size | None = None, minimum: int = 0) -> SizeVariable:
+        """A new size variable."""
+        self.names.setdefault(name, 1)
+        size = SizeVariable(name, self.next[0], origin, cap, minimum)
+        self.next[0] += 1
+        return size
+
+    def at_run_time(self, name: str, cap: Size, span: Span, why: str, least: int, origin: SizeOrigin) -> SizeVariable:
+        """A run-time size from `least` to `cap`; its printed name is made unique."""
+        count = self.names.get(name, 0)
+        while count and f"{name}{count + 1}" in self.names:
+            count += 1
+        self.names[name] = count + 1
+        size = self.create(name if count == 0 else f"{name}{count + 1}", origin, cap, least)
+        self.spans[size] = (span, why)
+        return size
+
+    def share(self, value: ValueId, original: ValueId) -> None:
+        """Let both values, if used as sizes, be one size."""
+        if value != original:
+            self._same[value] = self._same.get(original, original)
+
+    def of_mask(
+        self, mask: ValueId, cap: Size, span: Span, facts: MaskFacts, types: Mapping[ValueId, ArrayType]
+    ) -> tuple[SizeVariable, tuple[SizeFact, ...]]:  # fmt: skip
+        """The size of a mask's true elements, and facts about the sum with that of the opposite mask."""
+        value = self._same.get(mask, mask)
+        known = self._masks.get(value)
+        new_facts: tuple[SizeFact, ...] = ()
+        if known is None:
+            known = next((size for other, size in self._masks.items() if facts.is_same(other, value)), None)
+            if known is None:
+                why, least = "the number of elements this mask keeps", facts.minimum_true(value)
+                known = self.at_run_time("k", cap, span, why, least, SizeOrigin.RUNTIME)
+                opposite = next((size for other, size in self._masks.items() if facts.is_opposite(other, value)), None)
+                if opposite is not None:
+                    together = variable(opposite) + variable(known)
+                    new_facts = (SizeFact(Relation.EQUAL, together, product(types[mask].shape)),)
+            self._masks[value] = known
+        return known, new_facts
+
+    def of_integer(self, x: ValueId, cap: Size, span: Span, least: int) -> SizeVariable:
+        """The run-time size of an integer value."""
+        value = self._same.get(x, x)
+        known = self._values.get(value)
+        if known is None:
+            known = self.at_run_time("k", cap, span, "the value of this integer", least, SizeOrigin.RUNTIME)
+            self._values[value] = known
+        return known
+
+
+# ---------------------------------------------------------------------------------------------------- builder
+#
+# The builder: appends core ops, records types and spans, and collects obligations and diagnostics.
+#
+# Elaboration rules never construct a `Core`; they call `emit`, or a named helper, on a builder.  Blocks nest: the root block is
+# open from the start, `open_block` starts one inside, `close_block` ends it.
+#
+# Besides the ops a builder has the `facts` about each value, the size variables (`sizes`), the `constraints` that are in scope or
+# to be checked, the `sink` of diagnostics, and the `source_names` of values for messages.  `glyph` is the function being applied,
+# `root` the ops of the outermost block, `next_id` the next value id.
 
 # ---------------------------------------------------------------------------------------------------- builder
 

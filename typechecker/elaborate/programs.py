@@ -14,11 +14,10 @@ from ...lang.tree import expressions as tree, program as program_tree
 from ...lang.tree.expressions import NameClass, Symbol
 from ..core.arrays import CorePrint, ValueId
 from ..core.blocks import Block, Core, CoreGuard
-from ..core.builder import Builder, EmittedOps, replay_ops, statement_effect, statement_mark
+from ..core.builder import SPECULATIVE_IDS, Builder, EmittedOps, replay_ops, statement_effect, statement_mark
 from ..proof.report_unproved import CHECKED_AT_LOAD
 from ..signatures import unify
 from ..signatures.unify import eliminate_existentials
-from ..sizes.runtime_sizes import SPECULATIVE_IDS
 from ..values.facts import Operand, TupleOperand, Value
 from . import applications, declarations, expressions, names as resolve
 from .applications import apply
