@@ -1,4 +1,5 @@
-"""The command line: the table of commands and options, its parser with suggestions for misspelt options, and help.
+"""The command line: the table of commands and options, its parser with suggestions for misspelt options, help, and the requests
+that options make.
 
 Hand-written because starting `rho` must cost little, and because an APL expression may start with `-` (`-/1 2 3`),
 which is then not an option.
@@ -15,15 +16,13 @@ from ...lang.support.bounded_parsing import is_url, parse_natural, url_error
 from ...lang.support.records import dataclass
 from ..console.process_exit import UsageError, did_you_mean, nearest, parse_seconds
 from ..console.standard_streams import Console, check_streams, stream_of
-from ..execution.params import Permissions, parse_size
-from ..execution.run_request import Grouping, Limits, RunRequest
-from ..execution.scheduling import PlanningEffort, PlanPurpose, Scheduling
 
 if TYPE_CHECKING:
     from ..execution.clusters import ClusterConnection
+    from ..execution.params import Permissions
+    from ..execution.run_request import RunRequest
+    from ..execution.scheduling import PlanPurpose, Scheduling
 
-
-# ---------------------------------------------------------------------------------------------------- arguments
 
 # ---------------------------------------------------------------------------------------------------- parser
 
@@ -491,7 +490,7 @@ def _columns(rows: list[tuple[str, str]]) -> list[str]:
     return [f"  {left:<{width}}  {right}".rstrip() for left, right in rows]
 
 
-# ---------------------------------------------------------------------------------------------------- request_options
+# ---------------------------------------------------------------------------------------------------- shared options
 #
 # Reads the options that several verbs share: a run's request, its permissions, its plan and its cluster.
 #
@@ -506,6 +505,9 @@ PLANNER_OPTIONS: Final = (
 
 def request_of(arguments: Arguments, console: Console) -> RunRequest:
     """The request that the options of `run`, `eval`, `plan` or `estimate` make.  UsageError: a value that is not valid."""
+    from ..execution.params import parse_size
+    from ..execution.run_request import Grouping, Limits, RunRequest
+
     params = arguments.pairs("--set", "PARAM=VALUE")
     inputs, given = arguments.pairs("--in", "NAME=PATH"), arguments.pairs("--out", "NAME=PATH")
     outputs = _output_paths(given)
@@ -529,6 +531,8 @@ def _output_paths(given: Mapping[str, str]) -> dict[str, str]:
 
 def permissions_of(arguments: Arguments, request: RunRequest, script: str, folder: str) -> Permissions:
     """Permissions for the script's folder, the files that options name, and `--allow-read` and `--allow-write`."""
+    from ..execution.params import Permissions
+
     named = [script, *(_data_file(path) for path in request.inputs.values() if stream_of(path) is None)]
     writable = arguments.values("--allow-write")
     for option in ("--allow-read", "--allow-write"):
@@ -560,6 +564,8 @@ def _parse_bytes(text: str | None) -> int | None:
 
 def scheduling_of(arguments: Arguments, purpose: PlanPurpose) -> Scheduling | None:
     """How the options ask to plan; None if none of them does.  UsageError: options that exclude each other."""
+    from ..execution.scheduling import PlanningEffort, PlanPurpose, Scheduling
+
     if not any(arguments.has(name) for name in (*PLANNER_OPTIONS, "--plan", "--simulate", "--cluster", "--restarts")):
         return None
     effort_options = [option for option in ("--budget", "--prove", "--fast") if arguments.has(option)]

@@ -1,4 +1,4 @@
-"""How a command gives its results: as text or JSON, to standard output or to the file of `-o`."""
+"""The outputs of a command: results as text or JSON, to standard output or the file of `-o`, and files not to be overwritten."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def show_report(report: RunReport, console: Console, *, json: bool) -> Exit:
     return report.exit
 
 
-# ---------------------------------------------------------------------------------------------------- output_conflicts
+# ---------------------------------------------------------------------------------------------------- conflicts of files
 #
 # Rejects commands that would overwrite a file they read, or write one file twice.
 #

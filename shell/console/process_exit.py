@@ -1,4 +1,15 @@
-"""Usage errors, which every front (command line, session, notebook, Python) raises, and their "did you mean" suggestions."""
+"""Exit codes, usage errors, and the orderly end of a command's process on Ctrl-C (SIGINT), SIGTERM or the limit of `--max-time`
+(SIGALRM).
+
+Each signal first raises an exception in the main thread, which cleans up and reports what happened.  Python raises it between
+two of its instructions, and compiled code (LAPACK, an FFT, a decoder) may run for minutes between them; an exception may also
+get lost in a destructor, and threads may delay the end of the interpreter.  So the number of every signal also goes through a
+pipe to a watchdog thread.  If the process has not ended after `PATIENCE` seconds, that thread ends it: it removes temporary
+files, prints the same message and exits with the same code.  A second interrupt exits at once.
+
+Only a process that runs one command installs the handlers (`install_signal_handlers`): a session handles interrupts itself, and
+a process that embeds Rho keeps its own handlers.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +28,6 @@ from typing import Final
 
 from ...lang.support.files import remove_live
 from ...lang.support.records import dataclass
-
-# ---------------------------------------------------------------------------------------------------- process_exit
-#
-# Exit codes, and the orderly end of a command's process on Ctrl-C (SIGINT), SIGTERM or the limit of `--max-time` (SIGALRM).
-#
-# Each signal first raises an exception in the main thread, which cleans up and reports what happened.  Python raises it between
-# two of its instructions, and compiled code (LAPACK, an FFT, a decoder) may run for minutes between them; an exception may also
-# get lost in a destructor, and threads may delay the end of the interpreter.  So the number of every signal also goes through a
-# pipe to a watchdog thread.  If the process has not ended after `PATIENCE` seconds, that thread ends it: it removes temporary
-# files, prints the same message and exits with the same code.  A second interrupt exits at once.
-#
-# Only a process that runs one command installs the handlers (`install_signal_handlers`): a session handles interrupts itself, and
-# a process that embeds Rho keeps its own handlers.
 
 # ---------------------------------------------------------------------------------------------------- exits
 #
@@ -259,7 +257,9 @@ def _write_unbuffered(stream: int, text: str) -> None:
             os.write(stream, text.encode("utf-8", "backslashreplace"))
 
 
-# ---------------------------------------------------------------------------------------------------- usage_errors
+# ---------------------------------------------------------------------------------------------------- usage errors
+#
+# What every front (command line, session, notebook, Python) raises, and "did you mean" suggestions.
 
 class UsageError(Exception):
     """A request of the user is wrong (exit 2): `message` says why, `hint` what to type instead."""

@@ -1,4 +1,12 @@
-"""The size variables of a program.  Structurally equal masks, and equal integers, share one run-time size."""
+"""The builder: appends core ops, records types and spans, creates size variables, and collects obligations and diagnostics.
+
+Elaboration rules never construct a `Core`; they call `emit`, or a named helper, on a builder.  Blocks nest: the root block is
+open from the start, `open_block` starts one inside, `close_block` ends it.
+
+Besides the ops a builder has the `facts` about each value, the size variables (`sizes`), the `constraints` that are in scope or
+to be checked, the `sink` of diagnostics, and the `source_names` of values for messages.  `glyph` is the function being applied,
+`root` the ops of the outermost block, `next_id` the next value id.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +32,9 @@ from ..values.facts import NO_FACTS, AffineSequences, Conversions, MaskFacts, Op
 from .arrays import Literal, Payload, Reshape, Scalar, SizeVector, ValueId
 from .blocks import Block, Op
 
-# ---------------------------------------------------------------------------------------------------- runtime_sizes
+# ---------------------------------------------------------------------------------------------------- size variables
+#
+# Structurally equal masks, and equal integers, share one run-time size.
 
 SPECULATIVE_IDS = 1 << 40
 """The first id of size variables of speculative work, which so does not change the ids of the program's."""
@@ -102,17 +112,6 @@ class SizeVariables:
             self._values[value] = known
         return known
 
-
-# ---------------------------------------------------------------------------------------------------- builder
-#
-# The builder: appends core ops, records types and spans, and collects obligations and diagnostics.
-#
-# Elaboration rules never construct a `Core`; they call `emit`, or a named helper, on a builder.  Blocks nest: the root block is
-# open from the start, `open_block` starts one inside, `close_block` ends it.
-#
-# Besides the ops a builder has the `facts` about each value, the size variables (`sizes`), the `constraints` that are in scope or
-# to be checked, the `sink` of diagnostics, and the `source_names` of values for messages.  `glyph` is the function being applied,
-# `root` the ops of the outermost block, `next_id` the next value id.
 
 # ---------------------------------------------------------------------------------------------------- builder
 
