@@ -37,7 +37,7 @@ _FACTORS: Final = (-7046029254386353131, -4417276706812531889)
 
 
 class HashForm(Enum):
-    """See the module."""
+    """The kernels of hash tables, described above."""
 
     INSERT = "insert"
     FIRSTS = "firsts"

@@ -1,4 +1,4 @@
-"""The step that is one pass: every tile through the plan of its graph, in order."""
+"""Executes a pass over stored inputs: every tile, in order, through the plan of its graph."""
 
 from __future__ import annotations
 
@@ -46,22 +46,23 @@ from .spill import SelectedRows, SortedRuns
 
 # ---------------------------------------------------------------------------------------------------- partial results
 #
-# Partial results joined as they come: a stack of subtrees of the order of sums.
+# Partial results of a reduction, combined as they come: a stack of subtrees of the order of sums.
 #
-# Tiles begin at multiples of a power of two times the block, so each is one subtree; two neighbours of one size are joined at
-# once, and what is left in the end from the right.  That is the tree of `sums`, so the bits are those of the whole.
+# Tiles begin at multiples of a power of two times the block, so each is one subtree.  Two neighbouring subtrees of one size are
+# combined at once, the remaining ones at the end from the right.  That is the tree of the order of sums, so the bits are those of
+# a reduction in memory.
 
 @dataclass(slots=True)
 class PartialStack:
-    """One result of a reduction, so far; `ordered`: its bits depend on the tree."""
+    """The partial results of one reduction; `ordered`: its bits depend on the tree."""
 
     pair: PairwiseFunction
     ordered: bool
     parts: list[tuple[int, Any]] = field(default_factory=list)
-    """How many tiles each subtree holds, and its value."""
+    """(number of tiles, value) of each subtree."""
 
     def add(self, partial: Any) -> None:
-        """The result of the next tile."""
+        """Add the partial result of the next tile."""
         size = 1
         while self.parts and (not self.ordered or self.parts[-1][0] == size):
             count, left = self.parts.pop()
@@ -69,7 +70,7 @@ class PartialStack:
         self.parts.append((size, partial))
 
     def result(self) -> Any:
-        """Of all tiles."""
+        """Returns the result of all tiles."""
         (_, total) = self.parts.pop()
         while self.parts:
             _, left = self.parts.pop()
@@ -78,7 +79,10 @@ class PartialStack:
 
 
 def pair_of_places(function: str) -> PairwiseFunction:
-    """Of two places with the items there (`schedule.streams.tile_demands`, Note [Places]), the earlier first."""
+    """Returns the function that combines two (position, item) pairs of an argument reduction, the earlier tile's first.
+
+    See `schedule.streams.tile_demands`, Note [Places].
+    """
 
     def pair(left: Any, right: Any) -> Any:
         import numpy
@@ -94,17 +98,18 @@ def pair_of_places(function: str) -> PairwiseFunction:
 
 # ---------------------------------------------------------------------------------------------------- prefetch ring
 #
-# A ring of buffers that one thread fills with tiles, in order, ahead of who computes with them.
+# A ring of buffers that a prefetching thread fills with tiles, in order, ahead of the consumer.
 
 Rows: TypeAlias = tuple[int, int]
 Tile: TypeAlias = Mapping[str, Rows]
-"""By input, the rows that a tile needs; none of inputs that it does not."""
+"""The rows of each input that a tile needs; inputs that it does not need are absent."""
 
 
 class Ring:
-    """Tiles of some sources, `depth` of them in memory: the one that was handed out last, and those that are read meanwhile.
+    """A prefetcher of tiles, `depth` of them in memory: the current one, and those that are read meanwhile.
 
-    A tile's arrays are its buffers, which are filled again once the next tile has been taken."""
+    A tile's arrays are views of the buffers; they are overwritten once the next tile has been taken.
+    """
 
     def __init__(self, sources: Mapping[str, RowSource], tiles: Sequence[Tile], depth: int) -> None:
         self._sources, self._tiles = sources, tiles
@@ -117,7 +122,7 @@ class Ring:
         self._thread = threading.Thread(target=self._read, name="rho reader", daemon=True)
         self.bytes = 0
         self.reading = ""
-        """The source that is read just now."""
+        """The source that is being read."""
 
     def __enter__(self) -> Ring:
         self._thread.start()
@@ -130,7 +135,7 @@ class Ring:
             self._thread.join(POLL_SECONDS)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """The arrays of each tile.  FileTrouble."""
+        """Yields the arrays of each tile.  Raises FileTrouble."""
         while True:
             filled = take(self._full)
             if filled is None:
@@ -174,21 +179,21 @@ class Ring:
 
 @dataclass(slots=True)
 class TiledFiles:
-    """Inputs that are read tile by tile, outputs that are written so, and how far that has come."""
+    """The inputs that are read, and outputs that are written, tile by tile in a run, and its progress."""
 
     sources: Mapping[str, RowSource]
     sinks: Mapping[str, RowSink | SortedRuns | SelectedRows] = field(default_factory=dict)
     checks: Mapping[str, Callable[[Any], None]] = field(default_factory=dict)
-    """By input, what is checked of its items: RhoError."""
+    """The check of each input's items, which raises RhoError."""
     progress: Progress = field(default_factory=Progress)
 
     def discard(self) -> None:
-        """The run has failed: nothing was written."""
+        """Discard partial outputs of a failed run."""
         for sink in self.sinks.values():
             sink.discard()
 
     def action(self, machine: RunState, step: StreamStep, device: DeviceId) -> Action:
-        """What one pass does."""
+        """Returns the action that executes one pass."""
         assert machine.around is not None, "streams are run with their graph"
         flow = partition_passes(machine.around.graph, self.sources, self.sinks, lambda count: True)
         (one,) = [p for p in flow.passes if tuple(phase.id for phase in p.phases) == step.phases and p.results == step.results]
@@ -214,7 +219,7 @@ class _StreamRun:
     plans: dict[tuple[object, ...], tuple[GraphTile, PreparedPlan]] = field(default_factory=dict)
     joined: dict[ValueId, PartialStack] = field(default_factory=dict)
     states: dict[str, tuple[TileState, Any]] = field(default_factory=dict)
-    """What the last tile left, by its name."""
+    """The state that the last tile left, by name."""
 
     def run(self) -> None:
         tiles = list(tiles_of(self.one, self.step.rows))
@@ -237,7 +242,7 @@ class _StreamRun:
             self.end(sink)
 
     def next(self, read: Iterator[dict[str, Any]], ring: Ring, sources: Mapping[str, Input]) -> dict[str, Any]:
-        """The arrays of the next tile, which are what the program declares; none after the last."""
+        """Returns the arrays of the next tile, checked against the declared types; empty after the last tile."""
         try:
             arrays = next(read, {})
         except FileTrouble as trouble:
@@ -266,7 +271,7 @@ class _StreamRun:
                 self.write(sink.phase, lambda store: store.begin())
 
     def joining(self, phase: Structured | LibraryPhase, value: ValueId) -> PartialStack:
-        """How partial results of a value are joined; those of products are always as a tree."""
+        """Returns the stack that combines partial results of a value; those of products always form a tree."""
         if isinstance(phase, Structured):
             function, ordered = reduction_of(phase, value), is_ordered(phase, value, self.machine.types)
         else:
@@ -284,7 +289,7 @@ class _StreamRun:
             assert isinstance(sink.phase, Output)
             self.write(sink.phase, lambda store: store.end())
             sink_store = self.stores.sinks[sink.phase.name]
-            if not isinstance(sink_store, SortedRuns | SelectedRows):  # which are nobody's output
+            if not isinstance(sink_store, SortedRuns | SelectedRows):  # scratch stores are no outputs of the program
                 self.machine.outputs[sink.phase.name] = OutputValue(sink_store.kind, sink_store)
         elif sink.kind is OutputKind.JOINED:
             for value in traverse.results(sink.phase):
@@ -330,7 +335,7 @@ class _StreamRun:
                 self.keep(sink, values, (start, stop), needed)
 
     def origin(self, value: ValueId, needed: TileDemand) -> int:
-        """Where the box of a phase that makes a place starts along the axis that it is a place of."""
+        """Returns the start of an argument reduction's box along its reduced axis, which is added to its positions."""
         (phase,) = [sink.phase for sink in self.one.sinks if value in traverse.results(sink.phase)]
         return needed.boxes[phase.id][-1][0]
 
@@ -356,7 +361,7 @@ class _StreamRun:
 
 
 def beginning(state: TileState) -> Any:
-    """A state before the first tile."""
+    """Returns a state before the first tile."""
     initial = new_array(tuple(size.evaluate({}) for size in state.type.shape), state.type.element.kind)
     initial[...] = state.neutral
     return initial

@@ -1,13 +1,12 @@
-"""What directives mean: from the words of a `schedule` block or of an instance's texts to directives of a problem.
+"""Resolution of directives: from the words of a `schedule` block or of an instance's texts to directives of a problem.
 
     place a b on gpu0 · gpu { a ⋄ b } · a b before c · a issue_before b · print a before d · split m rows 3:1 over gpu0 gpu1
     nosplit m · replicate w · keep y on gpu0 · limit memory gpu0 200MB · limit machines 40 · minimize latency syncs
     deadline 5ms · speculate z · adjacent x z · order x … z
 
-A `Scope` says which phases a name stands for: ids of an instance, names of a program (there `print a` is the phase that
-prints it, and `print` all that print).  Found here: SCH107 (no such phase, device or directive), SCH201 (a name of several
-phases), SCH202 (`keep` of a split value on a class), SCH203 (`before` between split phases, a warning).  What contradicts what
-is the planner's to find.
+A `DirectiveScope` maps names to phases: ids of an instance, or names of a program (there `print a` is the phase that prints it,
+and `print` all that print).  Errors: SCH107 (no such phase, device or directive), SCH201 (a name of several phases), SCH202
+(`keep` of a split value on a class), SCH203 (`before` between split phases, a warning).  The planner finds contradictions.
 """
 
 from __future__ import annotations
@@ -48,9 +47,7 @@ from ..search.branch_forms import has_effect, requires_both_arms
 
 # ---------------------------------------------------------------------------------------------------- directives of any source
 #
-# Directives of a problem: what `lang.bind.directives` has read, with names resolved to phases and devices.
-#
-# A `Scope` says which phases a name stands for.
+# Directives of a problem: those that `lang.bind.directives` has parsed, with names resolved to phases and devices.
 
 @dataclass(frozen=True, slots=True)
 class NamedPhase:
@@ -62,8 +59,11 @@ class NamedPhase:
 
 @dataclass(frozen=True, slots=True)
 class DirectiveScope:
-    """`phases`: what each name stands for (several: ambiguous, but for `print`); `ordered`: what an `order` speaks of beside the
-    phases it names (None: of all)."""
+    """What names in directives refer to.
+
+    `phases`: the phases of each name (several: ambiguous, except `print`); `ordered`: the phases that an `order` may cover
+    besides those it names (None: all).
+    """
 
     problem: Problem
     phases: Mapping[str, Sequence[NamedPhase]]
@@ -71,7 +71,7 @@ class DirectiveScope:
 
 
 class InstanceDirectiveReader(DirectiveReader[PhaseIndex]):
-    """`number`: of the line that directives are said to stand in; None: where they stand in the source."""
+    """Resolves parsed directives of a problem.  `number`: the line that messages name; None: the line in the source."""
 
     def __init__(self, scope: DirectiveScope, source: Source, number: int | None) -> None:
         super().__init__(scope.phases)
@@ -89,12 +89,12 @@ class InstanceDirectiveReader(DirectiveReader[PhaseIndex]):
                 continue
 
     def resolve(self, directive: ResolvedDirective[PhaseIndex], line: SourceLine) -> list[Directive]:
-        """The directives that one stands for."""
+        """Returns the directives of a problem that one parsed directive stands for."""
         groups = [tuple(phase for phase in group if phase is not None) for group in directive.phases]
         match directive.verb:
             case "place":
                 return [PlaceDirective(line, groups[0], self.device(directive.devices[0]))]
-            case "keep" | "move":  # that nothing uses what was moved is the checker's (E502)
+            case "keep" | "move":  # the type checker reports uses of a moved value (E502)
                 return [Keep(line, groups[0][0], self.device(directive.devices[0]))]
             case "group":
                 members = tuple(phase for phases in groups for phase in phases)
@@ -172,7 +172,7 @@ class InstanceDirectiveReader(DirectiveReader[PhaseIndex]):
         return word.text
 
     def instances(self, word: DirectiveWord) -> tuple[str, ...]:
-        """The devices that a name or a range `node[0..39]` stands for."""
+        """Returns the devices that a name or a range `node[0..39]` stands for."""
         problem = self.scope.problem
         base, bracket, tail = word.text.partition("[")
         low, dots, high = tail.removesuffix("]").partition("..")
@@ -190,21 +190,21 @@ class InstanceDirectiveReader(DirectiveReader[PhaseIndex]):
 
 
 def _devices(problem: Problem) -> list[str]:
-    """Names of groups and of classes; `gpu` is a class where `gpu/gpu0` and `gpu/gpu1` are."""
+    """Returns the names of groups and of classes; `gpu` is a class if `gpu/gpu0` and `gpu/gpu1` are."""
     kinds = {group.id: (group.kind.partition("/")[0], group.kind) for group in problem.devices}
     return list(dict.fromkeys(name for group in problem.devices for name in (group.id, *kinds[group.id])))
 
 
 # ---------------------------------------------------------------------------------------------------- words of a text
 #
-# Words of directives: from a text to the same groups of words that the parser makes of a `schedule` block.
+# Tokens of directives: from a text to the same groups of words that the parser makes of a `schedule` block.
 
 _WORD: Final = re.compile(r"⍝[^\n]*|[{}⋄\n]|[^\s{}⋄⍝]+")
 MOST_DEPTH: Final = 50
 
 
 def words_of(source: Source) -> tuple[tuple[Words, ...], tuple[Diagnostic, ...]]:
-    """The directives of a text; braces group, `⋄` and new lines separate."""
+    """Returns the directives of a text, and its errors; braces group, `⋄` and new lines separate."""
     stack: list[tuple[int, list[Words], list[DirectiveWord | DirectiveGroup]]] = [(0, [], [])]
 
     def finish() -> None:
@@ -242,7 +242,7 @@ def words_of(source: Source) -> tuple[tuple[Words, ...], tuple[Diagnostic, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """`diagnostics` are errors and warnings; with an error the directive it is about is left out."""
+    """Resolved directives with errors and warnings; a directive with an error is left out."""
 
     directives: tuple[Directive, ...]
     objectives: tuple[Objective, ...]
@@ -250,7 +250,7 @@ class Resolved:
 
 
 def ids_of(problem: Problem) -> dict[str, list[NamedPhase]]:
-    """The names of an instance: its ids, and `print` for all of its effects that are called so."""
+    """Returns the names of an instance: its ids, and `print` for all its effects of that name."""
     names: dict[str, list[NamedPhase]] = {}
     for index, phase in enumerate(problem.phases):
         names.setdefault(phase.id, []).append(NamedPhase(PhaseIndex(index)))
@@ -265,7 +265,7 @@ def ids_of(problem: Problem) -> dict[str, list[NamedPhase]]:
 
 
 def resolve_texts(problem: Problem, directives: Sequence[str], objectives: Sequence[str]) -> Resolved:
-    """The lists of an instance.  Raises Rejected, with the texts it complains of in `sources`."""
+    """Returns the resolved `directives` and `objectives` of an instance.  Raises Rejected, with the texts in `sources`."""
     scope = DirectiveScope(problem, ids_of(problem))
     sources = [Source(f"directives[{index}]", text) for index, text in enumerate(directives)]
     sources += [Source(f"objective[{index}]", _minimize(text)) for index, text in enumerate(objectives)]
@@ -286,11 +286,11 @@ def resolve_texts(problem: Problem, directives: Sequence[str], objectives: Seque
 
 
 class DirectivesRejected(Rejected):
-    """Directives that cannot be meant."""
+    """Raised for directives that cannot be resolved."""
 
 
 def resolve(block: Sequence[Words], scope: DirectiveScope, source: Source) -> Resolved:
-    """The directives of a program's blocks."""
+    """Returns the resolved directives of a program's `schedule` blocks."""
     reader = InstanceDirectiveReader(scope, source, None)
     for words in block:
         reader.read(words)
@@ -299,7 +299,7 @@ def resolve(block: Sequence[Words], scope: DirectiveScope, source: Source) -> Re
 
 
 def _joint_checks(directives: Sequence[Directive], problem: Problem, file: Callable[[SourceLine], str]) -> list[Diagnostic]:
-    """What shows only beside other directives: SCH202 and SCH203 need to know which phases are split."""
+    """Returns diagnostics that depend on several directives: SCH202 and SCH203 need to know which phases are split."""
     split = {d.phase for d in directives if isinstance(d, Split) and len(d.devices) > 1}
     diagnostics: list[Diagnostic] = []
     for directive in directives:
@@ -323,5 +323,5 @@ def _joint_checks(directives: Sequence[Directive], problem: Problem, file: Calla
 
 
 def _minimize(text: str) -> str:
-    """An objective as a directive: `latency` is short for `minimize latency`."""
+    """Returns an objective as a directive: `latency` is short for `minimize latency`."""
     return text if text.split()[:1] in (["minimize"], ["minimise"], ["deadline"]) else f"minimize {text}"

@@ -1,9 +1,9 @@
-"""Task graphs of the University of Auckland's optimal-scheduling set: DOT with `Weight` of tasks and of edges.
+"""Readers of task graphs: DOT of the University of Auckland's optimal-scheduling set, with `Weight` of tasks and edges, and STG.
 
-`TargetSystem` says the processors.  Homogeneous-P: P equal ones, one tick per unit of work and of communication.
-Heterogeneous-P-F: processor 0 takes 100 ticks per unit of work and the others 100·F; communication takes 100 per unit.
-Without it (or where it is none of these) `--devices N` says how many equal ones there are.  The stored answer (`Processor`,
-`Start time`, …) is not looked at.  No contention: an edge takes its ticks between different processors, none on the same.
+The DOT attribute `TargetSystem` gives the processors.  Homogeneous-P: P equal ones, one tick per unit of work and of
+communication. Heterogeneous-P-F: processor 0 takes 100 ticks per unit of work and the others 100·F; communication takes 100 per
+unit. Without it (or with another value) `--devices N` gives the number of equal processors.  The stored answer (`Processor`,
+`Start time`, …) is ignored.  There is no contention: an edge takes its ticks between different processors, none on the same.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .instance_json import LARGEST, MOST_DEVICES, MOST_EDGES, MOST_PHASES, PROCE
 
 # ---------------------------------------------------------------------------------------------------- tokens of DOT
 #
-# Tokens and statements of DOT files, as far as task graphs use the language: nodes, edges, attributes, quoted names.
+# Tokens and statements of the subset of DOT that task graphs use: nodes, edges, attributes, quoted names.
 #
 # Comments (`//`, `/* */`, lines that start with `#`) are skipped; a backslash before a newline inside a quoted name joins the
 # lines; ports, subgraphs and HTML names are refused.
@@ -36,7 +36,7 @@ _TOKEN: Final = re.compile(
 )
 _GRAPH: Final = "graph"
 MOST_TOKENS: Final = 1_500_000
-"""With the blanks between them."""
+"""Tokens, with the blanks before them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class DotToken:
 
 @dataclass(slots=True)
 class DotGraph:
-    """Attributes as texts, nodes and edges in the order of the file; defaults are merged in.  `lines` of edges' targets."""
+    """A parsed graph: attributes as texts, nodes and edges in file order, defaults merged in; `lines`: of the edges' targets."""
 
     attributes: dict[str, str] = field(default_factory=dict)
     nodes: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -164,7 +164,7 @@ class _DotReader:
             self.made.edge_lines.append(target_name.line)
 
     def attributes(self) -> dict[str, str]:
-        """`[a=1, "b c"=2; d]` as often as it stands there."""
+        """Parse any number of attribute lists `[a=1, "b c"=2; d]`."""
         attributes: dict[str, str] = {}
         while self.peek("["):
             self.at += 1
@@ -191,7 +191,7 @@ _FAST, _SLOW = "fast", "slow"
 
 
 def decode_dot(text: str, problems: Problems, topology: Topology | None) -> Problem:
-    """The graph of `text` on its target system, or on `topology` (one tick per unit) if that is given."""
+    """Returns the problem of a DOT graph on its target system, or on `topology` (one tick per unit) if given."""
     graph = read_dot(text, problems)
     scale: dict[str, int] = {}
     unit = 1
@@ -223,7 +223,7 @@ def decode_dot(text: str, problems: Problems, topology: Topology | None) -> Prob
 
 
 def _system(name: str | None, problems: Problems) -> tuple[Topology, dict[str, int], int]:
-    """Devices, ticks per unit of work by class, ticks per unit of communication."""
+    """Returns devices, ticks per unit of work by class, ticks per unit of communication."""
     match = None if name is None else _SYSTEM.fullmatch(name)
     count = 0 if match is None else int(match[2] or match[4])
     if match is None or not 1 <= count <= MOST_DEVICES or (match[5] is not None and int(match[5]) < 1):
@@ -250,18 +250,18 @@ def _weight(attributes: dict[str, str], path: str, what: str, problems: Problems
 
 # ---------------------------------------------------------------------------------------------------- STG
 #
-# Standard Task Graph text: how many tasks, then a row a task: `id time predecessors…`, equal processors, no communication.
+# Standard Task Graph text: the number of tasks, then a row for each: `id time predecessors…`; equal processors, no communication.
 #
-# The set's files count the tasks without the entry and exit dummies they also list, which take no time; both ways of counting are
-# read.  A row with twice as many numbers after its count of predecessors has communication ticks beside each.  Blank lines and
-# what follows `#` are skipped.  https://www.kasahara.cs.waseda.ac.jp/schedule/ describes the set.
+# The set's files do not count the entry and exit dummies that they list, which take no time; both ways of counting are accepted.
+# A row with twice as many numbers after its count of predecessors has communication ticks after each.  Blank lines and comments
+# from `#` on are skipped.  https://www.kasahara.cs.waseda.ac.jp/schedule/ describes the set.
 
 MOST_LINES = 2_000_000
 _Row = tuple[int, list[int]]
 
 
 def decode_stg(text: str, problems: Problems, topology: Topology) -> Problem:
-    """The tasks of `text` on devices of class `processor` (or of whatever class `topology` has, all alike)."""
+    """Returns the problem of an STG text on devices of class `processor` (or of the class of `topology`, all alike)."""
     rows = _rows(text, problems)
     if not rows:
         problems.fail("", "there is no task: the first line says how many there are")

@@ -1,6 +1,6 @@
 """`instance/1` JSON: an abstract problem as data.  docs/instances.md is its description, docs/instance-1.schema.json its schema.
 
-Decoding gives a `Problem` whose ids are resolved; what concerns the whole (cycles, duplicates, home) is `validate`'s.
+Decoding gives a `Problem` with ids resolved; `require_valid` checks global invariants (cycles, duplicates, home).
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from .directive_resolution import resolve_texts
 
 # ---------------------------------------------------------------------------------------------------- JSON values
 #
-# The value of a JSON text, and what is wrong with an instance, whatever its format is.
+# The value of a JSON text, and the collected errors of an instance of any format.
 
 LARGEST: Final = (1 << 53) - 1
-"""Of every number in a file: what JSON readers of other languages keep exactly."""
+"""The largest number in a file: the largest integer that JSON readers of other languages keep exactly."""
 MOST_CHARACTERS: Final = 64 << 20
 MOST_VALUES: Final = 1 << 23
 
 
 def problems_of(file: str) -> Problems:
-    """None so far."""
+    """Returns an empty list of problems of a file."""
     return Problems(Places(file, "", {}), LARGEST, "an object")
 
 
 def load_json(text: str, problems: Problems) -> object:
-    """The value of a JSON text: no repeated names, no NaN, no depth that breaks a stack.  Refused: E705."""
+    """Returns the value of a JSON text without repeated names, NaN or excessive depth.  Raises Refused (E705)."""
     if len(text) > MOST_CHARACTERS:
         problems.fail("", f"the file has {len(text)} characters; at most {MOST_CHARACTERS} are read")
 
@@ -74,13 +74,13 @@ def load_json(text: str, problems: Problems) -> object:
 
 # ---------------------------------------------------------------------------------------------------- topology
 #
-# The devices and links of an instance: read from it, from a file named by `--devices`, or N equal processors.
+# The devices and links of an instance: its own, those of a file named by `--devices`, or N equal processors.
 
 MOST_GROUPS: Final = 10_000
 MOST_DEVICES: Final = 1_000_000
 MOST_LINKS: Final = 100_000
 PROCESSOR: Final = "processor"
-"""The class of the devices that formats without classes speak of."""
+"""The class of devices in formats without classes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,16 +90,16 @@ class Topology:
 
 
 Devices: TypeAlias = int | Callable[[int], Topology]
-"""What `--devices` says: how many equal ones, or those of a file for ticks of so many nanoseconds."""
+"""The value of `--devices`: a number of equal devices, or a function from nanoseconds per tick to a file's devices."""
 
 
 def equal_processors(count: int, kind: str = PROCESSOR) -> Topology:
-    """`p[0]`…, all alike, each joined to each by links that nothing is said of."""
+    """Returns processors `p[0]`… of one class, fully connected by default links."""
     return Topology((DeviceGroup("p", kind, count, home=True),))
 
 
 def topology_of(fields: Fields, *, required: bool = True) -> Topology:
-    """The lists `devices` and `links` of an instance, or of a file that has only these."""
+    """Returns the lists `devices` and `links` of an instance, or of a file with only these."""
     if required and "devices" not in fields.values:
         fields.missing("devices")
     groups = tuple(_group(each) for each in fields.tables("devices", MOST_GROUPS))
@@ -129,7 +129,7 @@ def _link(of: Fields, id: str) -> Link:
 
 
 def _ratio(of: Fields, name: str, least: int) -> Fraction | None:
-    """`[numerator, denominator]`, or a whole number."""
+    """Returns a ratio written `[numerator, denominator]` or as an integer."""
     if not isinstance(of.values.get(name), list):
         number = of.integer(name, None, least)
         return None if number is None else Fraction(number)
@@ -142,7 +142,7 @@ def _ratio(of: Fields, name: str, least: int) -> Fraction | None:
 
 # ---------------------------------------------------------------------------------------------------- checks
 #
-# What must hold of a whole problem, whoever made it: the invariants that `Problem` promises and every planner trusts.
+# The invariants of `Problem` that every planner relies on, for problems of any origin.
 #
 # Paths are those of `instance/1`.
 
@@ -150,14 +150,14 @@ Id = TypeVar("Id", bound=Hashable)
 
 
 def require_valid(problem: Problem, problems: Problems) -> None:
-    """Refused: E705, SCH201, everything wrong with `problem`, in order of its fields."""
+    """Raise Refused (E705, SCH201) with all violations in `problem`, in order of its fields."""
     for part in (_devices, _links, _phases, _edges, _cycle, _selects):
         part(problem, problems)
     problems.stop()
 
 
 def first_duplicate(ids: Sequence[Id]) -> tuple[int, int] | None:
-    """The places of the first id that was there before, and of that one first."""
+    """Returns the positions (first, second) of the first id that occurs twice; None if all are unique."""
     seen: dict[Id, int] = {}
     for index, id in enumerate(ids):
         if id in seen:
@@ -268,7 +268,7 @@ def _edges(problem: Problem, problems: Problems) -> None:
 
 
 def _selects(problem: Problem, problems: Problems) -> None:
-    """Arms belong to one select alone, or to one within an arm of the other."""
+    """Check that selects are disjoint or nested: one within an arm of the other."""
     readers: dict[int, set[int]] = {}
     for edge in problem.edges:
         readers.setdefault(edge.source, set()).add(edge.target)
@@ -325,9 +325,10 @@ MOST_POINTS: Final = 10_000
 
 
 def decode(value: object, problems: Problems, devices: Devices | None = None) -> Problem:
-    """The problem of a JSON value; `devices` replaces those it has (a number: as many of its only class).
+    """Returns the problem of a JSON value; `devices` replaces its devices (a number: as many of its only class).
 
-    Refused: E705, SCH201.  Directives that cannot be meant raise Rejected with their SCH codes."""
+    Raises Refused (E705, SCH201), and Rejected with SCH codes for directives that cannot be resolved.
+    """
     root = problems.root_fields(value)
     if root.take("schema") != SCHEMA:
         root.trouble("schema", f'must be "{SCHEMA}"')
@@ -360,7 +361,7 @@ def decode(value: object, problems: Problems, devices: Devices | None = None) ->
 
 
 def _topology(devices: Devices, tick_ns: int, phases: tuple[PhaseTask, ...], problems: Problems) -> Topology:
-    """The devices that are given instead."""
+    """Returns the topology that `devices` gives."""
     kinds = sorted({kind for phase in phases for kind in phase.ticks})
     if not isinstance(devices, int):
         return _of_classes(devices(tick_ns), set(kinds))
@@ -371,7 +372,7 @@ def _topology(devices: Devices, tick_ns: int, phases: tuple[PhaseTask, ...], pro
 
 
 def _of_classes(topology: Topology, kinds: set[str]) -> Topology:
-    """A profile's class `gpu/gpu0` is the class `gpu` of an instance that speaks only of that."""
+    """Rename a profile's class `gpu/gpu0` to `gpu` if the instance uses only that."""
     groups = [
         replace(group, kind=group.kind.partition("/")[0]) if group.kind not in kinds and group.kind.partition("/")[0] in kinds
         else group
@@ -395,7 +396,7 @@ def _phase(of: Fields) -> PhaseTask:
 
 
 def _ticks(of: Fields, kind: str, rows: int) -> Ticks:
-    """A number is the ticks of the whole phase; a list is points (rows, ticks)."""
+    """Returns ticks: a number is those of the phase, a list is points (rows, ticks)."""
     if not isinstance(of.values[kind], list):
         return Ticks(((max(1, rows), of.number(kind)),))
     points: list[tuple[int, int]] = []
@@ -418,7 +419,7 @@ def _combine(of: Fields) -> Combine:
 
 @dataclass(frozen=True, slots=True)
 class _InstanceNames:
-    """Phases by their ids, and what speaks of them."""
+    """Resolves ids of phases in edges, selects and directives."""
 
     places: Mapping[str, PhaseIndex]
 
@@ -454,10 +455,10 @@ class _InstanceNames:
 
 # ---------------------------------------------------------------------------------------------------- devices of a profile
 #
-# The devices and links of a profile as a problem has them.
+# The devices and links of a profile as those of a problem.
 
 def to_devices(profile: Profile, tick_ns: int = 1) -> tuple[tuple[DeviceGroup, ...], tuple[Link, ...]]:
-    """The devices and links of a problem whose ticks take `tick_ns`; times are rounded up."""
+    """Returns the devices and links of a problem whose ticks take `tick_ns`; times are rounded up."""
     groups = tuple(
         DeviceGroup(
             device.name, profile.class_of(device), device.count, device.memory, device.home, -(-device.sync_ns // tick_ns),
@@ -478,12 +479,12 @@ def to_devices(profile: Profile, tick_ns: int = 1) -> tuple[tuple[DeviceGroup, .
 
 # ---------------------------------------------------------------------------------------------------- files of devices
 #
-# What `--devices` of an instance means: a number of equal processors, a shipped profile, or a file.
+# The option `--devices` of an instance: a number of equal processors, a shipped profile, or a file.
 #
 # A file is a device profile (TOML), or JSON with the `devices` and `links` of an instance.
 
 def requested_devices(said: str) -> Devices:
-    """Refused: E704, E705, what is no number of devices and no file of them."""
+    """Returns the devices that the option names.  Raises Refused (E704, E705)."""
     problems = problems_of("--devices")
     if said.isascii() and said.isdigit():
         number = parse_natural(said, MOST_DEVICES)
@@ -496,7 +497,7 @@ def requested_devices(said: str) -> Devices:
             text = read_text(said, MOST_CHARACTERS, Pipes.READ)
         except (OSError, ValueError) as error:
             problems.fail("", f"cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}")
-        topology = topology_of(problems.root_fields(load_json(text, problems)))  # of a whole instance the rest is not looked at
+        topology = topology_of(problems.root_fields(load_json(text, problems)))  # other fields of an instance are ignored
         problems.stop()
         return lambda _: topology
     profile = load_profile(said)

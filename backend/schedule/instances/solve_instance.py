@@ -23,8 +23,11 @@ from .instance_json import MOST_CHARACTERS, Devices, decode, equal_processors, l
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """`problem` is what was planned: the batches unrolled, if there are several, and late selects one phase.  `seconds` are of
-    planning; `speculated` are ids of selects."""
+    """A solved instance.
+
+    `problem`: what was planned, with several batches unrolled and late selects as one phase; `seconds`: of planning;
+    `speculated`: ids of selects.
+    """
 
     problem: Problem
     answer: Answer
@@ -34,11 +37,11 @@ class Solved:
 
 
 class BadPlan(Exception):
-    """The planner made something that the verifier rejects: a bug in Rho."""
+    """The verifier rejects the planner's schedule: a bug in Rho."""
 
 
 def solve(problem: Problem, budget: Budget = DEFAULT) -> Solved:
-    """The best answer that the budget finds, checked."""
+    """Returns the best answer found within the budget, verified."""
     if Objective.THROUGHPUT in problem.objectives:
         problem = _unrolled(problem)
     begun = time.perf_counter()
@@ -54,7 +57,7 @@ def solve(problem: Problem, budget: Budget = DEFAULT) -> Solved:
 
 
 def _unrolled(problem: Problem) -> Problem:
-    """Every execution with its own phases and selects."""
+    """Returns the problem with separate phases and selects for each batch."""
     count = len(problem.phases)
     copies = unrolled(problem)
 
@@ -69,7 +72,7 @@ def _unrolled(problem: Problem) -> Problem:
 
 # ---------------------------------------------------------------------------------------------------- reading
 #
-# Which format a file is in, and its problem.
+# The format of an instance file, and its problem.
 
 class InstanceFormat(Enum):
     JSON = "instance/1"
@@ -78,7 +81,7 @@ class InstanceFormat(Enum):
 
 
 def format_of(file: str, text: str) -> InstanceFormat:
-    """By what the text starts with, else by the file's ending."""
+    """Returns the format by the first characters of the text, else by the file's suffix."""
     start = text.lstrip("\ufeff \t\r\n")
     if start.startswith(("{", "[")):
         return InstanceFormat.JSON
@@ -88,9 +91,10 @@ def format_of(file: str, text: str) -> InstanceFormat:
 
 
 def read_instance(file: str, text: str, devices: Devices | None = None, contention: Contention | None = None) -> Problem:
-    """The problem that `text` says.  `devices`: other devices than it names, or how many equal ones.
+    """Returns the problem of a text.  `devices`: devices instead of its own, or a number of equal ones.
 
-    Refused: what is not an instance.  Rejected (SCH107, SCH201, …) for directives that cannot be meant."""
+    Raises Refused for a text that is no instance, Rejected (SCH107, SCH201, …) for directives that cannot be resolved.
+    """
     problems = problems_of(file)
     if len(text) > MOST_CHARACTERS:
         problems.fail("", f"the file has {len(text)} characters; at most {MOST_CHARACTERS} are read")
@@ -113,11 +117,11 @@ def read_instance(file: str, text: str, devices: Devices | None = None, contenti
 # An answer as JSON and as text.  docs/instances.md describes the JSON.
 
 ENDLESS: Final = 1 << 59
-"""Bounds from here on say that there is no schedule of any length."""
+"""Bounds from here on prove that no schedule exists."""
 
 
 def result_json(solved: Solved) -> dict[str, Any]:
-    """`makespan` and `queues` are null and empty where there is no schedule, and so is a bound beyond all numbers."""
+    """Returns the solution as JSON; without a schedule `makespan` is null and `queues` empty; an infinite bound is null."""
     problem, answer = solved.problem, solved.answer
     schedule, proof = answer.schedule, answer.proof
     report: dict[str, Any] = {
@@ -153,7 +157,7 @@ def _bound(ticks: int) -> int | None:
 
 
 def _queues(problem: Problem, schedule: Schedule) -> dict[str, list[dict[str, Any]]]:
-    """Every device with what it runs, by start."""
+    """Returns for each device the phases that it runs, by start."""
     names = problem.device_names()
     lanes: dict[str, list[tuple[int, int, int, dict[str, Any]]]] = {name: [] for name in names}
     for shard in schedule.shards:
@@ -180,7 +184,7 @@ def _transfers(problem: Problem, schedule: Schedule) -> list[dict[str, Any]]:
 
 
 def _synchronisation(sync: Synchronisation) -> dict[str, Any]:
-    """Fences after positions of queues, waits of devices before positions of theirs."""
+    """Returns the fences (after positions of queues) and waits (before positions of queues)."""
     names = [queue.name for queue in sync.queues]
     waits = [wait for wait in sync.waits if sync.queues[wait.queue].kind is QueueKind.COMPUTE]
     used = {wait.fence for wait in waits}
@@ -195,7 +199,7 @@ def _synchronisation(sync: Synchronisation) -> dict[str, Any]:
 
 
 def result_text(solved: Solved) -> str:
-    """The answer for people: what is known of it, then each device's queue with its fences."""
+    """Returns the answer as text: makespan, status and bound, then each device's queue with its fences."""
     problem, answer = solved.problem, solved.answer
     if answer.schedule is None or solved.sync is None:
         return f"{answer.status.value}: no schedule"
@@ -213,7 +217,7 @@ def result_text(solved: Solved) -> str:
 
 
 def gap_of(value: int, bound: int) -> float:
-    """How far the bound is below, in percent of the value."""
+    """Returns the distance of the bound from the value in percent of the value."""
     return 0.0 if value == 0 else 100 * (value - bound) / value
 
 

@@ -4,12 +4,12 @@ A value *flows* along an axis if a tile of it needs little more than a tile of t
 ends in a `PassOutput`: partial results are joined, tiles are collected into a value that fits, or tiles are written to a store.
 A phase that needs the result of a pass is in the next pass, which reads the inputs again and computes the flowing values again.
 
-Note [Following].  Whether a phase follows its operands is not derived from its kind: every way in which devices may cut it
-(`sharding.cuts_of`) is tried, and followed if eight boxes along the cut all need a small part of each operand that flows.
-Windows need a few rows more than the box, which the hull of all demands holds (`passes`).
+Note [Following].  Whether a phase flows with its operands is found by trial, not by its kind: every cut over devices
+(`sharding.cuts_of`) is tried, and taken if each of eight boxes along the cut needs only a small part of each flowing operand.
+Windows need a few more rows than the box (a halo), which the hull of all demands includes (`tile_demands`).
 
-Note [Generated values].  What is made of no value at all (`⍳n`, `n⍴1`) is made again with every tile that follows it, and whole
-where it is wanted whole: it flows, and no pass ends for it.
+Note [Generated values].  A value without operands (`⍳n`, `n⍴1`) is computed again for every tile that needs it, and whole where a
+phase needs it whole: it flows, and no pass is needed for it.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from .tile_graph import reads_apart
 
 _SAMPLES: Final = 8
 _LARGE: Final = 1 << 16
-"""A value of fewer points that is made of none is whole, and so is one where another operand's tiles need all of it."""
+"""The least points of a generated value that flows; one that other operands' tiles need completely is whole, too."""
 
 _HELP: Final = {
     "contract": "; a product sums over the rows of files: store the transpose, as in `(⍉b)+.×a`",
     "gather": "; places that are computed may lie anywhere in it, only `x[⍋x]` and `⍋x` alone are ordered in tiles",
     "grade": "; vectors of numbers are ordered in tiles, as `x[⍋x]` or `⍋x` alone",
 }
-"""By library phase, what would stream instead."""
+"""Advice by library operation: what to write instead so that it streams."""
 
 
 class CannotStream(Exception):
@@ -62,9 +62,10 @@ Fits = Callable[[int], bool]
 
 
 def partition_passes(graph: Graph, sources: Iterable[str], sinks: Iterable[str], fits: Fits) -> PassPartitioning:
-    """The passes of a program whose inputs `sources` are read, and outputs `sinks` written, tile by tile.
+    """Returns the passes of a program whose inputs `sources` are read, and outputs `sinks` written, tile by tile.
 
-    `fits(bytes)`: may a value of that size be in memory as a whole?  Raises CannotStream."""
+    `fits(bytes)`: whether a value of that size may be whole in memory.  Raises CannotStream.
+    """
     return _PassBuilder(graph, frozenset(sources), frozenset(sinks), fits).flow()
 
 
@@ -213,11 +214,11 @@ class _PassBuilder:
         self.whole_after[value] = self.flows[value] + 1
 
     def bytes(self, value: ValueId) -> int:
-        """Of all of a flow."""
+        """Returns the bytes of a flowing value."""
         return prod(self.shape(value)) * self.graph.types[value].element.kind.bytes
 
     def shape(self, value: ValueId) -> tuple[int, ...]:
-        """Of a flow."""
+        """Returns the shape of a flowing value."""
         shape = shape_of(value, self.graph.types)
         assert shape is not None, "only phases of known sizes are cut"
         return shape
@@ -229,7 +230,7 @@ class _PassBuilder:
     # ------------------------------------------------------------------------------------- passes
 
     def passes(self) -> tuple[TilePass, ...]:
-        """Sinks that can be fed together: of one level, with an input in common, and whose tiles need the same rows of those."""
+        """Returns the passes; sinks share one if they have one level, a common input, and need the same rows of it per tile."""
         groups: list[tuple[int, dict[ValueId, str], list[PassOutput]]] = []
         for level, sink in sorted(self.ends, key=lambda end: end[0]):
             pace = self.pace(sink)
@@ -248,7 +249,7 @@ class _PassBuilder:
         return tuple(result)
 
     def grain(self, phases: Iterable[Phase]) -> int:
-        """Of a reading that feeds these."""
+        """Returns the common grain of a pass with these phases."""
         cuts = [self.cuts[phase.id] for phase in phases if phase.id in self.cuts]
         return max((cut.grain for cut in cuts), default=1)
 
@@ -266,7 +267,7 @@ class _PassBuilder:
         return tuple(phase for phase in self.graph.phases if phase.id in ids)
 
     def pace(self, sink: PassOutput) -> dict[ValueId, str]:
-        """By input: how many rows further a tile begins for each row further that the sink's does, roughly."""
+        """Returns for each input by how many of its rows a tile advances per row of the sink, roughly."""
         phases = self.upstream([sink])
         alone = TilePass(0, (sink,), phases, self.grain(phases))
         flow = PassPartitioning(self.graph, self.axes, self.cuts, self.follows, (), ())
@@ -280,7 +281,7 @@ class _PassBuilder:
 
 
 def may_fail(phase: Phase) -> bool:
-    """May this phase raise an error of the program?"""
+    """Returns whether this phase may raise an error of the program."""
     match phase:
         case Structured():
             return any(isinstance(node, ApplyNode) and node.span is not None for node in phase.body)
@@ -291,7 +292,7 @@ def may_fail(phase: Phase) -> bool:
 
 
 def covers(intervals: Iterable[tuple[int, int]], rows: int) -> bool:
-    """Do the intervals cover all rows?"""
+    """Returns whether the intervals cover all rows."""
     reached = 0
     for start, stop in sorted(intervals):
         if start > reached:
@@ -301,7 +302,7 @@ def covers(intervals: Iterable[tuple[int, int]], rows: int) -> bool:
 
 
 def follows(phase: Phase, cut: Cut, graph: Graph, axes: Mapping[ValueId, int]) -> bool:
-    """Do boxes along the cut need little of every operand that flows?  See Note [Following]."""
+    """Returns whether boxes along the cut need little of every flowing operand.  See Note [Following]."""
     types = graph.types
     rows, step = cut.rows, max(1, cut.rows // _SAMPLES)
     reads = reads_of(phase, types)

@@ -1,8 +1,8 @@
-"""The plan of a program that reads inputs tile by tile: passes, the rows of a tile, and what all that needs.
+"""The plan of a program that reads inputs tile by tile: passes, the rows of a tile, and the memory needed.
 
-Note [Memory of a pass].  The tile's own plan counts its inputs, values and work space once; beside it are the tiles that are
-being read meanwhile (`DEPTH` − 1 of them), what is joined or collected so far, and what reading and writing stores take (items as
-they are stored, a chunk, a block of text).  Rows are halved from `TILE` bytes of the inputs down to what fits.
+Note [Memory of a pass].  The tile's own plan counts its inputs, values and work space once.  In addition there are the tiles that
+are prefetched (`DEPTH` − 1 of them), partial results and collected rows so far, and buffers of reading and writing stores (items
+as stored, a chunk, a block of text).  The rows of a tile are halved from `TILE` bytes of the inputs until the pass fits.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from .tile_graph import key_of, tile_of, with_parts
 
 # ---------------------------------------------------------------------------------------------------- external sort
 #
-# Values that are sorted on disk: runs of sorted tiles in a scratch file, which are merged while they are read.
+# External merge sort: sorted tiles are written as runs to a scratch file, which are merged while they are read.
 #
 # A grade that does not fit in memory, or the sort that replaces it, becomes an output and an input of the same name.  The output
 # is written as sorted runs; the input is their merge, in the same stable order as in memory.  So the passes before and after it
 # are planned, verified and run like those of any other store.
 
 MIN_RUN_READ: Final = 64
-"""Items of a run that are read at a time, at the least."""
+"""The least items of a run that are read at a time."""
 WORDS: Final = 6
-"""Words an item that sorting a tile takes, and merging what is read: items, keys, places, the order, and what orders them."""
+"""Words of memory an item while a tile is sorted or runs are merged: items, keys, positions, the order, work space."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
-    """`size` items of a `kind` that are ordered in the store `name`: `grades`: what is read are their places."""
+    """A scratch store `name` that sorts `size` items of a `kind`; with `grades` it yields their positions instead."""
 
     name: str
     size: int
@@ -57,7 +57,7 @@ class Scratch:
 
     @property
     def bytes(self) -> int:
-        """On disk."""
+        """The size on disk."""
         return self.size * (self.kind.bytes + (8 if self.grades else 0))
 
     @property
@@ -75,12 +75,12 @@ class Scratch:
         return self.working_memory // (MIN_RUN_READ * WORDS * 8)
 
     def sorting(self, rows: int) -> int:
-        """Bytes of memory that making a run of so many items takes."""
+        """Returns the bytes of memory needed to sort a run of `rows` items."""
         return rows * WORDS * 8
 
 
 def with_external_sort(bound: BoundGraph, wanted: Phase) -> tuple[BoundGraph, Scratch] | None:
-    """The graph with the order of a grade made on disk; None if it is no grade of a vector of real numbers."""
+    """Returns the graph with a grade as an external sort; None if the phase is no grade of a vector of real numbers."""
     graph = bound.graph
     if not isinstance(wanted, LibraryPhase) or wanted.op != "grade" or frame_of(wanted):
         return None
@@ -116,7 +116,7 @@ def with_external_sort(bound: BoundGraph, wanted: Phase) -> tuple[BoundGraph, Sc
 
 
 def _sorts(phases: tuple[Phase, ...], grade: LibraryPhase) -> Iterator[Phase]:
-    """The gathers that sort in the order of a grade that is not made."""
+    """Yields the operations `sort` that replaced the gather by this grade."""
     order: ValueId = grade.results[0]
     for phase in phases:
         if isinstance(phase, LibraryPhase) and "sorts" in phase.attributes and order in phase.args:
@@ -133,7 +133,7 @@ def _sorts(phases: tuple[Phase, ...], grade: LibraryPhase) -> Iterator[Phase]:
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """A scratch store `name` of cells of a `kind`, as many as are selected.  `places`: they are indices into the mask."""
+    """A scratch store `name` of the selected cells, of a `kind`.  `places`: the cells are positions in the mask."""
 
     name: str
     kind: Kind
@@ -143,8 +143,10 @@ class Selected:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A stage: the graph `bound` puts out `stores`, all of one length: `size` in the program's graph, at most `most`.  `span`: of
-    what selects."""
+    """A selection stage: the graph `bound` writes `stores`, all of length `size` of the program's graph, at most `most`.
+
+    `span`: that of the selecting expression.
+    """
 
     bound: BoundGraph
     stores: tuple[Selected, ...]
@@ -154,7 +156,7 @@ class Selection:
 
 
 def selection_of(bound: BoundGraph, wanted: Phase) -> Selection | None:
-    """The stage of a phase that selects by a mask, and of all that select by the same; None if it is none."""
+    """Returns the stage of all phases that select by the same mask as this one; None if the phase does not select."""
     graph = bound.graph
     if not _selects(wanted, graph):
         return None
@@ -174,7 +176,7 @@ def selection_of(bound: BoundGraph, wanted: Phase) -> Selection | None:
 
 
 def after(bound: BoundGraph, selection: Selection, count: int) -> BoundGraph:
-    """The program's graph once so many items have been selected."""
+    """Returns the program's remaining graph after `count` items have been selected."""
     names = {store.name for store in selection.stores}
     phases = tuple(
         Input(phase.id, phase.span, _name(phase), phase.results[0])
@@ -186,7 +188,7 @@ def after(bound: BoundGraph, selection: Selection, count: int) -> BoundGraph:
 
 
 def _selects(phase: Phase, graph: Graph) -> TypeGuard[LibraryPhase]:
-    """Does it select whole cells of operands of known sizes by a vector of truth values?"""
+    """Returns whether a phase selects major cells of operands of known sizes by a boolean vector."""
     if not isinstance(phase, LibraryPhase) or phase.op not in ("compress", "where") or not phase.defines or frame_of(phase):
         return False
     shapes = [shape_of(value, graph.types) for value in phase.args]
@@ -200,7 +202,7 @@ def _name(phase: LibraryPhase) -> str:
 
 
 def _upstream(graph: Graph, members: Iterable[LibraryPhase]) -> Iterator[Phase]:
-    """The phases that make what some need, and these, in their order."""
+    """Yields the phases that `members` depend on, and these, in graph order."""
     ids = {phase.id for phase in members}
     wanted = {value for phase in members for value in traverse.uses(phase)}
     for phase in reversed(graph.phases):
@@ -213,25 +215,24 @@ def _upstream(graph: Graph, members: Iterable[LibraryPhase]) -> Iterator[Phase]:
 # ---------------------------------------------------------------------------------------------------- plan of the passes
 
 DEPTH: Final = 2
-"""Tiles of the inputs in memory: one is computed with, the next is read."""
+"""Tiles of the inputs in memory: the current one, and the next, which is prefetched."""
 TILE: Final = 16 << 20
-"""Bytes of inputs in a tile at most: more would be no quicker."""
+"""The most bytes of inputs in a tile; more would not be faster."""
 RUN: Final = 1 << 16
-"""But so many bytes of an output should lie together in its file, if there is the memory."""
+"""The least contiguous bytes that a tile should write to a file; tiles are enlarged for it if memory permits."""
 MOST_KINDS: Final = 64
-"""Graphs of tiles that one pass may have: each is planned and compiled by itself."""
+"""The most different graphs of tiles in one pass, as each is planned and compiled separately."""
 MOST_PHASES: Final = 2_000
-"""Phases that the iterations of one loop may become."""
+"""The most phases to which one loop may be unrolled."""
 _SMALL: Final = 16
-"""What was selected is read whole where it takes at most this part of the memory."""
+"""Selected cells are read whole if they take at most this part of the memory."""
 _SHARE: Final = 2
-"""A value is collected whole where it takes at most this part of the memory."""
+"""A value is collected whole if it takes at most this part of the memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """An input in a store: bytes of it there, those of memory that reading takes beside the rows, and whether rows may be read
-    again without beginning at the start."""
+    """A stored input: its bytes in the store, the memory that reading takes besides the rows, and whether it is seekable."""
 
     bytes: int
     working_memory: int = 0
@@ -240,8 +241,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A file that takes an output as it comes: bytes of memory that writing takes, and whether tiles may lie along any axis or
-    only be rows."""
+    """A file that an output is written to in tiles: the memory that writing takes, and whether tiles may be along any axis."""
 
     working_memory: int = 0
     any_axis: bool = True
@@ -249,9 +249,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Streaming:
-    """What is to be planned: the inputs that may be read, and the outputs that may be written, tile by tile; `limit` bytes
-    in all.  `rows`: of a tile of each pass, where they have been chosen before.  `scratch`: stores that are no files of the
-    program."""
+    """A request to plan: the inputs that may be read, and the outputs that may be written, tile by tile, in `limit` bytes.
+
+    `rows`: the rows of a tile of each pass, if chosen before; `scratch`: stores that are no files of the program.
+    """
 
     bound: BoundGraph
     sources: Mapping[str, Stored]
@@ -261,13 +262,13 @@ class Streaming:
     scratch: tuple[Scratch, ...] = ()
 
     def with_scratch(self, bound: BoundGraph, scratch: Scratch) -> Streaming:
-        """With a store that is written and read."""
+        """Returns the request for the graph `bound` with a scratch store added."""
         store = Stored(scratch.bytes, scratch.working_memory, going_back=False)
         sources, sinks = {**self.sources, scratch.name: store}, {**self.sinks, scratch.name: Target()}
         return replace(self, bound=bound, sources=sources, sinks=sinks, scratch=(*self.scratch, scratch))
 
     def with_selected(self, bound: BoundGraph, selection: Selection, count: int) -> Streaming:
-        """What is left once so many cells have been selected; they are read whole where they are few."""
+        """Returns the remaining request after `count` cells have been selected; if they are few, they are read whole."""
         sources = dict(self.sources)
         for store in selection.stores:
             size = count * prod(store.cell) * store.kind.bytes
@@ -276,7 +277,7 @@ class Streaming:
         return replace(self, bound=bound, sources=sources)
 
     def scratch_of(self, sink: PassOutput) -> Scratch | None:
-        """The scratch store that a flow ends in."""
+        """Returns the scratch store that a flow ends in, if any."""
         if not isinstance(sink.phase, Output):
             return None
         return next((one for one in self.scratch if one.name == sink.phase.name), None)
@@ -284,7 +285,7 @@ class Streaming:
 
 @dataclass(frozen=True, slots=True)
 class SelectionStage:
-    """A stage that selects, and its plan."""
+    """A selection stage with its plan."""
 
     plan: ExecutionPlan
     request: Streaming
@@ -292,16 +293,19 @@ class SelectionStage:
 
 
 PlanSelection = Callable[[Streaming, Selection], int]
-"""Plans a stage that selects, as what is asked for, and says how many cells of each store it will select."""
+"""Plans a selection stage and returns how many cells it selects (an upper bound while planning)."""
 
 
 def plan_streams(
     request: Streaming, device: Device, program: tuple[PlannedFile, ...] = (), detail: Detail = Detail.STEPS,
     settle: PlanSelection | None = None,
 ) -> tuple[ExecutionPlan, Streaming]:  # fmt: skip
-    """The plan, whose peak is at most the limit, and what it is of: loops that need an input as a whole in each turn are turns
-    one after the other in its graph, each with passes of its own, what is sorted is put out and in, small parts are values of
-    their own, and what masks select is what `optimise_with_sizes` says.  CannotStream: by which phase there is none."""
+    """Returns a plan whose peak is at most the limit, and the rewritten request that it is for.
+
+    Rewrites: loops that need a complete input in each iteration are unrolled, with passes for each iteration; grades become
+    external sorts; small slices become separate values; selections by masks become stages.  Raises CannotStream with the phase
+    that prevents a plan.
+    """
     while True:
         try:
             return _planned(request, device, program, detail), request
@@ -338,7 +342,7 @@ def _planned(request: Streaming, device: Device, program: tuple[PlannedFile, ...
 
 
 def _flow(request: Streaming) -> PassPartitioning:
-    """How the program flows; an output whose file takes rows is written as it comes only where it comes so."""
+    """Returns the passes; an output to a file that takes rows only is written in tiles only if its tiles are rows."""
     fits: Callable[[int], bool] = lambda count: count * _SHARE <= request.limit  # noqa: E731
     flow = partition_passes(request.bound.graph, request.sources, request.sinks, fits)
     undivided = {
@@ -350,7 +354,7 @@ def _flow(request: Streaming) -> PassPartitioning:
 
 
 def _largest(flow: PassPartitioning) -> Phase:
-    """The phase on whole values that makes most."""
+    """Returns the phase on whole values with the largest results."""
 
     def size(phase: Phase) -> int:
         types = [flow.graph.types[value] for value in traverse.results(phase)]
@@ -370,7 +374,7 @@ def _stores(request: Streaming, flow: PassPartitioning) -> Iterator[PlannedStore
 
 
 def _written_bytes(request: Streaming, flow: PassPartitioning, sink: PassOutput) -> int:
-    """That go to the store of a flow; none where it ends in memory."""
+    """Returns the bytes that a flow writes to its store; 0 if it ends in memory."""
     if not isinstance(sink.phase, Output):
         return 0
     scratch = request.scratch_of(sink)
@@ -393,13 +397,13 @@ def _number(size: Size) -> int:
 
 
 def tiles_of(one: TilePass, rows: int) -> Iterator[Rows]:
-    """The tiles of a pass, in order."""
+    """Yields the tiles of a pass, in order."""
     for start in range(0, one.size, rows):
         yield start, min(start + rows, one.size)
 
 
 def _unit(request: Streaming, flow: PassPartitioning, one: TilePass, device: Device) -> PlannedUnit:
-    """A pass with the most rows a tile whose memory fits."""
+    """Returns a pass with the most rows a tile whose memory fits."""
     left = request.limit - _whole_bytes(flow, one)
     if request.rows is None:
         rows = _first_rows(request, flow, one)
@@ -426,7 +430,7 @@ def _unit(request: Streaming, flow: PassPartitioning, one: TilePass, device: Dev
 
 
 def _needs(request: Streaming, flow: PassPartitioning, one: TilePass, rows: int, need: int) -> CannotStream:
-    """Tiles of so many rows do not fit, and there are none of fewer."""
+    """Returns the error that the smallest tiles, of `rows` rows, need `need` bytes, which do not fit."""
     many = "one row" if rows == 1 else f"{rows:,} rows"
     note = f", beside {undivided:,} bytes of values that are kept whole" if (undivided := _whole_bytes(flow, one)) else ""
     return CannotStream(
@@ -435,13 +439,13 @@ def _needs(request: Streaming, flow: PassPartitioning, one: TilePass, rows: int,
 
 
 def _whole_bytes(flow: PassPartitioning, one: TilePass) -> int:
-    """Of what is there as a whole before the pass and used by it, and of its results."""
+    """Returns the bytes of the whole values that the pass uses, and of its results."""
     used = {value for phase in one.phases for value in flow.whole_operands(phase)}
     return sum(rounded_to_alignment(_bytes_of(flow, value)) for value in (*used, *one.results))
 
 
 def _chosen_rows(rows: tuple[int, ...], flow: PassPartitioning, one: TilePass) -> int:
-    """Of a pass whose tiles have been chosen before."""
+    """Returns the rows a tile of a pass, chosen before."""
     if len(rows) == len(flow.passes):
         row_count = rows[flow.passes.index(one)]
         if row_count >= one.grain and row_count % one.grain == 0:
@@ -450,7 +454,7 @@ def _chosen_rows(rows: tuple[int, ...], flow: PassPartitioning, one: TilePass) -
 
 
 def _first_rows(request: Streaming, flow: PassPartitioning, one: TilePass) -> int:
-    """A power of two times the grain, of about `TILE` bytes, more where results would be written in runs below `RUN`."""
+    """Returns the first rows to try: a power of two times the grain, about `TILE` bytes, more if writes were below `RUN`."""
     rows = one.grain
     while rows < one.size:
         inputs = _tile_bytes(flow, one, demand(flow, one, (0, min(2 * rows, one.size))))
@@ -461,7 +465,7 @@ def _first_rows(request: Streaming, flow: PassPartitioning, one: TilePass) -> in
 
 
 def _run_bytes(flow: PassPartitioning, one: TilePass, rows: int) -> int:
-    """The fewest bytes of a tile that lie together in a file that is written; `RUN` where all do."""
+    """Returns the least contiguous bytes that a tile writes to a file; `RUN` if each tile is contiguous."""
     runs = [RUN]
     for sink in one.sinks:
         if sink.kind is OutputKind.WRITTEN and sink.value is not None and flow.axes[sink.value]:
@@ -477,8 +481,7 @@ def _tile_bytes(flow: PassPartitioning, one: TilePass, needed: TileDemand) -> in
 
 
 def memory_of(request: Streaming, flow: PassPartitioning, one: TilePass, rows: int, device: Device) -> tuple[int, int]:
-    """What a pass in tiles of so many rows needs beside whole values, and the bytes that it reads.  See Note [Memory of a
-    pass]."""
+    """Returns the memory of a pass besides whole values, and the bytes that it reads.  See Note [Memory of a pass]."""
     most, reads = _of_tiles(request, flow, one, tiles_of(one, rows), device)
     sorting = sum(scratch.sorting(rows) for sink in one.sinks if (scratch := request.scratch_of(sink)) is not None)
     return most + _joined_bytes(flow, one, rows) + _store_memory(request, one) + sorting, reads
@@ -487,7 +490,7 @@ def memory_of(request: Streaming, flow: PassPartitioning, one: TilePass, rows: i
 def _of_tiles(
     request: Streaming, flow: PassPartitioning, one: TilePass, tiles: Iterable[Rows], device: Device
 ) -> tuple[int, int]:
-    """What the largest of these tiles needs, and the bytes that all of them read; one that is above the limit is the last."""
+    """Returns the memory of the largest tile, and the bytes that all tiles read; stops at a tile above the limit."""
     peaks: dict[tuple[object, ...], int] = {}
     most, reads, reached, begun = 0, 0, dict[PhaseId, int](), dict[PhaseId, int]()
     phases = {phase.id: phase for phase in one.phases}
@@ -528,7 +531,7 @@ def _stored_bytes(request: Streaming, flow: PassPartitioning, one: TilePass, nee
 
 
 def _joined_bytes(flow: PassPartitioning, one: TilePass, rows: int) -> int:
-    """Partial results: one for each level of the tree, and one that has just been made."""
+    """Returns the bytes of partial results: one for each level of the tree, and the newest one."""
     levels = 1 + (-(-one.size // rows)).bit_length()
     joined = [value for sink in one.sinks if sink.kind is OutputKind.JOINED for value in traverse.results(sink.phase)]
     return levels * sum(rounded_to_alignment(_bytes_of(flow, value)) for value in joined)
@@ -540,7 +543,7 @@ def _store_memory(request: Streaming, one: TilePass) -> int:
 
 
 def _store_takes(request: Streaming, one: TilePass) -> str:
-    """The store that takes most of the memory beside its rows, if that is a quarter of it."""
+    """Returns a note on the store whose buffers take most memory, if they take a quarter of it or more."""
     taken = {("reading", p.name): request.sources[p.name].working_memory for p in one.phases if isinstance(p, Input)}
     taken |= {("writing", s.phase.name): request.sinks[s.phase.name].working_memory for s in one.sinks if isinstance(s.phase,
         Output)}
@@ -552,14 +555,14 @@ def _store_takes(request: Streaming, one: TilePass) -> str:
 
 
 def _stored_better(request: Streaming, name: str) -> str:
-    """How an input would be stored for its rows to take less and to come in any order; nothing of scratch."""
+    """Returns advice to store an input in a seekable format that needs less memory; empty for scratch stores."""
     if any(one.name == name for one in request.scratch):
         return ""
     return "; chunks, groups of rows and blocks of text are decoded whole: make them smaller, or store the numbers in an npy file"
 
 
 def _largest_phase(flow: PassPartitioning, one: TilePass, rows: int) -> Phase:
-    """The phase that needs most for a tile: by the bytes it reads and makes."""
+    """Returns the phase of a tile that reads and writes most bytes."""
     needed = demand(flow, one, (0, min(rows, one.size)))
 
     def size(phase: Phase) -> int:

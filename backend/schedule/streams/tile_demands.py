@@ -33,29 +33,31 @@ from ..program_facts.partitioning import (
 
 # ---------------------------------------------------------------------------------------------------- state carried between tiles
 #
-# Library phases that are cut along an axis of their operands: in order, each tile beginning with the state that the one
-# before it left, or each tile making a partial result (products whose summed axis is in tiles).
+# Library phases that are tiled along an axis of their operands: either in order, each tile starting with the state that the tile
+# before it left, or with a partial result for each tile (products whose summed axis is tiled).
 #
-# Note [States].  A scan and a reduction by key give the same bits if the state is put before the items of the tile, as items of
-# its own: of a reduction by key one item a bin; of a scan the total, and as many items that change nothing (`neutral`) as fill
-# a block of the order of scans.  A last item that changes nothing then has just what is before the next block.  So the state
-# begins as what changes nothing, and the first tile is like every other.  Bins that no item came to are told apart by a state of
-# truth values, where what changes nothing is not what nothing gives (¯0.0 and 0.0).
+# Note [States].  A scan and a reduction by key give the same bits if the state is prepended to the items of the tile: for a
+# reduction by key one item a bin; for a scan the total, padded with neutral items (`neutral`) to a block of the order of scans.
+# A neutral last item then has the total before the next block.  The state starts as neutral items, so the first tile is like
+# every other.  If the neutral item differs from the result of an empty bin (¯0.0 and 0.0), a boolean state marks the bins that
+# have items.
 #
-# Note [Places].  The place of the least or greatest item is joined from those of tiles with the items that are there: of
-# equals the earlier wins.
+# Note [Places].  An argument reduction (the position of the least or greatest item) combines the positions of tiles together with
+# the items there: of equal items the earlier wins.
 #
-# Note [Selecting].  What a tile of a mask selects is put after what was selected before; that it has fewer rows than the mask
-# nobody asks, since it goes to a store at once.
+# Note [Selecting].  The rows that a tile of a mask selects are appended to a store.  The result is typed with as many rows as the
+# mask; no phase depends on that, as it goes to the store at once.
 
 CARRIES: Final = frozenset({"add", "mul", "min", "max", "and", "or"})
-"""Functions that have an item which changes no other."""
+"""Functions with a neutral item."""
 
 
 @dataclass(frozen=True, slots=True)
 class TiledAxis(Cut):
-    """A library phase cut along an axis of its operands, `axes` saying which of each; `function` joins partial results, and
-    without one the tiles are taken in order."""
+    """A cut of a library phase along an axis of its operands.
+
+    `axes`: that axis in each operand; `function`: combines partial results; without it tiles are processed in order.
+    """
 
     axes: tuple[int, ...] = ()
     function: str | None = None
@@ -66,12 +68,12 @@ class TiledAxis(Cut):
 
 
 def is_carried(cut: Cut | None) -> bool:
-    """Does a phase with this cut carry state from tile to tile?"""
+    """Returns whether a phase with this cut carries state from tile to tile."""
     return isinstance(cut, TiledAxis) and cut.in_order
 
 
 def cuts_in_tiles(phase: Phase, types: Types) -> tuple[Cut, ...]:
-    """The cuts of a phase into tiles, beside those that devices may use."""
+    """Returns the cuts of a phase into tiles that are no cuts over devices."""
     match phase:
         case LibraryPhase(op="contract"):
             return tuple(_summed_cuts(phase, types))
@@ -99,12 +101,12 @@ def cuts_in_tiles(phase: Phase, types: Types) -> tuple[Cut, ...]:
 
 
 def selects(phase: Phase) -> TypeGuard[LibraryPhase]:
-    """Is it a phase of a stage that selects (`selections`)?  Its result has a row for each of the mask, at most."""
+    """Returns whether it is the selecting phase of a selection stage; its result has at most a row for each of the mask."""
     return isinstance(phase, LibraryPhase) and phase.op in ("compress", "where") and not phase.defines
 
 
 def _summed_cuts(phase: LibraryPhase, types: Types) -> Iterator[Cut]:
-    """Along the axes that a product sums over."""
+    """Yields the cuts along the axes that a product sums over."""
     kind = types[phase.results[0]].element.kind
     for one in phase.signature:
         shapes = [shape_of(value, types) for value in phase.args]
@@ -120,17 +122,17 @@ def _carries(phase: LibraryPhase, types: Types) -> bool:
 
 
 def is_ordered_scan(phase: LibraryPhase, types: Types) -> bool:
-    """Do the bits of a scan depend on where its blocks begin?"""
+    """Returns whether the bits of a scan depend on where its blocks begin."""
     return scalars.is_ordered(function_of(phase), types[phase.results[0]].element.kind)
 
 
 def tells_empty(phase: LibraryPhase, types: Types) -> bool:
-    """Is what a bin without items gives not what changes nothing?  See Note [States]."""
+    """Returns whether an empty bin's result differs from the neutral item.  See Note [States]."""
     return types[phase.results[0]].element.kind.is_float and function_of(phase) == "add"
 
 
 def function_of(phase: LibraryPhase) -> str:
-    """The function of a scan or a reduction by key."""
+    """Returns the function of a scan or a reduction by key."""
     function = phase.attributes["function"]
     assert isinstance(function, str)
     return function
@@ -140,7 +142,7 @@ def function_of(phase: LibraryPhase) -> str:
 
 
 def box_along(phase: Phase, types: Types, cut: Cut, interval: tuple[int, int]) -> Box:
-    """The box of the points `interval` along the cut."""
+    """Returns the box of the iteration space that has the points `interval` along the cut."""
     if isinstance(cut, TiledAxis):
         return (interval,)
     space = space_of(phase, types)
@@ -149,7 +151,7 @@ def box_along(phase: Phase, types: Types, cut: Cut, interval: tuple[int, int]) -
 
 
 def boxes_read(phase: Phase, types: Types, cut: Cut, box: Box) -> tuple[Box, ...]:
-    """As `operand_boxes`, of a box along the cut."""
+    """Returns the boxes of the operands that a box along the cut reads, as `operand_boxes` does."""
     if not isinstance(cut, TiledAxis):
         return operand_boxes(phase, types, box)
     assert isinstance(phase, LibraryPhase)
@@ -159,7 +161,7 @@ def boxes_read(phase: Phase, types: Types, cut: Cut, box: Box) -> tuple[Box, ...
 
 
 def boxes_made(phase: Phase, types: Types, cut: Cut, box: Box) -> tuple[Box, ...]:
-    """As `result_boxes`, of a box along the cut of what flows on."""
+    """Returns the boxes of the results that a box along the cut makes, as `result_boxes` does."""
     if not isinstance(cut, TiledAxis):
         return result_boxes(phase, types, box)
     assert isinstance(phase, LibraryPhase)
@@ -172,7 +174,7 @@ Rows: TypeAlias = tuple[int, int]
 
 
 class OutputKind(Enum):
-    """What becomes of the tiles of a pass output."""
+    """How the tiles of a pass output are used: combined, collected or written."""
 
     JOINED = "partial results are joined"
     CARRIED = "a state goes from tile to tile"
@@ -182,8 +184,11 @@ class OutputKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PassOutput:
-    """Where a flow ends.  `size` points along the axis that is cut, in tiles at multiples of `grain`; `value` for those
-    whose tiles are kept; of the others all results of the phase are."""
+    """The end of a flow in a pass.
+
+    `size`: points along the tiled axis; tiles begin at multiples of `grain`; `value`: the value whose tiles are collected or
+    written (otherwise all results of the phase are combined).
+    """
 
     phase: Phase
     kind: OutputKind
@@ -194,8 +199,8 @@ class PassOutput:
 
 @dataclass(frozen=True, slots=True)
 class TilePass:
-    """Sinks that one reading of the inputs feeds, and the phases that flow to them, in the order of the graph; tiles begin at
-    multiples of `grain`."""
+    """One pass over the inputs: its sinks, and the phases that flow to them in graph order; tiles begin at multiples of
+    `grain`."""
 
     level: int
     sinks: tuple[PassOutput, ...]
@@ -208,7 +213,7 @@ class TilePass:
 
     @property
     def results(self) -> tuple[ValueId, ...]:
-        """What is there as a whole afterwards."""
+        """The values that are whole in memory after the pass."""
         results: dict[ValueId, None] = {}
         for sink in self.sinks:
             if sink.kind in (OutputKind.JOINED, OutputKind.CARRIED):
@@ -220,8 +225,11 @@ class TilePass:
 
 @dataclass(frozen=True, slots=True)
 class PassPartitioning:
-    """Of a whole program: `axes` of what flows, `cuts` of the phases that do and which of their operands do (`follows`),
-    `passes` in order, and the phases that run on whole values, with the pass that each must come after (0: none)."""
+    """A program partitioned into passes.
+
+    `axes`: the tiled axis of each flowing value; `cuts`: the cut of each flowing phase; `follows`: which of its operands flow;
+    `passes`: in order; and the phases that run on whole values, with the pass after which each can run (0: none).
+    """
 
     graph: Graph
     axes: Mapping[ValueId, int]
@@ -231,26 +239,26 @@ class PassPartitioning:
     whole: tuple[tuple[int, Phase], ...]
 
     def whole_operands(self, phase: Phase) -> tuple[ValueId, ...]:
-        """What a phase that flows reads of values that do not."""
+        """Returns the operands of a flowing phase that do not flow."""
         tiled = self.follows.get(phase.id)
         return () if tiled is None else tuple(value for value in reads_of(phase, self.graph.types) if value not in tiled)
 
 
 @dataclass(frozen=True, slots=True)
 class TileDemand:
-    """What a tile needs: `rows` of each value that flows, along its axis; `boxes` of the phases that make or end them."""
+    """What a tile needs: `rows` of each flowing value along its axis; `boxes` of the phases that compute or consume them."""
 
     rows: Mapping[ValueId, Rows]
     boxes: Mapping[PhaseId, Box]
 
 
 def part_of(sink: PassOutput, tile: Rows) -> Rows:
-    """The points of a sink in a tile."""
+    """Returns the points of a sink in a tile."""
     return min(tile[0], sink.size), min(tile[1], sink.size)
 
 
 def demand(flow: PassPartitioning, one: TilePass, tile: Rows) -> TileDemand:
-    """What the points [first, stop) of each sink need."""
+    """Returns the rows and boxes that the points [first, stop) of each sink need."""
     rows: dict[ValueId, Rows] = {}
     boxes: dict[PhaseId, Box] = {}
     ending = {sink.phase.id: sink for sink in one.sinks if sink.value is None}
@@ -285,8 +293,7 @@ def demand(flow: PassPartitioning, one: TilePass, tile: Rows) -> TileDemand:
 def out_of_order(
     flow: PassPartitioning, one: TilePass, needed: TileDemand, reached: dict[PhaseId, int]
 ) -> Iterator[tuple[PhaseId, int]]:
-    """Phases that take their items in order, of which a tile does not begin where the one before it ended, and where it does;
-    `reached` is updated."""
+    """Yields the in-order phases whose tile does not start where their last tile ended, with its start; updates `reached`."""
     for phase in one.phases:
         cut = flow.cuts.get(phase.id)
         if cut is not None and phase.id in needed.boxes and is_carried(cut):

@@ -1,8 +1,8 @@
-"""The graph of one tile, an ordinary bound graph.
+"""The graph of one tile, an ordinary graph with sizes.
 
-Flowing values have the extents of the tile.  Its inputs are its rows (by their names), whole values (`whole`), the start of the
-tile (`start`) and the state that the tile before left (`state`).  Its outputs are all results that are used outside it.  So
-`one_device` plans it and it runs like any other graph; tiles of the same extents share one graph.
+Flowing values have the extents of the tile.  Its inputs are the rows of the program's inputs (by their names), whole values
+(`whole`), the start of the tile (`start`) and the state that the tile before left (`state`).  Its outputs are all results that
+are used outside it.  So `one_device` plans it and it runs like any other graph; tiles of the same extents share one graph.
 """
 
 from __future__ import annotations
@@ -73,8 +73,11 @@ from .tile_demands import (
 
 @dataclass(slots=True)
 class Tile:
-    """The graph of a tile.  `starts`: inputs of it that say where a box starts, by the phase and axis.  `states`: outputs of it
-    that the next tile has as inputs of the same name.  `bests`: by a place, the item that is there."""
+    """The graph of a tile.
+
+    `starts`: its inputs that give the start of a box, by phase and axis; `states`: its outputs that are inputs of the next tile
+    under the same name; `bests`: for each position of an argument reduction, the value of the item there.
+    """
 
     bound: BoundGraph = field(init=False)
     operands: dict[str, ValueId] = field(default_factory=dict)
@@ -86,8 +89,10 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class TileState:
-    """What goes from tile to tile of the results of `phase`, `made` by the tile: at first all `neutral`.  `occupied`: it says
-    of the phase's other state which items anything came to."""
+    """State that a phase carries from tile to tile, the tile's output `made`; it starts with items `neutral`.
+
+    `occupied`: a boolean state that marks the bins with items in the phase's other state.
+    """
 
     phase: PhaseId
     made: ValueId
@@ -97,7 +102,7 @@ class TileState:
 
 
 def key_of(flow: PassPartitioning, one: TilePass, needed: TileDemand) -> tuple[object, ...]:
-    """The same for tiles of one graph: all extents, how boxes lie to each other, and which parts are read of whole values."""
+    """Returns a key that is equal for tiles of one graph: extents, relative positions of boxes, parts of whole values read."""
     anchor = {value: start for value, (start, _) in needed.rows.items()}
     extents = tuple((value, stop - start) for value, (start, stop) in needed.rows.items())
     boxes, parts, types = [], list[tuple[ValueId, Box]](), flow.graph.types
@@ -106,7 +111,7 @@ def key_of(flow: PassPartitioning, one: TilePass, needed: TileDemand) -> tuple[o
         if box is None:
             continue
         near = [anchor[value] for value in (*reads_of(phase, types), *traverse.results(phase)) if value in anchor]
-        start, stop = box[flow.cuts[phase.id].axis]  # along the others every tile has all
+        start, stop = box[flow.cuts[phase.id].axis]  # the other axes are complete in every tile
         boxes.append((phase.id, stop - start, *(start - at for at in near)))
         read = zip(reads_of(phase, types), boxes_read(phase, types, flow.cuts[phase.id], box), strict=True)
         parts += [(value, part) for value, part in read if value not in flow.follows[phase.id]]
@@ -114,7 +119,7 @@ def key_of(flow: PassPartitioning, one: TilePass, needed: TileDemand) -> tuple[o
 
 
 def tile_of(flow: PassPartitioning, one: TilePass, needed: TileDemand, tile: Rows) -> Tile:
-    """The graph of a tile that needs this."""
+    """Returns the graph of a tile with these demands."""
     return _TileGraphBuilder(flow, one, needed, tile).made()
 
 
@@ -174,14 +179,14 @@ class _TileGraphBuilder:
         return value
 
     def local(self, value: ValueId) -> ArrayType:
-        """The type of the rows of a value that the tile has."""
+        """Returns the type of a value's rows in the tile."""
         type, (start, stop) = self.flow.graph.types[value], self.needed.rows[value]
         axis = self.flow.axes[value]
         shape = tuple(number(stop - start) if i == axis else size for i, size in enumerate(type.shape))
         return ArrayType(type.element, shape)
 
     def held(self, value: ValueId, phase: Phase) -> tuple[ValueId, Box]:
-        """What a phase reads of a value, and which box of it that is."""
+        """Returns the tile's value that a phase reads for `value`, and which box of it that value is."""
         shape = shape_of(value, self.flow.graph.types)
         assert shape is not None, "only phases of known sizes are cut"
         if value not in self.flow.follows[phase.id]:
@@ -189,7 +194,7 @@ class _TileGraphBuilder:
         return value, box_along_axis(shape, self.flow.axes[value], self.needed.rows[value])
 
     def brought(self, value: ValueId) -> ValueId:
-        """A value that is whole, in the tile."""
+        """Returns the tile's input for a whole value."""
         operand = self.whole.get(value)
         if operand is None:
             name = f"whole {value}"
@@ -212,7 +217,7 @@ class _TileGraphBuilder:
                 self.carried(phase, box)
             case LibraryPhase():
                 boxes = boxes_read(phase, self.flow.graph.types, self.flow.cuts[phase.id], box)
-                for value in phase.results:  # partial ones
+                for value in phase.results:  # partial results
                     self.types.setdefault(value, self.flow.graph.types[value])
                 args = tuple(self.exactly(value, part, phase) for value, part in zip(phase.args, boxes, strict=True))
                 cut = replace(phase, args=args)
@@ -223,7 +228,7 @@ class _TileGraphBuilder:
                 raise AssertionError(f"phase {phase.id} does not flow")
 
     def structured(self, phase: Structured, origin: Phase, box: Box) -> Structured:
-        """The phase on its box of the tile."""
+        """Returns the phase on its box of the tile."""
         held = [self.held(read.value, origin) for read in phase.reads]
         cut = self.flow.cuts[origin.id].axis
         moving: dict[int, ValueId] = {}
@@ -234,7 +239,7 @@ class _TileGraphBuilder:
         return replace(restricted, reads=reads)
 
     def with_bests(self, phase: Structured) -> Structured:
-        """With the item at every place that is reduced to; see `carries`, Note [Places]."""
+        """Returns the phase with a second result for each argument reduction, the item; see `tile_demands`, Note [Places]."""
         more: list[PhaseResult] = []
         for result in phase.results:
             if result.reduction in ARGUMENT_REDUCTIONS:
@@ -248,7 +253,7 @@ class _TileGraphBuilder:
         return Kind.I64 if isinstance(one, AxisNode | SizeNode) else one.kind
 
     def selecting(self, phase: LibraryPhase, box: Box) -> None:
-        """What the tile selects, as many as there are; see `carries`, Note [Selecting]."""
+        """Add the selection of the tile's rows, of a runtime size; see `tile_demands`, Note [Selecting]."""
         boxes = boxes_read(phase, self.flow.graph.types, self.flow.cuts[phase.id], box)
         args = tuple(self.exactly(value, part, phase) for value, part in zip(phase.args, boxes, strict=True))
         (result,), rows = phase.results, box[0][1] - box[0][0]
@@ -259,7 +264,7 @@ class _TileGraphBuilder:
         self.phases.append(replace(selection, signature=signature_of(selection, self.types)))
 
     def carried(self, phase: LibraryPhase, box: Box) -> None:
-        """The phase on the state and the items of the tile; see `carries`, Note [States]."""
+        """Add the phase on the state followed by the items of the tile; see `tile_demands`, Note [States]."""
         types = self.flow.graph.types
         args = [
             self.exactly(value, part, phase)
@@ -292,7 +297,7 @@ class _TileGraphBuilder:
     def state(
         self, phase: LibraryPhase, keys: ValueId, items: ValueId, type: ArrayType, nothing: int | float, *, occupied: bool = False
     ) -> None:  # fmt: skip
-        """A reduction by key that goes on from a state."""
+        """Add a reduction by key that continues from a state."""
         name, carried = f"{'occupied' if occupied else 'state'} {phase.id}", self.value(type)
         line = self.join(self.given(name, type, phase), items, phase=phase)
         self.library(replace(phase, args=(keys, line), results=(carried,)))
@@ -303,14 +308,14 @@ class _TileGraphBuilder:
         self.phases.append(replace(copy, signature=signature_of(copy, self.types)))
 
     def join(self, *parts: ValueId, phase: Phase) -> ValueId:
-        """Along the leading axis."""
+        """Add a join along the leading axis."""
         first, length = self.types[parts[0]], sum(self.types[part].shape[0].constant or 0 for part in parts)
         result = self.value(ArrayType(first.element, (number(length), *first.shape[1:])))
         self.library(LibraryPhase(phase.id, phase.span, "join", parts, (result,), {"axis": 0}, (), ()))
         return result
 
     def given(self, name: str, type: ArrayType, phase: Phase) -> ValueId:
-        """An input of the tile."""
+        """Add an input of the tile."""
         value = self.value(type)
         self.inputs.append(Input(PhaseId(self.new()), phase.span, name, value))
         return value
@@ -319,14 +324,14 @@ class _TileGraphBuilder:
         return self.computed(type, (ConstantNode(type.element.kind, value),), phase)
 
     def places(self, element: Element, size: Size, phase: Phase) -> ValueId:
-        """0, 1, … in a kind."""
+        """Add the vector 0, 1, … of a kind."""
         body: tuple[Node, ...] = (AxisNode(0),)
         if element.kind is not Kind.I64:
             body = (*body, ApplyNode("convert", (0,), element.kind))
         return self.computed(ArrayType(element, (size,)), body, phase)
 
     def part(self, value: ValueId, first: int, type: ArrayType, phase: Phase, result: ValueId | None = None) -> ValueId:
-        """Rows of a value from `first` on, as many as the type has."""
+        """Add a slice: the rows of a value from `first` on, as many as the type has."""
         return self.view(value, self.types[value].shape, [first] + [0] * (type.rank - 1), type, phase, result)
 
     def view(
@@ -339,7 +344,7 @@ class _TileGraphBuilder:
         return result
 
     def computed(self, type: ArrayType, body: tuple[Node, ...], phase: Phase) -> ValueId:
-        """A map of nothing whose items are the last node."""
+        """Add a phase without operands whose items are the last node of `body`."""
         result, axes = self.value(type), tuple(Axis(size, AxisKind.PARALLEL) for size in type.shape)
         results = (PhaseResult(result, len(body) - 1, None),)
         self.phases.append(Structured(PhaseId(self.new()), phase.span, axes, (), body, results))
@@ -351,7 +356,7 @@ class _TileGraphBuilder:
         return self.given(name, ArrayType(Element(Kind.I64), ()), phase)
 
     def exactly(self, value: ValueId, box: Box, phase: Phase) -> ValueId:
-        """A value of just the box: itself, or a view of what is there."""
+        """Returns a value that is exactly the box: the tile's value itself, or a slice of it."""
         source, held = self.held(value, phase)
         if held == box:
             return source
@@ -360,7 +365,7 @@ class _TileGraphBuilder:
         return self.view(source, there, starts, type, phase)
 
     def loop(self, loop: Loop, box: Box) -> None:
-        """All turns of the box of an element-wise loop."""
+        """Add all iterations of an element-wise loop on a box."""
         iteration = merged_loop_body(loop, self.flow.graph.types)
         assert isinstance(iteration, Structured), "only element-wise loops have boxes"
         states = len(loop.initial)
@@ -375,23 +380,23 @@ class _TileGraphBuilder:
 
 # ---------------------------------------------------------------------------------------------------- small slices
 #
-# Small boxes of flowing values, where a phase needs only these: the middle of a sorted vector, the last row.
+# Small slices: phases that need only small boxes of flowing values, such as the middle of a sorted vector or the last row.
 #
-# Such a phase may have no axis to be tiled along, or may read a tile and a row far from it (`x-x[0]`).  So a separate phase takes
-# each box.  It flows with the value, its box is collected, and the original phase reads the box.
+# Such a phase may have no axis to be tiled along, or may read a tile and a distant row (`x-x[0]`).  So a separate phase copies
+# each box.  That phase flows with the value, its box is collected, and the original phase reads the box.
 
 _SMALLER: Final = 1 << 10
-"""A box is small if the value has so many times its points."""
+"""A box is small if the value has at least so many times its points."""
 
 
 def with_parts(bound: BoundGraph, wanted: Phase) -> BoundGraph | None:
-    """The graph in which the phase reads small boxes as values of their own, near ones as one; None if it reads none."""
+    """Returns the graph in which the phase reads small boxes as separate values (adjacent ones joined); None if it has none."""
     graph, types = bound.graph, dict(bound.graph.types)
     space = space_of(wanted, types)
     near = _small_boxes(wanted, types)
     if not isinstance(wanted, Structured) or space is None or not near:
         return None
-    if len(near) == 1 and full_box(space) == tuple((0, stop - start) for start, stop in near[0][1]):  # it is such a part
+    if len(near) == 1 and full_box(space) == tuple((0, stop - start) for start, stop in near[0][1]):  # it is itself a copy
         return None
     fresh = traverse.fresh_id(graph)
     values, parts = [read.value for read in wanted.reads], list[Phase]()
@@ -413,7 +418,7 @@ def with_parts(bound: BoundGraph, wanted: Phase) -> BoundGraph | None:
 
 
 def reads_apart(phase: Phase, types: Types, flowing: Collection[ValueId]) -> bool:
-    """Does it read a small box of what flows, and something else of what flows that is not near?"""
+    """Returns whether a phase reads a small box of flowing values, and another, distant part of them."""
     near = [one for one in _small_boxes(phase, types) if one[0] in flowing]
     places = {index for _, _, places in near for index in places}
     values = [read.value for read in phase.reads] if isinstance(phase, Structured) else []
@@ -422,7 +427,7 @@ def reads_apart(phase: Phase, types: Types, flowing: Collection[ValueId]) -> boo
 
 
 def _small_boxes(phase: Phase, types: Types) -> list[tuple[ValueId, Box, list[int]]]:
-    """Those of a value that the phase needs, for all its points, and which of its reads are in each."""
+    """Returns the small boxes that the phase reads over all its points: (value, box, the reads in it)."""
     space, near = space_of(phase, types), list[tuple[ValueId, Box, list[int]]]()
     if not isinstance(phase, Structured) or space is None or 0 in space:
         return near
@@ -451,7 +456,7 @@ def _points(box: Box) -> int:
 
 
 def _two_rows(box: Box, shape: Sequence[int]) -> Box:
-    """At least two rows along every axis that has them, since an axis of one is not cut."""
+    """Widen a box to at least two rows along every axis that has them, since an axis of length 1 is not cut."""
     starts = [
         max(0, min(start, size - 2)) if stop - start == 1 else start for (start, stop), size in zip(box, shape, strict=True)
     ]

@@ -1,8 +1,9 @@
-"""Judges a plan with passes against the graph, before anything runs.
+"""Verifies a plan with passes against the graph, before anything runs.
 
-Walks the steps in order: what each reads as a whole is there, every phase has run by the end, and of every pass each tile
-has the rows that its phases read, the tiles of each sink are its points exactly, those of ordered sums begin where subtrees
-do, and the bytes that are to be read are those of the tiles.  Boxes are worked out again from projections, phase by phase.
+It walks the steps in order and checks that the whole values that each step reads are computed, that every phase has run by the
+end, and for every pass that each tile has the rows that its phases read, that the tiles of each sink partition its points, that
+tiles of ordered sums begin where subtrees do, and that the stated bytes to read are those of the tiles.  Boxes are derived again
+from projections, phase by phase.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .tile_demands import PassPartitioning, TileDemand, TilePass, boxes_made, bo
 
 
 def faults_of_streams(plan: ExecutionPlan, bound: BoundGraph, stored: Mapping[str, Stored], limit: int) -> list[str]:
-    """What is wrong, in words."""
+    """Returns what is wrong with a plan, as messages; empty if nothing is."""
     return list(_faults(plan, bound, stored, limit))
 
 
@@ -54,12 +55,12 @@ def _faults(plan: ExecutionPlan, bound: BoundGraph, stored: Mapping[str, Stored]
             case _:
                 yield "a plan with passes has steps that run, stream and free"
     unread = {phase.id for phase in bound.graph.phases if isinstance(phase, Input) and phase.name in names[Access.READ]}
-    if left := phases.keys() - run - unread:  # of an input that no pass reads only the sizes are used
+    if left := phases.keys() - run - unread:  # an input that no pass reads contributes only sizes
         yield f"phase #{min(left)} does not run"
 
 
 def _inside(phase: Phase) -> set[ValueId]:
-    """The values of the bodies of a phase."""
+    """Returns the values inside the bodies of a phase."""
     bodies = traverse.subgraphs(phase)
     inner = [one for body in bodies for one in traverse.all_phases(body)]
     params = {param for one in (phase, *inner) for body in traverse.subgraphs(one) for param in body.params}
@@ -107,7 +108,7 @@ def _pass(
 
 
 def _tile(flow: PassPartitioning, one: TilePass, needed: TileDemand) -> Iterator[str]:
-    """Does each phase find the rows that it reads, and make those that are wanted?"""
+    """Yields faults of a tile: rows that a phase reads but the tile lacks, and demanded rows that no phase computes."""
     types = flow.graph.types
     defined = {phase.result for phase in one.phases if isinstance(phase, Input)}
     ending = {sink.phase.id for sink in one.sinks if sink.value is None}
