@@ -1,4 +1,4 @@
-"""NumPy's `.npy`: header alone, then data, without pickle and without evaluating anything.
+"""NumPy's `.npy` and `.npz`: first the header, then the data, without pickle and without evaluating anything.
 
 Source: the format description in NumPy's `numpy.lib.format` (versions 1, 2 and 3).  The header is matched by patterns,
 not parsed as Python; object and structured dtypes are refused; the byte count is compared with the file's length
@@ -44,7 +44,8 @@ _TYPES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """`description` is NumPy's dtype string; `stored` the name in `elements.ACCEPTED`; data starts at `start`."""
+    """A parsed header: `description` is NumPy's dtype string, `stored` the name in `elements.ACCEPTED`, `start` the data's
+    offset."""
 
     description: str
     stored: str
@@ -64,7 +65,7 @@ class Header:
 
 
 def parse_header(file: BinaryIO) -> Header:
-    """Read from the start of an npy file up to its data."""
+    """Read the header from the start of an npy file; the file is then at its data.  Raises FileTrouble."""
     start = file.read(8)
     if start[:6] != MAGIC:
         raise damaged("is not an npy file" if start else "is empty, not an npy file", "npy files are written by `numpy.save`")
@@ -103,7 +104,7 @@ def _read_fields(text: str, start: int) -> Header:
 
 
 def stored_type(name: str, format: str = "npy") -> str:
-    """The name in `elements.ACCEPTED` of NumPy's description of a type."""
+    """Returns the name in `elements.ACCEPTED` of a dtype in NumPy's notation."""
     if name[:1] not in ("<", ">", "|", "="):
         raise damaged(f"has a broken element type {name[:40]!r} in its {format} header")
     if name[1:2] == "O":
@@ -118,7 +119,7 @@ def stored_type(name: str, format: str = "npy") -> str:
 
 
 def header(content: Content, wanted: Column) -> tuple[int, ...]:
-    """The shape, after checking the stored type and that all the data is there."""
+    """Returns the shape, after checking the stored type and the length of the data."""
     with system_errors(), content.open() as file:
         length = length_of(file)
         parsed = parse_header(file)
@@ -145,7 +146,7 @@ def read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
 
 
 def working_memory(content: Content, wanted: Column) -> int:
-    """What reading takes beside the array."""
+    """Returns the bytes of memory that reading takes besides the array."""
     with system_errors(), content.open() as file:
         parsed = parse_header(file)
     direct = is_direct(new_array((0,), wanted.kind).dtype, parsed.dtype) and not (parsed.fortran and wanted.rank > 1)
@@ -153,7 +154,7 @@ def working_memory(content: Content, wanted: Column) -> int:
 
 
 def fill(file: BinaryIO, header: Header, kind: Kind, shape: tuple[int, ...]) -> Any:
-    """The data that follow a header, as a NumPy array of the kind."""
+    """Returns the data after a header as a NumPy array of the kind."""
     require_accepted(header.stored, kind)
     require_shape(header.shape, shape)
     array = new_array(shape, kind)
@@ -162,14 +163,14 @@ def fill(file: BinaryIO, header: Header, kind: Kind, shape: tuple[int, ...]) -> 
 
 
 def require_writable(values: Any) -> None:
-    """E708: more axes than the format's readers take."""
+    """Raise E708 for more axes than readers of the format accept."""
     if values.ndim > MOST_AXES:
         raise FileTrouble(Code.E708, f"cannot hold {values.ndim} axes")
 
 
 @lru_cache(64)
 def header_of(kind: Kind, shape: tuple[int, ...]) -> bytes:
-    """Version 1, the form that `numpy.save` writes."""
+    """Returns a header of version 1, in the form that `numpy.save` writes."""
     import numpy
 
     header, described = io.BytesIO(), numpy.lib.format.dtype_to_descr(new_array((0,), kind).dtype)
@@ -178,7 +179,7 @@ def header_of(kind: Kind, shape: tuple[int, ...]) -> bytes:
 
 
 def write(file: BinaryIO, values: Any, kind: Kind) -> None:
-    """`values` is a NumPy array of the kind."""
+    """Write a NumPy array of the kind, header and data."""
     import numpy
 
     file.write(header_of(kind, values.shape))
@@ -188,14 +189,16 @@ def write(file: BinaryIO, values: Any, kind: Kind) -> None:
 
 # ---------------------------------------------------------------------------------------------------- rows of .npy in any order
 #
-# Rows of an npy file: read where they lie, also inside an archive, and written where they come to lie.
+# Random access to the rows of an npy file, also of an uncompressed member of an archive, for reading and writing.
 #
-# A source says nothing of the file but what its header says; that the file stays as it was is asked for again after each pass.
+# A source relies on the header that was read while planning; each pass checks that the file has not changed since.
 
 @dataclass(frozen=True, slots=True)
 class NpySource:
-    """An npy file whose items are numbers of `kind`, or become so; of `bytes` data bytes, which begin at `start`.  `fortran`: its
-    columns lie one after the other."""
+    """The rows of an npy file, converted to `kind`.
+
+    The data begin at `start`; `fortran`: they are in column-major order.
+    """
 
     content: Content
     kind: Kind
@@ -215,7 +218,7 @@ class NpySource:
 
     @property
     def working_memory(self) -> int:
-        """Memory that reading takes."""
+        """Bytes of memory that reading takes."""
         direct = is_direct(new_array((0,), self.kind).dtype, self.dtype) and not self.fortran
         return self.content.cached_bytes + (0 if direct else 2 * BLOCK)
 
@@ -224,7 +227,7 @@ class NpySource:
         return self.shape[0] * self.row_bytes
 
     def open(self) -> BinaryIO:
-        """A handle, after asking whether the file is still the one that was planned for.  FileTrouble."""
+        """Returns a handle, after checking that the file is unchanged since planning.  Raises FileTrouble."""
         with system_errors():
             file = self.content.open()
         self.require_same(file)
@@ -241,7 +244,7 @@ class NpySource:
             raise damaged("changed while it was read")
 
     def read(self, handle: BinaryIO, first: int, into: Any, keep: int) -> None:
-        """Rows from `first` on, as many as `into` has.  FileTrouble: the file ends before."""
+        """Read rows from `first` on into `into`, as many as it has.  Raises FileTrouble if the file is too short."""
         import numpy
 
         with system_errors():
@@ -261,7 +264,7 @@ class NpySource:
 
 
 def npy_source(content: Content, kind: Kind, shape: tuple[int, ...], at: int = 0) -> NpySource | None:
-    """The rows of an npy file that begins `at` a byte of a content and whose header was read; None where it is another now."""
+    """Returns the rows of an npy file at offset `at` of a content; None if its header differs from the one read before."""
     with system_errors(), content.open() as file:
         file.seek(at)
         header = parse_header(file)
@@ -273,7 +276,7 @@ def npy_source(content: Content, kind: Kind, shape: tuple[int, ...], at: int = 0
 
 @dataclass(slots=True)
 class NpySink(RandomAccessSink):
-    """A new npy file, in which the items lie as in the array."""
+    """A new npy file, whose rows may be written in any order."""
 
     def prepare(self) -> None:
         header = header_of(self.kind, self.shape)
@@ -284,7 +287,7 @@ class NpySink(RandomAccessSink):
         yield 0, at, 0, count
 
     def finish(self) -> None:
-        """The header says all."""
+        """Nothing is left to write: the header was written first."""
 
     def start_of(self, chunk: int) -> int:
         return len(header_of(self.kind, self.shape))
@@ -294,13 +297,13 @@ class NpySink(RandomAccessSink):
 #
 # One member of an `.npz` archive: `path.npz:name` is the array saved as `name` (a zip file of npy files).
 #
-# Without a name an archive of exactly one array stands for that array.  Of a member that is not compressed (`numpy.savez`) rows
-# are read where they lie, without its checksum.  A member's length is compared with its own npy header before it is inflated, and
+# Without a name an archive of exactly one array stands for that array.  The rows of an uncompressed member (`numpy.savez`) are
+# read directly, without checking its checksum.  A member's length is compared with its own npy header before it is inflated, and
 # inflating stops at that length.
 
 @contextmanager
 def _member(content: Content, name: str) -> Iterator[tuple[BinaryIO, int]]:
-    """The named member's stream and its length once inflated."""
+    """Context of the named member: its stream and its uncompressed length."""
     with opened(content, "is not an npz file") as archive:
         info = _find(archive, name)
         with member(archive, info) as stream:
@@ -335,13 +338,13 @@ def npz_header(content: Content, wanted: Column) -> tuple[int, ...]:
 
 
 def place_of(content: Content, name: str) -> int | None:
-    """With which byte of the archive a member begins that lies there as it is; None: it is compressed."""
+    """Returns the offset of an uncompressed member in the archive; None if it is compressed."""
     with opened(content, "is not an npz file") as archive:
         return stored_at(content, _find(archive, name))
 
 
 def npz_working_memory(content: Content, wanted: Column) -> int:
-    """What reading takes beside the array: blocks as they are stored, inflated and converted."""
+    """Returns the bytes of memory that reading takes besides the array: blocks as stored, inflated and converted."""
     return 1 << 20
 
 
@@ -349,6 +352,6 @@ def npz_read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
     """The data as a NumPy array of the kind."""
     with _member(content, wanted.member) as (stream, length):
         array = fill(stream, _parse(stream, length, wanted.kind), wanted.kind, shape)
-        if stream.read(1):  # where the member ends its checksum is compared
+        if stream.read(1):  # `zipfile` compares the checksum at the end of the member
             raise damaged("has a member that goes on after its data")
         return array

@@ -2,7 +2,7 @@
 
 A table has the shape [rows, columns]; `table.parquet:name` is one column, and declared with one axis a table of one column
 is that column.  Column types widen as stored types of other formats do (`cells`); decimals and nested columns are E706,
-and so is a missing value where no clause says what stands for it.  Columns of text, dates, times, dictionaries, and those with
+and so is a missing value if no clause gives a replacement.  Columns of text, dates, times, dictionaries, and those with
 clauses, come through the Arrow interface (`external_arrays`).
 
 The header pass reads the footer only.  The data are read batch by batch; their number must be that of the footer.
@@ -53,7 +53,7 @@ _WIDENED: Final = {
     "int8": "int32", "uint8": "uint8", "int16": "int32", "uint16": "int32", "int32": "int32", "uint32": "int64", "int64": "int64",
     "uint64": "uint64", "halffloat": "float32", "float": "float32", "double": "float64", "bool": "bool",
 }  # fmt: skip
-"""What numbers of a type of Arrow's are taken as."""
+"""The stored type of numbers by Arrow's type."""
 _TEXTS: Final = frozenset({"string", "large_string", "string_view"})
 _DAY_OF_MILLISECONDS: Final = 86_400_000
 _MOST: Final = 2**63
@@ -61,7 +61,7 @@ _MOST: Final = 2**63
 
 @dataclass(frozen=True, slots=True)
 class ArrowColumn:
-    """Items and which of them are there.  `form`: they are numbers, or text (`U1` rows), dates (days) or times (microseconds)."""
+    """A column: items and their validity.  `form`: numbers, text (`U1` rows), dates (days) or times (microseconds)."""
 
     name: str
     values: Any
@@ -78,8 +78,10 @@ def offers_arrow(value: object) -> bool:
 
 
 def columns_of_arrow(value: Any) -> tuple[list[ArrowColumn], bool]:
-    """The columns of a table, or the one that a column is, and whether it is a table.  FileTrouble: a type that is not read.
-    ImportError: there is no pyarrow."""
+    """Returns the columns of a table, or a single column, and whether it is a table.
+
+    Raises FileTrouble for an unsupported type, ImportError without pyarrow.
+    """
     import pyarrow
 
     try:
@@ -92,7 +94,7 @@ def columns_of_arrow(value: Any) -> tuple[list[ArrowColumn], bool]:
 
 
 def column_of(name: str, chunked: Any) -> ArrowColumn:
-    """A `ChunkedArray` of pyarrow.  FileTrouble: a type that is not read."""
+    """Returns the column of a `ChunkedArray` of pyarrow.  Raises FileTrouble for an unsupported type."""
     import pyarrow
 
     of = f" in column `{name}`" if name else ""
@@ -123,12 +125,12 @@ def column_of(name: str, chunked: Any) -> ArrowColumn:
 
 
 def _plain(chunked: Any) -> Any:
-    """Numbers as a NumPy array; 0 where there is none."""
+    """Returns numbers as a NumPy array, 0 for missing ones."""
     return chunked.fill_null(False if str(chunked.type) == "bool" else 0).to_numpy()
 
 
 def items_of(column: ArrowColumn, reading: ColumnFormat) -> Any:
-    """A column as a NumPy array, as the clauses of an input say.  FileTrouble E705: missing items; E706: not of the form."""
+    """Returns a column as a NumPy array by the clauses of an input.  Raises FileTrouble: E705 missing items, E706 wrong form."""
     if reading.form is CellFormat.PRESENT:
         return column.present
     values = column.values
@@ -157,7 +159,7 @@ def items_of(column: ArrowColumn, reading: ColumnFormat) -> Any:
 
 
 def _dates_of(column: ArrowColumn, reading: ColumnFormat) -> Any:
-    """The numbers of dates or times that are text; 0 where there is none.  FileTrouble E705."""
+    """Returns the numbers of dates or times written as text, 0 for missing ones.  Raises FileTrouble (E705)."""
     numbers = np.zeros(len(column.present), np.int64)
     for at, (text, there) in enumerate(zip(_texts_of(column.values), column.present, strict=True)):
         if there:
@@ -170,7 +172,7 @@ def _dates_of(column: ArrowColumn, reading: ColumnFormat) -> Any:
 
 
 def padded_texts(texts: list[str]) -> Any:
-    """Texts as rows of characters, padded with blanks."""
+    """Returns texts as rows of characters, padded with blanks."""
     width = max(map(len, texts), default=0)
     if not width:
         return np.zeros((len(texts), 0), "U1")
@@ -191,9 +193,9 @@ _STORED: Final = {
 _BATCH: Final = 1 << 16
 """Items that are decoded at a time."""
 _ALLOCATOR: Final = 16 << 20
-"""Bytes that pyarrow's allocator takes from the system at a time, about."""
+"""Bytes that pyarrow's allocator requests from the system at a time, about."""
 _LARGEST_FOOTER: Final = 16 << 20
-"""Bytes that the list of columns may take, as strings and as containers."""
+"""An upper bound of the bytes of a list of columns, as strings and as containers."""
 
 
 @contextmanager
@@ -216,7 +218,7 @@ def _opened(content: Content) -> Iterator[Any]:
 
 
 def _names(file: Any, name: str) -> list[str]:
-    """The columns that are asked for."""
+    """Returns the names of the requested columns."""
     names = list(file.schema_arrow.names)
     if name and name not in names:
         raise FileTrouble(Code.E704, f"has no column named {name}", f"its columns: {listed(names)}")
@@ -226,7 +228,7 @@ def _names(file: Any, name: str) -> list[str]:
 
 
 def _columns(file: Any, asked: Column) -> list[str]:
-    """The same, each of a type that the kind accepts."""
+    """Returns the names of the requested columns, after checking that the kind accepts their types."""
     wanted = _names(file, asked.member)
     for column in wanted:
         type = str(file.schema_arrow.field(column).type)
@@ -256,19 +258,19 @@ def header(content: Content, wanted: Column) -> tuple[int, ...]:
 
 
 def _groups(file: Any, name: str) -> list[list[Any]]:
-    """What the footer says of the columns that are asked for, by group of rows."""
+    """Returns the footer's metadata of the requested columns, by row group."""
     groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
     columns = [[group.column(at) for at in range(group.num_columns)] for group in groups]
     return [[one for one in group if not name or one.path_in_schema == name] for group in columns]
 
 
 def working_memory(content: Content, wanted: Column) -> int:
-    """What reading may take beside the array: the pages of a column of one group of rows, stored and decoded, and a batch."""
+    """Returns the bytes of memory besides the array: the pages of a column in one row group, stored and decoded, and a batch."""
     return _extra_bytes(content, "", lambda group: max(group, default=0))
 
 
 def largest_group(content: Content, wanted: Column) -> int:
-    """What reading in rows may take: the pages of all columns asked for of one group of rows, stored and decoded, and a batch."""
+    """Returns the bytes of memory of reading by rows: the pages of all columns in one row group, and a batch."""
     return _extra_bytes(content, wanted.member, sum)
 
 
@@ -281,7 +283,7 @@ def _extra_bytes(content: Content, name: str, of_group: Callable[[list[int]], in
 
 
 def _by_arrow(wanted: Column) -> bool:
-    """Is it a column of text, or one that clauses speak of?"""
+    """Returns whether a column is read through Arrow: text, or with clauses."""
     return wanted.kind is Kind.CHAR or wanted.reading != AS_WRITTEN
 
 
@@ -326,13 +328,13 @@ def read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
 
 
 def stored_bytes(content: Content, wanted: Column) -> int:
-    """What the columns that are asked for take as they are stored."""
+    """Returns the stored bytes of the requested columns."""
     with _opened(content) as file:
         return sum(int(one.total_compressed_size) for group in _groups(file, wanted.member) for one in group)
 
 
 def blocks(content: Content, wanted: Column, first: int) -> tuple[int, Iterator[Any]]:
-    """The first row of the group that has row `first`, and the items from there on, row by row, as vectors."""
+    """Returns the first row of the row group with row `first`, and blocks of items in row order from there on."""
     with _opened(content) as file:
         groups, start = list(range(file.metadata.num_row_groups)), 0
         while len(groups) > 1 and start + file.metadata.row_group(groups[0]).num_rows <= first:
@@ -347,7 +349,7 @@ def _blocks(content: Content, wanted: Column, groups: list[int]) -> Iterator[Any
 
 
 def _batches(file: Any, columns: list[str], wanted: Column, groups: list[int] | None = None) -> Iterator[Any]:
-    """The items of some columns, some rows at a time, as tables; `groups` None: those of all rows."""
+    """Yields batches of rows of some columns as tables; `groups`: row groups (None: all)."""
     size = max(1, _BATCH // max(1, len(columns)))
     for batch in file.iter_batches(batch_size=size, row_groups=groups, columns=columns, use_threads=False):
         table = new_array((batch.num_rows, len(columns)), wanted.kind)
@@ -361,15 +363,15 @@ def _batches(file: Any, columns: list[str], wanted: Column, groups: list[int] | 
 
 # ---------------------------------------------------------------------------------------------------- writing Parquet
 #
-# `.parquet` files of columns, the other way, through pyarrow (the extra `parquet`).
+# Writing `.parquet` files of columns through pyarrow (the extra `parquet`).
 #
-# A vector is one column under the output's name, a matrix has columns `column0`, `column1`, …, and several outputs stand beside
-# each other.  Rows of text become text without the blanks at their ends, dates days (`date32`), times microseconds (UTC).
+# A vector is one column under the output's name, a matrix has columns `column0`, `column1`, …, and several outputs form one
+# table.  Rows of text become text without the blanks at their ends, dates days (`date32`), times microseconds (UTC).
 
 _GROUP: Final = 1 << 19
-"""Items of a group of rows."""
+"""Items of a row group."""
 WORKING_MEMORY: Final = 5 * 8 * _GROUP + (16 << 20)
-"""Bytes: a group of rows as it waits, as Arrow has it, encoded and compressed, and what pyarrow's allocator holds."""
+"""Bytes of memory: a row group as collected, as Arrow array, encoded and compressed, and pyarrow's allocator."""
 _COMPLEX: Final = (Kind.C64, Kind.C128)
 
 
@@ -380,7 +382,7 @@ def require_package() -> None:
 
 
 def columns_of(column: CsvColumn) -> list[CsvColumn]:
-    """The columns of a value: E708 for what is not a table."""
+    """Returns the columns of a value.  Raises E708 for more than two axes."""
     require_storable(column.kind, column.values.shape)
     if column.kind is Kind.CHAR or column.values.ndim < 2:
         return [replace(column, values=column.values if column.values.ndim else column.values.reshape(1))]
@@ -389,7 +391,7 @@ def columns_of(column: CsvColumn) -> list[CsvColumn]:
 
 
 def require_storable(kind: Kind, shape: tuple[int, ...]) -> None:
-    """E708: what a parquet file cannot hold."""
+    """Raise E708 for values that a parquet file cannot hold."""
     if kind in _COMPLEX:
         raise FileTrouble(Code.E708, "is complex, which no column of a parquet file is", "write it to an npy file")
     if kind is not Kind.CHAR or len(shape) != 2:
@@ -397,14 +399,14 @@ def require_storable(kind: Kind, shape: tuple[int, ...]) -> None:
 
 
 def require_table(columns: Sequence[CsvColumn]) -> None:
-    """E708: several outputs that no table has beside each other."""
+    """Raise E708 for outputs that do not form one table."""
     require_columns(columns)
     for column in columns:
         require_storable(column.kind, column.values.shape)
 
 
 def write(file: BinaryIO, columns: Sequence[CsvColumn]) -> None:
-    """Columns of one length.  OSError."""
+    """Write columns of one length.  Raises OSError."""
     with Outlet(file) as outlet:
         writer = _RowGroups(outlet, [(column.name, column.kind, column.form) for column in columns])
         for start in range(0, len(columns[0].values), writer.rows):
@@ -413,7 +415,7 @@ def write(file: BinaryIO, columns: Sequence[CsvColumn]) -> None:
 
 
 class _RowGroups:
-    """A new file, a group of `rows` after the other."""
+    """Writes a new file, one row group after another."""
 
     def __init__(self, file: BinaryIO | Outlet | None, columns: Sequence[tuple[str, Kind, CellFormat]]) -> None:
         import pyarrow
@@ -426,7 +428,7 @@ class _RowGroups:
         self._writer = parquet.ParquetWriter(file, self._schema, use_dictionary=texts)
 
     def write(self, parts: Sequence[Any]) -> None:
-        """A group; text comes as characters."""
+        """Write a row group; text is given as rows of characters."""
         import pyarrow
 
         arrays = [pyarrow.array(_items(part, field.type), field.type) for part, field in zip(parts, self._schema, strict=True)]
@@ -457,7 +459,7 @@ def _items(part: Any, type: Any) -> Any:
 
 @dataclass(slots=True)
 class ParquetSink(AppendSink):
-    """Rows of a new parquet file, which wait until a group is full."""
+    """Appends rows to a new parquet file, collected until a row group is full."""
 
     working_memory: ClassVar[int] = WORKING_MEMORY
 

@@ -33,19 +33,19 @@ from .errors import FileTrouble, damaged, disagrees, system_errors
 # anti-diagonal can be restored at once.  None, Sub and Up need no diagonals, nor does Paeth in the first row of an image, where
 # it is Sub.
 #
-# Note [Skewed].  Anti-diagonals lie one behind the other in memory, with their pixels in the order of the shorter side, so that a
-# diagonal and its neighbours in the two diagonals before it are slices.  Where the shorter side has few bytes, a diagonal costs
-# more than its bytes one by one.
+# Note [Skewed].  Anti-diagonals are stored as rows of a skewed array, with their pixels in the order of the shorter side, so that
+# a diagonal and its neighbours in the two diagonals before it are slices.  If the shorter side has few bytes, a byte-by-byte loop
+# is faster.
 
 _SUB, _UP, _AVERAGE, _PAETH = 1, 2, 3, 4
 LEAST_DIAGONAL: Final = 256
-"""Bytes across the rows from which on a diagonal costs little for each byte."""
+"""The least bytes of a diagonal for which its NumPy calls cost little per byte."""
 _FEW: Final = 64
-"""Bytes of a diagonal that one by one cost as much as together."""
+"""The bytes of a diagonal for which the byte-by-byte loop costs as much."""
 
 
 def restore(rows: Any, filters: Any, step: int, above: Any) -> Any:
-    """Undo the filters of rows; `step` is the bytes of one pixel, `above` the row restored before (None: there is none)."""
+    """Undo the filters of rows; `step` is the bytes of one pixel, `above` the restored row before them (None: no row)."""
     import numpy
 
     if int(filters.max(initial=0)) > _PAETH:
@@ -71,7 +71,7 @@ def restore(rows: Any, filters: Any, step: int, above: Any) -> Any:
 
 
 def _restore_bytes(rows: Any, filters: Any, step: int, above: Any) -> Any:
-    """One byte after the other."""
+    """Undo the filters byte by byte."""
     import numpy
 
     count, restored = rows.shape[1], bytearray()
@@ -96,7 +96,7 @@ def _restore_bytes(rows: Any, filters: Any, step: int, above: Any) -> Any:
 
 
 def _restore_diagonals(rows: Any, filters: Any, step: int, above: Any) -> Any:
-    """See Note [Filters] and Note [Skewed]."""
+    """Undo the filters by anti-diagonals, see Note [Filters] and Note [Skewed]."""
     import numpy
 
     height, width = rows.shape[0], rows.shape[1] // step
@@ -147,9 +147,9 @@ MOST_RATIO: Final = 1032
 LONGEST_CHUNK: Final = (1 << 31) - 1
 MOST_CHUNKS: Final = 1 << 20
 LONGEST_SIDE: Final = 1_000_000
-"""libpng's own default."""
+"""The compression level; libpng's default."""
 _BAND: Final = 8 << 20
-"""Bytes of the rows that are inflated and restored at a time, and of those that are compressed."""
+"""Bytes of a band of rows: for reading, and for writing."""
 _WRITTEN: Final = 1 << 18
 _SMALL: Final = {b"IHDR": 13, b"PLTE": 768, b"tRNS": 768}
 _PIXELS: Final = b"IDAT"
@@ -161,7 +161,7 @@ _PALETTE: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """IHDR, and the palette with its transparency if there is one."""
+    """The fields of IHDR, and the palette with its transparency, if any."""
 
     width: int
     height: int
@@ -192,7 +192,7 @@ class Image:
 
 
 def _chunks(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
-    """Names and contents up to IEND: small ones whole, pixels block by block, of others nothing.  Checksums are compared."""
+    """Yields (name, content) of chunks up to IEND, checksums verified: pixels in blocks, chunks that are not needed empty."""
     start = file.read(8)
     if start != SIGNATURE:
         raise damaged("is not a PNG file" if start else "is empty, not a PNG file")
@@ -236,7 +236,7 @@ def _blocks(file: BinaryIO, length: int, name: bytes) -> Iterator[bytes]:
 
 
 def _parse(file: BinaryIO) -> Image:
-    """The image's description, after checking every chunk and what its pixels can hold."""
+    """Returns the description of an image, after checking every chunk and the least size of its pixels."""
     image: Image | None = None
     palette = alpha = b""
     compressed = 0
@@ -249,7 +249,7 @@ def _parse(file: BinaryIO) -> Image:
             alpha = content
         elif name == _PIXELS:
             compressed += len(content)
-    assert image is not None  # `_chunks` begins with it
+    assert image is not None  # `_chunks` yields IHDR first
     if image.colour == _PALETTE:
         if not palette or len(palette) % 3:
             raise damaged("has no proper palette")
@@ -275,7 +275,7 @@ def _parse_header(content: bytes) -> Image:
 
 
 def header(content: Content, wanted: Column) -> tuple[int, ...]:
-    """The shape, after checking chunks and what the compressed data can hold; no pixel is inflated."""
+    """Returns the shape, after checking chunks and the size of the compressed data; no pixel is inflated."""
     with system_errors(), content.open() as file:
         image = _parse(file)
     require_accepted(image.stored, wanted.kind)
@@ -283,7 +283,7 @@ def header(content: Content, wanted: Column) -> tuple[int, ...]:
 
 
 def working_memory(content: Content, wanted: Column) -> int:
-    """What reading takes beside the array: a band, inflated, restored and as samples."""
+    """Returns the bytes of memory besides the array: a band, inflated, restored and as samples."""
     with system_errors(), content.open() as file:
         image = _parse(file)
     rows = min(image.height, band_rows(image.row_bytes, max(1, image.pixel_bits // 8)))
@@ -315,12 +315,12 @@ def read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
 
 
 def band_rows(row_bytes: int, step: int) -> int:
-    """Rows of a band: so many that restoring them by diagonals pays."""
+    """Returns the rows of a band, enough for diagonals to pay."""
     return max(_BAND // (row_bytes + 1), LEAST_DIAGONAL // step + 1)
 
 
 class _Pixels:
-    """The inflated bytes of an image's chunks, in the order of the file."""
+    """Inflates the pixel chunks of an image as a stream."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._blocks = (content for name, content in _chunks(file) if name == _PIXELS)
@@ -328,7 +328,7 @@ class _Pixels:
         self._left = b""
 
     def read(self, count: int) -> bytearray:
-        """So many bytes.  E705: there are fewer."""
+        """Returns the next `count` bytes.  Raises E705 if there are fewer."""
         inflated = self._inflate(count)
         if len(inflated) < count:
             raise damaged("has fewer pixels than its header promises")
@@ -356,7 +356,7 @@ class _Pixels:
 
 
 def _samples(image: Image, rows: Any) -> Any:
-    """Rows of bytes as samples of their part of the image."""
+    """Returns rows of bytes as samples."""
     import numpy
 
     count = len(rows)
@@ -383,7 +383,7 @@ def _samples(image: Image, rows: Any) -> Any:
 
 
 def write(file: BinaryIO, shape: tuple[int, ...], depth: int, band: Callable[[int, int], Any]) -> None:
-    """Write samples of 8 or 16 bits of shape [h w] or [h w c], c from 1 to 4; `band` makes those of some rows."""
+    """Write samples of 8 or 16 bits of shape [h w] or [h w c], c from 1 to 4; `band(first, last)` gives those of some rows."""
     import numpy
 
     height, width = shape[:2]
@@ -396,7 +396,7 @@ def write(file: BinaryIO, shape: tuple[int, ...], depth: int, band: Callable[[in
     for top in range(0, height, writing_rows(row_bytes)):
         samples = numpy.ascontiguousarray(band(top, top + writing_rows(row_bytes)), dtype=">u2" if depth == 16 else "u1")
         rows = samples.reshape(len(samples), -1).view("u1")
-        raw = numpy.zeros((len(rows), row_bytes + 1), dtype="u1")  # every row begins with its filter: none
+        raw = numpy.zeros((len(rows), row_bytes + 1), dtype="u1")  # every row begins with its filter type, 0 (none)
         raw[:, 1:] = rows
         _write_chunk(file, _PIXELS, engine.compress(raw.data))
     _write_chunk(file, _PIXELS, engine.flush())
@@ -404,7 +404,7 @@ def write(file: BinaryIO, shape: tuple[int, ...], depth: int, band: Callable[[in
 
 
 def writing_rows(row_bytes: int) -> int:
-    """Rows that are compressed at a time."""
+    """Returns the rows that are compressed at a time."""
     return max(1, _WRITTEN // (row_bytes + 1))
 
 
@@ -414,22 +414,22 @@ def _write_chunk(file: BinaryIO, name: bytes, content: bytes) -> None:
 
 # ---------------------------------------------------------------------------------------------------- arrays as pictures
 #
-# Which values become which pixels when a result is written as `.png`.
+# Mapping of values to pixels when a result is written as `.png`.
 #
 # A picture is a matrix (grey), or has a third axis of 1 to 4 channels.  bool is black and white; u8 is written as it is;
 # integers within 0..255 and within 0..65535 become 8- and 16-bit pixels as they are; floats within 0..1 are multiplied by
-# 255 and rounded; anything else is scaled linearly, its least finite value to 0 and its greatest to 255.  NaN is as the
-# least value, infinities as the nearest finite one.
+# 255 and rounded; anything else is scaled linearly, its least finite value to 0 and its greatest to 255.  NaN counts as
+# the least value, infinities as the nearest finite one.
 #
-# Values are looked at, and made into pixels, some rows at a time.
+# Values are examined and converted some rows at a time.
 
 _ENCODED_BLOCK: Final = 1 << 17
-"""Items that are looked at together."""
+"""Items that are examined at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pixels:
-    """The samples of `values`: of `depth` bits; scaled from `low` to `high` if those are given."""
+    """Converts `values` to samples of `depth` bits, scaled from the range `low` to `high` if given."""
 
     values: Any
     kind: Kind
@@ -438,7 +438,7 @@ class Pixels:
     high: float = 0.0
 
     def band(self, first: int, last: int) -> Any:
-        """Samples of some rows."""
+        """Returns the samples of some rows."""
         import numpy
 
         values = self.values[first:last]
@@ -446,7 +446,7 @@ class Pixels:
             return values.astype("u1") * numpy.uint8(255)
         if self.low is None:
             return values.astype("u1" if self.depth == 8 else "u2", copy=False)
-        half = self.high / 2 - self.low / 2  # halves, because the whole distance may overflow
+        half = self.high / 2 - self.low / 2  # halved, because the difference may overflow
         if not half:
             return numpy.zeros(values.shape, dtype="u1")
         known = numpy.clip(numpy.nan_to_num(values.astype("f8"), nan=self.low), self.low, self.high)
@@ -454,7 +454,7 @@ class Pixels:
 
 
 def pixels(values: Any, kind: Kind) -> Pixels:
-    """How a NumPy array of the kind becomes samples.  FileTrouble E708: it is not a picture."""
+    """Returns the conversion of a NumPy array of the kind to samples.  Raises FileTrouble (E708) for other shapes or kinds."""
     if kind is Kind.CHAR or kind.is_complex:
         raise FileTrouble(Code.E708, f"holds {kind.value}, a picture needs real numbers")
     if values.ndim not in (2, 3) or (values.ndim == 3 and not 1 <= values.shape[2] <= 4):
@@ -473,7 +473,7 @@ def pixels(values: Any, kind: Kind) -> Pixels:
 
 
 def _range(values: Any) -> tuple[Any, Any]:
-    """The least and the greatest finite value; 0 and 0 if there is none."""
+    """Returns the least and the greatest finite value; 0 and 0 if there is none."""
     import numpy
 
     low = high = None

@@ -1,9 +1,9 @@
-"""How chunks of zarr arrays are decoded: a list of codecs by name, each with a bound on what it gives.
+"""Decoding of chunks of zarr arrays: a list of codecs by name, each with a bound on the size of its output.
 
-Codecs come from metadata, which is data: a name is looked up in this module only, never in a registry (numcodecs' own holds
-`pickle`).  What a codec will give is known from the sizes of the chunk; what says that it gives more is refused before it is
-inflated.  gzip, zlib and bz2 are Python's; blosc, zstd, lz4, shuffle and delta are numcodecs', crc32c is google-crc32c's (the
-extra `zarr`).
+Codec names come from metadata, that is from untrusted data: a name is looked up in this module only, never in a registry
+(numcodecs' own contains `pickle`).  The size of a codec's output follows from the shape of the chunk; data that promise more are
+refused before they are inflated.  gzip, zlib and bz2 are Python's; blosc, zstd, lz4, shuffle and delta are numcodecs', crc32c is
+google-crc32c's (the extra `zarr`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CHECKSUM: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """From bytes to bytes: its name, and the settings that decoding needs."""
+    """A bytes-to-bytes codec: its name, and the settings that decoding needs."""
 
     name: str
     settings: Mapping[str, Any]
@@ -69,7 +69,7 @@ def _lz4(data: bytes, size: int, settings: Mapping[str, Any]) -> Any:
 
 
 def _zstd(data: bytes, size: int, settings: Mapping[str, Any]) -> Any:
-    """Once into as much room as there may be, which refuses what is more, and once as it is: frames need not say their size."""
+    """Decode first into a buffer of the largest allowed size, which rejects more, then without: frames may omit their size."""
     engine = _numcodecs("Zstd")
     engine.decode(data, bytearray(size))
     return engine.decode(data)
@@ -115,11 +115,11 @@ _DECODERS: Final[Mapping[str, Callable[[bytes, int, Mapping[str, Any]], Any]]] =
 }  # fmt: skip
 ALLOWED: Final = frozenset(_DECODERS)
 _KEEPING: Final = ("shuffle", "delta", "crc32c")
-"""Those whose results' sizes follow from their operands'."""
+"""The codecs whose output size follows from their input size."""
 
 
 def decode_bytes(data: bytes, codecs: tuple[Codec, ...], size: int) -> bytes:
-    """The bytes that `codecs` encoded, in the order in which they were applied: `size` of them."""
+    """Returns the `size` bytes that `codecs`, in the order of encoding, encoded."""
     for codec, given in zip(reversed(codecs), reversed(_sizes(codecs, size)), strict=True):
         try:
             decoded = _DECODERS[codec.name](data, given or 0, codec.settings)
@@ -134,7 +134,7 @@ def decode_bytes(data: bytes, codecs: tuple[Codec, ...], size: int) -> bytes:
 
 
 def _sizes(codecs: tuple[Codec, ...], size: int) -> list[int | None]:
-    """The bytes that each codec is given when a chunk of `size` bytes is written; None: what a compressor makes of them."""
+    """Returns the input size of each codec when a chunk of `size` bytes is encoded; None after a compressor."""
     sizes: list[int | None] = []
     known: int | None = size
     for codec in codecs:
@@ -152,10 +152,10 @@ def _sizes(codecs: tuple[Codec, ...], size: int) -> list[int | None]:
 
 # ---------------------------------------------------------------------------------------------------- metadata
 #
-# What the metadata of a zarr array say, versions 2 and 3, checked before anything is decoded.
+# Metadata of zarr arrays, versions 2 and 3, checked before anything is decoded.
 #
 # Sources: the specifications of Zarr version 2 and version 3 (core, and `sharding_indexed`).  Metadata are JSON of at most a
-# megabyte; a codec that is not in the lists here and in `zarr_codecs` is refused, and so is whatever changes what a chunk means
+# megabyte; a codec that is not in the lists of this module is refused, and so is any feature that changes the meaning of a chunk
 # (storage transformers, fields that must be understood).
 
 MOST_BYTES: Final = 1 << 20
@@ -164,7 +164,7 @@ _LARGEST_SIZE: Final = (1 << 62) - 1
 _MOST_CODECS: Final = 16
 _MOST_DEPTH: Final = 3
 _MOST_INNER: Final = 1 << 18
-"""Chunks in one shard."""
+"""The most chunks in one shard."""
 _NAMES: Final = {
     "bool": "b1", "int8": "i1", "int16": "i2", "int32": "i4", "int64": "i8", "uint8": "u1", "uint16": "u2", "uint32": "u4",
     "uint64": "u8", "float16": "f2", "float32": "f4", "float64": "f8", "complex64": "c8", "complex128": "c16",
@@ -178,20 +178,20 @@ _UNDERSTOOD: Final = frozenset((
 
 @dataclass(frozen=True, slots=True)
 class Shards:
-    """Chunks inside a chunk: the shape of the inner ones, how they are encoded, and where and how their index is."""
+    """The codec `sharding_indexed`: the shape and the encoding of inner chunks, and the position and encoding of their index."""
 
     shape: tuple[int, ...]
     inner: Pipeline
     at_end: bool
     checked: bool
-    """Has the index a checksum?"""
+    """Whether the index has a checksum."""
     order: str
-    """Of its bytes: `<` or `>`."""
+    """The byte order of the index, `<` or `>`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """How a chunk became bytes: axes permuted (`order`; None: as they are), items laid out or shards, codecs."""
+    """The encoding of a chunk: axes permuted (`order`; None: not permuted), then items as bytes or shards, then codecs."""
 
     order: tuple[int, ...] | None
     dtype: Any
@@ -201,8 +201,10 @@ class Pipeline:
 
 @dataclass(frozen=True, slots=True)
 class ZarrArray:
-    """`stored` is the name in `elements.ACCEPTED`; `prefix` and `separator` make the names of chunks, and `fill` is the item
-    of chunks that are not there."""
+    """The metadata of an array.
+
+    `stored`: the name in `elements.ACCEPTED`; `prefix`, `separator`: of the keys of chunks; `fill`: the item of absent chunks.
+    """
 
     shape: tuple[int, ...]
     chunks: tuple[int, ...]
@@ -214,12 +216,12 @@ class ZarrArray:
 
     @property
     def grid(self) -> tuple[int, ...]:
-        """Chunks along each axis."""
+        """The number of chunks along each axis."""
         return tuple(-(-size // chunk) for size, chunk in zip(self.shape, self.chunks, strict=True))
 
     @property
     def chunk_bytes(self) -> int:
-        """Of the chunks that are decoded one at a time."""
+        """The bytes of a chunk that is decoded at a time (an inner one of shards)."""
         shape, pipeline = self.chunks, self.pipeline
         while pipeline.shards is not None:
             shape, pipeline = pipeline.shards.shape, pipeline.shards.inner
@@ -227,7 +229,7 @@ class ZarrArray:
 
 
 def parse(raw: bytes) -> Mapping[str, Any]:
-    """The object of a metadata file.  E705."""
+    """Returns the JSON object of a metadata file.  Raises E705."""
     try:
         value = bounded_parsing.decode(raw.decode("utf-8"), 1 << 17)
     except (ValueError, RecursionError) as error:
@@ -238,7 +240,7 @@ def parse(raw: bytes) -> Mapping[str, Any]:
 
 
 def version_2(metadata: Mapping[str, Any]) -> ZarrArray:
-    """An array by its `.zarray`, which says in other words what version 3 says."""
+    """Returns an array by its `.zarray`, translated to metadata of version 3."""
     if metadata.get("zarr_format") != 2:
         raise damaged(f"has metadata of format {_shown(metadata.get('zarr_format'))}, not 2")
     name, filters, compressor = metadata.get("dtype"), metadata.get("filters") or [], metadata.get("compressor")
@@ -262,7 +264,7 @@ def version_2(metadata: Mapping[str, Any]) -> ZarrArray:
 
 
 def version_3(metadata: Mapping[str, Any]) -> ZarrArray:
-    """An array by its `zarr.json`."""
+    """Returns an array by its `zarr.json`."""
     for key, value in metadata.items():
         if key not in _UNDERSTOOD and not (isinstance(value, dict) and value.get("must_understand") is False):
             raise damaged(f"has metadata that are not understood: {_shown(key)}")
@@ -414,7 +416,7 @@ _WORDS: Final[Mapping[Any, float]] = {"NaN": math.nan, "Infinity": math.inf, "-I
 
 
 def _fill(value: Any, dtype: Any) -> Any:
-    """The item of chunks that are not there, of the stored dtype."""
+    """Returns the item of absent chunks, in the stored dtype."""
     import numpy
 
     try:
@@ -446,32 +448,32 @@ def _fill(value: Any, dtype: Any) -> Any:
 
 # ---------------------------------------------------------------------------------------------------- shards
 #
-# One chunk of a zarr array, from bytes to a NumPy array, and the chunks that a shard holds.
+# Decoding one chunk from bytes to a NumPy array, or the inner chunks of a shard.
 #
-# Of a shard the index is read first and then one inner chunk after the other, so that a shard is never in memory whole.
+# The index of a shard is read first, then one inner chunk after another, so that a shard is never whole in memory.
 
 _ABSENT: Final = (1 << 64) - 1
 _SLACK: Final = 1 << 16
-"""Bytes that encoding may add."""
+"""The most bytes that an encoding may add."""
 
 Place = tuple[int, ...]
 
 
 def decoded(file: BinaryIO, pipeline: Pipeline, shape: tuple[int, ...]) -> Iterator[tuple[Place, Any]]:
-    """The parts of a chunk that are there: where each begins, and its items (in the order of the axes of the array)."""
+    """Yields (origin, items) of the present parts of a chunk, in the order of the axes of the array."""
     return _decoded(_Bytes(file, 0, length_of(file)), pipeline, shape)
 
 
 @dataclass(frozen=True, slots=True)
 class _Bytes:
-    """Some bytes of an open file."""
+    """A byte range of an open file."""
 
     file: BinaryIO
     start: int
     size: int
 
     def read(self, at: int, count: int) -> bytes:
-        """As many as there are from a place on, at most `count`."""
+        """Returns up to `count` bytes from the offset `at` on."""
         self.file.seek(self.start + at)
         return self.file.read(min(count, self.size - at))
 
