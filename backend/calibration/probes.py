@@ -1,14 +1,13 @@
-"""The table of what programs and calls are measured for: each row a table of the profile, the sum of times that it is, and sizes.
+"""The probes of a calibration: for each cost table of the profile, the programs to time, how their times combine, and the sizes.
 
-Running a phase, moving bytes, what a team makes of it, loops.  A small phase behind a large one says what a step takes when the
-interpreter's own data have left the caches.  Reading is told from a greatest element, writing from a product; sizes are of all
-bytes that go round (`points`, Note [Moving]).  Whether a phase was cut, and whether helpers woke for it, is what the cost model
-says of it.
+Probes of phases time running a phase, moving bytes, the device's threads, and loops.  A small phase after a large one gives the
+cost of a step with cold caches.  Reading is measured by a maximum, writing by a product; sizes count all bytes moved (`points`,
+Note [Moving]).  Whether a phase is split into tasks, and whether pool threads wake for it, is taken from the cost model.
 
-Library operations, each as the executor runs it: its step is timed.  The table and size it counts for are those that the cost
-model would ask for, found by asking it.
+Probes of library operations time the step that the executor runs.  The table and the size are those that the cost model looks up
+for the program, recorded from its look-up.
 
-The disk of the folder for temporary files: calls on a file that has no name.
+Probes of the disk call an anonymous file in the folder for temporary files.
 """
 
 from __future__ import annotations
@@ -77,13 +76,12 @@ from .measurement_loop import Clock, MeasuredCurve, ProbeRow, Run, Times, low
 
 # ---------------------------------------------------------------------------------------------------- kernel modes
 #
-# Which kernels the CPU back end uses: part of what a calibration is for.
+# Which kernels the CPU back end uses, which is part of a calibration's validity.
 #
-# Compiled kernels come into use once they have paid for themselves; a calibration measures that state, with every kernel
-# compiled that can be.
+# Kernels are compiled once that pays; a calibration measures the state after that, with every possible kernel compiled.
 
 def tier_name() -> str:
-    """`numpy`, or `llvm` with the version of what makes code.  Loads neither."""
+    """Returns `numpy`, or `llvm` with llvmlite's version, without importing either."""
     if tiering.mode() is tiering.Mode.OFF:
         return "numpy"
     try:
@@ -101,13 +99,13 @@ def numpy_version() -> str:
 
 
 def warm_kernels() -> AbstractContextManager[None]:
-    """Kernels as if they had been used for long, unless they are switched off."""
+    """Context in which kernels are compiled at once, unless they are switched off."""
     return kernels_as(tiering.Mode.WARM if tiering.mode() is tiering.Mode.AUTO else tiering.mode())
 
 
 @contextmanager
 def kernels_as(mode: tiering.Mode) -> Iterator[None]:
-    """Inside, the switch says so."""
+    """Context in which the tiering mode is `mode`."""
     before = os.environ.get(tiering.SWITCH)
     os.environ[tiering.SWITCH] = mode.value
     try:
@@ -121,19 +119,20 @@ def kernels_as(mode: tiering.Mode) -> Iterator[None]:
 
 # ---------------------------------------------------------------------------------------------------- timed programs
 #
-# Programs and calls that can be run again and again, at a size, and phases made for measuring, so that no pass changes them.
+# Programs and calls that can be repeated at a size, and hand-made phases, which no pass rewrites.
 #
-# Data are drawn with a fixed seed: floats from 0.1 to 0.95 (inside every function's domain), as many true as false.
+# Data are drawn with a fixed seed: floats from 0.1 to 0.95 (inside every function's domain), booleans true and false equally
+# often.
 
 Seen: TypeAlias = list[StepTiming]
 Of: TypeAlias = Callable[[Seen], int]
-"""Which of the observed times is meant."""
+"""Selects the time to use from the observed steps."""
 RunFactory: TypeAlias = Callable[[int], Callable[[], object]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProbeCall:
-    """Of Python: made at a size, and with kernels in a mode."""
+    """A call of Python, prepared for a size, with a tiering mode."""
 
     make: RunFactory
     mode: tiering.Mode
@@ -153,9 +152,11 @@ class ProbeCall:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProbeProgram:
-    """Statements of which the last is the output.  `inputs`: names to types, in which `n` is the size, `s` its square root, `b`
-    so many bytes of f64, `h` half of them and `r` their square root.  `team`: on all threads; `stepwise`: loops are no machine
-    code, so that their steps are seen."""
+    """A program whose last statement is the output.
+
+    `inputs`: types by name, in which `n` is the size, `s` its square root, `b` the f64 items in `n` bytes, `h` half of them and
+    `r` their square root.  `team`: on all threads; `stepwise`: loops run in the interpreter, so that their steps are observed.
+    """
 
     text: str
     inputs: Mapping[str, str]
@@ -177,7 +178,7 @@ class ProbeProgram:
 
 @dataclass(frozen=True, slots=True)
 class PreparedProbe:
-    """A program with its data; called, it gives the time that is meant."""
+    """A program with its data; a call runs it and returns the time that `of` selects."""
 
     bound: BoundGraph
     plan: ExecutionPlan
@@ -208,7 +209,7 @@ def _core(text: str) -> Core:
 
 
 def last(sort: type[Structured | LibraryPhase | Loop] = Structured) -> Of:
-    """The last step of a sort."""
+    """Returns the selection of the last step whose phase is of class `sort`."""
     return lambda seen: [took.ns for took in seen if isinstance(took.step, sort)][-1]
 
 
@@ -221,7 +222,7 @@ def call(make: RunFactory, mode: tiering.Mode = tiering.Mode.WARM) -> Times:
 
 
 def value(type_: str, sides: Mapping[str, int], seed: int) -> Any:
-    """Data of a type, whose sizes are numbers or named.  `idx<n>` are indices, and `spd` is a matrix with a square root."""
+    """Returns data of a type with sizes as numbers or names.  `idx<n>`: indices below n; `spd`: a positive definite matrix."""
     element, _, shape_text = type_.rstrip("]").rpartition("[")
     shape = tuple(sides.get(part) or int(part) for part in shape_text.split())
     generator, count = np.random.default_rng(seed), prod(shape)
@@ -231,14 +232,14 @@ def value(type_: str, sides: Mapping[str, int], seed: int) -> Any:
         values = generator.random(shape)
         return values + values.T + 2 * shape[0] * np.eye(shape[0])
     kind = Kind(element)
-    if kind.is_integer:  # in a range as wide as there are of them
+    if kind.is_integer:  # from a range as large as their count
         return generator.integers(0, max(8, count), count).reshape(shape)
     return drawn(kind, count, seed).reshape(shape)
 
 
 @lru_cache(maxsize=8)
 def drawn(kind: Kind, count: int, seed: int) -> Any:
-    """Integers are from 1 to 7."""
+    """Returns random items of a kind; integers are from 1 to 7."""
     generator = np.random.default_rng(seed)
     if kind.is_integer:
         return generator.integers(1, 8, count).astype(DTYPES[kind])
@@ -256,7 +257,7 @@ _NOWHERE = Span("<calibration>", 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class ProbeOperand:
-    """Of an array of this shape, the item at the coordinates of the space on `axes` (none given: the point itself)."""
+    """A read of an array of this shape at the point's coordinates on `axes` (none: all axes of the space)."""
 
     kind: Kind
     shape: tuple[int, ...]
@@ -270,7 +271,7 @@ class ProbeOperand:
 
 @dataclass(frozen=True, slots=True)
 class ProbeSample:
-    """`body` over `space` (its last axis reduced with `reduction`); the result is its last node."""
+    """A hand-made structured phase: `body` over `space`, its last axis reduced with `reduction`; the result is the last node."""
 
     space: Sequence[int]
     operands: Sequence[ProbeOperand]
@@ -287,7 +288,7 @@ class ProbeSample:
         return Structured(PhaseId(0), _NOWHERE, axes, reads, tuple(self.body), (result,))
 
     def kernel(self) -> Callable[[], object]:
-        """A call of the phase's kernel on data."""
+        """Returns a call of the phase's kernel on data."""
         result = ProbeOperand(self.result, tuple(self.space[:-1] if self.reduction else self.space))
         types = {
             ValueId(index): ArrayType(Element(operand.kind), tuple(map(number, operand.shape)))
@@ -306,7 +307,7 @@ class ProbeSample:
 WIDTH: Final = Kind.F64.bytes
 ROUND: Final = (1 << 16, 1 << 18, 1 << 19, 3 << 18, 1 << 20, 3 << 19, 1 << 21, 5 << 19, 3 << 20, 1 << 22, 3 << 21, 1 << 23,
                 1 << 24, 1 << 25, 1 << 26, 1 << 27)  # fmt: skip
-"""Bytes that go round; caches end somewhere between them."""
+"""Working sets in bytes, which cover the sizes of all caches."""
 FRESH: Final = (1 << 18, 1 << 20, 1 << 22, 1 << 24, (1 << 25) - (1 << 16), (1 << 25) + (1 << 16), 1 << 26)
 BEHIND: Final = (1 << 10, 1 << 18, 1 << 20, 1 << 21, 1 << 22, 1 << 24, 1 << 26)
 SQUARES: Final = tuple(side * side * WIDTH for side in (100, 300, 500, 700, 1100, 1700))
@@ -317,7 +318,7 @@ _REPEATS: Final = 150
 
 
 def _of_turns(sort: type[LibraryPhase | Structured]) -> Of:
-    """The smallest such phase of a turn, after the first turn."""
+    """Returns the selection of the shortest step of class `sort` in an iteration, after the first iteration."""
 
     def of(seen: Seen) -> int:
         by_phase: dict[int, list[int]] = {}
@@ -330,13 +331,13 @@ def _of_turns(sort: type[LibraryPhase | Structured]) -> Of:
 
 
 def _beside(seen: Seen) -> int:
-    """What the executor takes for an iteration beside its step."""
+    """Returns the overhead of the executor for an iteration besides its step."""
     known = [took for took in seen if isinstance(took.step, Loop | LibraryPhase)]
     return max(1, sum(took.ns if isinstance(took.step, Loop) else -took.ns for took in known) // _MANY_TURNS)
 
 
 def _handed_over() -> None:
-    """From one thread to another and back, so many times."""
+    """Pass control from one thread to another and back, repeatedly."""
     there, back = threading.Event(), threading.Event()
 
     def answer() -> None:
@@ -364,7 +365,7 @@ _KERNEL, _CALLED, _OFTEN = (
 )  # fmt: skip
 _FIRST = (_KERNEL + _CALLED) * 0.5
 _START = _FIRST.fixed(BEHIND[0])
-"""Of programs of one phase: see `Around.before`."""
+"""The overhead of a program with one phase, see `Around.before`."""
 _LIBRARY = program("output s ← ⌈/y\n+\\x", _BEHIND, last(LibraryPhase), stepwise=True)
 _SCANNED = program(f"{{+\\⍵}}⍣{_TRIPS}⊢x", _FEW, _of_turns(LibraryPhase), stepwise=True).fixed(1)
 _KNOWN, _MADE = (program(f"y ← {text}\n2+y÷3+y", _FEW, stepwise=True) for text in ("⌽+\\x", "(x>0.4)⌿x"))
@@ -410,7 +411,7 @@ _MOVED: Final = (
 
 
 def _as_shared(row: ProbeRow, ready: PreparedProbe) -> ProbeRow | None:
-    """What the cost model takes a phase for: cut, where pieces take more while helpers sleep on, or one that wakes them."""
+    """Returns the row for the table that the cost model uses for a phase: split without waking the pool, or waking it."""
     phase = next(phase for phase in ready.bound.graph.phases if isinstance(phase, Structured))
     number = numbers_of(ready.bound)
     extents = tuple(number(axis.size) for axis in phase.axes)
@@ -429,7 +430,7 @@ def _team(
     table: str | Callable[[ProbeRow, Any], ProbeRow | None], text: str, type_: str, sizes: Sequence[int], before: Times = _START,
     of: Of | None = None,
 ) -> ProbeRow:  # fmt: skip
-    """What all threads take for what one takes."""
+    """Returns a row that compares all threads with one."""
     alone, together = program(text, {"x": type_}, of, team=False), program(text, {"x": type_}, of)
     return ProbeRow(table, together - before, sizes, MeasuredCurve.RISING, alone - before)
 
@@ -459,7 +460,7 @@ _LONG: Final = (_team("team.long.f64", f"{{0.5+⍵×0.5}}⍣{_LONG_TURNS} ⊢ x"
 
 BYTES: Final = 32 << 20
 _PAGE: Final = 1 << 12
-"""A table has what one takes: more are in proportion."""
+"""Bytes of a page: a table has the time of one, and larger requests take time in proportion."""
 
 
 _ACTS: Final[dict[str, Callable[[int, bytearray], object]]] = {
@@ -473,7 +474,7 @@ _ACTS: Final[dict[str, Callable[[int, bytearray], object]]] = {
 def _on_disk(table: str, *acts: str) -> ProbeRow:
     def make(size: int) -> Callable[[], object]:
         file = tempfile.TemporaryFile()  # noqa: SIM115 (it goes with the call)
-        room = bytearray(np.random.default_rng(0).bytes(size))  # which no file system makes shorter
+        room = bytearray(np.random.default_rng(0).bytes(size))  # random bytes, which no file system compresses
         if os.pwrite(file.fileno(), room, 0) < size:
             raise OSError
         return lambda: [_ACTS[act](file.fileno(), room) for act in acts]
@@ -483,7 +484,7 @@ def _on_disk(table: str, *acts: str) -> ProbeRow:
 
 DISK: Final = (
     _on_disk(SCRATCH_WRITE, "write"), _on_disk(WRITE, "write", "sync"), _on_disk(SCRATCH_READ, "read"),
-    _on_disk(READ, "sync", "forget", "read"),  # what is not on the disk is not forgotten
+    _on_disk(READ, "sync", "forget", "read"),  # only synced pages leave the page cache
 )  # fmt: skip
 
 # ---------------------------------------------------------------------------------- library operations
@@ -501,7 +502,7 @@ _LINES: Final = (1 << 10, 1 << 14, 1 << 18)
 
 
 class _ProbeRequest(Exception):
-    """The first table that is asked for, and at which size."""
+    """Raised with the first table that the cost model looks up, and the size."""
 
 
 class _Asking(Rates):
@@ -513,7 +514,7 @@ class _Asking(Rates):
 
 
 def asked_for(row: ProbeRow, ready: PreparedProbe) -> ProbeRow:
-    """With the table, and the size, that the cost model asks for of a program's library step."""
+    """Returns the row with the table and size that the cost model looks up for a program's library step."""
     number = numbers_of(ready.bound)
     asking = _Asking(DeviceProfile("asking", "asking"), around=surroundings(ready.bound, number))
     phase = [phase for phase in ready.bound.graph.phases if isinstance(phase, LibraryPhase)][-1]
@@ -525,7 +526,7 @@ def asked_for(row: ProbeRow, ready: PreparedProbe) -> ProbeRow:
 
 
 def _each(expression: str, inputs: str, kinds: str = "f64", sizes: tuple[int, ...] = _DECADE) -> list[ProbeRow]:
-    """A row for each kind.  `inputs`: name and type of each, in which K is the kind."""
+    """Returns a row for each kind.  `inputs`: their names and types, in which K is the kind."""
     split = [one.split(":") for one in inputs.split(", ")]
     return [
         ProbeRow(asked_for, program(expression, {name: text.replace("K", kind) for name, text in split}, last(LibraryPhase)),
@@ -583,18 +584,18 @@ LIBRARY: Final = (
 
 
 def rows(threads: int) -> list[ProbeRow]:
-    """All but library operations.  Loops and teams where there are any: without kernels a loop is no machine code."""
+    """Returns all rows except library operations; those of compiled loops and of threads only if there are such."""
     loops, team = has_kernels(), threads > 1
     return [*DISK, *_STEPS, *_MOVED, *(_TEAMS if team else ()), *(_TURNING if loops else ()), *(_LONG if loops and team else ())]
 
 
 # ---------------------------------------------------------------------------------------------------- scalar functions
 #
-# What one more application, or one more number to reduce, costs: nothing but computing, on one thread.
+# The cost of one more application of a function, or of one more item to reduce: computing alone, on one thread.
 #
-# In kernels: a table whose rows are the same few thousand numbers, so that all of it is in the nearest cache; what an application
-# adds to it is its time.  NumPy calls: what an application adds to a phase of one slice.  Which functions are measured, the table
-# of scalar functions says.
+# In kernels, it is the time that an application adds to a phase over a table whose rows are the same few thousand numbers, which
+# stay in the nearest cache.  For NumPy calls, it is the time that an application adds to a phase of one slice.  The functions are
+# those of the table of scalar functions.
 
 LENGTH: Final = 2048
 """Numbers of a row that stay in the nearest cache."""
@@ -609,26 +610,26 @@ _CIRCULAR: Final = (0, 1, 2, 3, 4, 5, 6, 7, -1, -2, -3, -5, -6, -7)
 _REDUCED_BY_CALLS: Final = {Kind.BOOL: ("or",), Kind.F64: ("add", "max", "sub", "div"), Kind.C128: ("add",)}
 _REDUCED: Final = {Kind.F64: ("add", "max"), Kind.F32: ("add", "max"), Kind.I64: ("add", "max"), Kind.BOOL: ("or", "add")}
 _LENGTHS: Final = (4, 8, 16, 32, 64, 256, 1024, 4096, 1 << 16)
-"""Of runs that are reduced."""
+"""Lengths of reduced runs."""
 _ROW_POINTS, _COLUMN_POINTS, _LINE_POINTS = 1 << 19, 1 << 16, 1 << 15
 _VECTOR_LENGTHS: Final = (3, 8, 15, 30, 60, 120, 500)
 _PILES: Final = (3, 8, 16, 60)
 _HIGH: Final = 4
-"""Items that are reduced across."""
+"""Items of a row in reductions across rows."""
 _LEAST_SHARE: Final = 1000
-"""No application touches more than a thousand bytes a nanosecond."""
+"""An application of more bytes a nanosecond than this is a measuring error."""
 _ROW_COUNT, _MANY = 8, 24
-"""Applications of two chains that tell a cheap one from noise."""
+"""The lengths of two chains of applications, whose difference is above noise for cheap functions."""
 _FEW_ROWS, _SIDE = 32, 3
-"""Rows shorter than so many are reduced one by one where there are so few side by side."""
+"""Shorter rows are reduced one by one if only few of them are adjacent."""
 
 Make: TypeAlias = Callable[[int, int, int], list[Node]]
-"""From the place of the first, and the places of two operands, to nodes of which the last is the application."""
+"""Builds nodes from the index of the first and the indices of two operands; the last node is the application."""
 
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """`each`: bytes touched; `count`: functions that it is."""
+    """An application to measure; `each`: bytes touched; `count`: the number of functions that it consists of."""
 
     name: str
     kind: Kind
@@ -640,8 +641,7 @@ class Application:
 
 
 def applications(kind: Kind) -> Iterator[Application]:
-    """Scalar functions that a kind has, those of `circular` by their parameter, conversions, and what kernels make something else
-    of where an operand is a constant."""
+    """Yields the scalar functions of a kind, `circular` by parameter, conversions, and functions specialized to a constant."""
     width = kind.bytes
     for name, row in FUNCTIONS.items():
         probe = SCALARS[name].probe
@@ -669,7 +669,7 @@ def _applied(name: str, arity: int, result: Kind, parameter: int = 0) -> Make:
 
 
 def _chosen(name: str, kind: Kind) -> Make:
-    """By a comparison that holds for some items."""
+    """Returns the nodes of a selection by a comparison that is true for some items."""
     return lambda first, one, other: [
         ApplyNode("lt", (other, 1 - other % 2), Kind.BOOL), ApplyNode(name, (first, one, other), kind),
     ]  # fmt: skip
@@ -711,7 +711,7 @@ def _chained(kind: Kind, *names: str) -> Times:
 
 
 def _cheap(name: str, kind: Kind) -> Times:
-    """An application, told by many in a row."""
+    """Returns the time of a cheap application from chains of many."""
     join = _joining(kind)
     other = join if name != join else "or" if kind is Kind.BOOL else "mul"
     few = (join,) * _ROW_COUNT
@@ -724,7 +724,7 @@ def _row(prefix: str, one: Application, spent: Times, points: int) -> ProbeRow:
 
 
 def in_kernels(kind: Kind) -> Iterator[ProbeRow]:
-    """Applications in a kind: cheap ones many in a row, of others three that are joined."""
+    """Yields rows of applications in kernels: chains of cheap ones, three combined ones of others."""
     for one in applications(kind):
         if one.probe is Probe.CHAINED:
             yield _row("point", one, _cheap(one.name, kind), ROWS * LENGTH)
@@ -741,7 +741,7 @@ def in_kernels(kind: Kind) -> Iterator[ProbeRow]:
 
 
 def by_calls(kind: Kind) -> Iterator[ProbeRow]:
-    """Every function as a NumPy call, and reductions."""
+    """Yields rows of every function as a NumPy call, and of reductions."""
     less = _slice(kind, _chain(kind), kind)
     for one in applications(kind):
         yield _row("ufunc", one, _slice(kind, [*_chain(kind), *one.make(3, 2, 0)], one.result) - less, SLICE)
@@ -754,8 +754,10 @@ def by_calls(kind: Kind) -> Iterator[ProbeRow]:
 
 
 def reductions(kind: Kind) -> Iterator[tuple[str, int, int, ProbeSample]]:
-    """Runs reduced: the table's name, the length of a run, how many there are, and the phase.  Rows are all the same one, columns
-    lie in the second cache."""
+    """Yields reductions as (table, length of a run, number of runs, phase).
+
+    Rows are all the same memory; columns are in the second-level cache.
+    """
     for function in _REDUCED[kind]:
         name = f"{function}.{kind.value}"
         for length in _LENGTHS:
@@ -763,7 +765,7 @@ def reductions(kind: Kind) -> Iterator[tuple[str, int, int, ProbeSample]]:
             if length >= _FEW_ROWS:
                 yield f"row.{name}", length, runs, _reduced(function, (runs, length), ProbeOperand(kind, (length,), (1,)))
                 continue
-            groups = runs // _SIDE  # rows that do not lie evenly, few of them side by side: each is reduced on its own
+            groups = runs // _SIDE  # few adjacent rows, not evenly spaced: reduced one by one
             operands = ProbeOperand(kind, (groups, length), (0, 2)), ProbeOperand(kind, (_SIDE, length), (1, 2))
             yield f"row.{name}", length, groups * _SIDE, _reduced(function, (groups, _SIDE, length), *operands)
         for length in _LENGTHS[:-2]:
@@ -788,13 +790,13 @@ def _summed(rows: int, length: int) -> ProbeSample:
 
 
 def _piled(rows: int, length: int) -> ProbeSample:
-    """The same where it reduces across."""
+    """As `_summed`, across rows."""
     operand = ProbeOperand(Kind.F64, (rows, _HIGH, length), (0, 2, 1))
     return ProbeSample((rows, length, _HIGH), [operand], [ReadNode(0, Kind.F64)], Kind.F64, "add")
 
 
 def _entered(name: str, make: Callable[[int, int], ProbeSample], lengths: Iterable[int], points: int) -> Iterator[ProbeRow]:
-    """What entering the innermost loop takes, by its length: rows of so many numbers take more than four rows of all."""
+    """Yields rows for the overhead of entering the innermost loop, by its length."""
     all_at_once = timed(make(4, points // 4))
     for length in lengths:
         runs = points // length
@@ -802,7 +804,7 @@ def _entered(name: str, make: Callable[[int, int], ProbeSample], lengths: Iterab
 
 
 def kernel_rows() -> Iterator[ProbeRow]:
-    """Of kernels, if there are any, and of NumPy calls."""
+    """Yields the rows of kernels, if there are any, and of NumPy calls."""
     if has_kernels():
         launch = timed(ProbeSample((LENGTH,), [ProbeOperand(Kind.F64, (LENGTH,))] * 2, _chain(Kind.F64), Kind.F64))
         for kind in KINDS:

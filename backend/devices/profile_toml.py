@@ -42,25 +42,25 @@ from .profile import (
 
 # ---------------------------------------------------------------------------------------------------- fields
 #
-# Reading the fields of a table one by one, of TOML or JSON: every bad value becomes a diagnostic with its path, such as
+# Reading the fields of a TOML or JSON table one by one: every bad value becomes a diagnostic with its path, such as
 # `phases[3].ticks`, and one run reports all of them.
 #
-# `tomllib` keeps no positions, so `Places` finds the line of a field again by its section and name (inline tables count as
-# the line they stand on); what it cannot find points at the section's header, or at the file's first line.
+# `tomllib` keeps no positions, so `Places` finds the line of a field again by its section and name (fields of an inline table
+# have the table's line); a field that is not found has the line of the section's header, or the file's first line.
 
 Chosen = TypeVar("Chosen", bound=Enum)
 
 LARGEST: Final = (1 << 63) - 1
 MOST_PROBLEMS: Final = 20
 PLACES: Final = 9
-"""Digits after the point that a number may have."""
+"""The most digits after the point of a number."""
 _HEADER: Final = re.compile(r"\s*(\[\[?)\s*([^\]#]+?)\s*\]")
 _FIELD: Final = re.compile(r"""\s*("[^"]*"|'[^']*'|[A-Za-z0-9_-]+)\s*(?:\.|=)""")
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The lines of a text: `sections[path]` is the offset of a header (`device[1].op.add.f64`), `fields` those of names in it."""
+    """Positions in a text: offsets of headers (`sections["device[1].op.add.f64"]`), and of the `fields` in each section."""
 
     file: str
     text: str
@@ -87,7 +87,7 @@ class Places:
         return Places(file, text, spans)
 
     def span(self, path: str) -> Span:
-        """Of the line that says `path`, or the nearest section around it."""
+        """Returns the span of the line that has `path`, or of the nearest enclosing section."""
         while path:
             if path in self.spans:
                 return Span(self.file, *self.spans[path])
@@ -97,7 +97,7 @@ class Places:
 
 @dataclass(slots=True)
 class Problems:
-    """What is wrong with a file, so far.  `largest`: of its whole numbers; `record`: what its tables are called."""
+    """The problems of a file so far.  `largest`: the largest allowed integer; `record`: what messages call its tables."""
 
     places: Places
     largest: int = LARGEST
@@ -105,18 +105,18 @@ class Problems:
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
     def add(self, path: str, message: str, *notes: str, code: Code = Code.E705) -> None:
-        """Refused: there are very many."""
+        """Add a problem; raises Refused if there are very many."""
         self.diagnostics.append(Diagnostic(code, f"{path}: {message}" if path else message, self.places.span(path), notes=notes))
         if len(self.diagnostics) >= MOST_PROBLEMS:
             self.stop()
 
     def fail(self, path: str, message: str, *notes: str) -> NoReturn:
-        """Refused, for this and what was found before."""
+        """Raise Refused with this and all earlier problems."""
         self.add(path, message, *notes)
         raise Refused(self._in_order())
 
     def stop(self) -> None:
-        """Refused: there are any, in the order of the file."""
+        """Raise Refused with all problems in file order, if there are any."""
         if self.diagnostics:
             raise Refused(self._in_order())
 
@@ -124,14 +124,14 @@ class Problems:
         return sorted(self.diagnostics, key=lambda diagnostic: diagnostic.span.start)
 
     def root_fields(self, value: object) -> Fields:
-        """The fields of a file.  Refused: it is no table."""
+        """Returns the fields of a file.  Raises Refused if it is no table."""
         fields = self.fields(value)
         self.stop()
         assert fields is not None
         return fields
 
     def fields(self, value: object, path: str = "") -> Fields | None:
-        """Those of a table."""
+        """Returns the fields of a table; None, with a problem, if the value is no table."""
         if isinstance(value, dict):
             return Fields(path, dict(value), self)
         self.add(path, f"must be {self.record}, not {shown(value)}")
@@ -140,7 +140,7 @@ class Problems:
 
 @dataclass(slots=True)
 class Fields:
-    """The fields of one table at `path`.  Each reader takes one away; `finish` reports those that nobody wanted."""
+    """The fields of the table at `path`.  Each reader consumes one; `finish` reports unknown fields, which none consumed."""
 
     path: str
     values: dict[str, object]
@@ -172,7 +172,7 @@ class Fields:
         return value
 
     def name(self, name: str, default: str | None = None) -> str:
-        """A text that can stand for something in messages and directives."""
+        """Returns a text that is valid as a name in messages and directives."""
         value = self.text(name, default)
         if value != value.strip() or not value.isprintable():
             self.trouble(name, f"must be visible characters without spaces around them, not {shown(value)}")
@@ -205,7 +205,7 @@ class Fields:
         return value
 
     def fraction(self, name: str, default: Fraction, below: int | None = None) -> Fraction:
-        """A number from 0 with at most nine places, below `below`."""
+        """Returns a number from 0 to below `below`, with at most nine decimals."""
         value = self.take(name)
         if value is None:
             return default
@@ -234,7 +234,7 @@ class Fields:
         return default
 
     def numbers(self, name: str) -> tuple[int, ...] | None:
-        """A list of whole numbers; None if there is none, or it is not that."""
+        """Returns a list of integers; None if the field is absent or something else."""
         value = self.take(name)
         if value is None:
             return None
@@ -244,7 +244,7 @@ class Fields:
         return tuple(value)
 
     def items(self, name: str, most: int) -> list[tuple[str, object]]:
-        """Those of a list, at most so many, with their paths."""
+        """Returns the (path, value) of each item of a list, at most `most`."""
         value = self.take(name)
         if value is None:
             return []
@@ -270,7 +270,7 @@ class Fields:
         return None if value is None else self.problems.fields(value, self.at(name))
 
     def tables(self, name: str, most: int = LARGEST) -> list[Fields]:
-        """Those of a list (`[[name]]`), each of which is to be finished."""
+        """Returns the fields of each table of a list (`[[name]]`); the caller calls `finish` for each."""
         tables = (self.problems.fields(item, path) for path, item in self.items(name, most))
         return [fields for fields in tables if fields is not None]
 
@@ -282,12 +282,12 @@ class Fields:
 
 
 def is_whole(value: object, largest: int, least: int = 0) -> TypeGuard[int]:
-    """Is it a whole number in that range?"""
+    """Returns whether a value is an integer in the range."""
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= largest
 
 
 def shown(value: object) -> str:
-    """A value in a message: short, as TOML writes it where that is simple."""
+    """Returns a value for a message: short, in TOML's notation if that is simple."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -309,14 +309,14 @@ MOST_DOTS: Final = 100
 _DOTTED: Final = re.compile(r"[\w\"'-]\.")
 _BETWEEN_KEYS: Final = re.compile(r"[\s,=\[\]{}]")
 LARGEST_PROFILE: Final = 4 << 20
-"""Bytes."""
+"""The most bytes of a profile."""
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _INSTANCE: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)\[([0-9]{1,9})\]")
 _AT_LINE: Final = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)")
 
 
 def read_profile(file: str, text: str) -> Profile:
-    """The profile that a text says; `file` is its name in messages.  Refused: E705, all problems together."""
+    """Returns the profile in a text; `file`: its name in messages.  Raises Refused (E705) with all problems."""
     places = Places.of(file, text)
     problems = Problems(places)
     if any(len(_DOTTED.findall(part)) > MOST_DOTS for part in _BETWEEN_KEYS.split(text)):
@@ -329,7 +329,7 @@ def read_profile(file: str, text: str) -> Profile:
 
 
 def profile_of(values: Mapping[str, object], problems: Problems) -> Profile:
-    """The profile that a file's values say.  Refused: E705, all problems together."""
+    """Returns the profile in a file's values.  Raises Refused (E705) with all problems."""
     top = Fields("", dict(values), problems)
     schema = top.text("schema", SCHEMA if "schema" in values else None)
     if schema and schema != SCHEMA:
@@ -564,7 +564,7 @@ def _check_names(devices: list[DeviceProfile], links: list[LinkProfile], problem
 
 
 def _exists(end: str, counts: dict[str, int]) -> bool:
-    """Is it a group, or an instance of one?"""
+    """Returns whether a link's end is a group, or an instance of one."""
     if end in counts:
         return True
     instance = _INSTANCE.fullmatch(end)
@@ -659,7 +659,7 @@ def _key(name: str) -> str:
 
 
 def _value(value: object) -> str:
-    """One TOML value.  Fractions are decimals with at most nine places: what `reading` accepts has no more."""
+    """Returns a TOML value.  Fractions are decimals with at most nine digits, as `Fields.fraction` accepts no more."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -696,6 +696,6 @@ def _decimal(value: Fraction) -> str:
 
 
 def fingerprint(profile: Profile) -> str:
-    """See Note [Fingerprint] of `profile`."""
+    """Returns a digest of a profile, see Note [Fingerprint] of `profile`."""
     dateless = replace(profile, calibration=replace(profile.calibration, calibrated=None))
     return sha256(canonical(dateless).encode()).hexdigest()

@@ -44,8 +44,7 @@ _TYPES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """A parsed header: `description` is NumPy's dtype string, `stored` the name in `elements.ACCEPTED`, `start` the data's
-    offset."""
+    """A parsed header: `description`: NumPy's dtype string; `stored`: the name in `elements.ACCEPTED`; `start`: of the data."""
 
     description: str
     stored: str

@@ -1,7 +1,8 @@
-"""A Gantt chart as one self-contained SVG: lanes of devices and links, memory strips, fences, the critical path.
+"""Gantt charts as self-contained SVG, as text and as Chrome traces; Pareto fronts as SVG; differences of plans as text.
 
-Colour is a hash of the phase's name; idle time is hatched; a red line is a device's memory limit; bars of the critical
-path have a dashed outline.  Hovering a bar shows its details (`title` elements; no script).
+The SVG has lanes of devices and links, memory strips, fences and the critical path.  Colour is a hash of the phase's name; idle
+time is hatched; a red line is a device's memory limit; bars of the critical path have a dashed outline.  Hovering a bar shows its
+details (`title` elements; no script).
 """
 
 from __future__ import annotations
@@ -42,11 +43,11 @@ STRIP: Final = 22
 GAP: Final = 8
 TOP: Final = 62
 NARROWEST_LABEL: Final = 7.0
-"""Pixels of a character; a label that does not fit its bar is left to the tooltip."""
+"""Pixels of a character; a label that does not fit its bar is in the tooltip only."""
 
 
 def gantt_svg(chart: GanttChart) -> str:
-    """The chart as SVG text.  Every bar of at least half a pixel is there; shorter ones are drawn half a pixel wide."""
+    """Returns the chart as SVG text.  Bars are drawn at least half a pixel wide."""
     strips = {memory.device: memory for memory in chart.memory}
     places: dict[str, float] = {}
     body: list[str] = []
@@ -93,7 +94,7 @@ _STYLE: Final = (
 
 
 def colour(name: str) -> str:
-    """A light colour that depends on the name only."""
+    """Returns a light colour that depends on the name only."""
     digest = hashlib.sha256(name.encode()).digest()
     return f"hsl({(digest[0] << 8 | digest[1]) % 360} {45 + digest[2] % 25}% {68 + digest[3] % 12}%)"
 
@@ -133,7 +134,7 @@ def _bar(chart: GanttChart, bar: Bar, y: float) -> str:
         label = f'<text class="label" x="{x + 3:.1f}" y="{y + 15:.0f}">{text}</text>'
     detail = escape(f"{bar.detail} [{bar.start}, {bar.end})")
     tail = ""
-    if bar.arrive > bar.end:  # on its way, the link free again
+    if bar.arrive > bar.end:  # still on its way after the link is free
         end = max(0.5, _x(chart, bar.arrive) - x)
         tail = (
             f'<rect class="tail" x="{x:.2f}" y="{y + LANE / 2 - 3:.0f}" width="{end:.2f}" height="3" fill="{colour(bar.name)}">'
@@ -146,7 +147,7 @@ def _bar(chart: GanttChart, bar: Bar, y: float) -> str:
 
 
 def _strip(chart: GanttChart, memory: MemoryTrack, y: float) -> Iterator[str]:
-    """Bytes over time, as high as the larger of peak and limit."""
+    """Yields the curve of bytes over time, scaled to the larger of peak and limit."""
     height = STRIP - 6
     largest = max(memory.peak, memory.limit or 0, 1)
     for index, (tick, size) in enumerate(memory.points):
@@ -192,14 +193,14 @@ def _short(text: str, length: int) -> str:
 #     gpu0  ▕aaaaaaabbb··········▏
 #     pcie0 ▕··ttt···············▏
 #
-# Each phase has a letter, listed below with its name; a cell shows what is busy for most of it.
+# Each phase has a letter, listed below with its name; a cell shows the phase that is busy for most of its time.
 
 _LETTERS: Final = ascii_lowercase + ascii_uppercase + digits
 _MORE: Final = "#"
 
 
 def gantt_text(chart: GanttChart, width: int = 72) -> str:
-    """The chart as lines of at most about `width` cells beside the names of lanes."""
+    """Returns the chart as lines of about `width` cells, after the names of lanes."""
     names = list(dict.fromkeys(bar.name for lane in chart.lanes for bar in lane.bars))
     letters = {name: _LETTERS[index] if index < len(_LETTERS) else _MORE for index, name in enumerate(names)}
     wide = max((len(_titled(lane)) for lane in chart.lanes), default=0)
@@ -233,19 +234,18 @@ def _cells(lane: Lane, makespan: int, width: int, letters: dict[str, str]) -> st
 
 # ---------------------------------------------------------------------------------------------------- trace
 #
-# Chrome trace events, which Perfetto and chrome://tracing open: one process for what was predicted, then one
-# for each process measured.
+# Chrome trace events, for Perfetto and chrome://tracing: one process for the prediction, then one for each measured process.
 #
 # Times are microseconds.  Bars are complete events (`X`) on a thread a queue, fences are flows (`s`, `f`), memory is a counter
 # (`C`).  The format is Google's "Trace Event Format".
 
 PREDICTED: Final = 1
 MEASURED: Final = 2
-"""The first of them."""
+"""The id of the first measured process."""
 
 
 def trace_json(chart: GanttChart, measured: Sequence[GanttChart] = ()) -> str:
-    """One JSON object with `traceEvents`."""
+    """Returns one JSON object with `traceEvents`."""
     events = list(_events(chart, PREDICTED, "predicted"))
     for process, one in enumerate(measured, MEASURED):
         events += _events(one, process, "measured")
@@ -289,10 +289,10 @@ def _micros(chart: GanttChart, ticks: int) -> float:
 
 # ---------------------------------------------------------------------------------------------------- Pareto front
 #
-# A Pareto front as one self-contained SVG: plans as points, the staircase they decide, and below it what is proved.
+# A Pareto front as one self-contained SVG: plans as points, the staircase that they dominate, and the proved lower bound.
 #
-# Right of and above the staircase every value is reached by a plan; below the green line no plan of its space can be; between
-# them nobody knows.
+# Points right of and above the staircase are dominated by a plan; below the green line there is no plan of the plan space;
+# between them it is open.
 
 PARETO_WIDTH: Final = 720
 HEIGHT: Final = 360
@@ -305,8 +305,11 @@ Scale: TypeAlias = Callable[[float], float]
 
 @dataclass(frozen=True, slots=True)
 class FrontDrawing:
-    """`points`: (nanoseconds, value, what is said of it); `floors`: (nanoseconds, value): none of the `plans` within that time is
-    below; `over`: which plans these are."""
+    """A Pareto front to draw.
+
+    `points`: (nanoseconds, value, tooltip); `floors`: (nanoseconds, value): no plan within that time is below the value; `over`:
+    the plan space of these bounds.
+    """
 
     title: str
     unit: str
@@ -317,7 +320,7 @@ class FrontDrawing:
 
 
 def fronts_svg(fronts: Sequence[FrontDrawing]) -> str:
-    """One panel a front, one below the other."""
+    """Returns an SVG with one panel for each front, one below the other."""
     height = HEIGHT * max(1, len(fronts))
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {PARETO_WIDTH} {height}" '
@@ -373,14 +376,14 @@ def _panel(front: FrontDrawing) -> Iterator[str]:
 
 
 def _range(numbers: Sequence[int]) -> tuple[float, float]:
-    """With a tenth of room at either side."""
+    """Returns the range of numbers with a margin of a tenth at either side."""
     low, high = min(numbers), max(numbers)
     room = (high - low) / 10 or max(1.0, high / 10)
     return max(0.0, low - room), high + room
 
 
 def _stairs(points: Sequence[tuple[int, int]], x: Scale, y: Scale) -> str:
-    """Each value holds until the next point's time."""
+    """Returns the path of the staircase: each value holds until the next point's time."""
     parts = [f"M{x(points[0][0]):.1f},{PARETO_TOP}"]
     for index, (ns, value) in enumerate(points):
         end = points[index + 1][0] if index + 1 < len(points) else float("inf")
@@ -389,7 +392,7 @@ def _stairs(points: Sequence[tuple[int, int]], x: Scale, y: Scale) -> str:
 
 
 def _floor(floors: Sequence[tuple[int, int]], x: Scale, y: Scale) -> str:
-    """Each value holds for every time up to its own."""
+    """Returns the path of the lower bound: each value holds for every time up to its own."""
     parts: list[str] = []
     before = 0.0
     for ns, value in floors:
@@ -400,10 +403,10 @@ def _floor(floors: Sequence[tuple[int, int]], x: Scale, y: Scale) -> str:
 
 # ---------------------------------------------------------------------------------------------------- diff
 #
-# How two plans of one program differ, as lines: predictions, placements, transfers, synchronisations, memory.
+# Differences of two plans of one program, as lines: predictions, placements, transfers, synchronisations, memory.
 
 def diff_text(old: ExecutionPlan, new: ExecutionPlan) -> str:
-    """Lines that begin with `-` (only in `old`), `+` (only in `new`) or a name; `the plans are the same` if they are."""
+    """Returns lines that begin with `-` (only in `old`), `+` (only in `new`) or a name; `the plans are the same` if so."""
     lines = [*_identity(old, new), *_numbers(old, new), *_placements(old, new), *_transfers(old, new), *_memory(old, new)]
     return "\n".join(lines) if lines else "the plans are the same"
 

@@ -1,13 +1,13 @@
 """The model of a Gantt chart, of a plan or of an abstract solution: lanes of bars, arrows, memory curves, the graph, a table.
 
-Pure data in ticks and bytes.  `of_plan` makes one from a program's plan, `of_answer` from an abstract answer; drawing reads
-nothing else.  Lanes of devices come first, then those of links.
+Pure data in ticks and bytes.  `chart_of_plan` makes one from a program's plan, `chart_of_answer` from an abstract answer;
+renderers read nothing else.  Lanes of devices come first, then those of links.
 
-Note [Critical path].  A chain of bars back from the one that ends last: before each comes what it waited for longest, the bar
-before it on its lane or one that feeds it.
+Note [Critical path].  A chain of bars, back from the one that ends last: the predecessor of a bar is the one that it waited for
+longest, either the bar before it on its lane or one of its producers.
 
-Note [Many lanes].  Lanes that have the same bars at the same ticks are drawn once, with their number; of the others at
-most `MOST_LANES` are kept and `hidden` counts the rest, so that a plan for thousands of devices still has a picture.
+Note [Many lanes].  Lanes that have the same bars at the same ticks are drawn once, with their number; of the others at most
+`MOST_LANES` are kept and `hidden` counts the rest, so that a plan for thousands of devices can still be drawn.
 """
 
 from __future__ import annotations
@@ -61,8 +61,10 @@ class BarKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Busy during ticks [start, end), its result there at `arrive`; `name` chooses the colour, `after` are the keys of bars
-    that feed it, `node` the graph's node that it computes or moves the result of."""
+    """A step or transfer, busy during ticks [start, end), its result available at `arrive`.
+
+    `name`: chooses the colour; `after`: the keys of its producers; `node`: the graph's node whose result it computes or moves.
+    """
 
     key: str
     name: str
@@ -78,7 +80,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One queue.  `equal`: how many lanes with the same bars this one stands for."""
+    """The bars of one queue.  `equal`: how many lanes with the same bars this one stands for."""
 
     name: str
     bars: tuple[Bar, ...]
@@ -88,7 +90,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """A fence passed: from the end of one bar to the start of another."""
+    """A fence, from the end of one bar to the start of another."""
 
     fence: int
     source: str
@@ -97,8 +99,7 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class MemoryTrack:
-    """Bytes of values live on a device from each tick on, and its limit; `stated` is the peak that the plan promises, with
-    what steps need inside."""
+    """Live bytes on a device from each tick on, and its limit; `stated`: the plan's peak, with work space of steps."""
 
     device: str
     limit: int | None
@@ -112,7 +113,7 @@ class MemoryTrack:
 
 @dataclass(frozen=True, slots=True)
 class ChartNode:
-    """A phase in the graph: where it runs, and whether its device's memory is exceeded while it does."""
+    """A phase in the graph: its devices, and whether it runs while a device's memory limit is exceeded."""
 
     id: str
     label: str
@@ -123,7 +124,7 @@ class ChartNode:
 
 @dataclass(frozen=True, slots=True)
 class ChartLine:
-    """Data that goes from one node to another; `moved` are the bytes that cross a link for it."""
+    """An edge of the graph; `moved`: the bytes that cross a link for it."""
 
     source: str
     target: str
@@ -133,7 +134,7 @@ class ChartLine:
 
 @dataclass(frozen=True, slots=True)
 class ChartRow:
-    """One line of the cost table."""
+    """A row of the cost table."""
 
     phase: str
     device: str
@@ -142,7 +143,7 @@ class ChartRow:
 
 
 class TimeAxis(Enum):
-    """How the axis of time is labelled: abstract graphs are read in ticks."""
+    """How the time axis is labelled; that of abstract graphs in ticks."""
 
     TICKS = "ticks"
     TIME = "time"
@@ -150,7 +151,7 @@ class TimeAxis(Enum):
 
 @dataclass(frozen=True, slots=True)
 class GanttChart:
-    """`sub_plans`: of steps that have steps inside, such as a turn of a loop, whose ticks count from its start."""
+    """A chart.  `sub_plans`: charts of steps that contain steps, such as an iteration of a loop, with ticks from its start."""
 
     title: str
     notes: tuple[str, ...]
@@ -169,7 +170,7 @@ class GanttChart:
 
 
 def with_critical_path(lanes: Sequence[Lane]) -> tuple[Lane, ...]:
-    """The lanes, bars of one critical path marked.  See Note [Critical path]."""
+    """Returns the lanes with the bars of one critical path marked.  See Note [Critical path]."""
     ended = sorted(((b.arrive, -index, b.key) for index, lane in enumerate(lanes) for b in lane.bars), reverse=True)
     if not ended:
         return tuple(lanes)
@@ -191,7 +192,7 @@ def with_critical_path(lanes: Sequence[Lane]) -> tuple[Lane, ...]:
 
 
 def merge_equal_lanes(lanes: Sequence[Lane]) -> tuple[tuple[Lane, ...], int]:
-    """Equal lanes once, at most MOST_LANES of them, and how many lanes are not shown.  See Note [Many lanes]."""
+    """Returns equal lanes once, at most MOST_LANES, and how many lanes are not shown.  See Note [Many lanes]."""
     lanes_by_key: dict[object, Lane] = {}
     for lane in lanes:
         stem = lane.name.split("[")[0]
@@ -205,7 +206,7 @@ def merge_equal_lanes(lanes: Sequence[Lane]) -> tuple[tuple[Lane, ...], int]:
 def memory_over_time(
     changes: Mapping[str, Sequence[tuple[int, int]]], limits: Mapping[str, int | None], stated: Mapping[str, int] | None = None
 ) -> tuple[MemoryTrack, ...]:
-    """Series from (tick, change in bytes) by device; what is freed at a tick goes before what is made then."""
+    """Returns memory curves from (tick, change in bytes) by device; at one tick, frees precede allocations."""
     curves = []
     for device, events in changes.items():
         live = 0
@@ -221,7 +222,7 @@ def memory_over_time(
 
 
 def time_text(ticks: int, tick_ns: int) -> str:
-    """Ticks as a time: `1.25 ms`."""
+    """Returns ticks as a time: `1.25 ms`."""
     return nanoseconds_text(ticks * tick_ns)
 
 
@@ -229,20 +230,20 @@ def time_text(ticks: int, tick_ns: int) -> str:
 #
 # The chart of a program's plan (`plan/2`).
 #
-# Bars are the steps of the main plan with their ticks; sub-plans are inside their step's bar.  Memory is that of the buffers: a
-# piece's bytes on a device from the tick that makes or brings it to the end of the last step or transfer that reads it.
+# Bars are the steps of the main plan with their ticks; sub-plans are inside their step's bar.  Memory is that of buffers: a
+# buffer counts on its device from the tick that computes or receives it to the end of the last step or transfer that reads it.
 
 MOST_INSIDE: Final = 60
-"""Steps whose inside is shown."""
+"""The most steps whose sub-plans are drawn."""
 
 
 def chart_of_plan(plan: ExecutionPlan, name: str = "") -> GanttChart:
-    """What pictures of `plan` show."""
+    """Returns the chart of a plan."""
     return _PlanReader(plan, plan.main, name).chart()
 
 
 class _PlanReader:
-    """`main`: the plan's own steps, or those inside one of them."""
+    """Builds a chart from a plan; `main`: the plan's steps, or the sub-plan of one of them."""
 
     def __init__(self, plan: ExecutionPlan, main: SubPlan, name: str) -> None:
         self.plan, self.main, self.name = plan, main, name
@@ -307,7 +308,7 @@ class _PlanReader:
         )
 
     def inside(self) -> Iterator[GanttChart]:
-        """An iteration of each loop, the arms of each branch, the cell of each map."""
+        """Yields the charts of an iteration of each loop, the arms of each branch, a cell of each map."""
         parts = [(step, part) for queue in self.main.queues for step in queue.steps for part in sub_plans(step)]
         for step, part in parts[:MOST_INSIDE]:
             phase = next((self.phases[id] for id in phases_of(step) if id in self.phases), None)
@@ -390,7 +391,7 @@ class _PlanReader:
         return producer.label.split(" ← ")[0] if producer is not None and " ← " in producer.label else f"%{value}"
 
     def memory(self) -> tuple[MemoryTrack, ...]:
-        """Each piece of a value by itself, while its buffer lives: a value may have several on one device."""
+        """Returns the memory curves from the live ranges of buffers; a value may have several buffers on one device."""
         plan = self.plan
         changes: dict[str, list[tuple[int, int]]] = {device.id: [] for device in plan.devices}
         for buffer in self.main.buffers:
@@ -433,7 +434,7 @@ class _PlanReader:
 
 
 def _in_order(lane: Lane) -> Lane:
-    """A bar a step, one after the other, where steps have no ticks of their own."""
+    """Returns a lane of bars in sequence, one tick each, for steps without ticks."""
     bars = [replace(bar, start=index, end=index + 1, arrive=index + 1) for index, bar in enumerate(lane.bars)]
     return replace(lane, bars=tuple(bars))
 
@@ -447,7 +448,7 @@ def _titled(phase: PlannedPhase) -> str:
 # The chart of an answer to an abstract problem (`instance/1`).
 
 def chart_of_answer(problem: Problem, answer: Answer, name: str = "") -> GanttChart:
-    """What pictures of an answer with a schedule show; times are in ticks (`tick_ns` of the problem)."""
+    """Returns the chart of an answer with a schedule; times are in ticks (`tick_ns` of the problem)."""
     schedule = answer.schedule
     assert schedule is not None, "an impossible problem has no picture"
     names = problem.device_names()
@@ -517,7 +518,7 @@ def _lanes(problem: Problem, schedule: Schedule, names: tuple[str, ...]) -> list
 
 
 def _memory(problem: Problem, schedule: Schedule, names: tuple[str, ...]) -> tuple[MemoryTrack, ...]:
-    """By the Note [Memory] of `problem`."""
+    """Returns the memory curves by the rules of Note [Memory] of `problem`."""
     decoder = ScheduleDecoder(problem)
     decisions = decisions_of(problem, schedule)
     graph = StepGraph(

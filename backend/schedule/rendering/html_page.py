@@ -1,7 +1,7 @@
 """Self-contained HTML pages about plans: Gantt chart with transfers, fences and memory, the phase graph, the cost table.
 
-Nothing is loaded from elsewhere, so a page can be mailed or kept with the plan.  Its one script, in the file itself, zooms charts
-(wheel with Ctrl, buttons, dragging) and finds bars, phases and rows by their words; without it everything is still there.
+A page loads nothing, so it can be mailed or stored with the plan.  Its one inline script zooms charts (wheel with Ctrl, buttons,
+dragging) and searches bars, phases and rows by text; without scripts the page is complete, too.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from .gantt_model import ChartNode, GanttChart, time_text
 #
 # The phase graph of a schedule, as DOT for Graphviz and as SVG for the page.
 #
-# In DOT, devices are clusters (a phase on several devices stands outside them), edges carry bytes, those over a link are bold,
-# fences between two phases are dashed, and phases on a device whose memory does not suffice are red: plans that do not hold are
-# drawn too.  The SVG is layered by longest path from the inputs, layers ordered by the mean place of what they read (Sugiyama's
-# barycentre heuristic, one sweep).
+# In DOT, devices are clusters (a phase on several devices is outside them), edges are labelled with bytes, edges over a link are
+# bold, fences between two phases are dashed, and phases on a device whose memory limit is exceeded are red, as infeasible plans
+# are drawn, too.  The SVG is layered by longest path from the inputs, and layers are ordered by the mean position of their
+# predecessors (Sugiyama's barycentre heuristic, one sweep).
 
 MOST_NODES: Final = 400
-"""More than this is unreadable as a picture; DOT has no limit."""
+"""The most nodes of the SVG; more are unreadable.  DOT has no limit."""
 _COLUMN: Final = 178
 _ROW: Final = 62
 _BOX: Final = (158, 42)
 
 
 def graph_dot(chart: GanttChart) -> str:
-    """The graph as a DOT document."""
+    """Returns the graph as a DOT document."""
     lines = ["digraph schedule {", "  rankdir=LR;", '  node [shape=box, fontname="sans-serif", fontsize=10];']
     clusters: dict[str, list[ChartNode]] = defaultdict(list)
     for node in chart.nodes:
@@ -73,7 +73,7 @@ def _quoted(text: str) -> str:
 
 
 def graph_svg(chart: GanttChart) -> str:
-    """The graph as SVG, or a line that says it is too large for a picture."""
+    """Returns the graph as SVG, or a line that it is too large to draw."""
     if len(chart.nodes) > MOST_NODES:
         return f"<p>{len(chart.nodes):,} phases are too many for a picture; use <code>--format dot</code>.</p>\n"
     layers = _layers(chart)
@@ -114,12 +114,12 @@ def graph_svg(chart: GanttChart) -> str:
 
 
 def _layers(chart: GanttChart) -> list[list[str]]:
-    """Columns of node ids, each after everything it reads."""
+    """Returns layers of node ids, each node after all its predecessors."""
     reads: dict[str, list[str]] = defaultdict(list)
     for line in chart.lines:
         reads[line.target].append(line.source)
     depth: dict[str, int] = {}
-    for node in chart.nodes:  # nodes are in an order that respects data flow
+    for node in chart.nodes:  # nodes are in topological order
         depth[node.id] = max((depth[source] + 1 for source in reads[node.id] if source in depth), default=0)
     layers: list[list[str]] = [[] for _ in range(max(depth.values(), default=-1) + 1)]
     order_of: dict[str, float] = {}
@@ -141,7 +141,7 @@ MOST_ROWS: Final = 2000
 
 
 def plan_page(chart: GanttChart) -> str:
-    """The page of one plan."""
+    """Returns the page of one plan."""
     return _page(chart.title, [
         *(f"<p>{escape(note)}</p>" for note in chart.notes),
         "<h2>When and where</h2>",
@@ -159,7 +159,7 @@ def plan_page(chart: GanttChart) -> str:
 
 
 def front_page(front: FrontDrawing, charts: Sequence[GanttChart]) -> str:
-    """The page of a front: the plans as points, and each plan folded up below."""
+    """Returns the page of a front: the plans as points, and below it each plan in a collapsed section."""
     lines = [
         "<p>Each point is a verified plan; right of and above the blue line a plan reaches everything, below the green one "
         f"no {escape(front.plans)} does.</p>",
@@ -188,13 +188,13 @@ def _page(title: str, lines: Sequence[str]) -> str:
 
 
 def _zoomed(svg: str) -> Iterator[str]:
-    """A picture in a window that it may be larger than."""
+    """Yields an SVG in a scrollable window."""
     yield '<div class="zoom"><p class="buttons"><button data-by="1.5">+</button><button data-by="0.667">−</button>'
     yield f'<button data-by="0">1:1</button></p><div class="scroll">{svg}</div></div>'
 
 
 def _loops(chart: GanttChart) -> Iterator[str]:
-    """What is inside a step: a turn of a loop, the arms of a branch, folded up."""
+    """Yields collapsed sections of sub-plans: an iteration of a loop, the arms of a branch."""
     for inner in chart.inside:
         yield f"<details><summary>{escape(inner.title)}</summary>"
         yield from (f"<p>{escape(note)}</p>" for note in inner.notes)
