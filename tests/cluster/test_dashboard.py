@@ -57,7 +57,7 @@ def test_a_run_that_lasts_is_shown_once(threads: Threads, monkeypatch: pytest.Mo
 def test_a_resident_says_what_its_queues_are_at_and_the_end() -> None:
     resident = Resident("127.0.0.1")
     assert list(resident.progress("r1")) == [{"at": [], "ended": True}]
-    resident.running = SimpleNamespace(name="r1", at=lambda: ["y ← add"])  # type: ignore[assignment]
+    resident.running = SimpleNamespace(name="r1", current_phases=lambda: ["y ← add"])  # type: ignore[assignment]
     told = resident.progress("r1", every=0.0)
     assert next(told) == next(told) == {"at": ["y ← add"], "ended": False}
     resident.running = None
@@ -77,7 +77,7 @@ def test_tasks_of_dask_last_as_long_as_the_run() -> None:
                 change.notify_all()
 
         def hold(dask_worker: Any) -> None:
-            dask_worker._rho_resident.running = SimpleNamespace(name="r1", at=lambda: ["y ← add"])
+            dask_worker._rho_resident.running = SimpleNamespace(name="r1", current_phases=lambda: ["y ← add"])
 
         def let_go(dask_worker: Any) -> None:
             with dask_worker._rho_resident.change:

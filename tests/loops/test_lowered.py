@@ -50,7 +50,7 @@ class Called:
                 types.check(variable)
             return []
         memory = {v: _array(DTYPES[types.kind(v)], *given) for v, given in zip(routine.operands, reads, strict=True)}
-        memory.update((own, memory[other].transpose(axes)) for own, other, axes in routine.turned)
+        memory.update((own, memory[other].transpose(axes)) for own, other, axes in routine.transposed)
         backend: Any = CpuBackend(1)
         phase = routine.phase
         kernel = backend.structured(with_size_operands(phase, routine.numbers), types) if isinstance(phase, Structured) else (

@@ -305,7 +305,7 @@ def _refitted(program: ProgramProblem, answer: Answer, known: Answer, best: Plan
         refitted = best(problem, budget)
         if refitted.schedule is None:
             break
-        answer = replace(refitted, speculated=answer.speculated)
+        answer = replace(refitted, speculated=answer.speculated, baselines=known.baselines)
     whole = replace(program.problem, chunks=1)
     for one in sorted(baselines(Costs(ScheduleDecoder(whole))), key=lambda one: one.ticks or 0):
         if one.schedule is not None:
