@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ..diagnostics.model import Code
 from ..support.records import dataclass
@@ -72,6 +72,9 @@ def named_arguments_hint(text: str) -> str:
     return f"; arguments have no names: what {parts} asks for is written out" if named else ""
 
 
+_STACKED: Final = {"stack": "[… ⋄ …]", "column_stack": "⍉[… ⋄ …]"}
+
+
 def call_of(groups: PatternGroups) -> str:
     """The translation of a call; without one, the usual spelling of its function with `…` for the arguments."""
     from .python import rho_of
@@ -84,7 +87,9 @@ def call_of(groups: PatternGroups) -> str:
         several = next((template for (one, _), template in CALLS.items() if one == word), "")
         if several and (word not in MONADIC_FUNCTIONS or "," in call):
             return re.sub(r"\{\d\}", "…", several).replace("{{", "{").replace("}}", "}")
-        return f"{MONADIC_FUNCTIONS[word].rstrip(',')}…" if word in MONADIC_FUNCTIONS else f"…{JOINING_FUNCTIONS.get(word, '')}…"
+        if word in MONADIC_FUNCTIONS:
+            return f"{MONADIC_FUNCTIONS[word].rstrip(',')}…"
+        return f"…{JOINING_FUNCTIONS[word]}…" if word in JOINING_FUNCTIONS else _STACKED.get(word, _TO_BE_WRITTEN)
     text = text.replace("omega_", "⍵").replace("alpha_", "⍺")
     return f"({text})" if groups["after"] else text
 

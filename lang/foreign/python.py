@@ -449,7 +449,7 @@ class _CallTranslator(ExpressionTranslator):
             return self.apply_to_items(word, arguments, False)
         if word == "roll" and len(arguments) == 2 and axis in ("0", "1", "¯1"):
             return f"(-{self.operand(arguments[1])}){'⊖' if axis == '0' else '⌽'}{self.operand(arguments[0])}"
-        if len(arguments) != 1:
+        if len(arguments) != 1 or word not in MONADIC_FUNCTIONS:
             raise Untranslatable
         operand = self.operand(arguments[0])
         facts = self.context.facts([operand])

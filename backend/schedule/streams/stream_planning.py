@@ -17,6 +17,7 @@ from ....lang.support.records import dataclass
 from ....lang.syntax.source import Span
 from ....typechecker.elements import ArrayType, Kind
 from ....typechecker.sizes.polynomials import Size, SizeVariable, number
+from ....typechecker.sizes.size import upper_bound
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph, substitute_sizes
 from ...graph.iteration_graph import rename_all_operands, unrolled, unrolling_obstacle
@@ -389,8 +390,8 @@ def _bytes_of(flow: PassPartitioning, value: ValueId, rows: Rows | None = None) 
 
 
 def _number(size: Size) -> int:
-    assert size.constant is not None, "only phases of known sizes are cut"
-    return size.constant
+    """A size, at most: of one that is known only when the program runs, its cap."""
+    return upper_bound(size).evaluate({}) if size.constant is None else size.constant
 
 
 # ------------------------------------------------------------------------------------------ one pass

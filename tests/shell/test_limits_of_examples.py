@@ -1,0 +1,20 @@
+"""Every example under every limit of memory: its answer, or E702."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from share import share
+
+from .conftest import Rho
+
+EXAMPLES = sorted(Path(__file__).parents[2].joinpath("examples").glob("*.rho"))
+LIMITS = [f"{digits}{unit}" for unit in ("kB", "0kB", "00kB", "MB", "0MB") for digits in (1, 2, 3, 5, 7)]
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_a_limit_is_kept_or_refused(path: Path, rho: Rho) -> None:
+    for limit in share(LIMITS, seed=len(path.stem)):
+        ran = rho("plan", str(path), "--max-memory", limit)
+        assert ran.code == 0 or (ran.code == 4 and "E702" in ran.err), (limit, ran)
