@@ -10,11 +10,18 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 
 
-def test_every_package_is_listed() -> None:
-    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
-    rooms = ("lang", "typechecker", "backend", "shell", "stdlib")
-    found = {".".join(("rho", *p.parent.relative_to(ROOT).parts)) for room in rooms for p in (ROOT / room).rglob("__init__.py")}
-    assert set(listed) == found | {"rho"}
+ROOMS = ("lang", "typechecker", "backend", "shell", "stdlib")
+
+
+def test_every_file_is_in_a_package() -> None:
+    """An editable install reads files where they are; a wheel has modules of packages (`setup.py` finds them) and listed data."""
+    data = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
+    for path in (one for room in ROOMS for one in (ROOT / room).rglob("*") if one.is_file() and "__pycache__" not in one.parts):
+        package = next(folder for folder in path.parents if (folder / "__init__.py").exists())
+        name = ".".join(("rho", *package.relative_to(ROOT).parts))
+        within = path.relative_to(package)
+        assert (within.match("*.py") and len(within.parts) == 1) or any(map(within.match, data.get(name, ()))), path
+    assert all((ROOT / name.removeprefix("rho").strip(".").replace(".", "/") / "__init__.py").exists() for name in data)
 
 
 def test_the_lock_pins_what_is_asked_for_and_nothing_else() -> None:
