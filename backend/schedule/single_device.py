@@ -111,7 +111,7 @@ class Storage(Generic[Amount]):
 class BlockLiveness(Generic[Amount]):
     """Liveness analysis of a block: its units as `phases`, with its `params` and the values `live_out` at its end.  `scattered`:
     values that may not be contiguous, which the analysis extends; `output_copies`: by unit, bytes of copies for the run's
-    results."""
+    results; `given`: storages that earlier results of the run have."""
 
     graph: Graph
     amounts: Amounts[Amount]
@@ -122,6 +122,7 @@ class BlockLiveness(Generic[Amount]):
     storages: list[Storage[Amount]] = field(default_factory=list)
     storages_of: dict[ValueId, list[Storage[Amount]]] = field(default_factory=dict)
     output_copies: list[Amount] = field(default_factory=list)
+    given: list[Storage[Amount]] = field(default_factory=list)
     last: dict[ValueId, int] = field(default_factory=dict)
 
     @property
@@ -173,8 +174,11 @@ class BlockLiveness(Generic[Amount]):
         if overwritten is not None:
             self.storages_of[results[0]][0].reuses = overwritten
         left = self.amounts.zero
-        if isinstance(phase, Print | Output) and any(home.role is Role.INPUT for home in self.storages_of.get(phase.arg, ())):
-            left = self.amounts.rounded(self.bytes(phase.arg))  # the caller owns an input's buffer: what leaves the run is a copy
+        if isinstance(phase, Print | Output):
+            homes = self.storages_of.get(phase.arg, [])
+            if any(home.role is Role.INPUT or home in self.given for home in homes):  # the caller has that buffer already
+                left = self.amounts.rounded(self.bytes(phase.arg))
+            self.given += homes
         self.output_copies.append(left)
         return overwritten
 

@@ -209,7 +209,7 @@ class _Encoder:
                 if self.inside is not None or self.machine.kind(phase.arg) is Kind.CHAR:
                     raise NotEncodable
                 shown = self.value(phase.arg)
-                if not self.is_ending or shown in (*self.outputs, *self.printed):  # it may be written over, or is given away
+                if not self.is_ending:  # what comes may write over it
                     shown = self.new()
                     self.emit(Opcode.SHARE, shown, self.value(phase.arg))
                 (self.outputs if isinstance(phase, Output) else self.printed).append(shown)

@@ -255,14 +255,9 @@ static void copy_items(char *to, const char *from, const struct layout *layout, 
         copy_row(to, from, length, stride, item);
 }
 
-/* A new reference to an array that is the caller's alone. */
-static object given_away(const struct program *own, struct value *value)
+/* A new array with a value's items. */
+static object copied(const struct program *own, const struct value *value)
 {
-    object owner = value->owner;
-    if (is_sole(own, value)) {
-        value->owner = 0;
-        return owner;
-    }
     const struct layout *layout = value->layout;
     if (layout->items * layout->item < LARGE) {
         host.Py_IncRef(layout->dtype);
@@ -276,6 +271,19 @@ static object given_away(const struct program *own, struct value *value)
         return 0;
     object copy = host.PyObject_Vectorcall(own->copy, &made, 1, 0);
     host.Py_DecRef(made);
+    return copy;
+}
+
+/* A new reference to an array that is the caller's alone; the value is dropped. */
+static object given_away(const struct program *own, struct value *value)
+{
+    object owner = value->owner, copy;
+    if (is_sole(own, value)) {
+        value->owner = 0;
+        return owner;
+    }
+    copy = copied(own, value);
+    drop(value);
     return copy;
 }
 
@@ -551,8 +559,11 @@ static object given_back(const struct program *own, const word *at, struct value
     if (count == 1)
         return given_away(own, values + at[2]);
     object tuple = host.PyTuple_New(count), made;
-    for (word item = 0; tuple && item < count; item++) {
-        if (!(made = given_away(own, values + at[2 + item]))) {
+    for (word item = 0, later; tuple && item < count; item++) {
+        for (later = item + 1; later < count && at[2 + later] != at[2 + item]; later++)
+            ;
+        made = later < count ? copied(own, values + at[2 + item]) : given_away(own, values + at[2 + item]);
+        if (!made) {
             host.Py_DecRef(tuple);
             return 0;
         }

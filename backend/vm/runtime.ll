@@ -1,4 +1,4 @@
-; sha256 29748d5d65954210a0c81084cb0a38d27ecbc166f92fc997e5dd6702230f9897
+; sha256 4acb9ae840ce164bd7ee859ac95e33522433d49898d53b1f2198cc4e208a4421
 %struct.host = type { ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64 }
 %struct.relocation = type { i64, i64, i64 }
 %struct.value = type { i64, ptr, ptr }
@@ -657,7 +657,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %33 = load ptr, ptr %32, align 8
   tail call void %31(ptr noundef %33) #11
   %34 = load ptr, ptr %32, align 8
-  br label %752
+  br label %767
 35:                                               ; preds = %26, %22
   %36 = getelementptr inbounds nuw i8, ptr %15, i64 8
   %37 = load i64, ptr %36, align 8
@@ -831,7 +831,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %168 = load ptr, ptr %167, align 8
   call void %166(ptr noundef %168) #11
   %169 = load ptr, ptr %167, align 8
-  br label %750
+  br label %765
 170:                                              ; preds = %158, %35
   %171 = getelementptr inbounds nuw i8, ptr %15, i64 24
   %172 = load i64, ptr %171, align 8
@@ -1072,7 +1072,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
 341:                                              ; preds = %339, %336
   %342 = phi i32 [ %337, %336 ], [ %340, %339 ]
   %343 = icmp sgt i32 %342, -1
-  br i1 %343, label %344, label %668
+  br i1 %343, label %344, label %683
 344:                                              ; preds = %341
   %345 = icmp eq i32 %342, 1
   br i1 %345, label %346, label %350
@@ -1255,7 +1255,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   br i1 %479, label %465, label %449
 480:                                              ; preds = %434, %420
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %8) #12
-  br label %668
+  br label %683
 481:                                              ; preds = %463, %449
   store i64 %450, ptr %456, align 8
   %482 = getelementptr inbounds nuw i8, ptr %456, i64 8
@@ -1359,7 +1359,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
 559:                                              ; preds = %555
   %560 = call fastcc i32 @evaluated(ptr noundef nonnull %196, ptr noundef nonnull %43) #13
   %561 = icmp eq i32 %560, 0
-  br i1 %561, label %668, label %562
+  br i1 %561, label %683, label %562
 562:                                              ; preds = %559, %555
   %563 = getelementptr inbounds nuw i8, ptr %196, i64 24
   %564 = load i64, ptr %563, align 8
@@ -1390,7 +1390,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %584 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
   %585 = call i32 %584() #11
   %586 = icmp eq i32 %585, 0
-  br i1 %586, label %587, label %668
+  br i1 %586, label %587, label %683
 587:                                              ; preds = %583
   %588 = add nsw i64 %197, 1
   %589 = and i64 %588, 15
@@ -1401,7 +1401,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %593 = load ptr, ptr %194, align 8
   %594 = call ptr %592(ptr noundef %593, ptr noundef null, i64 noundef 0, ptr noundef null) #11
   %595 = icmp eq ptr %594, null
-  br i1 %595, label %668, label %596
+  br i1 %595, label %683, label %596
 596:                                              ; preds = %591
   %597 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
   call void %597(ptr noundef nonnull %594) #11
@@ -1470,7 +1470,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %644 = load i64, ptr %643, align 8
   %645 = getelementptr inbounds %struct.value, ptr %39, i64 %644
   %646 = call fastcc ptr @given_away(ptr noundef nonnull readonly %15, ptr noundef %645) #13
-  br label %668
+  br label %683
 647:                                              ; preds = %615
   %648 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
   %649 = call ptr %648(i64 noundef %605) #11
@@ -1478,159 +1478,179 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %651 = getelementptr inbounds nuw i8, ptr %196, i64 16
   %652 = icmp slt i64 %605, 1
   %653 = select i1 %650, i1 true, i1 %652
-  br i1 %653, label %668, label %654
-654:                                              ; preds = %647, %663
-  %655 = phi i64 [ %666, %663 ], [ 0, %647 ]
-  %656 = getelementptr inbounds nuw i64, ptr %651, i64 %655
-  %657 = load i64, ptr %656, align 8
-  %658 = getelementptr inbounds %struct.value, ptr %39, i64 %657
-  %659 = call fastcc ptr @given_away(ptr noundef nonnull readonly %15, ptr noundef %658) #13
-  %660 = icmp eq ptr %659, null
-  br i1 %660, label %661, label %663
-661:                                              ; preds = %654
-  %662 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %662(ptr noundef nonnull %649) #11
-  br label %668
-663:                                              ; preds = %654
-  %664 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
-  %665 = call i32 %664(ptr noundef nonnull %649, i64 noundef %655, ptr noundef nonnull %659) #11
-  %666 = add nuw nsw i64 %655, 1
-  %667 = icmp eq i64 %666, %605
-  br i1 %667, label %668, label %654
-668:                                              ; preds = %341, %559, %583, %591, %663, %480, %642, %647, %661
-  %669 = phi ptr [ null, %480 ], [ %646, %642 ], [ null, %661 ], [ %649, %647 ], [ %649, %663 ], [ null, %591 ], [ null, %583 ], [ null, %559 ], [ null, %341 ]
-  %670 = load i64, ptr %188, align 8
-  %671 = add nsw i64 %670, -1
-  store i64 %671, ptr %188, align 8
-  %672 = load i64, ptr %36, align 8
-  %673 = icmp sgt i64 %672, 0
-  br i1 %673, label %676, label %674
-674:                                              ; preds = %685, %668
-  %675 = icmp eq ptr %669, null
-  br i1 %675, label %689, label %750
-676:                                              ; preds = %668, %685
-  %677 = phi i64 [ %686, %685 ], [ %672, %668 ]
-  %678 = phi i64 [ %687, %685 ], [ 0, %668 ]
-  %679 = getelementptr inbounds nuw %struct.value, ptr %39, i64 %678, i32 2
-  %680 = load ptr, ptr %679, align 8
-  %681 = icmp eq ptr %680, null
-  br i1 %681, label %685, label %682
-682:                                              ; preds = %676
-  %683 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %683(ptr noundef nonnull %680) #11
-  %684 = load i64, ptr %36, align 8
-  br label %685
-685:                                              ; preds = %676, %682
-  %686 = phi i64 [ %677, %676 ], [ %684, %682 ]
-  store ptr null, ptr %679, align 8
-  %687 = add nuw nsw i64 %678, 1
-  %688 = icmp slt i64 %687, %686
-  br i1 %688, label %676, label %674
-689:                                              ; preds = %674
-  %690 = ptrtoint ptr %196 to i64
-  %691 = ptrtoint ptr %15 to i64
-  %692 = sub i64 %690, %691
-  %693 = ashr exact i64 %692, 3
+  br i1 %653, label %683, label %654
+654:                                              ; preds = %647, %679
+  %655 = phi i64 [ %656, %679 ], [ 0, %647 ]
+  %656 = add nuw nsw i64 %655, 1
+  %657 = icmp slt i64 %656, %605
+  %658 = getelementptr inbounds nuw i64, ptr %651, i64 %655
+  %659 = load i64, ptr %658, align 8
+  br i1 %657, label %663, label %671
+660:                                              ; preds = %663
+  %661 = add nuw i64 %664, 1
+  %662 = icmp eq i64 %661, %605
+  br i1 %662, label %671, label %663
+663:                                              ; preds = %654, %660
+  %664 = phi i64 [ %661, %660 ], [ %656, %654 ]
+  %665 = getelementptr inbounds nuw i64, ptr %651, i64 %664
+  %666 = load i64, ptr %665, align 8
+  %667 = icmp eq i64 %666, %659
+  br i1 %667, label %668, label %660
+668:                                              ; preds = %663
+  %669 = getelementptr inbounds %struct.value, ptr %39, i64 %659
+  %670 = call fastcc ptr @copied(ptr noundef nonnull readonly %15, ptr noundef %669) #13
+  br label %674
+671:                                              ; preds = %660, %654
+  %672 = getelementptr inbounds %struct.value, ptr %39, i64 %659
+  %673 = call fastcc ptr @given_away(ptr noundef nonnull readonly %15, ptr noundef %672) #13
+  br label %674
+674:                                              ; preds = %671, %668
+  %675 = phi ptr [ %670, %668 ], [ %673, %671 ]
+  %676 = icmp eq ptr %675, null
+  br i1 %676, label %677, label %679
+677:                                              ; preds = %674
+  %678 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %678(ptr noundef nonnull %649) #11
+  br label %683
+679:                                              ; preds = %674
+  %680 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %681 = call i32 %680(ptr noundef %649, i64 noundef %655, ptr noundef nonnull %675) #11
+  %682 = icmp eq i64 %656, %605
+  br i1 %682, label %683, label %654
+683:                                              ; preds = %341, %559, %583, %591, %679, %480, %642, %647, %677
+  %684 = phi ptr [ null, %480 ], [ %646, %642 ], [ null, %677 ], [ %649, %647 ], [ %649, %679 ], [ null, %591 ], [ null, %583 ], [ null, %559 ], [ null, %341 ]
+  %685 = load i64, ptr %188, align 8
+  %686 = add nsw i64 %685, -1
+  store i64 %686, ptr %188, align 8
+  %687 = load i64, ptr %36, align 8
+  %688 = icmp sgt i64 %687, 0
+  br i1 %688, label %691, label %689
+689:                                              ; preds = %700, %683
+  %690 = icmp eq ptr %684, null
+  br i1 %690, label %704, label %765
+691:                                              ; preds = %683, %700
+  %692 = phi i64 [ %701, %700 ], [ %687, %683 ]
+  %693 = phi i64 [ %702, %700 ], [ 0, %683 ]
+  %694 = getelementptr inbounds nuw %struct.value, ptr %39, i64 %693, i32 2
+  %695 = load ptr, ptr %694, align 8
+  %696 = icmp eq ptr %695, null
+  br i1 %696, label %700, label %697
+697:                                              ; preds = %691
+  %698 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %698(ptr noundef nonnull %695) #11
+  %699 = load i64, ptr %36, align 8
+  br label %700
+700:                                              ; preds = %691, %697
+  %701 = phi i64 [ %692, %691 ], [ %699, %697 ]
+  store ptr null, ptr %694, align 8
+  %702 = add nuw nsw i64 %693, 1
+  %703 = icmp slt i64 %702, %701
+  br i1 %703, label %691, label %689
+704:                                              ; preds = %689
+  %705 = ptrtoint ptr %196 to i64
+  %706 = ptrtoint ptr %15 to i64
+  %707 = sub i64 %705, %706
+  %708 = ashr exact i64 %707, 3
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %4) #12
   store ptr null, ptr %4, align 8
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %5) #12
   store ptr null, ptr %5, align 8
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %6) #12
   store ptr null, ptr %6, align 8
-  %694 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
-  call void %694(ptr noundef nonnull %4, ptr noundef nonnull %5, ptr noundef nonnull %6) #11
+  %709 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
+  call void %709(ptr noundef nonnull %4, ptr noundef nonnull %5, ptr noundef nonnull %6) #11
   call void @llvm.lifetime.start.p0(i64 24, ptr nonnull %7) #12
-  %695 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
-  %696 = call ptr %695(i64 noundef range(i64 -1152921504606846976, 1152921504606846976) %693) #11
-  store ptr %696, ptr %7, align 16
-  %697 = getelementptr inbounds nuw i8, ptr %7, i64 8
-  %698 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
-  %699 = ptrtoint ptr %43 to i64
-  %700 = call ptr %698(i64 noundef %699) #11
-  store ptr %700, ptr %697, align 8
-  %701 = getelementptr inbounds nuw i8, ptr %7, i64 16
-  %702 = load ptr, ptr %5, align 8
-  %703 = icmp eq ptr %702, null
-  %704 = load ptr, ptr %4, align 8
-  %705 = select i1 %703, ptr %704, ptr %702
-  store ptr %705, ptr %701, align 16
-  %706 = icmp ne ptr %696, null
-  %707 = icmp ne ptr %700, null
-  %708 = select i1 %706, i1 %707, i1 false
-  br i1 %708, label %709, label %715
-709:                                              ; preds = %689
-  %710 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %711 = getelementptr inbounds nuw i8, ptr %15, i64 104
-  %712 = load ptr, ptr %711, align 8
-  %713 = call ptr %710(ptr noundef %712, ptr noundef nonnull %7, i64 noundef 3, ptr noundef null) #11
-  %714 = load ptr, ptr %7, align 16
-  br label %715
-715:                                              ; preds = %709, %689
-  %716 = phi ptr [ %714, %709 ], [ %696, %689 ]
-  %717 = phi ptr [ %713, %709 ], [ null, %689 ]
-  %718 = icmp eq ptr %716, null
-  br i1 %718, label %721, label %719
-719:                                              ; preds = %715
-  %720 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %720(ptr noundef nonnull %716) #11
-  br label %721
-721:                                              ; preds = %719, %715
-  %722 = load ptr, ptr %697, align 8
-  %723 = icmp eq ptr %722, null
-  br i1 %723, label %726, label %724
-724:                                              ; preds = %721
-  %725 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %725(ptr noundef nonnull %722) #11
-  br label %726
-726:                                              ; preds = %724, %721
-  %727 = icmp eq ptr %717, null
-  br i1 %727, label %734, label %728
-728:                                              ; preds = %726
-  %729 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %729(ptr noundef nonnull %717) #11
-  %730 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
-  %731 = load ptr, ptr %4, align 8
-  %732 = load ptr, ptr %5, align 8
-  %733 = load ptr, ptr %6, align 8
-  call void %730(ptr noundef %731, ptr noundef %732, ptr noundef %733) #11
-  br label %749
-734:                                              ; preds = %726
-  %735 = load ptr, ptr %4, align 8
-  %736 = load ptr, ptr %5, align 8
-  %737 = load ptr, ptr %6, align 8
-  %738 = icmp eq ptr %735, null
+  %710 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  %711 = call ptr %710(i64 noundef range(i64 -1152921504606846976, 1152921504606846976) %708) #11
+  store ptr %711, ptr %7, align 16
+  %712 = getelementptr inbounds nuw i8, ptr %7, i64 8
+  %713 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  %714 = ptrtoint ptr %43 to i64
+  %715 = call ptr %713(i64 noundef %714) #11
+  store ptr %715, ptr %712, align 8
+  %716 = getelementptr inbounds nuw i8, ptr %7, i64 16
+  %717 = load ptr, ptr %5, align 8
+  %718 = icmp eq ptr %717, null
+  %719 = load ptr, ptr %4, align 8
+  %720 = select i1 %718, ptr %719, ptr %717
+  store ptr %720, ptr %716, align 16
+  %721 = icmp ne ptr %711, null
+  %722 = icmp ne ptr %715, null
+  %723 = select i1 %721, i1 %722, i1 false
+  br i1 %723, label %724, label %730
+724:                                              ; preds = %704
+  %725 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %726 = getelementptr inbounds nuw i8, ptr %15, i64 104
+  %727 = load ptr, ptr %726, align 8
+  %728 = call ptr %725(ptr noundef %727, ptr noundef nonnull %7, i64 noundef 3, ptr noundef null) #11
+  %729 = load ptr, ptr %7, align 16
+  br label %730
+730:                                              ; preds = %724, %704
+  %731 = phi ptr [ %729, %724 ], [ %711, %704 ]
+  %732 = phi ptr [ %728, %724 ], [ null, %704 ]
+  %733 = icmp eq ptr %731, null
+  br i1 %733, label %736, label %734
+734:                                              ; preds = %730
+  %735 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %735(ptr noundef nonnull %731) #11
+  br label %736
+736:                                              ; preds = %734, %730
+  %737 = load ptr, ptr %712, align 8
+  %738 = icmp eq ptr %737, null
   br i1 %738, label %741, label %739
-739:                                              ; preds = %734
+739:                                              ; preds = %736
   %740 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %740(ptr noundef nonnull %735) #11
+  call void %740(ptr noundef nonnull %737) #11
   br label %741
-741:                                              ; preds = %739, %734
-  %742 = icmp eq ptr %736, null
-  br i1 %742, label %745, label %743
+741:                                              ; preds = %739, %736
+  %742 = icmp eq ptr %732, null
+  br i1 %742, label %749, label %743
 743:                                              ; preds = %741
   %744 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %744(ptr noundef nonnull %736) #11
-  br label %745
-745:                                              ; preds = %743, %741
-  %746 = icmp eq ptr %737, null
-  br i1 %746, label %749, label %747
-747:                                              ; preds = %745
-  %748 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %748(ptr noundef nonnull %737) #11
-  br label %749
-749:                                              ; preds = %728, %745, %747
+  call void %744(ptr noundef nonnull %732) #11
+  %745 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
+  %746 = load ptr, ptr %4, align 8
+  %747 = load ptr, ptr %5, align 8
+  %748 = load ptr, ptr %6, align 8
+  call void %745(ptr noundef %746, ptr noundef %747, ptr noundef %748) #11
+  br label %764
+749:                                              ; preds = %741
+  %750 = load ptr, ptr %4, align 8
+  %751 = load ptr, ptr %5, align 8
+  %752 = load ptr, ptr %6, align 8
+  %753 = icmp eq ptr %750, null
+  br i1 %753, label %756, label %754
+754:                                              ; preds = %749
+  %755 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %755(ptr noundef nonnull %750) #11
+  br label %756
+756:                                              ; preds = %754, %749
+  %757 = icmp eq ptr %751, null
+  br i1 %757, label %760, label %758
+758:                                              ; preds = %756
+  %759 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %759(ptr noundef nonnull %751) #11
+  br label %760
+760:                                              ; preds = %758, %756
+  %761 = icmp eq ptr %752, null
+  br i1 %761, label %764, label %762
+762:                                              ; preds = %760
+  %763 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %763(ptr noundef nonnull %752) #11
+  br label %764
+764:                                              ; preds = %743, %760, %762
   call void @llvm.lifetime.end.p0(i64 24, ptr nonnull %7) #12
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %6) #12
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %5) #12
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %4) #12
-  br label %750
-750:                                              ; preds = %165, %749, %674
-  %751 = phi ptr [ %169, %165 ], [ null, %749 ], [ %669, %674 ]
+  br label %765
+765:                                              ; preds = %165, %764, %689
+  %766 = phi ptr [ %169, %165 ], [ null, %764 ], [ %684, %689 ]
   call void @llvm.stackrestore.p0(ptr %38)
-  br label %752
-752:                                              ; preds = %750, %30
-  %753 = phi ptr [ %34, %30 ], [ %751, %750 ]
-  ret ptr %753
+  br label %767
+767:                                              ; preds = %765, %30
+  %768 = phi ptr [ %34, %30 ], [ %766, %765 ]
+  ret ptr %768
 }
 define internal noundef ptr @renew() #2 {
   %1 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 48), align 8
@@ -3677,154 +3697,165 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
   ret ptr %168
 }
 define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr nocapture noundef nonnull %1) unnamed_addr #2 {
+  %3 = getelementptr inbounds nuw i8, ptr %1, i64 16
+  %4 = load ptr, ptr %3, align 8
+  %5 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %6 = getelementptr inbounds i8, ptr %4, i64 %5
+  %7 = getelementptr inbounds i8, ptr %6, i64 -8
+  %8 = load i32, ptr %7, align 4
+  %9 = icmp eq i32 %8, 1
+  br i1 %9, label %10, label %76
+10:                                               ; preds = %2
+  %11 = load ptr, ptr %6, align 8
+  %12 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %13 = load ptr, ptr %12, align 8
+  %14 = icmp eq ptr %11, %13
+  br i1 %14, label %15, label %76
+15:                                               ; preds = %10
+  %16 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %17 = getelementptr inbounds i8, ptr %4, i64 %16
+  %18 = load i64, ptr %17, align 8
+  %19 = load i64, ptr %1, align 8
+  %20 = icmp eq i64 %18, %19
+  br i1 %20, label %21, label %76
+21:                                               ; preds = %15
+  %22 = getelementptr inbounds nuw i8, ptr %1, i64 8
+  %23 = load ptr, ptr %22, align 8
+  %24 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
+  %25 = getelementptr inbounds i8, ptr %4, i64 %24
+  %26 = load i64, ptr %25, align 8
+  %27 = load ptr, ptr %23, align 8
+  %28 = ptrtoint ptr %27 to i64
+  %29 = icmp eq i64 %26, %28
+  br i1 %29, label %30, label %76
+30:                                               ; preds = %21
+  %31 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %32 = getelementptr inbounds i8, ptr %4, i64 %31
+  %33 = load i32, ptr %32, align 4
+  %34 = sext i32 %33 to i64
+  %35 = getelementptr inbounds nuw i8, ptr %23, i64 16
+  %36 = load i64, ptr %35, align 8
+  %37 = icmp eq i64 %36, %34
+  br i1 %37, label %38, label %76
+38:                                               ; preds = %30
+  %39 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %40 = getelementptr inbounds i8, ptr %4, i64 %39
+  %41 = load ptr, ptr %40, align 8
+  %42 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
+  %43 = getelementptr inbounds i8, ptr %4, i64 %42
+  %44 = load ptr, ptr %43, align 8
+  %45 = icmp slt i32 %33, 1
+  br i1 %45, label %65, label %46
+46:                                               ; preds = %38
+  %47 = getelementptr inbounds nuw i8, ptr %23, i64 48
+  br label %51
+48:                                               ; preds = %58
+  %49 = add nuw nsw i64 %52, 1
+  %50 = icmp eq i64 %49, %34
+  br i1 %50, label %65, label %51
+51:                                               ; preds = %48, %46
+  %52 = phi i64 [ 0, %46 ], [ %49, %48 ]
+  %53 = getelementptr inbounds nuw i64, ptr %41, i64 %52
+  %54 = load i64, ptr %53, align 8
+  %55 = getelementptr inbounds nuw [0 x i64], ptr %47, i64 0, i64 %52
+  %56 = load i64, ptr %55, align 8
+  %57 = icmp eq i64 %54, %56
+  br i1 %57, label %58, label %76
+58:                                               ; preds = %51
+  %59 = getelementptr inbounds nuw i64, ptr %44, i64 %52
+  %60 = load i64, ptr %59, align 8
+  %61 = add nuw nsw i64 %52, %34
+  %62 = getelementptr inbounds nuw [0 x i64], ptr %47, i64 0, i64 %61
+  %63 = load i64, ptr %62, align 8
+  %64 = icmp eq i64 %60, %63
+  br i1 %64, label %48, label %76
+65:                                               ; preds = %48, %38
+  %66 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
+  %67 = getelementptr inbounds i8, ptr %4, i64 %66
+  %68 = load ptr, ptr %67, align 8
+  %69 = icmp eq ptr %68, null
+  br i1 %69, label %82, label %70
+70:                                               ; preds = %65
+  %71 = getelementptr inbounds i8, ptr %68, i64 %5
+  %72 = load ptr, ptr %71, align 8
+  %73 = getelementptr inbounds nuw i8, ptr %0, i64 88
+  %74 = load ptr, ptr %73, align 8
+  %75 = icmp eq ptr %72, %74
+  br i1 %75, label %82, label %76
+76:                                               ; preds = %51, %58, %21, %30, %10, %15, %2, %70
+  %77 = tail call fastcc ptr @copied(ptr noundef %0, ptr noundef %1) #13
+  %78 = load ptr, ptr %3, align 8
+  %79 = icmp eq ptr %78, null
+  br i1 %79, label %82, label %80
+80:                                               ; preds = %76
+  %81 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  tail call void %81(ptr noundef nonnull %78) #11
+  br label %82
+82:                                               ; preds = %80, %76, %70, %65
+  %83 = phi ptr [ %4, %65 ], [ %4, %70 ], [ %77, %76 ], [ %77, %80 ]
+  store ptr null, ptr %3, align 8
+  ret ptr %83
+}
+define internal fastcc ptr @copied(ptr nocapture noundef readonly %0, ptr nocapture noundef nonnull readonly %1) unnamed_addr #2 {
   %3 = alloca ptr, align 8
-  %4 = getelementptr inbounds nuw i8, ptr %1, i64 16
+  %4 = getelementptr inbounds nuw i8, ptr %1, i64 8
   %5 = load ptr, ptr %4, align 8
-  %6 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
-  %7 = getelementptr inbounds i8, ptr %5, i64 %6
-  %8 = getelementptr inbounds i8, ptr %7, i64 -8
-  %9 = load i32, ptr %8, align 4
-  %10 = icmp eq i32 %9, 1
-  br i1 %10, label %11, label %78
-11:                                               ; preds = %2
-  %12 = load ptr, ptr %7, align 8
-  %13 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %14 = load ptr, ptr %13, align 8
-  %15 = icmp eq ptr %12, %14
-  br i1 %15, label %16, label %78
-16:                                               ; preds = %11
-  %17 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
-  %18 = getelementptr inbounds i8, ptr %5, i64 %17
-  %19 = load i64, ptr %18, align 8
-  %20 = load i64, ptr %1, align 8
-  %21 = icmp eq i64 %19, %20
-  br i1 %21, label %22, label %78
-22:                                               ; preds = %16
-  %23 = getelementptr inbounds nuw i8, ptr %1, i64 8
-  %24 = load ptr, ptr %23, align 8
-  %25 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
-  %26 = getelementptr inbounds i8, ptr %5, i64 %25
-  %27 = load i64, ptr %26, align 8
-  %28 = load ptr, ptr %24, align 8
-  %29 = ptrtoint ptr %28 to i64
-  %30 = icmp eq i64 %27, %29
-  br i1 %30, label %31, label %78
-31:                                               ; preds = %22
-  %32 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
-  %33 = getelementptr inbounds i8, ptr %5, i64 %32
-  %34 = load i32, ptr %33, align 4
-  %35 = sext i32 %34 to i64
-  %36 = getelementptr inbounds nuw i8, ptr %24, i64 16
-  %37 = load i64, ptr %36, align 8
-  %38 = icmp eq i64 %37, %35
-  br i1 %38, label %39, label %78
-39:                                               ; preds = %31
-  %40 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
-  %41 = getelementptr inbounds i8, ptr %5, i64 %40
-  %42 = load ptr, ptr %41, align 8
-  %43 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
-  %44 = getelementptr inbounds i8, ptr %5, i64 %43
-  %45 = load ptr, ptr %44, align 8
-  %46 = icmp slt i32 %34, 1
-  br i1 %46, label %66, label %47
-47:                                               ; preds = %39
-  %48 = getelementptr inbounds nuw i8, ptr %24, i64 48
-  br label %52
-49:                                               ; preds = %59
-  %50 = add nuw nsw i64 %53, 1
-  %51 = icmp eq i64 %50, %35
-  br i1 %51, label %66, label %52
-52:                                               ; preds = %49, %47
-  %53 = phi i64 [ 0, %47 ], [ %50, %49 ]
-  %54 = getelementptr inbounds nuw i64, ptr %42, i64 %53
-  %55 = load i64, ptr %54, align 8
-  %56 = getelementptr inbounds nuw [0 x i64], ptr %48, i64 0, i64 %53
-  %57 = load i64, ptr %56, align 8
-  %58 = icmp eq i64 %55, %57
-  br i1 %58, label %59, label %78
-59:                                               ; preds = %52
-  %60 = getelementptr inbounds nuw i64, ptr %45, i64 %53
-  %61 = load i64, ptr %60, align 8
-  %62 = add nuw nsw i64 %53, %35
-  %63 = getelementptr inbounds nuw [0 x i64], ptr %48, i64 0, i64 %62
-  %64 = load i64, ptr %63, align 8
-  %65 = icmp eq i64 %61, %64
-  br i1 %65, label %49, label %78
-66:                                               ; preds = %49, %39
-  %67 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
-  %68 = getelementptr inbounds i8, ptr %5, i64 %67
-  %69 = load ptr, ptr %68, align 8
-  %70 = icmp eq ptr %69, null
-  br i1 %70, label %77, label %71
-71:                                               ; preds = %66
-  %72 = getelementptr inbounds i8, ptr %69, i64 %6
-  %73 = load ptr, ptr %72, align 8
-  %74 = getelementptr inbounds nuw i8, ptr %0, i64 88
-  %75 = load ptr, ptr %74, align 8
-  %76 = icmp eq ptr %73, %75
-  br i1 %76, label %77, label %78
-77:                                               ; preds = %66, %71
-  store ptr null, ptr %4, align 8
-  br label %121
-78:                                               ; preds = %52, %59, %22, %31, %11, %16, %2, %71
-  %79 = getelementptr inbounds nuw i8, ptr %1, i64 8
-  %80 = load ptr, ptr %79, align 8
-  %81 = getelementptr inbounds nuw i8, ptr %80, i64 32
-  %82 = load i64, ptr %81, align 8
-  %83 = getelementptr inbounds nuw i8, ptr %80, i64 24
-  %84 = load i64, ptr %83, align 8
-  %85 = mul nsw i64 %84, %82
-  %86 = icmp slt i64 %85, 131072
-  br i1 %86, label %87, label %109
-87:                                               ; preds = %78
-  %88 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  %89 = load ptr, ptr %80, align 8
-  tail call void %88(ptr noundef %89) #11
-  %90 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
-  %91 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %92 = load ptr, ptr %91, align 8
-  %93 = load ptr, ptr %80, align 8
-  %94 = getelementptr inbounds nuw i8, ptr %80, i64 16
-  %95 = load i64, ptr %94, align 8
-  %96 = trunc i64 %95 to i32
-  %97 = getelementptr inbounds nuw i8, ptr %80, i64 48
-  %98 = tail call ptr %90(ptr noundef %92, ptr noundef %93, i32 noundef %96, ptr noundef nonnull %97, ptr noundef null, ptr noundef null, i32 noundef 0, ptr noundef null) #11
-  %99 = icmp eq ptr %98, null
-  br i1 %99, label %121, label %100
-100:                                              ; preds = %87
-  %101 = load i64, ptr %81, align 8
-  %102 = icmp eq i64 %101, 0
-  br i1 %102, label %121, label %103
-103:                                              ; preds = %100
-  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
-  %105 = getelementptr inbounds i8, ptr %98, i64 %104
-  %106 = load ptr, ptr %105, align 8
-  %107 = load i64, ptr %1, align 8
-  %108 = inttoptr i64 %107 to ptr
-  tail call fastcc void @copy_items(ptr noundef %106, ptr noundef %108, ptr noundef nonnull %80, i64 noundef 0) #13
-  br label %121
-109:                                              ; preds = %78
+  %6 = getelementptr inbounds nuw i8, ptr %5, i64 32
+  %7 = load i64, ptr %6, align 8
+  %8 = getelementptr inbounds nuw i8, ptr %5, i64 24
+  %9 = load i64, ptr %8, align 8
+  %10 = mul nsw i64 %9, %7
+  %11 = icmp slt i64 %10, 131072
+  br i1 %11, label %12, label %34
+12:                                               ; preds = %2
+  %13 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %14 = load ptr, ptr %5, align 8
+  tail call void %13(ptr noundef %14) #11
+  %15 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
+  %16 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %17 = load ptr, ptr %16, align 8
+  %18 = load ptr, ptr %5, align 8
+  %19 = getelementptr inbounds nuw i8, ptr %5, i64 16
+  %20 = load i64, ptr %19, align 8
+  %21 = trunc i64 %20 to i32
+  %22 = getelementptr inbounds nuw i8, ptr %5, i64 48
+  %23 = tail call ptr %15(ptr noundef %17, ptr noundef %18, i32 noundef %21, ptr noundef nonnull %22, ptr noundef null, ptr noundef null, i32 noundef 0, ptr noundef null) #11
+  %24 = icmp eq ptr %23, null
+  br i1 %24, label %46, label %25
+25:                                               ; preds = %12
+  %26 = load i64, ptr %6, align 8
+  %27 = icmp eq i64 %26, 0
+  br i1 %27, label %46, label %28
+28:                                               ; preds = %25
+  %29 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %30 = getelementptr inbounds i8, ptr %23, i64 %29
+  %31 = load ptr, ptr %30, align 8
+  %32 = load i64, ptr %1, align 8
+  %33 = inttoptr i64 %32 to ptr
+  tail call fastcc void @copy_items(ptr noundef %31, ptr noundef %33, ptr noundef nonnull %5, i64 noundef 0) #13
+  br label %46
+34:                                               ; preds = %2
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %3) #12
-  %110 = tail call fastcc ptr @shown(ptr noundef %0, ptr noundef %1) #13
-  store ptr %110, ptr %3, align 8
-  %111 = icmp eq ptr %110, null
-  br i1 %111, label %119, label %112
-112:                                              ; preds = %109
-  %113 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %114 = getelementptr inbounds nuw i8, ptr %0, i64 96
-  %115 = load ptr, ptr %114, align 8
-  %116 = call ptr %113(ptr noundef %115, ptr noundef nonnull %3, i64 noundef 1, ptr noundef null) #11
-  %117 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  %118 = load ptr, ptr %3, align 8
-  call void %117(ptr noundef %118) #11
-  br label %119
-119:                                              ; preds = %109, %112
-  %120 = phi ptr [ %116, %112 ], [ null, %109 ]
+  %35 = tail call fastcc ptr @shown(ptr noundef %0, ptr noundef %1) #13
+  store ptr %35, ptr %3, align 8
+  %36 = icmp eq ptr %35, null
+  br i1 %36, label %44, label %37
+37:                                               ; preds = %34
+  %38 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %39 = getelementptr inbounds nuw i8, ptr %0, i64 96
+  %40 = load ptr, ptr %39, align 8
+  %41 = call ptr %38(ptr noundef %40, ptr noundef nonnull %3, i64 noundef 1, ptr noundef null) #11
+  %42 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  %43 = load ptr, ptr %3, align 8
+  call void %42(ptr noundef %43) #11
+  br label %44
+44:                                               ; preds = %34, %37
+  %45 = phi ptr [ %41, %37 ], [ null, %34 ]
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %3) #12
-  br label %121
-121:                                              ; preds = %119, %103, %100, %87, %77
-  %122 = phi ptr [ %5, %77 ], [ %120, %119 ], [ %98, %103 ], [ %98, %100 ], [ null, %87 ]
-  ret ptr %122
+  br label %46
+46:                                               ; preds = %12, %25, %28, %44
+  %47 = phi ptr [ %45, %44 ], [ %23, %28 ], [ %23, %25 ], [ null, %12 ]
+  ret ptr %47
 }
 declare i64 @llvm.smax.i64(i64, i64) #10
 declare i64 @llvm.smin.i64(i64, i64) #10

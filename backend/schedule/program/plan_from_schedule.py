@@ -20,7 +20,7 @@ from typing import Final, TypeAlias
 from ....lang.support.records import dataclass
 from ...devices.profile_toml import fingerprint
 from ...graph import traverse
-from ...graph.phases import Input, Output, Print, ValueId
+from ...graph.phases import Input, Output, Phase, Print, ValueId
 from ..plan.plan import (
     Box,
     BranchStep,
@@ -246,6 +246,18 @@ def sub_plan_of(program: ProgramProblem, schedule: Schedule, results: frozenset[
     return _PlanWriter(program, schedule, synchronise(program.problem, schedule), results=results).sub_plan()
 
 
+def _copied_outputs(phases: Sequence[Phase]) -> Iterator[int]:
+    """Yields the places of prints and outputs that are copies: of inputs, which are the caller's, and of earlier results."""
+    given: set[ValueId] = set()
+    for index, phase in enumerate(phases):
+        if isinstance(phase, Input):
+            given.add(phase.result)
+        elif isinstance(phase, Print | Output):
+            if phase.arg in given:
+                yield index
+            given.add(phase.arg)
+
+
 @dataclass(slots=True)
 class _PlanWriter:
     program: ProgramProblem
@@ -259,7 +271,7 @@ class _PlanWriter:
     buffers: list[PlannedBuffer] = field(default_factory=list)
     on: dict[tuple[int, int], list[PlannedBuffer]] = field(default_factory=lambda: defaultdict(list))
     frees: dict[tuple[int, int], list[FreeStep]] = field(default_factory=lambda: defaultdict(list))
-    input_values: frozenset[ValueId] = frozenset()
+    copied_outputs: frozenset[int] = frozenset()
     makers: dict[ValueId, int] = field(default_factory=dict)
     assembled: dict[Shard, int] = field(default_factory=dict)
 
@@ -318,7 +330,7 @@ class _PlanWriter:
     def sub_plan(self) -> SubPlan:
         problem = self.program.problem
         self.names = problem.device_names()
-        self.input_values = frozenset(phase.result for phase in self.program.bound.graph.phases if isinstance(phase, Input))
+        self.copied_outputs = frozenset(_copied_outputs(self.program.bound.graph.phases))
         self.shard_at = {(shard.phase, int(shard.device)): shard for shard in self.schedule.shards}
         self.boxes = Boxes(self.program, self.schedule.shards)
         phases = enumerate(self.program.phases)
@@ -388,8 +400,8 @@ class _PlanWriter:
             combine = self.program.problem.phases[piece.phase].combine
             return 0 if combine is None else combine.bytes
         phase = self.program.bound.graph.phases[piece.phase]
-        if isinstance(phase, Print | Output) and phase.arg in self.input_values:
-            return self.bytes(phase.arg, None)  # an input is the caller's: what leaves the run is a copy
+        if isinstance(phase, Print | Output) and piece.phase in self.copied_outputs:
+            return self.bytes(phase.arg, None)
         values = traverse.results(phase)
         return sum(self.bytes(value, box) for value, box in zip(values, piece.boxes, strict=True))
 
