@@ -92,7 +92,7 @@ class _QueryWriter:
                 _, rest = self._division(fact.right, fact.left)  # the remainder of a division by 0 is the dividend
                 return f"(= {rest} 0)"
             case Relation.POWER:  # of a premise only the linear consequences; it is never a goal
-                return f"(>= {right} 1)"
+                return f"(or (>= {right} 1) (and (= {left} 0) (= {right} 0)))"
 
     def size(self, size: Size) -> str:
         terms = [self._term(coefficient, monomial) for monomial, coefficient in size.terms]
