@@ -146,6 +146,7 @@ DATE_PATTERNS: Final = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y %H:%M", "%
 """Frequent date formats other than ISO 8601."""
 SEPARATORS: Final = ",;\t|"
 _AS_ISO: Final = re.compile(r"\d{4}-\d\d-\d\d.*")
+_THOUSANDS: Final = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+")
 
 
 def for_cell(text: str, kind: Kind, reading: ColumnFormat) -> tuple[str, ...]:
@@ -156,6 +157,9 @@ def for_cell(text: str, kind: Kind, reading: ColumnFormat) -> tuple[str, ...]:
     clauses = _decimal(text, kind) if not dated and reading.decimal == "." else []
     if dated or (kind is Kind.I64 and not clauses):
         clauses = _dates(text)
+    if _THOUSANDS.fullmatch(text) and not dated:
+        other = ", or `decimal \",\"` if these are no groups" if clauses else ""
+        return (f"digits in groups are not read; write them without commas{other}",)
     if clauses:
         return (f"this clause of the `input` reads it: {' or '.join(f'`{clause}`' for clause in clauses)}",)
     if dated and not reading.pattern and not _AS_ISO.fullmatch(text):

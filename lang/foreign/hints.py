@@ -144,6 +144,8 @@ def _diagnose(
             is_exact = False  # the part cannot be rewritten without its statement
         else:
             (span, rewrite), is_exact = rewritten, True
+    if rewrite == source.text[span.start : span.end]:
+        rewrite = None  # what cannot be translated stands in it as it was
     hint = row.hint or UNTRANSLATED.get(groups_by_name["w"]) or f"there is no `{groups_by_name['w']}`"
     if rewrite in (None, "…"):
         hint += named_arguments_hint(groups_by_name.get("all", "")) if "w" in groups_by_name else ""

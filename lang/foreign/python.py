@@ -278,6 +278,8 @@ class ExpressionTranslator:
                 return f"{length}-{self.translate(back)}"
             case ast.Constant(value) if value is None or value is ...:
                 raise Untranslatable
+            case ast.List([one]):  # the axis stays
+                return f",{self.translate(one)}"
         return self.translate(index)
 
     def require_text(self, written: str | None) -> str:

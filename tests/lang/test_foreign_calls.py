@@ -24,3 +24,12 @@ def test_every_call_along_an_axis_has_a_message(prefix: str) -> None:
         text = f"x ← 1 2\ny ← 3 4\n{prefix}{word}({arguments}, {keyword})"
         messages = [one.message for one in rho.check(text).diagnostics]
         assert not any("……" in one for one in messages), (text, messages)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [("A ← 3 3⍴⍳9\nA[:, [0]]", "A[;,0]"), ("A ← 3 3⍴⍳9\nA[:, [0, 2]]", "A[;0 2]"), ("np.sort(3 1 2)[::-1]", None)],
+)
+def test_a_fix_keeps_the_axis_of_a_list_and_is_never_the_text_itself(text: str, written: str | None) -> None:
+    titles = [fix.title for one in rho.check(text).diagnostics for fix in one.fixes]
+    assert titles == ([] if written is None else [f"write `{written}`"])

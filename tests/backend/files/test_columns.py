@@ -155,6 +155,9 @@ def test_a_column_of_a_table_without_a_header(tmp_path: Path) -> None:
         ("a,b\n01/02/2024,2\n", "a", Kind.I64, ColumnFormat(CellFormat.DATE), '`as "%d/%m/%Y"` or `as "%m/%d/%Y"`'),
         ("a,b\n2024-01-04 10:00,2\n", "a", Kind.I64, ColumnFormat(CellFormat.DATE), "reads it: `as time`"),
         ("a,b\n4 Jan 24,2\n", "a", Kind.I64, ColumnFormat(CellFormat.DATE), 'say how it is written, as in `as "%d.%m.%Y"`'),
+        ('a,b\n"1,000",2\n', "a", Kind.F64, AS_WRITTEN, 'digits in groups are not read; write them without '
+         'commas, or `decimal ","` if these are no groups'),
+        ('a,b\n"1,000,000",2\n', "a", Kind.I64, AS_WRITTEN, 'digits in groups are not read; write them without commas'),
         ('a,b\n"1,5",2\n', "a", Kind.F64, AS_WRITTEN, '“1,5” is not a number this clause of the `input` reads it: `decimal ","`'),
         ("a;b\n1,5;2\n", "a", Kind.F64, AS_WRITTEN, 'line 2 has 2 cells, line 1 has 1 cell its cells seem'),
         ("a;b\n1,5;2\n", "a", Kind.F64, AS_WRITTEN, 'say so in the `input`: `sep ";"`'),
