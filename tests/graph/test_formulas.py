@@ -15,6 +15,7 @@ from rho.backend.graph.passes.pipeline import optimise
 from rho.backend.graph.phases import Graph
 from rho.backend.graph.symbolic_costs import Logarithms, ceiling_log2, graph_cost, graph_span, upper_bound_of
 from rho.backend.schedule.single_device import Detail, peak_bound, plan_one_device
+from rho.lang.diagnostics.model import Refused
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS
 from rho.tests.graph.test_random import program
 from rho.tests.harness.tiers import checked
@@ -33,7 +34,11 @@ def compare(core: Core, seed: int) -> None:
     sizes += [p.variable for p in core.params if p.variable not in sizes]
     for turn in range(4):
         drawn = {v: NUMBERS[(seed * 3 + turn * 5 + 2 * at) % len(NUMBERS)] for at, v in enumerate(sizes)}
-        bound = bind(graph, drawn)
+        try:
+            bound = bind(graph, drawn)
+        except Refused as refused:  # an empty array whose other axes no memory holds
+            assert [one.code for one in refused.diagnostics] == ["E702"]
+            continue
         exact = graph_cost(bound.graph)
         assert cost.total().evaluate(drawn) == exact.total().evaluate({}), (drawn, str(cost.total()))
         assert cost.read.evaluate(drawn) == exact.read.evaluate({})
@@ -43,7 +48,7 @@ def compare(core: Core, seed: int) -> None:
         assert peak.evaluate(drawn) >= planned, (drawn, str(peak))
 
 
-@pytest.mark.parametrize("seed", seeds(150))
+@pytest.mark.parametrize("seed", seeds(150, 16870013))
 def test_random_programs(seed: int) -> None:
     compare(program(seed).core(), seed)
 
