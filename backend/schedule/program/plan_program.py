@@ -297,10 +297,11 @@ def _refitted(program: ProgramProblem, answer: Answer, known: Answer, best: Plan
         excess = _excess(plan_of(program, answer), program.problem)
         if not excess:
             return _bounded_by(known, answer)
+        limits = dict(zip(problem.device_names(), directive_constraints(problem).memory_limits, strict=True))
         groups: list[DeviceGroup] = []
         for group in problem.devices:
-            short = max(excess.get(name, 0) for name in group.names())
-            groups.append(replace(group, memory=max(0, (group.memory or 0) - short)) if short else group)
+            less = [(limits[name] or 0) - excess[name] for name in group.names() if name in excess]
+            groups.append(replace(group, memory=max(0, min(less))) if less else group)
         problem = replace(problem, devices=tuple(groups))
         refitted = best(problem, budget)
         if refitted.schedule is None:
