@@ -380,12 +380,15 @@ def item_or_missing(cell: str, wanted: Column) -> Any:
     text, reading = cell.strip(), wanted.reading
     if text in MISSING:
         if reading.missing is None:
-            raise CellError(f" is {text or 'empty'}", f"say what stands for it: `missing {example(wanted)}`")
+            clause = f"missing {example_missing(wanted.kind)}"
+            raise CellError(f" is {text or 'empty'}", f"say what stands for it: `{clause}` at the end of its `input`")
         return reading.missing
     try:
         return cell.removeprefix(QUOTED) if wanted.kind is Kind.CHAR else _item(text, wanted)
     except CellError as trouble:
         notes = () if wanted.kind is Kind.CHAR else for_cell(text, wanted.kind, reading)
+        if not notes and wanted.member and not trouble.notes and not any(map(str.isdecimal, text)):
+            notes = ("`missing` stands for empty cells and `NA` only; a column of text is declared `char[n w]`",)
         raise CellError(f": {trouble.message}", *trouble.notes, *notes) from None
 
 
@@ -410,10 +413,11 @@ def put(room: Any, at: int, item: Any) -> None:
     room[at, : len(text)] = list(text)
 
 
-def example(wanted: Column) -> str:
-    if wanted.kind is Kind.CHAR:
+def example_missing(kind: Kind) -> str:
+    """A value that the `missing` clause of an input of this kind takes."""
+    if kind is Kind.CHAR:
         return '""'
-    return "⎕nan" if wanted.kind.is_float else "0"
+    return "⎕nan" if kind.is_float else "0"
 
 
 # ---------------------------------------------------------------------------------------------------- dates of NumPy

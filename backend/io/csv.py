@@ -431,7 +431,7 @@ class Table:
     def __init__(self, content: Content, separator: str, places: tuple[RecordOffset, ...] = ()) -> None:
         self._content, self._separator, self._known = content, separator, places
         self._wanted: dict[Column, tuple[int, ...]] = {}
-        self._read: dict[Column, Any] = {}
+        self._read: dict[Column, Any | FileTrouble] = {}
 
     @cached_property
     def _measure(self) -> RecordMeasure:
@@ -486,11 +486,15 @@ class Table:
         return shape
 
     def values(self, wanted: Column, shape: tuple[int, ...]) -> Any:
-        """The items as a NumPy array of the kind; the first call reads all requested columns."""
+        """The items as a NumPy array of the kind; the first call reads all requested columns.  Raises FileTrouble: E705 for a
+        cell of this column; the cells of the others are reported where their values are asked for."""
         require_shape(self.shape(wanted), shape)
         if wanted not in self._read:
             self._read = self._read_all()
-        return self._read.pop(wanted)
+        values = self._read.pop(wanted)
+        if isinstance(values, FileTrouble):
+            raise values
+        return values
 
     def items(self, wanted: Column, first: int) -> tuple[int, Iterator[Any]]:
         """A row at or before `first`, and the items from there on as vectors, block by block."""
@@ -565,8 +569,8 @@ class Table:
 
     # ------------------------------------------------------------------------------------- the cells
 
-    def _read_all(self) -> dict[Column, Any]:
-        """All requested columns."""
+    def _read_all(self) -> dict[Column, Any | FileTrouble]:
+        """All requested columns, or what is wrong with the first cell of one that cannot be read."""
         tasks = []
         for wanted, shape in self._wanted.items():
             array = new_array(shape, wanted.kind)
@@ -574,16 +578,22 @@ class Table:
                 array.view("=u4")[...] = BLANK
             tasks.append(_ParseTask(wanted, array, *self._place(wanted), converter(wanted)))
         done = 0
+        refused: dict[Column, FileTrouble] = {}
         for block in blocks(self._content, self._separator):
-            done += self._fill(block, tasks, done, self._room)
+            done += self._fill(block, tasks, done, self._room, refused)
         require_shape((done,), (self._measure.records,))
-        return {task.wanted: task.array for task in tasks}
+        return {task.wanted: refused.get(task.wanted, task.array) for task in tasks}
 
     def _fill(
-        self, block: RecordBlock, tasks: list[_ParseTask], done: int, room_of: Callable[[_ParseTask, int, int, int], Any]
+        self,
+        block: RecordBlock,
+        tasks: list[_ParseTask],
+        done: int,
+        room_of: Callable[[_ParseTask, int, int, int], Any],
+        refused: dict[Column, FileTrouble] | None = None,
     ) -> int:
         """Convert a block's items into the parts of arrays that `room_of` returns, after `done` records; returns the number of
-        records read so far."""
+        records read so far.  An unreadable cell is raised as FileTrouble (E705), or stored by its column in `refused`."""
         count: int | None = None
         for task in tasks:
             items = _parsed_by_numpy(block, task, self._measure.columns) if done else None
@@ -609,7 +619,12 @@ class Table:
             try:
                 task.convert(cells, room)
             except NeedsItemwise:
-                self._one_by_one(task, cells, lines[skip:], block.column, room)
+                try:
+                    self._one_by_one(task, cells, lines[skip:], block.column, room)
+                except FileTrouble as trouble:
+                    if refused is None:
+                        raise
+                    refused.setdefault(task.wanted, trouble)
         return (len(block.records[1]) if count is None else count) if block.ends else 0
 
     def _room(self, task: _ParseTask, done: int, column: int, count: int) -> Any:

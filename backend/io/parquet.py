@@ -119,7 +119,7 @@ def column_of(name: str, chunked: Any) -> ArrowColumn:
     values = _plain(chunked).astype(_WIDENED[type_name])
     if type_name == "uint64":
         if len(values) and int(values.max()) >= _MOST:
-            raise disagrees(f"has{of} integers beyond 2*63-1")
+            raise disagrees(f"has{of} integers beyond 2⁶³-1")
         values = values.astype("int64")
     return ArrowColumn(name, values, present)
 
@@ -146,8 +146,9 @@ def items_of(column: ArrowColumn, reading: ColumnFormat) -> Any:
         elsewhere = "or fill them before (pandas `fillna`, polars and pyarrow `fill_null`)"
         items = "1 missing item" if column.missing == 1 else f"{column.missing} missing items"
         of = f" of column `{column.name}`" if column.name else ""
-        raise damaged(f"has {items}, the first at {int((~column.present).argmax())}{of}",
-                      "say what stands for them: `missing 0` in its `input`, " + elsewhere)  # fmt: skip
+        clause = 'missing ""' if values.dtype.kind == "U" else "missing 0"
+        note = f"say what stands for them: `{clause}` in its `input`, {elsewhere}"
+        raise damaged(f"has {items}, the first at {int((~column.present).argmax())}{of}", note)
     filling = reading.missing
     if isinstance(filling, str):
         return padded_texts([text if there else filling for text, there in zip(_texts_of(values), column.present, strict=True)])

@@ -129,15 +129,28 @@ def _check_column_format(ctx: Context, statement: program.InputDeclaration, type
     expected = {CellFormat.DATE: Kind.I64, CellFormat.TIME: Kind.I64, CellFormat.PRESENT: Kind.BOOL}.get(
         reading.form, element.kind
     )
-    problem = ""
+    problem, label = "", f"declare it `{expected.value}`"
+    notes: tuple[str, ...] = ()
     if element.kind is not expected:
         problem = f"{_FORMS[reading.form]}, and `{statement.target.name}` is declared {show_type(type)}"
     elif reading.missing is not None and not _fits_kind(reading.missing, element.kind):
-        problem = f"what stands for missing cells is not of type {element.kind.value}"
+        problem, label = f"what stands for missing cells is not of type {element.kind.value}", f"declared {element.kind.value}"
+        notes = (_missing_that_fits(reading.missing, element.kind),)
     if problem:
         span = statement.clauses[0].to(statement.clauses[-1])
-        ctx.error(Code.E300, problem, span, labels=(Label(statement.type.span, f"declare it `{expected.value}`"),))
+        ctx.error(Code.E300, problem, span, labels=(Label(statement.type.span, label),), notes=notes)
     return not problem
+
+
+def _missing_that_fits(missing: int | float | str, kind: Kind) -> str:
+    """A note with a `missing` clause that an input of this kind takes."""
+    if kind is Kind.CHAR:
+        return 'text takes a text: `missing ""`'
+    bounds = limits(kind)
+    if bounds is None:
+        return "numbers take a number: `missing 0`, or `missing ⎕nan` in `f64`"
+    limit = f" from {bounds[0]} to {bounds[1]}".replace("-", "¯") * (kind is not Kind.I64)
+    return f"{kind.value} takes a whole number{limit}: `missing 0`" + ", or declare it `f64`" * isinstance(missing, float)
 
 
 _FORMS = {

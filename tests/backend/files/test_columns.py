@@ -13,11 +13,14 @@ import numpy as np
 import pytest
 from share import seeds
 
+import rho
+from rho.backend.io.cells import example_missing
 from rho.backend.io.reading import InputSpec, read_shape, read_values
 from rho.backend.io.writing import prepare_table, write_together
 from rho.lang.diagnostics.model import RhoError
 from rho.lang.syntax.source import Span
 from rho.lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
+from rho.shell.main import main
 from rho.typechecker.elements import Kind
 
 SPAN = Span("<test>", 0, 0)
@@ -248,3 +251,44 @@ def test_any_bytes_are_read_or_refused(tmp_path: Path, seed: int) -> None:
             column(path, member, kind, reading)
         except RhoError as error:
             assert {d.code for d in error.diagnostics} <= {"E704", "E705", "E706"}
+
+
+@pytest.mark.parametrize("cell", ["", "NA", "x", "1.5", "2024-01-01"])
+@pytest.mark.parametrize("suffix", ["", "-:csv"])
+def test_a_cell_is_reported_at_the_input_of_its_column(
+    tmp_path: Path, capsys: Any, monkeypatch: Any, cell: str, suffix: str
+) -> None:
+    """All columns of a file are read together when the first of them is asked for."""
+    text = f"a,b,c\n1,2,3\n4,{cell},6\n"
+    (tmp_path / "data.csv").write_text(text, encoding="utf-8")
+    (tmp_path / "p.rho").write_text("input a : i64[n]\ninput b : i64[n]\ninput c : i64[n]\noutput d ← a+b+c\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    file = suffix or "data.csv"
+    assert main(["run", "p.rho", *[part for name in "abc" for part in ("--in", f"{name}={file}:{name}")]]) == 1
+    said = capsys.readouterr().err
+    assert f"`{file}:b` line 3, column 2 (b)" in said and "p.rho:2:1" in said
+    assert ("`missing 0` at the end of its `input`" in said) is (cell in ("", "NA"))
+    assert ("`char[n w]`" in said) is (cell == "x")
+
+
+@pytest.mark.parametrize(("kind", "missing"), [(kind, example_missing(kind)) for kind in Kind])
+def test_the_missing_value_of_a_message_is_accepted(kind: Kind, missing: str) -> None:
+    shape = "n w" if kind is Kind.CHAR else "n"
+    assert not rho.check(f'input b : {kind.value}[{shape}] ← "x.csv:b" missing {missing}\n').diagnostics
+
+
+@pytest.mark.parametrize(
+    ("kind", "missing", "note"),
+    [
+        ("i64", "⎕nan", "i64 takes a whole number: `missing 0`, or declare it `f64`"),
+        ("u8", "256", "u8 takes a whole number from 0 to 255: `missing 0`"),
+        ("bool", "0.5", "bool takes a whole number from 0 to 1: `missing 0`, or declare it `f64`"),
+        ("f64", '""', "numbers take a number: `missing 0`, or `missing ⎕nan` in `f64`"),
+        ("char", "0", 'text takes a text: `missing ""`'),
+    ],
+)
+def test_a_missing_value_of_another_type_has_a_cure(kind: str, missing: str, note: str) -> None:
+    shape = "n w" if kind == "char" else "n"
+    [error] = rho.check(f'input b : {kind}[{shape}] ← "x.csv:b" missing {missing}\n').diagnostics
+    assert error.code.name == "E300" and note in error.notes
