@@ -540,11 +540,11 @@ def _complex_root(x: Any, y: Any) -> Any:
 def _residue(x: Any, y: Any) -> Any:
     zero = np.equal(x, 0)
     safe = np.where(zero, np.array(1, x.dtype), x)
-    return np.where(zero, y, y - safe * floor(_smith(y, safe)))
+    return np.where(zero, y, y - multiply(safe, floor(quotient_before_floor(y, safe))))
 
 
-def _smith(x: Any, y: Any) -> Any:
-    """Division rounded as the reference rounds it, since a floor follows."""
+def quotient_before_floor(x: Any, y: Any) -> Any:
+    """Complex division by Smith's method, rounded as the reference rounds it, since a floor or a rounding follows."""
     c, d = y.real, y.imag
     wide = np.absolute(c) >= np.absolute(d)
     large, small = np.where(wide, c, d), np.where(wide, d, c)

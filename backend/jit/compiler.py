@@ -11,6 +11,7 @@ import select
 import subprocess
 import sys
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import field
 from functools import cache, wraps
@@ -620,7 +621,7 @@ def _key(text: str) -> str:
 
 # ------------------------------------------------------------------------------------------ bounded caches
 #
-# Caches of a bounded number of values by key; the oldest entry is dropped first.
+# Caches of a bounded number of values by key; the least recently used entry is evicted first.
 #
 # Keys contain `id(phase)`; the entry keeps the phase alive, so that the id stays unique.
 
@@ -628,32 +629,41 @@ _Value = TypeVar("_Value")
 
 
 class LruCache(Generic[_Value]):
-    """A cache of at most `most` values; the oldest entry is dropped first."""
+    """A cache of at most `most` values; the least recently used entry is evicted first.  Threads may share it."""
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._rows: dict[Hashable, tuple[Sequence[object], _Value]] = {}
+        self._rows: OrderedDict[Hashable, tuple[Sequence[object], _Value]] = OrderedDict()
 
     def of(self, key: Hashable, about: Sequence[object], make: Callable[[], _Value]) -> _Value:
         """Returns the value of the key if its entry is about the same objects; else makes and stores it."""
         entry = self._rows.get(key)
         if entry is not None and all(map(_is, entry[0], about)):
+            self.get(key)
             return entry[1]
         return self.put(key, about, make())
 
     def get(self, key: Hashable) -> _Value | None:
-        entry = self._rows.get(key)
-        return None if entry is None else entry[1]
+        rows = self._rows
+        try:
+            rows.move_to_end(key)
+            return rows[key][1]
+        except KeyError:  # also if another thread has just evicted it
+            return None
 
     def put(self, key: Hashable, about: Sequence[object], value: _Value) -> _Value:
-        while len(self._rows) >= self.most:
-            self._rows.pop(next(iter(self._rows)), None)
         self._rows[key] = about, value
+        self.get(key)
+        while len(self._rows) > self.most:
+            try:
+                self._rows.popitem(last=False)
+            except KeyError:  # another thread has evicted it
+                break
         return value
 
     def values(self) -> list[_Value]:
         """All values in the cache."""
-        return [value for _, value in self._rows.values()]
+        return [value for _, value in list(self._rows.values())]
 
     def clear(self) -> None:
         self._rows.clear()

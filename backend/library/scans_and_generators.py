@@ -11,7 +11,7 @@ import numpy as np
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, neutral_element
 from ..cpu.numpy_reductions import identity, right_fold, running_ufunc, scan_axis, scan_leading
-from ..cpu.numpy_scalars import fill_uniform, implementation
+from ..cpu.numpy_scalars import fill_uniform, implementation, quotient_before_floor
 from ..cpu.parallel_for import BufferRef
 from ..cpu.templates import fill, reduce_by_key, scan_lines, scan_plan
 from ..cpu.views import DTYPES, NumArray, start_of
@@ -164,7 +164,8 @@ def _divide(kind: Kind, base: NumArray, number: NumArray, digit: NumArray) -> Nu
     if kind.is_integer:
         return _divide_integers(base, number, digit)
     digit[...] = implementation("residue", kind, kind)(np.broadcast_to(base, number.shape), number)
-    carry = implementation("div", kind, kind)(number - digit, base)
+    divide = quotient_before_floor if kind.is_complex else np.true_divide
+    carry = np.rint(divide(number - digit, base))  # mathematically a whole number
     return np.asarray(np.where(base == 0, number.dtype.type(0), carry))
 
 

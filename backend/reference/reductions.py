@@ -11,7 +11,7 @@ Comparisons of numbers give 0 and 1 of the operand's kind here, so that a reduct
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import isfinite, isnan
+from math import copysign, isfinite, isnan
 from typing import Final, TypeAlias, TypeVar
 
 from ...lang.diagnostics.model import Code
@@ -253,13 +253,21 @@ def encode(radix: Array, value: Array) -> Array:
 
 
 def _carry(kind: Kind, base: Payload, number: Payload, digit: Payload) -> Payload:
-    """(number - digit) ÷ base, for integers the quotient rounded down, as the difference may wrap; 0 above a base of 0."""
+    """The whole number (number - digit) ÷ base: for integers the quotient rounded down, as the difference may wrap; for others
+    the nearest whole number to the rounded quotient; 0 above a base of 0."""
     if base == 0:
         return normalise(kind, 0)
     if kind.is_integer:
         return normalise(kind, int(number) // int(base))  # type: ignore[arg-type]
     difference = evaluate("sub", kind, (number, digit), kind)
-    return evaluate("div", kind, (difference, base), kind)
+    quotient = evaluate("div", kind, (difference, base), kind)
+    if isinstance(quotient, complex):
+        return complex(_nearest_whole(quotient.real), _nearest_whole(quotient.imag))
+    return _nearest_whole(quotient)  # type: ignore[arg-type]
+
+
+def _nearest_whole(number: float) -> float:
+    return copysign(float(round(number)), number) if isfinite(number) else number
 
 
 def key_reduce(function: str, indices: Array, value: Array, bins: int, checked: bool, indexing: Indexing | None = None) -> Array:

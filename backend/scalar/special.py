@@ -284,12 +284,17 @@ def divide(x: complex, y: complex, rounded: Rounding = exact) -> complex:
 def floor(z: complex) -> complex:
     """McDonnell's complex floor; a part that is not finite stays as it is."""
     if not (math.isfinite(z.real) and math.isfinite(z.imag)):
-        return complex(*(float(math.floor(p)) if math.isfinite(p) else p for p in (z.real, z.imag)))
-    real, imaginary = float(math.floor(z.real)), float(math.floor(z.imag))
+        return complex(*(real_floor(part) for part in (z.real, z.imag)))
+    real, imaginary = real_floor(z.real), real_floor(z.imag)
     f, g = z.real - real, z.imag - imaginary
     if f + g < 1:
         return complex(real, imaginary)
     return complex(real + 1, imaginary) if f >= g else complex(real, imaginary + 1)
+
+
+def real_floor(x: float) -> float:
+    """The floor as a float, which keeps the sign of 0."""
+    return math.copysign(float(math.floor(x)), x) if math.isfinite(x) else x
 
 
 def residue(x: complex, y: complex) -> complex:

@@ -318,7 +318,8 @@ class Library:
     interval_index(table, x): (count of major cells of the sorted table ≤ cell) - 1, for each cell of x.
     match(x, y): scalar bool, same shape and equal elements.
     decode(radix, x): mixed-radix value over radix's last and x's first axis (a scalar or length-1 side extends).
-    encode(radix, x): digits in the radix vectors along radix's first axis, shape (⍴radix) ⧺ ⍴x.
+    encode(radix, x): digits in the radix vectors along radix's first axis, shape (⍴radix) ⧺ ⍴x: a digit is the residue of what
+        the later ones leave, the whole number nearest to (x - digit) ÷ radix.
     random(key): uniform f64 in [0, 1) from an i64 scalar or pair; element i is Philox-4x32-10 of (key, i).
     inverse solve fft ifft rfft irfft cholesky qr svd eigh det: leading axes beyond the cell rank are a frame (fft: last axis).
     """

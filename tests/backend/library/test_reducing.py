@@ -219,7 +219,6 @@ def test_decode(kind: Kind) -> None:
 
 @pytest.mark.parametrize("kind", NUMBERS)
 def test_encode(kind: Kind) -> None:
-    tolerance = 32.0 if kind.is_complex else 0.0
     if kind.is_integer:
         signed = kind is not Kind.U8
         extreme = [int(np.iinfo(DTYPES[kind]).min), int(np.iinfo(DTYPES[kind]).max)]
@@ -234,10 +233,28 @@ def test_encode(kind: Kind) -> None:
         compare("encode", [array(kind, (3, 2), [0, 2, 4, 5, 7, 0]), values], reductions.encode)
     for radix, shape in itertools.product([(), (3,), (2, 2), (0,)], [(), (4,), (2, 3), (0,)]):
         args = [fresh(kind, radix, 7, plain=True), fresh(kind, shape, 8, plain=True)]
-        compare("encode", args, reductions.encode, tolerance)
+        compare("encode", args, reductions.encode)
         for framed in ((True, True), (False, True), (True, False)):
             own = [fresh(kind, (2, *a.shape) if f else a.shape, 9, plain=True) for a, f in zip(args, framed, strict=True)]
-            lifted("encode", own, framed, (2,), reductions.encode, tolerance)
+            lifted("encode", own, framed, (2,), reductions.encode)
+
+
+C64_RADIX = [2 - 3.25j, 1j, -1 - 3.25j, 2j, -3.25 + 1j, -1 + 0.5j]
+CARRIED: list[tuple[Kind, tuple[int, ...], list[complex], list[complex]]] = [
+    (Kind.C64, (3, 2), C64_RADIX, [0.5, 2 + 2j, 1 - 3.25j, 1j]),
+    (Kind.C128, (2, 2), [0.5 - 3.25j, 0.5, 1j, -3.25 + 0.5j], [-1 - 3.25j, -3.25j]),
+    (Kind.F64, (2,), [3, 0.7], [33.8, 0.7]),
+    (Kind.F64, (2,), [7, 2.2], [34.4, -34.4]),
+]
+"""Kinds, radices and numbers whose quotients are whole but for rounding: of what is a little less, the next floor is one less."""
+
+
+@pytest.mark.parametrize(("kind", "shape", "radices", "numbers"), CARRIED)
+def test_the_carry_of_encode_is_whole(kind: Kind, shape: tuple[int, ...], radices: list[complex], numbers: list[complex]) -> None:
+    args = [array(kind, shape, radices), array(kind, (len(numbers),), numbers)]
+    compare("encode", args, reductions.encode)
+    digits = run("encode", args, [(kind, (*shape, len(numbers)))], {})[0]
+    assert not kind.is_float or np.array_equal(digits[0], np.rint(digits[0]))
 
 
 def test_comparisons_reduce_in_the_operands_kind() -> None:
