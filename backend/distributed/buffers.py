@@ -61,6 +61,11 @@ class DeviceBuffers:
         self.held += size
         self.touched.add(self.name)
 
+    def count_result(self, size: int) -> None:
+        """Count a copy that is a result of the run."""
+        self.held += size
+        self.touched.add(self.name)
+
     def check_limit(self) -> None:
         """Update the peak and check the limit at the end of a tick; buffers within one tick are not counted together.
 
@@ -239,7 +244,8 @@ Action: TypeAlias = Callable[[], None]
 
 @dataclass(slots=True)
 class RunBuffers:
-    """The buffers of every device of this process, and the boxes that transfers have yet to read of their values."""
+    """The buffers of every device of this process, and the boxes that transfers have yet to read of their values.  `given`: the
+    values that earlier results of the run are."""
 
     state: RunState
     devices: dict[DeviceId, DeviceBuffers]
@@ -247,6 +253,7 @@ class RunBuffers:
     sharing: frozenset[ValueId]
     pending_reads: dict[tuple[DeviceId, ValueId], Counter[Box | None]] = field(default_factory=dict)
     deferred_frees: dict[tuple[DeviceId, ValueId], list[Box | None]] = field(default_factory=dict)
+    given: set[ValueId] = field(default_factory=set)
     lock: Any = field(default_factory=RLock)
     transport: Transport = LOCAL
 

@@ -27,10 +27,13 @@ from ..graph.phases import (
     ApplyNode,
     Axis,
     AxisKind,
+    Input,
     LibraryPhase,
     Loop,
+    Output,
     Phase,
     PhaseResult,
+    Print,
     Projection,
     Read,
     ReadNode,
@@ -302,7 +305,7 @@ def compile_step(buffers: RunBuffers, step: Step, device: DeviceId, home: Device
         case JoinStep() | RowsStep() | StreamStep():
             raise AssertionError("queues join what they share; chains and passes are steps of one device")
         case RunStep() | LoopStep() | BranchStep() | CellsStep():
-            return _whole_phase(buffers, step, device)
+            return _whole_phase(buffers, step, device, home)
         case CombineStep():
             return _combine(buffers, step, home)
         case FreeStep():
@@ -354,7 +357,9 @@ def _shard(buffers: RunBuffers, step: RunStep, box: Box, device: DeviceId) -> Ac
     return machine.observed(run, phase, device)
 
 
-def _whole_phase(buffers: RunBuffers, step: RunStep | LoopStep | BranchStep | CellsStep, device: DeviceId) -> Action:
+def _whole_phase(
+    buffers: RunBuffers, step: RunStep | LoopStep | BranchStep | CellsStep, device: DeviceId, home: DeviceId
+) -> Action:  # fmt: skip
     machine, device_buffers = buffers.state, buffers.devices[device]
     phase = machine.phases[step.phase]
     action = compile_instructions(machine, assemble([step], machine.phases, machine.types), device)
@@ -372,6 +377,12 @@ def _whole_phase(buffers: RunBuffers, step: RunStep | LoopStep | BranchStep | Ce
                 )
             for value in results:
                 device_buffers.count(value, None, buffers.bytes(value))
+            if isinstance(phase, Print | Output) and device == home:
+                if assembled or phase.arg in buffers.given:
+                    device_buffers.count_result(buffers.bytes(phase.arg))
+                buffers.given.add(phase.arg)
+            elif isinstance(phase, Input):
+                buffers.given.add(phase.result)
         action(device_buffers.memory)
         with buffers.lock:
             for value in assembled:

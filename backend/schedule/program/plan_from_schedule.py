@@ -4,8 +4,9 @@ Every step of the schedule becomes a step of the plan, in the queue that `fence_
 cut of their phase.  A phase that one device runs undivided has no box, so that it runs as in a plan of one device.
 
 Note [Live ranges].  A piece on a device is freed after the last step there whose boxes overlap it, or as soon as it is resident
-if only transfers read it (they defer the free, `plan.FreeStep`); pieces that nothing reads stay.  In buffers and peaks it is live
-from the start of its shard or transfer to the end of its last reader, transfers included.
+if only transfers read it (they defer the free, `plan.FreeStep`); pieces that nothing reads stay, and so do those that are results
+of the run.  In buffers and peaks a piece is live from the start of its shard or transfer to the end of its last reader, transfers
+included; what takes no time is live for a tick, and what stays is live in the last tick too.
 """
 
 from __future__ import annotations
@@ -82,10 +83,16 @@ class PlannedBuffer:
     is_read: bool = False
     is_retained: bool = False
     is_partial: bool = False
+    stays: bool = False
     available: int = field(init=False)
 
     def __post_init__(self) -> None:
         self.available = self.end
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The ticks in which it takes memory."""
+        return self.start, max(self.end + self.stays, self.start + 1)
 
 
 SentBoxes: TypeAlias = tuple[int, int, tuple[Box | None, ...]]
@@ -118,10 +125,8 @@ def peaks_of(
     from several pieces."""
     changes: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for piece in pieces:
-        changes[piece.device] += [
-            (piece.start, rounded_to_alignment(piece.bytes)),
-            (piece.end, -rounded_to_alignment(piece.bytes)),
-        ]
+        (start, end), size = piece.span, rounded_to_alignment(piece.bytes)
+        changes[piece.device] += [(start, size), (end, -size)]
     for shard in schedule.shards:
         task = program.problem.phases[shard.phase]
         size = rounded_to_alignment(-(-task.scratch * (shard.stop - shard.first) // task.units))
@@ -129,7 +134,7 @@ def peaks_of(
             size = next(out_of_device for (d, _), out_of_device in zip(task.distributed.mode, task.distributed.scratch,
                 strict=True) if d == shard.device)
         size += assembled.get(shard, 0)
-        changes[int(shard.device)] += [(shard.start, size), (shard.end, -size)]
+        changes[int(shard.device)] += [(shard.start, size), (max(shard.end, shard.start + 1), -size)]
     return {device: _peak(deltas) for device, deltas in changes.items()}
 
 
@@ -151,7 +156,7 @@ def buffers_of(pieces: Sequence[PlannedBuffer], program: ProgramProblem, names: 
             if len(taken[piece.device]) < MAX_SEARCHED_BUFFERS:
                 taken[piece.device] = [t for t in taken[piece.device] if t[2] > piece.start]
                 offset = first_fit(sorted((a, b) for a, b, _ in taken[piece.device]), rounded_to_alignment(size))
-            taken[piece.device].append((offset, offset + rounded_to_alignment(size), piece.end))
+            taken[piece.device].append((offset, offset + rounded_to_alignment(size), piece.span[1]))
             tops[piece.device] = max(tops[piece.device], offset + rounded_to_alignment(size))
             buffers.append(Buffer(value, DeviceId(names[piece.device]), role, size, offset, piece.start, piece.end))
     return tuple(buffers)
@@ -426,31 +431,44 @@ class _PlanWriter:
                         early = piece.start < step.end or piece.available <= step.start  # a step may take no time
                         if not piece.is_partial and early and self.is_read_by(piece, needed):
                             piece.last_reader, piece.is_read = at, True
-                            piece.end = max(piece.end, step.end)
+                            piece.end = max(piece.end, step.end, step.start + 1)
                     if step.phase not in self.program.distributed_loops:
                         self.assembled[step] = self.assemble(step, needed)
                 elif isinstance(step, Transfer):
                     key = int(step.source), step.phase, step.partial
-                    sent[key].append((step.start, step.arrive, self.boxes.of_transfer(step)))
+                    sent[key].append((step.start, max(step.arrive, step.start + 1), self.boxes.of_transfer(step)))
                 else:
                     for piece in self.on[int(problem.home), step.phase]:
                         if piece.is_partial:
-                            piece.is_read, piece.end = True, max(piece.end, step.end)
+                            piece.is_read, piece.end = True, max(piece.end, step.end, step.start + 1)
         for (device, phase, partial), moves in sent.items():
             pieces = [piece for piece in self.on[device, phase] if piece.is_partial == partial]
             for piece, until in zip(pieces, reads_until(pieces, moves), strict=True):
                 if until is not None:
                     piece.is_sent, piece.end = True, max(piece.end, until)
-        makespan = self.schedule.makespan
+        self.retain_results()
         for piece in self.buffers:
-            if isinstance(self.program.phases[piece.phase], Output):  # what it is put together in leaves the run
-                piece.bytes += self.assembled.pop(self.shard_at[piece.phase, piece.device], 0)
             if piece.is_retained or not (piece.is_read or piece.is_sent):
-                piece.end = max(piece.end, makespan)
+                piece.end, piece.stays = max(piece.end, self.schedule.makespan), True
+
+    def retain_results(self) -> None:
+        """Retain what leaves the run to its end: the array that a result is assembled in, a copy, or the value's own piece."""
+        for piece in self.buffers:
+            phase = self.program.phases[piece.phase]
+            if not isinstance(phase, Print | Output) or piece.device != self.program.problem.home:
+                continue
+            if assembled := self.assembled.pop(self.shard_at[piece.phase, piece.device], 0):
+                piece.bytes = assembled
+            elif piece.phase not in self.copied_outputs:
+                maker = self.makers[phase.arg]
+                index = traverse.results(self.program.phases[maker]).index(phase.arg)
+                full = self.full_box(phase.arg)
+                for one in self.on[piece.device, maker]:
+                    one.is_retained |= not one.is_partial and one.boxes[index] in (None, full)
 
     def assemble(self, shard: Shard, needed: dict[ValueId, list[Box | None]]) -> int:
         """The bytes of what a shard reads that no piece on its device holds alone: it is put together in an array."""
-        size, types = 0, self.program.bound.graph.types
+        size = 0
         for value, boxes in needed.items():
             maker = self.makers.get(value)
             pieces = [] if maker is None else [
@@ -459,7 +477,7 @@ class _PlanWriter:
             if maker is None or len(pieces) < 2:
                 continue
             index = traverse.results(self.program.phases[maker]).index(value)
-            full = full_box([self.numbers.cap(size) for size in types[value].shape])
+            full = self.full_box(value)
             held = [piece.boxes[index] or full for piece in pieces]
             size += sum(
                 rounded_to_alignment(self.bytes(value, box))
@@ -467,6 +485,9 @@ class _PlanWriter:
                 if not any(is_inside(box or full, one) for one in held)
             )
         return size
+
+    def full_box(self, value: ValueId) -> Box:
+        return full_box([self.numbers.cap(size) for size in self.program.bound.graph.types[value].shape])
 
     def boxes_read(self, shard: Shard) -> dict[ValueId, list[Box | None]]:
         """The boxes that a shard reads, by value."""

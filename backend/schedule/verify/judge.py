@@ -53,10 +53,10 @@ class Violation:
 # tasks up to a position; a wait stands before a task.  What must have happened before a task follows from these alone, whatever
 # the ticks say.
 #
-# Note [Live ranges].  A piece takes memory from `start` on.  Where frees are stated (plans), it ends when it is freed and every
-# transfer that reads it has arrived.  Where they are not (schedules), it ends with its last use, a task of no length holds its
-# operands and results for a tick, and the result of a task that may overwrite an operand takes memory only from the end of the
-# task on, if it has such an operand.  A piece that nothing uses, or frees, lives to the end.
+# Note [Live ranges].  A piece takes memory from `start` on, and a task of no length holds its operands and results for a tick.
+# Where frees are stated (plans), a piece ends when it is freed and every transfer that reads it has arrived; a result of the run
+# stays.  Where they are not (schedules), it ends with its last use, and the result of a task that may overwrite an operand takes
+# memory only from the end of the task on, if it has such an operand.  A piece that nothing uses, or frees, lives to the end.
 
 Box: TypeAlias = tuple[tuple[int, int], ...]
 Key: TypeAlias = tuple[Hashable, Hashable]
@@ -98,16 +98,24 @@ class ResidentPiece:
     is_freed: bool = False
 
 
+class Leaving(Enum):
+    """How an array that no piece is assembled for leaves the run."""
+
+    ITSELF = "the piece is the result"
+    COPY = "the caller has the piece already"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TaskRead:
     """`route`: what it takes of copies (None: all); `size`: bytes of the array that the box is put together in, where no piece
-    has all of it."""
+    has all of it; `leaves`: its array is a result of the run, which lives to the end."""
 
     key: Key
     box: Box
     match: Coverage = Coverage.COVER
     route: Hashable = None
     size: int = 0
+    leaves: Leaving | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -116,7 +124,7 @@ class Task:
 
     `resources`: what it keeps from others up to `busy`, each from a tick on; `sends`: it reads what is freed, of which the life
     is put off for it; `after`: tasks that must be complete before; `overwritable_bytes`: bytes that it may write over an
-    operand of at least that size; `frees`: pieces of any of the keys that are the box (None: all)."""
+    operand of at least that size; `frees`: pieces of any of the keys that are the box (None: all), from `freed_at` on."""
 
     what: object
     start: int
@@ -130,6 +138,7 @@ class Task:
     frees: Sequence[tuple[tuple[Key, ...], Box | None]] = ()
     overwritable_bytes: int = 0
     position: Position = (-1, -1)
+    freed_at: int = 0
 
     @property
     def releases_at(self) -> int:
@@ -391,30 +400,35 @@ def peaks(execution: Execution) -> dict[Hashable, tuple[int, int]]:
         for read in task.reads if task.sends or not execution.states_frees else ():
             for piece in candidate_pieces(execution, read):
                 if reads_part_of(read.box, piece.box):
-                    piece.uses.append((task.end if execution.states_frees else task.releases_at, task))
+                    piece.uses.append((task.releases_at, task))
                     used[task].append(piece)
     inside = _overwriting_tasks(used)
     freed = {
-        piece: task.end for task in execution.tasks() for keys, box in task.frees for piece in _freed_pieces(execution, keys, box)
+        piece: task.freed_at
+        for task in execution.tasks() for keys, box in task.frees for piece in _freed_pieces(execution, keys, box)
     }
     spans: dict[Hashable, list[tuple[int, int, int]]] = defaultdict(list, {d: [*intervals] for d,
         intervals in execution.extra_memory.items()})
+    results: set[ResidentPiece] = set()
     for task in execution.tasks():
         for read in task.reads:
             pieces = candidate_pieces(execution, read) if read.size else []
-            if len(pieces) > 1 and not any(_has(piece, read, task, freed.get(piece, last)) for piece in pieces):
-                spans[read.key[0]].append((task.start, task.end, read.size))
+            holding = [piece for piece in pieces if _has(piece, read, task, freed.get(piece, last + 1))]
+            if (len(pieces) > 1 and not holding) or read.leaves is Leaving.COPY:
+                spans[read.key[0]].append((task.start, task.end if read.leaves is None else last + 1, read.size))
+            elif read.leaves is Leaving.ITSELF:
+                results.update(holding)
     for (device, _), pieces in execution.pieces.items():
         for piece in pieces:
             start, ends = piece.start, [end for end, _ in piece.uses]
             if execution.states_frees:
-                end = max(freed.get(piece, last), start, *ends)
+                end = max(freed.get(piece, last + 1) if piece not in results else last + 1, start, *ends)
             else:
                 end = max([piece.available, start + 1, *ends]) if ends else max(last, start) + 1
                 if piece.producer is not None and piece.producer in inside:
                     start = piece.producer.releases_at
             spans[device].append((start, end, piece.size))
-    return {device: _peak(intervals, empty=not execution.states_frees) for device, intervals in spans.items()}
+    return {device: _peak(intervals) for device, intervals in spans.items()}
 
 
 def _has(piece: ResidentPiece, read: TaskRead, task: Task, freed: int) -> bool:
@@ -440,13 +454,12 @@ def _overwriting_tasks(used: dict[Task, list[ResidentPiece]]) -> set[Task]:
     }  # fmt: skip
 
 
-def _peak(spans: Sequence[tuple[int, int, int]], *, empty: bool) -> tuple[int, int]:
-    """The most bytes in use and the first tick of that; `empty`: intervals without length count in their tick."""
+def _peak(spans: Sequence[tuple[int, int, int]]) -> tuple[int, int]:
+    """The most bytes in use and the first tick of that; intervals without length count in their tick."""
     changes: dict[int, int] = defaultdict(int)
     for start, end, size in spans:
-        if end > start or empty:
-            changes[start] += size
-            changes[max(end, start + 1)] -= size
+        changes[start] += size
+        changes[max(end, start + 1)] -= size
     level = most = at = 0
     for tick in sorted(changes):
         level += changes[tick]

@@ -26,7 +26,21 @@ from ....lang.support.records import dataclass
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
 from ...graph.iteration_graph import LoopIteration, hoist_arms
-from ...graph.phases import Branch, Constant, Fold, LibraryPhase, Loop, Map, Output, Phase, PhaseId, Print, Structured, ValueId
+from ...graph.phases import (
+    Branch,
+    Constant,
+    Fold,
+    Input,
+    LibraryPhase,
+    Loop,
+    Map,
+    Output,
+    Phase,
+    PhaseId,
+    Print,
+    Structured,
+    ValueId,
+)
 from ...lower.fusion_units import GroupUnit, RowsUnit, may_reuse_operand, units_of
 from ..plan.plan import (
     BranchStep,
@@ -67,6 +81,7 @@ from .judge import (
     Box,
     Coverage,
     Execution,
+    Leaving,
     ReadFault,
     ResidentPiece,
     Rule,
@@ -285,6 +300,7 @@ class PlanTranslation:
         self.faults: list[Violation] = []
         self.numbers = Numbers()
         self.combined: set[PhaseId] = set()
+        self.given = {phase.result for phase in bound.graph.phases if isinstance(phase, Input)}
         scope = CheckedScope.of(bound)
         self.note_combined(main)
         for which, queue in enumerate(main.queues):
@@ -297,7 +313,7 @@ class PlanTranslation:
 
     def queue(self, which: int, device: DeviceId, kind: QueueKind, steps: Sequence[Step], scope: CheckedScope) -> None:
         execution = self.execution
-        now = 0
+        now = released = 0
         for step in steps:
             here = execution.queues[which]
             match step:
@@ -309,7 +325,7 @@ class PlanTranslation:
                     continue
                 case LoopStep() | JoinStep() if is_shared(step):
                     self.loop_part(which, device, kind, step, scope)
-                    now = step.end
+                    now, released = step.end, max(step.start + 1, step.end)
                     continue
                 case RunStep() | LoopStep() | BranchStep() | CellsStep():
                     task = self.run(which, device, step, scope)
@@ -320,10 +336,11 @@ class PlanTranslation:
                 case TransferStep():
                     task = self.transfer(which, step, scope)
                 case FreeStep():
-                    task = self.free(which, device, step, scope, now)
+                    task = self.free(which, device, step, scope, now, released)
                 case _:
                     continue
             now = task.end
+            released = max(released, now if isinstance(step, RowsStep | FreeStep) else task.releases_at)
         if execution.waits.get((which, len(execution.queues[which]))):
             self.add(which, "the end", now, now, None)
 
@@ -351,6 +368,11 @@ class PlanTranslation:
         )
         if isinstance(step, RunStep) and step.overwrite is not None and step.overwrite not in traverse.operands(phase):
             self.add_fault(Rule.V4, f"phase #{phase.id} writes over %{step.overwrite}, which it does not read")
+        if isinstance(phase, Print | Output) and device == self.plan.home:
+            read = self.operand(device, phase, phase.arg, self.full_box_of(phase.arg, scope), scope)
+            task.reads.append(replace(read, leaves=Leaving.COPY if phase.arg in self.given else Leaving.ITSELF))
+            self.given.add(phase.arg)
+            return task
         if box is None:
             inner_values = {value for inner in _inner_values(phase) for value in inner}
             for value in dict.fromkeys(v for v in traverse.uses(phase) if v not in inner_values):
@@ -437,9 +459,10 @@ class PlanTranslation:
         self.execution.add_piece((step.target, scope.name(step.value)), piece, task)
         return task
 
-    def free(self, which: int, device: DeviceId, step: FreeStep, scope: CheckedScope, now: int) -> Task:
+    def free(self, which: int, device: DeviceId, step: FreeStep, scope: CheckedScope, now: int, released: int) -> Task:
         where = device if step.device is None else step.device
         task = self.add(which, "", now, now, None)
+        task.freed_at = released
         names = [scope.name(value) for value in step.values]
         task.frees = [(((where, name), (where, ("partial", name))), step.box) for name in names]
         if scope.iteration is not None and any(value not in scope.producers for value in step.values):
