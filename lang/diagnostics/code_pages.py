@@ -124,7 +124,8 @@ _SYNTAX: dict[str, Page] = {
     Code.N001: Page(
         "The statement is right Rho, but hands that know another language may have meant something else: `*` is power, `/` "
         "repeats items, `-` negates all that is right of it, `=` compares. `rho eval`, `rho check`, sessions and editors say "
-        "so; `rho run` does not. Statements with glyphs other than `←` get no such note.",
+        "so; `rho run` does not. Statements with glyphs other than `←` get no such note. `rho check --fix` leaves the fixes of "
+        "notes, which change what a program computes; an editor applies them.",
         "2*3+4",
         "4+2×3",
         PageStage.EVAL,

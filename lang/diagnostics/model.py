@@ -6,7 +6,7 @@ SARIF or GitHub annotations.  A stage collects as many as it can and raises `Rej
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum, StrEnum
 from typing import Self
@@ -210,6 +210,14 @@ class Fix:
 
     title: str
     edits: tuple[Edit, ...] = ()
+
+
+def with_edits(source: Source, edits: Iterable[Edit]) -> Source:
+    """The text with edits, which must not overlap."""
+    text = source.text
+    for edit in sorted(edits, key=lambda edit: edit.span.start, reverse=True):
+        text = text[: edit.span.start] + edit.text + text[edit.span.end :]
+    return Source(source.name, text)
 
 
 @dataclass(frozen=True, slots=True)

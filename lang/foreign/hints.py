@@ -2,7 +2,8 @@
 
 `explain_errors`: where foreign syntax causes an error, the message and the fix of its pattern replace those of the error.
 `lint_foreign_syntax`: where it is valid Rho of another meaning (`2^3` is an error, `a*b` is a power), it gets a note N001, which
-every command but `rho run` shows.  Only statements in ASCII (and `←`) get notes: an author who types glyphs knows Rho.
+every command but `rho run` shows.  Only statements in ASCII (and `←`) get notes: an author who types glyphs knows Rho.  The
+program must be accepted with the fix of a note, and that fix must get no note; otherwise another language was not meant.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
-from ..diagnostics.model import Code, Diagnostic, Edit, Fix, Severity
+from ..diagnostics.model import Code, Diagnostic, Edit, Fix, Severity, with_edits
 from ..syntax.source import Source, Span
 from .equivalence_domains import FactQuery, TranslationContext
 from .function_names import KINDS_OF_WORDS, REMARKS, UNTRANSLATED
@@ -90,9 +92,42 @@ def _is_defined(name: str, text: str) -> bool:
     return re.search(rf"(?<![\w.]){name}[ \t]*(?:←|:)", text) is not None
 
 
-def lint_foreign_syntax(source: Source, diagnostics: Iterable[Diagnostic] = ()) -> tuple[Diagnostic, ...]:
-    """A note (N001) for each part of a text, outside statements with errors, that other languages read differently."""
-    wrong = [diagnostic.span for diagnostic in diagnostics if diagnostic.is_error and diagnostic.span.file == source.name]
+def lint_foreign_syntax(
+    source: Source, diagnostics: Iterable[Diagnostic], check: Callable[[Source], Sequence[Diagnostic]]
+) -> tuple[Diagnostic, ...]:
+    """A note (N001) for each part of a text, outside statements with errors, that other languages read differently.
+
+    `check` returns the diagnostics of a text, as `diagnostics` are those of `source`."""
+    errors = [diagnostic for diagnostic in diagnostics if diagnostic.is_error]
+    notes = [note for note in _notes(source, errors) if _settles(note, source)]
+
+    def accepted(notes: Sequence[Diagnostic]) -> list[Diagnostic]:
+        edits = [edit for note in notes for edit in note.fixes[0].edits]
+        is_independent = all(one.span.end <= next.span.start for one, next in pairwise(sorted(edits, key=_start)))
+        if is_independent and sum(one.is_error for one in check(with_edits(source, edits))) <= len(errors):
+            return list(notes)
+        middle = len(notes) // 2
+        return [*accepted(notes[:middle]), *accepted(notes[middle:])] if middle else []
+
+    return tuple(accepted(notes)) if notes else ()
+
+
+def _start(edit: Edit) -> int:
+    return edit.span.start
+
+
+def _settles(note: Diagnostic, source: Source) -> bool:
+    """Has the note a fix, in whose text nothing gets a note?"""
+    if not note.fixes or not note.fixes[0].edits:
+        return False
+    edit = note.fixes[0].edits[-1]
+    start, end = edit.span.start, edit.span.start + len(edit.text)
+    return not any(one.span.start < end and start < one.span.end for one in _notes(with_edits(source, [edit]), ()))
+
+
+def _notes(source: Source, errors: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """The notes of a text, sorted, before their fixes are checked."""
+    wrong = [error.span for error in errors if error.span.file == source.name]
     hints: list[Diagnostic] = []
     for base, statement in _in_ascii(source.text):
         if any(span.start <= base + len(statement) and base <= span.end for span in wrong):
@@ -105,7 +140,8 @@ def lint_foreign_syntax(source: Source, diagnostics: Iterable[Diagnostic] = ()) 
                     spans.append((start, end))
                     note = Diagnostic(NOTE, "", Span(source.name, base, base), Severity.NOTE)
                     hints.append(_diagnose(row, match, source, base, note, None))
-    return tuple(sorted(hints, key=lambda one: one.span.start))
+    notes = {note.fixes or note.span: note for note in reversed(hints)}  # the first note of each fix
+    return sorted(notes.values(), key=lambda one: one.span.start)
 
 
 _ASCII_OPERATORS = re.compile(r"[=<>|!*/,-]")

@@ -208,6 +208,9 @@ _FLAT = r"[^\n⋄;\[\](){}]*"
 CALL_ARGUMENTS = r"\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)"
 _BEFORE = r"(?<![\w.¯)\]'\"])(?<![\w.¯)\]'\"] )"
 _END = r"(?=[ \t]*(?:$|[\n⋄#]))"
+_VARIABLE = rf"{NAME}(?:\[[^\[\]\n⋄]*\])?"
+_GUARD = r"(?:\[[^\[\]\n]*\]|\([^()\n]*\)|(?!lambda\b)[^\n⋄\[\](){}?:'\"])*:"
+"""The rest of a condition before the colon of a guard."""
 _BOTH = r"(?P<a>[^\n⋄←]*?)(?P<all>"
 
 
@@ -271,15 +274,15 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern(_START + rf"(?P<x>{NAME})(?P<f>\+\+|--)[ \t]*(?=$|[\n⋄]))", "a function left of `←` changes a value",
             lambda g: f"{g['x']} {g['f'][0]}← 1"),
     Pattern(r"~=|<>", "there is no `~=` or `<>`: `≠` is not equal", "≠", (Code.E131, Code.E133)),
+    Pattern(rf"(?:^|(?<=⋄))[ \t]*{_VARIABLE}(?P<all>[ \t]*==[ \t]*)", "there is no `==`: `=` compares", "="),
     Pattern(r"==", "there is no `==`: `=` compares", "="),
     Pattern(r"!=", "there is no `!=`: `≠` is not equal", "≠"),
     Pattern(r"<=", "there is no `<=`: `≤` is at most", "≤"),
     Pattern(r">=", "there is no `>=`: `≥` is at least", "≥"),
-    Pattern(_START + rf"(?P<w>{NAME})[ \t]*=(?![=])[ \t]*(?P<v>{_REST}))",
-            "`=` compares; a name gets a value by `←`", assignment_of,
-            (Code.E001, Code.E002), legal=True),
-    Pattern(_START + rf"(?P<x>{NAME}\[[^\[\]\n⋄]*\])[ \t]*=(?![=])[ \t]*(?P<v>{_REST}))",
-            "`=` compares; items get a value by `←`", assignment_of, (Code.E001, Code.E002), legal=True),
+    *(Pattern(_START + rf"{target}[ \t]{blanks}=(?!=)[ \t]*(?!{_GUARD})(?P<v>{_REST}))",
+              f"`=` compares; {given} by `←`", assignment_of, (Code.E001, Code.E002), legal)
+      for target, given in ((rf"(?P<w>{NAME})", "a name gets a value"), (rf"(?P<x>{NAME}\[[^\[\]\n⋄]*\])", "items get a value"))
+      for blanks, legal in (("+", True), ("*", False))),
     Pattern(_BOTH + r"&&)", "there is no `&&`: `∧` is and", dyadic_of("∧")),
     Pattern(_BOTH + r"\|\|)", "`||` is `|` twice: `∨` is or", dyadic_of("∨"), legal=True),
     Pattern(_BOTH + r"(?<![\w.])(?P<w>and)\b)", "there is no `and`: `∧` is and", dyadic_of("∧"), (Code.E001,)),

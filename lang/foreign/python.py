@@ -140,8 +140,10 @@ class ExpressionTranslator:
         operand = self.operand(node)
         facts = self.context.facts([operand])
         spelling = self.choose_spelling(text, facts)
-        simple = text in ("-", "~")
-        return self.with_kind_remark(spelling, spelling + (self.translate(node) if simple else operand), facts, in_math)
+        written = self.translate(node) if text in ("-", "~") else operand
+        if spelling == "-" and written[:1].isdigit():
+            written = f"({written})"  # `-3*x` may be read as a product by -3
+        return self.with_kind_remark(spelling, spelling + written, facts, in_math)
 
     def choose_spelling(self, text: str, facts: Sequence[ArgumentFact | None]) -> str:
         """The spelling of a function that is equivalent for such arguments.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from ...lang.diagnostics.model import Diagnostic, Fix
+from ...lang.diagnostics.model import Diagnostic, Fix, with_edits
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Source
 
@@ -108,10 +108,7 @@ def _independent(diagnostics: Sequence[Diagnostic], source: Source) -> list[Diag
 
 def with_fixes(source: Source, fixes: Sequence[Fix]) -> Source:
     """The text with the edits of all `fixes`, which must not overlap."""
-    text = source.text
-    for edit in sorted((edit for fix in fixes for edit in fix.edits), key=lambda edit: edit.span.start, reverse=True):
-        text = text[: edit.span.start] + edit.text + text[edit.span.end :]
-    return Source(source.name, text)
+    return with_edits(source, [edit for fix in fixes for edit in fix.edits])
 
 
 def _error_count(diagnostics: Sequence[Diagnostic]) -> int:

@@ -228,7 +228,10 @@ class Document:
         except RecursionError:
             deep = "the program is too deeply nested for Rho to check; name its parts to make it flatter"
             return self._refused((Diagnostic(Code.E610, deep, Span(self.name, 0, 0)),))
-        return replace(checked, diagnostics=(*checked.diagnostics, *hints.lint_foreign_syntax(self.source, checked.diagnostics)))
+        notes = hints.lint_foreign_syntax(
+            self.source, checked.diagnostics, lambda text: session.check(text, self._checker).diagnostics
+        )
+        return replace(checked, diagnostics=(*checked.diagnostics, *notes))
 
     def _refused(self, diagnostics: Sequence[Diagnostic]) -> Checked:
         return Checked(self.source, None, tuple(diagnostics), {self.name: self.source})

@@ -70,6 +70,9 @@ def fix_all(session: Session, arguments: Arguments, console: Console) -> int:
             console.note(f"{_counted(after.count, 'fix', 'fixes')} applied to {file}")
         for refused in after.refused:
             console.note(_not_applied(refused, after.source))
+        if notes := notes_on_habits(session, after.source, session.check(after.source).diagnostics):
+            which = "the fix of 1 note" if len(notes) == 1 else f"the fixes of {len(notes)} notes"
+            console.note(f"{which} (N001) in {file} not applied: the program would compute something else")
     return total
 
 
@@ -154,7 +157,12 @@ def _check(session: Session, file: str, console: Console, checker: Checker | Non
         except Rejected as error:
             return Checked(error.sources[file], None, error.diagnostics, error.sources)
     checked = session.check(source, checker)
-    return replace(checked, diagnostics=(*checked.diagnostics, *hints.lint_foreign_syntax(source, checked.diagnostics)))
+    return replace(checked, diagnostics=(*checked.diagnostics, *notes_on_habits(session, source, checked.diagnostics)))
+
+
+def notes_on_habits(session: Session, source: Source, diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """The notes (N001) on a text whose diagnostics are known."""
+    return hints.lint_foreign_syntax(source, diagnostics, lambda text: session.check(text).diagnostics)
 
 
 def _report(

@@ -46,7 +46,7 @@ def eval_command(arguments: Arguments, console: Console) -> Exit:
         report = run_program(source, session, request, verify=verify, callbacks=callbacks, json=json)
     for line in times.lines() if console.volume is Volume.VERBOSE else ():
         console.note(line)
-    remarks = hints.lint_foreign_syntax(source, report.diagnostics)
+    remarks = hints.lint_foreign_syntax(source, report.diagnostics, lambda text: session.check(text).diagnostics)
     return show_report(replace(report, diagnostics=(*report.diagnostics, *remarks)), console, json=json)
 
 

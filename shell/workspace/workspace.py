@@ -154,8 +154,15 @@ class Workspace:
         printed = tuple(progress.printed)
         entry = SessionEntry(text.rstrip("\n"), tuple([printed_record(shown) for shown in printed]))
         state = replace(progress.state, log=(*progress.state.log, entry)).with_history(self.state)
-        diagnostics = (*warnings, *hints.lint_foreign_syntax(source, warnings))
+        diagnostics = (*warnings, *hints.lint_foreign_syntax(source, warnings, self._diagnostics))
         return EntryResult(Exit.OK, printed, diagnostics, tuple(progress.notes)), state
+
+    def _diagnostics(self, source: Source) -> Sequence[Diagnostic]:
+        """What an entry would be told, as `evaluate` checks it."""
+        try:
+            return self.session.check(self._layout(self.state, to_glyphs(source)).source).diagnostics
+        except _EntryFailed as stopped:
+            return stopped.diagnostics
 
     def _remember(self, source: Source) -> None:
         """Keep a text that messages may point into; drop old texts that no item of the session comes from."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from share import SEED, repeats
 
 import rho
 from rho.lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Severity
@@ -37,6 +39,11 @@ LEGAL = (
     ("1 / x", "1÷x"), ("8 / 4 / 2", "(8 ÷ 4) ÷ 2"), ("5 - 3 - 1", "(5 - 3) - 1"), ("x - 3 - n", "(x - 3) - n"),
     ("2 < x < 9", "(2<x)∧x<9"), ("9 > x > 2", "(9>x)∧x>2"), ("(x > 1) | (x < 7)", "(x > 1)∨(x < 7)"),
 )  # fmt: skip
+
+
+def notes_on(source: Source) -> tuple[Diagnostic, ...]:
+    session = Session()
+    return hints.lint_foreign_syntax(source, session.check(source).diagnostics, lambda text: session.check(text).diagnostics)
 
 
 def repaired(text: str, found: Diagnostic) -> str:
@@ -82,7 +89,7 @@ def test_a_legal_text_gets_a_note(typed: str, meant: str) -> None:
     source = Source("<habit>", BEFORE + typed + "\n")
     checked = Session().check(source)
     assert checked.accepted and not checked.diagnostics
-    (note,) = hints.lint_foreign_syntax(source)
+    (note,) = notes_on(source)
     assert (note.code, note.severity) == ("N001", Severity.NOTE)
     text = repaired(source.text, note)
     assert text == BEFORE + meant + "\n" and Session().check(Source("<habit>", text)).accepted
@@ -141,7 +148,7 @@ def test_no_recorded_apl_gets_a_note_or_an_explanation() -> None:
     session = Session()
     for name, text in texts():
         source = Source("<apl>", text)
-        told += [(name, one.message) for one in hints.lint_foreign_syntax(source)]
+        told += [(name, one.message) for one in notes_on(source)]
         if name.startswith("apl"):  # each line a program of its own; those that Rho refuses are refused in its own words
             checked = session.check(source)
             told += [(name, one.message) for one in checked.diagnostics if "write `" in one.message and one.fixes]
@@ -149,7 +156,7 @@ def test_no_recorded_apl_gets_a_note_or_an_explanation() -> None:
 
 
 def test_what_is_quoted_or_remarked_is_nobodys_habit() -> None:
-    assert hints.lint_foreign_syntax(Source("<t>", "a ← 'it''s # no remark' ⋄ b ← \"2*3+4\" ⍝ -1\n")) == ()
+    assert notes_on(Source("<t>", "a ← 'it''s # no remark' ⋄ b ← \"2*3+4\" ⍝ -1\n")) == ()
 
 
 MIXED = "x = [1,2,3]\ny = x**2\nprint(sum(y))\nlen(x)\nx[-1]\nx[0:2]\n10 % 3\n"
@@ -200,3 +207,59 @@ def test_what_a_key_cannot_reduce_by_a_loop_can(rho: Rho, tmp_path: Path) -> Non
     loop = refused.out.partition("write a loop: `")[2].partition("`\n")[0]
     (tmp_path / "loop.rho").write_text(head + loop + "\n", encoding="utf-8")
     assert rho("run", str(tmp_path / "loop.rho")).out.split() == ["5", "9", "4"]
+
+
+COMPARED = ("x", "n", "n+1", "2*n", "x[1]", "(n)")
+PARTS = ("x", "n", "m", "2", "10", "1.5", "x[0]", "(n+1)", "a[0,1]", "x[0,1]", "!n", "!b", "-3")
+SIGNS = ("+", "-", "*", "/", "**", "<", ">", "=", "==", "|", "||")
+STATEMENTS = ("{0}", "y ← {0}", "y <- {0}", "n = {0}", "x[0] = {0}", "f ← {{n ← ⍵ ⋄ n={0} : 0 ⋄ n}}",
+              "{{n ← ⍵ ⋄ n = {0} : 0 ⋄ n}} 3", "g ← {{\n  n ← ⍵\n  n = {0} : 0\n  n\n}}\ng 3")  # fmt: skip
+
+
+def test_the_fix_of_a_note_is_accepted_and_gets_no_note() -> None:
+    random = Random(SEED)
+    session = Session()
+    count = 0
+    for _ in range(repeats(400)):
+        blank = random.choice(("", " "))
+        parts = [random.choice(PARTS) for _ in range(random.randint(1, 4))]
+        value = parts[0] + "".join(f"{blank}{random.choice(SIGNS)}{blank}{part}" for part in parts[1:])
+        source = Source("<t>", BEFORE + "m ← 7\n" + random.choice(STATEMENTS).format(value) + "\n")
+        before = sum(one.is_error for one in session.check(source).diagnostics)
+        for note in notes_on(source):
+            after = Source("<t>", repaired(source.text, note))
+            count += 1
+            assert sum(one.is_error for one in session.check(after).diagnostics) <= before, (source.text, after.text)
+            edit = note.fixes[0].edits[0]
+            end = edit.span.start + len(edit.text)
+            assert not [one for one in notes_on(after) if edit.span.start <= one.span.start < end], (source.text, after.text)
+    assert count
+
+
+@pytest.mark.parametrize("value", COMPARED)
+@pytest.mark.parametrize("target", ("x", "n", "x[0]", "b"))
+def test_a_comparison_that_a_fix_wrote_is_not_offered_as_an_assignment(target: str, value: str) -> None:
+    source = Source("<t>", f"{BEFORE}{target} == {value}\n")
+    session = Session()
+    after = apply_safe_fixes(source, lambda text: session.check(text).diagnostics).source
+    assert "==" not in after.text and session.check(after).accepted
+    assert not [note.message for note in notes_on(after) if "←" in note.message]
+    assert apply_safe_fixes(after, lambda text: session.check(text).diagnostics).source == after
+
+
+@pytest.mark.parametrize("guard", ("n=1 : 0", "n = 1 : 0", "n = (1+1) : 0", "n = x[0] : 0", "n = f 1 : 0", "z = 1 : 0"))
+@pytest.mark.parametrize("shape", ("f ← {{n ← ⍵ ⋄ {} ⋄ n+1}}", "{{n ← ⍵ ⋄ {} ⋄ n+1}} 2", "f ← {{\n  n ← ⍵\n  {}\n  n\n}}"))
+def test_a_guard_is_no_assignment(guard: str, shape: str) -> None:
+    source = Source("<t>", f"x ← 2 3\n{shape.format(guard)}\n")
+    said = (*Session().check(source).diagnostics, *notes_on(source))
+    assert not [one.message for one in said if "gets a value by" in one.message]
+
+
+def test_fixes_that_change_results_are_left_and_counted(rho: Rho, tmp_path: Path) -> None:
+    file = tmp_path / "p.rho"
+    file.write_text("x ← 3\nx == 4\n2*3+4\n", encoding="utf-8")
+    said = rho("check", "--fix", str(file))
+    assert file.read_text(encoding="utf-8") == "x ← 3\nx=4\n2*3+4\n"
+    assert "1 fix applied" in said.err and "the fix of 1 note (N001)" in said.err and "not applied" in said.err
+    said = rho("check", "--diff", str(file))
+    assert said.code == 0 and said.out == "" and "not applied" in said.err
