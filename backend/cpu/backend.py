@@ -10,7 +10,7 @@ import numpy as np
 from ...typechecker.elements import Kind
 from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
 from ..vm.backend_interface import Index, Kernel, RegionKernel, Types
-from ..vm.run_state import MIN_POOLED, PooledBuffer
+from ..vm.run_state import MIN_POOLED, PooledBuffer, pooled_empty
 from .phases import compile_structured
 from .views import DTYPES, as_stored, as_view, constants
 
@@ -94,7 +94,7 @@ class CpuBackend:
         return value[index] if index else value
 
     def empty(self, kind: Kind, shape: tuple[int, ...]) -> Any:
-        return np.empty(shape, DTYPES[kind])
+        return pooled_empty(shape, DTYPES[kind])
 
     def store(self, target: Any, index: Index, part: Any) -> None:
         target[index] = part
