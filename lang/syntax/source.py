@@ -9,16 +9,25 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from functools import lru_cache
 from itertools import accumulate
+from pathlib import PurePath
 from typing import NamedTuple
 
 from ..support.records import dataclass
 from .lexer import WORD, WORD_KINDS, Node, TokenKind, expression_grammar, scan
 
 # ---------------------------------------------------------------------------------------------------- source
+
+def line_text(span: Span, main: Source, others: Mapping[str, Source]) -> str:
+    """Where a span begins: `line 3` in the main text, `stats.rho line 3` in another; empty if its text is unknown."""
+    if span.file == main.name:
+        return f"line {main.position(span.start)[0] + 1}"
+    source = others.get(span.file)
+    return "" if source is None else f"{PurePath(source.name).name} line {source.position(span.start)[0] + 1}"
+
 
 @dataclass(frozen=True, slots=True)
 class Span:

@@ -7,7 +7,7 @@ by itself and in the loop.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, field, fields, replace
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -215,10 +215,14 @@ def _shortened(text: str, width: int = 48) -> str:
 #
 # What the passes decided about values and which rules changed the program: `fused      line 3: d, each element is read once`.
 
-def rewritten_lines(graph: Graph, sources: Mapping[str, Source]) -> list[str]:
+LineText: TypeAlias = Callable[[Span], str]
+"""The text of the line of a span, such as `line 3`; empty if it is unknown."""
+
+
+def rewritten_lines(graph: Graph, line_text: LineText) -> list[str]:
     """A line for each rewriting or offer, in the order of the program."""
     notes = [("offered" if note.rule == OFFER else "rewritten", note.says, note.span) for note in graph.rewritten]
-    return _lines(notes, sources, "  ")
+    return _lines(notes, line_text, "  ")
 
 
 def regrouped_graph(graph: Graph) -> Graph | None:
@@ -226,21 +230,21 @@ def regrouped_graph(graph: Graph) -> Graph | None:
     return graph if any(note.rule == REGROUPED for note in graph.rewritten) else None
 
 
-def decision_lines(graph: Graph, plan: ExecutionPlan, sources: Mapping[str, Source]) -> list[str]:
+def decision_lines(graph: Graph, plan: ExecutionPlan, line_text: LineText) -> list[str]:
     """A line for each decision about a named value: dropped, fused, recomputed or stored, with how often its elements are read;
     written in place, with when the last read is."""
     decisions = [*graph.decisions, *explain_stored_values(graph), *overwritten_operands(graph, plan)]
-    notes = [(one.choice.value, f"{one.name}, {one.why}", one.span) for one in decisions if one.span.file in sources]
-    return _lines([(f"{word:<10}", says, span) for word, says, span in notes], sources, " ")
+    notes = [(one.choice.value, f"{one.name}, {one.why}", one.span) for one in decisions if line_text(one.span)]
+    return _lines([(f"{word:<10}", says, span) for word, says, span in notes], line_text, " ")
 
 
-def _lines(notes: list[tuple[str, str, Span]], sources: Mapping[str, Source], gap: str) -> list[str]:
-    lines: list[str] = []
-    for word, says, span in sorted(notes, key=lambda note: (note[2].file, note[2].start)):
-        source = sources.get(span.file)
-        line_text = "" if source is None else f"line {source.position(span.start)[0] + 1}: "
-        lines.append(f"{word}{gap}{line_text}{says}")
-    return list(dict.fromkeys(lines))
+def _lines(notes: list[tuple[str, str, Span]], line_text: LineText, gap: str) -> list[str]:
+    ordered = sorted(notes, key=lambda note: (note[2].file, note[2].start))
+    return list(dict.fromkeys(f"{word}{gap}{_prefix(line_text(span))}{says}" for word, says, span in ordered))
+
+
+def _prefix(line: str) -> str:
+    return f"{line}: " if line else ""
 
 
 # ---------------------------------------------------------------------------------------------------- passes over inputs
@@ -332,13 +336,11 @@ def sorting_ns(scratch: Scratch, piece: int, profile: Profile, expression: str) 
 #
 # Whether loops, folds, scans and maps are compiled as one region, and if not, why.
 
-def loop_lines(graph: Graph, sources: Mapping[str, Source], *, programs: bool = False) -> list[str]:
+def loop_lines(graph: Graph, line_text: LineText, *, programs: bool = False) -> list[str]:
     """A line for each region, in the order of the program; with `programs` also its loop program after all transformations."""
     lines: list[str] = []
     for phase, region in lowered_loops(graph):
-        source = sources.get(phase.span.file)
-        line_text = "" if source is None else f"line {source.position(phase.span.start)[0] + 1}: "
-        name = f"{line_text}{label(phase, graph)}"
+        name = f"{_prefix(line_text(phase.span))}{label(phase, graph)}"
         if not isinstance(region, Region):
             lines.append(f"phases     {name}: one by one in each iteration, because: {region}")
             continue

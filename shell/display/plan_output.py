@@ -59,10 +59,10 @@ def plan_lines(loaded: LoadedProgram, *, programs: bool = False) -> str:
     from .costs import cost_of_program
     from .estimates import time_line
 
-    plan = loaded.plan
-    rewritten = decision_lines(loaded.bound.graph, plan, loaded.checked.sources)
-    rewritten += rewritten_lines(loaded.bound.graph, loaded.checked.sources)
-    rewritten += loop_lines(loaded.bound.graph, loaded.checked.sources, programs=programs)
+    plan, line_text = loaded.plan, loaded.checked.line_text
+    rewritten = decision_lines(loaded.bound.graph, plan, line_text)
+    rewritten += rewritten_lines(loaded.bound.graph, line_text)
+    rewritten += loop_lines(loaded.bound.graph, line_text, programs=programs)
     files = [f"files   {loaded.file_bytes:,} bytes at most beside, while one is read"] if loaded.file_bytes else []
     peak = max(plan.peak.values(), default=0)
     costs = cost_of_program(loaded.core).lines(loaded.bound.sizes, peak, regrouped_graph(loaded.bound.graph))

@@ -25,7 +25,7 @@ from ...backend.schedule.program_facts.scratch_memory import Numbers, workspace
 from ...backend.schedule.single_device import Detail, plan_one_device
 from ...lang.diagnostics.model import Code, Diagnostic, Label, Refused
 from ...lang.support.records import dataclass
-from ...lang.syntax.source import Source, Span
+from ...lang.syntax.source import Source, Span, line_text
 from ...lang.tree.program import AS_WRITTEN
 from ...typechecker.core.blocks import Core
 from ...typechecker.diagnostics import show_type
@@ -94,9 +94,8 @@ def _streams_note(candidate: PlanCandidate, streams: CannotStream) -> str:
     is_output = isinstance(phase, Output) and any(entry.name == phase.name for entry in candidate.core.outputs)  # not a stage's
     shown = f"output {phase.name}" if isinstance(phase, Output) and is_output else _text(candidate, phase.span)
     advice = _file_advice(candidate, phase.name) if isinstance(phase, Output) and is_output else ""
-    source = candidate.sources.get(phase.span.file)
-    line_text = "" if source is None else f" (line {source.position(phase.span.start)[0] + 1})"
-    return f"it cannot stream from its files: `{shown}`{line_text} {streams.why}{advice}"
+    line = line_text(phase.span, candidate.main, candidate.sources)
+    return f"it cannot stream from its files: `{shown}`{f' ({line})' * bool(line)} {streams.why}{advice}"
 
 
 def _file_advice(candidate: PlanCandidate, name: str) -> str:

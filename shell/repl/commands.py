@@ -145,7 +145,7 @@ def _plan(rest: str, context: CommandContext) -> Exit:
     prepared = context.workspace.prepare(entry, PlanDetail.FULL)
     peak = max(prepared.plan.peak.values(), default=0)
     costs = cost_of_program(prepared.core).lines(prepared.bound.sizes, peak, regrouped_graph(prepared.bound.graph))
-    context.console.print("\n".join([plan_text(prepared.plan), *rewritten_lines(prepared.bound.graph, {}), *costs]))
+    context.console.print("\n".join([plan_text(prepared.plan), *rewritten_lines(prepared.bound.graph, lambda span: ""), *costs]))
     estimate = predicted_ns(prepared.bound)
     if estimate:
         context.console.print(f"time    ~{duration(estimate)}{uncalibrated_note()}")

@@ -7,9 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from share import share
 
 from rho.backend.graph.passes import pipeline, sink_into_maps
 from rho.backend.schedule.single_device import BlockLiveness
+from rho.shell.console.messages import read_source
+from rho.shell.display.plan_output import plan_lines
+from rho.shell.execution.run_request import RunRequest
+from rho.shell.pipeline import Session
+from rho.shell.pipeline_types import PlanDetail
 
 from .conftest import Rho
 
@@ -73,3 +79,34 @@ def test_in_place(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     without = plan(rho, tmp_path, text)
     assert said(without) == [line for line in lines if not line.startswith("in place")]
     assert not [line for line in without if " over " in line and line.startswith(" ")]
+
+
+def library_examples() -> list[tuple[str, str]]:
+    """Each library with the expressions of its examples."""
+    files = sorted((DOCUMENT.parents[1] / "stdlib").glob("*.rho"))
+    return [(f.stem, text) for f in files for text in re.findall(r"^⍝ >>> (.*)$", f.read_text(encoding="utf-8"), re.MULTILINE)]
+
+
+def test_names_and_lines_of_a_library_are_not_shown_as_those_of_the_program(tmp_path: Path) -> None:
+    for library, example in share(library_examples()):
+        lines = [f"use {library}", example]
+        path = tmp_path / "p.rho"
+        path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+        checked = Session().check(read_source(str(path)))
+        assert checked.accepted and checked.result is not None, (example, checked.diagnostics)
+        bound = set(re.findall(r"\w+", example.rpartition("←")[0]))
+        assert {one.name for one in checked.result.quantities()} <= bound, lines
+        loaded = Session().load(checked, RunRequest(), PlanDetail.FULL)
+        labels = set(loaded.bound.graph.names.values())
+        assert labels <= bound, (lines, labels)
+        for text in plan_lines(loaded).splitlines():
+            number = re.match(r"\S+\s+line (\d+): ", text)
+            assert number is None or int(number[1]) <= len(lines), (lines, text)
+
+
+def test_a_rewriting_in_a_library_names_its_file(rho: Rho, tmp_path: Path) -> None:
+    text = "use stats\ninput x : f64[1000]\n\noutput m ← stats.median x\n"
+    [line] = [line for line in plan(rho, tmp_path, text) if line.startswith("rewritten")]
+    library = (DOCUMENT.parents[1] / "stdlib" / "stats.rho").read_text(encoding="utf-8").split("\n")
+    number = next(i for i, written in enumerate(library, 1) if "⍵[⍋⍵]" in written)
+    assert line.startswith(f"rewritten  stats.rho line {number}: ")

@@ -444,7 +444,7 @@ def bind_target(ctx: Context, target: expressions.Target, value: Value, frame: F
 
 def bind(ctx: Context, name: expressions.Name | expressions.NameTarget, value: Value, frame: Frame) -> None:
     frame.bind(name.definition, value)
-    if isinstance(value, Operand):
+    if isinstance(value, Operand) and frame.file.source is ctx.sources[0]:  # a module's names mean nothing to the program
         ctx.builder.name(value, name.name)
 
 

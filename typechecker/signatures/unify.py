@@ -80,8 +80,9 @@ def bind(ctx: Context, node: TypeExpression, value: Value, bindings: Bindings, n
         at = variables[0]
         after = len(items) - at - 1
         if len(shape) < len(items) - 1:
+            axes = "1 axis" if len(items) == 2 else f"{len(items) - 1} axes"
             ctx.error(
-                Code.E131, f"`{name}` needs at least {len(items) - 1} axes here, but this argument has rank {len(shape)}", span
+                Code.E131, f"`{name}` needs at least {axes} here, but this argument has rank {len(shape)}", span
             )
             return False
         part = items[at]
