@@ -47,7 +47,7 @@ from rho.tests.harness.tiers import checked
 @pytest.mark.parametrize("part", range(4))
 def test_random_loops_on_random_devices(part: int) -> None:
     done = 0
-    for seed in seeds(80, least=16)[part::4]:
+    for seed in seeds(80, 16310001, 16310006, least=16)[part::4]:  # the judge counted operands as assembled that are of one piece
         text, data = loop_program(seed)
         core = checked(text)
         if core is None:
