@@ -186,7 +186,10 @@ class Checker:
 #
 # Ranks, element kinds and ranges of expressions at a position of a program, for the translation of foreign syntax.
 
-_LETTERS: Final = {Kind.BOOL: "b", Kind.I64: "i", Kind.F64: "f", Kind.CHAR: "c"}
+_LETTERS: Final = {
+    Kind.BOOL: "b", Kind.I64: "i", Kind.F64: "f", Kind.CHAR: "c", Kind.F32: "g", Kind.U8: "u", Kind.I32: "u", Kind.C64: "z",
+    Kind.C128: "z",
+}  # fmt: skip
 _LIBRARIES: Final = re.compile(r"(?<![\w.])(stats|sort|text|linalg)\.")
 
 
@@ -230,4 +233,4 @@ def _fact(value: Operand) -> ArgumentFact:
     low, high = element.low, element.high
     if element.index_bound is not None:
         low = 0
-    return ArgumentFact(tuple([size.constant for size in shape]), _LETTERS.get(element.kind, "o"), low, high, value.constant)
+    return ArgumentFact(tuple([size.constant for size in shape]), _LETTERS[element.kind], low, high, value.constant)

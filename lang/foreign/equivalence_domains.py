@@ -1,10 +1,10 @@
 """The domain of a rewrite: the arguments for which a Rho text equals another language's function in value and element type.
 
 A domain has one condition for each argument, separated by `;`, and alternatives separated by `|`.  A condition is a list of
-words: digits (the ranks allowed), letters (the element kinds: `b`ool, `i`64, `f`64, `c`haracters), `fits` (the arguments
-broadcast alike in both languages: equal ranks, or a scalar and an array), bounds of every item (`≥2`, `≠0`, `≤9`), `exact`
-(integers that floats represent), `sure` (no item is NaN), `finite`, `sorted`.  An empty condition allows any argument, known or
-not.
+words: digits (the ranks allowed), letters (the element kinds: `b`ool, `i`64, `f`64, `c`haracters; others are `g` f32, `u` u8
+and i32, `z` complex), `fits` (the arguments broadcast alike in both languages: equal ranks, or a scalar and an array), bounds of
+every item (`≥2`, `≠0`, `≤9`), `exact` (integers that floats represent), `sure` (no item is NaN), `finite`, `sorted`, `never`
+(no argument).  An empty condition allows any argument, known or not.
 
 Example: `0 b ; 0 b | 0 i ; 0 i` allows two bool scalars or two integer scalars.
 """
@@ -22,8 +22,8 @@ from ..support.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ArgumentFact:
-    """What is known of a value: the lengths of its axes (None where unknown), its element kind (`b i f c`, another letter for
-    other types), an inclusive range of its integers, and its items if they are constants."""
+    """What is known of a value: the lengths of its axes (None where unknown), its element kind (a letter), an inclusive range of
+    its integers, and its items if they are constants."""
 
     lengths: tuple[int | None, ...]
     kind: str
@@ -69,7 +69,7 @@ class TranslationContext:
     def facts(self, texts: Sequence[str]) -> list[ArgumentFact | None]:
         """The facts about Rho expressions; those about literals need no query."""
         literals = {text: literal_fact(text) for text in texts}
-        unknown = [text for text in dict.fromkeys(texts) if literals[text] is None and not _ARGUMENT.search(text)]
+        unknown = [text for text in dict.fromkeys(texts) if literals[text] is None and not _ARGUMENT.search(_outside_dfns(text))]
         answers: dict[str, ArgumentFact | None] = {}
         if self._query is not None and unknown:
             answers = dict(zip(unknown, self._query(self._before, unknown), strict=True))
@@ -78,6 +78,14 @@ class TranslationContext:
 
 _ARGUMENT: Final = re.compile("[⍵⍺…]|omega_|alpha_")
 """Texts without a value at this position: arguments of a dfn, and parts that the user has to write."""
+_DFN: Final = re.compile(r"\{[^{}…]*\}")
+
+
+def _outside_dfns(text: str) -> str:
+    """The text without its dfns, whose arguments have values there."""
+    while (shorter := _DFN.sub("", text)) != text:
+        text = shorter
+    return text
 
 
 class RhoSpelling(str):
@@ -140,12 +148,14 @@ def _condition_holds(word: str, fact: ArgumentFact | None, facts: Sequence[Argum
         return str(fact.rank) in word
     low, high = _range(fact)
     match word:
+        case "never":
+            return False
         case "sure":
-            return fact.kind != "f" or (low is not None and high is not None)
+            return fact.kind in _WHOLE or (low is not None and high is not None)
         case "finite":
-            return fact.kind != "f" or (low is not None and high is not None and low > -math.inf and high < math.inf)
+            return fact.kind in _WHOLE or (low is not None and high is not None and low > -math.inf and high < math.inf)
         case "exact":
-            return fact.kind == "f" or (low is not None and high is not None and low >= -EXACT and high <= EXACT)
+            return fact.kind in "fgub" or (low is not None and high is not None and low >= -EXACT and high <= EXACT)
         case "sorted":
             return fact.items is not None and all(a <= b for a, b in pairwise(_numbers(fact.items)))
     bound = float(word[1:].replace("¯", "-")) if word[0] in "≥≤≠" else 0
@@ -161,6 +171,8 @@ def _condition_holds(word: str, fact: ArgumentFact | None, facts: Sequence[Argum
     return fact.kind in word
 
 
+_WHOLE: Final = "biuc"
+"""The kinds whose items are all finite."""
 EXACT: Final = 2**53
 """Floats represent every integer up to this magnitude."""
 
@@ -203,16 +215,33 @@ _RANKS: Final = ("numbers", "vectors", "matrices", "arrays of rank 3")
 
 def kinds_of(gives: str, facts: Sequence[ArgumentFact | None]) -> str | None:
     """The letter of the element kind of the other language's result; None if it depends on unknown facts."""
+    kinds = {"" if one is None else one.kind for one in facts}
+    if gives == "f" and "g" in kinds:
+        return "g" if kinds <= {"g", "b"} else None  # numbers may be of a type of NumPy or of none
     if gives not in ("=", "+"):
         return gives or None
-    kinds = [None if one is None else one.kind for one in facts]
-    if None in kinds:
+    if "" in kinds:
         return None
-    joint = next((letter for letter in "fib" if letter in kinds), None)
-    return "i" if joint == "b" and gives == "+" else joint
+    joints = (joint for parts, joint in _JOINTS.items() if kinds <= set(parts))
+    joint = next(iter(kinds)) if len(kinds) == 1 else next(joints, None)
+    return "i" if joint in ("b", "u") and gives == "+" else joint
 
 
-KINDS: Final = {"b": "truth values", "i": "integers", "f": "floats", "c": "characters"}
+_JOINTS: Final = {"bi": "i", "bif": "f", "bg": "g", "bu": "u", "ui": "i", "bifz": "z"}
+"""The kinds of results by those of their arguments; the first that has all applies."""
+_CONVERSIONS: Final = {"f": "f64 ", "g": "f32 ", "i": "i64 ", "b": "0≠"}
+
+
+def conversion_to(kind: str, actual: str) -> str | None:
+    """The text left of a value of one kind that makes it one of another; None if there is none."""
+    if kind == actual or {kind, actual} == {"i", "u"}:  # their items are equal, and so is what is computed from them here
+        return ""
+    return _CONVERSIONS.get(kind) if actual in "bifug" else None
+
+
+KINDS: Final = {
+    "b": "truth values", "i": "integers", "f": "floats", "c": "characters", "g": "f32", "u": "u8 or i32", "z": "complex numbers",
+}  # fmt: skip
 
 
 def describe_domain(domain: str) -> str:

@@ -27,28 +27,31 @@ KINDS_OF_WORDS: Final[Mapping[str, str]] = {
 }  # fmt: skip
 """Element types of other languages."""
 
-NO_BOOL: Final = "if"
-"""A domain of integers and floats: of truth values NumPy makes 16-bit floats here."""
+NO_BOOL: Final = "ifg"
+"""A domain of integers and floats: of truth values and u8 NumPy makes 16-bit floats here."""
+_PRODUCT: Final = RhoSpelling("×/,", "bifgz", "+", "", [RhoSpelling("×/i64 ,", "u")])
 
 MONADIC_FUNCTIONS: Final[Mapping[str, str]] = {
-    "sum": RhoSpelling("+/,", "", "+"), "prod": RhoSpelling("×/,", "", "+"), "product": RhoSpelling("×/,", "", "+"),
+    "sum": RhoSpelling("+/,", "", "+"), "prod": _PRODUCT, "product": _PRODUCT,
     "mean": RhoSpelling("(+/÷≢),", "", "f"), "average": RhoSpelling("(+/÷≢),", "", "f"), "avg": RhoSpelling("(+/÷≢),", "", "f"),
     "max": RhoSpelling("⌈/,", "", "="), "amax": RhoSpelling("⌈/,", "", "="), "min": RhoSpelling("⌊/,", "", "="),
     "amin": RhoSpelling("⌊/,", "", "="), "len": "≢", "length": "≢", "shape": "⍴", "reshape": "⍴", "T": "⍉", "transpose": "⍉",
     "arange": RhoSpelling("⍳", "0 i", "i"), "range": RhoSpelling("⍳", "0 i", "i"), "print": "⎕←", "println": "⎕←",
-    "abs": RhoSpelling("|", "if", "="), "sqrt": RhoSpelling("√", "", "f"), "exp": RhoSpelling("*", NO_BOOL, "f"),
+    "abs": RhoSpelling("|", "if", "="), "sqrt": RhoSpelling("√", "ifgz", ""), "exp": RhoSpelling("*", NO_BOOL, "f"),
     "log": RhoSpelling("⍟", NO_BOOL, "f"), "ln": RhoSpelling("⍟", NO_BOOL, "f"), "floor": RhoSpelling("⌊", "", "="),
     "ceil": RhoSpelling("⌈", "", "="), "argsort": RhoSpelling("(⍋⍤1)", "123", "i"),
     "argmax": RhoSpelling("⊃⍒,", "bi | sure", "i", "NaN is the greatest and the least there"),
     "argmin": RhoSpelling("⊃⍋,", "bi | sure", "i", "NaN is the greatest and the least there"), "cumsum": RhoSpelling("+\\,", "",
     "+"),
-    "cumprod": RhoSpelling("×\\,", "", "+"), "unique": RhoSpelling("sort.up ∪,", "bi | sure", "=", "several NaN are one there"),
+    "cumprod": RhoSpelling("×\\,", "bifgz", "+", "", [RhoSpelling("×\\i64 ,", "u")]),
+    "unique": RhoSpelling("sort.up ∪,", "bi | sure", "=", "several NaN are one there"),
     "ravel": ",", "flatten": ",", "reverse": RhoSpelling("⊖", "1", "=", "of a matrix all axes are reversed elsewhere"),
     "any": RhoSpelling("∨/0≠,", "", "b"), "all": RhoSpelling("∧/0≠,", "", "b"), "sin": RhoSpelling("1○", NO_BOOL, "f"),
     "cos": RhoSpelling("2○", NO_BOOL, "f"), "tan": RhoSpelling("3○", NO_BOOL, "f"), "array": "", "list": "", "asarray": "",
     "int": RhoSpelling("{(⌊⍵)+(⍵<0)∧⍵≠⌊⍵}", "0", "i"), "float": "f64 ",
     "str": RhoSpelling("⍕", "0 i ≥0", "c", "signs are `¯`, and floats without `.0`"),
-    "round": RhoSpelling("{n←⌊⍵ ⋄ d←⍵-n ⋄ n+(0.5<d)∨(0.5=d)∧1=2|n}", "", "="), "sort": RhoSpelling("(sort.up⍤1) ", "123", "="),
+    "round": RhoSpelling("{n←⌊⍵ ⋄ d←⍵-n ⋄ n+(0.5<d)∨(0.5=d)∧1=2|n}", NO_BOOL, "="),
+    "sort": RhoSpelling("(sort.up⍤1) ", "123", "="),
     "sorted": RhoSpelling("sort.up ", "1", "="), "median": RhoSpelling("stats.median ,", "", "f"),
     "std": RhoSpelling("stats.deviation ,", "", "f"), "var": RhoSpelling("stats.variance ,", "", "f"),
     "zeros": RhoSpelling("0.0⍴⍨", "", "f"), "ones": RhoSpelling("1.0⍴⍨", "", "f"),
@@ -57,13 +60,13 @@ MONADIC_FUNCTIONS: Final[Mapping[str, str]] = {
     "nonzero": RhoSpelling("⍸", "1", "i", "there are positions for each axis there"), "inv": RhoSpelling("⌹", "2", "f"),
     "sign": RhoSpelling("×", "if", "="), "factorial": RhoSpelling("!", "0 i ≥0 ≤20", "i",
     "factorials beyond are no longer exact"),
-    "roll": "⌽", "slogdet": RhoSpelling("⎕slogdet ", "2"), "det": RhoSpelling("⎕det ", "2", "f"), "isnan": RhoSpelling("≠⍨", "",
+    "slogdet": RhoSpelling("⎕slogdet ", "2"), "det": RhoSpelling("⎕det ", "2", "f"), "isnan": RhoSpelling("≠⍨", "",
     "b"),
     "size": "⍴", "numel": "×/⍴", "ndim": "≢⍴", "reversed": RhoSpelling("⊖", "123", "="), "flip": "{(⍴⍵)⍴⌽,⍵}",
     "flipud": RhoSpelling("⊖", "123", "="), "fliplr": RhoSpelling("⌽", "2", "="), "rot90": RhoSpelling("⊖⍉", "2", "="),
     "eye": RhoSpelling("f64 ∘.=⍨⍳", "0 i", "f"), "identity": RhoSpelling("f64 ∘.=⍨⍳", "0 i", "f"),
-    "square": RhoSpelling("×⍨", "if", "="), "cbrt": RhoSpelling("{(×⍵)×(|⍵)*÷3}", "", "f"), "log2": RhoSpelling("2⍟", NO_BOOL,
-    "f"),
+    "square": RhoSpelling("×⍨", "if", "="), "cbrt": RhoSpelling("{(×⍵)×(|⍵)*÷3}", NO_BOOL, "f"),
+    "log2": RhoSpelling("2⍟", NO_BOOL, "f"),
     "log10": RhoSpelling("10⍟", NO_BOOL, "f"), "log1p": RhoSpelling("⎕log1p ", NO_BOOL, "f"), "expm1": RhoSpelling("⎕expm1 ",
     NO_BOOL, "f"),
     "exp2": RhoSpelling("2.0*", NO_BOOL, "f"), "sinh": RhoSpelling("5○", NO_BOOL, "f"), "cosh": RhoSpelling("6○", NO_BOOL, "f"),
@@ -80,7 +83,8 @@ MONADIC_FUNCTIONS: Final[Mapping[str, str]] = {
     "isfinite": RhoSpelling("∞>|", "", "b"), "isinf": RhoSpelling("∞=|", "", "b"), "count_nonzero": RhoSpelling("+/0≠,", "", "i"),
     "flatnonzero": RhoSpelling("⍸0≠,", "", "i"), "findall": RhoSpelling("⍸", "1 b", "i"), "ptp": RhoSpelling("{(⌈/⍵)-⌊/⍵},",
     "if", "="),
-    "norm": RhoSpelling("√+/×⍨|,", "01 | 23", "f"), "trace": RhoSpelling("+/0 0⍉", "2", "+"), "diagonal": RhoSpelling("0 0⍉",
+    "norm": RhoSpelling("√+/×⍨f64 |,", "01 bifuz | 23 bifuz", "f"),
+    "trace": RhoSpelling("+/0 0⍉", "2", "+"), "diagonal": RhoSpelling("0 0⍉",
     "2", "="),
     "triu": RhoSpelling("{((⍳≢⍵)∘.≤⍳(⍴⍵)[1]) ¿ (⍵ ⋄ 0)}", "2", "=", "of a higher rank it works on the last two axes there"),
     "tril": RhoSpelling("{((⍳≢⍵)∘.≥⍳(⍴⍵)[1]) ¿ (⍵ ⋄ 0)}", "2", "=", "of a higher rank it works on the last two axes there"),
@@ -90,7 +94,7 @@ MONADIC_FUNCTIONS: Final[Mapping[str, str]] = {
     "nanmean": RhoSpelling("(+/÷≢){(⍵=⍵)/⍵},", "", "f"), "nanmax": RhoSpelling("⌈/{(⍵=⍵)/⍵},", "", "="),
     "nanmin": RhoSpelling("⌊/{(⍵=⍵)/⍵},", "", "="), "copy": "", "tolist": "", "item": "⊃,", "fft": RhoSpelling("⎕fft ", "1"),
     "ifft": RhoSpelling("⎕ifft ", "1"), "rfft": RhoSpelling("⎕rfft ", "1"), "cholesky": RhoSpelling("⎕cholesky ", "2", "f"),
-    "eigh": RhoSpelling("⎕eigh ", "2"), "relu": RhoSpelling("0⌈", "", "="), "sigmoid": RhoSpelling("{÷1+*-⍵}", "", "f"),
+    "relu": RhoSpelling("0⌈", "", "="), "sigmoid": RhoSpelling("{÷1+*-⍵}", "", "f"),
     "softmax": RhoSpelling("{e÷+/e←*⍵-⌈/⍵}", "", "f"), "upper": RhoSpelling("text.upper ", "1 c", "c"),
     "lower": RhoSpelling("text.lower ", "1 c", "c"), "strip": RhoSpelling("text.trim ", "1 c", "c"),
     "trunc": RhoSpelling("{(⌊⍵)+(⍵<0)∧⍵≠⌊⍵}", "", "="), "fix": RhoSpelling("{(⌊⍵)+(⍵<0)∧⍵≠⌊⍵}", "", "="),
@@ -99,10 +103,11 @@ MONADIC_FUNCTIONS: Final[Mapping[str, str]] = {
     "ones_like": RhoSpelling("{(⍴⍵)⍴1}", "i", "=", "", [RhoSpelling("{(⍴⍵)⍴1.0}", "f", "="), RhoSpelling("{(⍴⍵)⍴1=1}", "b",
     "=")]),
     "maximum": RhoSpelling("⌈/,", "", "="), "minimum": RhoSpelling("⌊/,", "", "="),
-    "logsumexp": RhoSpelling("{m+⍟+/*⍵-m←⌈/⍵},", "", "f"), "svd": RhoSpelling("⎕svd ", "2"), "qr": RhoSpelling("⎕qr ", "2"),
+    "logsumexp": RhoSpelling("{m+⍟+/*⍵-m←⌈/⍵},", "", "f"),
     "collect": "", "abs2": "×⍨|", "float64": "f64 ", "float32": "f32 ", "fabs": RhoSpelling("|", "", "f"),
-    "absolute": RhoSpelling("|", "if", "="), "positive": "", "real": RhoSpelling("9○", "", "="), "imag": RhoSpelling("11○", "",
-    "="),
+    "absolute": RhoSpelling("|", "if", "="), "positive": "",
+    "real": RhoSpelling("9○", "bifgu", "=", "", [RhoSpelling("9○", "z")]),
+    "imag": RhoSpelling("11○", "bifgu", "=", "", [RhoSpelling("11○", "z")]),
     "angle": RhoSpelling("12○", "", "f"),
 }  # fmt: skip
 """Functions of one argument: the text left of it."""
@@ -139,7 +144,7 @@ CALLS: Final[Mapping[tuple[str, int], str]] = {
               "1 ; 1 if | 1 if ; 1 | 2 ; 2 if | 2 if ; 2 | 2 ; 1 if | 2 if ; 1 | 1 ; 2 if | 1 if ; 2", "=",
               "of truth values it is `∨.∧`"),
     ("vdot", 2): RhoSpelling("(,{0})+.×,{1}", "; if | if", "=", "of truth values it is `∨.∧`"),
-    ("hypot", 2): RhoSpelling("√({0}*2)+{1}*2", "≥¯1e9 ≤1e9 fits ; ≥¯1e9 ≤1e9", "f",
+    ("hypot", 2): RhoSpelling("√({0}*2)+{1}*2", "if ≥¯1e9 ≤1e9 fits ; bif ≥¯1e9 ≤1e9 | bif ≥¯1e9 ≤1e9 fits ; if ≥¯1e9 ≤1e9", "f",
               "no square overflows there, and the hypotenuse beside ∞ is ∞"),
     ("clip", 3): RhoSpelling("{2}⌊{1}⌈{0}", "fits", "=", "axes match from the left here"),
     ("mod", 2): RhoSpelling("{1}|{0}",
@@ -209,7 +214,7 @@ CALLS: Final[Mapping[tuple[str, int], str]] = {
     ("cld", 2): RhoSpelling("⌈{0}÷{1}", "bi exact fits ; bi exact ≠0", "i", "integers beyond 2⁵³ are rounded here"),
     ("copysign", 2): RhoSpelling("(|{0})×(0≤{1})-0>{1}", "bif fits ; bi | bif fits ; ≠0", "f", "¯0.0 has a sign there"),
     ("comb", 2): RhoSpelling("{1}!{0}", "0 i ≥0 ≤50 ; 0 i ≥0 ≤50", "i", "large ones are no longer exact here"),
-    ("binom", 2): RhoSpelling("{1}!{0}", "0 i ≥0 ≤50 ; 0 i ≥0 ≤50", "i", "large ones are no longer exact here"),
+    ("binom", 2): RhoSpelling("{1}!{0}", "0 i ≥0 ≤50 ; 0 i ≥0 ≤50", "f", "large ones are no longer exact here"),
     ("round", 2): RhoSpelling("({{n←⌊⍵ ⋄ d←⍵-n ⋄ n+(0.5<d)∨(0.5=d)∧1=2|n}}{0}×10*{1})÷10*{1}", "f ; 0 i ≥0 ≤15", "f",
               "integers stay integers there, and are rounded to tens by negative digits"),
     ("left_shift", 2): RhoSpelling("{0}×2*{1}", "i fits ; i ≥0 ≤62", "i", "floats and negative counts are refused there"),
@@ -230,6 +235,27 @@ BUILTINS: Final[Mapping[tuple[str, int], str]] = {
 }  # fmt: skip
 """Functions that have another meaning after a package or an array, where the second argument is an axis."""
 
+_OF_VECTORS: Final = "of a matrix Python goes by rows or refuses, MATLAB by columns, and R and Julia by all items"
+BARE_FUNCTIONS: Final[Mapping[str, RhoSpelling]] = {
+    **dict.fromkeys(("sum", "prod", "product", "max", "min", "maximum", "minimum", "any", "all", "mean", "average", "avg",
+                     "median", "norm", "ptp"), RhoSpelling("", "01", "", _OF_VECTORS)),
+    **dict.fromkeys(("cumsum", "cumprod", "sort", "unique", "diff", "flip", "count_nonzero", "argsort"),
+                    RhoSpelling("", "1", "", _OF_VECTORS)),
+    "length": RhoSpelling("", "1", "", "of a matrix it is the longest axis in MATLAB, and the number of items in R and Julia"),
+    "dot": RhoSpelling("", "1 ; 1", "", "of matrices it has one product a column in MATLAB, and one of all items in Julia"),
+    "round": RhoSpelling("", "0", "i", "MATLAB rounds halves away from zero"),
+    **dict.fromkeys(("floor", "ceil", "trunc"),
+                    RhoSpelling("", "123", "", "of one number `math` has an integer, and NumPy, R and Julia have a float")),
+    **dict.fromkeys(("factorial", "comb", "binom"), RhoSpelling("", "never", "", "it is an integer in Python, a float in R")),
+    "reshape": RhoSpelling("", "never", "", "MATLAB, R and Julia fill columns; `2 3⍴x` fills rows"),
+    **dict.fromkeys(("zeros", "ones"), RhoSpelling("", "1", "", "of one number it is a square matrix in MATLAB")),
+    "repeat": RhoSpelling("", "never", "", "`2/x` repeats each item, and `(2×≢x)⍴x` all"),
+    "cat": RhoSpelling("", "never", "", "`x⍪y` joins along the first axis, `x,y` along the last"),
+    "identity": RhoSpelling("", "never", "", "it is its argument in R and Julia, and a matrix in NumPy"),
+}  # fmt: skip
+"""The domains in which functions without a package have one meaning in the languages that have them; other functions differ in
+none."""
+
 JOINING_FUNCTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("concatenate", "cat"), RhoSpelling("⍪", "123 fits")),
     "hstack": RhoSpelling(",", "12 fits", "", "of a higher rank it is the second axis there"),
@@ -247,7 +273,7 @@ ALONG_FIRST_AXIS: Final[Mapping[str, str]] = {
 """Functions along the first axis."""
 
 ROW_BY_ROW: Final[Mapping[str, str]] = {
-    "argmax": "{⊃⍒⍵}", "argmin": "{⊃⍋⍵}", "argsort": "⍋", "sort": "sort.up", "median": "stats.median", "norm": "{√+/×⍨|⍵}",
+    "argmax": "{⊃⍒⍵}", "argmin": "{⊃⍋⍵}", "argsort": "⍋", "sort": "sort.up", "median": "stats.median", "norm": "{√+/×⍨f64 |⍵}",
 }  # fmt: skip
 """Functions of a vector, applied row by row."""
 
@@ -275,14 +301,12 @@ UNTRANSLATED: Final[Mapping[str, str]] = {
     **dict.fromkeys(("invert", "bitwise_not"), "`~m` is not, of a mask; `⎕bnot n` turns the bits of integers"),
     "reciprocal": "`÷x` is one over x, a float for integers too",
     **dict.fromkeys(("eig", "eigvals"), "`(values vectors) ← ⎕eigh A` is of symmetric matrices; no function is of others"),
+    "eigh": "`(values vectors) ← ⎕eigh A` has them in the same order; a vector may have the other sign",
+    "svd": "`(u s v) ← ⎕svd A` has as many columns in u and rows in v as singular values; vectors may have the other sign",
+    "qr": "`(q r) ← ⎕qr A` has no negative number on the diagonal of r, so columns of q and rows of r may have the other sign",
     **dict.fromkeys(("diag",), "`0 0⍉A` is the diagonal of a matrix, `x×∘.=⍨⍳≢x` the matrix with the diagonal x"),
     **dict.fromkeys(("input",), "`input x : f64[n]` in a line of its own names what a program is given"),
     **dict.fromkeys(("grad", "value_and_grad"), "gradients (`f∂ x`) are refused for now"),
     **dict.fromkeys(("jit", "njit"), "every program is compiled"),
 }  # fmt: skip
 """Functions without a translation, each with a hint."""
-
-REMARKS: Final[Mapping[str, str]] = {
-    "svd": "`(u s v) ← ⎕svd A` names the three",
-}
-"""Remarks that accompany a fix."""

@@ -16,7 +16,7 @@ from itertools import pairwise
 from ..diagnostics.model import Code, Diagnostic, Edit, Fix, Severity, with_edits
 from ..syntax.source import Source, Span
 from .equivalence_domains import FactQuery, TranslationContext
-from .function_names import KINDS_OF_WORDS, REMARKS, UNTRANSLATED
+from .function_names import KINDS_OF_WORDS, UNTRANSLATED
 from .patterns import NAME, Pattern, PatternGroups, expression, named_arguments_hint, rows
 
 NOTE = Code.N001
@@ -192,8 +192,7 @@ def _diagnose(
         title = f"write {' and '.join(f'`use {name}`' for name in libraries)}, then {title.removeprefix('write ')}"
     hint = hint if f"`{rewrite}`" in hint else f"{hint}; {title}"
     edits = (*(_use(name, source) for name in libraries), Edit(span, rewrite)) if is_exact else ()
-    remark = REMARKS.get(groups_by_name.get("w", ""))
-    notes = (*((remark,) if remark else ()), *(context.remarks if is_exact else context.differences))
+    notes = tuple(context.remarks if is_exact else context.differences)
     return replace(diagnostic, message=hint, span=span, label="", labels=(), notes=notes, fixes=(Fix(title, edits),))
 
 

@@ -120,6 +120,9 @@ def each_of(groups: PatternGroups) -> str:
     if re.search(r"[(\[]|\.[A-Za-z]", body) and not re.match(r"[ \t]*(?:range|\[)", groups["x"]):
         return f"{{…⍵…}}¨{expression(groups['x'], groups.context)}"  # elsewhere the items of a matrix are its rows
     items = expression(groups["x"], groups.context)
+    (fact,) = groups.context.facts([items])
+    if {*re.findall(NAME, body)} - {groups["i"], "e"} and not groups.context.qualifies and (fact is None or fact.rank != 1):
+        return f"{{…⍵…}}¨{items}"
     return f"{function_of(groups['i'], body, groups.context.with_item(groups['i'], items))}¨{items}"
 
 
@@ -151,20 +154,36 @@ def range_of(groups: PatternGroups) -> str:
     """The range `a:b` or `a:step:b`, which includes both ends."""
     first, step, last = groups["a"], groups.get("s", "1"), groups["b"]
     if first.isdigit() and step.isdigit() and last.isdigit() and int(step):
-        result = f"⍳{max(0, (int(last) - int(first)) // int(step) + 1)}"
+        if int(first) > int(last):
+            return _TO_BE_WRITTEN  # R counts down, others have no item
+        result = f"⍳{(int(last) - int(first)) // int(step) + 1}"
         result = result if int(step) == 1 else f"{step}×{result}"
         return result if int(first) == 0 else f"{first}+{result}"
-    return f"{first}+⍳1+{last}-{first}" if step == "1" else _TO_BE_WRITTEN
+    if step != "1":
+        return _TO_BE_WRITTEN
+    groups.context.remarks["R counts down where the end is less than the start; `⍳` is then empty or an error"] = None
+    return f"{first}+⍳1+{last}-{first}"
 
 
 def transposed(groups: PatternGroups) -> str:
+    """`A'` of MATLAB, which conjugates too, and for which a vector is a row or a column."""
+    (fact,) = groups.context.facts([groups["x"]])
+    if fact is None or fact.rank != 2 or fact.kind == "z":
+        words = "it means the same only for matrices of real numbers: it conjugates, and makes columns of rows"
+        groups.context.differences[words] = None
+        return _TO_BE_WRITTEN
     return f"(⍉{groups['x']})" if groups["after"] else f"⍉{groups['x']}"
 
 
 def augmented_assignment(groups: PatternGroups) -> str:
-    glyph = {"*": "×", "/": "÷", "&": "∧", "^": "*"}.get(groups["f"], groups["f"])
-    value = expression(groups["v"], groups.context) if is_power(groups["f"] + "=" + groups["v"]) else _TO_BE_WRITTEN
-    return f"{groups['x']} {glyph}← {value}"
+    """`x += y` and its like, as `x +← y` where Rho has the function, else as an assignment of the translation."""
+    name, operator, value = groups["x"], groups["f"], groups["v"]
+    text = expression(f"{name} {operator} ({value})", groups.context)
+    match = re.fullmatch(rf"{name}([^\w\s])(.*)", text)
+    if match is None:
+        return text if text == _TO_BE_WRITTEN else f"{name} ← {text}"
+    right = match[2][1:-1] if re.fullmatch(r"\([^()]*\)", match[2]) else match[2]
+    return f"{name} {match[1]}← {right}"
 
 
 def assignment_of(groups: PatternGroups) -> str:
@@ -172,8 +191,19 @@ def assignment_of(groups: PatternGroups) -> str:
 
 
 def dyadic_of(glyph: str) -> Callable[[PatternGroups], str]:
-    """The dyadic function `glyph`; if its left argument is more than one item, `…` says that it needs parentheses."""
-    return lambda groups: glyph if re.fullmatch(rf"[ \t]*{ITEM}[ \t]*", groups["a"]) else f"(…){glyph}…"
+    """The dyadic function `glyph` of truth values; if its left argument is more than one item, `…` says that it needs
+    parentheses."""
+
+    def written(groups: PatternGroups) -> str:
+        if not re.fullmatch(rf"[ \t]*{ITEM}[ \t]*", groups["a"]):
+            return f"(…){glyph}…"
+        for fact in groups.context.facts([groups["a"].strip(), groups["after"] or "…"]):
+            if fact is not None and fact.kind != "b":
+                groups.context.differences[f"of what is no truth value `{glyph}` is another function here"] = None
+                return _TO_BE_WRITTEN
+        return glyph
+
+    return written
 
 
 def between_percents(groups: PatternGroups) -> str:
@@ -181,6 +211,9 @@ def between_percents(groups: PatternGroups) -> str:
     a, b = groups["a"], groups["b"]
     if groups["f"] in ("in", "o"):
         return {"in": f"{a}∊{b}", "o": f"{a}∘.×{b}"}[groups["f"]]
+    if groups["f"] == "*" and any(fact is None or fact.rank != 2 for fact in groups.context.facts([a, b])):
+        groups.context.differences["it means the same only for matrices: with a vector it is a matrix in R"] = None
+        return _TO_BE_WRITTEN
     return infix({"*": "@", "/": "//", "": "%"}[groups["f"]])(groups)
 
 
@@ -190,7 +223,16 @@ def infix(operator: str) -> Callable[[PatternGroups], str]:
 
 
 def elementwise_of(groups: PatternGroups) -> str:
-    return f"{groups['a']}{ {'*': '×', '/': '÷', '^': '*'}.get(groups['f'], groups['f']) }{groups['b']}"
+    return infix("**" if groups["f"] == "^" else groups["f"])(groups)
+
+
+def chosen_of(groups: PatternGroups) -> str:
+    """A choice between two values, of which Python has the type of the chosen one."""
+    kinds = {fact.kind for fact in groups.context.facts([groups["a"], groups["b"]]) if fact is not None}
+    if len(kinds) > 1:
+        groups.context.differences["the result has the type of the chosen one there"] = None
+        return _TO_BE_WRITTEN
+    return f"({groups['c']}) ¿ ({groups['a']} ⋄ {groups['b']})"
 
 
 def complex_of(groups: PatternGroups) -> str:
@@ -257,11 +299,11 @@ PATTERNS: tuple[Pattern, ...] = (
             "there is no `for`: `f¨x` is f of each item, `f/x` folds, `f⍣n` repeats, and `{…⍺…}⍣(⍳n)` counts", each_of),
     Pattern(_START + rf"while\b{_REST})", "there is no `while`: `f⍣(n ⋄ p)` repeats f until p holds, n times at most",
             "{{…}}⍣(n ⋄ {{…}})"),
-    Pattern(rf"(?P<a>{ITEM})[ \t]+if[ \t]+(?P<c>[^\n⋄]+?)[ \t]+else[ \t]+(?P<b>{ITEM})", "`¿` chooses", "({c}) ¿ ({a} ⋄ {b})"),
+    Pattern(rf"(?P<a>{ITEM})[ \t]+if[ \t]+(?P<c>[^\n⋄]+?)[ \t]+else[ \t]+(?P<b>{ITEM})", "`¿` chooses", chosen_of),
     Pattern(rf"(?P<c>[^\n⋄?:←]*[^\s⋄?:←])[ \t]*\?[ \t]*(?P<a>{ITEM})[ \t]*:[ \t]*(?P<b>{ITEM})", "`¿` chooses",
-            "({c}) ¿ ({a} ⋄ {b})"),
+            chosen_of),
     Pattern(_START + rf"if\b[ \t]*(?P<c>[^\n⋄]+?)[ \t]+then[ \t]+(?P<a>[^\n⋄]+?)[ \t]+else[ \t]+(?P<b>{_REST}))", "`¿` chooses",
-            "({c}) ¿ ({a} ⋄ {b})"),
+            chosen_of),
     Pattern(_START + rf"(?:if|elif|else)\b(?:{_REST}|:))",
             "there is no `if`: `m ¿ (a ⋄ b)` chooses items, and a function chooses by a guard", "{{condition : value ⋄ …}}"),
     Pattern(_START + rf"return\b[ \t]*(?P<v>{_REST}))", "the last expression of a function is its value", "{v}"),

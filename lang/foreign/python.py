@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
-from math import ceil
+from math import ceil, prod
 from typing import Final
 
 from .equivalence_domains import (
@@ -17,13 +17,16 @@ from .equivalence_domains import (
     ArgumentFact,
     RhoSpelling,
     TranslationContext,
+    conversion_to,
     describe_domain,
+    holds,
     kinds_of,
     spelling_for,
     without_ranks,
 )
 from .function_names import (
     ALONG_FIRST_AXIS,
+    BARE_FUNCTIONS,
     BUILTINS,
     CALLS,
     CONSTANTS,
@@ -53,7 +56,7 @@ _ITEM: Final = re.compile(r"[^\W\d]\w*|¯?[\d.]+(?: ¯?[\d.]+)*|\([^()]*\)|'[^']
 
 _COUNT: Final = RhoSpelling("", "0 i ≥0", "", "a negative bound counts from the end there")
 _NOT: Final = RhoSpelling("~", "b", "b", "of integers it turns all bits, which `⎕bnot n` does")
-_NOT_SO: Final = RhoSpelling("~", "b", "b", "of other numbers it is `0=`")
+_NOT_SO: Final = RhoSpelling("~", "0 b", "b", "of other numbers it is `0=`, and no array is true or false there")
 
 
 class Untranslatable(Exception):
@@ -82,6 +85,8 @@ class ExpressionTranslator:
             case ast.BoolOp(operator, values):
                 return self.boolean_operation(operator, values)
             case ast.IfExp(test, body, orelse):
+                if len({fact and fact.kind for fact in self.context.facts([self.translate(body), self.translate(orelse)])}) > 1:
+                    self.differ("the result has the type of the chosen one there")
                 return self.apply_template(CALLS["where", 3], [test, body, orelse])
             case ast.UnaryOp(ast.USub(), ast.Constant() as number):
                 return f"¯{self.translate(number)}"
@@ -133,7 +138,7 @@ class ExpressionTranslator:
         last = re.search(r"\{(\d)\}$", spelling)
         if last is not None and spelling.count(last[0]) == 1:
             operands[int(last[1])] = self.translate(nodes[int(last[1])])
-        return self.with_kind_remark(spelling, spelling.format(*operands), facts, in_math)
+        return self.with_foreign_kind(spelling, spelling.format(*operands), facts, in_math)
 
     def apply_prefix(self, text: str, node: ast.expr, in_math: bool = False) -> str:
         """A function of one argument, written left of it."""
@@ -143,7 +148,7 @@ class ExpressionTranslator:
         written = self.translate(node) if text in ("-", "~") else operand
         if spelling == "-" and written[:1].isdigit():
             written = f"({written})"  # `-3*x` may be read as a product by -3
-        return self.with_kind_remark(spelling, spelling + written, facts, in_math)
+        return self.with_foreign_kind(spelling, spelling + written, facts, in_math)
 
     def choose_spelling(self, text: str, facts: Sequence[ArgumentFact | None]) -> str:
         """The spelling of a function that is equivalent for such arguments.
@@ -153,27 +158,35 @@ class ExpressionTranslator:
         if spelling is None:
             assert isinstance(text, RhoSpelling)
             domain = describe_domain(" | ".join(item.domain for item in (text, *text.alternatives)))
-            words = f"it means the same only for {domain}" + (f": {text.differs}" if text.differs else "")
-            if self.context.qualifies:
-                self.context.remarks[words] = None
-                return text
-            self.context.differences[words] = None
-            raise Untranslatable
+            words = f"it means the same only for {domain}" if domain else "languages differ"
+            self.differ(words + (f": {text.differs}" if text.differs else ""))
+            return text
         return spelling
 
-    def with_kind_remark(self, text: str, written: str, facts: Sequence[ArgumentFact | None], in_math: bool) -> str:
-        """`written` unchanged; a remark is added where its element kind differs from that of the other language."""
+    def differ(self, words: str) -> None:
+        """State a difference between the languages, which forbids the translation, or, if the context qualifies, goes with it."""
+        if not self.context.qualifies:
+            self.context.differences[words] = None
+            raise Untranslatable
+        self.context.remarks[words] = None
+
+    def with_foreign_kind(self, text: str, written: str, facts: Sequence[ArgumentFact | None], in_math: bool) -> str:
+        """`written`, converted where its element kind is not that of the other language's result."""
         if not isinstance(text, RhoSpelling) or not text.result_kind:
             return written
         foreign_kind = kinds_of(text.result_kind, facts)
         if in_math and text.result_kind not in "bi":
             foreign_kind = "i" if re.search("[⌊⌈]", text) else "f"
         (fact,) = self.context.facts([written])
-        if fact is None and foreign_kind is None and text.result_kind == "=":
-            self.context.remarks["elsewhere the result has the type of its arguments"] = None
-        elif foreign_kind is not None and (fact is None or fact.kind != foreign_kind):
-            actual = f", here of {KINDS[fact.kind]}" if fact is not None and fact.kind in KINDS else ""
-            self.context.remarks[f"elsewhere the result is of {KINDS[foreign_kind]}{actual}"] = None
+        if fact is not None and foreign_kind is not None and (convert := conversion_to(foreign_kind, fact.kind)) is not None:
+            return convert + written
+        if foreign_kind is None and text.result_kind == "+":
+            return written  # sums and products have the same type here
+        if foreign_kind is None:
+            self.differ("elsewhere the result has the type of its arguments")
+        else:
+            actual = f", here of {KINDS[fact.kind]}" if fact is not None else ""
+            self.differ(f"elsewhere the result is of {KINDS[foreign_kind]}{actual}")
         return written
 
     def operand(self, node: ast.expr) -> str:
@@ -392,6 +405,14 @@ class _CallTranslator(ExpressionTranslator):
         named = {keyword.arg or "": keyword.value for keyword in node.keywords if keyword.arg not in _IGNORED_KEYWORDS}
         if word == "sorted" and isinstance(reverse := named.get("reverse"), ast.Constant) and reverse.value is True:
             return f"⌽{self.apply_to_items(word, arguments, bare)}" if len(named) == 1 else self.require_text(None)
+        if bare and word in BARE_FUNCTIONS and not (word in ("zeros", "ones") and len(arguments) > 1):
+            self.choose_spelling(BARE_FUNCTIONS[word], self.context.facts(list(map(self.operand, arguments))))
+        if bare and word in ("max", "min", "sorted") and len(arguments) == 1:
+            facts = self.context.facts([self.operand(arguments[0])])
+            if not holds("biu | sure", facts):
+                self.context.remarks[f"where an item is NaN, `{word}` has other results in Python and MATLAB"] = None
+        if not bare and word == "append" and not is_package(node.func.value if isinstance(node.func, ast.Attribute) else node):
+            self.differ("a list of Python is changed by it, which `x ,← y` does here")
         if word in _DEVIATIONS and (bare or self.segment(node.func).startswith("torch.")):
             raise Untranslatable  # Julia, MATLAB, R and torch divide by one less
         if word == "round" and bare and len(arguments) > 1:
@@ -410,6 +431,10 @@ class _CallTranslator(ExpressionTranslator):
             raise Untranslatable
         else:
             written = self.apply_to_items(word, [*arguments, *extra], bare, self.segment(node.func).startswith("math."))
+            if bare and word == "round":  # of one number
+                written = written.removeprefix("f64 ")
+            if word in ("factorial", "comb") and self.segment(node.func).startswith("scipy."):
+                written = written.removeprefix("i64 ")
         return written if kind is None else f"{self.type_name(kind)} {written}"
 
     def map_or_filter(self, name: str, body: ast.expr, items: ast.expr, keeps: bool) -> str:
@@ -417,6 +442,8 @@ class _CallTranslator(ExpressionTranslator):
         if any(isinstance(item, ast.Call | ast.Subscript | ast.Attribute) for item in ast.walk(body)):
             raise Untranslatable  # the items of a matrix are its rows there
         array, outside = self.operand(items), self.context
+        if any(isinstance(item, ast.Name) and item.id != name for item in ast.walk(body)) or keeps:
+            self.choose_spelling(_ITEMS, self.context.facts([array]))
         self.context = outside.with_item(name, array)
         body_text = re.sub(rf"\b{name}\b", "⍵", self.translate(body))
         self.context = outside
@@ -432,7 +459,7 @@ class _CallTranslator(ExpressionTranslator):
             text = without_ranks(CALLS[function, 2])
             self.choose_spelling(text, both)
             product = f"{self.operand(node.args[0])}∘.{glyph[1]}{self.translate(node.args[1])}"
-            return self.with_kind_remark(text, product, both, False)
+            return self.with_foreign_kind(text, product, both, False)
         arguments = [*node.args, *(item.value for item in node.keywords if item.arg == "axis")]
         axis = self.translate(arguments[1]) if len(arguments) == 2 else "0"
         if method == "outer" or glyph[1] not in "+×⌈⌊" or len(arguments) != len(node.args) + len(node.keywords) or not node.args:
@@ -443,7 +470,7 @@ class _CallTranslator(ExpressionTranslator):
         self.choose_spelling(_AXIS_DOMAINS[axis == "1"], facts)
         kind = RhoSpelling(function, "", "+" if glyph[1] in "+×" else "=")
         folded = f"{glyph[1]}{self.require_text(folds_of_axis.get(axis))['ra'.index(method[0])]}{operand}"
-        return self.with_kind_remark(kind, folded, facts, False)
+        return self.with_foreign_kind(kind, folded, facts, False)
 
     def along_axis(self, word: str, arguments: Sequence[ast.expr], axis: str) -> str:
         """A function along an axis: 0, the last one (¯1), or 1 of a matrix."""
@@ -459,7 +486,7 @@ class _CallTranslator(ExpressionTranslator):
         facts = self.context.facts([operand])
         self.choose_spelling(_AXIS_DOMAINS[axis == "1"] if axis != "¯1" else _AXIS_DOMAINS[0], facts)
         self.choose_spelling(without_ranks(MONADIC_FUNCTIONS[word]), facts)
-        return self.with_kind_remark(MONADIC_FUNCTIONS[word], self.reduction(word, operand, axis), facts, False)
+        return self.with_foreign_kind(MONADIC_FUNCTIONS[word], self.reduction(word, operand, axis), facts, False)
 
     def reduction(self, word: str, operand: str, axis: str) -> str:
         """A reduction, or another function, along an axis."""
@@ -525,14 +552,32 @@ class _CallTranslator(ExpressionTranslator):
         written = [self.operand(item) for item in lengths]
         if written == ["¯1"]:
             return f",{items}"
-        if "¯1" in written:
-            rest = "×".join(item for item in written if item != "¯1")
-            written[written.index("¯1")] = f"(⌊(×/⍴{items})÷{rest})"
         if not written:
             raise Untranslatable
+        if word == "reshape":
+            written = self.lengths_of_as_many(items, written)
         digits = all(item.isdigit() for item in written)
         shape = " ".join(written) if digits else written[0] if len(written) == 1 else f"({','.join(written)})"
         return f"{shape}⍴{items}"
+
+    def lengths_of_as_many(self, items: str, written: Sequence[str]) -> list[str]:
+        """The lengths of a reshape to as many items: another number is an error there, and `⍴` would repeat or drop items."""
+        array, *facts = self.context.facts([items, *written])
+        numbers = [number for fact in facts for number in ((fact and fact.items) or (None,)) if number != -1]
+        known = [] if array is None else [length for length in array.lengths if length is not None]
+        product = prod(number for number in numbers if isinstance(number, int))
+        is_known = array is not None and len(known) == array.rank
+        is_whole = all(isinstance(number, int) for number in numbers) and product > 0
+        if "¯1" not in written:
+            if not (is_known and is_whole and prod(known) == product):
+                self.differ("another number of items is an error there; `⍴` repeats or drops items")
+            return list(written)
+        if not is_whole or array is None or prod(known) % product:
+            self.differ("a number of items without such an axis is an error there; `⍴` drops items")
+        rest = "×".join(item for item in written if item != "¯1")
+        count = f"(×/⍴{items})" if product == 1 else f"(⌊(×/⍴{items})÷{rest})"
+        count = str(prod(known) // product) if is_known and is_whole else count
+        return [count if item == "¯1" else item for item in written]
 
     def type_name(self, node: ast.expr) -> str:
         """The Rho name of an element type."""
@@ -540,6 +585,7 @@ class _CallTranslator(ExpressionTranslator):
 
 
 _AXIS_DOMAINS: Final = (RhoSpelling("", "123"), RhoSpelling("", "2", "", "axis 1 is not the last one of other ranks"))
+_ITEMS: Final = RhoSpelling("¨", "1", "", "the items of a matrix are its rows there")
 _TO_WHOLE_NUMBER: Final = RhoSpelling(MONADIC_FUNCTIONS["int"], "", "i")
 _JOINED_ALONG: Final = {"0": RhoSpelling("⍪", "123 fits"), "1": RhoSpelling(",", "2 fits"), "¯1": RhoSpelling(",", "123 fits")}
 

@@ -70,13 +70,13 @@ PYTHON = (
 )  # fmt: skip
 ELSEWHERE = {
     "x.roll(1)": "np.roll(x,1)", "range(2, 10, 3)": "np.arange(2,10,3)", "reversed(x)": "x[::-1]",
-    "x if n else y": "(x if n else y)", "length(x)": "len(x)", "maximum(x)": "x.max()", "x .+ 1": "x+1", "x[end]": "x[-1]",
-    "zeros(3)": "np.zeros(3)", "fill(7, 3)": "np.full(3,7)", "vcat(x, y)": "np.concatenate([x,y])", "println(3)": "3",
+    "x if n else n": "(x if n else n)", "length(x)": "len(x)", "maximum(x)": "x.max()", "x .+ 1": "x+1", "x[end]": "x[-1]",
+    "zeros(2, 3)": "np.zeros((2,3))", "fill(7, 3)": "np.full(3,7)", "vcat(x, y)": "np.concatenate([x,y])", "println(3)": "3",
     "mod(x, 2)": "x%2", "div(7, 2)": "3", "div(-7, 2)": "-3",
     "list(map(lambda a: a * 2, x))": "x*2", "list(filter(lambda a: a > 2, x))": "x[x>2]",
     "x[1:end]": "x", "x[2:end]": "x[1:]", "cld(7, 2)": "4", "findall(x .> 2)": "np.flatnonzero(x>2)",
     "true": "True",
-    "reshape(x, 5, 1)": "x.reshape(5,1)", "norm(y)": "np.linalg.norm(y)", "abs2(x)": "x*x", "jnp.sum(x)": "x.sum()",
+    "norm(y)": "np.linalg.norm(y)", "abs2(x)": "x*x", "jnp.sum(x)": "x.sum()",
     "jax.nn.relu(y-1)": "np.maximum(y-1,0)", "jax.numpy.mean(y)": "y.mean()", "jnp.where(x > 2, x, 0)": "np.where(x>2,x,0)",
     "torch.cat([x, y])": "np.concatenate([x,y])", "torch.matmul(A, B)": "A@B", "torch.sum(A, dim=0)": "A.sum(0)",
     "1/(1+np.exp(-y))": "1/(1+np.exp(-y))", "[i*i for i in range(4)]": "[0,1,4,9]",
@@ -116,6 +116,12 @@ UNSURE = (
     "A[[0, 1], [1, 2]]", "std(x)", "var(x)", "int('12')",
     "scipy.stats.norm(x)", "scipy.stats.norm(x, 2)", "scipy.ndimage.sum(x)", "np.random.power(x)",
     "np.linalg.eig(A)", "np.linalg.eigvals(A)",
+    "np.reshape(x, (-1, 2))", "x.reshape(3, 2)", "np.reshape(x, (2, 3))", "reshape(A, 3, 2)", "reshape(x, 5, 1)", "zeros(3)",
+    "ones(2)", "sum(A)", "max(A)", "min(A)", "any(A)", "all(A > 1)", "mean(A)", "median(A)", "cumsum(A)", "sort(A)", "unique(A)",
+    "diff(A)", "length(A)", "norm(A)", "dot(A, B)", "flip(A)", "sum(A) + 1", "y * sum(A)", "np.linalg.svd(A)", "np.linalg.qr(A)",
+    "np.linalg.eigh(Q)", "svd(A)", "repeat(x, 2)", "cat(x, y)", "identity(3)", "floor(2.5)", "factorial(5)", "comb(5, 2)",
+    "round(y)", "x.append(3)", "x %*% y", "x'", "5:2", "x && y", "x ||= 2", "[r + x for r in A]", "b if n else x",
+    "x if n else y",
     "np.size(A)", "np.reciprocal(x)", "⎕DT x", "⎕CR x", "⎕R x", "⎕SVC x", "⎕erff x", "⎕shx x",
 )  # fmt: skip
 """What has several readings, or asks for what no text is sure to give."""

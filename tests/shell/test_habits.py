@@ -55,12 +55,12 @@ def repaired(text: str, found: Diagnostic) -> str:
 
 RANKS = {"v": "3 1 2", "m": "2 2⍴3 1 0 5", "c": "2 2 2⍴⍳8"}
 NUMPY: dict[str, Callable[[NDArray[np.int64]], object]] = {
-    "{x}.sum()": np.sum, "sum({x})": np.sum, "np.sum({x})": np.sum, "prod({x})": np.prod, "max({x})": np.max, "{x}.min()": np.min,
-    "mean({x})": np.mean, "argmax({x})": np.argmax, "argmin({x})": np.argmin, "cumsum({x})": np.cumsum,
-    "argsort({x})": np.argsort, "{x}.T": np.transpose, "len({x})": len, "{x}.shape": np.shape, "ravel({x})": np.ravel,
+    "{x}.sum()": np.sum, "np.sum({x})": np.sum, "np.prod({x})": np.prod, "np.max({x})": np.max, "{x}.min()": np.min,
+    "np.mean({x})": np.mean, "np.argmax({x})": np.argmax, "np.argmin({x})": np.argmin, "np.cumsum({x})": np.cumsum,
+    "np.argsort({x})": np.argsort, "{x}.T": np.transpose, "len({x})": len, "{x}.shape": np.shape, "np.ravel({x})": np.ravel,
     "{x}[-1]": lambda x: x[-1], "{x}[-2]": lambda x: x[-2], "{x}[::-1]": lambda x: x[::-1], "{x}[0:2]": lambda x: x[0:2],
     "{x}[1:]": lambda x: x[1:], "{x}[:-1]": lambda x: x[:-1], "{x}[-1:]": lambda x: x[-1:], "{x}[:1]": lambda x: x[:1],
-    "diff({x})": np.diff, "max({x}*2+1)": lambda x: np.max(x * 2 + 1), "sum({x})+1": lambda x: np.sum(x) + 1,
+    "np.diff({x})": np.diff, "np.max({x}*2+1)": lambda x: np.max(x * 2 + 1), "np.sum({x})+1": lambda x: np.sum(x) + 1,
     "({x} > 1).all()": lambda x: np.all(x > 1), "np.all({x})": np.all, "np.any({x})": np.any,
     "{x}>1 and {x}<4": lambda x: (x > 1) & (x < 4),
     "y = 2*{x}+1\ny": lambda x: 2 * x + 1, "y = {x}**2\ny": lambda x: x**2, "y = {x}-1-1\ny": lambda x: x - 1 - 1,
