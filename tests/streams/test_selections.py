@@ -12,8 +12,10 @@ from rho.backend.schedule.streams import stream_planning
 from rho.backend.streams.spill import SelectedRows
 from rho.lang.diagnostics.model import Refused, RunFailed
 from rho.lang.support import files
+from rho.lang.syntax.source import Source
 from rho.shell.execution.streaming import require_one_run, require_sizes_known, stream_lines
 from rho.shell.main import main
+from rho.shell.pipeline import Session
 
 from .running import loaded, results, same_bits, store
 
@@ -116,3 +118,17 @@ def test_what_fits_with_no_tile_is_refused_at_the_first(tmp_path: Path, monkeypa
     note = "`/` (line 4) needs 2,048 bytes for a tile of one row, beside 100,352 bytes of values that are kept whole"
     assert f"it cannot stream from its files: {note}" in refused.value.diagnostics[0].notes
     assert len(tiles) < 100
+
+
+@pytest.mark.parametrize(("text", "least"), [("⌈/y", "⌈/(x>2.0) ¿ (x ⋄ ¯∞)"), ("⌊/y", "⌊/(x>2.0) ¿ (x ⋄ ∞)")])
+def test_what_the_message_on_an_empty_axis_offers_streams(text: str, least: str, folder: Path) -> None:
+    """The start value has all in memory, and says so; the choice by the mask does not."""
+    selected = _X + "y ← (x>2.0)⌿x\n"
+    [error] = Session().check(Source("p.rho", selected + text)).diagnostics
+    start, instead, _ = error.notes
+    joined = start.partition("`")[2].partition("`")[0]
+    assert f"`{joined}`, all in memory" in start and least.replace("(x>2.0)", "m") in instead
+    with pytest.raises(Refused):
+        loaded(f"{selected}{joined.replace('x', 'y')}", folder, LIMIT)
+    whole = loaded(f"{selected}{joined.replace('x', 'y')}", folder, None)
+    assert same_bits(results(whole), results(loaded(_X + least, folder, LIMIT)))

@@ -112,27 +112,35 @@ def _leading(ctx: Context, value: Value, span: Span) -> Size | None:
     return length
 
 
-_STARTS = {"`⌈/`": "`⌈/¯∞,x`", "`⌊/`": "`⌊/∞,x`"}
+_STARTS = {"⌈": "¯∞", "⌊": "∞"}
 
 
-def require_items(ctx: Context, what: str, length: Size, span: Span, kind: Kind | None = None) -> bool:
-    """E204 unless the reduced axis has an item.  `kind` of the items: no ∞ is suggested for integers, which it would make
-    floats."""
+def require_items(ctx: Context, what: str, length: Size, span: Span, cures: tuple[str, ...] = ()) -> bool:
+    """E204 unless the reduced axis has an item.  `cures`: an expression with a start value, and what selects nothing instead."""
     empty = "is empty" if length.constant is not None else f"of length {length} may be empty"
-    start = ""
-    if what in _STARTS and kind is not None:
-        start = f" ({_STARTS[what]})" if kind.is_float else f" (`{what[1:-1]}k,x` with an integer k)" if kind.is_integer else ""
     known = length.constant is not None or length.is_runtime()
     stated = "" if known else f", or state that the axis is not empty (`where {length} ≥ 1`)"
+    start = "" if not cures else f" ({cures[0]})" if length.constant is not None else f" ({cures[0]}, all in memory)"
+    instead = (f"data larger than memory is chosen, not selected: {cures[1]}",) if cures and length.is_runtime() else ()
     return ctx.builder.require(
         Obligation(
             SizeFact(Relation.AT_MOST, ONE, length),
             Code.E204,
             span,
             f"{what} has no identity, and the reduced axis {empty}",
-            notes=(f"give it a start value{start}{stated}",),
+            notes=(f"give it a start value{start}{stated}", *instead),
         )
     )
+
+
+def _start_values(glyph: str, x: Operand, axis: int) -> tuple[str, ...]:
+    """`⌈/¯∞,x` and `⌈/m ¿ (x ⋄ ¯∞)`; empty where there is no such form.  ∞ would make integers floats."""
+    kind, last = x.type.element.kind, axis == x.type.rank - 1
+    if glyph not in _STARTS or not (kind.is_float or kind.is_integer) or not (last or axis == 0):
+        return ()
+    start, integer = (_STARTS[glyph], "") if kind.is_float else ("k", " with an integer k")
+    reduce, join = ("/", ",") if last else ("⌿", "⍪")
+    return f"`{glyph}{reduce}{start}{join}x`{integer}", f"`{glyph}{reduce}m ¿ (x ⋄ {start})`"
 
 
 def fold(ctx: Context, function: FunctionValue, value: Value, span: Span) -> Value:
@@ -336,7 +344,7 @@ def scalar_fold(ctx: Context, function: PrimitiveFunction, x: Operand, span: Spa
 def emit_reduce(ctx: Context, fold: ScalarFold, x: Operand, axis: int, span: Span) -> Operand:
     length = x.type.shape[axis]
     if identity_of(fold.glyph) is None and not require_items(
-        ctx, f"`{fold.glyph}/`", length, span, x.type.element.kind
+        ctx, f"`{fold.glyph}/`", length, span, _start_values(fold.glyph, x, axis)
     ):
         return ctx.builder.poison(span)
     element = fold.element
