@@ -432,7 +432,7 @@ class _CallTranslator(ExpressionTranslator):
         else:
             written = self.apply_to_items(word, [*arguments, *extra], bare, self.segment(node.func).startswith("math."))
             if bare and word == "round":  # of one number
-                written = written.removeprefix("f64 ")
+                written = written.removeprefix("f64 ").removeprefix("f32 ")
             if word in ("factorial", "comb") and self.segment(node.func).startswith("scipy."):
                 written = written.removeprefix("i64 ")
         return written if kind is None else f"{self.type_name(kind)} {written}"

@@ -1,7 +1,8 @@
-"""Runs programs one after another, as `rho eval` does, and says of each how it ended; for `test_programs`.
+"""Runs programs one after another, as `rho eval` does, or commands in folders, and says of each how it ended; for `test_programs`
+and `test_verbs`.
 
-Each line of standard input is a program as JSON.  Each line of standard output is `[exit code, what was printed, seconds]`,
-of a program that raised the traceback.  The memory of the process is limited.
+Each line of standard input is a program, or the words of a command and its folder, as JSON.  Each line of standard output is
+`[exit code, what was printed, seconds]`, of a program that raised the traceback.  The memory of the process is limited.
 """
 
 from __future__ import annotations
@@ -9,22 +10,28 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import resource
 import sys
 import time
 import traceback
+from unittest import mock
 
 MOST_MEMORY = 3 << 30  # of address space; libraries reserve some that they never touch
 WORDS = ("--max-time", "1", "--max-memory", "100MB")
 
 
-def one(program: str) -> tuple[object, str]:
+def one(given: str | tuple[list[str], str]) -> tuple[object, str]:
     from rho.shell.main import main
 
     shown = io.StringIO()
-    with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(shown):
+    words = ["eval", given, *WORDS] if isinstance(given, str) else given[0]
+    if not isinstance(given, str):
+        os.chdir(given[1])
+    with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(shown), open(os.devnull, encoding="utf-8") as nothing:
         try:
-            code: object = int(main(["eval", program, *WORDS]))
+            with mock.patch.object(sys, "stdin", nothing):
+                code: object = int(main(words))
         except BaseException:
             return "raised", traceback.format_exc()
     return code, shown.getvalue()

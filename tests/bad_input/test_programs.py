@@ -71,8 +71,9 @@ def mutant(rng: random.Random) -> str:
     return "".join(parts)
 
 
-def failures(texts: Sequence[str]) -> list[str]:
-    """What is wrong with how each program ended; a process that stalls is killed and the program that it was at is named."""
+def failures(texts: Sequence[str | tuple[list[str], str]]) -> list[str]:
+    """What is wrong with how each program, or command in a folder, ended; a process that stalls is killed and what it was at is
+    named."""
     given = "".join(json.dumps(text) + "\n" for text in texts)
     done = subprocess.Popen([sys.executable, str(WORKER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True, encoding="utf-8")  # fmt: skip
@@ -84,12 +85,12 @@ def failures(texts: Sequence[str]) -> list[str]:
     ends = [json.loads(line) for line in out.split("\n") if line.endswith("]")]
     found = []
     for text, (code, shown, seconds, megabytes) in zip(texts, ends, strict=False):
-        if code == "raised" or code == BUG or "Traceback" in shown:
+        if code == "raised" or code == BUG or "Traceback" in shown or (code != 0 and not shown):
             found.append(f"{text!r} ended with {code}:\n{shown}")
         if seconds > MOST_SECONDS or megabytes > MOST_MEGABYTES:
-            found.append(f"{text[:2000]!r} took {seconds:.1f} s; {megabytes} MB at most by now")
+            found.append(f"{str(text)[:2000]!r} took {seconds:.1f} s; {megabytes} MB at most by now")
     if len(ends) < len(texts):
-        found.append(f"{texts[len(ends)][:2000]!r} did not end: {noise[-1000:]}")
+        found.append(f"{str(texts[len(ends)])[:2000]!r} did not end: {noise[-1000:]}")
     return found
 
 
