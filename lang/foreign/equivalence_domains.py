@@ -246,8 +246,13 @@ KINDS: Final = {
 
 def describe_domain(domain: str) -> str:
     """A domain in words, for messages: `vectors of integers, with integers that are not 0`."""
-    alternatives = [_arguments_in_words(one) for one in domain.split("|")]
-    return ", or ".join(dict.fromkeys(one for one in alternatives if one))
+    alternatives = {_arguments_in_words(one): None for one in domain.split("|")}
+    alternatives.pop("", None)
+    described = [one for one in alternatives if not any(other != one and other in one.split(" and ") for other in alternatives)]
+    text = ", or ".join(described)
+    if "fits" not in domain.split():
+        return text
+    return f"{text}, of equal ranks or a number beside an array" if text else "arrays of equal ranks, or a number beside an array"
 
 
 def _arguments_in_words(domain: str) -> str:
@@ -255,8 +260,12 @@ def _arguments_in_words(domain: str) -> str:
     return " and ".join(dict.fromkeys(part for part in parts if part))
 
 
+_CLASSES: Final = {"bif": "numbers", "if": "integers or floats", "bi": "integers or truth values"}
+
+
 def _condition_in_words(words: Sequence[str]) -> str:
     ranks = [_RANKS[int(digit)] for word in words if word.isdigit() for digit in word]
+    classes = [_CLASSES.get(word) for word in words if re.fullmatch("[bifc]+", word)]
     kinds = [KINDS[letter] for word in words if re.fullmatch("[bifc]+", word) for letter in word]
     bounds = [f"{'at least' if word[0] == '≥' else 'at most' if word[0] == '≤' else 'other than'} {word[1:]}"
               for word in words if word[0] in "≥≤≠"]  # fmt: skip
@@ -264,11 +273,9 @@ def _condition_in_words(words: Sequence[str]) -> str:
     bounds += ["of which none is NaN"] if "sure" in words else []
     bounds += ["finite"] if "finite" in words else []
     bounds += ["in ascending order"] if "sorted" in words else []
-    subject = _listed(ranks) + (" of " if ranks and kinds else "") + _listed(kinds)
+    subject = _listed(ranks) + (" of " if ranks and kinds else "") + (next(filter(None, classes), None) or _listed(kinds))
     if bounds:
         subject = f"{subject or 'items'} {' and '.join(bounds)}"
-    if "fits" in words:
-        subject = f"{subject + ' ' if subject else ''}of equal ranks, or a number beside an array"
     return subject
 
 

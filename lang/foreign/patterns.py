@@ -69,6 +69,8 @@ def named_arguments_hint(text: str) -> str:
     """The hint about the arguments by name of a call without a translation; empty if it has none."""
     named = dict.fromkeys(re.findall(_BY_NAME, text))
     parts = " and ".join(f"`{one}=`" for one in named)
+    if list(named) == ["keepdims"]:
+        return "; no axis of length 1 is needed: `A÷+/A` has each row with its sum, `A ÷⍤1 ⊢ +⌿A` each column"
     return f"; arguments have no names: what {parts} asks for is written out" if named else ""
 
 
@@ -77,12 +79,14 @@ _STACKED: Final = {"stack": "[… ⋄ …]", "column_stack": "⍉[… ⋄ …]"}
 
 def call_of(groups: PatternGroups) -> str:
     """The translation of a call; without one, the usual spelling of its function with `…` for the arguments."""
-    from .python import rho_of
+    from .python import reduction_along, rho_of
 
     word, call = groups["w"], groups["all"].replace("⍵", "omega_").replace("⍺", "alpha_")  # names that Python can read
     text = rho_of(call, groups.context)
     if text is None and re.search(_BY_NAME, call):
         return _TO_BE_WRITTEN
+    if text is None and (axis := re.search(r"\b(?:axis|dim)[ \t]*=[ \t]*(-?\d+)", call)) is not None:
+        return reduction_along(word, axis[1]) or _TO_BE_WRITTEN
     if text is None or text == call:
         several = next((template for (one, _), template in CALLS.items() if one == word), "")
         if several and (word not in MONADIC_FUNCTIONS or "," in call):
@@ -331,7 +335,7 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern(_BOTH + r"(?<![\w.])(?P<w>or)\b)", "there is no `or`: `∨` is or", dyadic_of("∨"), (Code.E001,)),
     Pattern(r"!(?P<x>[A-Za-z]\w*)", "`!` is the factorial; `~` is not", "~{x}", (Code.E300, Code.E303), legal=True),
     # ---- arithmetic
-    Pattern(r"\*\*", "`**` is `*` twice: one `*` is power", "*", (), legal=True),
+    Pattern(r"\*\*", "`**` is `*` twice: one `*` is power", "*", (Code.E101,), legal=True),
     Pattern(rf"(?P<a>{ITEM})[ \t]*%(?P<f>in|o|[*/]|)%[ \t]*(?P<b>{ITEM})", "functions between `%` are glyphs", between_percents),
     Pattern(rf"(?P<a>{ITEM})[ \t]*\.(?P<f>[-+*/^<>])[ \t]*(?P<b>{ITEM})", "functions go item by item", elementwise_of,
             (Code.E005, Code.E006, Code.E008)),
@@ -357,6 +361,8 @@ PATTERNS: tuple[Pattern, ...] = (
             "{a}÷{b}", (Code.E303,), legal=True),
     Pattern(rf"{_BEFORE}(?P<a>{NAME})[ \t]*/[ \t]*(?P<b>[\d.]+)(?![\w.]|[ \t]+[\d¯])",
             "`/` repeats what is right of it; division is `÷`", "{a}÷{b}", (Code.E101, Code.E303), legal=True),
+    Pattern(rf"(?P<all>(?P<a>{ITEM})[ \t]+/[ \t]+(?P<b>{ITEM}))", "`/` repeats what is right of it; division is `÷`",
+            translated_part, (Code.E131,)),
     Pattern(rf"{_BEFORE}(?P<a>[\w.]+)(?P<s>[ \t]*)\*[ \t]*(?P<b>[\w.]+)(?P<f>[ \t]*[-+][ \t]*)(?P<c>[\w.]+)",
             "`*` is power, and a function takes all that is right of it", "({a}{s}×{s}{b}){f}{c}", (), legal=True),
     Pattern(r"(?:^|(?<=[⋄(\[=←]))(?P<s>[ \t]*)(?P<all>-(?P<x>\d[\d.]*))(?![\w.]|[ \t]+[\d¯])",
@@ -380,9 +386,9 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern(rf"(?P<a>{ITEM})[ \t]*<<[ \t]*(?P<b>{ITEM})", "there are no shifts: `2*n` is a power of 2", infix("<<")),
     Pattern(rf"(?P<a>{ITEM})[ \t]*>>[ \t]*(?P<b>{ITEM})", "there are no shifts: `2*n` is a power of 2", infix(">>")),
     Pattern(rf"(?P<all>(?P<a>{ITEM})[ \t]*&[ \t]*(?P<b>{ITEM}))", "`∧` is and", translated_part),
-    Pattern(rf"{NAME}\[[^\[\]\n]*\b(?P<w>None|newaxis)\b[^\[\]\n]*\]",
+    Pattern(rf"(?P<all>(?:{NAME}|(?:{NAME}\.)*{NAME}{CALL_ARGUMENTS})\[[^\[\]\n]*\b(?P<w>None|newaxis)\b[^\[\]\n]*\])",
             "no axis of length 1 is stretched: `x∘.f y` is f of each item of x with each of y, `A f⍤1 ⊢ x` of each row with x",
-            None, (Code.E001, Code.E017)),
+            translated_part, (Code.E001, Code.E017)),
     Pattern(r"\bis[ \t]+(?:not[ \t]+)?(?P<w>None)\b",
             "every item has a value; `x≠x` finds the floats that are not a number", None,
             (Code.E001,)),

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil, prod
 from typing import Final
 
+from ..support.records import dataclass
 from .equivalence_domains import (
     KINDS,
     ArgumentFact,
@@ -57,6 +58,14 @@ _ITEM: Final = re.compile(r"[^\W\d]\w*|¯?[\d.]+(?: ¯?[\d.]+)*|\([^()]*\)|'[^']
 _COUNT: Final = RhoSpelling("", "0 i ≥0", "", "a negative bound counts from the end there")
 _NOT: Final = RhoSpelling("~", "b", "b", "of integers it turns all bits, which `⎕bnot n` does")
 _NOT_SO: Final = RhoSpelling("~", "0 b", "b", "of other numbers it is `0=`, and no array is true or false there")
+
+
+@dataclass(frozen=True, slots=True)
+class StretchedAxis:
+    """An axis of length 1, the last or the first one, and the expression without it."""
+
+    of: ast.expr
+    is_last: bool
 
 
 class Untranslatable(Exception):
@@ -119,8 +128,58 @@ class ExpressionTranslator:
                 raise Untranslatable
 
     def binary_operation(self, left: ast.expr, operator: ast.operator | ast.cmpop, right: ast.expr) -> str:
-        word = self.require_text(_OPERATORS.get(type(operator)))
-        return self.apply_template(CALLS[word, 2], [left, right])
+        text = CALLS[self.require_text(_OPERATORS.get(type(operator))), 2]
+        return self.stretched(text, left, right) or self.apply_template(text, [left, right])
+
+    def stretched(self, text: str, left: ast.expr, right: ast.expr) -> str | None:
+        """A function of two arrays whose ranks differ, or of which one has an axis of length 1 that NumPy stretches; None for
+        others.
+
+        A column agrees with the leading axes as it is: `A / A.sum(axis=1, keepdims=True)` is `A÷+/A`.  A row is used with every
+        cell of its rank: `A - A.mean(axis=0)` is `A -⍤1 ⊢ (+⌿÷≢)A`."""
+        axes = [self.stretched_axis(node) for node in (left, right)]
+        nodes = [node if axis is None else axis.of for node, axis in zip((left, right), axes, strict=True)]
+        operands = list(map(self.operand, nodes))
+        facts = self.context.facts(operands)
+        ranks = [-1 if fact is None else fact.rank for fact in facts]
+        longer, shorter = (0, 1) if ranks[0] > ranks[1] else (1, 0)
+        axis = axes[shorter]
+        if axes[longer] is not None or (axis is None and min(ranks) < 1) or -1 in ranks or ranks[0] == ranks[1]:
+            return None
+        if axis is not None and ranks[longer] != ranks[shorter] + 1:
+            return None
+        spelling = self.choose_spelling(without_ranks(text), facts)
+        if axis is None or not axis.is_last:
+            infix = re.fullmatch(r"\{([01])\} ?([^\s\w{}()]|⎕\w+) ?\{([01])\}", spelling)
+            if infix is None:
+                raise Untranslatable
+            first, second = int(infix[1]), int(infix[3])
+            written = f"{operands[first]} {infix[2]}⍤{ranks[shorter]} ⊢ {self.translate(nodes[second])}"
+        else:
+            operands[1] = self.translate(nodes[1]) if spelling.endswith("{1}") and spelling.count("{1}") == 1 else operands[1]
+            written = spelling.format(*operands)
+        return self.with_foreign_kind(spelling, written, facts, False)
+
+    def stretched_axis(self, node: ast.expr) -> StretchedAxis | None:
+        """The axis of length 1 of a reduction with `keepdims`, or of `v[:, None]` or `v[None, :]`; None for other nodes."""
+        match node:
+            case ast.Subscript(value, ast.Tuple([ast.Slice(None, None, None), one])) if _is_new_axis(one):
+                return StretchedAxis(value, True) if self.rank(value) == 1 else None
+            case ast.Subscript(value, ast.Tuple([one, ast.Slice(None, None, None)])) if _is_new_axis(one):
+                return StretchedAxis(value, False) if self.rank(value) == 1 else None
+            case ast.Call(function, arguments, keywords) if any(keyword.arg == "keepdims" for keyword in keywords):
+                named = {keyword.arg: keyword.value for keyword in keywords}
+                keepdims, axis = named.pop("keepdims"), named.get("axis")
+                reduced = ast.Call(function, arguments, [keyword for keyword in keywords if keyword.arg != "keepdims"])
+                ast.copy_location(reduced, node)
+                package = isinstance(function, ast.Attribute) and not is_package(function.value)
+                array = function.value if package and isinstance(function, ast.Attribute) else arguments[0] if arguments else None
+                if array is None or axis is None or not (isinstance(keepdims, ast.Constant) and keepdims.value is True):
+                    return None
+                rank, position = self.rank(array), self.translate(axis)
+                is_last = position == "¯1" or position == f"{(rank or 0) - 1}"
+                return StretchedAxis(reduced, is_last) if is_last or position == "0" else None
+        return None
 
     def boolean_operation(self, operator: ast.boolop, values: Sequence[ast.expr]) -> str:
         """`and` or `or` of several values."""
@@ -318,6 +377,13 @@ def arange(first: str, last: str, step: str = "1") -> str:
     return items if first == "0" else f"{first}+{items}"
 
 
+def _is_new_axis(node: ast.expr) -> bool:
+    """Is it `None` or `np.newaxis`?"""
+    return (isinstance(node, ast.Constant) and node.value is None) or (
+        isinstance(node, ast.Attribute) and node.attr == "newaxis" and is_package(node.value)
+    )
+
+
 def _gives_positions(node: ast.expr) -> bool:
     """Is it a call of `where` or `nonzero` of one argument, which gives the positions on each axis?"""
     return (
@@ -376,6 +442,17 @@ def rho_of(text: str, context: TranslationContext) -> str | None:
     return text.strip() if written == text.replace(" ", "") else written
 
 
+def reduction_along(word: str, axis: str) -> str | None:
+    """The reduction of some array `…` along an axis, as Python writes it; None if Rho has no spelling."""
+    try:
+        return _CallTranslator("", TranslationContext()).reduction(word, _UNKNOWN, axis.replace("-", "¯"))
+    except Untranslatable:
+        return None
+
+
+_UNKNOWN: Final = "…"
+
+
 class _CallTranslator(ExpressionTranslator):
     """Translates calls too."""
 
@@ -420,6 +497,7 @@ class _CallTranslator(ExpressionTranslator):
         if word == "log" and len(arguments) > 1 and not self.segment(node.func).startswith("math."):
             raise Untranslatable  # R has the base on the right, Julia on the left
         axis, kind = named.pop("axis", named.pop("dim", None)), named.pop("dtype", None)
+        keeps = named.pop("keepdims", None)
         extra = [named.pop(item) for item in ("ddof", "weights") if item in named and axis is None]
         if named or not arguments:
             raise Untranslatable
@@ -435,7 +513,20 @@ class _CallTranslator(ExpressionTranslator):
                 written = written.removeprefix("f64 ").removeprefix("f32 ")
             if word in ("factorial", "comb") and self.segment(node.func).startswith("scipy."):
                 written = written.removeprefix("i64 ")
+        if isinstance(keeps, ast.Constant) and keeps.value is True:
+            written = self.with_axis_of_one(written, self.rank(arguments[0]), None if axis is None else self.translate(axis))
+        elif keeps is not None and not (isinstance(keeps, ast.Constant) and keeps.value is False):
+            raise Untranslatable
         return written if kind is None else f"{self.type_name(kind)} {written}"
+
+    def with_axis_of_one(self, written: str, rank: int | None, axis: str | None) -> str:
+        """A reduction of a vector or a matrix along an axis (None: all) with that axis, of length 1."""
+        if rank == 1:
+            return f",{written}"
+        if rank != 2:
+            raise Untranslatable
+        columns = {None: "⍪,", "1": "⍪", "¯1": "⍪", "0": "⍉⍪"}
+        return f"{self.require_text(columns.get(axis))}{written}"
 
     def map_or_filter(self, name: str, body: ast.expr, items: ast.expr, keeps: bool) -> str:
         """`map` or `filter` with a lambda."""
@@ -484,6 +575,8 @@ class _CallTranslator(ExpressionTranslator):
             raise Untranslatable
         operand = self.operand(arguments[0])
         facts = self.context.facts([operand])
+        if facts[0] is not None and axis == f"{facts[0].rank - 1}" and axis not in ("0", "1"):
+            axis = "¯1"
         self.choose_spelling(_AXIS_DOMAINS[axis == "1"] if axis != "¯1" else _AXIS_DOMAINS[0], facts)
         self.choose_spelling(without_ranks(MONADIC_FUNCTIONS[word]), facts)
         return self.with_foreign_kind(MONADIC_FUNCTIONS[word], self.reduction(word, operand, axis), facts, False)
