@@ -227,7 +227,7 @@ def file_memory(bound: BoundGraph, request: RunRequest, files: Mapping[str, Inpu
                 type, path = bound.graph.types[phase.arg], request.outputs[phase.name]
                 shape = tuple(cap(size) for size in type.shape)
                 taken.append((writing_bytes(path, type.element.kind, shape), f"writing `{phase.name}` to `{path}`"))
-    return FileMemory(*max(taken, default=(0, "")))
+    return FileMemory(*max(taken, default=(0, "")), any(size for size, _ in taken[len(files) :]))
 
 
 def check_schedule_blocks(

@@ -18,7 +18,7 @@ from ...backend.graph import traverse
 from ...backend.graph.bind_sizes import BoundGraph, bind
 from ...backend.graph.lowering.blocks import lower
 from ...backend.graph.passes.pipeline import optimise, optimise_with_sizes
-from ...backend.graph.phases import LibraryPhase, Loop, Output, PhaseId, Structured, ValueId
+from ...backend.graph.phases import Input, LibraryPhase, Loop, Output, PhaseId, Structured, ValueId
 from ...backend.graph.symbolic_costs import cost_of, graph_cost
 from ...backend.schedule.plan.plan import BranchStep, Buffer, CellsStep, ExecutionPlan, LoopStep, Role, SubPlan
 from ...backend.schedule.program_facts.scratch_memory import Numbers, workspace
@@ -29,7 +29,7 @@ from ...lang.syntax.source import Source, Span, line_text
 from ...lang.tree.program import AS_WRITTEN
 from ...typechecker.core.blocks import Core
 from ...typechecker.diagnostics import show_type
-from ...typechecker.elements import ArrayType
+from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import SizeVariable
 from . import stored_plans
 
@@ -42,6 +42,9 @@ _MOST_BUFFERS: Final = 3
 _MOST_TRIED: Final = 64
 """How many numbers below a fitting size are tried until the program's guards accept one."""
 _MOST_CHARACTERS: Final = 40
+_STORED: Final = "with inputs in .npy files of their types"
+_TEXT_SHARE: Final = 4
+"""The bytes that reading an array of characters takes in addition to it, by those of the array."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +60,12 @@ class PlanCandidate:
 
 @dataclass(frozen=True, slots=True)
 class FileMemory:
-    """The most bytes that reading or writing one file takes in addition to its array, and the file as messages name it."""
+    """The most bytes that reading or writing one file takes in addition to its array, and the file as messages name it;
+    `is_written`: writing one takes some."""
 
     bytes: int = 0
     which: str = ""
+    is_written: bool = False
 
 
 def exceeded_memory(plan: ExecutionPlan, limit: int | None, files: FileMemory = FileMemory()) -> int | None:  # noqa: B008
@@ -79,11 +84,12 @@ def refuse_memory(
     full = plan_one_device(candidate.bound, plan.devices[0], detail=Detail.FULL)
     labels = [*_largest_buffers(candidate, full)]
     of_files = [f"of these {_exact(files.bytes)} are for {files.which}"] if files.bytes else []
-    fitting = _fitting_sizes(candidate, lambda bound: _planned_peak(bound) + files.bytes, allowed)
+    fitting = _fitting_in_memory(candidate, files, allowed)
     tiles = [_streams_note(candidate, streams)] if streams is not None and streams.why else []
-    held = [f"with all of its values in memory, {note}" for note in fitting] if tiles else fitting
+    in_memory = "with all of its values in memory"
+    held = [f"{in_memory}{' and ' if note.startswith(_STORED) else ', '}{note}" for note in fitting] if tiles else fitting
     notes = [*of_files, *_sizes_note(candidate), *held, *tiles]
-    message = f"this program needs {_exact(need)} at once{' with all of its values in memory' if tiles else ''}, and {has}"
+    message = f"this program needs {_exact(need)} at once{f' {in_memory}' if tiles else ''}, and {has}"
     span, label = (labels[0].span, labels[0].message) if labels else (Span(candidate.main.name, 0, 0), "")
     raise Refused([Diagnostic(Code.E702, message, span, label=label, labels=tuple(labels[1:]), notes=tuple(notes))])
 
@@ -253,6 +259,29 @@ def _fitting_sizes(candidate: PlanCandidate, need: Callable[[BoundGraph], int], 
     if not suggestions:
         return []
     return [", or ".join(suggestions)]
+
+
+def _fitting_in_memory(candidate: PlanCandidate, files: FileMemory, allowed: int) -> list[str]:
+    """A note with sizes that fit in memory.  Files of fewer rows take less, so that with them the sizes are lower bounds; where
+    reading them takes more than all memory, the sizes that fit from .npy files."""
+    fitting = _fitting_sizes(candidate, lambda bound: _planned_peak(bound) + files.bytes, allowed)
+    if not files.bytes:
+        return fitting
+    if fitting:
+        return [f"{note.replace('at most ', '')}; more may, as smaller files take less" for note in fitting]
+    if files.is_written:
+        return []
+    if _peak_from_arrays(candidate.bound) <= allowed:
+        return [f"{_STORED} it would fit"]
+    return [f"{_STORED} {note.replace('at most ', '')}" for note in _fitting_sizes(candidate, _peak_from_arrays, allowed)]
+
+
+def _peak_from_arrays(bound: BoundGraph) -> int:
+    """The planned peak with inputs in .npy files of their types: numbers are read in place, characters are not."""
+    numbers, types = Numbers(), bound.graph.types
+    values = [phase.result for phase in bound.graph.phases if isinstance(phase, Input)]
+    texts = [numbers.bytes(types[value]) for value in values if types[value].element.kind is Kind.CHAR]
+    return _planned_peak(bound) + _TEXT_SHARE * max(texts, default=0)
 
 
 def _bisect(fits: Callable[[int], bool], low: int, high: int) -> int:

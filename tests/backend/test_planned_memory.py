@@ -21,6 +21,7 @@ from rho.backend.vm import run_state
 from rho.lang.diagnostics.model import RhoError
 from rho.tests.backend import ravels
 from rho.tests.harness.tiers import agree, checked
+from rho.typechecker.core.blocks import Core
 
 SLACK = 640 * 1024
 """The interpreter's own objects, NumPy's buffers, and boxes of `deferred.POINTS` items."""
@@ -32,6 +33,11 @@ def measured(text: str, inputs: Mapping[str, Any], runs: int) -> tuple[int, list
     """The planned peak beside the inputs, and what each run allocates.  RhoError: it ends so."""
     core = checked(text)
     assert core is not None, text
+    return measured_core(core, inputs, runs)
+
+
+def measured_core(core: Core, inputs: Mapping[str, Any], runs: int) -> tuple[int, list[int]]:
+    """The same of a checked program."""
     bound = backend.load(core, inputs)
     plan = backend.plan(bound)
     used: list[int] = []

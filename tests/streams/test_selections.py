@@ -115,7 +115,7 @@ def test_what_fits_with_no_tile_is_refused_at_the_first(tmp_path: Path, monkeypa
     monkeypatch.setattr(stream_planning, "key_of", lambda *given: (tiles.append(given[-1]), real(*given))[1])
     with pytest.raises(Refused) as refused:
         loaded("input y : f64[n]\nv ← (⍳≢y)+0.0\n+/(v>0.25)/v\n+/(v>0.25)/y", tmp_path, 100_000)
-    note = "`/` (line 4) needs 2,048 bytes for a tile of one row, beside 100,352 bytes of values that are kept whole"
+    note = "`/` (line 4) needs at least 2,048 bytes for a tile of one row, beside 100,352 bytes of values that are kept whole"
     assert f"it cannot stream from its files: {note}" in refused.value.diagnostics[0].notes
     assert len(tiles) < 100
 

@@ -23,7 +23,7 @@ from ....lang.support.records import dataclass
 from ...graph import traverse
 from ...graph.phases import ApplyNode, Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Structured, ValueId
 from ...graph.registry import may_fail as library_may_fail
-from ..program_facts.partitioning import Cut, constant_sizes, cuts_of, reads_of, shape_of
+from ..program_facts.partitioning import BLOCK, Cut, Types, constant_sizes, cuts_of, is_ordered, reads_of, shape_of
 from .tile_demands import (
     OutputKind,
     PassOutput,
@@ -209,7 +209,7 @@ class _PassBuilder:
             return
         if isinstance(maker, Input) or not self.fits(self.bytes(value)):
             help = _HELP.get(wanted.op, "") if isinstance(wanted, LibraryPhase) else ""
-            raise CannotStream(wanted, f"needs all of its argument at once{help}")
+            raise CannotStream(wanted, _one_tile(wanted, self.graph.types) or f"needs all of its argument at once{help}")
         self.ends.append((self.flows[value], self.output_of(maker, OutputKind.COLLECTED, value)))
         self.whole_after[value] = self.flows[value] + 1
 
@@ -278,6 +278,16 @@ class _PassBuilder:
             value: f"{(second.rows[value][0] - first.rows[value][0]) / rows:.3g}"
             for value in sorted(places & first.rows.keys() & second.rows.keys())
         }
+
+
+def _one_tile(phase: Phase, types: Types) -> str:
+    """Why a reduction in blocks has one tile: its items are one block.  Empty for other phases."""
+    if not isinstance(phase, Structured) or not any(is_ordered(phase, r.value, types) for r in phase.results if r.reduction):
+        return ""
+    items = phase.axes[-1].size.constant
+    if items is None or items > BLOCK:
+        return ""
+    return f"has one tile: its {items:,} items are one block, and blocks of {BLOCK:,} are not cut"
 
 
 def may_fail(phase: Phase) -> bool:

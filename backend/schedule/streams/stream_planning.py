@@ -409,13 +409,17 @@ def _unit(request: Streaming, flow: PassPartitioning, one: TilePass, device: Dev
     if request.rows is None:
         rows = _first_rows(request, flow, one)
         least, _ = _of_tiles(request, flow, one, islice(tiles_of(one, one.grain), 1), device)
-        if least > left:
-            raise _needs(request, flow, one, one.grain, least)
+        if least + _joined_bytes(flow, one, one.size) + _store_memory(request, one) > left:
+            need, rows = _least_memory(request, flow, one, device)
+            raise _needs(request, flow, one, rows, need)
     else:
         rows = _chosen_rows(request.rows, flow, one)
+    tried: list[tuple[int, int]] = []
     while (need_and_reads := memory_of(request, flow, one, rows, device))[0] > left:
+        tried.append((need_and_reads[0], rows))
         if rows <= one.grain or request.rows is not None:
-            raise _needs(request, flow, one, rows, need_and_reads[0])
+            need, rows = min(tried)
+            raise _needs(request, flow, one, rows, need)
         rows = max(one.grain, rows // 2)
     need, reads = need_and_reads
     writes = sum(_written_bytes(request, flow, sink) for sink in one.sinks)
@@ -430,12 +434,23 @@ def _unit(request: Streaming, flow: PassPartitioning, one: TilePass, device: Dev
     return PlannedUnit(shape, step, need)
 
 
+def _least_memory(request: Streaming, flow: PassPartitioning, one: TilePass, device: Device) -> tuple[int, int]:
+    """Returns the least memory of a pass for its first tile, partial results and files, and the rows of a tile that has it."""
+    rows, candidates = one.grain, list[tuple[int, int]]()
+    while True:
+        tile, _ = _of_tiles(request, flow, one, islice(tiles_of(one, rows), 1), device)
+        candidates.append((tile + _joined_bytes(flow, one, rows) + _store_memory(request, one), rows))
+        if rows >= one.size or tile >= min(candidates)[0]:
+            return min(candidates)
+        rows *= 2
+
+
 def _needs(request: Streaming, flow: PassPartitioning, one: TilePass, rows: int, need: int) -> CannotStream:
-    """Returns the error that the smallest tiles, of `rows` rows, need `need` bytes, which do not fit."""
+    """Returns the error that tiles of `rows` rows need `need` bytes or more, which do not fit, and others no less."""
     many = "one row" if rows == 1 else f"{rows:,} rows"
     note = f", beside {undivided:,} bytes of values that are kept whole" if (undivided := _whole_bytes(flow, one)) else ""
     return CannotStream(
-        _largest_phase(flow, one, rows), f"needs {need:,} bytes for a tile of {many}{_store_takes(request, one)}{note}"
+        _largest_phase(flow, one, rows), f"needs at least {need:,} bytes for a tile of {many}{_store_takes(request, one)}{note}"
     )
 
 
