@@ -20,10 +20,11 @@ from math import prod
 from typing import Final
 
 from ....lang.support.records import dataclass
+from ....typechecker.elements import ArrayType
 from ...graph import traverse
 from ...graph.phases import ApplyNode, Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Structured, ValueId
 from ...graph.registry import may_fail as library_may_fail
-from ..program_facts.partitioning import BLOCK, Cut, Types, constant_sizes, cuts_of, is_ordered, reads_of, shape_of
+from ..program_facts.partitioning import BLOCK, Cut, constant_sizes, cuts_of, is_ordered, reads_of, shape_of
 from .tile_demands import (
     OutputKind,
     PassOutput,
@@ -280,7 +281,7 @@ class _PassBuilder:
         }
 
 
-def _one_tile(phase: Phase, types: Types) -> str:
+def _one_tile(phase: Phase, types: Mapping[ValueId, ArrayType]) -> str:
     """Why a reduction in blocks has one tile: its items are one block.  Empty for other phases."""
     if not isinstance(phase, Structured) or not any(is_ordered(phase, r.value, types) for r in phase.results if r.reduction):
         return ""
