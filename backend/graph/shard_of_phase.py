@@ -141,8 +141,8 @@ def _narrowed(projection: Projection, box: Box, needed: Box) -> tuple[Stage, ...
 
 
 def _outside(needed: Box) -> Affine:
-    """A filling stage into a box without points: every index lies outside."""
-    return Affine(tuple(AffineIndex((), number(0)) for _ in needed), tuple(number(0) for _ in needed), True)
+    """A filling stage into a box without points: index 0 lies outside along the axes on which the box has no extent."""
+    return Affine(tuple(AffineIndex((), number(0)) for _ in needed), _extents(needed), True)
 
 
 def _between(stage: Affine, source: Box, target: Box) -> Affine:
