@@ -202,7 +202,8 @@ _VALUES: dict[str, Page] = {
     ),
     Code.E403: Page(
         "A size comes from a value that can be anything, so memory would have no bound. Sizes come from literals, `param`s, "
-        "`≢` and `⍴`, arithmetic on these, and from counts such as `+/mask`, which have a bound.",
+        "`≢` and `⍴`, arithmetic on these, and from counts such as `+/mask`, which have a bound. A `where` is about sizes: it "
+        "cannot bound other values, such as a param `2.5`; bound those where they are used (`0⌈target`).",
         "input v : i64\n⍳v",
         "input m : bool[n]\n⍳+/m",
     ),

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ...backend.graph.bind_sizes import BoundGraph
     from ...backend.io.writing import PendingWrite
     from ...typechecker.core.blocks import Core, CoreOutput
+    from ..display.costs import DefinitionCost
     from ..execution.doctest import DoctestFailure
 
 
@@ -452,7 +453,7 @@ def type_command(arguments: Arguments, console: Console) -> Exit:
         return Exit.REJECTED
     names = _type_names(arguments)
     if names:
-        return _show_names(checked, names, console, json=wants_json(arguments))
+        return _show_names(checked, names, arguments, console)
     return _show_json(checked, arguments, console) if wants_json(arguments) else _show(checked, arguments, console)
 
 
@@ -463,12 +464,13 @@ def _show_json(checked: Checked, arguments: Arguments, console: Console) -> Exit
         from ..display.costs import cost_of_program, costs_of_definitions
 
         shown["cost"] = cost_of_program(checked.core).json()
-        shown["costs"] = {
-            name: [{"signature": one.signature, **one.cost.json()} for one in definitions]
-            for name, definitions in costs_of_definitions(checked).items()
-        }
+        shown["costs"] = _costs_json(costs_of_definitions(checked))
     print_json(console, shown)
     return Exit.OK
+
+
+def _costs_json(costs: Mapping[str, tuple[DefinitionCost, ...]]) -> dict[str, Any]:
+    return {name: [{"signature": one.signature, **one.cost.json()} for one in every] for name, every in costs.items()}
 
 
 def _show(checked: Checked, arguments: Arguments, console: Console) -> Exit:
@@ -495,19 +497,29 @@ def _type_names(arguments: Arguments) -> tuple[str, ...]:
     return tuple(rest) if first.endswith(".rho") else ()
 
 
-def _show_names(checked: Checked, wanted: Sequence[str], console: Console, *, json: bool) -> Exit:
+def _show_names(checked: Checked, wanted: Sequence[str], arguments: Arguments, console: Console) -> Exit:
     assert checked.result is not None
     described = {name: checked.result.describe(name) for name in wanted}
     missing = [name for name, lines in described.items() if not lines]
     if missing:
         guess = nearest(missing[0], [*checked.result.types])
         raise UsageError(f"`{checked.source.name}` has no name `{missing[0]}`", f"did you mean `{guess}`?" if guess else "")
-    if json:
-        print_json(console, {"names": {name: list(lines) for name, lines in described.items()}, "diagnostics": []})
-    else:
-        for lines in described.values():
-            for line in lines:
-                console.print(line)
+    shown: dict[str, Any] = {"names": {name: list(lines) for name, lines in described.items()}, "diagnostics": []}
+    if arguments.has("--cost"):
+        from ..display.costs import costs_of_definitions, definition_lines
+
+        costs = {name: one for name, one in costs_of_definitions(checked).items() if name in described}
+        described |= {name: tuple(definition_lines({name: one})) for name, one in costs.items()}
+        shown["costs"] = _costs_json(costs)
+        if values := [name for name in described if name not in costs]:
+            hint = f"`rho type {checked.source.name} --cost`"
+            console.note(f"`{values[0]}` is a value, and costs are of functions or of the program: {hint}")
+    if wants_json(arguments):
+        print_json(console, shown)
+        return Exit.OK
+    for lines in described.values():
+        for line in lines:
+            console.print(line)
     return Exit.OK
 
 

@@ -62,3 +62,15 @@ def test_products_are_regrouped_unless_exact(rho: Rho, tmp_path: Path) -> None:
     assert "139,200 operations" in work and work.endswith(" as written, 14,400 as regrouped"), work
     assert "regrouped" not in rho("plan", str(program), "--exact").out
     assert rho("run", str(program), "--exact").code == 0
+
+
+def test_the_costs_of_one_function_of_a_file(rho: Rho, tmp_path: Path) -> None:
+    program = tmp_path / "p.rho"
+    program.write_text("mean ← {(+⌿⍵)÷≢⍵}\nfirst ← {⊃⍵}\ny ← mean 1.5 2\n", encoding="utf-8")
+    every = rho("type", str(program), "--cost").out
+    one = rho("type", str(program), "mean", "--cost")
+    assert one.out and one.out in every and "  work " in one.out and "first" not in one.out and not one.err
+    shown = rho("type", str(program), "mean", "--cost", "--json").json()
+    assert [row["signature"] for row in shown["costs"]["mean"]] == shown["names"]["mean"]
+    of_value = rho("type", str(program), "y", "--cost")
+    assert of_value.code == 0 and of_value.out.startswith("y : ") and "`y` is a value" in of_value.err

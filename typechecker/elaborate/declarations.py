@@ -225,8 +225,7 @@ def _setting(run: Elaboration, statement: program.Param, value: Operand) -> Oper
         notes = ("its default may not depend on inputs",)
         return run.ctx.error(Code.E302, "the default of a param is written in the program", statement.default.span, notes=notes)
     if statement.where:
-        message = "`where` states facts about sizes, and only a natural number is a size"
-        return run.ctx.error(Code.E403, message, statement.where[0].span)
+        return _setting_with_facts(run.ctx, statement, value)
     element = Element(type.element.kind, weak=type.element.weak)
     shape = type.shape
     if element.kind is Kind.CHAR and type.rank == 1:
@@ -237,6 +236,17 @@ def _setting(run: Elaboration, statement: program.Param, value: Operand) -> Oper
     run.inputs.append(CoreInput(statement.target.name, operand.value, None, statement.span, default))
     builder.name(operand, statement.target.name)
     return operand
+
+
+def _setting_with_facts(ctx: Context, statement: program.Param, value: Operand) -> Operand:
+    """E403: `where` after a param that is no natural number, which facts could be about."""
+    name, kind = statement.target.name, value.type.element.kind
+    message = f"`where` states facts about sizes, which are natural numbers, and `{name}` is {show_type(value.type)}"
+    negative = ", with a negative default" * (value.type.rank == 0 and kind is Kind.I64)
+    notes = ("leave `where` out: nothing checks such a value before the program runs",)
+    if value.type.rank == 0 and (kind.is_float or kind.is_integer):
+        notes = (f"{notes[0]}; bound it where it is used: `0⌈{name}` is never below 0",)
+    return ctx.error(Code.E403, f"{message}{negative}", statement.where[0].span, notes=notes)
 
 
 def output(run: Elaboration, statement: program.OutputDeclaration, frame: Frame, *, main: bool) -> Value:
