@@ -28,8 +28,8 @@ from ..schedule.program_facts.partitioning import stored_on, stores_of
 from ..vm.executor import execute_plan
 from ..vm.run_state import Observer, RunResults
 from .cluster_transport import HOME, ClusterTransport, Process, Shares
-from .link_calibration import Measured, measure, profile_of, with_store
-from .membership import ClusterMember, Membership, Worker, WorkerFault, Workers
+from .link_calibration import Measured, Unreachable, measure, profile_of, with_store
+from .membership import ClusterMember, Membership, Worker, WorkerFault, Workers, failed
 from .step_times import Journal, Seen, tell
 from .wire import Connection, Lost, Message, MessageKind, failure_of, lost_workers_failure, shipment
 from .worker import HERE, visible_files
@@ -210,15 +210,27 @@ class ClusterClient:
 
     @cached_property
     def measured(self) -> Measured | None:
-        """What messages take; None: a worker does not answer, which a run will notice.  RunFailed: as `require_same`."""
-        with suppress(Lost):
-            return measure(self.connected())
-        return None
+        """What messages take, without the workers that are lost meanwhile, which are reported; None: two workers do not reach
+        each other, which a run will notice.
+
+        RunFailed: as `require_same`, or E710: no worker is left, for a plan without workers would run at home in silence."""
+        before = len(self.lost)
+        while self.members:
+            try:
+                return measure(self.connected())
+            except Unreachable:
+                return None
+            except Lost as lost:
+                self.drop(lost)
+                if self.members:
+                    self.tell(f"a worker was lost: {self.lost[-1].words}; the program runs on the {len(self.members)} left")
+        raise failed("no worker of the cluster takes part", [lost.words for lost in self.lost[before:]][:3])
 
     @property
     def profile(self) -> Profile:
         """The devices of the members there are, with links that are measured the first time.  RunFailed: as `require_same`."""
-        return profile_of(self.host_profile, self.members, self.measured)
+        measured = self.measured  # which may drop members
+        return profile_of(self.host_profile, self.members, measured)
 
     def profile_for(self, values: Iterable[Any]) -> Profile:
         """The profile, with a store for those of the values that lie in files which all see (`seeing`)."""

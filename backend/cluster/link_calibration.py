@@ -30,8 +30,12 @@ class Measured:
     between: CostTable | None
 
 
+class Unreachable(Lost):
+    """A worker that home reaches does not reach another one."""
+
+
 def measure(workers: Sequence[Worker]) -> Measured:
-    """Measure the links between home and the machines of the workers.  Raises Lost: a worker does not answer."""
+    """Measure the links between home and the machines of the workers.  Raises Lost: a worker does not answer; Unreachable."""
     machines: dict[str, list[Worker]] = {}
     for worker in workers:
         machines.setdefault(worker.member.machine, []).append(worker)
@@ -52,7 +56,8 @@ def _asked(worker: Worker, other: Worker) -> CostTable:
     """The times that a worker measures to another."""
     (facts,) = worker.every.ask([worker], MessageKind.MEASURE, {"to": other.member.door})
     if "words" in facts:
-        raise Lost(worker.process, f"it cannot reach {other.member.address}: {facts['words']}")
+        link_table(other.member.door, other.every.context, other.process)  # Lost: home does not reach it either
+        raise Unreachable(worker.process, f"it cannot reach {other.member.address}: {facts['words']}")
     return rising(facts["ns"])
 
 

@@ -146,3 +146,23 @@ def test_homes_with_wrong_tokens(threads: Threads, small: Path, tmp_path: Path, 
     cluster = cluster_of(threads, WORKERS)  # the residents serve those that know them
     saved_by(cluster, small, TEXT, target)
     cluster.connection.close()
+
+
+@pytest.mark.parametrize("wrong", [{0}, {0, 1}])
+def test_homes_with_wrong_tokens_and_no_schedule(threads: Threads, small: Path, tmp_path: Path, wrong: set[int]) -> None:
+    """Where all workers turned it away, the program ran at home without a word."""
+    members = [replace(one, token="0" * 32) if at in wrong else one for at, one in enumerate(threads.members()[:WORKERS])]
+    cluster, words = cluster_of(Given(members), WORKERS), list[str]()
+    cluster.connection.cluster.tell = words.append
+    (tmp_path / "p.rho").write_text("input m : f64[n k]\noutput y ← 2×m\n", encoding="utf-8")
+    program, m = rho.load(tmp_path / "p.rho"), np.load(small / "m.npy")
+    if len(wrong) < WORKERS:
+        assert np.array_equal(program.run(m=m, cluster=cluster)["y"], 2 * m)
+    else:
+        with pytest.raises(rho.RhoError) as refused:
+            program.run(m=m, cluster=cluster)
+        (one,) = refused.value.diagnostics
+        assert (one.code.name, one.message) == ("E710", "no worker of the cluster takes part")
+        words += one.notes
+    cluster.connection.close()
+    assert all(any(members[at].address in one and "attach again" in one for one in words) for at in wrong), words
