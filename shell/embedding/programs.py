@@ -42,7 +42,7 @@ from .evaluating import as_array, locating_errors, require_accepted
 # `rho.Cluster`: workers for `Program.run(cluster=…)`, connected once and used for many runs.
 
 _PACKAGE: Final = __name__.removesuffix(".shell.embedding.programs")
-_ROOMS: Final = (f"{_PACKAGE}.shell.", f"{_PACKAGE}.backend.")
+_ROOMS: Final = tuple(f"{_PACKAGE}.{room}." for room in ("shell", "backend", "typechecker", "lang"))
 
 
 def _warn(words: str) -> None:
