@@ -212,7 +212,8 @@ def _suggested(context: BindContext, tokens: tuple[Token, ...], index: int) -> _
     classes = _classes_that_fit(context, tokens, index)
     near = nearest(token.text, [name for name, name_class in known.items() if name_class in classes])
     if near is not None:
-        return _Suggestion(near, f"`{near}` is {_CLASS_NAMES[known[near]]}" if len(classes) > 1 else "")
+        is_decided = len(classes) == 1 or _stands_alone(tokens, index, known[near])
+        return _Suggestion(near, "" if is_decided else f"`{near}` is {_CLASS_NAMES[known[near]]}")
     spelt = by_name(token.text)
     return None if spelt is None else _Suggestion(spelt.glyph)
 
@@ -252,6 +253,12 @@ def _classes_that_fit(context: BindContext, tokens: tuple[Token, ...], index: in
             is_operator = meaning is not None and meaning.name_class in (NameClass.MONADIC_OPERATOR, NameClass.DYADIC_OPERATOR)
             return _AN_ARRAY if is_applied else _OPERAND if is_operator else _APPLIED
     return _APPLIED
+
+
+def _stands_alone(tokens: tuple[Token, ...], index: int, name_class: NameClass) -> bool:
+    """Is the name at `index` a whole value, as a name of this class may be?  The value of a statement is no function."""
+    is_first = index == 0 or tokens[index - 1].kind is TokenKind.GETS
+    return name_class is NameClass.ARRAY and is_first and index + 1 == len(tokens)
 
 
 def _defined_below(context: BindContext, token: Token) -> BindError:
@@ -311,7 +318,7 @@ def bind_member(context: BindContext, tokens: tuple[Token, ...], index: int) -> 
     if suggestion is None:
         raise context.error(Code.E001, message, context.span_of(member))
     message += f"; did you mean `{module.text}.{suggestion}`?"
-    if len(classes) > 1:
+    if len(classes) > 1 and not _stands_alone((*tokens[: index - 2], *tokens[index:]), index - 2, exported[suggestion]):
         note = f"`{module.text}.{suggestion}` is {_CLASS_NAMES[exported[suggestion]]}"
         raise context.error(Code.E001, message, context.span_of(member), notes=(note,))
     fixes = replacement(f"write `{suggestion}`", context.span_of(member), suggestion)

@@ -19,7 +19,8 @@ def problem(text: str) -> Diagnostic:
 
 @pytest.mark.parametrize(
     "text",
-    ["ars + 3", "ars[0]", "+/ars", "3 + ars", "ars {⍺+⍵} 3", "ars[0] ← 3", "{ars + ⍵} 3", "(ars+1)", "ars fun arr"],
+    ["ars + 3", "ars[0]", "+/ars", "3 + ars", "ars {⍺+⍵} 3", "ars[0] ← 3", "{ars + ⍵} 3", "(ars+1)", "ars fun arr", "ars",
+     "(ars)", "{ars} 3", "g ← ars", "3 ⋄ ars", "(1 ⋄ ars)", "output g ← ars"],
 )
 def test_an_array_fits(text: str) -> None:
     (fix,) = problem(text).fixes
@@ -42,7 +43,7 @@ def test_nothing_of_another_kind_is_offered(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "kind"),
     [("fum 2", "a function"), ("arr fum 2", "a function"), ("fum arr", "a function"), ("fum/arr", "a function"),
-     ("ars/3 4", "an array"), ("fum⍨arr", "a function"), ("g ← fum", "a function"), ("g ← ars", "an array"),
+     ("ars/3 4", "an array"), ("fum⍨arr", "a function"), ("g ← fum", "a function"), ("fum", "a function"),
      ("fun⍤ars ⊢ arr", "an array")],
 )  # fmt: skip
 def test_a_note_says_the_kind_where_both_fit(text: str, kind: str) -> None:
