@@ -92,8 +92,8 @@ class RhoSpelling(str):
     """A text in Rho with the domain in which it is equivalent.
 
     `differs` says what differs outside the domain.  `result_kind` is the element kind of the other language's result: a letter,
-    `=` for the common kind of the arguments, `+` for the same with integers for truth values, empty if it is that of Rho's
-    result. `alternatives` are spellings for other domains."""
+    `=` for the common kind of the arguments, `?` for that of all but the first, `+` for the common kind with integers for truth
+    values, empty if it is that of Rho's result. `alternatives` are spellings for other domains."""
 
     domain: str
     differs: str
@@ -215,6 +215,8 @@ _RANKS: Final = ("numbers", "vectors", "matrices", "arrays of rank 3")
 
 def kinds_of(gives: str, facts: Sequence[ArgumentFact | None]) -> str | None:
     """The letter of the element kind of the other language's result; None if it depends on unknown facts."""
+    if gives == "?":
+        return kinds_of("=", facts[1:])
     kinds = {"" if one is None else one.kind for one in facts}
     if gives == "f" and "g" in kinds:
         return "g" if kinds <= {"g", "b"} else None  # numbers may be of a type of NumPy or of none

@@ -85,8 +85,9 @@ def call_of(groups: PatternGroups) -> str:
     text = rho_of(call, groups.context)
     if text is None and re.search(_BY_NAME, call):
         return _TO_BE_WRITTEN
-    if text is None and (axis := re.search(r"\b(?:axis|dim)[ \t]*=[ \t]*(-?\d+)", call)) is not None:
-        return reduction_along(word, axis[1]) or _TO_BE_WRITTEN
+    axis = re.search(r"\b(?:axis|dim)[ \t]*=[ \t]*(-?\d+)", call)
+    if text is None and axis is not None and (reduction := reduction_along(word, axis[1])):
+        return reduction
     if text is None or text == call:
         several = next((template for (one, _), template in CALLS.items() if one == word), "")
         if several and (word not in MONADIC_FUNCTIONS or "," in call):

@@ -158,7 +158,7 @@ class ExpressionTranslator:
         else:
             operands[1] = self.translate(nodes[1]) if spelling.endswith("{1}") and spelling.count("{1}") == 1 else operands[1]
             written = spelling.format(*operands)
-        return self.with_foreign_kind(spelling, written, facts, False)
+        return self.with_foreign_kind(spelling, written, facts, "")
 
     def stretched_axis(self, node: ast.expr) -> StretchedAxis | None:
         """The axis of length 1 of a reduction with `keepdims`, or of `v[:, None]` or `v[None, :]`; None for other nodes."""
@@ -189,7 +189,7 @@ class ExpressionTranslator:
             self.choose_spelling(text, self.context.facts([self.operand(value), self.operand(end)]))
         return "".join(f"{self.operand(value)}{text[3]}" for value in first) + self.translate(end)
 
-    def apply_template(self, text: str, nodes: Sequence[ast.expr], in_math: bool = False) -> str:
+    def apply_template(self, text: str, nodes: Sequence[ast.expr], gives: str = "") -> str:
         """A function of several arguments, by its template such as `{0}⍴{1}`."""
         operands = list(map(self.operand, nodes))
         facts = self.context.facts(operands)
@@ -197,9 +197,9 @@ class ExpressionTranslator:
         last = re.search(r"\{(\d)\}$", spelling)
         if last is not None and spelling.count(last[0]) == 1:
             operands[int(last[1])] = self.translate(nodes[int(last[1])])
-        return self.with_foreign_kind(spelling, spelling.format(*operands), facts, in_math)
+        return self.with_foreign_kind(spelling, spelling.format(*operands), facts, gives)
 
-    def apply_prefix(self, text: str, node: ast.expr, in_math: bool = False) -> str:
+    def apply_prefix(self, text: str, node: ast.expr, gives: str = "") -> str:
         """A function of one argument, written left of it."""
         operand = self.operand(node)
         facts = self.context.facts([operand])
@@ -207,7 +207,7 @@ class ExpressionTranslator:
         written = self.translate(node) if text in ("-", "~") else operand
         if spelling == "-" and written[:1].isdigit():
             written = f"({written})"  # `-3*x` may be read as a product by -3
-        return self.with_foreign_kind(spelling, spelling + written, facts, in_math)
+        return self.with_foreign_kind(spelling, spelling + written, facts, gives)
 
     def choose_spelling(self, text: str, facts: Sequence[ArgumentFact | None]) -> str:
         """The spelling of a function that is equivalent for such arguments.
@@ -229,13 +229,20 @@ class ExpressionTranslator:
             raise Untranslatable
         self.context.remarks[words] = None
 
-    def with_foreign_kind(self, text: str, written: str, facts: Sequence[ArgumentFact | None], in_math: bool) -> str:
-        """`written`, converted where its element kind is not that of the other language's result."""
+    def with_foreign_kind(self, text: str, written: str, facts: Sequence[ArgumentFact | None], gives: str) -> str:
+        """`written`, converted where its element kind is not that of the other language's result.
+
+        `gives`: the package `math` or `scipy`, or the letter of a kind, where that decides the kind of the result."""
         if not isinstance(text, RhoSpelling) or not text.result_kind:
             return written
         foreign_kind = kinds_of(text.result_kind, facts)
-        if in_math and text.result_kind not in "bi":
-            foreign_kind = "i" if re.search("[⌊⌈]", text) else "f"
+        match gives:
+            case "math" if text.result_kind not in "bi":
+                foreign_kind = "i" if re.search("[⌊⌈]", text) else "f"
+            case "scipy" if foreign_kind == "i":
+                foreign_kind = "f"
+            case "i":
+                foreign_kind = "i"
         (fact,) = self.context.facts([written])
         if fact is not None and foreign_kind is not None and (convert := conversion_to(foreign_kind, fact.kind)) is not None:
             return convert + written
@@ -508,11 +515,10 @@ class _CallTranslator(ExpressionTranslator):
         elif word == "int" and isinstance(arguments[0], ast.Constant) and isinstance(arguments[0].value, str):
             raise Untranslatable
         else:
-            written = self.apply_to_items(word, [*arguments, *extra], bare, self.segment(node.func).startswith("math."))
-            if bare and word == "round":  # of one number
-                written = written.removeprefix("f64 ").removeprefix("f32 ")
-            if word in ("factorial", "comb") and self.segment(node.func).startswith("scipy."):
-                written = written.removeprefix("i64 ")
+            package = self.segment(node.func).partition(".")[0]
+            kind_of_bare = BARE_FUNCTIONS[word].result_kind if bare and word in BARE_FUNCTIONS else ""
+            gives = package if package in ("math", "scipy") else kind_of_bare
+            written = self.apply_to_items(word, [*arguments, *extra], bare, gives)
         if isinstance(keeps, ast.Constant) and keeps.value is True:
             written = self.with_axis_of_one(written, self.rank(arguments[0]), None if axis is None else self.translate(axis))
         elif keeps is not None and not (isinstance(keeps, ast.Constant) and keeps.value is False):
@@ -550,7 +556,7 @@ class _CallTranslator(ExpressionTranslator):
             text = without_ranks(CALLS[function, 2])
             self.choose_spelling(text, both)
             product = f"{self.operand(node.args[0])}∘.{glyph[1]}{self.translate(node.args[1])}"
-            return self.with_foreign_kind(text, product, both, False)
+            return self.with_foreign_kind(text, product, both, "")
         arguments = [*node.args, *(item.value for item in node.keywords if item.arg == "axis")]
         axis = self.translate(arguments[1]) if len(arguments) == 2 else "0"
         if method == "outer" or glyph[1] not in "+×⌈⌊" or len(arguments) != len(node.args) + len(node.keywords) or not node.args:
@@ -561,7 +567,7 @@ class _CallTranslator(ExpressionTranslator):
         self.choose_spelling(_AXIS_DOMAINS[axis == "1"], facts)
         kind = RhoSpelling(function, "", "+" if glyph[1] in "+×" else "=")
         folded = f"{glyph[1]}{self.require_text(folds_of_axis.get(axis))['ra'.index(method[0])]}{operand}"
-        return self.with_foreign_kind(kind, folded, facts, False)
+        return self.with_foreign_kind(kind, folded, facts, "")
 
     def along_axis(self, word: str, arguments: Sequence[ast.expr], axis: str) -> str:
         """A function along an axis: 0, the last one (¯1), or 1 of a matrix."""
@@ -579,7 +585,7 @@ class _CallTranslator(ExpressionTranslator):
             axis = "¯1"
         self.choose_spelling(_AXIS_DOMAINS[axis == "1"] if axis != "¯1" else _AXIS_DOMAINS[0], facts)
         self.choose_spelling(without_ranks(MONADIC_FUNCTIONS[word]), facts)
-        return self.with_foreign_kind(MONADIC_FUNCTIONS[word], self.reduction(word, operand, axis), facts, False)
+        return self.with_foreign_kind(MONADIC_FUNCTIONS[word], self.reduction(word, operand, axis), facts, "")
 
     def reduction(self, word: str, operand: str, axis: str) -> str:
         """A reduction, or another function, along an axis."""
@@ -605,7 +611,7 @@ class _CallTranslator(ExpressionTranslator):
             return f"0≠{operand}"
         return f"{kind} {operand}"
 
-    def apply_to_items(self, word: str, arguments: Sequence[ast.expr], bare: bool, in_math: bool = False) -> str:
+    def apply_to_items(self, word: str, arguments: Sequence[ast.expr], bare: bool, gives: str = "") -> str:
         """A function applied without an axis."""
         if word in JOINING_FUNCTIONS:
             return self.join_arrays(arguments, JOINING_FUNCTIONS[word])
@@ -622,11 +628,11 @@ class _CallTranslator(ExpressionTranslator):
             self.context.remarks["elsewhere the positions are in a tuple"] = None
             return self.positions(arguments[0])
         if template is not None:
-            return self.apply_template(template, arguments, in_math)
+            return self.apply_template(template, arguments, gives)
         if len(arguments) != 1 or word not in MONADIC_FUNCTIONS:
             raise Untranslatable
         text = MONADIC_FUNCTIONS[word]
-        return self.apply_prefix(text, arguments[0], in_math) if text else self.translate(arguments[0])
+        return self.apply_prefix(text, arguments[0], gives) if text else self.translate(arguments[0])
 
     def join_arrays(self, arguments: Sequence[ast.expr], glyph: str) -> str:
         """The arrays of a list, or the arguments, joined."""
