@@ -10,7 +10,7 @@ The state is replaced only when an entry has succeeded, so that an interrupt at 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, Final
 
@@ -177,17 +177,22 @@ class Workspace:
         layout = self._layout(self.state, glyphs)
         checked = self.session.check(layout.source, self._checker)
         self.sources |= {name: source for name, source in checked.sources.items() if name != layout.source.name}
+        if any(one.code == Code.E001 for one in checked.diagnostics):  # names that the entry does not mention may be meant
+            layout = self._layout(self.state, glyphs, self.state.latest)
+            checked = self.session.check(layout.source)
         if checked.core is None:
             refused = any(one.code == Code.E707 for one in checked.diagnostics)
             diagnostics = _in_typed_text(checked.diagnostics, layout)
             raise _EntryFailed(Exit.REFUSED if refused else Exit.REJECTED, diagnostics)
         return checked, layout
 
-    def _layout(self, state: SessionState, glyphs: GlyphText) -> EntryLayout:
+    def _layout(self, state: SessionState, glyphs: GlyphText, mentions: Collection[str] | None = None) -> EntryLayout:
+        """The program of an entry, after the items of the session that `mentions` (by default, its words) refer to."""
         statements = statements_of(glyphs.text)
         origin = [s for s in statements if s.kind is StatementKind.ORIGIN]
         broken = any(piece.error is not None for piece in split_statements(glyphs)) or glyphs.diagnostics
-        layout = program_before(state, words(glyphs.text), any(s.kind is StatementKind.INPUT for s in statements))
+        mentions = words(glyphs.text) if mentions is None else mentions
+        layout = program_before(state, mentions, any(s.kind is StatementKind.INPUT for s in statements))
         if origin and state.latest:
             message = "`⎕IO` is set, to 0 or 1, before anything else of a session"
             raise _EntryFailed(Exit.REJECTED, [Diagnostic(Code.E018, message, glyphs.span(origin[0].start, origin[0].end))])

@@ -225,3 +225,20 @@ def test_kept_values_are_not_written_to(enter: Enter, workspace: Workspace) -> N
 def test_what_stands_in_a_text_is_no_printing(enter: Enter) -> None:
     """A statement is kept without its printing; `⎕←` inside a text, or a name in a comment, is neither printing nor a need."""
     assert enter("s ← ⎕ ← '⎕←'", "f ← {s,⍵} ⍝ not of g", "g ← 3", "f 'x'") == ["⎕←x"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant", "fixes"),
+    [("totl", "total", 1), ("1+totl", "total", 1), ("y ← totl", "total", 1), ("bgi[2]", "big", 1), ("meen 1 2 3", "mean", 0),
+     ("meen¨1 2 3", "mean", 1), ("stats.meen 1 2", "stats.mean", 0)],
+)  # fmt: skip
+def test_names_of_earlier_entries_are_offered(typed: str, meant: str, fixes: int) -> None:
+    """An entry is checked after what it mentions, and what it misspells it does not mention."""
+    workspace = Workspace(Session())
+    for text in ("total ← 3", "big ← 5000⍴1.5", "mean ← {(+⌿⍵)÷≢⍵}", "use stats"):
+        assert workspace.enter(text).exit is Exit.OK
+    entered = workspace.enter(typed)
+    (error,) = entered.diagnostics
+    assert entered.exit is Exit.REJECTED and error.code.name == "E001" and f"did you mean `{meant}`?" in error.message
+    assert len(error.fixes) == fixes and error.span.file == "<entry 5>"
+    assert workspace.enter("total").exit is Exit.OK
