@@ -78,12 +78,13 @@ class TransferPolicy(Enum):
 @dataclass(frozen=True, slots=True)
 class Decisions:
     """What a schedule is decoded from: `modes` by phase, and the activity list `priority`, which names every phase once (it is
-    repaired where it breaks a precedence)."""
+    repaired where it breaks a precedence).  `last_rows_first`: phases whose shards are scheduled from the last rows on."""
 
     modes: tuple[Mode, ...]
     priority: tuple[int, ...]
     queueing: InsertionPolicy = InsertionPolicy.APPEND
     sending: TransferPolicy = TransferPolicy.LATE
+    last_rows_first: frozenset[int] = frozenset()
 
 
 ScheduledStep: TypeAlias = Shard | ScheduledCombine | Transfer

@@ -583,7 +583,7 @@ def plan_instance_command(arguments: Arguments, console: Console) -> Exit:
         write_result(arguments, console, picture(chart_of_answer(solved.problem, solved.answer, Path(file).name), drawn))
     else:
         write_result(arguments, console, to_json(result_json(solved)) if wants_json(arguments) else result_text(solved))
-    return _outcome(solved, arguments, console)
+    return _outcome(problem, solved, arguments, console)
 
 
 def _problem(file: str, arguments: Arguments) -> Problem:
@@ -605,14 +605,20 @@ def _problem(file: str, arguments: Arguments) -> Problem:
     return replace(problem, objectives=objectives) if objectives else problem
 
 
-def _outcome(solved: Solved, arguments: Arguments, console: Console) -> Exit:
+def _outcome(problem: Problem, solved: Solved, arguments: Arguments, console: Console) -> Exit:
     answer = solved.answer
     if answer.conflict is not None:
         console.note(_conflict(answer.conflict))
     if answer.status is Status.IMPOSSIBLE:
         return Exit.REJECTED
     if answer.status is Status.ABORTED or answer.schedule is None:
-        console.note("rho: the search was cut off before it was certain of anything; give it more with --budget or --prove")
+        if answer.schedule is None and problem.chunks > 1:
+            console.note(
+                "rho: no schedule was found, and it is not proved that there is none: not all chunks are tried, with any --budget; "
+                "with more memory or fewer directives one may be found"
+            )
+        else:
+            console.note("rho: the search was cut off before it was certain of anything; give it more with --budget or --prove")
         return Exit.BUDGET
     if answer.status is Status.GAP:
         gap = gap_of(answer.values[0], answer.lower_bound)

@@ -136,3 +136,11 @@ def test_rows_are_cut_anywhere_where_equal_chunks_do_not_fit() -> None:
         value = {"schema": "instance/1", "devices": devices, "phases": phases, "edges": [], "chunks": 2}
         best = Document(value).shortest()
         assert (answer_of(value).schedule is None) is (best is None), memory
+
+
+@pytest.mark.parametrize("draw", [4426, 6703, 8117, 9727])
+def test_chunks_run_from_the_last_rows_on_where_only_that_fits(draw: int) -> None:
+    """These ended as "aborted", with a hint to give more budget, though there is a plan."""
+    value = tiny(Random(f"chunks {draw}"))
+    found = answer_of(value, DEFAULT)
+    assert found.schedule is not None and wrong(value, found) is None, draw

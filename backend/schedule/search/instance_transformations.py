@@ -53,6 +53,8 @@ MOST_ORDERED: Final = 4
 MOST_ROWS: Final = 5
 MOST_TRIED: Final = 1_000
 """Phases, rows of a phase, and plans up to which every cut and every order is tried where equal chunks lead to no schedule."""
+MOST_PLACED: Final = 30
+"""How many choices of a device for each phase are tried then."""
 SHARE: Final = 5
 """Chunks are tried where transfers take at least 1/SHARE of the makespan."""
 
@@ -170,20 +172,32 @@ def _cut(context: SearchContext, start: Decisions) -> None:
 
 
 def _cut_anywhere(context: SearchContext, starts: Sequence[Decisions]) -> None:
-    """Where equal chunks do not fit: enumerate all cuts of few rows and all orders of few phases, up to the first schedule."""
+    """Where equal chunks do not fit: enumerate all cuts of few rows and all orders of few phases, up to the first schedule; then
+    with the last rows of some phases first."""
     decoder, incumbent = context.decoder, context.incumbent
     phases = range(len(decoder.problem.phases))
     able = [p for p in sorted(chunkable_phases(decoder.problem)) if not decoder.problem.phases[p].effect]
     if len(phases) > MOST_ORDERED or any(decoder.problem.phases[p].rows > MOST_ROWS for p in able):
         return
-    modes = dict.fromkeys(one.modes for one in (*starts, *(home.decisions for home in at_home(context.costs))))
-    tried = (
-        Decisions(tuple(cut), order)
-        for mode in modes
-        for cut in product(*(_cuts(mode[p], decoder.problem.chunks if p in able else 1) for p in phases))
-        for order in permutations(phases)
-    )
-    for decisions in islice(tried, MOST_TRIED):
+    costs = context.costs
+    devices = [[costs.members[one][0] for one in costs.allowed_classes[p]] for p in phases]
+    undivided = (
+        tuple(costs.undivided_mode(p, device) for p, device in enumerate(chosen))
+        for chosen in islice(product(*devices), MOST_PLACED)
+    )  # fmt: skip
+    modes = dict.fromkeys((*(one.modes for one in (*starts, *(home.decisions for home in at_home(costs)))), *undivided))
+    cuts = [
+        cut for mode in modes
+        for cut in islice(product(*(_cuts(mode[p], decoder.problem.chunks if p in able else 1) for p in phases)), MOST_TRIED)
+    ]  # fmt: skip
+    in_row_order = ((cut, order, ()) for cut in cuts for order in permutations(phases))
+    others = (
+        (cut, order, last_first)
+        for count in range(1, len(able) + 1) for last_first in combinations(able, count)
+        for cut in cuts if all(len(cut[p]) > 1 for p in last_first) for order in permutations(phases)
+    )  # fmt: skip
+    for cut, order, last_first in chain(islice(in_row_order, MOST_TRIED), islice(others, MOST_TRIED)):
+        decisions = Decisions(cut, order, last_rows_first=frozenset(last_first))
         incumbent.offer(best_timing(decoder, "chunks of any rows", decisions).schedule)
         if incumbent.schedule is not None:
             return

@@ -16,13 +16,15 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeVar
 
 from ....lang.support.records import dataclass
 from ..problem import Combine, DeviceIndex, DistributedMode, PhaseIndex, PhaseTask, Problem
 from ..solution import Decisions, InsertionPolicy, Mode, Schedule, ScheduledCombine, Shard, Transfer, TransferPolicy
 from .problem_index import Channel, ProblemIndex
 from .step_expansion import ExpandedSteps, ShardOutput, ShardStep, TransferId, TransferSpec, expand, merge_end
+
+_Item = TypeVar("_Item")
 
 # ---------------------------------------------------------------------------------------------------- resource profile
 #
@@ -273,20 +275,23 @@ class SerialGenerator(ResourceCalendars):
     # ------------------------------------------------------------------------------ phases
 
     def _groups(self, order: Sequence[int]) -> Iterator[tuple[int, ...]]:
-        """Consecutive phases with equally many chunks, none of which reads a later chunk of another."""
+        """Consecutive phases with equally many chunks in one order, none of which reads a later chunk of another."""
         steps, devices = self._steps, self._index.devices
         numbers = [max((shard.slot // devices for shard in shards), default=0) for shards in steps.shards]
         group: tuple[int, ...] = ()
         for phase in order:
+            sign = -1 if phase in self._decisions.last_rows_first else 1
             apart = (
                 not numbers[phase]
                 or not group
                 or numbers[phase] != numbers[group[-1]]
+                or (group[-1] in self._decisions.last_rows_first) != (sign < 0)
                 or self._index.constraints.immediate_successor
             )
             waits = {*self._index.constraints.start_after[phase], *self._index.constraints.issue_after[phase]}
             if apart or not waits.isdisjoint(group) or any(
-                read.phase in group and (self._index.undivided[read.phase] or read.producer // devices > shard.slot // devices)
+                read.phase in group
+                and (self._index.undivided[read.phase] or sign * (read.producer // devices - shard.slot // devices) > 0)
                 for shard in steps.shards[phase] for read in shard.reads
             ):  # fmt: skip
                 if group:
@@ -301,13 +306,16 @@ class SerialGenerator(ResourceCalendars):
         steps, devices = self._steps, self._index.devices
         earliest = [self._earliest_start(phase) for phase in group]
         if len(group) == 1:
-            self._schedule_shards(group[0], steps.shards[group[0]], earliest[0])
+            self._schedule_shards(group[0], self._in_order(group[0], steps.shards[group[0]]), earliest[0])
         else:
-            for number in range(1 + max(shard.slot // devices for shard in steps.shards[group[0]])):
+            for number in self._in_order(group[0], range(1 + max(shard.slot // devices for shard in steps.shards[group[0]]))):
                 for phase, tick in zip(group, earliest, strict=True):
                     self._schedule_shards(phase, [one for one in steps.shards[phase] if one.slot // devices == number], tick)
         for phase in group:
             self._finish_phase(phase)
+
+    def _in_order(self, phase: int, items: Sequence[_Item]) -> Sequence[_Item]:
+        return items[::-1] if phase in self._decisions.last_rows_first else items
 
     def _earliest_start(self, phase: int) -> int:
         """The tick before which directives let a phase not start."""
