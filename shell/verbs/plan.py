@@ -614,7 +614,7 @@ def _outcome(problem: Problem, solved: Solved, arguments: Arguments, console: Co
     if answer.status is Status.ABORTED or answer.schedule is None:
         if answer.schedule is None and problem.chunks > 1:
             console.note(
-                "rho: no schedule was found, and it is not proved that there is none: not all chunks are tried, with any --budget; "
+                "rho: no schedule was found, nor is it proved that there is none: chunks are not all tried, with any --budget; "
                 "with more memory or fewer directives one may be found"
             )
         else:
