@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..lang.diagnostics.model import Diagnostic, Rejected
 from ..lang.support.records import dataclass
-from ..lang.syntax.source import Source, Span, line_text
+from ..lang.syntax.source import Source
 from ..typechecker.check import CheckResult
 
 if TYPE_CHECKING:
@@ -59,10 +59,6 @@ class Checked:
     @property
     def accepted(self) -> bool:
         return self.core is not None
-
-    def line_text(self, span: Span) -> str:
-        """`line 3`, of a module `stats.rho line 3`; empty if the text is unknown."""
-        return line_text(span, self.source, self.sources)
 
     def require(self) -> Core:
         """The typed core.  Rejected: the program has errors."""

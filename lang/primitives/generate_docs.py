@@ -22,7 +22,8 @@ def primitives_page() -> str:
     lines = [
         "# Primitives", "", _GENERATED.format("the table of primitives"), "",
         "Every glyph, operator, conversion and library function, how to type it, and what it does. After a backtick comes a name",
-        "or one key: `` `iota `` and `` `i `` are both `⍳`. The index origin is 0.", "",
+        "or one key: `` `iota `` and `` `i `` are both `⍳`. The index origin is 0.",
+        "Types such as `idx<n>`, `perm<n>` and `[k≤n]` are explained in [types.md](types.md).", "",
     ]  # fmt: skip
     for title, roles, keep in _SECTIONS:
         rows = [row for row in PRIMITIVES if row.role in roles and keep(row)]

@@ -152,6 +152,7 @@ def stdlib_page() -> str:
         "# The standard library", "", _GENERATED.format("the comments in `stdlib/`"), "",
         "`use stats` makes a module's names available as `stats.mean`; `rho doc stats.mean` prints one of these, and",
         "`rho search` finds them by words or by type. The library is written in Rho: its signatures are checked for every size.",
+        "Types such as `idx<n>`, `int<0..n>` and `[k≤n]` are explained in [types.md](types.md).",
         "",
     ]  # fmt: skip
     for module in modules():

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from ...lang.diagnostics.model import RhoError
+from ...lang.syntax.source import Span, line_text
 from ..execution.modules import bind_header_sizes
 from .estimates import bound_at_assumed_sizes
 
@@ -59,10 +60,14 @@ def plan_lines(loaded: LoadedProgram, *, programs: bool = False) -> str:
     from .costs import cost_of_program
     from .estimates import time_line
 
-    plan, line_text = loaded.plan, loaded.checked.line_text
-    rewritten = decision_lines(loaded.bound.graph, plan, line_text)
-    rewritten += rewritten_lines(loaded.bound.graph, line_text)
-    rewritten += loop_lines(loaded.bound.graph, line_text, programs=programs)
+    plan, checked = loaded.plan, loaded.checked
+
+    def line_of(span: Span) -> str:
+        return line_text(span, checked.source, checked.sources)
+
+    rewritten = decision_lines(loaded.bound.graph, plan, line_of)
+    rewritten += rewritten_lines(loaded.bound.graph, line_of)
+    rewritten += loop_lines(loaded.bound.graph, line_of, programs=programs)
     files = [f"files   {loaded.file_bytes:,} bytes at most beside, while one is read"] if loaded.file_bytes else []
     peak = max(plan.peak.values(), default=0)
     costs = cost_of_program(loaded.core).lines(loaded.bound.sizes, peak, regrouped_graph(loaded.bound.graph))
