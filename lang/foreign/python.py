@@ -137,6 +137,8 @@ class ExpressionTranslator:
 
         A column agrees with the leading axes as it is: `A / A.sum(axis=1, keepdims=True)` is `A÷+/A`.  A row is used with every
         cell of its rank: `A - A.mean(axis=0)` is `A -⍤1 ⊢ (+⌿÷≢)A`."""
+        if not isinstance(text, RhoSpelling) or "fits" not in text.domain.split():
+            return None  # no elementwise function
         axes = [self.stretched_axis(node) for node in (left, right)]
         nodes = [node if axis is None else axis.of for node, axis in zip((left, right), axes, strict=True)]
         operands = list(map(self.operand, nodes))
