@@ -638,7 +638,7 @@ class Table:
         return array[start : start + count]
 
     def _one_by_one(self, task: _ParseTask, cells: list[str], lines: list[int], column: int, room: Any) -> None:
-        wanted, names = task.wanted, self._measure.names if task.column is not None and task.headed else []
+        wanted, names = task.wanted, self._measure.names if task.headed else []
         for at, cell in enumerate(cells):
             record, index = (at, task.column) if task.column is not None else divmod(at, len(cells) // len(lines))
             index += column * (task.column is None)

@@ -33,6 +33,7 @@ from .cells import (
     Column,
     changed,
     converted_integers,
+    example_missing,
     multiplied,
     number_of,
     require_accepted,
@@ -357,7 +358,9 @@ def _batches(file: Any, columns: list[str], wanted: Column, groups: list[int] | 
         for number, column in enumerate(columns):
             items = batch.column(batch.schema.get_field_index(column))
             if items.null_count:
-                raise disagrees(f"has missing values in column `{column}`", "say what stands for them: `missing 0`")
+                clause = f"`missing {example_missing(wanted.kind)}` at the end of its `input`"
+                by_name = "" if wanted.member else f"read the column by its name, `:{column}`, and "
+                raise disagrees(f"has missing values in column `{column}`", f"{by_name}say what stands for them: {clause}")
             table[:, number] = converted_integers(items.to_numpy(zero_copy_only=False), table.dtype)
         yield table
 

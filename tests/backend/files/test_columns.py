@@ -292,3 +292,22 @@ def test_a_missing_value_of_another_type_has_a_cure(kind: str, missing: str, not
     shape = "n w" if kind == "char" else "n"
     [error] = rho.check(f'input b : {kind}[{shape}] ← "x.csv:b" missing {missing}\n').diagnostics
     assert error.code.name == "E300" and note in error.notes
+
+
+def test_a_cell_of_a_whole_table_is_reported_with_the_header_of_its_column(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n3,x\n", encoding="utf-8")
+    wanted = InputSpec(Kind.F64, 2, SPAN)
+    with pytest.raises(RhoError, match=r"line 3, column 2 \(b\): “x” is not a number"):
+        read_values(str(tmp_path / "x.csv"), wanted, read_shape(str(tmp_path / "x.csv"), wanted))
+
+
+def test_what_a_message_on_missing_items_of_parquet_offers_is_accepted(tmp_path: Path) -> None:
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "t.parquet"
+    parquet.write_table(arrow.table({"a": [1, 2], "b": arrow.array([1, None])}), path)
+    with pytest.raises(RhoError, match="column `b`") as refused:
+        read_values(str(path), InputSpec(Kind.I64, 2, SPAN), (2, 2))
+    [note] = refused.value.diagnostics[0].notes
+    assert "`:b`" in note and "`missing 0`" in note
+    wanted = InputSpec(Kind.I64, 1, SPAN, ColumnFormat(missing=0))
+    assert read_values(f"{path}:b", wanted, (2,)).tolist() == [1, 0]

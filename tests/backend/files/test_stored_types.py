@@ -95,6 +95,6 @@ def test_a_fill_value_beyond_i64_is_refused(tmp_path: Path) -> None:
 
 def test_a_whole_number_with_a_point_is_no_integer_in_text(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("x\n1.0\n2\n", encoding="utf-8")
-    with pytest.raises(RhoError, match=r"line 2, column 1: “1.0” is not an integer"):
+    with pytest.raises(RhoError, match=r"line 2, column 1 \(x\): “1.0” is not an integer"):
         _read(str(tmp_path / "x.csv"), Kind.I64)
     assert _read(str(tmp_path / "x.csv"), Kind.F64).tolist() == [1, 2]
