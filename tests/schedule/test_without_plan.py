@@ -15,6 +15,7 @@ from rho.backend.schedule.problem import Directive, LimitMachines, LimitMemory, 
 from rho.backend.schedule.search.strategy import DEFAULT, FAST, Budget
 from rho.backend.schedule.solution import Answer, Status
 
+from .document import Document
 from .test_document import alone
 from .tiny import tiny
 
@@ -147,3 +148,17 @@ def test_what_is_offered_would_do(number: int) -> None:
     if answer.conflict is not None:
         other = cure(problem, answer)
         assert other is None or solve(other, DEFAULT).answer.schedule is not None, json.dumps(value)
+
+
+@pytest.mark.parametrize("number", range(repeats(80)))
+def test_less_than_what_is_offered_does_not_do(number: int) -> None:
+    """Of one device more memory is offered than it has: a byte less is too little, by brute force."""
+    value = {**tiny(Random(f"least {SEED} {number}")), "chunks": 1, "memory_grain": 1}
+    answer = answer_of(value)
+    conflict = answer.conflict
+    offered = None if conflict is None else re.fullmatch(r"`(\S+)` with (\d+) bytes would fit", conflict.hint or "")
+    if offered is None:
+        return
+    for size, fits in ((int(offered[2]), True), (int(offered[2]) - 1, False)):
+        devices = [{**one, "mem": size} if one["id"] == offered[1] else one for one in value["devices"]]
+        assert (Document({**value, "devices": devices}).shortest() is not None) is fits, (SEED, number, size)

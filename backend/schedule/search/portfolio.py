@@ -34,7 +34,7 @@ from .primal_heuristics import (
     ROW_SHIFTS,
     UNIFORM,
 )
-from .strategy import DEFAULT, PROVE, Budget, Incumbent, SearchContext, Strategy, tolerate_failures
+from .strategy import DEFAULT, FAST, PROVE, Budget, Incumbent, SearchContext, Strategy, tolerate_failures
 
 if TYPE_CHECKING:
     from ..exact.z3_solver import SolverSteps
@@ -229,7 +229,8 @@ STRATEGIES: Final[tuple[Strategy, ...]] = (
 
 
 CURE: Final = Budget(100, 0, without=frozenset(("lp-relaxation", "fewer-devices", "slivers", "annealing")))
-"""The budget for testing cures."""
+"""The budget for testing cures of problems with more than `MOST_CURED` phases."""
+MOST_CURED: Final = 8
 
 
 def strategy_names() -> tuple[str, ...]:
@@ -385,6 +386,6 @@ def explained(problem: Problem, answer: Answer) -> Answer:
         return answer
 
     def is_planned(other: Problem) -> bool:
-        return _plan_within(other, CURE).schedule is not None
+        return _plan_within(other, CURE if len(other.phases) > MOST_CURED else FAST).schedule is not None
 
     return replace(answer, conflict=with_cure(problem, answer.conflict, is_planned))
