@@ -21,8 +21,6 @@ from rho.backend.vm import runtime
 from rho.lang.support.processes import acquire
 from rho.typechecker.elements import Kind
 
-pytest.importorskip("llvmlite")
-
 
 @pytest.mark.parametrize("has_native", [True, False])
 @pytest.mark.parametrize("threads", [1, 3])
