@@ -31,12 +31,11 @@ from .numpy_reductions import NumpyReduction
 from .numpy_scalars import implementation, split_complex
 from .parallel_for import (
     ArgumentBlock,
-    LazySequence,
     SplitReduction,
     TaskLaunch,
+    TaskLoop,
     TaskSplit,
     WorkEstimate,
-    offset_addresses,
     parallel_for,
     task_split_of,
 )
@@ -95,19 +94,14 @@ def pack(arrays: Sequence[NumArray], packs: Sequence[PackedOperand]) -> list[Num
 
 @dataclass(frozen=True, slots=True)
 class BoundKernel:
-    """A kernel for operands of one layout; the buffers of its argument blocks are the operands, then the results.
+    """A kernel for operands of one layout; the buffers of its launch `pieces` are the operands, then the results.
 
     partials: how many partial results each cell has (1 unless the reduce axis is split).
     combine: for each result, the address of the kernel that combines them.
-    duration: estimated nanoseconds on one thread.
     packs: operands to be packed first."""
 
     kernel: Kernel
-    address: int
-    blocks: Sequence[ArgumentBlock]
-    bases: int
-    threads: int
-    duration: float
+    pieces: TaskLaunch
     shapes: tuple[tuple[int, ...], ...]
     order: tuple[int, ...]
     partials: int
@@ -116,12 +110,10 @@ class BoundKernel:
     combine: tuple[int, ...] = ()
     back: tuple[int, ...] | None = field(init=False)
     """The permutation from loop order back to the program's axes; None if they are the same."""
-    pieces: TaskLaunch = field(init=False)
 
     def __post_init__(self) -> None:
         back = tuple(sorted(range(len(self.order)), key=self.order.__getitem__))
         object.__setattr__(self, "back", None if back == tuple(range(len(back))) else back)
-        object.__setattr__(self, "pieces", TaskLaunch(self.address, self.blocks, self.bases, self.threads, self.duration))
 
     def joining(self, result: int) -> TaskLaunch:
         """The launch that combines the partial results of a result; its buffers are the partial results and the result."""
@@ -144,10 +136,6 @@ Run: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
 
 STREAMING_BYTES: Final = 1 << 25
 """Results of at least this many bytes bypass the caches."""
-MAX_KEPT_TASKS: Final = 256
-"""The most tasks whose argument blocks are kept; if there are more the blocks are made for each run, one by one."""
-RUNS_PER_REQUEST: Final = 16
-"""A small phase asks for its kernel once in so many runs, because asking costs as much as such a run."""
 
 
 def compile_kernel(
@@ -176,7 +164,8 @@ class CompiledRun:
         self.reduces = body.results[0].reduction is not None
         self.points, self.packable = prod(space), packable
         self.kept: dict[tuple[Any, ...], BoundKernel | KernelCode | RowsCode | None] = {}
-        self.small = self.points < tiering.SMALL
+        self.saving = tiering.saving(body, self.points)
+        """Nanoseconds that a run loses without a kernel."""
         self.defers = phase is not None and any(map(may_defer, phase.reads))
         self.boxed: BoxwiseRun | None = None
         self.runs = 0
@@ -216,9 +205,9 @@ class CompiledRun:
         cached = self.kept.get(key)
         if isinstance(cached, BoundKernel):
             return cached
-        if key not in self.kept and self.small and self.mode is tiering.Mode.AUTO and (self.runs + 1) % RUNS_PER_REQUEST:
-            self.runs += 1  # nothing is asked of the compiler (which would be imported) before it may be wanted
-            return None
+        self.runs += 1
+        if self.runs == 1 and self.mode is tiering.Mode.AUTO and self.saving < tiering.LOAD_NANOSECONDS:
+            return None  # the compiler is not imported for a single run
         cached = self.kept[key] if key in self.kept else self.code_for(arrays, stores)
         if cached is not None and not isinstance(cached, BoundKernel) and self.wanted(cached):
             cached = self.bind(cached, arrays)
@@ -226,12 +215,7 @@ class CompiledRun:
         return cached if isinstance(cached, BoundKernel) else None
 
     def wanted(self, code: KernelCode | RowsCode) -> bool:
-        if self.mode is not tiering.Mode.AUTO:
-            return True
-        self.runs += 1
-        if self.small and self.runs % RUNS_PER_REQUEST:
-            return False
-        return tiering.is_worthwhile(code, self.body, self.points, RUNS_PER_REQUEST if self.small else 1)
+        return self.mode is not tiering.Mode.AUTO or tiering.is_wanted(code, self.saving)
 
     def shape_of(self, result: int) -> tuple[int, ...]:
         """The shape of a result."""
@@ -279,8 +263,8 @@ class CompiledRun:
         places += [first + i * (1 + kernel.result_axes) for i in range(len(self.body.results))]
         work = WorkEstimate(tiering.work(self.body, self.points), self.threads, self.reduction())
         cuts = self.cuts(nest, work)
-        blocks: Sequence[ArgumentBlock] = LazySequence(cuts.count, lambda number: self.block(kernel, nest, cuts, places, number))
-        blocks = tuple(blocks) if cuts.count <= MAX_KEPT_TASKS else blocks
+        block, loops = self.tasks(kernel, nest, cuts, places)
+        pieces = TaskLaunch(address, [block], len(places), self.threads, work.nanoseconds, loops)
         shapes = [tuple([shape[axis] for axis in nest.order if axis < len(shape)])
                   for shape in map(self.shape_of, range(len(self.body.results)))]  # fmt: skip
         dtypes = tuple(DTYPES[result.kind] for result in self.body.results)
@@ -290,8 +274,7 @@ class CompiledRun:
             if joining is None:
                 return None
             combine.append(joining)
-        return BoundKernel(kernel, address, blocks, len(places), self.threads, work.nanoseconds, tuple(shapes), nest.order,
-                     cuts.partials, dtypes, packs, tuple(combine))  # fmt: skip
+        return BoundKernel(kernel, pieces, tuple(shapes), nest.order, cuts.partials, dtypes, packs, tuple(combine))
 
     def cuts(self, nest: LoopOrder, work: WorkEstimate) -> TaskSplit:
         return task_split_of(nest, work)
@@ -311,19 +294,24 @@ class CompiledRun:
         bytes = self.body.results[result].kind.bytes
         return contiguous(nest.sizes[:-1], bytes) if self.reduces else contiguous(nest.sizes, bytes)[:-1]
 
-    def block(self, kernel: Kernel, nest: LoopOrder, cuts: TaskSplit, places: Sequence[int], number: int) -> ArgumentBlock:
-        """The argument block of a task; `places`: the positions of the addresses in it."""
-        ranges = cuts.ranges(number)
-        words = [*(stop - start for start, stop in ranges), *(start for start, _ in ranges), *self.scalars]
-        for strides in nest.strides:
-            words += [0, *strides]
-        starts = [sum(start * step for (start, _), step in zip(ranges, steps, strict=True)) for steps in nest.strides]
+    def tasks(
+        self, kernel: Kernel, nest: LoopOrder, cuts: TaskSplit, places: Sequence[int]
+    ) -> tuple[ArgumentBlock, list[TaskLoop]]:  # fmt: skip
+        """The argument block of all tasks, and the loops that they cut; `places`: the positions of the addresses in the block."""
+        words = [*nest.sizes, *(0 for _ in nest.sizes), *self.scalars]
+        strides, partials = [*nest.strides], [0] * len(nest.strides)
+        for of_operand in nest.strides:
+            words += [0, *of_operand]
         for at, result in enumerate(self.body.results):
-            strides = self.strides_of(at, nest)
-            ahead = cuts.partial(number) * prod(self.shape_of(at)) * result.kind.bytes
-            starts.append(ahead + sum(start * step for (start, _), step in zip(ranges, strides, strict=True)))
-            words += [0, *strides[: kernel.result_axes]]
-        return ArgumentBlock((*words, 0), offset_addresses(places, [(number, 0) for number in range(len(places))], starts))
+            of_result = self.strides_of(at, nest)
+            words += [0, *of_result[: kernel.result_axes]]
+            strides.append(of_result)
+            partials.append(prod(self.shape_of(at)) * result.kind.bytes if cuts.reduced else 0)
+        each, last = [*zip(places, strides, partials, strict=True)], len(nest.sizes) - 1
+        moves = [
+            [(word, steps[loop], by_range if loop == last else 0) for word, steps, by_range in each] for loop in range(last + 1)
+        ]
+        return ArgumentBlock((*words, 0), [(word, (number, 0)) for number, word in enumerate(places)]), cuts.loops(moves)
 
     # ---------------------------------------------------------------------------------------- running
 
@@ -479,10 +467,7 @@ class _BoxRun(CompiledRun):
     def __init__(self, run: CompiledRun, shape: tuple[int, ...]) -> None:
         super().__init__(run.body, run.views, shape, run.operands, run.scalars, 1, run.mode, run.otherwise, 0,
                          run.phase)  # fmt: skip
-        self.small, self.all_points = False, run.points
-
-    def wanted(self, code: KernelCode | RowsCode) -> bool:
-        return self.mode is not tiering.Mode.AUTO or tiering.is_worthwhile(code, self.body, self.all_points)
+        self.saving = run.saving
 
     def put(self, bound: BoundKernel, arrays: Sequence[NumArray], targets: Sequence[Any]) -> None:
         """Write the results of a box into their targets: directly if a target has the order of the loops, else through a copy."""

@@ -1,22 +1,23 @@
-"""All calls from Python into compiled code: tasks, whose argument blocks are made once for a layout and run on any addresses.
+"""Launches of compiled code from Python, how work is cut into tasks, and loops over Python functions shared by threads.
 
-A single task is a call.  Several are a launch of the thread pool; if interrupts must be handled between them, Python hands them
-out as boxes (`parallel_for`).
+A launch is a sequence of words, made once for a layout and run on any addresses (`launch.c`, Note [Launches]).
 
-Note [Boxes].  `parallel_for` is a launch of the same pool in which each thread takes boxes until there are none.  It returns only
-when all threads have finished, so memory that they use lives long enough, also after an interrupt.  An interrupt that arrives in
-machine code is raised when Python code runs next: inside the `try` of a generator.  Without the pool one thread does everything.
+Note [Boxes].  `parallel_for` is a launch whose tasks are generators of Python, each of which takes boxes until there are none.
+It returns only when all threads have finished, so memory that they use lives long enough, also after an interrupt.  An interrupt
+that arrives in machine code is raised when Python code runs next: inside the `try` of a generator.  Without the pool one thread
+does everything.
 """
 
 from __future__ import annotations
 
 import ctypes
+import itertools
 import threading
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
 from math import prod
-from typing import Any, Final, Generic, TypeAlias, TypeVar, overload
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -37,8 +38,6 @@ SHARED_NANOSECONDS: Final = tiering.SHARED_NANOSECONDS
 UNLOCKED_NANOSECONDS: Final = 30_000.0
 """A call with at least this much work releases the interpreter lock."""
 LONG_NANOSECONDS: Final = tiering.LONG_NANOSECONDS
-MAX_LAUNCH_WORDS: Final = 1 << 13
-"""The most words of all argument blocks of a launch."""
 TUNING_WORDS: Final = (4, 5)
 """The words of a launch with its estimated nanoseconds and whether it releases the interpreter lock; no result depends on
 them."""
@@ -54,11 +53,52 @@ class ArgumentBlock:
     addresses: Sequence[tuple[int, BufferRef]]
 
 
-def words_of(address: int, blocks: Sequence[ArgumentBlock], helpers: int, duration: float) -> list[int] | None:
-    """The words of a launch of the kernel at `address`; None if there are too many."""
+@dataclass(frozen=True, slots=True)
+class TaskLoop:
+    """A loop over `size` items that tasks cut into ranges with these `starts`.
+
+    `length`, `first`: the words of a range's length and first item in a block.  `moves`: words that are addresses, and how many
+    bytes further they are for each item and for each range."""
+
+    size: int
+    starts: Sequence[int]
+    length: int
+    first: int
+    moves: tuple[tuple[int, int, int], ...]
+
+    @property
+    def step(self) -> int:
+        return self.starts[1] if len(self.starts) > 1 else self.size
+
+    @property
+    def is_regular(self) -> bool:
+        """Are all ranges but the last equally long?"""
+        starts = self.starts
+        return isinstance(starts, range) or all(start == number * self.step for number, start in enumerate(starts))
+
+    def words(self) -> list[int]:
+        head = [self.length, self.first, self.size, self.step, len(self.starts), len(self.moves)]
+        return [*head, *itertools.chain.from_iterable(self.moves)]
+
+
+def blocks_of(block: ArgumentBlock, loops: Sequence[TaskLoop]) -> Iterator[ArgumentBlock]:
+    """The argument block of each task, made from that of all; the last loop varies fastest."""
+    for ranges in itertools.product(*[range(len(loop.starts)) for loop in loops]):
+        words, ahead = [*block.words], dict[int, int]()
+        for loop, number in zip(loops, ranges, strict=True):
+            start = loop.starts[number]
+            stop = loop.starts[number + 1] if number + 1 < len(loop.starts) else loop.size
+            words[loop.first], words[loop.length] = start, stop - start
+            for at, by_item, by_range in loop.moves:
+                ahead[at] = ahead.get(at, 0) + start * by_item + number * by_range
+        yield ArgumentBlock(words, [(at, (buffer, offset + ahead.get(at, 0))) for at, (buffer, offset) in block.addresses])
+
+
+def words_of(
+    address: int, blocks: Sequence[ArgumentBlock], helpers: int, duration: float, loops: Sequence[TaskLoop] = ()
+) -> list[int]:  # fmt: skip
+    """The words of a launch of the kernel at `address`: a task for each block, or for each range of all `loops`."""
     width = len(blocks[0].words)
-    if width * len(blocks) > MAX_LAUNCH_WORDS:
-        return None
     words: list[int] = []
     relocations: list[int] = []
     for block in blocks:
@@ -69,29 +109,25 @@ def words_of(address: int, blocks: Sequence[ArgumentBlock], helpers: int, durati
                 words[start + slot] = ahead
             else:
                 relocations += (start + slot, number, ahead)
-    unlocked = int(duration >= UNLOCKED_NANOSECONDS)
-    return [address, len(blocks), width, helpers, int(duration), unlocked, len(relocations) // 3, *relocations, *words]
+    tasks = prod([len(loop.starts) for loop in loops]) if loops else len(blocks)
+    head = [address, tasks, width, helpers, int(duration), int(duration >= UNLOCKED_NANOSECONDS)]
+    cut = [word for loop in reversed(loops) for word in loop.words()]
+    return [*head, len(loops), len(relocations) // 3, *relocations, *cut, *words]
 
 
 def rebase(blocks: Sequence[ArgumentBlock], bases: Sequence[BufferRef]) -> list[ArgumentBlock]:
     """The argument blocks with buffer number `i` replaced by `bases[i]`."""
     return [
-        ArgumentBlock(block.words, [(at, (bases[which or 0][0], bases[which or 0][1] + by)) for at, (which,
-        by) in block.addresses])
+        ArgumentBlock(
+            block.words, [(at, (bases[which or 0][0], bases[which or 0][1] + by)) for at, (which, by) in block.addresses]
+        )
         for block in blocks
     ]
-
-
-def offset_addresses(places: Sequence[int], bases: Sequence[BufferRef], offsets: Sequence[int]) -> list[tuple[int, BufferRef]]:
-    """Pairs of a word's position and the buffer address that belongs there, at `offsets` bytes from `bases`."""
-    return [(at, (number, ahead + by)) for at, (number, ahead), by in zip(places, bases, offsets, strict=True)]
 
 
 # ---------------------------------------------------------------------------------------------------- launches
 
 _CALL: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
-_SHORT_CALL: Final = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
-"""A call that keeps the interpreter lock."""
 _SERVER: Final = ctypes.CFUNCTYPE(ctypes.c_int64)
 _ALONE: Final = 8
 """Boxes that a thread does alone before it asks for pool threads again."""
@@ -103,77 +139,72 @@ def address_if_worthwhile(code: MachineCode, items: int, least: int, nanoseconds
     mode = tiering.mode()
     if not items or mode is tiering.Mode.OFF or (items < least and mode is not tiering.Mode.ALWAYS) or not is_installed():
         return None
-    return address_of(code) if tiering.is_worth(code, nanoseconds) else None
+    return address_of(code) if tiering.is_wanted(code, nanoseconds) else None
 
 
 class TaskLaunch:
-    """A launch of a kernel: one task for each argument block, on the buffers at the `addresses` of a run.
+    """A launch of a kernel on buffers, whose addresses a run gives: a task for each block, or for each range of all `loops`."""
 
-    Long work goes through `parallel_for`, so that it can be interrupted."""
+    __slots__ = ("_bases", "_launch", "_start", "_words", "address", "blocks", "loops", "nanoseconds", "threads")
 
-    __slots__ = ("_bases", "_call", "_launch", "_spare", "_start", "_words", "address", "blocks", "nanoseconds", "threads")
-
-    def __init__(self, address: int, blocks: Sequence[ArgumentBlock], bases: int, threads: int, nanoseconds: float) -> None:
-        self.address, self.blocks, self.nanoseconds = address, blocks, nanoseconds
-        self.threads = min(threads, len(blocks))
-        self._call = (_CALL if nanoseconds >= UNLOCKED_NANOSECONDS else _SHORT_CALL)(address)
+    def __init__(
+        self, address: int, blocks: Sequence[ArgumentBlock], bases: int, threads: int, nanoseconds: float,
+        loops: Sequence[TaskLoop] = (),
+    ) -> None:  # fmt: skip
+        if not all(loop.is_regular for loop in loops):
+            blocks, loops = [*blocks_of(blocks[0], loops)], ()
+        self.address, self.blocks, self.loops, self.nanoseconds = address, blocks, loops, nanoseconds
+        self.threads, self._bases = min(threads, self.count), bases
         self._launch: Launcher | None = None
-        self._spare: list[Any] = []
-        if self.threads > 1 and nanoseconds < LONG_NANOSECONDS and (library := native()) is not None:
-            words = words_of(address, blocks, self.threads - 1, nanoseconds)
-            if words is not None:
-                library.ask_for_helpers(self.threads - 1)
-                self._launch, self._words, self._bases = library.launch, np.array(words, np.int64), bases
-                self._start = self._words.ctypes.data
+        library = native() if blocks else None
+        if library is not None:
+            library.ask_for_helpers(self.threads - 1)
+            self._launch, self._words = library.launch, np.array(self.words(), np.int64)
+            self._start = self._words.ctypes.data
+
+    @property
+    def count(self) -> int:
+        """The number of tasks."""
+        return prod([len(loop.starts) for loop in self.loops]) if self.loops else len(self.blocks)
+
+    def words(self, bases: Sequence[BufferRef] | None = None) -> list[int]:
+        """The words of the launch; `bases`: what stands for its buffers."""
+        blocks = self.blocks if bases is None else rebase(self.blocks, bases)
+        return words_of(self.address, blocks, self.threads - 1, self.nanoseconds, self.loops)
 
     def run(self, addresses: Sequence[int]) -> int:
         """The failure code of the first task that fails, else 0.  When this returns no thread uses the arrays any more."""
         return self.outcome(addresses)[0]
 
     def outcome(self, addresses: Sequence[int]) -> tuple[int, int]:
-        """The failure code as in `run`, and the last word of that task's block.  Raises MemoryError."""
-        if self._launch is not None:
+        """The failure code as in `run`, and the last word of that task's block.  Raises MemoryError, and what an interrupt
+        raises."""
+        if self._launch is None:
+            code, word = self._without_runtime(addresses)
+        else:
             slots = (ctypes.c_int64 * (self._bases + 1))(*addresses)
             start = ctypes.addressof(slots)
             code = self._launch(self._start, start, start + 8 * self._bases)
             word = slots[self._bases]
-        elif len(self.blocks) == 1:
-            code, word = self._called(0, addresses)
-        else:
-            code, word = self._in_boxes(addresses)
         if code == NO_MEMORY:
             raise MemoryError
         return code, word
 
-    def _in_boxes(self, addresses: Sequence[int]) -> tuple[int, int]:
-        failed: dict[int, tuple[int, int]] = {}
-
-        def work(task: int) -> None:
-            outcome = (0, 0) if failed and task > min(failed) else self._called(task, addresses)
-            if outcome[0]:
-                failed[task] = outcome
-
-        parallel_for(range(len(self.blocks)), lambda: work, self.threads)
-        return failed[min(failed)] if failed else (0, 0)
+    def _without_runtime(self, addresses: Sequence[int]) -> tuple[int, int]:
+        """One task after another, on a host that the native runtime does not know."""
+        for block in blocks_of(self.blocks[0], self.loops) if self.loops else self.blocks:
+            words = (ctypes.c_int64 * len(block.words))(*block.words)
+            for at, (number, ahead) in block.addresses:
+                words[at] = ahead if number is None else addresses[number] + ahead
+            code = self.on(words)
+            if code:
+                return code, words[-1]
+        return 0, 0
 
     def on(self, words: Any) -> int:
         """Run one task with these words, which contain all addresses."""
-        code: int = self._call(ctypes.addressof(words))
+        code: int = _CALL(self.address)(ctypes.addressof(words))
         return code
-
-    def _called(self, task: int, addresses: Sequence[int]) -> tuple[int, int]:
-        """Run one task.  If it is the only one its words are reused by later runs."""
-        block = self.blocks[task]
-        try:
-            words = self._spare.pop()
-        except IndexError:
-            words = (ctypes.c_int64 * len(block.words))(*block.words)
-        for at, (number, ahead) in block.addresses:
-            words[at] = ahead if number is None else addresses[number] + ahead
-        outcome = self.on(words), words[-1] if words else 0
-        if len(self.blocks) == 1:
-            self._spare.append(words)
-        return outcome
 
 
 def run_tasks(address: int, calls: Sequence[Sequence[int]], threads: int, nanoseconds: float) -> int:
@@ -212,7 +243,6 @@ def _launch(pool: Native, servers: Sequence[Generator[int, None, None]]) -> None
     entry = _SERVER(map(next, servers).__next__)
     address = ctypes.c_void_p.from_buffer(entry).value or 0  # a cast would be held by a cycle, and hold the arrays
     words = np.array(words_of(address, [ArgumentBlock((), ())] * len(servers), len(servers) - 1, LONG_NANOSECONDS), np.int64)
-    pool.alone.value = 0  # what is so long is not held back by what launches before it had to wait
     if pool.launch(words.ctypes.data, 0, 0):
         raise MemoryError
 
@@ -262,12 +292,11 @@ def _work_loop(supply: _WorkQueue[Box], make_worker: Callable[[], Callable[[Box]
 # How the loops of a kernel are split into tasks: each loop is cut into ranges, and a task is one range of each loop.
 # Note [Tasks].  The outermost loop that is long enough is cut.  The reduce axis may be cut too, at multiples of 2ᵐ blocks of the
 # summation order, so that partial results are subtrees of its combination tree and the split does not change the result.  Long
-# work is cut further until tasks are short (`HEARD_NANOSECONDS`): between tasks Python handles interrupts.
+# work is cut further until tasks are short (`HEARD_NANOSECONDS`): between tasks interrupts are handled.
 
 PARALLEL: Final = tiering.SHARED_NANOSECONDS
 """A phase with at least this many nanoseconds of work uses several threads."""
 _VECTOR: Final = 16
-_Piece = TypeVar("_Piece")
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,38 +336,15 @@ class TaskSplit:
         """The work of the largest task, if all tasks together have `work`."""
         return work * prod(self.most(loop) / size for loop, size in enumerate(self.sizes))
 
-    def ranges(self, task: int) -> list[tuple[int, int]]:
-        """(start, stop) of a task in each loop.  Tasks are numbered with the last loop varying fastest."""
-        ranges: list[tuple[int, int]] = []
-        for size, starts in zip(reversed(self.sizes), reversed(self.starts), strict=True):
-            task, at = divmod(task, len(starts))
-            ranges.append((starts[at], starts[at + 1] if at + 1 < len(starts) else size))
-        return ranges[::-1]
-
-    def partial(self, task: int) -> int:
-        """The number of the partial result that a task computes of its cells."""
-        return task % self.partials
-
-
-class LazySequence(Sequence[_Piece], Generic[_Piece]):
-    """A sequence whose items are made when they are read: long work may have a hundred thousand tasks."""
-
-    def __init__(self, length: int, make: Callable[[int], _Piece]) -> None:
-        self.length, self.make = length, make
-
-    def __len__(self) -> int:
-        return self.length
-
-    @overload
-    def __getitem__(self, index: int) -> _Piece: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[_Piece]: ...
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return [self.make(one) for one in range(*index.indices(self.length))]
-        if not 0 <= index < self.length:
-            raise IndexError(index)
-        return self.make(index)
+    def loops(self, moves: Sequence[Sequence[tuple[int, int, int]]]) -> list[TaskLoop]:
+        """The loops that are cut, in blocks that begin with the lengths of all loops and then their first items; `moves`: those
+        of each loop."""
+        count = len(self.sizes)
+        return [
+            TaskLoop(size, starts, loop, count + loop, tuple(moved))
+            for loop, (size, starts, moved) in enumerate(zip(self.sizes, self.starts, moves, strict=True))
+            if len(starts) > 1
+        ]
 
 
 # ---------------------------------------------------------------------------------------- split points

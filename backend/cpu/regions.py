@@ -16,16 +16,16 @@ import numpy as np
 
 from ...lang.diagnostics.model import Code, Diagnostic, RunFailed
 from ...lang.support.files import KERNEL_TEXT, read_text
-from ...lang.support.records import dataclass
+from ...lang.support.records import cached_property, dataclass
 from ..codegen.llvm_printer import llvm_text
 from ..codegen.llvm_registers import calls_at, calls_of, is_own, strides_of, words_of
 from ..graph import traverse
 from ..graph.bind_sizes import KnownValues
 from ..graph.fusion_groups import is_stencil_group
-from ..graph.phases import Constant, Fold, Loop, Map, Phase as AnyPhase, PhaseId, ValueId
+from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase as AnyPhase, PhaseId, ValueId
 from ..jit import tiering
-from ..jit.compiler import LruCache, address_of, is_installed, vector_bytes
-from ..library.operation_table import OperationRoutines, in_parts
+from ..jit.compiler import LruCache, MachineCode, address_of, is_installed, vector_bytes
+from ..library.operation_table import OPERATIONS, OperationRoutines, in_parts
 from ..loopir.facts import IterationEstimate, Phase, estimate_iteration, trips_of
 from ..loopir.ir import MOST_VALUES, Index, LoopProgram, View
 from ..lower.region import Region, lower_region, pointwise
@@ -47,11 +47,11 @@ from ..transform.simplify import Direction, KnownIndices, Progression
 from ..transform.time_tiling import TimeTiling, tile_in_time
 from ..vm.backend_interface import Backend, CheckFailed, Types, add_iteration, index_out_of_range, iteration_label as label_of
 from ..vm.run_state import pooled_empty
-from ..vm.specialization import SAVED_NANOSECONDS, NotCompiledYet, NotSpecializable, Specialization
+from ..vm.specialization import NotCompiledYet, NotSpecializable, Specialization
 from .kernels import layout_of
 from .numpy_scalars import implementation
 from .parallel_for import ArgumentBlock, BufferRef, TaskLaunch, parallel_for
-from .views import DTYPES, NumArray, start_of
+from .views import DTYPES, NumArray, model_array, start_of
 
 # ---------------------------------------------------------------------------------------------------- time tiling
 #
@@ -543,14 +543,14 @@ def _no_backend(threads: int) -> Any:
 Phases: TypeAlias = Mapping[PhaseId, AnyPhase]
 Key: TypeAlias = tuple[tuple[tuple[bool, bool], ...], tuple[tuple[str, KnownIndices], ...]]
 """What compiled code depends on: arrays with unit stride, packed arrays, and index vectors that are progressions."""
-_LAUNCH_NANOSECONDS: Final = 500.0
-"""Nanoseconds of a phase in a native program."""
-_CALL_NANOSECONDS: Final = 2_500.0
-"""Overhead in nanoseconds of a routine that a region calls."""
-_STEP_NANOSECONDS: Final = 40_000.0
-"""Overhead in nanoseconds of a step of a plan."""
-_MIN_SAVED: Final = 1.5e6
-"""Nanoseconds that code would have saved so far before a region is lowered."""
+_LAUNCH_NANOSECONDS: Final = 150.0
+_ROUTINE_NANOSECONDS: Final = 1_200.0
+_SITE_NANOSECONDS: Final = 20_000.0
+"""Overhead in nanoseconds of a phase in a native program: that of a launch, of a NumPy function, or of a call site."""
+_REGION_NANOSECONDS: Final = 40_000.0
+_CALL_NANOSECONDS: Final = 4_000.0
+_REDUCED_NANOSECONDS: Final = 0.3
+"""Overhead in nanoseconds of a region, of each routine that it calls, and of each point that it reduces, beside a kernel."""
 _MAX_COPY_BYTES: Final = 1 << 20
 """The most bytes of an operand of which a loop reads a contiguous copy."""
 _MAX_VARIANTS: Final = 4
@@ -560,27 +560,49 @@ _MAX_FIRST_INDEX: Final = 8
 """Limits of the length and of the first item of index vectors that are recognised as progressions."""
 
 
-@dataclass(frozen=True, slots=True)
-class RegionText:
-    """The LLVM text of a region, as the code cache takes it (`jit.compiler.MachineCode`)."""
+class RegionCode:
+    """The code of a region for operands of one layout, which is optimised when its text or its program is first needed.
 
-    written: str
+    `lowered`: the region's program with the strides of its operands; `counted`: its index vectors that are progressions;
+    `packed`: its views that are packed arrays; `has_rows`: may threads share its rows?"""
+
+    def __init__(self, lowered: LoopProgram, counted: Mapping[str, KnownIndices], packed: frozenset[str], *, has_rows: bool
+                 ) -> None:  # fmt: skip
+        self._lowered, self._counted, self._packed, self._has_rows = lowered, counted, packed, has_rows
+        self._shown = f"{lowered} {[*counted.items()]} {sorted(packed)} {has_rows}"
+
+    def __repr__(self) -> str:
+        return self._shown
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RegionCode) and self._shown == other._shown
+
+    def __hash__(self) -> int:
+        return hash(self._shown)
 
     def text(self) -> str:
-        return self.written
+        return llvm_text(self.optimised[0], vector_bytes())
+
+    @cached_property
+    def optimised(self) -> tuple[LoopProgram, TimeTiling | None]:
+        """Returns the program that is printed, and how its rows are tiled in time."""
+        program = optimise(simplify.propagate_progressions(self._lowered, self._counted))
+        tiles = tile_in_time(program) if self._has_rows else None
+        return loop_shapes.collapse_loops(program if tiles is None else tiles.program, self._packed), tiles
 
 
-@dataclass(slots=True)
+@dataclass
 class RegionRun:
     """The region of a phase, with its compiled code by layout; or the `reason` why it has none."""
 
     phase: Phase
     region: Region | None = None
     reason: str = ""
-    saved: float = 0.0
+    lost: float = 0.0
+    """Nanoseconds that runs have lost without a region."""
     asked: bool = False
     compiled: dict[Key, CompiledRegion | None] = field(default_factory=dict)
-    codes: dict[Key, tuple[LoopProgram, TimeTiling | None, RegionText]] = field(default_factory=dict)
+    codes: dict[Key, RegionCode] = field(default_factory=dict)
     constants: dict[str, NumArray] = field(default_factory=dict)
     estimated: IterationEstimate | None = None
     sees_itself: bool | None = None
@@ -592,6 +614,12 @@ class RegionRun:
     """The views that hold single indices."""
     called: frozenset[str] = frozenset()
     """The views that routines read or write."""
+
+    @cached_property
+    def launches(self) -> float:
+        """Returns the overhead in nanoseconds of the phases of one iteration in a native program."""
+        inner = [phase for graph in traverse.subgraphs(self.phase) for phase in traverse.all_phases(graph)]
+        return sum(map(_overhead, inner))
 
     def iteration(self, types: Types) -> IterationEstimate:
         if self.estimated is None:
@@ -619,8 +647,9 @@ class RegionRun:
         trips, iteration = trips_of(self.phase, memory, types.number), self.iteration(types)
         if trips <= 0:
             return None
-        self.saved += trips * iteration.phasewise_nanoseconds
-        if mode is tiering.Mode.AUTO and self.saved < _MIN_SAVED:
+        lost = trips * iteration.phasewise_nanoseconds
+        self.lost += lost
+        if mode is tiering.Mode.AUTO and self.lost < tiering.WORTH_COMPILING:
             return None
         if not self.asked:
             self.lower(types, program)
@@ -629,7 +658,7 @@ class RegionRun:
         arrays = self.inputs(memory, lambda constant: backend_of(1).constant(constant, types))
         if arrays is None:
             return self.for_strided().run(memory, types, program, backend_of, threads) if self.region.is_flat else None
-        compiled = self.code(arrays, self.sizes(types), trips * iteration.phasewise_nanoseconds)
+        compiled = self.code(arrays, self.sizes(types), lambda code: tiering.is_wanted(code, lost))
         if compiled is None:
             return None
         if self.pointwise is not None:
@@ -646,24 +675,28 @@ class RegionRun:
         """Returns whether threads may share the rows; maps with a frame share cells instead."""
         return isinstance(self.phase, Loop) or is_stencil_group(self.phase)
 
-    def is_better(self, memory: Mapping[ValueId, Any], types: Types, program: Phases, drafted: float | None = None) -> bool:
-        """Returns whether the region takes less than `drafted` nanoseconds, or (None) than a native launch for each phase."""
-        if self.reason or tiering.mode() is tiering.Mode.OFF or not is_installed():
+    def is_chosen(self, memory: Mapping[ValueId, Any], types: Types, program: Phases) -> bool | None:
+        """Returns whether the region is estimated to take less time than a native launch for each phase; None: not known yet,
+        since it is not lowered before that has cost something."""
+        mode = tiering.mode()
+        if self.reason or mode is tiering.Mode.OFF or not is_installed():
             return False
         if isinstance(self.phase, Loop) and self.is_pointwise(self.phase, types):
             return True  # its next run is a launch of its own
         trips, iteration = trips_of(self.phase, memory, types.number), self.iteration(types)
-        least = trips * iteration.phases * _LAUNCH_NANOSECONDS if drafted is None else drafted
-        if least < _STEP_NANOSECONDS:
+        launches = trips * self.launches
+        more = launches - _REGION_NANOSECONDS - trips * iteration.reduced * _REDUCED_NANOSECONDS
+        if mode is not tiering.Mode.ALWAYS and more < 0:
             return False
         if not self.asked:
+            self.lost += launches
+            if mode is tiering.Mode.AUTO and self.lost < tiering.WORTH_COMPILING:
+                return None
             self.lower(types, program)
         if self.region is None or not self.is_one(self.region, iteration):
             return False
         calls = sum(routine.phase is not None for routine in self.region.routines)
-        if calls and drafted is None:
-            return False  # the phases may be native, too
-        return drafted is None or _STEP_NANOSECONDS + trips * calls * _CALL_NANOSECONDS < drafted
+        return mode is tiering.Mode.ALWAYS or trips * calls * _CALL_NANOSECONDS < more
 
     def bind(self, binding: Specialization, backend: Backend) -> None:
         """Specialize a pointwise loop as one launch.  Raises NotSpecializable for other loops."""
@@ -679,10 +712,10 @@ class RegionRun:
         if arrays is None and self.region.is_flat:
             self.for_strided().bind(binding, backend)
             return
-        compiled = None if arrays is None else self.code(arrays, self.sizes(types), binding.runs * SAVED_NANOSECONDS)
+        compiled = None if arrays is None else self.code(arrays, self.sizes(types), binding.wants)
         if arrays is None or compiled is None:
             raise NotCompiledYet
-        results = [np.empty(types.shape(value), DTYPES[types.kind(value)]) for value in phase.results]
+        results = [model_array(types.shape(value), DTYPES[types.kind(value)]) for value in phase.results]
         arrays |= self.pointwise.shown(compiled, results, StateView)
         pieces, iterations = self.pointwise.launch(compiled, arrays, types, int(trips), binding.threads)
         if iterations < trips:
@@ -759,7 +792,10 @@ class RegionRun:
             arrays[view.name] = array
         return arrays
 
-    def code(self, arrays: Mapping[str, NumArray], sizes: Mapping[str, int], nanoseconds: float) -> CompiledRegion | None:
+    def code(
+        self, arrays: Mapping[str, NumArray], sizes: Mapping[str, int], wants: Callable[[MachineCode], bool]
+    ) -> CompiledRegion | None:  # fmt: skip
+        """Returns the code for operands of these layouts; None if it is not wanted yet, or cannot be compiled."""
         assert self.region is not None
         flags = {name: has_unit_stride(array) for name, array in arrays.items()}
         counted: dict[str, KnownIndices] = {name: p for name, array in arrays.items() if (p := progression(array)) is not None}
@@ -776,22 +812,24 @@ class RegionRun:
         if key in self.compiled:
             return self.compiled[key]
         if key not in self.codes:
-            program = self.region.program
-            views = tuple(replace(v, unit=flags.get(v.name, True)) for v in program.views)
-            program = optimise(simplify.propagate_progressions(replace(program, views=views), counted))
-            tiles = tile_in_time(program) if self.has_rows else None
-            program = program if tiles is None else tiles.program
-            program = loop_shapes.collapse_loops(program, packed)
-            self.codes[key] = program, tiles, RegionText(llvm_text(program, vector_bytes()))
-        program, tiles, code = self.codes[key]
-        if not tiering.is_worth(code, nanoseconds):
+            views = tuple([replace(view, unit=flags.get(view.name, True)) for view in self.region.program.views])
+            lowered = replace(self.region.program, views=views)
+            self.codes[key] = RegionCode(lowered, counted, frozenset(packed), has_rows=self.has_rows)
+        code = self.codes[key]
+        if not wants(code):
             return None
         address = address_of(code)
-        words = words_of(program)
+        program, tiles = code.optimised
         self.compiled[key] = None if address is None else CompiledRegion(
-            program, TaskLaunch(address, (), 0, 1, inf), words, tiles
+            program, TaskLaunch(address, (), 0, 1, inf), words_of(program), tiles
         )
         return self.compiled[key]
+
+
+def _overhead(phase: AnyPhase) -> float:
+    if not isinstance(phase, LibraryPhase) or OPERATIONS[phase.op].native is not None:
+        return _LAUNCH_NANOSECONDS
+    return _ROUTINE_NANOSECONDS if OPERATIONS[phase.op].short is not None else _SITE_NANOSECONDS
 
 
 def progression(array: NumArray) -> Progression | None:

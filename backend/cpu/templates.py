@@ -23,7 +23,7 @@ from ...typechecker.scalars import neutral_element
 from ..graph.phases import LibraryPhase, ValueId
 from ..graph.projections import frame_of
 from ..jit import tiering
-from ..jit.compiler import LruCache, address_of, is_installed
+from ..jit.compiler import LruCache, MachineCode, address_of, is_installed
 from ..jit.tiering import PIECES_NANOSECONDS
 from ..loopir.templates import (
     PHILOX_ROUNDS,
@@ -44,10 +44,10 @@ from .parallel_for import (
     ArgumentBlock,
     SplitReduction,
     TaskLaunch,
+    TaskLoop,
     TaskSplit,
     WorkEstimate,
     address_if_worthwhile,
-    offset_addresses,
     run_tasks,
     task_split_of,
 )
@@ -95,22 +95,26 @@ def _pieces(target: NumArray, source: NumArray, threads: int, *, is_aligned: boo
     cached = _kept.of(key, (), lambda: prepare_copy(target, source, threads, streams=is_aligned))
     if cached is None or isinstance(cached, TaskLaunch):
         return cached
-    if tiering.mode() is tiering.Mode.OFF or not tiering.is_worth(cached.kernel, target.nbytes * _SAVED):
+    if tiering.mode() is tiering.Mode.OFF or not tiering.is_wanted(cached.kernel, target.nbytes * _SAVED):
         return None
     address = address_of(cached.kernel)
     if address is None:
         return None
-    launch = TaskLaunch(address, cached.blocks, 2, threads, target.nbytes * _NANOSECONDS_A_BYTE)
+    launch = cached.launch(address, threads, target.nbytes * _NANOSECONDS_A_BYTE)
     _kept.put(key, (), launch)
     return launch
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateKernel:
-    """A copy whose kernel is not compiled yet; the buffers of its argument blocks are source and target."""
+    """A copy whose kernel is not compiled yet; the buffers of its argument block are source and target."""
 
     kernel: KernelCode
-    blocks: tuple[ArgumentBlock, ...]
+    block: ArgumentBlock
+    loops: list[TaskLoop]
+
+    def launch(self, address: int, threads: int, nanoseconds: float) -> TaskLaunch:
+        return TaskLaunch(address, [self.block], 2, threads, nanoseconds, self.loops)
 
 
 _kept: Final[LruCache[TemplateKernel | TaskLaunch | None]] = LruCache(256)
@@ -133,15 +137,11 @@ def prepare_copy(target: NumArray, source: NumArray, threads: int, *, streams: b
     body = Body((KernelLoad(0),), (kind,), (), (KernelResult(0, kind, None),), frozenset(), 0)
     kernel = build_kernel(body, replace(nest, strides=(inner,)), [kind], stores)
     duration = target.nbytes * _NANOSECONDS_A_BYTE
-    places = 2 * kernel.axes, 3 * kernel.axes + 1
-    blocks = []
-    cuts = _cuts(nest, kind.bytes, duration, threads)
-    for box in map(cuts.ranges, range(cuts.count)):
-        counts, origins = [stop - start for start, stop in box], [start for start, _ in box]
-        words = (*counts, *origins, 0, *inner, 0, *outer[:-1], 0)
-        ahead = [sum([start * step for start, step in zip(origins, steps, strict=True)]) for steps in (inner, outer)]
-        blocks.append(ArgumentBlock(words, offset_addresses(places, ((0, 0), (1, 0)), ahead)))
-    return TemplateKernel(KernelCode(kernel), tuple(blocks))
+    read_at, written_at = 2 * kernel.axes, 3 * kernel.axes + 1
+    words = (*nest.sizes, *[0] * kernel.axes, 0, *inner, 0, *outer[:-1], 0)
+    moves = [[(read_at, a, 0), (written_at, b, 0)] for a, b in zip(inner, outer, strict=True)]
+    loops = _cuts(nest, kind.bytes, duration, threads).loops(moves)
+    return TemplateKernel(KernelCode(kernel), ArgumentBlock(words, [(read_at, (0, 0)), (written_at, (1, 0))]), loops)
 
 
 def _cuts(nest: LoopOrder, item: int, duration: float, threads: int) -> TaskSplit:
@@ -301,11 +301,12 @@ def scan_lines(function: str, kind: Kind, arg: NumArray, axis: int, threads: int
 
 
 def scan_plan(
-    function: str, kind: Kind, arg: NumArray, axis: int, threads: int, least: int = SCAN_MIN_ITEMS, runs: int = 1
+    function: str, kind: Kind, arg: NumArray, axis: int, threads: int,
+    find_code: Callable[[MachineCode, int, int, float], int | None] = address_if_worthwhile,
 ) -> PreparedTemplate | None:  # fmt: skip
     """The scan for arrays of this layout, cached; None if NumPy has to scan.
 
-    `least`: fewer items stay on NumPy; `runs`: this is asked once in so many runs."""
+    `find_code`: the address of code that saves some nanoseconds on some items (at least so many); None if it is not used."""
     if arg.dtype != DTYPES[kind]:
         return None
     key = (function, kind, arg.shape, arg.strides, axis, threads, tiering.mode())
@@ -313,7 +314,7 @@ def scan_plan(
     if ready is not None or axes is None or not _is_scanned(function, kind):
         return ready
     code = _code(function, kind, arg, axis)
-    address = address_if_worthwhile(code, arg.size, least, runs * (5_000 + arg.size * _SCAN_SAVED))
+    address = find_code(code, arg.size, SCAN_MIN_ITEMS, 5_000 + arg.size * _SCAN_SAVED)
     plan = None if address is None else _scan_launches(code, address, arg, axis, axes, threads)
     return None if plan is None else _scan_cache.put(key, (), plan)
 
@@ -388,7 +389,7 @@ class PreparedTemplate:
         return _carry(self.code.function, self.code.kind)
 
     def run(self, arg: NumArray, result: NumArray) -> None:
-        carry = np.resize(self.carry[:1], len(self.pieces.blocks) + 1) if self.is_chain else self.carry
+        carry = np.resize(self.carry[:1], self.pieces.count + 1) if self.is_chain else self.carry
         self.pieces.run((start_of(arg), start_of(result), start_of(carry)))
 
 

@@ -18,6 +18,7 @@ from math import prod
 from typing import Any, Final, TypeAlias
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from ...lang.support.records import dataclass, require_invariant
 from ...typechecker.core.arrays import Payload
@@ -63,6 +64,11 @@ def start_of(array: NumArray) -> int:
     """The address of its first item."""
     address: int = array.__array_interface__["data"][0]
     return address
+
+
+def model_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NumArray:
+    """A row-major array without memory for its items, which nobody reads."""
+    return as_strided(np.empty(1, dtype), shape, contiguous(shape, dtype.itemsize)[:-1])
 
 
 def as_stored(value: NumArray, kind: Kind) -> NumArray:

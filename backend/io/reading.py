@@ -263,6 +263,13 @@ def column_of(member: str, wanted: InputSpec) -> Column:
     return Column(member, wanted.kind, wanted.rank, wanted.reading)
 
 
+def is_any_value(declared: ArrayType) -> bool:
+    """Does an input's type allow every value of its kind and shape?"""
+    element = declared.element
+    bounds = (element.low, element.high, element.symbolic_max, element.index_bound)
+    return all(bound is None for bound in bounds) and not declared.permutation
+
+
 def check_declared(values: Any, declared: ArrayType, sizes: Mapping[SizeVariable, int], path: str, span: Span) -> None:
     """E706 where an input's values (a NumPy array of the declared shape) are not of its declared elements: outside
     `int<low..high>` or `idx<n>`, or not each of 0..n-1 once where it is declared `perm<n>`."""

@@ -22,6 +22,7 @@ from queue import SimpleQueue
 from time import perf_counter_ns
 from typing import IO, TYPE_CHECKING, Any, Final, Generic, ParamSpec, Protocol, TypeVar
 
+from ... import __version__
 from ...lang.support import processes
 from ...lang.support.caches import Cache
 from ...lang.support.files import Durability, replace_file
@@ -132,12 +133,10 @@ _llvm: Final = DedicatedThread("rho llvm")
 @_llvm.run_on
 @cache
 def binding() -> Any:
-    """Returns llvmlite's binding, set up for this machine; None if it is missing, too old or does not work."""
+    """Returns llvmlite's binding, set up for this machine; None if it is missing or does not work."""
     try:
         import llvmlite.binding as llvm
     except (ImportError, OSError):
-        return None
-    if llvm.llvm_version_info < OLDEST_LLVM:
         return None
     try:
         llvm.initialize_native_target()
@@ -155,10 +154,6 @@ def binding() -> Any:
     except (RuntimeError, OSError, AttributeError):
         return None
     return llvm
-
-
-OLDEST_LLVM: Final = (20,)
-"""Of llvmlite 0.45; earlier ones print messages about pointers without a type to standard error, and read no kernel."""
 
 
 C_FUNCTIONS = ("sin", "cos", "tan", "fmod")
@@ -259,26 +254,20 @@ def vector_bytes() -> int:
 @_llvm.run_on
 def compile_text(text: str) -> bytes:
     """Returns the object code of LLVM text.  Raises Unsupported if LLVM does not accept it."""
+    llvm = binding()
     try:
-        module = _verified(text)
-        return bytes(_machine(binding(), 0 if text.startswith(UNOPTIMIZED) else 2).emit_object(module))
+        module = llvm.parse_assembly(text)
+        return bytes(_machine(llvm, 0 if text.startswith(UNOPTIMIZED) else 2).emit_object(module))
     except RuntimeError as error:
         raise Unsupported(str(error)) from None
-
-
-def _verified(text: str) -> Any:
-    """Returns the module of a text.  Intrinsics differ between versions of LLVM, whose code generator ends the process where an
-    operand is missing; its verifier raises a RuntimeError."""
-    module = binding().parse_assembly(text)
-    module.verify()
-    return module
 
 
 @_llvm.run_on
 def assembly(text: str) -> str:
     """Returns the assembly of LLVM text.  Raises Unsupported if LLVM does not accept it."""
+    llvm = binding()
     try:
-        return str(_machine(binding(), 0 if text.startswith(UNOPTIMIZED) else 2).emit_assembly(_verified(text)))
+        return str(_machine(llvm, 0 if text.startswith(UNOPTIMIZED) else 2).emit_assembly(llvm.parse_assembly(text)))
     except RuntimeError as error:
         raise Unsupported(str(error)) from None
 
@@ -546,7 +535,7 @@ CACHE = Cache("kernels", SWITCH, ".o", 4 << 20, 4096)
 
 
 class MachineCode(Protocol):
-    """Code that can be compiled: an object with LLVM text."""
+    """Code that can be compiled: an object with LLVM text, which its `repr`, this processor and the code generator determine."""
 
     def text(self) -> str: ...
     def __hash__(self) -> int: ...
@@ -591,21 +580,21 @@ def is_ready(kernel: MachineCode) -> bool:
 
 def is_stored(kernel: MachineCode) -> bool:
     """Returns whether the disk cache has an entry for the code."""
-    file = CACHE.file(_key(kernel.text()))
+    file = CACHE.file(_key(kernel))
     return file is not None and file.exists()
 
 
 def _compiled_or_cached(kernel: MachineCode) -> int | None:
     if binding() is None:
         return None
-    text = kernel.text()
-    key = _key(text)
+    key = _key(kernel)
     code = CACHE.read(key)
     if code is not None:
         with contextlib.suppress(Unsupported):
             address = link(code)
             compilation_totals.stored += 1
-            return _reported_to_perf(text, code, address)
+            return _reported_to_perf(kernel, code, address)
+    text = kernel.text()
     began = perf_counter_ns()
     try:
         code = compile_text_out_of_process(text)
@@ -618,17 +607,35 @@ def _compiled_or_cached(kernel: MachineCode) -> int | None:
         name = name_of(text)
         write(name, "ll", text)
         write(name, "s", assembly(text))
-    return _reported_to_perf(text, code, address)
+    return _reported_to_perf(kernel, code, address)
 
 
-def _reported_to_perf(text: str, code: bytes, address: int) -> int:
+def _reported_to_perf(kernel: MachineCode, code: bytes, address: int) -> int:
     if is_mapped():
-        tell_perf(name_of(text), address, code_bytes(code))
+        tell_perf(name_of(kernel.text()), address, code_bytes(code))
     return address
 
 
-def _key(text: str) -> str:
-    return f"{identity()}\n{text}"
+def _key(kernel: MachineCode) -> str:
+    return f"{identity()}\n{generator_version()}\n{kernel!r}"
+
+
+_GENERATOR: Final = ("backend/codegen", "backend/jit", "backend/library", "backend/loopir", "backend/lower", "backend/scalar",
+                     "backend/transform", "backend/vm", "typechecker")  # fmt: skip
+"""The rooms whose modules write or determine LLVM text."""
+
+
+@cache
+def generator_version() -> str:
+    """Returns the digest of the names, sizes and times of change of the modules that write code."""
+    digest, package = blake2b(__version__.encode(), digest_size=16), Path(__file__).parents[2]
+    with contextlib.suppress(OSError):  # in an archive there are no files
+        for room in _GENERATOR:
+            for entry in sorted(os.scandir(package / room), key=lambda entry: entry.name):
+                if entry.name.endswith((".py", ".ll")):
+                    status = entry.stat()
+                    digest.update(f"{room}/{entry.name} {status.st_size} {status.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
 
 
 # ------------------------------------------------------------------------------------------ bounded caches

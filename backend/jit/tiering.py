@@ -1,11 +1,12 @@
-"""Tiering: decides when a kernel is compiled, and thresholds of work for threads and interrupts.
+"""Tiering: when a unit gets machine code, and thresholds of work for threads and interrupts.
 
-Small spaces stay on NumPy.  For others the time that a kernel would have saved is added up over the runs, and the kernel is
-compiled when the sum reaches the cost of compiling.  Earlier, from `LOAD_NANOSECONDS`, it is loaded from disk, or compiled by a
-thread beside the run.  So no run loses more time than it could have gained.  The tier does not change any bit of a result.
+A unit (a phase, a row chain, a library operation, a region) without code runs on NumPy.  From its second run on, or if one run
+would lose `LOAD_NANOSECONDS`, it takes code that the disk cache has.  Otherwise its code is requested once runs have lost
+`WORTH_COMPILING` without it, and one background thread compiles requests, that with the greatest loss first.  Only a run that
+would lose `COMPILE_NANOSECONDS` waits for its code.  The tier does not change any bit of a result.
 
-`RHO_KERNELS`: `off` (never use kernels), `always` (use them wherever they can be used), `warm` (as if every kernel had long been
-in use, which calibration measures); otherwise by these rules.
+`RHO_KERNELS`: `off` (never use kernels), `always` (compile before the first run), `warm` (as if every kernel had long been in
+use, which calibration measures); otherwise by these rules.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
+from ...lang.support import processes
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, ResultKind
 from ..scalar.function_table import TRANSCENDENTAL
@@ -30,9 +32,11 @@ SMALL: Final = 1 << 13
 """A phase with fewer points stays on NumPy, whose calls then cost no more than binding a kernel, unless it applies expensive
 functions."""
 COMPILE_NANOSECONDS: Final = 10e6
-LOAD_NANOSECONDS: Final = 1.5e6
-
-
+"""A run that would lose so much without code waits until it is compiled."""
+LOAD_NANOSECONDS: Final = 3e6
+"""The time to load code from the disk cache, with LLVM itself where that is not loaded yet in part."""
+WORTH_COMPILING: Final = 0.5e6
+"""Nanoseconds that runs have lost without code when it is requested."""
 CALL_NANOSECONDS: Final = 500
 """The cost of a NumPy call on a small array."""
 AT_ONCE: Final = 5.0
@@ -78,10 +82,6 @@ def is_candidate(points: int, applied: Iterable[str], *, sums: bool) -> bool:
     return points >= SMALL or sums or len(functions) >= MANY or not TRANSCENDENTAL.isdisjoint(functions)
 
 
-_saved: dict[MachineCode, float] = {}
-_asked: set[MachineCode] = set()
-
-
 def saving(body: Body, points: int) -> float:
     """Estimated nanoseconds that a kernel saves over NumPy on one thread (measured on AVX-512 and AVX2 machines)."""
     if points >= SMALL:
@@ -99,32 +99,115 @@ def _an_item(function: str, kind: Kind) -> float:
     return CALLED
 
 
-def is_worth(code: MachineCode, nanoseconds: float) -> bool:
-    """Should this run, which the code shortens by `nanoseconds`, use it?  Each call counts as a run."""
-    from .compiler import address_of, as_now, is_ready, is_stored
+# ---------------------------------------------------------------------------------------------------- background compiler
+#
+# Requests for code, and the thread that compiles them.
+#
+# The thread is no daemon, since the process must not end while LLVM works; it ends with the last request, and when the main
+# thread ends, after the module at hand.  A forked child has neither the thread nor its queue; its runs request again.
 
-    if is_ready(code) or mode() is not Mode.AUTO:
-        return True
-    total = _saved[code] = _saved.get(code, 0.0) + nanoseconds
-    if total >= COMPILE_NANOSECONDS:
-        return True
-    if total >= LOAD_NANOSECONDS and code not in _asked:
-        _asked.add(code)
-        if is_stored(code):
+class CodeRequest:
+    """Code that is not loaded yet, the runs without it, and the nanoseconds that they have lost.
+
+    `is_ready`: the code is loaded, or cannot be compiled on this machine."""
+
+    __slots__ = ("code", "compile", "is_queued", "is_ready", "is_stored", "lost", "runs")
+
+    def __init__(self, code: MachineCode) -> None:
+        self.code, self.runs, self.lost = code, 0, 0.0
+        self.is_queued = self.is_ready = False
+        self.is_stored: bool | None = None
+        self.compile: Callable[[MachineCode], None] | None = None
+
+    def is_wanted(self, lost: float) -> bool:
+        """Should this run, which loses `lost` nanoseconds without the code, use it (and load or compile it now)?"""
+        if self.is_ready or lost >= COMPILE_NANOSECONDS:
             return True
-        with contextlib.suppress(RuntimeError):  # no more threads: it is compiled when it would have paid
-            threading.Thread(target=as_now(address_of), args=(code,), name="rho code").start()
-    return False
+        self.runs += 1
+        self.lost += lost
+        if self.is_queued or (self.runs == 1 and lost < LOAD_NANOSECONDS):
+            return False
+        if self.is_stored is None:
+            from .compiler import is_stored
+
+            self.is_stored = is_stored(self.code)
+        if self.is_stored and not _compiler.is_busy:
+            return True
+        if self.is_stored or self.lost >= WORTH_COMPILING:
+            _compiler.add(self)
+        return False
+
+
+class _BackgroundCompiler:
+    """The thread that compiles requested code while runs go on."""
+
+    def __init__(self) -> None:
+        self._lock, self._queue = processes.lock(), list[CodeRequest]()
+        self._thread: threading.Thread | None = None
+        processes.in_children(self._forget)
+
+    @property
+    def is_busy(self) -> bool:
+        return self._thread is not None
+
+    def add(self, request: CodeRequest) -> None:
+        """Queue a request; without more threads it is compiled by a run that waits."""
+        from .compiler import address_of, as_now
+
+        request.compile = as_now(address_of)
+        with self._lock:
+            request.is_queued = True
+            self._queue.append(request)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._serve, name="rho code")
+                with contextlib.suppress(RuntimeError):
+                    self._thread.start()
+                    return
+                self._forget()
+
+    def _serve(self) -> None:
+        while True:
+            with self._lock:
+                if not self._queue or not threading.main_thread().is_alive():
+                    self._thread = None
+                    return
+                request = max(self._queue, key=lambda queued: (queued.is_stored is True, queued.lost))
+                self._queue.remove(request)
+            assert request.compile is not None
+            with contextlib.suppress(MemoryError):
+                request.compile(request.code)
+            request.is_ready = True
+            _requests.pop(request.code, None)
+
+    def _forget(self) -> None:
+        for request in self._queue:
+            request.is_queued = False
+        self._thread = None
+        self._queue.clear()
+
+
+_compiler: Final = _BackgroundCompiler()
+_requests: dict[MachineCode, CodeRequest] = {}
+
+
+def request_of(code: MachineCode) -> CodeRequest:
+    """The request for code, a new one if there is none."""
+    request = _requests.get(code)
+    if request is None:
+        request = _requests[code] = CodeRequest(code)
+    return request
+
+
+def is_wanted(code: MachineCode, lost: float) -> bool:
+    """Should this run, which loses `lost` nanoseconds without the code, use it?  Each call counts as a run."""
+    from .compiler import is_ready
+
+    return is_ready(code) or mode() is not Mode.AUTO or request_of(code).is_wanted(lost)
 
 
 def work(body: Body, points: int) -> int:
     """Estimated nanoseconds of a kernel on one thread."""
     return points * (25 + 10 * body.operations + 120 * body.transcendental) // 100
-
-
-def is_worthwhile(kernel: MachineCode, body: Body, points: int, runs: int = 1) -> bool:
-    """Should this run of a phase use its kernel, if this is asked once in `runs` runs?"""
-    return is_worth(kernel, runs * saving(body, points))
 
 
 FEW_NANOSECONDS: Final = 30_000.0

@@ -32,10 +32,10 @@ from ...lang.support import processes
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import number
-from ..cpu.parallel_for import SHARED_NANOSECONDS, ArgumentBlock, BufferRef, TaskLaunch, parallel_for, rebase, words_of
+from ..cpu.parallel_for import SHARED_NANOSECONDS, ArgumentBlock, BufferRef, TaskLaunch, parallel_for
 from ..cpu.phases import compile_structured
 from ..cpu.templates import prepare_copy
-from ..cpu.views import DTYPES, NumArray, common_stride, start_of
+from ..cpu.views import DTYPES, NumArray, common_stride, model_array, start_of
 from ..graph.phases import LibraryPhase, ValueId
 from ..graph.projections import frame_of, framed_of, sum_of_products, uses_ordered_sums
 from ..graph.scratch import MIN_BLAS_SIDE
@@ -43,7 +43,7 @@ from ..jit import tiering
 from ..jit.compiler import LruCache, address_of
 from ..vm.run_state import pooled_empty
 from ..vm.runtime import native
-from ..vm.specialization import NotCompiledYet, NotSpecializable, Specialization, specialize_structured
+from ..vm.specialization import NotCompiledYet, NotSpecializable, OperandStarts, Specialization, specialize_structured
 from .operation import Arrays, Operation, OperationCall, on_operands
 
 # ---------------------------------------------------------------------------------------------------- BLAS
@@ -625,9 +625,14 @@ def _bind_product(binding: Specialization, phase: LibraryPhase) -> None:
     if len(batches) < 2 or blas() is None or batches[0].shape[-1] == 1:
         raise NotSpecializable
     into_rows = needs_rows(kind, *batches)
-    binding.apart = may_be_mirrored(*batches)  # a matrix times its own transpose has code of its own
-    if binding.apart and start_of(batches[0]) == start_of(batches[1]):
-        raise NotCompiledYet
+    if may_be_mirrored(*batches):
+        is_mirrored = start_of(batches[0]) == start_of(batches[1])
+        binding.starts = OperandStarts.TOGETHER if is_mirrored else OperandStarts.APART
+        if is_mirrored:
+            shape = types.shape(value)
+            binding.result(value, shape, DTYPES[kind])
+            binding.routine = partial(_mirrored_product, depth, shape, DTYPES[kind], binding.threads)
+            return
     bases: list[BufferRef] = [(binding.places[arg], 0) for arg in args]
     for operand, is_copied in enumerate(into_rows):
         if is_copied:
@@ -640,9 +645,20 @@ def _bind_product(binding: Specialization, phase: LibraryPhase) -> None:
     binding.share(bound.pieces, bases)
 
 
+def _mirrored_product(
+    depth: int, shape: tuple[int, ...], dtype: np.dtype[Any], threads: int, left: NumArray, right: NumArray
+) -> NumArray:  # fmt: skip
+    """Returns the product of matrices and their own transposes, of which the second operand is a view."""
+    batch = batch_of(left, depth)
+    assert batch is not None
+    result: NumArray = pooled_empty(shape, dtype)
+    _symmetric(batch, result.reshape(len(batch), *shape[depth:]), threads)
+    return result
+
+
 def _copied_in_rows(binding: Specialization, array: NumArray, source: BufferRef) -> tuple[NumArray, BufferRef]:
     """Returns an array like a copy in rows, and the buffer that holds it."""
-    target = np.empty(array.shape, array.dtype)
+    target = model_array(array.shape, array.dtype)
     draft = prepare_copy(target, array, 1, streams=False)
     if draft is None:
         raise NotSpecializable
@@ -650,8 +666,7 @@ def _copied_in_rows(binding: Specialization, array: NumArray, source: BufferRef)
         raise NotCompiledYet
     room: BufferRef = (binding.room(array.shape, array.dtype), 0)
     duration = array.nbytes * _COPY_NANOSECONDS
-    blocks = rebase(draft.blocks, (source, room))
-    binding.launch(words_of(address_of(draft.kernel) or 0, blocks, 0, duration), duration)
+    binding.share(draft.launch(address_of(draft.kernel) or 0, 1, duration), (source, room))
     return target, room
 
 

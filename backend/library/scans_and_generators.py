@@ -19,6 +19,7 @@ from ..graph.phases import LibraryPhase
 from ..graph.projections import frame_of
 from ..graph.scratch import BIN_BLOCK, CHUNK
 from ..io.cells import date_in, number_in
+from ..jit.compiler import address_of, is_installed
 from ..vm.specialization import NotCompiledYet, NotSpecializable, Specialization
 from ..vm.values import fixed_items, format_items
 from .hash import stable_order
@@ -207,9 +208,12 @@ def _bind_scan(binding: Specialization, phase: LibraryPhase) -> None:
     array, kind = binding.values[source], binding.types.kind(value)
     assert isinstance(function, str)
     assert isinstance(axis, int)
-    plan = scan_plan(function, kind, array, axis + frame_of(phase), binding.threads, least=0, runs=binding.runs)
+    plan = scan_plan(
+        function, kind, array, axis + frame_of(phase), binding.threads,
+        lambda code, *_: address_of(code) if array.size and is_installed() and binding.wants(code) else None,
+    )  # fmt: skip
     if plan is None:
-        raise NotCompiledYet if array.dtype == DTYPES[kind] else NotSpecializable
+        raise NotCompiledYet if binding.waiting else NotSpecializable
     carry = plan.carry
     result = binding.result(value, array.shape, array.dtype)
     bases: list[BufferRef] = [(binding.places[source], 0), (result, 0), (None, start_of(carry))]

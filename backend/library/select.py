@@ -384,11 +384,11 @@ def _bound(make: Callable[[Specialization, LibraryPhase, NumArray], Selection]) 
         masks: BufferRef = (binding.places[phase.args[0]], 0)
         counted = [(1, masks), (2, (counter, 0))]
         work = mask.size * _SELECT_NANOSECONDS
-        binding.launch(words_of(counting, [ArgumentBlock([mask.size, 0, 0], counted)], 0, work), work)
+        binding.launch(words_of(counting, [ArgumentBlock([mask.size, 0, 0], counted)], 0, work))
         target = len(words) - 1 - (code.form is SelectionForm.CELLS)
         written = [*((view, masks) for view in templates.MASKS), (target, (result, 0))]
         written += [(templates.DUE, (counter + 1, 0)), *places]
-        binding.launch(words_of(start, [ArgumentBlock(words, written)], 0, work), work)
+        binding.launch(words_of(start, [ArgumentBlock(words, written)], 0, work))
 
     return bind
 

@@ -477,7 +477,7 @@ def _sort_of(task: _SortTask) -> _Sort | None:
     dtype = np.dtype(np.uint64) if task.keyed else DTYPES[task.kind]
     codes, function = task.steps(task.parts()), numpy_sort(dtype)
     saved = _SAVED_CALLS * task.keyed + task.count * max(1, task.rows) * _SAVED[task.keyed]
-    ready = [tiering.is_worth(code, saved) for code in codes]  # no short circuit, so that all are compiled together
+    ready = [tiering.is_wanted(code, saved) for code in codes]  # no short circuit, so that all are compiled together
     if function is None or not all(ready):
         return None
     calls = [address for address in map(address_of, codes) if address is not None]

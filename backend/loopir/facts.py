@@ -18,7 +18,7 @@ from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import Size
 from ...typechecker.sizes.size import upper_bound
 from ..graph import traverse
-from ..graph.phases import ApplyNode, Fold, Loop, Map, Phase as AnyPhase, Structured, ValueId
+from ..graph.phases import ApplyNode, AxisKind, Fold, Loop, Map, Phase as AnyPhase, Structured, ValueId
 from ..scalar.function_table import TRANSCENDENTAL
 from .ir import (
     ONE,
@@ -500,13 +500,14 @@ _POINTS_PER_COPIED_ITEM: Final = 8
 @dataclass(frozen=True, slots=True)
 class IterationEstimate:
     """Estimates for one iteration: the number of its phases, the points of all their nests, the points outside inner loops, the
-    items of the states of inner loops, and the scalar functions evaluated."""
+    items of the states of inner loops, the scalar functions evaluated, and the points of nests that reduce."""
 
     phases: int
     points: int
     outside_loops: int
     state: int
     functions: int
+    reduced: int = 0
 
     @property
     def phasewise_nanoseconds(self) -> float:
@@ -527,12 +528,20 @@ def estimate_iteration(phase: Phase, types: Types) -> IterationEstimate:
     outside = 1 + sum(_points_of(p, types, _unit_weight) for p in body if not isinstance(p, Phase))
     states = sum(prod(map(_upper_bound, types[value].shape)) for p in body if isinstance(p, Loop) for value in p.initial)
     points, functions = _points(phase, types, _unit_weight), _points(phase, types, _function_weight)
-    return IterationEstimate(_phases(phase), points, outside, states, functions)
+    return IterationEstimate(_phases(phase), points, outside, states, functions, _points(phase, types, _reduction_weight) - 1)
 
 
 def trips_and_points(phase: Phase, types: Types) -> tuple[int, int]:
     """An upper bound of the number of iterations, and the points of one."""
     return _trips(phase, types), _points(phase, types, _unit_weight)
+
+
+def numpy_nanoseconds(phase: AnyPhase, types: Types) -> float:
+    """An upper bound of the rough time if Python runs each phase by itself, the loop itself and those in it included."""
+    if not isinstance(phase, Phase):
+        return _PHASE_NANOSECONDS
+    inner = [numpy_nanoseconds(one, types) for graph in traverse.subgraphs(phase) for one in graph.phases]
+    return _trips(phase, types) * sum(inner)
 
 
 def trips_of(phase: Phase, memory: Mapping[ValueId, Any], number: Callable[[Size], int]) -> int:
@@ -579,6 +588,10 @@ def _points_of(phase: AnyPhase, types: Types, weight: Callable[[AnyPhase], int])
 
 def _unit_weight(phase: AnyPhase) -> int:
     return 1
+
+
+def _reduction_weight(phase: AnyPhase) -> int:
+    return int(isinstance(phase, Structured) and any(axis.kind is AxisKind.REDUCE for axis in phase.axes))
 
 
 def _function_weight(phase: AnyPhase) -> int:

@@ -405,7 +405,7 @@ NOT_APPLICABLE: Final = object()
 """A native program returns this if its arguments have other types or layouts than those that it was made for."""
 MAX_LAYOUTS: Final = 16
 """A program accepts at most this many layouts of an argument."""
-HEADER_WORDS: Final = 15
+HEADER_WORDS: Final = 14
 INPUT_WORDS: Final = 2 + MAX_LAYOUTS
 """Words of `struct program` before its inputs, and words of each input."""
 _RETIRED: Final = 5
@@ -432,10 +432,6 @@ class Opcode(IntEnum):
     GIVE = 13
 
 
-def yield_to_python() -> None:
-    """Loops call this at intervals: on entry to a Python function CPython handles signals and lets other threads run."""
-
-
 class BytecodeProgram:
     """A native program.
 
@@ -448,8 +444,6 @@ class BytecodeProgram:
     def __init__(self, native: Native, machine: RunState, threads: int) -> None:
         self.native, self.machine, self.threads, self.layouts = native, machine, threads, Layouts()
         self.keep: list[object] = []
-        self.asked = 0
-        """How often native code has called Python at a call site."""
 
     def begin(self, words: Sequence[int], inputs: Sequence[NativeInput], keep: Sequence[object]) -> None:
         """Set the words; `keep`: the objects whose addresses they contain."""

@@ -5,7 +5,6 @@ A call site runs the phase in Python and then, if possible, adds a specializatio
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from time import perf_counter_ns
@@ -16,8 +15,9 @@ import numpy as np
 from ...typechecker.sizes.polynomials import SizeVariable
 from ...typechecker.sizes.size import upper_bound
 from ..cpu.backend import CpuBackend
-from ..cpu.views import DTYPES
+from ..cpu.views import DTYPES, model_array, start_of
 from ..graph.phases import Fold, LibraryPhase, Loop, Map, Phase, Structured, ValueId
+from ..jit import tiering
 from ..library.operation_table import bind_library
 from .backend_interface import CheckFailed
 from .bytecode import BytecodeProgram
@@ -38,13 +38,9 @@ from .specialization import (
 MAX_SPECIALIZATIONS: Final = 96
 MAX_SINGLE_SIZE: Final = 6
 """After so many specializations for a single size, no size family is tried any more."""
-MAX_RETRY_DISTANCE: Final = 256
-TIMED_RUNS: Final = 8
-"""After so many runs the instructions of a loop are timed even if they called Python."""
 _NEVER: Final = 1 << 62
-_NEXT, _AFTER, _SITE, _BINDINGS = 0, 2, 3, 4
-"""Word offsets: in a `struct binding` of the next one; in a `struct run` of the word after it, of its call site, and of its first
-specialization."""
+_NEXT, _SITE, _BINDINGS = 0, 3, 4
+"""Word offsets: in a `struct binding` of the next one; in a `struct run` of its call site, and of its first specialization."""
 
 
 class CallSite:
@@ -60,8 +56,11 @@ class CallSite:
         self.program, self.place, self.phase, self.overwrite = program, offset, phase, overwrite
         self.operands, self.results, self.sizes = tuple(operands), tuple(results), tuple(sizes)
         self.dtypes = [DTYPES[program.machine.kind(value)] for value in operands]
-        self.runs, self.latest, self.bindings = 0, 0, 0
-        self.due: dict[tuple[int, ...], int] = {}
+        self.runs, self.bindings = 0, 0
+        self.least = _NEVER
+        """The least nanoseconds of a run through this call site; the first one, which makes kernels, does not count."""
+        self.waiting: dict[tuple[int, ...], Sequence[tiering.CodeRequest] | None] = {}
+        """By layouts, sizes and variant: the code that a specialization waits for; None if there is one, or can be none."""
         self.untuned = 0
 
     def run(self, memory: dict[ValueId, Any], target: Any) -> Sequence[Any] | None:
@@ -76,20 +75,25 @@ class CallSite:
         """The run-time sizes that the phase has determined."""
         return []
 
+    def variant(self, arrays: Sequence[Any]) -> int:
+        """What a specialization depends on besides layouts and sizes."""
+        return 0
+
     def __call__(self, *given: Any) -> tuple[Any, ...] | None:
         self.runs += 1
         program = self.program
-        program.asked += 1
         arrays = [
             value if type(value) is np.ndarray else np.asarray(value, dtype)
             for value, dtype in zip(given, self.dtypes, strict=False)
         ]
-        layouts, numbers = program.layouts, given[len(arrays) : -1]
+        layouts, numbers, began = program.layouts, given[len(arrays) : -1], perf_counter_ns()
         if numbers:
             program.machine.sizes.update(zip(self.sizes, numbers, strict=True))
         try:
             with np.errstate(all="ignore"):
                 results = self.run(dict(zip(self.operands, arrays, strict=True)), arrays[self.overwrite] if given[-1] else None)
+            if self.runs > 1:
+                self.least = min(self.least, perf_counter_ns() - began)
             self.offer(arrays, numbers)
         except CheckFailed as failure:
             raise failure.at(self.phase.span) from None
@@ -101,23 +105,24 @@ class CallSite:
         return (*[item for array in rows for item in (array, layouts.of(array))], *self.defined())
 
     def offer(self, arrays: Sequence[Any], numbers: Sequence[int]) -> None:
-        """Add a specialization for operands with these layouts and sizes, unless it is too early to try again."""
+        """Add a specialization for operands with these layouts and sizes, if its code is compiled."""
         if self.bindings >= MAX_SPECIALIZATIONS:
             return
         program = self.program
         key = (*map(program.layouts.of, arrays), *numbers)
-        if self.runs < self.due.get(key, 0):
+        variant, lost = (*key, self.variant(arrays)), self.least if self.runs > 1 else 0
+        waiting = self.waiting.get(variant, ())
+        if waiting is None or [request for request in waiting if not request.is_wanted(lost)]:
             return
         values = dict(zip(self.operands, arrays, strict=True))
-        binding = Specialization(program.layouts, program.machine, program.threads, self.runs - self.latest, values, self.results)
-        self.latest = self.runs
+        binding = Specialization(program.layouts, program.machine, program.threads, lost, values, self.results)
         try:
             self.bind(binding)
             words = binding.words(key, self.overwrites(binding, key))
         except NotSpecializable as unbound:
-            self.due[key] = self.runs + min(self.runs, MAX_RETRY_DISTANCE) if isinstance(unbound, NotCompiledYet) else _NEVER
+            self.waiting[variant] = binding.waiting if isinstance(unbound, NotCompiledYet) else None
             return
-        self.due[key] = _NEVER
+        self.waiting[variant] = None
         keep, tuning = binding.keep, self.tuned(values, numbers) if len(numbers) == 1 and self.untuned < MAX_SINGLE_SIZE else None
         if tuning is not None:
             changes = np.array(tuning.tuning, np.int64)
@@ -144,8 +149,8 @@ class CallSite:
             if min([length for value in (*changed, *self.results) for length in machine.shape(value)], default=1) < 1:
                 return None
             try:
-                arrays = dict(values) | {value: np.empty(machine.shape(value), values[value].dtype) for value in changed}
-                binding = Specialization(layouts, machine, self.program.threads, self.runs, arrays, self.results)
+                arrays = dict(values) | {value: model_array(machine.shape(value), values[value].dtype) for value in changed}
+                binding = Specialization(layouts, machine, self.program.threads, 0, arrays, self.results)
                 key = (*map(layouts.of, arrays.values()), number)
                 self.bind(binding)
                 return binding.example(key, self.overwrites(binding, key))
@@ -192,6 +197,11 @@ class UnitSite(CallSite):
         else:
             raise NotSpecializable
 
+    def variant(self, arrays: Sequence[Any]) -> int:
+        """Does a matrix meet its own transpose?"""
+        is_product = isinstance(self.phase, LibraryPhase) and self.phase.op == "contract" and len(arrays) == 2
+        return int(is_product and start_of(arrays[0]) == start_of(arrays[1]))
+
     def defined(self) -> list[int]:
         defines = getattr(self.phase, "defines", ())
         return [self.program.machine.sizes[size] for size in defines]
@@ -210,54 +220,34 @@ class AllocSite(CallSite):
 
 
 class RegionSite(CallSite):
-    """The call site of a phase that contains others: runs it as one region if that is faster than its instructions."""
+    """The call site of a phase that contains others: runs it as one region if the cost model says so, else its instructions."""
 
     def __init__(self, backend: CpuBackend, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.backend, self.began, self.asked = backend, 0, 0
-        self.took: float | None = None
-        """The least nanoseconds that the instructions took, from runs without calls of Python or after `TIMED_RUNS`."""
-        self.regional: deque[int] = deque(maxlen=2 * TIMED_RUNS)
+        self.backend = backend
 
-    def run(self, memory: dict[ValueId, Any], target: Any) -> Sequence[Any] | None:
-        from ..cpu.regions import region_of
-
-        machine, phase = self.program.machine, self.phase
-        assert isinstance(phase, Loop | Map | Fold)
-        machine.current = phase
-        results, region = None, region_of(phase)
-        is_better = region.is_better(memory, machine, machine.phases, self.took)
-        if is_better and self.is_quicker():
-            began = perf_counter_ns()
-            results = region.run(memory, machine, machine.phases, type(self.backend), self.program.threads)
-            self.regional.append(perf_counter_ns() - began)
-        elif not is_better and self.took is not None:
-            self.leave()
-        if results is None:
-            self.began, self.asked = perf_counter_ns(), self.program.asked
-        return results
-
-    def is_quicker(self) -> bool:
-        """Is the region faster than the instructions were?  (The instructions are tried again in runs 1, 2, 4, 8, …)"""
-        is_trial = self.runs & (self.runs - 1) == 0 and self.took is not None
-        return not is_trial and (self.took is None or len(self.regional) <= TIMED_RUNS or min(self.regional) < self.took)
-
-    def leave(self) -> None:
-        """Always run the instructions: neither this call site nor `ended` is called any more."""
-        words = self.program.words
-        words[self.place + _SITE] = words[words[self.place + _AFTER] - 2] = 0
-
-    def ended(self) -> int:
-        """Called after the last instruction inside: records how long they took."""
-        if self.asked == self.program.asked or self.runs > TIMED_RUNS:
-            self.took = min(perf_counter_ns() - self.began, self.took or _NEVER)
-        return 0
-
-    def bind(self, binding: Specialization) -> None:
+    @property
+    def region(self) -> Any:
+        """The region of the phase (`cpu.regions.RegionRun`)."""
         from ..cpu.regions import region_of
 
         assert isinstance(self.phase, Loop | Map | Fold)
-        region_of(self.phase).bind(binding, self.backend)
+        return region_of(self.phase)
+
+    def run(self, memory: dict[ValueId, Any], target: Any) -> Sequence[Any] | None:
+        machine, region = self.program.machine, self.region
+        machine.current = self.phase
+        is_chosen = region.is_chosen(memory, machine, machine.phases)
+        if is_chosen:
+            results: Sequence[Any] | None
+            results = region.run(memory, machine, machine.phases, type(self.backend), self.program.threads)
+            return results
+        if is_chosen is not None and not self.sizes:  # as in every run: this call site is not called any more
+            self.program.words[self.place + _SITE] = 0
+        return None
+
+    def bind(self, binding: Specialization) -> None:
+        self.region.bind(binding, self.backend)
 
 
 def _copied(array: Any, *operands: Any) -> Any:

@@ -41,7 +41,6 @@ from .bytecode import (
     RunFusedRows,
     RunUnit,
     StoreCell,
-    yield_to_python,
 )
 from .call_sites import AllocSite, CallSite, RegionSite, UnitSite, with_failures_located
 from .interpreter import lazy_kernel
@@ -269,19 +268,13 @@ class _Encoder:
     def within(self, word: InstructionScope) -> None:
         phase, around = word.phase, self.inside
         self.inside = phase
-        offset, sites = 0, list[RegionSite]()
+        offset = 0
         if isinstance(phase, Loop | Map | Fold):
-
-            def make(*given: Any) -> CallSite:
-                sites.append(RegionSite(self.backend, *given))
-                return sites[0]
-
             operands = tuple(dict.fromkeys(value for value in traverse.uses(phase) if value in self.values))
             variables = [name for name in self.registers if isinstance(name, SizeVariable)]
-            offset = self.site(make, phase, operands, traverse.results(phase), None, variables)
+            offset = self.site(partial(RegionSite, self.backend), phase, operands, traverse.results(phase), None, variables)
         self.all(word.instructions)
-        if sites:
-            self.emit(Opcode.EVALUATE, 0, self.id(sites[0].ended), 0)
+        if offset:
             self.set(offset + 2, self.here)
         self.inside = around
 
@@ -384,7 +377,6 @@ class _Encoder:
         head = [
             len(self.names), self.count, self.numbers, self.here, self.first, 0, int(bool(self.machine.guards) or self.finds), 0,
             id(NOT_APPLICABLE), id(None), id(np.ndarray), id(PooledBuffer), self.id(self.backend.copy), self.id(blame),
-            id(yield_to_python),
         ]  # fmt: skip
         return [*head, *inputs, *self.code, *[word for row in rows for word in row], -1, 0, 0, 0]
 

@@ -6,6 +6,7 @@ failed; E702 means that memory ran out there.  A KeyboardInterrupt is passed on.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
@@ -17,16 +18,17 @@ from ..cpu.backend import CpuBackend
 from ..distributed.buffers import LOCAL, QueueClock, Transport
 from ..graph import traverse
 from ..graph.bind_sizes import BoundGraph
-from ..graph.phases import Input, Output, Phase, Print
+from ..graph.phases import Fold, Input, Loop, Map, Output, Phase, Print
 from ..jit import tiering
 from ..jit.compiler import LruCache
+from ..loopir.facts import numpy_nanoseconds
 from ..schedule.plan.plan import CombineStep, DeviceId, ExecutionPlan, FenceStep, RunStep, Step, TransferStep, WaitStep
 from ..schedule.program_facts.partitioning import stored_on, stored_value
 from ..schedule.solution import QueueKind
 from .backend_interface import Backend, CheckFailed
 from .bytecode import NOT_APPLICABLE, BytecodeProgram, Instruction, assemble
 from .interpreter import compile_instructions
-from .run_state import Memory, Observer, OutputValue, RunResults, RunState, TileRunner, announce
+from .run_state import WATCHER, Memory, Observer, OutputValue, RunResults, RunState, TileRunner, announce
 from .runtime import native
 
 # ---------------------------------------------------------------------------------------------------- execution
@@ -134,9 +136,8 @@ def current_span(machine: RunState) -> Span:
 # has one queue and may be used by one thread at a time (`PreparedPlanPool` keeps one for each).
 
 T = TypeVar("T")
-RUNS_BEFORE_NATIVE: Final = 4
-"""The number of runs after which a native program is made."""
-_NEVER: Final = 1 << 62
+RUNTIME_NANOSECONDS: Final = 50e6
+"""The time to load the native runtime, with LLVM."""
 _new: Final[Callable[..., Any]] = tuple.__new__
 """Makes a named tuple in half the time of its class's constructor."""
 _NO_HOLDINGS: Final = RunResults._field_defaults["held"]
@@ -170,6 +171,14 @@ class NativeSignature:
         return result
 
 
+    def run_named(self, values: Mapping[str, object]) -> Mapping[str, Any] | None:
+        """The outputs computed by the native function that was used last; None if it does not accept these arguments."""
+        results = self.latest(*[values[name] for name in self.names])
+        if results is NOT_APPLICABLE:
+            return None
+        return dict(zip(self.outputs, results if len(self.outputs) > 1 else (results,), strict=True))
+
+
 def never_applicable(*given: object) -> Any:
     """A native function that accepts no arguments: it always returns `NOT_APPLICABLE`."""
     return NOT_APPLICABLE
@@ -180,11 +189,15 @@ def native_program(
     exhausted: Callable[[Phase | None], RunFailed], reset: Callable[[], int] | None,
 ) -> BytecodeProgram | None:  # fmt: skip
     """The instructions as a native program; None if the native runtime is unavailable or cannot run them."""
-    from .encoder import NotEncodable, encode
-
     library = None if tiering.mode() is tiering.Mode.OFF else native()
     if library is None:
         return None
+    try:
+        from .encoder import NotEncodable, encode
+    except ImportError:
+        if sys.meta_path is not None:
+            raise
+        return None  # Python is ending, and loads no more modules
     try:
         return encode(library, words, machine, backend, inputs, exhausted, reset)
     except NotEncodable:
@@ -208,21 +221,22 @@ class PreparedPlan:
         self._defines = any(traverse.defines(phase) for phase in phases.values())
         self.links = links or native_signature(bound)
         self._program: BytecodeProgram | None = None
-        self._runs, self._due = 0, RUNS_BEFORE_NATIVE
+        self._is_encodable = bool(self.links.outputs)
+        self._is_repeated = has_long_loops(bound)
         self._named = sum(isinstance(p, Output) for p in graph.phases)
         shown = [p for p in graph.phases if isinstance(p, Output)], [p for p in graph.phases if isinstance(p, Print)]
         self._is_single = self._named == 1 and not shown[1]
         self._kinds = [graph.types[p.arg].element.kind for row in shown for p in row]
 
     def program(self) -> BytecodeProgram | None:
-        """The native program, once the plan has run a few times."""
-        self._runs += 1
-        if self._program is None or self._program.is_retired:
-            if self._runs < self._due or not self.links.outputs:
-                return None
+        """The native program, from the second run of the plan on, or at once if its loops are long."""
+        if not self._is_repeated:
+            self._is_repeated = True
+            return None
+        if self._is_encodable and (self._program is None or self._program.is_retired):
             reset = self._reset if self._defines and self._machine.guards else None
             self._program = native_program(self._words, self._machine, self._backend, self.links.names, self._exhausted, reset)
-            self._due = _NEVER if self._program is None else 0
+            self._is_encodable = self._program is not None
         return self._program
 
     def _reset(self) -> int:
@@ -274,6 +288,19 @@ class PreparedPlan:
             self._backend.forget()
 
 
+def signature_of(plan: ExecutionPlan) -> NativeSignature | None:
+    """The signature of a plan that has been executed lately as a prepared plan."""
+    pool = _prepared_pools.get(id(plan))
+    return None if pool is None or pool.plan is not plan else pool.links
+
+
+def has_long_loops(bound: BoundGraph) -> bool:
+    """Would the loops of a program take longer on NumPy than it takes to load the native runtime?"""
+    graph = bound.graph
+    loops = [phase for phase in graph.phases if isinstance(phase, Loop | Fold | Map)]
+    return sum([numpy_nanoseconds(phase, graph.types) for phase in loops]) > RUNTIME_NANOSECONDS
+
+
 def native_signature(bound: BoundGraph) -> NativeSignature:
     """The inputs, and the outputs followed by the prints, each in the order of the graph."""
     phases = bound.graph.phases
@@ -312,10 +339,13 @@ def _is_single_cpu_queue(plan: ExecutionPlan) -> bool:
 
 
 def run_prepared(plan: ExecutionPlan, bound: BoundGraph, inputs: Mapping[str, Any]) -> RunResults | None:
-    """Run a plan that has been executed before as a prepared plan; None if it has not, or is not a single queue on the CPU."""
+    """Run a plan as a prepared plan if it has been executed before, or has long loops; None if it has not, or is not a single
+    queue on the CPU."""
     prepared_plan = _prepared_pools.get(id(plan))
     if prepared_plan is None or prepared_plan.plan is not plan or prepared_plan.bound is not bound:
-        if _is_single_cpu_queue(plan):
-            _prepared_pools.put(id(plan), (), PreparedPlanPool(plan, bound))
-        return None
+        if not _is_single_cpu_queue(plan):
+            return None
+        prepared_plan = _prepared_pools.put(id(plan), (), PreparedPlanPool(plan, bound))
+        if WATCHER.get() is not None or not has_long_loops(bound):
+            return None
     return prepared_plan.use(lambda prepared: prepared.run(inputs))

@@ -50,6 +50,9 @@ struct host {
     word type, items, bytes, data, rank, shape, strides, base, dtype;
     /* The number of the clock that only goes on; nanoseconds of a lone launch that are worth waking workers for. */
     word clock, worth_waking;
+    /* Nanoseconds from which a launch looks for interrupts, and a function of Python: as it begins Python does. */
+    word long_work;
+    object pause;
 };
 
 static struct host host;

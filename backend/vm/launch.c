@@ -1,45 +1,139 @@
 /* Launches of kernels, as words.
 
-   Note [Launches].  64-bit words: the kernel's address; the number of chunks; the words of a chunk's argument block; how many workers
-   may join; nanoseconds that it takes, roughly; whether the interpreter's lock is released; the number of relocations; for each of
-   these the place of a word among the blocks of all chunks, the slot of an address, and bytes to be added; then the blocks. */
+   Note [Launches].  64-bit words: the kernel's address; the number of tasks; the words of a task's argument block; how many workers
+   may join; nanoseconds that all tasks take, roughly; whether the interpreter's lock is released; the number of loops; the number of
+   relocations; then these: the place of a word in the blocks, the slot of an address, and bytes to be added.  Then come the loops and
+   the blocks.  Without loops there is a block for each task.  With loops there is one, from which the block of each task is made when
+   it is due: a task is one range of each loop, and the ranges of the first loop vary fastest.
+
+   A launch that takes long (`host.long_work`) looks for interrupts between tasks; one ends it before its next task. */
 
 enum {
     NO_MEMORY = -1,
+    INTERRUPTED = -2, /* an exception is set */
     MOST_NEAR = 1024, /* words of a launch's blocks that lie on the stack */
+    MOST_AT_ONCE = 1024, /* tasks whose blocks are made at once */
 };
 
 struct relocation { word place, slot, ahead; };
 
-struct launch {
-    kernel_of_block *kernel;
-    word count, words, workers, duration, is_unlocked, relocations;
-    struct relocation first[];
+/* An address in the block, which is so many bytes further for each item of the loop, and for each of its ranges. */
+struct move { word place, by_item, by_range; };
+
+/* Ranges of `step` items, the last of which ends at `size`; places of a range's length and first item in the block. */
+struct loop {
+    word length, first, size, step, ranges, moves;
+    struct move moved[];
 };
 
-/* 0, or what the first chunk that fails returns, the last word of whose block is stored at `failure`. */
+struct launch {
+    kernel_of_block *kernel;
+    word tasks, words, workers, duration, is_unlocked, loops, relocations;
+    struct relocation relocated[];
+};
+
+/* Have Python handle signals and exceptions from other threads while the lock is released; 0: there is an exception. */
+static int polled(void **thread)
+{
+    host.PyEval_RestoreThread(*thread);
+    object made = host.PyObject_Vectorcall(host.pause, 0, 0, 0);
+    if (made)
+        host.Py_DecRef(made);
+    *thread = host.PyEval_SaveThread();
+    return made != 0;
+}
+
+static const struct loop *loops_of(const struct launch *own)
+{
+    return (const struct loop *)(own->relocated + own->relocations);
+}
+
+static const struct loop *after(const struct loop *loop) { return (const struct loop *)(loop->moved + loop->moves); }
+
+static const word *blocks_of(const struct launch *own)
+{
+    const struct loop *loop = loops_of(own);
+    for (word number = 0; number < own->loops; number++)
+        loop = after(loop);
+    return (const word *)loop;
+}
+
+/* Copy the blocks, with the addresses of a run. */
+static void relocate(const struct launch *own, const word *slots, word blocks, word *to)
+{
+    __builtin_memcpy(to, blocks_of(own), blocks * own->words * sizeof *to);
+    for (const struct relocation *at = own->relocated; at < own->relocated + own->relocations; at++)
+        to[at->place] = slots[at->slot] + at->ahead;
+}
+
+/* Make the block of a task from that of all. */
+static void cut(const struct launch *own, const word *from, word task, word *block)
+{
+    const struct loop *loop = loops_of(own);
+    __builtin_memcpy(block, from, own->words * sizeof *block);
+    for (word number = 0; number < own->loops; number++, loop = after(loop)) {
+        word range = task % loop->ranges, first = range * loop->step;
+        task /= loop->ranges;
+        block[loop->first] = first;
+        block[loop->length] = (range + 1 == loop->ranges ? loop->size : first + loop->step) - first;
+        for (const struct move *move = loop->moved; move < loop->moved + loop->moves; move++)
+            block[move->place] += first * move->by_item + range * move->by_range;
+    }
+}
+
+/* Run tasks whose blocks are made; what each returned is in `codes`.  0: an interrupt ended it. */
+static int run_tasks(const struct launch *own, word *blocks, word count, word *codes, void **thread)
+{
+    word is_long = thread && own->duration >= host.long_work, words = own->words, due = is_long ? now() + POLL_NANOSECONDS : 0;
+    struct pool *shared = own->workers && count > 1 ? claimed(own->duration) : 0;
+    for (word task = 0; task < count; task++) {
+        if (shared)
+            return run_together(shared, own->kernel, (char *)(blocks + task * words), words * sizeof *blocks, count - task,
+                codes + task, own->workers, own->duration, is_long ? thread : 0);
+        if ((codes[task] = own->kernel(blocks + task * words)))
+            return 1;
+        if (!is_long)
+            continue;
+        if (now() >= due) {
+            if (!polled(thread))
+                return 0;
+            due = now() + POLL_NANOSECONDS;
+        }
+        if (own->workers && task + 2 < count)
+            shared = claimed(own->duration); /* somebody else may have had it for the moment */
+    }
+    return 1;
+}
+
+/* 0, or what the first task that fails returns, the last word of whose block is stored at `failure`. */
 static word launch(const struct launch *own, const word *slots, word *failure)
 {
     _Alignas(64) word near[MOST_NEAR];
-    word count = own->count, words = own->words, all = count * words, code = 0, bad = 0;
-    word *blocks = all + count <= MOST_NEAR ? near : host.malloc((all + count) * sizeof *blocks);
+    word words = own->words, most = own->loops && own->tasks > MOST_AT_ONCE ? MOST_AT_ONCE : own->tasks, code = 0;
+    word all = most * words, more = own->loops ? words : 0;
+    word *blocks = all + more + most <= MOST_NEAR ? near : host.malloc((all + more + most) * sizeof *blocks);
     if (!blocks)
         return NO_MEMORY;
-    __builtin_memcpy(blocks, own->first + own->relocations, all * sizeof *blocks);
-    for (const struct relocation *at = own->first; at < own->first + own->relocations; at++)
-        blocks[at->place] = slots[at->slot] + at->ahead;
-    struct pool *shared = own->workers ? claimed(own->duration) : 0;
-    if (shared) {
-        word *codes = blocks + all;
-        run_together(shared, own->kernel, (char *)blocks, words * sizeof *blocks, count, codes, own->workers, own->duration);
-        for (; bad < count && !(code = codes[bad]); bad++)
-            ;
-    } else {
-        for (; bad < count && !(code = own->kernel(blocks + bad * words)); bad++)
-            ;
+    word *codes = blocks + all, *pattern = codes + most;
+    relocate(own, slots, own->loops ? 1 : own->tasks, own->loops ? pattern : blocks);
+    if (own->tasks == 1 && blocks == near && !own->is_unlocked) { /* in half the time, for what takes less than that */
+        if ((code = own->kernel(blocks)))
+            *failure = blocks[words - 1];
+        return code;
     }
-    if (code)
-        *failure = blocks[(bad + 1) * words - 1];
+    void *thread = own->is_unlocked ? host.PyEval_SaveThread() : 0;
+    for (word done = 0, count; done < own->tasks && !code; done += count) {
+        count = own->tasks - done < most ? own->tasks - done : most;
+        for (word task = 0; own->loops && task < count; task++)
+            cut(own, pattern, done + task, blocks + task * words);
+        __builtin_memset(codes, 0, count * sizeof *codes);
+        code = run_tasks(own, blocks, count, codes, thread ? &thread : 0) ? 0 : INTERRUPTED;
+        for (word task = 0; !code && task < count; task++)
+            if ((code = codes[task]) && words)
+                *failure = blocks[(task + 1) * words - 1];
+    }
+    if (thread)
+        host.PyEval_RestoreThread(thread);
     if (blocks != near)
         host.free(blocks);
     return code;

@@ -18,6 +18,7 @@ enum {
     BEARABLE = 50000,            /* nanoseconds that a launch may wait for its workers beyond the time it worked itself */
     PLACED = 8,                  /* workers whose processors are chosen at most: of more, some processor is free */
     PROCESSORS = 1024,
+    POLL_NANOSECONDS = 2000000, /* between two looks for interrupts of a long launch */
 };
 
 #define CHUNK ((word)1 << 48)
@@ -177,13 +178,13 @@ static int is_worth_waking(struct pool *own, word duration)
     return 1;
 }
 
-/* The pool, for the one caller who has it until `busy` is 0 again; null where a launch comes alone. */
+/* The pool, for the one caller who has it until `busy` is 0 again; null where a launch comes alone, which a long one never does. */
 static struct pool *claimed(word duration)
 {
     struct pool *own = pool;
     if (!own || !exchange(&own->busy, 0, 1))
         return 0;
-    if (!own->alone)
+    if (!own->alone || duration >= host.long_work)
         return own;
     word passed = duration > 1000 ? duration : 1000;
     own->alone = own->alone > passed ? own->alone - passed : 0;
@@ -191,20 +192,37 @@ static struct pool *claimed(word duration)
     return 0;
 }
 
-/* Run the chunks of a launch with up to so many workers; what each returned is in `codes`. */
-static void run_together(
-    struct pool *own, kernel_of_block *kernel, char *blocks, word pitch, word count, word *codes, word workers, word duration)
+static int polled(void **thread);
+
+/* Nobody takes a chunk any more. */
+static void cancel(struct pool *own)
+{
+    word state;
+    do
+        state = load(own->state, __ATOMIC_SEQ_CST);
+    while (state > NONE_LEFT && !exchange(&own->state, state, state & (CHUNK - 1)));
+}
+
+/* Run the chunks of a launch with up to so many workers; what each returned is in `codes`, which are 0 before.  With a thread state
+   it looks for interrupts between chunks.  0: one ended it, once nobody was at work any more. */
+static int run_together(struct pool *own, kernel_of_block *kernel, char *blocks, word pitch, word count, word *codes, word workers,
+    word duration, void **thread)
 {
     own->kernel = kernel, own->blocks = blocks, own->pitch = pitch, own->count = count, own->codes = codes;
-    __builtin_memset(codes, 0, count * sizeof *codes);
     store(own->state, count * CHUNK + workers * SEAT, __ATOMIC_SEQ_CST);
     if (load(own->sleepers, __ATOMIC_SEQ_CST) && is_worth_waking(own, duration))
         wake(own);
-    word began = now(), front = 0;
-    for (; add(own->state, -CHUNK) > NONE_LEFT; front++) {
+    word began = now(), due = began + POLL_NANOSECONDS, front = 0, is_interrupted = 0;
+    while (add(own->state, -CHUNK) > NONE_LEFT) {
         word code = kernel((word *)(blocks + front * pitch));
         if (code)
             codes[front] = code;
+        front++;
+        if (!thread || now() < due)
+            continue;
+        if ((is_interrupted = !polled(thread)))
+            cancel(own);
+        due = now() + POLL_NANOSECONDS;
     }
     word finished = now(), patience = duration / count / 16 + 2000;
     for (word waits = 0; (load(own->state, __ATOMIC_ACQUIRE) & SEATS) != workers * SEAT; waits++)
@@ -219,4 +237,5 @@ static void run_together(
     own->hurt = is_hurt ? hurt : own->hurt / 2;
     own->latest = end;
     store(own->busy, 0, __ATOMIC_RELEASE);
+    return !is_interrupted;
 }

@@ -53,7 +53,7 @@ struct input {
 struct program {
     word arguments, values, numbers, constants, start;
     word is_retired, is_alone, busy;
-    object other, none, arrays, lease, copy, blame, pause;
+    object other, none, arrays, lease, copy, blame;
     struct input inputs[];
 };
 
@@ -96,7 +96,7 @@ struct tuning {
 struct binding {
     const struct binding *next;
     object fault, routine, guard; /* `guard` makes what is held while the kernels run */
-    word apart; /* is it for two operands that begin at different places? */
+    word starts; /* 1: for two operands that begin at different addresses; 2: at one; 0: any */
     struct lengths *lengths; /* layouts of the only result, whose cells the first launch counts in the last room; or null */
     struct tuning *tuning;   /* what it is for beside; or null */
     word overwrites, rooms, launches, work; /* `work`: the place of the results; then rooms' layouts, then lengths of launches and these */
@@ -336,6 +336,8 @@ static const struct binding *binding_of(const struct run *run, const struct valu
             i++;
         if (i < run->operands)
             continue;
+        if (at->starts && (at->starts == 2) != (values[slots[0]].data == values[slots[1]].data))
+            continue;
         while (size < run->sizes && at->key[i + size] == numbers[sizes[size]])
             size++;
         if (size == run->sizes)
@@ -346,6 +348,8 @@ static const struct binding *binding_of(const struct run *run, const struct valu
 
 static int failed(const struct binding *bound, word code, word item)
 {
+    if (code == INTERRUPTED)
+        return -1;
     if (code == NO_MEMORY) {
         host.PyErr_NoMemory();
         return -1;
@@ -397,8 +401,6 @@ static int follow(
     const word *at = (const word *)(result + results);
     for (word i = 0; i < operands; i++)
         addresses[i] = values[run->slots[i]].data;
-    if (bound->apart && addresses[0] == addresses[1])
-        return 0;
     for (; made < results + bound->rooms; made++) {
         const struct layout *layout = made < results ? result[made].layout : (const struct layout *)at[made - results];
         object owner = 0;
@@ -426,11 +428,7 @@ static int follow(
     if (is_made && bound->lengths)
         counter = (word *)addresses[operands + made - 1];
     for (word i = 0; is_made && i < bound->launches && !code; i++, at += 1 + *at) {
-        const struct launch *kernel = (const struct launch *)(at + 1);
-        void *thread = kernel->is_unlocked ? host.PyEval_SaveThread() : 0;
-        code = launch(kernel, addresses, &failure);
-        if (thread)
-            host.PyEval_RestoreThread(thread);
+        code = launch((const struct launch *)(at + 1), addresses, &failure);
         if (!counter || i || code)
             continue;
         addresses[operands + made] = numbers[run->slots[operands + results + run->sizes]] = *counter;
@@ -575,9 +573,9 @@ static object given_back(const struct program *own, const word *at, struct value
 /* Goes through the words; what is returned, or null with an exception.  `place`: the word that raised it. */
 /* Python's lock goes to whoever has waited its turn: functions of Python look for that as they begin.  The same brings in
  * exceptions from other threads. */
-static int paused(const struct program *own)
+static int paused(void)
 {
-    object made = host.PyObject_Vectorcall(own->pause, 0, 0, 0);
+    object made = host.PyObject_Vectorcall(host.pause, 0, 0, 0);
     if (made)
         host.Py_DecRef(made);
     return made != 0;
@@ -655,7 +653,7 @@ static object interpreted(const struct program *own, word *words, struct value *
             at = words + at[1];
             continue;
         case POLL:
-            if (host.PyErr_CheckSignals() || (++polls % TURNS == 0 && !paused(own)))
+            if (host.PyErr_CheckSignals() || (++polls % TURNS == 0 && !paused()))
                 return 0;
             at += 1;
             continue;

@@ -1,6 +1,7 @@
-; sha256 4acb9ae840ce164bd7ee859ac95e33522433d49898d53b1f2198cc4e208a4421
-%struct.host = type { ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64 }
+; sha256 8ed534268791ca64ceb2c7c64a8bc7702e0d6af44900d47858645e20ae907770
+%struct.host = type { ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, ptr }
 %struct.relocation = type { i64, i64, i64 }
+%struct.move = type { i64, i64, i64 }
 %struct.value = type { i64, ptr, ptr }
 %struct.input = type { ptr, i64, [16 x ptr] }
 %struct.change = type { i64, ptr, i64, i64 }
@@ -23,7 +24,7 @@ define dso_local noundef i64 @kernel(ptr nocapture noundef initializes((0, 48)) 
   store ptr @alone, ptr %5, align 8
   %6 = getelementptr inbounds nuw i8, ptr %0, i64 40
   store ptr @product, ptr %6, align 8
-  tail call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(416) @host, ptr noundef nonnull align 8 dereferenceable(416) %0, i64 416, i1 false)
+  tail call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(432) @host, ptr noundef nonnull align 8 dereferenceable(432) %0, i64 432, i1 false)
   ret i64 0
 }
 define internal void @worker(ptr noundef %0) #1 {
@@ -181,444 +182,911 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %4 = alloca [2 x i64], align 16
   %5 = alloca [2 x i64], align 16
   %6 = alloca [2 x i64], align 16
-  %7 = alloca [16 x i64], align 16
+  %7 = alloca [2 x i64], align 16
   %8 = alloca [2 x i64], align 16
-  %9 = alloca [1024 x i64], align 64
-  call void @llvm.lifetime.start.p0(i64 8192, ptr nonnull %9) #12
-  %10 = getelementptr inbounds nuw i8, ptr %0, i64 8
-  %11 = load i64, ptr %10, align 8
-  %12 = getelementptr inbounds nuw i8, ptr %0, i64 16
-  %13 = load i64, ptr %12, align 8
-  %14 = mul nsw i64 %13, %11
-  %15 = add nsw i64 %14, %11
-  %16 = icmp slt i64 %15, 1025
-  br i1 %16, label %22, label %17
-17:                                               ; preds = %3
-  %18 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 48), align 8
-  %19 = shl i64 %15, 3
-  %20 = tail call ptr %18(i64 noundef %19) #11
-  %21 = icmp eq ptr %20, null
-  br i1 %21, label %352, label %22
-22:                                               ; preds = %3, %17
-  %23 = phi ptr [ %20, %17 ], [ %9, %3 ]
-  %24 = getelementptr inbounds nuw i8, ptr %0, i64 56
-  %25 = getelementptr inbounds nuw i8, ptr %0, i64 48
-  %26 = load i64, ptr %25, align 8
-  %27 = getelementptr inbounds %struct.relocation, ptr %24, i64 %26
-  %28 = shl i64 %14, 3
-  call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 8 %23, ptr nonnull align 8 %27, i64 %28, i1 false)
-  %29 = load i64, ptr %25, align 8
-  %30 = icmp sgt i64 %29, 0
-  br i1 %30, label %35, label %31
-31:                                               ; preds = %35, %22
-  %32 = getelementptr inbounds nuw i8, ptr %0, i64 24
-  %33 = load i64, ptr %32, align 8
-  %34 = icmp eq i64 %33, 0
-  br i1 %34, label %67, label %50
-35:                                               ; preds = %22, %35
-  %36 = phi ptr [ %46, %35 ], [ %24, %22 ]
-  %37 = getelementptr inbounds nuw i8, ptr %36, i64 8
-  %38 = load i64, ptr %37, align 8
-  %39 = getelementptr inbounds i64, ptr %1, i64 %38
-  %40 = load i64, ptr %39, align 8
-  %41 = getelementptr inbounds nuw i8, ptr %36, i64 16
-  %42 = load i64, ptr %41, align 8
-  %43 = add nsw i64 %42, %40
-  %44 = load i64, ptr %36, align 8
-  %45 = getelementptr inbounds i64, ptr %23, i64 %44
-  store i64 %43, ptr %45, align 8
-  %46 = getelementptr inbounds nuw i8, ptr %36, i64 24
-  %47 = load i64, ptr %25, align 8
-  %48 = getelementptr inbounds %struct.relocation, ptr %24, i64 %47
-  %49 = icmp ult ptr %46, %48
-  br i1 %49, label %35, label %31
-50:                                               ; preds = %31
-  %51 = getelementptr inbounds nuw i8, ptr %0, i64 32
-  %52 = load i64, ptr %51, align 8
-  %53 = load ptr, ptr @pool, align 8
-  %54 = icmp eq ptr %53, null
-  br i1 %54, label %67, label %55
-55:                                               ; preds = %50
-  %56 = cmpxchg ptr %53, i64 0, i64 1 seq_cst monotonic, align 8
-  %57 = extractvalue { i64, i1 } %56, 1
-  br i1 %57, label %58, label %67
-58:                                               ; preds = %55
-  %59 = getelementptr inbounds nuw i8, ptr %53, i64 8
-  %60 = load i64, ptr %59, align 8
-  %61 = icmp eq i64 %60, 0
-  br i1 %61, label %69, label %62
-62:                                               ; preds = %58
-  %63 = tail call i64 @llvm.smax.i64(i64 %52, i64 1000)
-  %64 = icmp sgt i64 %60, %63
-  %65 = sub nsw i64 %60, %63
-  %66 = select i1 %64, i64 %65, i64 0
-  store i64 %66, ptr %59, align 8
-  store atomic i64 0, ptr %53 seq_cst, align 128
-  br label %67
-67:                                               ; preds = %62, %55, %50, %31
-  %68 = icmp sgt i64 %11, 0
-  br i1 %68, label %329, label %347
-69:                                               ; preds = %58
-  %70 = getelementptr inbounds i64, ptr %23, i64 %14
-  %71 = load ptr, ptr %0, align 8
-  %72 = shl i64 %13, 3
-  %73 = load i64, ptr %32, align 8
-  %74 = load i64, ptr %51, align 8
-  %75 = getelementptr inbounds nuw i8, ptr %53, i64 136
-  store ptr %71, ptr %75, align 8
-  %76 = getelementptr inbounds nuw i8, ptr %53, i64 144
-  store ptr %23, ptr %76, align 16
-  %77 = getelementptr inbounds nuw i8, ptr %53, i64 152
-  store i64 %72, ptr %77, align 8
-  %78 = getelementptr inbounds nuw i8, ptr %53, i64 160
-  store i64 %11, ptr %78, align 32
-  %79 = getelementptr inbounds nuw i8, ptr %53, i64 168
-  store ptr %70, ptr %79, align 8
-  %80 = shl i64 %11, 3
-  call void @llvm.memset.p0.i64(ptr nonnull align 8 %70, i8 0, i64 %80, i1 false)
-  %81 = getelementptr inbounds nuw i8, ptr %53, i64 128
-  %82 = shl nsw i64 %11, 48
-  %83 = shl nsw i64 %73, 32
-  %84 = add nsw i64 %83, %82
-  store atomic i64 %84, ptr %81 seq_cst, align 128
-  %85 = getelementptr inbounds nuw i8, ptr %53, i64 256
-  %86 = load atomic i64, ptr %85 seq_cst, align 128
-  %87 = icmp eq i64 %86, 0
-  br i1 %87, label %233, label %88
-88:                                               ; preds = %69
-  %89 = icmp sgt i64 %74, 500000
-  br i1 %89, label %128, label %90
-90:                                               ; preds = %88
+  %9 = alloca [2 x i64], align 16
+  %10 = alloca [2 x i64], align 16
+  %11 = alloca [16 x i64], align 16
+  %12 = alloca [2 x i64], align 16
+  %13 = alloca [2 x i64], align 16
+  %14 = alloca [1024 x i64], align 64
+  %15 = alloca ptr, align 8
+  call void @llvm.lifetime.start.p0(i64 8192, ptr nonnull %14) #12
+  %16 = getelementptr inbounds nuw i8, ptr %0, i64 16
+  %17 = load i64, ptr %16, align 8
+  %18 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %19 = load i64, ptr %18, align 8
+  %20 = icmp eq i64 %19, 0
+  %21 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %22 = load i64, ptr %21, align 8
+  %23 = tail call i64 @llvm.smin.i64(i64 %22, i64 1024)
+  %24 = select i1 %20, i64 %22, i64 %23
+  %25 = mul nsw i64 %24, %17
+  %26 = select i1 %20, i64 0, i64 %17
+  %27 = add i64 %24, %26
+  %28 = add i64 %27, %25
+  %29 = icmp slt i64 %28, 1025
+  br i1 %29, label %37, label %30
+30:                                               ; preds = %3
+  %31 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 48), align 8
+  %32 = shl i64 %28, 3
+  %33 = tail call ptr %31(i64 noundef %32) #11
+  %34 = icmp eq ptr %33, null
+  br i1 %34, label %729, label %35
+35:                                               ; preds = %30
+  %36 = load i64, ptr %18, align 8
+  br label %37
+37:                                               ; preds = %35, %3
+  %38 = phi i64 [ %36, %35 ], [ %19, %3 ]
+  %39 = phi ptr [ %33, %35 ], [ %14, %3 ]
+  %40 = getelementptr inbounds i64, ptr %39, i64 %25
+  %41 = getelementptr inbounds i64, ptr %40, i64 %24
+  %42 = icmp eq i64 %38, 0
+  br i1 %42, label %43, label %51
+43:                                               ; preds = %37
+  %44 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %45 = load i64, ptr %44, align 8
+  %46 = getelementptr inbounds nuw i8, ptr %0, i64 64
+  %47 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  %48 = load i64, ptr %47, align 8
+  %49 = getelementptr inbounds %struct.relocation, ptr %46, i64 %48
+  %50 = shl i64 %45, 3
+  br label %112
+51:                                               ; preds = %37
+  %52 = getelementptr inbounds nuw i8, ptr %0, i64 64
+  %53 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  %54 = load i64, ptr %53, align 8
+  %55 = getelementptr inbounds %struct.relocation, ptr %52, i64 %54
+  %56 = icmp sgt i64 %38, 0
+  br i1 %56, label %57, label %112
+57:                                               ; preds = %51
+  %58 = and i64 %38, 7
+  %59 = icmp ult i64 %38, 8
+  br i1 %59, label %99, label %60
+60:                                               ; preds = %57
+  %61 = and i64 %38, 9223372036854775800
+  br label %62
+62:                                               ; preds = %62, %60
+  %63 = phi ptr [ %55, %60 ], [ %96, %62 ]
+  %64 = phi i64 [ 0, %60 ], [ %97, %62 ]
+  %65 = getelementptr inbounds nuw i8, ptr %63, i64 48
+  %66 = getelementptr inbounds nuw i8, ptr %63, i64 40
+  %67 = load i64, ptr %66, align 8
+  %68 = getelementptr inbounds %struct.move, ptr %65, i64 %67
+  %69 = getelementptr inbounds nuw i8, ptr %68, i64 48
+  %70 = getelementptr inbounds nuw i8, ptr %68, i64 40
+  %71 = load i64, ptr %70, align 8
+  %72 = getelementptr inbounds %struct.move, ptr %69, i64 %71
+  %73 = getelementptr inbounds nuw i8, ptr %72, i64 48
+  %74 = getelementptr inbounds nuw i8, ptr %72, i64 40
+  %75 = load i64, ptr %74, align 8
+  %76 = getelementptr inbounds %struct.move, ptr %73, i64 %75
+  %77 = getelementptr inbounds nuw i8, ptr %76, i64 48
+  %78 = getelementptr inbounds nuw i8, ptr %76, i64 40
+  %79 = load i64, ptr %78, align 8
+  %80 = getelementptr inbounds %struct.move, ptr %77, i64 %79
+  %81 = getelementptr inbounds nuw i8, ptr %80, i64 48
+  %82 = getelementptr inbounds nuw i8, ptr %80, i64 40
+  %83 = load i64, ptr %82, align 8
+  %84 = getelementptr inbounds %struct.move, ptr %81, i64 %83
+  %85 = getelementptr inbounds nuw i8, ptr %84, i64 48
+  %86 = getelementptr inbounds nuw i8, ptr %84, i64 40
+  %87 = load i64, ptr %86, align 8
+  %88 = getelementptr inbounds %struct.move, ptr %85, i64 %87
+  %89 = getelementptr inbounds nuw i8, ptr %88, i64 48
+  %90 = getelementptr inbounds nuw i8, ptr %88, i64 40
+  %91 = load i64, ptr %90, align 8
+  %92 = getelementptr inbounds %struct.move, ptr %89, i64 %91
+  %93 = getelementptr inbounds nuw i8, ptr %92, i64 48
+  %94 = getelementptr inbounds nuw i8, ptr %92, i64 40
+  %95 = load i64, ptr %94, align 8
+  %96 = getelementptr inbounds %struct.move, ptr %93, i64 %95
+  %97 = add i64 %64, 8
+  %98 = icmp eq i64 %97, %61
+  br i1 %98, label %99, label %62
+99:                                               ; preds = %62, %57
+  %100 = phi ptr [ poison, %57 ], [ %96, %62 ]
+  %101 = phi ptr [ %55, %57 ], [ %96, %62 ]
+  %102 = icmp eq i64 %58, 0
+  br i1 %102, label %112, label %103
+103:                                              ; preds = %99, %103
+  %104 = phi ptr [ %109, %103 ], [ %101, %99 ]
+  %105 = phi i64 [ %110, %103 ], [ 0, %99 ]
+  %106 = getelementptr inbounds nuw i8, ptr %104, i64 48
+  %107 = getelementptr inbounds nuw i8, ptr %104, i64 40
+  %108 = load i64, ptr %107, align 8
+  %109 = getelementptr inbounds %struct.move, ptr %106, i64 %108
+  %110 = add i64 %105, 1
+  %111 = icmp eq i64 %110, %58
+  br i1 %111, label %112, label %103
+112:                                              ; preds = %99, %103, %43, %51
+  %113 = phi ptr [ %53, %51 ], [ %47, %43 ], [ %53, %103 ], [ %53, %99 ]
+  %114 = phi ptr [ %52, %51 ], [ %46, %43 ], [ %52, %103 ], [ %52, %99 ]
+  %115 = phi ptr [ %41, %51 ], [ %39, %43 ], [ %41, %103 ], [ %41, %99 ]
+  %116 = phi i64 [ 8, %51 ], [ %50, %43 ], [ 8, %103 ], [ 8, %99 ]
+  %117 = phi ptr [ %55, %51 ], [ %49, %43 ], [ %100, %99 ], [ %109, %103 ]
+  %118 = load i64, ptr %16, align 8
+  %119 = mul i64 %118, %116
+  call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 8 %115, ptr nonnull align 8 %117, i64 %119, i1 false)
+  %120 = load i64, ptr %113, align 8
+  %121 = icmp sgt i64 %120, 0
+  br i1 %121, label %122, label %139
+122:                                              ; preds = %112
+  %123 = getelementptr inbounds nuw i8, ptr %0, i64 64
+  br label %124
+124:                                              ; preds = %122, %124
+  %125 = phi ptr [ %135, %124 ], [ %114, %122 ]
+  %126 = getelementptr inbounds nuw i8, ptr %125, i64 8
+  %127 = load i64, ptr %126, align 8
+  %128 = getelementptr inbounds i64, ptr %1, i64 %127
+  %129 = load i64, ptr %128, align 8
+  %130 = getelementptr inbounds nuw i8, ptr %125, i64 16
+  %131 = load i64, ptr %130, align 8
+  %132 = add nsw i64 %131, %129
+  %133 = load i64, ptr %125, align 8
+  %134 = getelementptr inbounds i64, ptr %115, i64 %133
+  store i64 %132, ptr %134, align 8
+  %135 = getelementptr inbounds nuw i8, ptr %125, i64 24
+  %136 = load i64, ptr %113, align 8
+  %137 = getelementptr inbounds %struct.relocation, ptr %123, i64 %136
+  %138 = icmp ult ptr %135, %137
+  br i1 %138, label %124, label %139
+139:                                              ; preds = %124, %112
+  %140 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %141 = load i64, ptr %140, align 8
+  %142 = icmp eq i64 %141, 1
+  %143 = icmp eq ptr %39, %14
+  %144 = and i1 %143, %142
+  %145 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %146 = load i64, ptr %145, align 8
+  %147 = icmp eq i64 %146, 0
+  br i1 %144, label %148, label %158
+148:                                              ; preds = %139
+  br i1 %147, label %150, label %149
+149:                                              ; preds = %148
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %15)
+  br label %159
+150:                                              ; preds = %148
+  %151 = load ptr, ptr %0, align 8
+  %152 = call i64 %151(ptr noundef nonnull %39) #11
+  %153 = icmp eq i64 %152, 0
+  br i1 %153, label %729, label %154
+154:                                              ; preds = %150
+  %155 = getelementptr i64, ptr %39, i64 %17
+  %156 = getelementptr i8, ptr %155, i64 -8
+  %157 = load i64, ptr %156, align 8
+  store i64 %157, ptr %2, align 8
+  br label %729
+158:                                              ; preds = %139
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %15)
+  br i1 %147, label %163, label %159
+159:                                              ; preds = %149, %158
+  %160 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
+  %161 = call ptr %160() #11
+  %162 = load i64, ptr %140, align 8
+  br label %163
+163:                                              ; preds = %158, %159
+  %164 = phi i64 [ %162, %159 ], [ %141, %158 ]
+  %165 = phi ptr [ %161, %159 ], [ null, %158 ]
+  store ptr %165, ptr %15, align 8
+  %166 = icmp sgt i64 %164, 0
+  br i1 %166, label %167, label %200
+167:                                              ; preds = %163
+  %168 = getelementptr inbounds nuw i8, ptr %0, i64 64
+  %169 = getelementptr inbounds nuw i8, ptr %0, i64 32
+  %170 = getelementptr inbounds nuw i8, ptr %13, i64 8
+  %171 = getelementptr inbounds nuw i8, ptr %0, i64 24
+  %172 = getelementptr inbounds nuw i8, ptr %5, i64 8
+  %173 = getelementptr inbounds nuw i8, ptr %4, i64 8
+  %174 = getelementptr inbounds nuw i8, ptr %12, i64 8
+  %175 = getelementptr inbounds nuw i8, ptr %11, i64 8
+  %176 = getelementptr inbounds nuw i8, ptr %11, i64 16
+  %177 = getelementptr inbounds nuw i8, ptr %11, i64 24
+  %178 = getelementptr inbounds nuw i8, ptr %11, i64 32
+  %179 = getelementptr inbounds nuw i8, ptr %11, i64 40
+  %180 = getelementptr inbounds nuw i8, ptr %11, i64 48
+  %181 = getelementptr inbounds nuw i8, ptr %11, i64 56
+  %182 = getelementptr inbounds nuw i8, ptr %11, i64 64
+  %183 = getelementptr inbounds nuw i8, ptr %11, i64 72
+  %184 = getelementptr inbounds nuw i8, ptr %11, i64 80
+  %185 = getelementptr inbounds nuw i8, ptr %11, i64 88
+  %186 = getelementptr inbounds nuw i8, ptr %11, i64 96
+  %187 = getelementptr inbounds nuw i8, ptr %11, i64 104
+  %188 = getelementptr inbounds nuw i8, ptr %11, i64 112
+  %189 = getelementptr inbounds nuw i8, ptr %11, i64 120
+  %190 = getelementptr inbounds nuw i8, ptr %10, i64 8
+  %191 = getelementptr inbounds nuw i8, ptr %9, i64 8
+  %192 = getelementptr inbounds nuw i8, ptr %8, i64 8
+  %193 = getelementptr inbounds nuw i8, ptr %7, i64 8
+  %194 = getelementptr inbounds nuw i8, ptr %6, i64 8
+  %195 = getelementptr i8, ptr %39, i64 -8
+  %196 = icmp ne i64 %17, 0
+  br label %204
+197:                                              ; preds = %620, %701, %617, %715
+  %198 = phi i64 [ -2, %617 ], [ %711, %715 ], [ -2, %620 ], [ %702, %701 ]
+  %199 = load ptr, ptr %15, align 8
+  br label %200
+200:                                              ; preds = %197, %163
+  %201 = phi ptr [ %165, %163 ], [ %199, %197 ]
+  %202 = phi i64 [ 0, %163 ], [ %198, %197 ]
+  %203 = icmp eq ptr %201, null
+  br i1 %203, label %725, label %723
+204:                                              ; preds = %167, %701
+  %205 = phi i64 [ %164, %167 ], [ %704, %701 ]
+  %206 = phi i64 [ 0, %167 ], [ %703, %701 ]
+  %207 = sub nsw i64 %205, %206
+  %208 = call i64 @llvm.smin.i64(i64 %207, i64 %24)
+  %209 = load i64, ptr %18, align 8
+  %210 = icmp ne i64 %209, 0
+  %211 = icmp sgt i64 %208, 0
+  %212 = select i1 %210, i1 %211, i1 false
+  br i1 %212, label %626, label %213
+213:                                              ; preds = %695, %204
+  %214 = shl i64 %208, 3
+  call void @llvm.memset.p0.i64(ptr nonnull align 8 %40, i8 0, i64 %214, i1 false)
+  %215 = load ptr, ptr %15, align 8
+  %216 = icmp ne ptr %215, null
+  %217 = select i1 %216, ptr %15, ptr null
+  br i1 %216, label %220, label %218
+218:                                              ; preds = %213
+  %219 = load i64, ptr %16, align 8
+  br label %235
+220:                                              ; preds = %213
+  %221 = load i64, ptr %169, align 8
+  %222 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
+  %223 = icmp slt i64 %221, %222
+  %224 = load i64, ptr %16, align 8
+  br i1 %223, label %235, label %225
+225:                                              ; preds = %220
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %13) #12
+  %226 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %227 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  %228 = trunc i64 %227 to i32
+  %229 = call i32 %226(i32 noundef %228, ptr noundef nonnull %13) #11
+  %230 = load i64, ptr %13, align 16
+  %231 = mul nsw i64 %230, 1000000000
+  %232 = load i64, ptr %170, align 8
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %13) #12
+  %233 = add i64 %232, 2000000
+  %234 = add i64 %233, %231
+  br label %235
+235:                                              ; preds = %225, %220, %218
+  %236 = phi i64 [ %224, %225 ], [ %224, %220 ], [ %219, %218 ]
+  %237 = phi i1 [ true, %225 ], [ false, %220 ], [ false, %218 ]
+  %238 = phi i64 [ %234, %225 ], [ 0, %220 ], [ 0, %218 ]
+  %239 = load i64, ptr %171, align 8
+  %240 = icmp ne i64 %239, 0
+  %241 = icmp sgt i64 %208, 1
+  %242 = and i1 %241, %240
+  br i1 %242, label %243, label %262
+243:                                              ; preds = %235
+  %244 = load i64, ptr %169, align 8
+  %245 = load ptr, ptr @pool, align 8
+  %246 = icmp eq ptr %245, null
+  br i1 %246, label %263, label %247
+247:                                              ; preds = %243
+  %248 = cmpxchg ptr %245, i64 0, i64 1 seq_cst monotonic, align 8
+  %249 = extractvalue { i64, i1 } %248, 1
+  br i1 %249, label %250, label %263
+250:                                              ; preds = %247
+  %251 = getelementptr inbounds nuw i8, ptr %245, i64 8
+  %252 = load i64, ptr %251, align 8
+  %253 = icmp ne i64 %252, 0
+  %254 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
+  %255 = icmp slt i64 %244, %254
+  %256 = select i1 %253, i1 %255, i1 false
+  br i1 %256, label %257, label %263
+257:                                              ; preds = %250
+  %258 = call i64 @llvm.smax.i64(i64 %244, i64 1000)
+  %259 = icmp sgt i64 %252, %258
+  %260 = sub nsw i64 %252, %258
+  %261 = select i1 %259, i64 %260, i64 0
+  store i64 %261, ptr %251, align 8
+  store atomic i64 0, ptr %245 seq_cst, align 128
+  br label %263
+262:                                              ; preds = %235
+  br i1 %211, label %263, label %701
+263:                                              ; preds = %262, %257, %250, %247, %243
+  %264 = phi ptr [ null, %243 ], [ null, %247 ], [ %245, %250 ], [ null, %257 ], [ null, %262 ]
+  br label %265
+265:                                              ; preds = %263, %612
+  %266 = phi i64 [ %615, %612 ], [ 0, %263 ]
+  %267 = phi ptr [ %614, %612 ], [ %264, %263 ]
+  %268 = phi i64 [ %613, %612 ], [ %238, %263 ]
+  %269 = icmp eq ptr %267, null
+  %270 = load ptr, ptr %0, align 8
+  %271 = mul nsw i64 %266, %236
+  %272 = getelementptr inbounds i64, ptr %39, i64 %271
+  br i1 %269, label %551, label %273
+273:                                              ; preds = %265
+  %274 = shl i64 %236, 3
+  %275 = sub nsw i64 %208, %266
+  %276 = getelementptr inbounds nuw i64, ptr %40, i64 %266
+  %277 = load i64, ptr %171, align 8
+  %278 = load i64, ptr %169, align 8
+  %279 = select i1 %237, ptr %217, ptr null
+  %280 = getelementptr inbounds nuw i8, ptr %267, i64 136
+  store ptr %270, ptr %280, align 8
+  %281 = getelementptr inbounds nuw i8, ptr %267, i64 144
+  store ptr %272, ptr %281, align 16
+  %282 = getelementptr inbounds nuw i8, ptr %267, i64 152
+  store i64 %274, ptr %282, align 8
+  %283 = getelementptr inbounds nuw i8, ptr %267, i64 160
+  store i64 %275, ptr %283, align 32
+  %284 = getelementptr inbounds nuw i8, ptr %267, i64 168
+  store ptr %276, ptr %284, align 8
+  %285 = getelementptr inbounds nuw i8, ptr %267, i64 128
+  %286 = shl nsw i64 %275, 48
+  %287 = shl nsw i64 %277, 32
+  %288 = add nsw i64 %287, %286
+  store atomic i64 %288, ptr %285 seq_cst, align 128
+  %289 = getelementptr inbounds nuw i8, ptr %267, i64 256
+  %290 = load atomic i64, ptr %289 seq_cst, align 128
+  %291 = icmp eq i64 %290, 0
+  br i1 %291, label %421, label %292
+292:                                              ; preds = %273
+  %293 = icmp sgt i64 %278, 500000
+  br i1 %293, label %331, label %294
+294:                                              ; preds = %292
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %12) #12
+  %295 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %296 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  %297 = trunc i64 %296 to i32
+  %298 = call i32 %295(i32 noundef %297, ptr noundef nonnull %12) #11
+  %299 = load i64, ptr %12, align 16
+  %300 = mul nsw i64 %299, 1000000000
+  %301 = load i64, ptr %174, align 8
+  %302 = add nsw i64 %300, %301
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %12) #12
+  %303 = getelementptr inbounds nuw i8, ptr %267, i64 16
+  %304 = load i64, ptr %303, align 16
+  %305 = sub i64 %302, %304
+  %306 = icmp slt i64 %305, 50000
+  %307 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 408), align 8
+  %308 = icmp sgt i64 %278, %307
+  %309 = select i1 %306, i1 true, i1 %308
+  br i1 %309, label %310, label %421
+310:                                              ; preds = %294
+  %311 = getelementptr inbounds nuw i8, ptr %267, i64 40
+  %312 = load i64, ptr %311, align 8
+  %313 = icmp eq i64 %312, 0
+  br i1 %313, label %316, label %314
+314:                                              ; preds = %310
+  %315 = add nsw i64 %312, -1
+  store i64 %315, ptr %311, align 8
+  br label %421
+316:                                              ; preds = %310
+  %317 = getelementptr inbounds nuw i8, ptr %267, i64 24
+  %318 = load i64, ptr %317, align 8
+  %319 = getelementptr inbounds nuw i8, ptr %267, i64 32
+  %320 = load i64, ptr %319, align 32
+  %321 = icmp eq i64 %318, %320
+  br i1 %321, label %322, label %328
+322:                                              ; preds = %316
+  %323 = getelementptr inbounds nuw i8, ptr %267, i64 48
+  %324 = load i64, ptr %323, align 16
+  %325 = shl i64 %324, 1
+  %326 = and i64 %325, 126
+  %327 = or disjoint i64 %326, 1
+  br label %328
+328:                                              ; preds = %322, %316
+  %329 = phi i64 [ %327, %322 ], [ 0, %316 ]
+  %330 = getelementptr inbounds nuw i8, ptr %267, i64 48
+  store i64 %329, ptr %330, align 16
+  store i64 %318, ptr %319, align 32
+  store i64 %329, ptr %311, align 8
+  br label %331
+331:                                              ; preds = %328, %292
+  %332 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 128), align 8
+  %333 = icmp eq ptr %332, null
+  br i1 %333, label %409, label %334
+334:                                              ; preds = %331
+  %335 = call i32 %332() #11
+  %336 = sext i32 %335 to i64
+  %337 = getelementptr inbounds nuw i8, ptr %267, i64 576
+  %338 = load atomic i64, ptr %337 seq_cst, align 64
+  %339 = shl nsw i64 %336, 8
+  %340 = or i64 %339, %338
+  %341 = getelementptr inbounds nuw i8, ptr %267, i64 584
+  %342 = load i64, ptr %341, align 8
+  %343 = icmp eq i64 %340, %342
+  %344 = icmp sgt i64 %338, 8
+  %345 = or i1 %344, %343
+  %346 = icmp ugt i32 %335, 1023
+  %347 = or i1 %346, %345
+  br i1 %347, label %409, label %348
+348:                                              ; preds = %334
+  call void @llvm.lifetime.start.p0(i64 128, ptr nonnull %11) #12
+  call void @llvm.memset.p0.i64(ptr noundef nonnull align 16 dereferenceable(128) %11, i8 0, i64 128, i1 false)
+  %349 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 136), align 8
+  %350 = call i32 %349(i32 noundef 0, i64 noundef 128, ptr noundef nonnull %11) #11
+  %351 = icmp eq i32 %350, 0
+  br i1 %351, label %352, label %408
+352:                                              ; preds = %348
+  %353 = and i64 %336, 63
+  %354 = shl nuw i64 1, %353
+  %355 = xor i64 %354, -1
+  %356 = lshr i64 %336, 6
+  %357 = getelementptr inbounds nuw [16 x i64], ptr %11, i64 0, i64 %356
+  %358 = load i64, ptr %357, align 8
+  %359 = and i64 %358, %355
+  store i64 %359, ptr %357, align 8
+  %360 = load i64, ptr %11, align 16
+  %361 = load i64, ptr %175, align 8
+  %362 = or i64 %361, %360
+  %363 = load i64, ptr %176, align 16
+  %364 = or i64 %362, %363
+  %365 = load i64, ptr %177, align 8
+  %366 = or i64 %364, %365
+  %367 = load i64, ptr %178, align 16
+  %368 = or i64 %366, %367
+  %369 = load i64, ptr %179, align 8
+  %370 = or i64 %368, %369
+  %371 = load i64, ptr %180, align 16
+  %372 = or i64 %370, %371
+  %373 = load i64, ptr %181, align 8
+  %374 = or i64 %372, %373
+  %375 = load i64, ptr %182, align 16
+  %376 = or i64 %374, %375
+  %377 = load i64, ptr %183, align 8
+  %378 = or i64 %376, %377
+  %379 = load i64, ptr %184, align 16
+  %380 = or i64 %378, %379
+  %381 = load i64, ptr %185, align 8
+  %382 = or i64 %380, %381
+  %383 = load i64, ptr %186, align 16
+  %384 = or i64 %382, %383
+  %385 = load i64, ptr %187, align 8
+  %386 = or i64 %384, %385
+  %387 = load i64, ptr %188, align 16
+  %388 = or i64 %386, %387
+  %389 = load i64, ptr %189, align 8
+  %390 = or i64 %388, %389
+  %391 = icmp eq i64 %390, 0
+  br i1 %391, label %408, label %392
+392:                                              ; preds = %352
+  store i64 %340, ptr %341, align 8
+  %393 = icmp sgt i64 %338, 0
+  br i1 %393, label %394, label %408
+394:                                              ; preds = %392
+  %395 = getelementptr inbounds nuw i8, ptr %267, i64 592
+  br label %396
+396:                                              ; preds = %405, %394
+  %397 = phi i64 [ 0, %394 ], [ %406, %405 ]
+  %398 = getelementptr inbounds nuw [8 x ptr], ptr %395, i64 0, i64 %397
+  %399 = load atomic i64, ptr %398 seq_cst, align 8
+  %400 = icmp eq i64 %399, 0
+  br i1 %400, label %405, label %401
+401:                                              ; preds = %396
+  %402 = inttoptr i64 %399 to ptr
+  %403 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 152), align 8
+  %404 = call i32 %403(ptr noundef nonnull %402, i64 noundef 128, ptr noundef nonnull %11) #11
+  br label %405
+405:                                              ; preds = %401, %396
+  %406 = add nuw nsw i64 %397, 1
+  %407 = icmp eq i64 %406, %338
+  br i1 %407, label %408, label %396
+408:                                              ; preds = %405, %392, %352, %348
+  call void @llvm.lifetime.end.p0(i64 128, ptr nonnull %11) #12
+  br label %409
+409:                                              ; preds = %408, %334, %331
+  %410 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 96), align 8
+  %411 = getelementptr inbounds nuw i8, ptr %267, i64 320
+  %412 = call i32 %410(ptr noundef nonnull %411) #11
+  %413 = getelementptr inbounds nuw i8, ptr %267, i64 264
+  %414 = load i64, ptr %413, align 8
+  %415 = add nsw i64 %414, 1
+  store i64 %415, ptr %413, align 8
+  %416 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 120), align 8
+  %417 = getelementptr inbounds nuw i8, ptr %267, i64 448
+  %418 = call i32 %416(ptr noundef nonnull %417) #11
+  %419 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 104), align 8
+  %420 = call i32 %419(ptr noundef nonnull %411) #11
+  br label %421
+421:                                              ; preds = %409, %314, %294, %273
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %10) #12
+  %422 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %423 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  %424 = trunc i64 %423 to i32
+  %425 = call i32 %422(i32 noundef %424, ptr noundef nonnull %10) #11
+  %426 = load i64, ptr %10, align 16
+  %427 = mul nsw i64 %426, 1000000000
+  %428 = load i64, ptr %190, align 8
+  %429 = add nsw i64 %427, %428
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %10) #12
+  %430 = atomicrmw add ptr %285, i64 -281474976710656 seq_cst, align 128
+  %431 = icmp sgt i64 %430, 281474976710655
+  br i1 %431, label %432, label %495
+432:                                              ; preds = %421
+  %433 = add nsw i64 %429, 2000000
+  %434 = and i1 %216, %237
+  br label %435
+435:                                              ; preds = %487, %432
+  %436 = phi i64 [ %433, %432 ], [ %489, %487 ]
+  %437 = phi i64 [ 0, %432 ], [ %446, %487 ]
+  %438 = phi i32 [ 0, %432 ], [ %488, %487 ]
+  %439 = mul nsw i64 %437, %274
+  %440 = getelementptr inbounds i8, ptr %272, i64 %439
+  %441 = call i64 %270(ptr noundef nonnull %440) #11
+  %442 = icmp eq i64 %441, 0
+  br i1 %442, label %445, label %443
+443:                                              ; preds = %435
+  %444 = getelementptr inbounds nuw i64, ptr %276, i64 %437
+  store i64 %441, ptr %444, align 8
+  br label %445
+445:                                              ; preds = %443, %435
+  %446 = add nuw nsw i64 %437, 1
+  br i1 %434, label %447, label %487
+447:                                              ; preds = %445
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %9) #12
+  %448 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %449 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  %450 = trunc i64 %449 to i32
+  %451 = call i32 %448(i32 noundef %450, ptr noundef nonnull %9) #11
+  %452 = load i64, ptr %9, align 16
+  %453 = mul nsw i64 %452, 1000000000
+  %454 = load i64, ptr %191, align 8
+  %455 = add nsw i64 %453, %454
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %9) #12
+  %456 = icmp slt i64 %455, %436
+  br i1 %456, label %487, label %457
+457:                                              ; preds = %447
+  %458 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
+  %459 = load ptr, ptr %279, align 8
+  call void %458(ptr noundef %459) #11
+  %460 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %461 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 424), align 8
+  %462 = call ptr %460(ptr noundef %461, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  %463 = icmp eq ptr %462, null
+  br i1 %463, label %466, label %464
+464:                                              ; preds = %457
+  %465 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %465(ptr noundef nonnull %462) #11
+  br label %466
+466:                                              ; preds = %464, %457
+  %467 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
+  %468 = call ptr %467() #11
+  store ptr %468, ptr %279, align 8
+  %469 = zext i1 %463 to i32
+  br i1 %463, label %470, label %477
+470:                                              ; preds = %466, %473
+  %471 = load atomic i64, ptr %285 seq_cst, align 128
+  %472 = icmp sgt i64 %471, 281474976710655
+  br i1 %472, label %473, label %477
+473:                                              ; preds = %470
+  %474 = and i64 %471, 281474976710655
+  %475 = cmpxchg ptr %285, i64 %471, i64 %474 seq_cst monotonic, align 8
+  %476 = extractvalue { i64, i1 } %475, 1
+  br i1 %476, label %477, label %470
+477:                                              ; preds = %473, %470, %466
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %8) #12
-  %91 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %92 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
-  %93 = trunc i64 %92 to i32
-  %94 = call i32 %91(i32 noundef %93, ptr noundef nonnull %8) #11
-  %95 = load i64, ptr %8, align 16
-  %96 = mul nsw i64 %95, 1000000000
-  %97 = getelementptr inbounds nuw i8, ptr %8, i64 8
-  %98 = load i64, ptr %97, align 8
-  %99 = add nsw i64 %96, %98
+  %478 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %479 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  %480 = trunc i64 %479 to i32
+  %481 = call i32 %478(i32 noundef %480, ptr noundef nonnull %8) #11
+  %482 = load i64, ptr %8, align 16
+  %483 = mul nsw i64 %482, 1000000000
+  %484 = load i64, ptr %192, align 8
   call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %8) #12
-  %100 = getelementptr inbounds nuw i8, ptr %53, i64 16
-  %101 = load i64, ptr %100, align 16
-  %102 = sub i64 %99, %101
-  %103 = icmp slt i64 %102, 50000
-  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 408), align 8
-  %105 = icmp sgt i64 %74, %104
-  %106 = select i1 %103, i1 true, i1 %105
-  br i1 %106, label %107, label %233
-107:                                              ; preds = %90
-  %108 = getelementptr inbounds nuw i8, ptr %53, i64 40
-  %109 = load i64, ptr %108, align 8
-  %110 = icmp eq i64 %109, 0
-  br i1 %110, label %113, label %111
-111:                                              ; preds = %107
-  %112 = add nsw i64 %109, -1
-  store i64 %112, ptr %108, align 8
-  br label %233
-113:                                              ; preds = %107
-  %114 = getelementptr inbounds nuw i8, ptr %53, i64 24
-  %115 = load i64, ptr %114, align 8
-  %116 = getelementptr inbounds nuw i8, ptr %53, i64 32
-  %117 = load i64, ptr %116, align 32
-  %118 = icmp eq i64 %115, %117
-  br i1 %118, label %119, label %125
-119:                                              ; preds = %113
-  %120 = getelementptr inbounds nuw i8, ptr %53, i64 48
-  %121 = load i64, ptr %120, align 16
-  %122 = shl i64 %121, 1
-  %123 = and i64 %122, 126
-  %124 = or disjoint i64 %123, 1
-  br label %125
-125:                                              ; preds = %119, %113
-  %126 = phi i64 [ %124, %119 ], [ 0, %113 ]
-  %127 = getelementptr inbounds nuw i8, ptr %53, i64 48
-  store i64 %126, ptr %127, align 16
-  store i64 %115, ptr %116, align 32
-  store i64 %126, ptr %108, align 8
-  br label %128
-128:                                              ; preds = %125, %88
-  %129 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 128), align 8
-  %130 = icmp eq ptr %129, null
-  br i1 %130, label %221, label %131
-131:                                              ; preds = %128
-  %132 = call i32 %129() #11
-  %133 = sext i32 %132 to i64
-  %134 = getelementptr inbounds nuw i8, ptr %53, i64 576
-  %135 = load atomic i64, ptr %134 seq_cst, align 64
-  %136 = shl nsw i64 %133, 8
-  %137 = or i64 %136, %135
-  %138 = getelementptr inbounds nuw i8, ptr %53, i64 584
-  %139 = load i64, ptr %138, align 8
-  %140 = icmp eq i64 %137, %139
-  %141 = icmp sgt i64 %135, 8
-  %142 = or i1 %141, %140
-  %143 = icmp ugt i32 %132, 1023
-  %144 = or i1 %143, %142
-  br i1 %144, label %221, label %145
-145:                                              ; preds = %131
-  call void @llvm.lifetime.start.p0(i64 128, ptr nonnull %7) #12
-  call void @llvm.memset.p0.i64(ptr noundef nonnull align 16 dereferenceable(128) %7, i8 0, i64 128, i1 false)
-  %146 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 136), align 8
-  %147 = call i32 %146(i32 noundef 0, i64 noundef 128, ptr noundef nonnull %7) #11
-  %148 = icmp eq i32 %147, 0
-  br i1 %148, label %149, label %220
-149:                                              ; preds = %145
-  %150 = and i64 %133, 63
-  %151 = shl nuw i64 1, %150
-  %152 = xor i64 %151, -1
-  %153 = lshr i64 %133, 6
-  %154 = getelementptr inbounds nuw [16 x i64], ptr %7, i64 0, i64 %153
-  %155 = load i64, ptr %154, align 8
-  %156 = and i64 %155, %152
-  store i64 %156, ptr %154, align 8
-  %157 = load i64, ptr %7, align 16
-  %158 = getelementptr inbounds nuw i8, ptr %7, i64 8
-  %159 = load i64, ptr %158, align 8
-  %160 = or i64 %159, %157
-  %161 = getelementptr inbounds nuw i8, ptr %7, i64 16
-  %162 = load i64, ptr %161, align 16
-  %163 = or i64 %160, %162
-  %164 = getelementptr inbounds nuw i8, ptr %7, i64 24
-  %165 = load i64, ptr %164, align 8
-  %166 = or i64 %163, %165
-  %167 = getelementptr inbounds nuw i8, ptr %7, i64 32
-  %168 = load i64, ptr %167, align 16
-  %169 = or i64 %166, %168
-  %170 = getelementptr inbounds nuw i8, ptr %7, i64 40
-  %171 = load i64, ptr %170, align 8
-  %172 = or i64 %169, %171
-  %173 = getelementptr inbounds nuw i8, ptr %7, i64 48
-  %174 = load i64, ptr %173, align 16
-  %175 = or i64 %172, %174
-  %176 = getelementptr inbounds nuw i8, ptr %7, i64 56
-  %177 = load i64, ptr %176, align 8
-  %178 = or i64 %175, %177
-  %179 = getelementptr inbounds nuw i8, ptr %7, i64 64
-  %180 = load i64, ptr %179, align 16
-  %181 = or i64 %178, %180
-  %182 = getelementptr inbounds nuw i8, ptr %7, i64 72
-  %183 = load i64, ptr %182, align 8
-  %184 = or i64 %181, %183
-  %185 = getelementptr inbounds nuw i8, ptr %7, i64 80
-  %186 = load i64, ptr %185, align 16
-  %187 = or i64 %184, %186
-  %188 = getelementptr inbounds nuw i8, ptr %7, i64 88
-  %189 = load i64, ptr %188, align 8
-  %190 = or i64 %187, %189
-  %191 = getelementptr inbounds nuw i8, ptr %7, i64 96
-  %192 = load i64, ptr %191, align 16
-  %193 = or i64 %190, %192
-  %194 = getelementptr inbounds nuw i8, ptr %7, i64 104
-  %195 = load i64, ptr %194, align 8
-  %196 = or i64 %193, %195
-  %197 = getelementptr inbounds nuw i8, ptr %7, i64 112
-  %198 = load i64, ptr %197, align 16
-  %199 = or i64 %196, %198
-  %200 = getelementptr inbounds nuw i8, ptr %7, i64 120
-  %201 = load i64, ptr %200, align 8
-  %202 = or i64 %199, %201
-  %203 = icmp eq i64 %202, 0
-  br i1 %203, label %220, label %204
-204:                                              ; preds = %149
-  store i64 %137, ptr %138, align 8
-  %205 = icmp sgt i64 %135, 0
-  br i1 %205, label %206, label %220
-206:                                              ; preds = %204
-  %207 = getelementptr inbounds nuw i8, ptr %53, i64 592
-  br label %208
-208:                                              ; preds = %217, %206
-  %209 = phi i64 [ 0, %206 ], [ %218, %217 ]
-  %210 = getelementptr inbounds nuw [8 x ptr], ptr %207, i64 0, i64 %209
-  %211 = load atomic i64, ptr %210 seq_cst, align 8
-  %212 = icmp eq i64 %211, 0
-  br i1 %212, label %217, label %213
-213:                                              ; preds = %208
-  %214 = inttoptr i64 %211 to ptr
-  %215 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 152), align 8
-  %216 = call i32 %215(ptr noundef nonnull %214, i64 noundef 128, ptr noundef nonnull %7) #11
-  br label %217
-217:                                              ; preds = %213, %208
-  %218 = add nuw nsw i64 %209, 1
-  %219 = icmp eq i64 %218, %135
-  br i1 %219, label %220, label %208
-220:                                              ; preds = %217, %204, %149, %145
-  call void @llvm.lifetime.end.p0(i64 128, ptr nonnull %7) #12
-  br label %221
-221:                                              ; preds = %220, %131, %128
-  %222 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 96), align 8
-  %223 = getelementptr inbounds nuw i8, ptr %53, i64 320
-  %224 = call i32 %222(ptr noundef nonnull %223) #11
-  %225 = getelementptr inbounds nuw i8, ptr %53, i64 264
-  %226 = load i64, ptr %225, align 8
-  %227 = add nsw i64 %226, 1
-  store i64 %227, ptr %225, align 8
-  %228 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 120), align 8
-  %229 = getelementptr inbounds nuw i8, ptr %53, i64 448
-  %230 = call i32 %228(ptr noundef nonnull %229) #11
-  %231 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 104), align 8
-  %232 = call i32 %231(ptr noundef nonnull %223) #11
-  br label %233
-233:                                              ; preds = %221, %111, %90, %69
+  %485 = add i64 %484, 2000000
+  %486 = add i64 %485, %483
+  br label %487
+487:                                              ; preds = %477, %447, %445
+  %488 = phi i32 [ %469, %477 ], [ %438, %447 ], [ %438, %445 ]
+  %489 = phi i64 [ %486, %477 ], [ %436, %447 ], [ %436, %445 ]
+  %490 = atomicrmw add ptr %285, i64 -281474976710656 seq_cst, align 128
+  %491 = icmp sgt i64 %490, 281474976710655
+  br i1 %491, label %435, label %492
+492:                                              ; preds = %487
+  %493 = xor i64 %437, -1
+  %494 = icmp ne i32 %488, 0
+  br label %495
+495:                                              ; preds = %492, %421
+  %496 = phi i1 [ false, %421 ], [ %494, %492 ]
+  %497 = phi i64 [ 0, %421 ], [ %493, %492 ]
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %7) #12
+  %498 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %499 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  %500 = trunc i64 %499 to i32
+  %501 = call i32 %498(i32 noundef %500, ptr noundef nonnull %7) #11
+  %502 = load i64, ptr %7, align 16
+  %503 = mul nsw i64 %502, 1000000000
+  %504 = load i64, ptr %193, align 8
+  %505 = add nsw i64 %503, %504
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %7) #12
+  %506 = sdiv i64 %278, %275
+  %507 = sdiv i64 %506, 16
+  %508 = add nsw i64 %507, 2000
+  %509 = load atomic i64, ptr %285 acquire, align 128
+  %510 = and i64 %509, 281470681743360
+  %511 = icmp eq i64 %510, %287
+  br i1 %511, label %512, label %531
+512:                                              ; preds = %538, %495
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %6) #12
-  %234 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %235 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
-  %236 = trunc i64 %235 to i32
-  %237 = call i32 %234(i32 noundef %236, ptr noundef nonnull %6) #11
-  %238 = load i64, ptr %6, align 16
-  %239 = getelementptr inbounds nuw i8, ptr %6, i64 8
-  %240 = load i64, ptr %239, align 8
+  %513 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %514 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  %515 = trunc i64 %514 to i32
+  %516 = call i32 %513(i32 noundef %515, ptr noundef nonnull %6) #11
+  %517 = load i64, ptr %6, align 16
+  %518 = mul nsw i64 %517, 1000000000
+  %519 = load i64, ptr %194, align 8
+  %520 = add nsw i64 %518, %519
   call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %6) #12
-  %241 = atomicrmw add ptr %81, i64 -281474976710656 seq_cst, align 128
-  %242 = icmp sgt i64 %241, 281474976710655
-  br i1 %242, label %243, label %257
-243:                                              ; preds = %233, %251
-  %244 = phi i64 [ %252, %251 ], [ 0, %233 ]
-  %245 = mul nsw i64 %244, %72
-  %246 = getelementptr inbounds i8, ptr %23, i64 %245
-  %247 = call i64 %71(ptr noundef nonnull %246) #11
-  %248 = icmp eq i64 %247, 0
-  br i1 %248, label %251, label %249
-249:                                              ; preds = %243
-  %250 = getelementptr inbounds nuw i64, ptr %70, i64 %244
-  store i64 %247, ptr %250, align 8
-  br label %251
-251:                                              ; preds = %249, %243
-  %252 = add nuw nsw i64 %244, 1
-  %253 = atomicrmw add ptr %81, i64 -281474976710656 seq_cst, align 128
-  %254 = icmp sgt i64 %253, 281474976710655
-  br i1 %254, label %243, label %255
-255:                                              ; preds = %251
-  %256 = xor i64 %244, -1
-  br label %257
-257:                                              ; preds = %255, %233
-  %258 = phi i64 [ 0, %233 ], [ %256, %255 ]
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %5) #12
-  %259 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %260 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
-  %261 = trunc i64 %260 to i32
-  %262 = call i32 %259(i32 noundef %261, ptr noundef nonnull %5) #11
-  %263 = load i64, ptr %5, align 16
-  %264 = mul nsw i64 %263, 1000000000
-  %265 = getelementptr inbounds nuw i8, ptr %5, i64 8
-  %266 = load i64, ptr %265, align 8
-  %267 = add nsw i64 %264, %266
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %5) #12
-  %268 = sdiv i64 %74, %11
-  %269 = sdiv i64 %268, 16
-  %270 = add nsw i64 %269, 2000
-  %271 = load atomic i64, ptr %81 acquire, align 128
-  %272 = and i64 %271, 281470681743360
-  %273 = icmp eq i64 %272, %83
-  br i1 %273, label %274, label %296
-274:                                              ; preds = %303, %257
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %4) #12
-  %275 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %276 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
-  %277 = trunc i64 %276 to i32
-  %278 = call i32 %275(i32 noundef %277, ptr noundef nonnull %4) #11
-  %279 = load i64, ptr %4, align 16
-  %280 = mul nsw i64 %279, 1000000000
-  %281 = getelementptr inbounds nuw i8, ptr %4, i64 8
-  %282 = load i64, ptr %281, align 8
-  %283 = add nsw i64 %280, %282
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %4) #12
-  %284 = sub nsw i64 %283, %267
-  %285 = mul i64 %238, -1000000000
-  %286 = sub i64 %285, %240
-  %287 = add i64 %286, 50000
-  %288 = add i64 %287, %267
-  %289 = icmp sgt i64 %284, %288
-  %290 = getelementptr inbounds nuw i8, ptr %53, i64 56
-  %291 = load i64, ptr %290, align 8
-  %292 = add i64 %258, %11
-  %293 = getelementptr inbounds nuw i8, ptr %53, i64 24
-  %294 = load i64, ptr %293, align 8
-  %295 = add nsw i64 %292, %294
-  store i64 %295, ptr %293, align 8
-  br i1 %289, label %308, label %314
-296:                                              ; preds = %257, %303
-  %297 = phi i64 [ %304, %303 ], [ 0, %257 ]
-  %298 = icmp slt i64 %297, %270
-  br i1 %298, label %299, label %300
-299:                                              ; preds = %296
+  %521 = sub nsw i64 %520, %505
+  %522 = sub i64 %505, %429
+  %523 = add i64 %522, 50000
+  %524 = icmp sgt i64 %521, %523
+  %525 = getelementptr inbounds nuw i8, ptr %267, i64 56
+  %526 = load i64, ptr %525, align 8
+  %527 = add i64 %497, %275
+  %528 = getelementptr inbounds nuw i8, ptr %267, i64 24
+  %529 = load i64, ptr %528, align 8
+  %530 = add nsw i64 %527, %529
+  store i64 %530, ptr %528, align 8
+  br i1 %524, label %543, label %549
+531:                                              ; preds = %495, %538
+  %532 = phi i64 [ %539, %538 ], [ 0, %495 ]
+  %533 = icmp slt i64 %532, %508
+  br i1 %533, label %534, label %535
+534:                                              ; preds = %531
   call void @rho_pause() #11
-  br label %303
-300:                                              ; preds = %296
-  %301 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 72), align 8
-  %302 = call i32 %301() #11
-  br label %303
-303:                                              ; preds = %300, %299
-  %304 = add nuw nsw i64 %297, 1
-  %305 = load atomic i64, ptr %81 acquire, align 128
-  %306 = and i64 %305, 281470681743360
-  %307 = icmp eq i64 %306, %83
-  br i1 %307, label %274, label %296
-308:                                              ; preds = %274
-  %309 = shl nsw i64 %291, 1
-  %310 = call i64 @llvm.smin.i64(i64 %309, i64 248)
-  %311 = add nsw i64 %310, 8
-  %312 = mul nsw i64 %311, %284
-  %313 = sdiv i64 %312, 4
-  br label %316
-314:                                              ; preds = %274
-  %315 = sdiv i64 %291, 2
-  br label %316
-316:                                              ; preds = %308, %314
-  %317 = phi i64 [ %313, %308 ], [ 0, %314 ]
-  %318 = phi i64 [ %311, %308 ], [ %315, %314 ]
-  store i64 %317, ptr %59, align 8
-  store i64 %318, ptr %290, align 8
-  %319 = getelementptr inbounds nuw i8, ptr %53, i64 16
-  store i64 %283, ptr %319, align 16
-  store atomic i64 0, ptr %53 release, align 128
-  %320 = icmp sgt i64 %11, 0
-  br i1 %320, label %321, label %347
-321:                                              ; preds = %316, %326
-  %322 = phi i64 [ %327, %326 ], [ 0, %316 ]
-  %323 = getelementptr inbounds nuw i64, ptr %70, i64 %322
-  %324 = load i64, ptr %323, align 8
-  %325 = icmp eq i64 %324, 0
-  br i1 %325, label %326, label %339
-326:                                              ; preds = %321
-  %327 = add nuw nsw i64 %322, 1
-  %328 = icmp eq i64 %327, %11
-  br i1 %328, label %347, label %321
-329:                                              ; preds = %67, %336
-  %330 = phi i64 [ %337, %336 ], [ 0, %67 ]
-  %331 = load ptr, ptr %0, align 8
-  %332 = mul nsw i64 %330, %13
-  %333 = getelementptr inbounds i64, ptr %23, i64 %332
-  %334 = call i64 %331(ptr noundef nonnull %333) #11
-  %335 = icmp eq i64 %334, 0
-  br i1 %335, label %336, label %339
-336:                                              ; preds = %329
-  %337 = add nuw nsw i64 %330, 1
-  %338 = icmp eq i64 %337, %11
-  br i1 %338, label %347, label %329
-339:                                              ; preds = %321, %329
-  %340 = phi i64 [ %330, %329 ], [ %322, %321 ]
-  %341 = phi i64 [ %334, %329 ], [ %324, %321 ]
-  %342 = add nuw nsw i64 %340, 1
-  %343 = mul nsw i64 %342, %13
-  %344 = getelementptr i64, ptr %23, i64 %343
-  %345 = getelementptr i8, ptr %344, i64 -8
-  %346 = load i64, ptr %345, align 8
-  store i64 %346, ptr %2, align 8
-  br label %347
-347:                                              ; preds = %326, %336, %316, %67, %339
-  %348 = phi i64 [ %341, %339 ], [ 0, %67 ], [ 0, %316 ], [ 0, %336 ], [ 0, %326 ]
-  %349 = icmp eq ptr %23, %9
-  br i1 %349, label %352, label %350
-350:                                              ; preds = %347
-  %351 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
-  call void %351(ptr noundef nonnull %23) #11
-  br label %352
-352:                                              ; preds = %347, %350, %17
-  %353 = phi i64 [ -1, %17 ], [ %348, %350 ], [ %348, %347 ]
-  call void @llvm.lifetime.end.p0(i64 8192, ptr nonnull %9) #12
-  ret i64 %353
+  br label %538
+535:                                              ; preds = %531
+  %536 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 72), align 8
+  %537 = call i32 %536() #11
+  br label %538
+538:                                              ; preds = %535, %534
+  %539 = add nuw nsw i64 %532, 1
+  %540 = load atomic i64, ptr %285 acquire, align 128
+  %541 = and i64 %540, 281470681743360
+  %542 = icmp eq i64 %541, %287
+  br i1 %542, label %512, label %531
+543:                                              ; preds = %512
+  %544 = shl nsw i64 %526, 1
+  %545 = call i64 @llvm.smin.i64(i64 %544, i64 248)
+  %546 = add nsw i64 %545, 8
+  %547 = mul nsw i64 %546, %521
+  %548 = sdiv i64 %547, 4
+  br label %620
+549:                                              ; preds = %512
+  %550 = sdiv i64 %526, 2
+  br label %620
+551:                                              ; preds = %265
+  %552 = call i64 %270(ptr noundef nonnull %272) #11
+  %553 = getelementptr inbounds nuw i64, ptr %40, i64 %266
+  store i64 %552, ptr %553, align 8
+  %554 = icmp eq i64 %552, 0
+  br i1 %554, label %555, label %625
+555:                                              ; preds = %551
+  br i1 %237, label %556, label %612
+556:                                              ; preds = %555
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %5) #12
+  %557 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %558 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  %559 = trunc i64 %558 to i32
+  %560 = call i32 %557(i32 noundef %559, ptr noundef nonnull %5) #11
+  %561 = load i64, ptr %5, align 16
+  %562 = mul nsw i64 %561, 1000000000
+  %563 = load i64, ptr %172, align 8
+  %564 = add nsw i64 %562, %563
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %5) #12
+  %565 = icmp slt i64 %564, %268
+  br i1 %565, label %586, label %566
+566:                                              ; preds = %556
+  %567 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
+  %568 = load ptr, ptr %217, align 8
+  call void %567(ptr noundef %568) #11
+  %569 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %570 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 424), align 8
+  %571 = call ptr %569(ptr noundef %570, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  %572 = icmp eq ptr %571, null
+  br i1 %572, label %617, label %573
+573:                                              ; preds = %566
+  %574 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %574(ptr noundef nonnull %571) #11
+  %575 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
+  %576 = call ptr %575() #11
+  store ptr %576, ptr %217, align 8
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %4) #12
+  %577 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %578 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  %579 = trunc i64 %578 to i32
+  %580 = call i32 %577(i32 noundef %579, ptr noundef nonnull %4) #11
+  %581 = load i64, ptr %4, align 16
+  %582 = mul nsw i64 %581, 1000000000
+  %583 = load i64, ptr %173, align 8
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %4) #12
+  %584 = add i64 %583, 2000000
+  %585 = add i64 %584, %582
+  br label %586
+586:                                              ; preds = %573, %556
+  %587 = phi i64 [ %585, %573 ], [ %268, %556 ]
+  %588 = load i64, ptr %171, align 8
+  %589 = icmp ne i64 %588, 0
+  %590 = add nuw nsw i64 %266, 2
+  %591 = icmp slt i64 %590, %208
+  %592 = select i1 %589, i1 %591, i1 false
+  br i1 %592, label %593, label %612
+593:                                              ; preds = %586
+  %594 = load i64, ptr %169, align 8
+  %595 = load ptr, ptr @pool, align 8
+  %596 = icmp eq ptr %595, null
+  br i1 %596, label %612, label %597
+597:                                              ; preds = %593
+  %598 = cmpxchg ptr %595, i64 0, i64 1 seq_cst monotonic, align 8
+  %599 = extractvalue { i64, i1 } %598, 1
+  br i1 %599, label %600, label %612
+600:                                              ; preds = %597
+  %601 = getelementptr inbounds nuw i8, ptr %595, i64 8
+  %602 = load i64, ptr %601, align 8
+  %603 = icmp ne i64 %602, 0
+  %604 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
+  %605 = icmp slt i64 %594, %604
+  %606 = select i1 %603, i1 %605, i1 false
+  br i1 %606, label %607, label %612
+607:                                              ; preds = %600
+  %608 = call i64 @llvm.smax.i64(i64 %594, i64 1000)
+  %609 = icmp sgt i64 %602, %608
+  %610 = sub nsw i64 %602, %608
+  %611 = select i1 %609, i64 %610, i64 0
+  store i64 %611, ptr %601, align 8
+  store atomic i64 0, ptr %595 seq_cst, align 128
+  br label %612
+612:                                              ; preds = %607, %600, %597, %593, %586, %555
+  %613 = phi i64 [ %587, %586 ], [ %268, %555 ], [ %587, %593 ], [ %587, %597 ], [ %587, %600 ], [ %587, %607 ]
+  %614 = phi ptr [ null, %586 ], [ null, %555 ], [ null, %593 ], [ null, %597 ], [ %595, %600 ], [ null, %607 ]
+  %615 = add nuw nsw i64 %266, 1
+  %616 = icmp eq i64 %615, %208
+  br i1 %616, label %625, label %265
+617:                                              ; preds = %566
+  %618 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
+  %619 = call ptr %618() #11
+  store ptr %619, ptr %217, align 8
+  br label %197
+620:                                              ; preds = %543, %549
+  %621 = phi i64 [ %548, %543 ], [ 0, %549 ]
+  %622 = phi i64 [ %546, %543 ], [ %550, %549 ]
+  %623 = getelementptr inbounds nuw i8, ptr %267, i64 8
+  store i64 %621, ptr %623, align 8
+  store i64 %622, ptr %525, align 8
+  %624 = getelementptr inbounds nuw i8, ptr %267, i64 16
+  store i64 %520, ptr %624, align 16
+  store atomic i64 0, ptr %267 release, align 128
+  br i1 %496, label %197, label %625
+625:                                              ; preds = %612, %551, %620
+  br i1 %211, label %708, label %701
+626:                                              ; preds = %204, %695
+  %627 = phi i64 [ %697, %695 ], [ 0, %204 ]
+  %628 = mul nsw i64 %627, %17
+  %629 = getelementptr inbounds i64, ptr %39, i64 %628
+  %630 = load i64, ptr %113, align 8
+  %631 = load i64, ptr %16, align 8
+  %632 = shl i64 %631, 3
+  call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 8 %629, ptr nonnull readonly align 8 %41, i64 %632, i1 false)
+  %633 = load i64, ptr %18, align 8
+  %634 = icmp sgt i64 %633, 0
+  br i1 %634, label %635, label %695
+635:                                              ; preds = %626
+  %636 = add nsw i64 %627, %206
+  %637 = getelementptr inbounds %struct.relocation, ptr %168, i64 %630
+  br label %638
+638:                                              ; preds = %673, %635
+  %639 = phi i64 [ %648, %673 ], [ %636, %635 ]
+  %640 = phi ptr [ %674, %673 ], [ %637, %635 ]
+  %641 = phi i64 [ %675, %673 ], [ 0, %635 ]
+  %642 = getelementptr inbounds nuw i8, ptr %640, i64 32
+  %643 = load i64, ptr %642, align 8
+  %644 = srem i64 %639, %643
+  %645 = getelementptr inbounds nuw i8, ptr %640, i64 24
+  %646 = load i64, ptr %645, align 8
+  %647 = mul nsw i64 %646, %644
+  %648 = sdiv i64 %639, %643
+  %649 = getelementptr inbounds nuw i8, ptr %640, i64 8
+  %650 = load i64, ptr %649, align 8
+  %651 = getelementptr inbounds i64, ptr %629, i64 %650
+  store i64 %647, ptr %651, align 8
+  %652 = add nsw i64 %644, 1
+  %653 = load i64, ptr %642, align 8
+  %654 = icmp eq i64 %652, %653
+  br i1 %654, label %655, label %658
+655:                                              ; preds = %638
+  %656 = getelementptr inbounds nuw i8, ptr %640, i64 16
+  %657 = load i64, ptr %656, align 8
+  br label %661
+658:                                              ; preds = %638
+  %659 = load i64, ptr %645, align 8
+  %660 = add nsw i64 %659, %647
+  br label %661
+661:                                              ; preds = %658, %655
+  %662 = phi i64 [ %657, %655 ], [ %660, %658 ]
+  %663 = sub nsw i64 %662, %647
+  %664 = load i64, ptr %640, align 8
+  %665 = getelementptr inbounds i64, ptr %629, i64 %664
+  store i64 %663, ptr %665, align 8
+  %666 = getelementptr inbounds nuw i8, ptr %640, i64 48
+  %667 = getelementptr inbounds nuw i8, ptr %640, i64 40
+  %668 = load i64, ptr %667, align 8
+  %669 = mul nsw i64 %668, 24
+  %670 = getelementptr i8, ptr %640, i64 %669
+  %671 = getelementptr i8, ptr %670, i64 48
+  %672 = icmp sgt i64 %668, 0
+  br i1 %672, label %678, label %673
+673:                                              ; preds = %678, %661
+  %674 = phi ptr [ %671, %661 ], [ %693, %678 ]
+  %675 = add nuw nsw i64 %641, 1
+  %676 = load i64, ptr %18, align 8
+  %677 = icmp slt i64 %675, %676
+  br i1 %677, label %638, label %695
+678:                                              ; preds = %661, %678
+  %679 = phi ptr [ %691, %678 ], [ %666, %661 ]
+  %680 = getelementptr inbounds nuw i8, ptr %679, i64 8
+  %681 = load i64, ptr %680, align 8
+  %682 = mul nsw i64 %681, %647
+  %683 = getelementptr inbounds nuw i8, ptr %679, i64 16
+  %684 = load i64, ptr %683, align 8
+  %685 = mul nsw i64 %684, %644
+  %686 = add nsw i64 %685, %682
+  %687 = load i64, ptr %679, align 8
+  %688 = getelementptr inbounds i64, ptr %629, i64 %687
+  %689 = load i64, ptr %688, align 8
+  %690 = add nsw i64 %686, %689
+  store i64 %690, ptr %688, align 8
+  %691 = getelementptr inbounds nuw i8, ptr %679, i64 24
+  %692 = load i64, ptr %667, align 8
+  %693 = getelementptr inbounds %struct.move, ptr %666, i64 %692
+  %694 = icmp ult ptr %691, %693
+  br i1 %694, label %678, label %673
+695:                                              ; preds = %673, %626
+  %696 = phi i64 [ %633, %626 ], [ %676, %673 ]
+  %697 = add nuw nsw i64 %627, 1
+  %698 = icmp ne i64 %696, 0
+  %699 = icmp slt i64 %697, %208
+  %700 = select i1 %698, i1 %699, i1 false
+  br i1 %700, label %626, label %213
+701:                                              ; preds = %719, %262, %625
+  %702 = phi i64 [ 0, %625 ], [ 0, %262 ], [ %711, %719 ]
+  %703 = add nsw i64 %208, %206
+  %704 = load i64, ptr %140, align 8
+  %705 = icmp slt i64 %703, %704
+  %706 = icmp eq i64 %702, 0
+  %707 = and i1 %706, %705
+  br i1 %707, label %204, label %197
+708:                                              ; preds = %625, %719
+  %709 = phi i64 [ %714, %719 ], [ 0, %625 ]
+  %710 = getelementptr inbounds nuw i64, ptr %40, i64 %709
+  %711 = load i64, ptr %710, align 8
+  %712 = icmp ne i64 %711, 0
+  %713 = and i1 %712, %196
+  %714 = add nuw nsw i64 %709, 1
+  br i1 %713, label %715, label %719
+715:                                              ; preds = %708
+  %716 = mul nsw i64 %714, %17
+  %717 = getelementptr i64, ptr %195, i64 %716
+  %718 = load i64, ptr %717, align 8
+  store i64 %718, ptr %2, align 8
+  br label %197
+719:                                              ; preds = %708
+  %720 = icmp eq i64 %711, 0
+  %721 = icmp slt i64 %714, %208
+  %722 = select i1 %720, i1 %721, i1 false
+  br i1 %722, label %708, label %701
+723:                                              ; preds = %200
+  %724 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
+  call void %724(ptr noundef nonnull %201) #11
+  br label %725
+725:                                              ; preds = %723, %200
+  br i1 %143, label %728, label %726
+726:                                              ; preds = %725
+  %727 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
+  call void %727(ptr noundef nonnull %39) #11
+  br label %728
+728:                                              ; preds = %726, %725
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %15)
+  br label %729
+729:                                              ; preds = %728, %154, %150, %30
+  %730 = phi i64 [ -1, %30 ], [ %202, %728 ], [ %152, %154 ], [ 0, %150 ]
+  call void @llvm.lifetime.end.p0(i64 8192, ptr nonnull %14) #12
+  ret i64 %730
 }
 define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture noundef readonly %1, i64 noundef %2) #2 {
   %4 = alloca ptr, align 8
@@ -657,7 +1125,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %33 = load ptr, ptr %32, align 8
   tail call void %31(ptr noundef %33) #11
   %34 = load ptr, ptr %32, align 8
-  br label %767
+  br label %781
 35:                                               ; preds = %26, %22
   %36 = getelementptr inbounds nuw i8, ptr %15, i64 8
   %37 = load i64, ptr %36, align 8
@@ -672,7 +1140,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %45 = icmp sgt i64 %2, 0
   br i1 %45, label %46, label %170
 46:                                               ; preds = %35
-  %47 = getelementptr inbounds nuw i8, ptr %15, i64 120
+  %47 = getelementptr inbounds nuw i8, ptr %15, i64 112
   %48 = getelementptr inbounds nuw i8, ptr %15, i64 80
   br label %49
 49:                                               ; preds = %46, %158
@@ -831,7 +1299,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %168 = load ptr, ptr %167, align 8
   call void %166(ptr noundef %168) #11
   %169 = load ptr, ptr %167, align 8
-  br label %765
+  br label %779
 170:                                              ; preds = %158, %35
   %171 = getelementptr inbounds nuw i8, ptr %15, i64 24
   %172 = load i64, ptr %171, align 8
@@ -861,62 +1329,62 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %191 = getelementptr inbounds nuw i8, ptr %15, i64 32
   %192 = load i64, ptr %191, align 8
   %193 = getelementptr inbounds i64, ptr %15, i64 %192
-  %194 = getelementptr inbounds nuw i8, ptr %15, i64 112
-  br label %195
-195:                                              ; preds = %600, %187
-  %196 = phi ptr [ %193, %187 ], [ %601, %600 ]
-  %197 = phi i64 [ 0, %187 ], [ %602, %600 ]
-  %198 = load i64, ptr %196, align 8
-  %199 = trunc i64 %198 to i32
-  switch i32 %199, label %600 [
-    i32 0, label %200
-    i32 1, label %354
-    i32 2, label %364
-    i32 3, label %385
-    i32 4, label %405
-    i32 5, label %484
-    i32 6, label %515
-    i32 7, label %522
-    i32 8, label %531
-    i32 9, label %555
-    i32 10, label %567
-    i32 11, label %579
-    i32 12, label %583
-    i32 13, label %603
+  br label %194
+194:                                              ; preds = %614, %187
+  %195 = phi ptr [ %193, %187 ], [ %615, %614 ]
+  %196 = phi i64 [ 0, %187 ], [ %616, %614 ]
+  %197 = load i64, ptr %195, align 8
+  %198 = trunc i64 %197 to i32
+  switch i32 %198, label %614 [
+    i32 0, label %199
+    i32 1, label %368
+    i32 2, label %378
+    i32 3, label %399
+    i32 4, label %419
+    i32 5, label %498
+    i32 6, label %529
+    i32 7, label %536
+    i32 8, label %545
+    i32 9, label %569
+    i32 10, label %581
+    i32 11, label %593
+    i32 12, label %597
+    i32 13, label %617
   ]
-200:                                              ; preds = %195
-  %201 = getelementptr inbounds nuw i8, ptr %196, i64 80
-  %202 = getelementptr inbounds nuw i8, ptr %196, i64 48
-  %203 = load i64, ptr %202, align 8
-  %204 = getelementptr inbounds i64, ptr %201, i64 %203
-  %205 = getelementptr inbounds nuw i8, ptr %196, i64 56
-  %206 = load i64, ptr %205, align 8
-  %207 = getelementptr inbounds i64, ptr %204, i64 %206
-  %208 = getelementptr inbounds nuw i8, ptr %196, i64 32
-  %209 = load ptr, ptr %208, align 8
-  %210 = icmp eq ptr %209, null
-  br i1 %210, label %339, label %211
-211:                                              ; preds = %200
-  %212 = getelementptr inbounds nuw i8, ptr %196, i64 64
+199:                                              ; preds = %194
+  %200 = getelementptr inbounds nuw i8, ptr %195, i64 80
+  %201 = getelementptr inbounds nuw i8, ptr %195, i64 48
+  %202 = load i64, ptr %201, align 8
+  %203 = getelementptr inbounds i64, ptr %200, i64 %202
+  %204 = getelementptr inbounds nuw i8, ptr %195, i64 56
+  %205 = load i64, ptr %204, align 8
+  %206 = getelementptr inbounds i64, ptr %203, i64 %205
+  %207 = getelementptr inbounds nuw i8, ptr %195, i64 32
+  %208 = load ptr, ptr %207, align 8
+  %209 = icmp eq ptr %208, null
+  br i1 %209, label %353, label %210
+210:                                              ; preds = %199
+  %211 = getelementptr inbounds nuw i8, ptr %195, i64 88
+  %212 = getelementptr inbounds nuw i8, ptr %195, i64 64
   br label %213
-213:                                              ; preds = %325, %211
-  %214 = phi ptr [ %209, %211 ], [ %326, %325 ]
+213:                                              ; preds = %339, %210
+  %214 = phi ptr [ %208, %210 ], [ %340, %339 ]
   %215 = getelementptr inbounds nuw i8, ptr %214, i64 48
   %216 = load ptr, ptr %215, align 8
   %217 = icmp eq ptr %216, null
   br i1 %217, label %286, label %218
 218:                                              ; preds = %213
-  %219 = load i64, ptr %207, align 8
+  %219 = load i64, ptr %206, align 8
   %220 = getelementptr inbounds i64, ptr %43, i64 %219
   %221 = load i64, ptr %220, align 8
   %222 = load i64, ptr %216, align 8
   %223 = icmp slt i64 %221, %222
-  br i1 %223, label %325, label %224
+  br i1 %223, label %339, label %224
 224:                                              ; preds = %218
   %225 = getelementptr inbounds nuw i8, ptr %216, i64 8
   %226 = load i64, ptr %225, align 8
   %227 = icmp sgt i64 %221, %226
-  br i1 %227, label %325, label %228
+  br i1 %227, label %339, label %228
 228:                                              ; preds = %224
   %229 = getelementptr inbounds nuw i8, ptr %216, i64 16
   %230 = load i64, ptr %229, align 8
@@ -999,658 +1467,674 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %285 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 200), align 8
   call void %285() #11
   store i64 -1, ptr %229, align 8
-  br label %325
+  br label %339
 286:                                              ; preds = %283, %213
-  %287 = load i64, ptr %202, align 8
+  %287 = load i64, ptr %201, align 8
   %288 = icmp sgt i64 %287, 0
-  br i1 %288, label %289, label %291
+  br i1 %288, label %289, label %304
 289:                                              ; preds = %286
   %290 = getelementptr inbounds nuw i8, ptr %214, i64 88
-  br label %296
-291:                                              ; preds = %306, %286
-  %292 = phi i64 [ 0, %286 ], [ %287, %306 ]
-  %293 = getelementptr inbounds nuw i8, ptr %214, i64 88
-  %294 = load i64, ptr %212, align 8
-  %295 = icmp sgt i64 %294, 0
-  br i1 %295, label %309, label %322
-296:                                              ; preds = %306, %289
-  %297 = phi i64 [ 0, %289 ], [ %307, %306 ]
-  %298 = getelementptr inbounds nuw [0 x i64], ptr %290, i64 0, i64 %297
-  %299 = load i64, ptr %298, align 8
-  %300 = getelementptr inbounds nuw i64, ptr %201, i64 %297
-  %301 = load i64, ptr %300, align 8
-  %302 = getelementptr inbounds %struct.value, ptr %39, i64 %301, i32 1
-  %303 = load ptr, ptr %302, align 8
-  %304 = ptrtoint ptr %303 to i64
-  %305 = icmp eq i64 %299, %304
-  br i1 %305, label %306, label %325
-306:                                              ; preds = %296
-  %307 = add nuw nsw i64 %297, 1
-  %308 = icmp eq i64 %307, %287
-  br i1 %308, label %291, label %296
-309:                                              ; preds = %291, %319
-  %310 = phi i64 [ %320, %319 ], [ 0, %291 ]
-  %311 = add nuw nsw i64 %310, %292
-  %312 = getelementptr inbounds nuw [0 x i64], ptr %293, i64 0, i64 %311
+  br label %291
+291:                                              ; preds = %301, %289
+  %292 = phi i64 [ 0, %289 ], [ %302, %301 ]
+  %293 = getelementptr inbounds nuw [0 x i64], ptr %290, i64 0, i64 %292
+  %294 = load i64, ptr %293, align 8
+  %295 = getelementptr inbounds nuw i64, ptr %200, i64 %292
+  %296 = load i64, ptr %295, align 8
+  %297 = getelementptr inbounds %struct.value, ptr %39, i64 %296, i32 1
+  %298 = load ptr, ptr %297, align 8
+  %299 = ptrtoint ptr %298 to i64
+  %300 = icmp eq i64 %294, %299
+  br i1 %300, label %301, label %339
+301:                                              ; preds = %291
+  %302 = add nuw nsw i64 %292, 1
+  %303 = icmp eq i64 %302, %287
+  br i1 %303, label %304, label %291
+304:                                              ; preds = %301, %286
+  %305 = phi i64 [ 0, %286 ], [ %287, %301 ]
+  %306 = getelementptr inbounds nuw i8, ptr %214, i64 32
+  %307 = load i64, ptr %306, align 8
+  %308 = icmp eq i64 %307, 0
+  br i1 %308, label %319, label %309
+309:                                              ; preds = %304
+  %310 = icmp eq i64 %307, 2
+  %311 = load i64, ptr %200, align 8
+  %312 = getelementptr inbounds %struct.value, ptr %39, i64 %311
   %313 = load i64, ptr %312, align 8
-  %314 = getelementptr inbounds nuw i64, ptr %207, i64 %310
-  %315 = load i64, ptr %314, align 8
-  %316 = getelementptr inbounds i64, ptr %43, i64 %315
-  %317 = load i64, ptr %316, align 8
-  %318 = icmp eq i64 %313, %317
-  br i1 %318, label %319, label %322
-319:                                              ; preds = %309
-  %320 = add nuw nsw i64 %310, 1
-  %321 = icmp eq i64 %320, %294
-  br i1 %321, label %328, label %309
-322:                                              ; preds = %309, %291
-  %323 = phi i64 [ 0, %291 ], [ %310, %309 ]
-  %324 = icmp eq i64 %323, %294
-  br i1 %324, label %328, label %325
-325:                                              ; preds = %296, %322, %284, %224, %218
-  %326 = load ptr, ptr %214, align 8
-  %327 = icmp eq ptr %326, null
-  br i1 %327, label %339, label %213
-328:                                              ; preds = %322, %319
-  %329 = getelementptr inbounds nuw i8, ptr %214, i64 16
-  %330 = load ptr, ptr %329, align 8
-  %331 = icmp eq ptr %330, null
-  br i1 %331, label %334, label %332
-332:                                              ; preds = %328
-  %333 = call fastcc i32 @call_routine(ptr noundef nonnull readonly %15, ptr noundef %196, ptr noundef %214, ptr noundef nonnull %39) #13
-  br label %336
-334:                                              ; preds = %328
-  %335 = call fastcc i32 @follow(ptr noundef nonnull readonly %15, ptr noundef %196, ptr noundef %214, ptr noundef nonnull %39, ptr noundef nonnull %43) #13
-  br label %336
-336:                                              ; preds = %334, %332
-  %337 = phi i32 [ %333, %332 ], [ %335, %334 ]
-  %338 = icmp eq i32 %337, 0
-  br i1 %338, label %339, label %341
-339:                                              ; preds = %325, %336, %200
-  %340 = call fastcc i32 @asked(ptr noundef nonnull readonly %15, ptr noundef %196, ptr noundef nonnull %39, ptr noundef nonnull %43) #13
-  br label %341
-341:                                              ; preds = %339, %336
-  %342 = phi i32 [ %337, %336 ], [ %340, %339 ]
-  %343 = icmp sgt i32 %342, -1
-  br i1 %343, label %344, label %683
-344:                                              ; preds = %341
-  %345 = icmp eq i32 %342, 1
-  br i1 %345, label %346, label %350
-346:                                              ; preds = %344
-  %347 = getelementptr inbounds nuw i8, ptr %196, i64 16
-  %348 = load i64, ptr %347, align 8
-  %349 = getelementptr inbounds i64, ptr %15, i64 %348
-  br label %600
-350:                                              ; preds = %344
-  %351 = getelementptr inbounds nuw i8, ptr %196, i64 8
-  %352 = load i64, ptr %351, align 8
-  %353 = getelementptr inbounds i64, ptr %196, i64 %352
-  br label %600
-354:                                              ; preds = %195
-  %355 = getelementptr inbounds nuw i8, ptr %196, i64 8
-  %356 = load i64, ptr %355, align 8
-  %357 = getelementptr inbounds %struct.value, ptr %39, i64 %356, i32 2
-  %358 = load ptr, ptr %357, align 8
-  %359 = icmp eq ptr %358, null
-  br i1 %359, label %362, label %360
-360:                                              ; preds = %354
-  %361 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %361(ptr noundef nonnull %358) #11
-  br label %362
-362:                                              ; preds = %360, %354
-  store ptr null, ptr %357, align 8
-  %363 = getelementptr inbounds nuw i8, ptr %196, i64 16
-  br label %600
-364:                                              ; preds = %195
-  %365 = getelementptr inbounds nuw i8, ptr %196, i64 16
+  %314 = load i64, ptr %211, align 8
+  %315 = getelementptr inbounds %struct.value, ptr %39, i64 %314
+  %316 = load i64, ptr %315, align 8
+  %317 = icmp ne i64 %313, %316
+  %318 = xor i1 %310, %317
+  br i1 %318, label %319, label %339
+319:                                              ; preds = %309, %304
+  %320 = getelementptr inbounds nuw i8, ptr %214, i64 88
+  %321 = load i64, ptr %212, align 8
+  %322 = icmp sgt i64 %321, 0
+  br i1 %322, label %323, label %336
+323:                                              ; preds = %319, %333
+  %324 = phi i64 [ %334, %333 ], [ 0, %319 ]
+  %325 = add nuw nsw i64 %324, %305
+  %326 = getelementptr inbounds nuw [0 x i64], ptr %320, i64 0, i64 %325
+  %327 = load i64, ptr %326, align 8
+  %328 = getelementptr inbounds nuw i64, ptr %206, i64 %324
+  %329 = load i64, ptr %328, align 8
+  %330 = getelementptr inbounds i64, ptr %43, i64 %329
+  %331 = load i64, ptr %330, align 8
+  %332 = icmp eq i64 %327, %331
+  br i1 %332, label %333, label %336
+333:                                              ; preds = %323
+  %334 = add nuw nsw i64 %324, 1
+  %335 = icmp eq i64 %334, %321
+  br i1 %335, label %342, label %323
+336:                                              ; preds = %323, %319
+  %337 = phi i64 [ 0, %319 ], [ %324, %323 ]
+  %338 = icmp eq i64 %337, %321
+  br i1 %338, label %342, label %339
+339:                                              ; preds = %291, %336, %309, %284, %224, %218
+  %340 = load ptr, ptr %214, align 8
+  %341 = icmp eq ptr %340, null
+  br i1 %341, label %353, label %213
+342:                                              ; preds = %336, %333
+  %343 = getelementptr inbounds nuw i8, ptr %214, i64 16
+  %344 = load ptr, ptr %343, align 8
+  %345 = icmp eq ptr %344, null
+  br i1 %345, label %348, label %346
+346:                                              ; preds = %342
+  %347 = call fastcc i32 @call_routine(ptr noundef nonnull readonly %15, ptr noundef %195, ptr noundef %214, ptr noundef nonnull %39) #13
+  br label %350
+348:                                              ; preds = %342
+  %349 = call fastcc i32 @follow(ptr noundef nonnull readonly %15, ptr noundef %195, ptr noundef %214, ptr noundef nonnull %39, ptr noundef nonnull %43) #13
+  br label %350
+350:                                              ; preds = %348, %346
+  %351 = phi i32 [ %347, %346 ], [ %349, %348 ]
+  %352 = icmp eq i32 %351, 0
+  br i1 %352, label %353, label %355
+353:                                              ; preds = %339, %350, %199
+  %354 = call fastcc i32 @asked(ptr noundef nonnull readonly %15, ptr noundef %195, ptr noundef nonnull %39, ptr noundef nonnull %43) #13
+  br label %355
+355:                                              ; preds = %353, %350
+  %356 = phi i32 [ %351, %350 ], [ %354, %353 ]
+  %357 = icmp sgt i32 %356, -1
+  br i1 %357, label %358, label %697
+358:                                              ; preds = %355
+  %359 = icmp eq i32 %356, 1
+  br i1 %359, label %360, label %364
+360:                                              ; preds = %358
+  %361 = getelementptr inbounds nuw i8, ptr %195, i64 16
+  %362 = load i64, ptr %361, align 8
+  %363 = getelementptr inbounds i64, ptr %15, i64 %362
+  br label %614
+364:                                              ; preds = %358
+  %365 = getelementptr inbounds nuw i8, ptr %195, i64 8
   %366 = load i64, ptr %365, align 8
-  %367 = getelementptr inbounds %struct.value, ptr %39, i64 %366
-  %368 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  %369 = getelementptr inbounds nuw i8, ptr %367, i64 16
-  %370 = load ptr, ptr %369, align 8
-  call void %368(ptr noundef %370) #11
-  %371 = getelementptr inbounds nuw i8, ptr %196, i64 8
-  %372 = load i64, ptr %371, align 8
-  %373 = getelementptr inbounds %struct.value, ptr %39, i64 %372
-  %374 = load i64, ptr %367, align 8
-  %375 = getelementptr inbounds nuw i8, ptr %367, i64 8
-  %376 = load ptr, ptr %375, align 8
-  %377 = getelementptr inbounds nuw i8, ptr %373, i64 16
-  %378 = load ptr, ptr %377, align 8
-  %379 = icmp eq ptr %378, null
-  br i1 %379, label %382, label %380
-380:                                              ; preds = %364
-  %381 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %381(ptr noundef nonnull %378) #11
-  br label %382
-382:                                              ; preds = %380, %364
-  store i64 %374, ptr %373, align 8
-  %383 = getelementptr inbounds nuw i8, ptr %373, i64 8
-  store ptr %376, ptr %383, align 8
-  store ptr %370, ptr %377, align 8
-  %384 = getelementptr inbounds nuw i8, ptr %196, i64 24
-  br label %600
-385:                                              ; preds = %195
-  %386 = getelementptr inbounds nuw i8, ptr %196, i64 16
-  %387 = load i64, ptr %386, align 8
-  %388 = getelementptr inbounds %struct.value, ptr %39, i64 %387
-  %389 = getelementptr inbounds nuw i8, ptr %196, i64 8
-  %390 = load i64, ptr %389, align 8
-  %391 = getelementptr inbounds %struct.value, ptr %39, i64 %390
-  %392 = load i64, ptr %388, align 8
-  %393 = getelementptr inbounds nuw i8, ptr %388, i64 8
-  %394 = load ptr, ptr %393, align 8
-  %395 = getelementptr inbounds nuw i8, ptr %388, i64 16
-  %396 = load ptr, ptr %395, align 8
-  %397 = getelementptr inbounds nuw i8, ptr %391, i64 16
-  %398 = load ptr, ptr %397, align 8
-  %399 = icmp eq ptr %398, null
-  br i1 %399, label %402, label %400
-400:                                              ; preds = %385
-  %401 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %401(ptr noundef nonnull %398) #11
-  br label %402
-402:                                              ; preds = %400, %385
-  store i64 %392, ptr %391, align 8
-  %403 = getelementptr inbounds nuw i8, ptr %391, i64 8
-  store ptr %394, ptr %403, align 8
-  store ptr %396, ptr %397, align 8
-  store ptr null, ptr %395, align 8
-  %404 = getelementptr inbounds nuw i8, ptr %196, i64 24
-  br label %600
-405:                                              ; preds = %195
-  %406 = getelementptr inbounds nuw i8, ptr %196, i64 16
-  %407 = load i64, ptr %406, align 8
-  %408 = getelementptr inbounds %struct.value, ptr %39, i64 %407
-  %409 = getelementptr inbounds nuw i8, ptr %408, i64 8
+  %367 = getelementptr inbounds i64, ptr %195, i64 %366
+  br label %614
+368:                                              ; preds = %194
+  %369 = getelementptr inbounds nuw i8, ptr %195, i64 8
+  %370 = load i64, ptr %369, align 8
+  %371 = getelementptr inbounds %struct.value, ptr %39, i64 %370, i32 2
+  %372 = load ptr, ptr %371, align 8
+  %373 = icmp eq ptr %372, null
+  br i1 %373, label %376, label %374
+374:                                              ; preds = %368
+  %375 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %375(ptr noundef nonnull %372) #11
+  br label %376
+376:                                              ; preds = %374, %368
+  store ptr null, ptr %371, align 8
+  %377 = getelementptr inbounds nuw i8, ptr %195, i64 16
+  br label %614
+378:                                              ; preds = %194
+  %379 = getelementptr inbounds nuw i8, ptr %195, i64 16
+  %380 = load i64, ptr %379, align 8
+  %381 = getelementptr inbounds %struct.value, ptr %39, i64 %380
+  %382 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %383 = getelementptr inbounds nuw i8, ptr %381, i64 16
+  %384 = load ptr, ptr %383, align 8
+  call void %382(ptr noundef %384) #11
+  %385 = getelementptr inbounds nuw i8, ptr %195, i64 8
+  %386 = load i64, ptr %385, align 8
+  %387 = getelementptr inbounds %struct.value, ptr %39, i64 %386
+  %388 = load i64, ptr %381, align 8
+  %389 = getelementptr inbounds nuw i8, ptr %381, i64 8
+  %390 = load ptr, ptr %389, align 8
+  %391 = getelementptr inbounds nuw i8, ptr %387, i64 16
+  %392 = load ptr, ptr %391, align 8
+  %393 = icmp eq ptr %392, null
+  br i1 %393, label %396, label %394
+394:                                              ; preds = %378
+  %395 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %395(ptr noundef nonnull %392) #11
+  br label %396
+396:                                              ; preds = %394, %378
+  store i64 %388, ptr %387, align 8
+  %397 = getelementptr inbounds nuw i8, ptr %387, i64 8
+  store ptr %390, ptr %397, align 8
+  store ptr %384, ptr %391, align 8
+  %398 = getelementptr inbounds nuw i8, ptr %195, i64 24
+  br label %614
+399:                                              ; preds = %194
+  %400 = getelementptr inbounds nuw i8, ptr %195, i64 16
+  %401 = load i64, ptr %400, align 8
+  %402 = getelementptr inbounds %struct.value, ptr %39, i64 %401
+  %403 = getelementptr inbounds nuw i8, ptr %195, i64 8
+  %404 = load i64, ptr %403, align 8
+  %405 = getelementptr inbounds %struct.value, ptr %39, i64 %404
+  %406 = load i64, ptr %402, align 8
+  %407 = getelementptr inbounds nuw i8, ptr %402, i64 8
+  %408 = load ptr, ptr %407, align 8
+  %409 = getelementptr inbounds nuw i8, ptr %402, i64 16
   %410 = load ptr, ptr %409, align 8
-  %411 = load i64, ptr %408, align 8
-  %412 = getelementptr inbounds nuw i8, ptr %196, i64 24
-  %413 = load i64, ptr %412, align 8
-  %414 = getelementptr inbounds i64, ptr %43, i64 %413
-  %415 = load i64, ptr %414, align 8
-  %416 = getelementptr inbounds nuw i8, ptr %196, i64 40
-  %417 = load i64, ptr %416, align 8
-  %418 = ptrtoint ptr %410 to i64
-  %419 = icmp eq i64 %417, %418
-  br i1 %419, label %441, label %420
-420:                                              ; preds = %405
-  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %8) #12
-  %421 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
-  %422 = call ptr %421(i64 noundef %418) #11
-  store ptr %422, ptr %8, align 8
-  %423 = icmp eq ptr %422, null
-  br i1 %423, label %480, label %424
-424:                                              ; preds = %420
-  %425 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %426 = getelementptr inbounds nuw i8, ptr %196, i64 56
+  %411 = getelementptr inbounds nuw i8, ptr %405, i64 16
+  %412 = load ptr, ptr %411, align 8
+  %413 = icmp eq ptr %412, null
+  br i1 %413, label %416, label %414
+414:                                              ; preds = %399
+  %415 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %415(ptr noundef nonnull %412) #11
+  br label %416
+416:                                              ; preds = %414, %399
+  store i64 %406, ptr %405, align 8
+  %417 = getelementptr inbounds nuw i8, ptr %405, i64 8
+  store ptr %408, ptr %417, align 8
+  store ptr %410, ptr %411, align 8
+  store ptr null, ptr %409, align 8
+  %418 = getelementptr inbounds nuw i8, ptr %195, i64 24
+  br label %614
+419:                                              ; preds = %194
+  %420 = getelementptr inbounds nuw i8, ptr %195, i64 16
+  %421 = load i64, ptr %420, align 8
+  %422 = getelementptr inbounds %struct.value, ptr %39, i64 %421
+  %423 = getelementptr inbounds nuw i8, ptr %422, i64 8
+  %424 = load ptr, ptr %423, align 8
+  %425 = load i64, ptr %422, align 8
+  %426 = getelementptr inbounds nuw i8, ptr %195, i64 24
   %427 = load i64, ptr %426, align 8
-  %428 = inttoptr i64 %427 to ptr
-  %429 = call ptr %425(ptr noundef %428, ptr noundef nonnull %8, i64 noundef 1, ptr noundef null) #11
-  %430 = load ptr, ptr %8, align 8
-  %431 = icmp eq ptr %430, null
-  br i1 %431, label %434, label %432
-432:                                              ; preds = %424
-  %433 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %433(ptr noundef nonnull %430) #11
-  br label %434
-434:                                              ; preds = %432, %424
-  %435 = icmp eq ptr %429, null
-  br i1 %435, label %480, label %436
-436:                                              ; preds = %434
-  store i64 %418, ptr %416, align 8
-  %437 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
-  %438 = call i64 %437(ptr noundef nonnull %429) #11
-  %439 = getelementptr inbounds nuw i8, ptr %196, i64 48
-  store i64 %438, ptr %439, align 8
-  %440 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %440(ptr noundef nonnull %429) #11
+  %428 = getelementptr inbounds i64, ptr %43, i64 %427
+  %429 = load i64, ptr %428, align 8
+  %430 = getelementptr inbounds nuw i8, ptr %195, i64 40
+  %431 = load i64, ptr %430, align 8
+  %432 = ptrtoint ptr %424 to i64
+  %433 = icmp eq i64 %431, %432
+  br i1 %433, label %455, label %434
+434:                                              ; preds = %419
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %8) #12
+  %435 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  %436 = call ptr %435(i64 noundef %432) #11
+  store ptr %436, ptr %8, align 8
+  %437 = icmp eq ptr %436, null
+  br i1 %437, label %494, label %438
+438:                                              ; preds = %434
+  %439 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %440 = getelementptr inbounds nuw i8, ptr %195, i64 56
+  %441 = load i64, ptr %440, align 8
+  %442 = inttoptr i64 %441 to ptr
+  %443 = call ptr %439(ptr noundef %442, ptr noundef nonnull %8, i64 noundef 1, ptr noundef null) #11
+  %444 = load ptr, ptr %8, align 8
+  %445 = icmp eq ptr %444, null
+  br i1 %445, label %448, label %446
+446:                                              ; preds = %438
+  %447 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %447(ptr noundef nonnull %444) #11
+  br label %448
+448:                                              ; preds = %446, %438
+  %449 = icmp eq ptr %443, null
+  br i1 %449, label %494, label %450
+450:                                              ; preds = %448
+  store i64 %432, ptr %430, align 8
+  %451 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
+  %452 = call i64 %451(ptr noundef nonnull %443) #11
+  %453 = getelementptr inbounds nuw i8, ptr %195, i64 48
+  store i64 %452, ptr %453, align 8
+  %454 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %454(ptr noundef nonnull %443) #11
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %8) #12
-  br label %441
-441:                                              ; preds = %436, %405
-  %442 = getelementptr inbounds nuw i8, ptr %196, i64 32
-  %443 = load i64, ptr %442, align 8
-  %444 = icmp sgt i64 %443, 0
-  br i1 %444, label %445, label %449
-445:                                              ; preds = %441
-  %446 = getelementptr inbounds nuw i8, ptr %410, i64 48
-  %447 = getelementptr inbounds nuw i8, ptr %410, i64 16
-  %448 = load i64, ptr %447, align 8
-  br label %465
-449:                                              ; preds = %465, %441
-  %450 = phi i64 [ %411, %441 ], [ %477, %465 ]
-  %451 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  %452 = getelementptr inbounds nuw i8, ptr %408, i64 16
-  %453 = load ptr, ptr %452, align 8
-  call void %451(ptr noundef %453) #11
-  %454 = getelementptr inbounds nuw i8, ptr %196, i64 8
-  %455 = load i64, ptr %454, align 8
-  %456 = getelementptr inbounds %struct.value, ptr %39, i64 %455
-  %457 = getelementptr inbounds nuw i8, ptr %196, i64 48
-  %458 = load i64, ptr %457, align 8
-  %459 = inttoptr i64 %458 to ptr
-  %460 = getelementptr inbounds nuw i8, ptr %456, i64 16
-  %461 = load ptr, ptr %460, align 8
-  %462 = icmp eq ptr %461, null
-  br i1 %462, label %481, label %463
-463:                                              ; preds = %449
-  %464 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %464(ptr noundef nonnull %461) #11
-  br label %481
-465:                                              ; preds = %465, %445
-  %466 = phi i64 [ %443, %445 ], [ %469, %465 ]
-  %467 = phi i64 [ %415, %445 ], [ %478, %465 ]
-  %468 = phi i64 [ %411, %445 ], [ %477, %465 ]
-  %469 = add nsw i64 %466, -1
-  %470 = getelementptr inbounds nuw [0 x i64], ptr %446, i64 0, i64 %469
-  %471 = load i64, ptr %470, align 8
-  %472 = srem i64 %467, %471
-  %473 = add nsw i64 %469, %448
-  %474 = getelementptr inbounds [0 x i64], ptr %446, i64 0, i64 %473
-  %475 = load i64, ptr %474, align 8
-  %476 = mul nsw i64 %475, %472
-  %477 = add nsw i64 %476, %468
-  %478 = sdiv i64 %467, %471
-  %479 = icmp samesign ugt i64 %466, 1
-  br i1 %479, label %465, label %449
-480:                                              ; preds = %434, %420
+  br label %455
+455:                                              ; preds = %450, %419
+  %456 = getelementptr inbounds nuw i8, ptr %195, i64 32
+  %457 = load i64, ptr %456, align 8
+  %458 = icmp sgt i64 %457, 0
+  br i1 %458, label %459, label %463
+459:                                              ; preds = %455
+  %460 = getelementptr inbounds nuw i8, ptr %424, i64 48
+  %461 = getelementptr inbounds nuw i8, ptr %424, i64 16
+  %462 = load i64, ptr %461, align 8
+  br label %479
+463:                                              ; preds = %479, %455
+  %464 = phi i64 [ %425, %455 ], [ %491, %479 ]
+  %465 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %466 = getelementptr inbounds nuw i8, ptr %422, i64 16
+  %467 = load ptr, ptr %466, align 8
+  call void %465(ptr noundef %467) #11
+  %468 = getelementptr inbounds nuw i8, ptr %195, i64 8
+  %469 = load i64, ptr %468, align 8
+  %470 = getelementptr inbounds %struct.value, ptr %39, i64 %469
+  %471 = getelementptr inbounds nuw i8, ptr %195, i64 48
+  %472 = load i64, ptr %471, align 8
+  %473 = inttoptr i64 %472 to ptr
+  %474 = getelementptr inbounds nuw i8, ptr %470, i64 16
+  %475 = load ptr, ptr %474, align 8
+  %476 = icmp eq ptr %475, null
+  br i1 %476, label %495, label %477
+477:                                              ; preds = %463
+  %478 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %478(ptr noundef nonnull %475) #11
+  br label %495
+479:                                              ; preds = %479, %459
+  %480 = phi i64 [ %457, %459 ], [ %483, %479 ]
+  %481 = phi i64 [ %429, %459 ], [ %492, %479 ]
+  %482 = phi i64 [ %425, %459 ], [ %491, %479 ]
+  %483 = add nsw i64 %480, -1
+  %484 = getelementptr inbounds nuw [0 x i64], ptr %460, i64 0, i64 %483
+  %485 = load i64, ptr %484, align 8
+  %486 = srem i64 %481, %485
+  %487 = add nsw i64 %483, %462
+  %488 = getelementptr inbounds [0 x i64], ptr %460, i64 0, i64 %487
+  %489 = load i64, ptr %488, align 8
+  %490 = mul nsw i64 %489, %486
+  %491 = add nsw i64 %490, %482
+  %492 = sdiv i64 %481, %485
+  %493 = icmp samesign ugt i64 %480, 1
+  br i1 %493, label %479, label %463
+494:                                              ; preds = %448, %434
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %8) #12
-  br label %683
-481:                                              ; preds = %463, %449
-  store i64 %450, ptr %456, align 8
-  %482 = getelementptr inbounds nuw i8, ptr %456, i64 8
-  store ptr %459, ptr %482, align 8
-  store ptr %453, ptr %460, align 8
-  %483 = getelementptr inbounds nuw i8, ptr %196, i64 64
-  br label %600
-484:                                              ; preds = %195
-  %485 = getelementptr inbounds nuw i8, ptr %196, i64 16
-  %486 = load i64, ptr %485, align 8
-  %487 = getelementptr inbounds %struct.value, ptr %39, i64 %486
-  %488 = getelementptr inbounds nuw i8, ptr %487, i64 8
-  %489 = load ptr, ptr %488, align 8
-  %490 = getelementptr inbounds nuw i8, ptr %489, i64 32
-  %491 = load i64, ptr %490, align 8
-  %492 = getelementptr inbounds nuw i8, ptr %489, i64 24
-  %493 = load i64, ptr %492, align 8
-  %494 = mul nsw i64 %493, %491
-  %495 = icmp eq i64 %494, 0
-  br i1 %495, label %513, label %496
-496:                                              ; preds = %484
-  %497 = getelementptr inbounds nuw i8, ptr %196, i64 8
-  %498 = load i64, ptr %497, align 8
-  %499 = getelementptr inbounds %struct.value, ptr %39, i64 %498
+  br label %697
+495:                                              ; preds = %477, %463
+  store i64 %464, ptr %470, align 8
+  %496 = getelementptr inbounds nuw i8, ptr %470, i64 8
+  store ptr %473, ptr %496, align 8
+  store ptr %467, ptr %474, align 8
+  %497 = getelementptr inbounds nuw i8, ptr %195, i64 64
+  br label %614
+498:                                              ; preds = %194
+  %499 = getelementptr inbounds nuw i8, ptr %195, i64 16
   %500 = load i64, ptr %499, align 8
-  %501 = inttoptr i64 %500 to ptr
-  %502 = getelementptr inbounds nuw i8, ptr %196, i64 24
-  %503 = load i64, ptr %502, align 8
-  %504 = getelementptr inbounds i64, ptr %43, i64 %503
+  %501 = getelementptr inbounds %struct.value, ptr %39, i64 %500
+  %502 = getelementptr inbounds nuw i8, ptr %501, i64 8
+  %503 = load ptr, ptr %502, align 8
+  %504 = getelementptr inbounds nuw i8, ptr %503, i64 32
   %505 = load i64, ptr %504, align 8
-  %506 = getelementptr inbounds nuw i8, ptr %196, i64 32
+  %506 = getelementptr inbounds nuw i8, ptr %503, i64 24
   %507 = load i64, ptr %506, align 8
-  %508 = add nsw i64 %507, %505
-  %509 = mul nsw i64 %508, %494
-  %510 = getelementptr inbounds i8, ptr %501, i64 %509
-  %511 = load i64, ptr %487, align 8
-  %512 = inttoptr i64 %511 to ptr
-  call fastcc void @copy_items(ptr noundef %510, ptr noundef %512, ptr noundef nonnull %489, i64 noundef 0) #13
-  br label %513
-513:                                              ; preds = %496, %484
-  %514 = getelementptr inbounds nuw i8, ptr %196, i64 40
-  br label %600
-515:                                              ; preds = %195
-  %516 = getelementptr inbounds nuw i8, ptr %196, i64 16
+  %508 = mul nsw i64 %507, %505
+  %509 = icmp eq i64 %508, 0
+  br i1 %509, label %527, label %510
+510:                                              ; preds = %498
+  %511 = getelementptr inbounds nuw i8, ptr %195, i64 8
+  %512 = load i64, ptr %511, align 8
+  %513 = getelementptr inbounds %struct.value, ptr %39, i64 %512
+  %514 = load i64, ptr %513, align 8
+  %515 = inttoptr i64 %514 to ptr
+  %516 = getelementptr inbounds nuw i8, ptr %195, i64 24
   %517 = load i64, ptr %516, align 8
-  %518 = getelementptr inbounds nuw i8, ptr %196, i64 8
+  %518 = getelementptr inbounds i64, ptr %43, i64 %517
   %519 = load i64, ptr %518, align 8
-  %520 = getelementptr inbounds i64, ptr %43, i64 %519
-  store i64 %517, ptr %520, align 8
-  %521 = getelementptr inbounds nuw i8, ptr %196, i64 24
-  br label %600
-522:                                              ; preds = %195
-  %523 = getelementptr inbounds nuw i8, ptr %196, i64 16
-  %524 = load i64, ptr %523, align 8
-  %525 = getelementptr inbounds nuw i8, ptr %196, i64 8
-  %526 = load i64, ptr %525, align 8
-  %527 = getelementptr inbounds i64, ptr %43, i64 %526
-  %528 = load i64, ptr %527, align 8
-  %529 = add nsw i64 %528, %524
-  store i64 %529, ptr %527, align 8
-  %530 = getelementptr inbounds nuw i8, ptr %196, i64 24
-  br label %600
-531:                                              ; preds = %195
-  %532 = getelementptr inbounds nuw i8, ptr %196, i64 16
+  %520 = getelementptr inbounds nuw i8, ptr %195, i64 32
+  %521 = load i64, ptr %520, align 8
+  %522 = add nsw i64 %521, %519
+  %523 = mul nsw i64 %522, %508
+  %524 = getelementptr inbounds i8, ptr %515, i64 %523
+  %525 = load i64, ptr %501, align 8
+  %526 = inttoptr i64 %525 to ptr
+  call fastcc void @copy_items(ptr noundef %524, ptr noundef %526, ptr noundef nonnull %503, i64 noundef 0) #13
+  br label %527
+527:                                              ; preds = %510, %498
+  %528 = getelementptr inbounds nuw i8, ptr %195, i64 40
+  br label %614
+529:                                              ; preds = %194
+  %530 = getelementptr inbounds nuw i8, ptr %195, i64 16
+  %531 = load i64, ptr %530, align 8
+  %532 = getelementptr inbounds nuw i8, ptr %195, i64 8
   %533 = load i64, ptr %532, align 8
-  %534 = getelementptr inbounds %struct.value, ptr %39, i64 %533
-  %535 = getelementptr inbounds nuw i8, ptr %534, i64 8
-  %536 = load ptr, ptr %535, align 8
-  %537 = getelementptr inbounds nuw i8, ptr %536, i64 24
+  %534 = getelementptr inbounds i64, ptr %43, i64 %533
+  store i64 %531, ptr %534, align 8
+  %535 = getelementptr inbounds nuw i8, ptr %195, i64 24
+  br label %614
+536:                                              ; preds = %194
+  %537 = getelementptr inbounds nuw i8, ptr %195, i64 16
   %538 = load i64, ptr %537, align 8
-  %539 = load i64, ptr %534, align 8
-  %540 = inttoptr i64 %539 to ptr
-  switch i64 %538, label %547 [
-    i64 1, label %541
-    i64 4, label %544
-  ]
-541:                                              ; preds = %531
-  %542 = load i8, ptr %540, align 1
-  %543 = zext i8 %542 to i64
-  br label %549
-544:                                              ; preds = %531
-  %545 = load i32, ptr %540, align 1
-  %546 = sext i32 %545 to i64
-  br label %549
-547:                                              ; preds = %531
-  %548 = load i64, ptr %540, align 1
-  br label %549
-549:                                              ; preds = %547, %544, %541
-  %550 = phi i64 [ %543, %541 ], [ %546, %544 ], [ %548, %547 ]
-  %551 = getelementptr inbounds nuw i8, ptr %196, i64 8
+  %539 = getelementptr inbounds nuw i8, ptr %195, i64 8
+  %540 = load i64, ptr %539, align 8
+  %541 = getelementptr inbounds i64, ptr %43, i64 %540
+  %542 = load i64, ptr %541, align 8
+  %543 = add nsw i64 %542, %538
+  store i64 %543, ptr %541, align 8
+  %544 = getelementptr inbounds nuw i8, ptr %195, i64 24
+  br label %614
+545:                                              ; preds = %194
+  %546 = getelementptr inbounds nuw i8, ptr %195, i64 16
+  %547 = load i64, ptr %546, align 8
+  %548 = getelementptr inbounds %struct.value, ptr %39, i64 %547
+  %549 = getelementptr inbounds nuw i8, ptr %548, i64 8
+  %550 = load ptr, ptr %549, align 8
+  %551 = getelementptr inbounds nuw i8, ptr %550, i64 24
   %552 = load i64, ptr %551, align 8
-  %553 = getelementptr inbounds i64, ptr %43, i64 %552
-  store i64 %550, ptr %553, align 8
-  %554 = getelementptr inbounds nuw i8, ptr %196, i64 24
-  br label %600
-555:                                              ; preds = %195
-  %556 = getelementptr inbounds nuw i8, ptr %196, i64 16
-  %557 = load i64, ptr %556, align 8
-  %558 = icmp eq i64 %557, 0
-  br i1 %558, label %562, label %559
-559:                                              ; preds = %555
-  %560 = call fastcc i32 @evaluated(ptr noundef nonnull %196, ptr noundef nonnull %43) #13
-  %561 = icmp eq i32 %560, 0
-  br i1 %561, label %683, label %562
-562:                                              ; preds = %559, %555
-  %563 = getelementptr inbounds nuw i8, ptr %196, i64 24
-  %564 = load i64, ptr %563, align 8
-  %565 = getelementptr i64, ptr %196, i64 %564
-  %566 = getelementptr i8, ptr %565, i64 32
-  br label %600
-567:                                              ; preds = %195
-  %568 = getelementptr inbounds nuw i8, ptr %196, i64 8
-  %569 = load i64, ptr %568, align 8
-  %570 = getelementptr inbounds i64, ptr %43, i64 %569
+  %553 = load i64, ptr %548, align 8
+  %554 = inttoptr i64 %553 to ptr
+  switch i64 %552, label %561 [
+    i64 1, label %555
+    i64 4, label %558
+  ]
+555:                                              ; preds = %545
+  %556 = load i8, ptr %554, align 1
+  %557 = zext i8 %556 to i64
+  br label %563
+558:                                              ; preds = %545
+  %559 = load i32, ptr %554, align 1
+  %560 = sext i32 %559 to i64
+  br label %563
+561:                                              ; preds = %545
+  %562 = load i64, ptr %554, align 1
+  br label %563
+563:                                              ; preds = %561, %558, %555
+  %564 = phi i64 [ %557, %555 ], [ %560, %558 ], [ %562, %561 ]
+  %565 = getelementptr inbounds nuw i8, ptr %195, i64 8
+  %566 = load i64, ptr %565, align 8
+  %567 = getelementptr inbounds i64, ptr %43, i64 %566
+  store i64 %564, ptr %567, align 8
+  %568 = getelementptr inbounds nuw i8, ptr %195, i64 24
+  br label %614
+569:                                              ; preds = %194
+  %570 = getelementptr inbounds nuw i8, ptr %195, i64 16
   %571 = load i64, ptr %570, align 8
   %572 = icmp eq i64 %571, 0
-  br i1 %572, label %575, label %573
-573:                                              ; preds = %567
-  %574 = getelementptr inbounds nuw i8, ptr %196, i64 24
-  br label %600
-575:                                              ; preds = %567
-  %576 = getelementptr inbounds nuw i8, ptr %196, i64 16
-  %577 = load i64, ptr %576, align 8
-  %578 = getelementptr inbounds i64, ptr %15, i64 %577
-  br label %600
-579:                                              ; preds = %195
-  %580 = getelementptr inbounds nuw i8, ptr %196, i64 8
-  %581 = load i64, ptr %580, align 8
-  %582 = getelementptr inbounds i64, ptr %15, i64 %581
-  br label %600
-583:                                              ; preds = %195
-  %584 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  %585 = call i32 %584() #11
-  %586 = icmp eq i32 %585, 0
-  br i1 %586, label %587, label %683
-587:                                              ; preds = %583
-  %588 = add nsw i64 %197, 1
-  %589 = and i64 %588, 15
-  %590 = icmp eq i64 %589, 0
-  br i1 %590, label %591, label %598
-591:                                              ; preds = %587
-  %592 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %593 = load ptr, ptr %194, align 8
-  %594 = call ptr %592(ptr noundef %593, ptr noundef null, i64 noundef 0, ptr noundef null) #11
-  %595 = icmp eq ptr %594, null
-  br i1 %595, label %683, label %596
-596:                                              ; preds = %591
-  %597 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %597(ptr noundef nonnull %594) #11
-  br label %598
-598:                                              ; preds = %596, %587
-  %599 = getelementptr inbounds nuw i8, ptr %196, i64 8
-  br label %600
-600:                                              ; preds = %598, %579, %575, %573, %562, %549, %522, %515, %513, %481, %402, %382, %362, %350, %346, %195
-  %601 = phi ptr [ %196, %195 ], [ %599, %598 ], [ %582, %579 ], [ %566, %562 ], [ %554, %549 ], [ %530, %522 ], [ %521, %515 ], [ %514, %513 ], [ %483, %481 ], [ %404, %402 ], [ %384, %382 ], [ %363, %362 ], [ %349, %346 ], [ %353, %350 ], [ %574, %573 ], [ %578, %575 ]
-  %602 = phi i64 [ %197, %195 ], [ %588, %598 ], [ %197, %579 ], [ %197, %562 ], [ %197, %549 ], [ %197, %522 ], [ %197, %515 ], [ %197, %513 ], [ %197, %481 ], [ %197, %402 ], [ %197, %382 ], [ %197, %362 ], [ %197, %346 ], [ %197, %350 ], [ %197, %573 ], [ %197, %575 ]
-  br label %195
-603:                                              ; preds = %195
-  %604 = getelementptr inbounds nuw i8, ptr %196, i64 8
-  %605 = load i64, ptr %604, align 8
-  %606 = load i64, ptr %36, align 8
-  %607 = icmp sgt i64 %606, 0
-  br i1 %607, label %608, label %615
-608:                                              ; preds = %603
-  %609 = getelementptr inbounds nuw i8, ptr %196, i64 16
-  %610 = icmp sgt i64 %605, 0
-  br label %611
-611:                                              ; preds = %637, %608
-  %612 = phi i64 [ %606, %608 ], [ %638, %637 ]
-  %613 = phi i64 [ %606, %608 ], [ %639, %637 ]
-  %614 = phi i64 [ 0, %608 ], [ %640, %637 ]
-  br i1 %610, label %617, label %625
-615:                                              ; preds = %637, %603
-  %616 = icmp eq i64 %605, 1
-  br i1 %616, label %642, label %647
-617:                                              ; preds = %611, %622
-  %618 = phi i64 [ %623, %622 ], [ 0, %611 ]
-  %619 = getelementptr inbounds nuw i64, ptr %609, i64 %618
-  %620 = load i64, ptr %619, align 8
-  %621 = icmp eq i64 %620, %614
-  br i1 %621, label %625, label %622
+  br i1 %572, label %576, label %573
+573:                                              ; preds = %569
+  %574 = call fastcc i32 @evaluated(ptr noundef nonnull %195, ptr noundef nonnull %43) #13
+  %575 = icmp eq i32 %574, 0
+  br i1 %575, label %697, label %576
+576:                                              ; preds = %573, %569
+  %577 = getelementptr inbounds nuw i8, ptr %195, i64 24
+  %578 = load i64, ptr %577, align 8
+  %579 = getelementptr i64, ptr %195, i64 %578
+  %580 = getelementptr i8, ptr %579, i64 32
+  br label %614
+581:                                              ; preds = %194
+  %582 = getelementptr inbounds nuw i8, ptr %195, i64 8
+  %583 = load i64, ptr %582, align 8
+  %584 = getelementptr inbounds i64, ptr %43, i64 %583
+  %585 = load i64, ptr %584, align 8
+  %586 = icmp eq i64 %585, 0
+  br i1 %586, label %589, label %587
+587:                                              ; preds = %581
+  %588 = getelementptr inbounds nuw i8, ptr %195, i64 24
+  br label %614
+589:                                              ; preds = %581
+  %590 = getelementptr inbounds nuw i8, ptr %195, i64 16
+  %591 = load i64, ptr %590, align 8
+  %592 = getelementptr inbounds i64, ptr %15, i64 %591
+  br label %614
+593:                                              ; preds = %194
+  %594 = getelementptr inbounds nuw i8, ptr %195, i64 8
+  %595 = load i64, ptr %594, align 8
+  %596 = getelementptr inbounds i64, ptr %15, i64 %595
+  br label %614
+597:                                              ; preds = %194
+  %598 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %599 = call i32 %598() #11
+  %600 = icmp eq i32 %599, 0
+  br i1 %600, label %601, label %697
+601:                                              ; preds = %597
+  %602 = add nsw i64 %196, 1
+  %603 = and i64 %602, 15
+  %604 = icmp eq i64 %603, 0
+  br i1 %604, label %605, label %612
+605:                                              ; preds = %601
+  %606 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %607 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 424), align 8
+  %608 = call ptr %606(ptr noundef %607, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  %609 = icmp eq ptr %608, null
+  br i1 %609, label %697, label %610
+610:                                              ; preds = %605
+  %611 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %611(ptr noundef nonnull %608) #11
+  br label %612
+612:                                              ; preds = %610, %601
+  %613 = getelementptr inbounds nuw i8, ptr %195, i64 8
+  br label %614
+614:                                              ; preds = %612, %593, %589, %587, %576, %563, %536, %529, %527, %495, %416, %396, %376, %364, %360, %194
+  %615 = phi ptr [ %195, %194 ], [ %613, %612 ], [ %596, %593 ], [ %580, %576 ], [ %568, %563 ], [ %544, %536 ], [ %535, %529 ], [ %528, %527 ], [ %497, %495 ], [ %418, %416 ], [ %398, %396 ], [ %377, %376 ], [ %363, %360 ], [ %367, %364 ], [ %588, %587 ], [ %592, %589 ]
+  %616 = phi i64 [ %196, %194 ], [ %602, %612 ], [ %196, %593 ], [ %196, %576 ], [ %196, %563 ], [ %196, %536 ], [ %196, %529 ], [ %196, %527 ], [ %196, %495 ], [ %196, %416 ], [ %196, %396 ], [ %196, %376 ], [ %196, %360 ], [ %196, %364 ], [ %196, %587 ], [ %196, %589 ]
+  br label %194
+617:                                              ; preds = %194
+  %618 = getelementptr inbounds nuw i8, ptr %195, i64 8
+  %619 = load i64, ptr %618, align 8
+  %620 = load i64, ptr %36, align 8
+  %621 = icmp sgt i64 %620, 0
+  br i1 %621, label %622, label %629
 622:                                              ; preds = %617
-  %623 = add nuw nsw i64 %618, 1
-  %624 = icmp eq i64 %623, %605
-  br i1 %624, label %628, label %617
-625:                                              ; preds = %617, %611
-  %626 = phi i64 [ 0, %611 ], [ %618, %617 ]
-  %627 = icmp eq i64 %626, %605
-  br i1 %627, label %628, label %637
-628:                                              ; preds = %622, %625
-  %629 = getelementptr inbounds nuw %struct.value, ptr %39, i64 %614, i32 2
-  %630 = load ptr, ptr %629, align 8
-  %631 = icmp eq ptr %630, null
-  br i1 %631, label %635, label %632
-632:                                              ; preds = %628
-  %633 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %633(ptr noundef nonnull %630) #11
-  %634 = load i64, ptr %36, align 8
-  br label %635
-635:                                              ; preds = %632, %628
-  %636 = phi i64 [ %634, %632 ], [ %612, %628 ]
-  store ptr null, ptr %629, align 8
-  br label %637
-637:                                              ; preds = %635, %625
-  %638 = phi i64 [ %612, %625 ], [ %636, %635 ]
-  %639 = phi i64 [ %613, %625 ], [ %636, %635 ]
-  %640 = add nuw nsw i64 %614, 1
-  %641 = icmp slt i64 %640, %639
-  br i1 %641, label %611, label %615
-642:                                              ; preds = %615
-  %643 = getelementptr inbounds nuw i8, ptr %196, i64 16
-  %644 = load i64, ptr %643, align 8
-  %645 = getelementptr inbounds %struct.value, ptr %39, i64 %644
-  %646 = call fastcc ptr @given_away(ptr noundef nonnull readonly %15, ptr noundef %645) #13
-  br label %683
-647:                                              ; preds = %615
-  %648 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
-  %649 = call ptr %648(i64 noundef %605) #11
-  %650 = icmp eq ptr %649, null
-  %651 = getelementptr inbounds nuw i8, ptr %196, i64 16
-  %652 = icmp slt i64 %605, 1
-  %653 = select i1 %650, i1 true, i1 %652
-  br i1 %653, label %683, label %654
-654:                                              ; preds = %647, %679
-  %655 = phi i64 [ %656, %679 ], [ 0, %647 ]
-  %656 = add nuw nsw i64 %655, 1
-  %657 = icmp slt i64 %656, %605
-  %658 = getelementptr inbounds nuw i64, ptr %651, i64 %655
-  %659 = load i64, ptr %658, align 8
-  br i1 %657, label %663, label %671
-660:                                              ; preds = %663
-  %661 = add nuw i64 %664, 1
-  %662 = icmp eq i64 %661, %605
-  br i1 %662, label %671, label %663
-663:                                              ; preds = %654, %660
-  %664 = phi i64 [ %661, %660 ], [ %656, %654 ]
-  %665 = getelementptr inbounds nuw i64, ptr %651, i64 %664
-  %666 = load i64, ptr %665, align 8
-  %667 = icmp eq i64 %666, %659
-  br i1 %667, label %668, label %660
-668:                                              ; preds = %663
-  %669 = getelementptr inbounds %struct.value, ptr %39, i64 %659
-  %670 = call fastcc ptr @copied(ptr noundef nonnull readonly %15, ptr noundef %669) #13
-  br label %674
-671:                                              ; preds = %660, %654
-  %672 = getelementptr inbounds %struct.value, ptr %39, i64 %659
-  %673 = call fastcc ptr @given_away(ptr noundef nonnull readonly %15, ptr noundef %672) #13
-  br label %674
-674:                                              ; preds = %671, %668
-  %675 = phi ptr [ %670, %668 ], [ %673, %671 ]
-  %676 = icmp eq ptr %675, null
-  br i1 %676, label %677, label %679
-677:                                              ; preds = %674
-  %678 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %678(ptr noundef nonnull %649) #11
-  br label %683
-679:                                              ; preds = %674
-  %680 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
-  %681 = call i32 %680(ptr noundef %649, i64 noundef %655, ptr noundef nonnull %675) #11
-  %682 = icmp eq i64 %656, %605
-  br i1 %682, label %683, label %654
-683:                                              ; preds = %341, %559, %583, %591, %679, %480, %642, %647, %677
-  %684 = phi ptr [ null, %480 ], [ %646, %642 ], [ null, %677 ], [ %649, %647 ], [ %649, %679 ], [ null, %591 ], [ null, %583 ], [ null, %559 ], [ null, %341 ]
-  %685 = load i64, ptr %188, align 8
-  %686 = add nsw i64 %685, -1
-  store i64 %686, ptr %188, align 8
-  %687 = load i64, ptr %36, align 8
-  %688 = icmp sgt i64 %687, 0
-  br i1 %688, label %691, label %689
-689:                                              ; preds = %700, %683
-  %690 = icmp eq ptr %684, null
-  br i1 %690, label %704, label %765
-691:                                              ; preds = %683, %700
-  %692 = phi i64 [ %701, %700 ], [ %687, %683 ]
-  %693 = phi i64 [ %702, %700 ], [ 0, %683 ]
-  %694 = getelementptr inbounds nuw %struct.value, ptr %39, i64 %693, i32 2
-  %695 = load ptr, ptr %694, align 8
-  %696 = icmp eq ptr %695, null
-  br i1 %696, label %700, label %697
-697:                                              ; preds = %691
-  %698 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %698(ptr noundef nonnull %695) #11
-  %699 = load i64, ptr %36, align 8
-  br label %700
-700:                                              ; preds = %691, %697
-  %701 = phi i64 [ %692, %691 ], [ %699, %697 ]
-  store ptr null, ptr %694, align 8
-  %702 = add nuw nsw i64 %693, 1
-  %703 = icmp slt i64 %702, %701
-  br i1 %703, label %691, label %689
-704:                                              ; preds = %689
-  %705 = ptrtoint ptr %196 to i64
-  %706 = ptrtoint ptr %15 to i64
-  %707 = sub i64 %705, %706
-  %708 = ashr exact i64 %707, 3
+  %623 = getelementptr inbounds nuw i8, ptr %195, i64 16
+  %624 = icmp sgt i64 %619, 0
+  br label %625
+625:                                              ; preds = %651, %622
+  %626 = phi i64 [ %620, %622 ], [ %652, %651 ]
+  %627 = phi i64 [ %620, %622 ], [ %653, %651 ]
+  %628 = phi i64 [ 0, %622 ], [ %654, %651 ]
+  br i1 %624, label %631, label %639
+629:                                              ; preds = %651, %617
+  %630 = icmp eq i64 %619, 1
+  br i1 %630, label %656, label %661
+631:                                              ; preds = %625, %636
+  %632 = phi i64 [ %637, %636 ], [ 0, %625 ]
+  %633 = getelementptr inbounds nuw i64, ptr %623, i64 %632
+  %634 = load i64, ptr %633, align 8
+  %635 = icmp eq i64 %634, %628
+  br i1 %635, label %639, label %636
+636:                                              ; preds = %631
+  %637 = add nuw nsw i64 %632, 1
+  %638 = icmp eq i64 %637, %619
+  br i1 %638, label %642, label %631
+639:                                              ; preds = %631, %625
+  %640 = phi i64 [ 0, %625 ], [ %632, %631 ]
+  %641 = icmp eq i64 %640, %619
+  br i1 %641, label %642, label %651
+642:                                              ; preds = %636, %639
+  %643 = getelementptr inbounds nuw %struct.value, ptr %39, i64 %628, i32 2
+  %644 = load ptr, ptr %643, align 8
+  %645 = icmp eq ptr %644, null
+  br i1 %645, label %649, label %646
+646:                                              ; preds = %642
+  %647 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %647(ptr noundef nonnull %644) #11
+  %648 = load i64, ptr %36, align 8
+  br label %649
+649:                                              ; preds = %646, %642
+  %650 = phi i64 [ %648, %646 ], [ %626, %642 ]
+  store ptr null, ptr %643, align 8
+  br label %651
+651:                                              ; preds = %649, %639
+  %652 = phi i64 [ %626, %639 ], [ %650, %649 ]
+  %653 = phi i64 [ %627, %639 ], [ %650, %649 ]
+  %654 = add nuw nsw i64 %628, 1
+  %655 = icmp slt i64 %654, %653
+  br i1 %655, label %625, label %629
+656:                                              ; preds = %629
+  %657 = getelementptr inbounds nuw i8, ptr %195, i64 16
+  %658 = load i64, ptr %657, align 8
+  %659 = getelementptr inbounds %struct.value, ptr %39, i64 %658
+  %660 = call fastcc ptr @given_away(ptr noundef nonnull readonly %15, ptr noundef %659) #13
+  br label %697
+661:                                              ; preds = %629
+  %662 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %663 = call ptr %662(i64 noundef %619) #11
+  %664 = icmp eq ptr %663, null
+  %665 = getelementptr inbounds nuw i8, ptr %195, i64 16
+  %666 = icmp slt i64 %619, 1
+  %667 = select i1 %664, i1 true, i1 %666
+  br i1 %667, label %697, label %668
+668:                                              ; preds = %661, %693
+  %669 = phi i64 [ %670, %693 ], [ 0, %661 ]
+  %670 = add nuw nsw i64 %669, 1
+  %671 = icmp slt i64 %670, %619
+  %672 = getelementptr inbounds nuw i64, ptr %665, i64 %669
+  %673 = load i64, ptr %672, align 8
+  br i1 %671, label %677, label %685
+674:                                              ; preds = %677
+  %675 = add nuw i64 %678, 1
+  %676 = icmp eq i64 %675, %619
+  br i1 %676, label %685, label %677
+677:                                              ; preds = %668, %674
+  %678 = phi i64 [ %675, %674 ], [ %670, %668 ]
+  %679 = getelementptr inbounds nuw i64, ptr %665, i64 %678
+  %680 = load i64, ptr %679, align 8
+  %681 = icmp eq i64 %680, %673
+  br i1 %681, label %682, label %674
+682:                                              ; preds = %677
+  %683 = getelementptr inbounds %struct.value, ptr %39, i64 %673
+  %684 = call fastcc ptr @copied(ptr noundef nonnull readonly %15, ptr noundef %683) #13
+  br label %688
+685:                                              ; preds = %674, %668
+  %686 = getelementptr inbounds %struct.value, ptr %39, i64 %673
+  %687 = call fastcc ptr @given_away(ptr noundef nonnull readonly %15, ptr noundef %686) #13
+  br label %688
+688:                                              ; preds = %685, %682
+  %689 = phi ptr [ %684, %682 ], [ %687, %685 ]
+  %690 = icmp eq ptr %689, null
+  br i1 %690, label %691, label %693
+691:                                              ; preds = %688
+  %692 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %692(ptr noundef nonnull %663) #11
+  br label %697
+693:                                              ; preds = %688
+  %694 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %695 = call i32 %694(ptr noundef %663, i64 noundef %669, ptr noundef nonnull %689) #11
+  %696 = icmp eq i64 %670, %619
+  br i1 %696, label %697, label %668
+697:                                              ; preds = %355, %573, %597, %605, %693, %494, %656, %661, %691
+  %698 = phi ptr [ null, %494 ], [ %660, %656 ], [ null, %691 ], [ %663, %661 ], [ %663, %693 ], [ null, %605 ], [ null, %597 ], [ null, %573 ], [ null, %355 ]
+  %699 = load i64, ptr %188, align 8
+  %700 = add nsw i64 %699, -1
+  store i64 %700, ptr %188, align 8
+  %701 = load i64, ptr %36, align 8
+  %702 = icmp sgt i64 %701, 0
+  br i1 %702, label %705, label %703
+703:                                              ; preds = %714, %697
+  %704 = icmp eq ptr %698, null
+  br i1 %704, label %718, label %779
+705:                                              ; preds = %697, %714
+  %706 = phi i64 [ %715, %714 ], [ %701, %697 ]
+  %707 = phi i64 [ %716, %714 ], [ 0, %697 ]
+  %708 = getelementptr inbounds nuw %struct.value, ptr %39, i64 %707, i32 2
+  %709 = load ptr, ptr %708, align 8
+  %710 = icmp eq ptr %709, null
+  br i1 %710, label %714, label %711
+711:                                              ; preds = %705
+  %712 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %712(ptr noundef nonnull %709) #11
+  %713 = load i64, ptr %36, align 8
+  br label %714
+714:                                              ; preds = %705, %711
+  %715 = phi i64 [ %706, %705 ], [ %713, %711 ]
+  store ptr null, ptr %708, align 8
+  %716 = add nuw nsw i64 %707, 1
+  %717 = icmp slt i64 %716, %715
+  br i1 %717, label %705, label %703
+718:                                              ; preds = %703
+  %719 = ptrtoint ptr %195 to i64
+  %720 = ptrtoint ptr %15 to i64
+  %721 = sub i64 %719, %720
+  %722 = ashr exact i64 %721, 3
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %4) #12
   store ptr null, ptr %4, align 8
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %5) #12
   store ptr null, ptr %5, align 8
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %6) #12
   store ptr null, ptr %6, align 8
-  %709 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
-  call void %709(ptr noundef nonnull %4, ptr noundef nonnull %5, ptr noundef nonnull %6) #11
+  %723 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
+  call void %723(ptr noundef nonnull %4, ptr noundef nonnull %5, ptr noundef nonnull %6) #11
   call void @llvm.lifetime.start.p0(i64 24, ptr nonnull %7) #12
-  %710 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
-  %711 = call ptr %710(i64 noundef range(i64 -1152921504606846976, 1152921504606846976) %708) #11
-  store ptr %711, ptr %7, align 16
-  %712 = getelementptr inbounds nuw i8, ptr %7, i64 8
-  %713 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
-  %714 = ptrtoint ptr %43 to i64
-  %715 = call ptr %713(i64 noundef %714) #11
-  store ptr %715, ptr %712, align 8
-  %716 = getelementptr inbounds nuw i8, ptr %7, i64 16
-  %717 = load ptr, ptr %5, align 8
-  %718 = icmp eq ptr %717, null
-  %719 = load ptr, ptr %4, align 8
-  %720 = select i1 %718, ptr %719, ptr %717
-  store ptr %720, ptr %716, align 16
-  %721 = icmp ne ptr %711, null
-  %722 = icmp ne ptr %715, null
-  %723 = select i1 %721, i1 %722, i1 false
-  br i1 %723, label %724, label %730
-724:                                              ; preds = %704
-  %725 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %726 = getelementptr inbounds nuw i8, ptr %15, i64 104
-  %727 = load ptr, ptr %726, align 8
-  %728 = call ptr %725(ptr noundef %727, ptr noundef nonnull %7, i64 noundef 3, ptr noundef null) #11
-  %729 = load ptr, ptr %7, align 16
-  br label %730
-730:                                              ; preds = %724, %704
-  %731 = phi ptr [ %729, %724 ], [ %711, %704 ]
-  %732 = phi ptr [ %728, %724 ], [ null, %704 ]
-  %733 = icmp eq ptr %731, null
-  br i1 %733, label %736, label %734
-734:                                              ; preds = %730
-  %735 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %735(ptr noundef nonnull %731) #11
-  br label %736
-736:                                              ; preds = %734, %730
-  %737 = load ptr, ptr %712, align 8
-  %738 = icmp eq ptr %737, null
-  br i1 %738, label %741, label %739
-739:                                              ; preds = %736
-  %740 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %740(ptr noundef nonnull %737) #11
-  br label %741
-741:                                              ; preds = %739, %736
-  %742 = icmp eq ptr %732, null
-  br i1 %742, label %749, label %743
-743:                                              ; preds = %741
-  %744 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %744(ptr noundef nonnull %732) #11
-  %745 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
-  %746 = load ptr, ptr %4, align 8
-  %747 = load ptr, ptr %5, align 8
-  %748 = load ptr, ptr %6, align 8
-  call void %745(ptr noundef %746, ptr noundef %747, ptr noundef %748) #11
-  br label %764
-749:                                              ; preds = %741
-  %750 = load ptr, ptr %4, align 8
-  %751 = load ptr, ptr %5, align 8
-  %752 = load ptr, ptr %6, align 8
-  %753 = icmp eq ptr %750, null
-  br i1 %753, label %756, label %754
-754:                                              ; preds = %749
-  %755 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %755(ptr noundef nonnull %750) #11
-  br label %756
-756:                                              ; preds = %754, %749
-  %757 = icmp eq ptr %751, null
-  br i1 %757, label %760, label %758
-758:                                              ; preds = %756
-  %759 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %759(ptr noundef nonnull %751) #11
-  br label %760
-760:                                              ; preds = %758, %756
-  %761 = icmp eq ptr %752, null
-  br i1 %761, label %764, label %762
-762:                                              ; preds = %760
-  %763 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %763(ptr noundef nonnull %752) #11
-  br label %764
-764:                                              ; preds = %743, %760, %762
+  %724 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  %725 = call ptr %724(i64 noundef range(i64 -1152921504606846976, 1152921504606846976) %722) #11
+  store ptr %725, ptr %7, align 16
+  %726 = getelementptr inbounds nuw i8, ptr %7, i64 8
+  %727 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  %728 = ptrtoint ptr %43 to i64
+  %729 = call ptr %727(i64 noundef %728) #11
+  store ptr %729, ptr %726, align 8
+  %730 = getelementptr inbounds nuw i8, ptr %7, i64 16
+  %731 = load ptr, ptr %5, align 8
+  %732 = icmp eq ptr %731, null
+  %733 = load ptr, ptr %4, align 8
+  %734 = select i1 %732, ptr %733, ptr %731
+  store ptr %734, ptr %730, align 16
+  %735 = icmp ne ptr %725, null
+  %736 = icmp ne ptr %729, null
+  %737 = select i1 %735, i1 %736, i1 false
+  br i1 %737, label %738, label %744
+738:                                              ; preds = %718
+  %739 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %740 = getelementptr inbounds nuw i8, ptr %15, i64 104
+  %741 = load ptr, ptr %740, align 8
+  %742 = call ptr %739(ptr noundef %741, ptr noundef nonnull %7, i64 noundef 3, ptr noundef null) #11
+  %743 = load ptr, ptr %7, align 16
+  br label %744
+744:                                              ; preds = %738, %718
+  %745 = phi ptr [ %743, %738 ], [ %725, %718 ]
+  %746 = phi ptr [ %742, %738 ], [ null, %718 ]
+  %747 = icmp eq ptr %745, null
+  br i1 %747, label %750, label %748
+748:                                              ; preds = %744
+  %749 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %749(ptr noundef nonnull %745) #11
+  br label %750
+750:                                              ; preds = %748, %744
+  %751 = load ptr, ptr %726, align 8
+  %752 = icmp eq ptr %751, null
+  br i1 %752, label %755, label %753
+753:                                              ; preds = %750
+  %754 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %754(ptr noundef nonnull %751) #11
+  br label %755
+755:                                              ; preds = %753, %750
+  %756 = icmp eq ptr %746, null
+  br i1 %756, label %763, label %757
+757:                                              ; preds = %755
+  %758 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %758(ptr noundef nonnull %746) #11
+  %759 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
+  %760 = load ptr, ptr %4, align 8
+  %761 = load ptr, ptr %5, align 8
+  %762 = load ptr, ptr %6, align 8
+  call void %759(ptr noundef %760, ptr noundef %761, ptr noundef %762) #11
+  br label %778
+763:                                              ; preds = %755
+  %764 = load ptr, ptr %4, align 8
+  %765 = load ptr, ptr %5, align 8
+  %766 = load ptr, ptr %6, align 8
+  %767 = icmp eq ptr %764, null
+  br i1 %767, label %770, label %768
+768:                                              ; preds = %763
+  %769 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %769(ptr noundef nonnull %764) #11
+  br label %770
+770:                                              ; preds = %768, %763
+  %771 = icmp eq ptr %765, null
+  br i1 %771, label %774, label %772
+772:                                              ; preds = %770
+  %773 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %773(ptr noundef nonnull %765) #11
+  br label %774
+774:                                              ; preds = %772, %770
+  %775 = icmp eq ptr %766, null
+  br i1 %775, label %778, label %776
+776:                                              ; preds = %774
+  %777 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %777(ptr noundef nonnull %766) #11
+  br label %778
+778:                                              ; preds = %757, %774, %776
   call void @llvm.lifetime.end.p0(i64 24, ptr nonnull %7) #12
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %6) #12
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %5) #12
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %4) #12
-  br label %765
-765:                                              ; preds = %165, %764, %689
-  %766 = phi ptr [ %169, %165 ], [ null, %764 ], [ %684, %689 ]
+  br label %779
+779:                                              ; preds = %165, %778, %703
+  %780 = phi ptr [ %169, %165 ], [ null, %778 ], [ %698, %703 ]
   call void @llvm.stackrestore.p0(ptr %38)
-  br label %767
-767:                                              ; preds = %765, %30
-  %768 = phi ptr [ %34, %30 ], [ %766, %765 ]
-  ret ptr %768
+  br label %781
+781:                                              ; preds = %779, %30
+  %782 = phi ptr [ %34, %30 ], [ %780, %779 ]
+  ret ptr %782
 }
 define internal noundef ptr @renew() #2 {
   %1 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 48), align 8
@@ -1986,9 +2470,9 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   br i1 %32, label %35, label %33
 33:                                               ; preds = %29
   %34 = and i64 %10, 9223372036854775804
-  br label %53
-35:                                               ; preds = %53, %29
-  %36 = phi i64 [ 0, %29 ], [ %79, %53 ]
+  br label %61
+35:                                               ; preds = %61, %29
+  %36 = phi i64 [ 0, %29 ], [ %87, %61 ]
   %37 = icmp eq i64 %31, 0
   br i1 %37, label %49, label %38
 38:                                               ; preds = %35, %38
@@ -2005,646 +2489,617 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %48 = icmp eq i64 %47, %31
   br i1 %48, label %49, label %38
 49:                                               ; preds = %35, %38, %5
-  %50 = getelementptr inbounds nuw i8, ptr %2, i64 32
-  %51 = load i64, ptr %50, align 8
-  %52 = icmp eq i64 %51, 0
-  br i1 %52, label %87, label %82
-53:                                               ; preds = %53, %33
-  %54 = phi i64 [ 0, %33 ], [ %79, %53 ]
-  %55 = phi i64 [ 0, %33 ], [ %80, %53 ]
-  %56 = getelementptr inbounds nuw [0 x i64], ptr %30, i64 0, i64 %54
-  %57 = load i64, ptr %56, align 8
-  %58 = getelementptr inbounds %struct.value, ptr %3, i64 %57
-  %59 = load i64, ptr %58, align 8
-  %60 = getelementptr inbounds nuw i64, ptr %19, i64 %54
-  store i64 %59, ptr %60, align 16
-  %61 = or disjoint i64 %54, 1
-  %62 = getelementptr inbounds nuw [0 x i64], ptr %30, i64 0, i64 %61
-  %63 = load i64, ptr %62, align 8
-  %64 = getelementptr inbounds %struct.value, ptr %3, i64 %63
+  %50 = add nsw i64 %20, %12
+  %51 = icmp sgt i64 %50, 0
+  br i1 %51, label %52, label %280
+52:                                               ; preds = %49
+  %53 = getelementptr inbounds nuw i8, ptr %2, i64 40
+  %54 = getelementptr inbounds nuw i8, ptr %0, i64 72
+  %55 = getelementptr inbounds nuw i8, ptr %2, i64 56
+  %56 = getelementptr inbounds nuw i8, ptr %1, i64 80
+  %57 = getelementptr inbounds nuw i8, ptr %1, i64 40
+  %58 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %59 = getelementptr inbounds nuw i8, ptr %0, i64 88
+  %60 = getelementptr i64, ptr %19, i64 %10
+  br label %90
+61:                                               ; preds = %61, %33
+  %62 = phi i64 [ 0, %33 ], [ %87, %61 ]
+  %63 = phi i64 [ 0, %33 ], [ %88, %61 ]
+  %64 = getelementptr inbounds nuw [0 x i64], ptr %30, i64 0, i64 %62
   %65 = load i64, ptr %64, align 8
-  %66 = getelementptr inbounds nuw i64, ptr %19, i64 %61
-  store i64 %65, ptr %66, align 8
-  %67 = or disjoint i64 %54, 2
-  %68 = getelementptr inbounds nuw [0 x i64], ptr %30, i64 0, i64 %67
-  %69 = load i64, ptr %68, align 8
-  %70 = getelementptr inbounds %struct.value, ptr %3, i64 %69
+  %66 = getelementptr inbounds %struct.value, ptr %3, i64 %65
+  %67 = load i64, ptr %66, align 8
+  %68 = getelementptr inbounds nuw i64, ptr %19, i64 %62
+  store i64 %67, ptr %68, align 16
+  %69 = or disjoint i64 %62, 1
+  %70 = getelementptr inbounds nuw [0 x i64], ptr %30, i64 0, i64 %69
   %71 = load i64, ptr %70, align 8
-  %72 = getelementptr inbounds nuw i64, ptr %19, i64 %67
-  store i64 %71, ptr %72, align 16
-  %73 = or disjoint i64 %54, 3
-  %74 = getelementptr inbounds nuw [0 x i64], ptr %30, i64 0, i64 %73
-  %75 = load i64, ptr %74, align 8
-  %76 = getelementptr inbounds %struct.value, ptr %3, i64 %75
+  %72 = getelementptr inbounds %struct.value, ptr %3, i64 %71
+  %73 = load i64, ptr %72, align 8
+  %74 = getelementptr inbounds nuw i64, ptr %19, i64 %69
+  store i64 %73, ptr %74, align 8
+  %75 = or disjoint i64 %62, 2
+  %76 = getelementptr inbounds nuw [0 x i64], ptr %30, i64 0, i64 %75
   %77 = load i64, ptr %76, align 8
-  %78 = getelementptr inbounds nuw i64, ptr %19, i64 %73
-  store i64 %77, ptr %78, align 8
-  %79 = add nuw nsw i64 %54, 4
-  %80 = add i64 %55, 4
-  %81 = icmp eq i64 %80, %34
-  br i1 %81, label %35, label %53
-82:                                               ; preds = %49
-  %83 = load i64, ptr %19, align 16
-  %84 = getelementptr inbounds nuw i8, ptr %19, i64 8
+  %78 = getelementptr inbounds %struct.value, ptr %3, i64 %77
+  %79 = load i64, ptr %78, align 8
+  %80 = getelementptr inbounds nuw i64, ptr %19, i64 %75
+  store i64 %79, ptr %80, align 16
+  %81 = or disjoint i64 %62, 3
+  %82 = getelementptr inbounds nuw [0 x i64], ptr %30, i64 0, i64 %81
+  %83 = load i64, ptr %82, align 8
+  %84 = getelementptr inbounds %struct.value, ptr %3, i64 %83
   %85 = load i64, ptr %84, align 8
-  %86 = icmp eq i64 %83, %85
-  br i1 %86, label %548, label %87
-87:                                               ; preds = %82, %49
-  %88 = add nsw i64 %20, %12
-  %89 = icmp sgt i64 %88, 0
-  br i1 %89, label %90, label %289
-90:                                               ; preds = %87
-  %91 = getelementptr inbounds nuw i8, ptr %2, i64 40
-  %92 = getelementptr inbounds nuw i8, ptr %0, i64 72
-  %93 = getelementptr inbounds nuw i8, ptr %2, i64 56
-  %94 = getelementptr inbounds nuw i8, ptr %1, i64 80
-  %95 = getelementptr inbounds nuw i8, ptr %1, i64 40
-  %96 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %97 = getelementptr inbounds nuw i8, ptr %0, i64 88
-  %98 = getelementptr i64, ptr %19, i64 %10
-  br label %99
-99:                                               ; preds = %90, %278
-  %100 = phi i64 [ 0, %90 ], [ %281, %278 ]
-  %101 = icmp slt i64 %100, %12
-  br i1 %101, label %107, label %102
-102:                                              ; preds = %99
-  %103 = sub nsw i64 %100, %12
-  %104 = getelementptr inbounds i64, ptr %27, i64 %103
-  %105 = load i64, ptr %104, align 8
-  %106 = inttoptr i64 %105 to ptr
-  br label %131
-107:                                              ; preds = %99
-  %108 = load ptr, ptr %91, align 8
-  %109 = icmp eq ptr %108, null
-  br i1 %109, label %113, label %110
-110:                                              ; preds = %107
-  %111 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  %112 = load ptr, ptr %92, align 8
-  tail call void %111(ptr noundef %112) #11
-  br label %278
-113:                                              ; preds = %107
-  %114 = getelementptr inbounds nuw %struct.result, ptr %26, i64 %100
-  %115 = load ptr, ptr %114, align 8
-  %116 = getelementptr inbounds nuw i8, ptr %114, i64 8
-  %117 = load i64, ptr %116, align 8
-  %118 = icmp sgt i64 %117, -1
-  br i1 %118, label %119, label %131
-119:                                              ; preds = %113
-  %120 = getelementptr inbounds nuw i64, ptr %19, i64 %117
-  %121 = load i64, ptr %120, align 8
-  %122 = getelementptr inbounds nuw i8, ptr %114, i64 16
-  %123 = load i64, ptr %122, align 8
-  %124 = add nsw i64 %123, %121
-  %125 = getelementptr i64, ptr %98, i64 %100
-  store i64 %124, ptr %125, align 8
-  %126 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  %127 = getelementptr inbounds nuw [0 x i64], ptr %94, i64 0, i64 %117
-  %128 = load i64, ptr %127, align 8
-  %129 = getelementptr inbounds %struct.value, ptr %3, i64 %128, i32 2
-  %130 = load ptr, ptr %129, align 8
-  tail call void %126(ptr noundef %130) #11
-  br label %278
-131:                                              ; preds = %102, %113
-  %132 = phi ptr [ %106, %102 ], [ %115, %113 ]
-  %133 = icmp eq i64 %100, 0
-  br i1 %133, label %134, label %218
-134:                                              ; preds = %131
-  %135 = load i64, ptr %93, align 8
-  %136 = icmp eq i64 %135, 0
-  br i1 %136, label %218, label %137
-137:                                              ; preds = %134
-  %138 = load i64, ptr %95, align 8
-  %139 = getelementptr inbounds [0 x i64], ptr %94, i64 0, i64 %138
-  %140 = load i64, ptr %139, align 8
-  %141 = getelementptr inbounds %struct.value, ptr %3, i64 %140
-  %142 = getelementptr inbounds nuw i8, ptr %141, i64 16
-  %143 = load ptr, ptr %142, align 8
-  %144 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
-  %145 = getelementptr inbounds i8, ptr %143, i64 %144
-  %146 = getelementptr inbounds i8, ptr %145, i64 -8
-  %147 = load i32, ptr %146, align 4
-  %148 = icmp eq i32 %147, 1
-  br i1 %148, label %149, label %218
-149:                                              ; preds = %137
-  %150 = load ptr, ptr %145, align 8
-  %151 = load ptr, ptr %96, align 8
-  %152 = icmp eq ptr %150, %151
-  br i1 %152, label %153, label %218
-153:                                              ; preds = %149
-  %154 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
-  %155 = getelementptr inbounds i8, ptr %143, i64 %154
-  %156 = load i64, ptr %155, align 8
-  %157 = load i64, ptr %141, align 8
-  %158 = icmp eq i64 %156, %157
-  br i1 %158, label %159, label %218
-159:                                              ; preds = %153
-  %160 = getelementptr inbounds nuw i8, ptr %141, i64 8
-  %161 = load ptr, ptr %160, align 8
-  %162 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
-  %163 = getelementptr inbounds i8, ptr %143, i64 %162
-  %164 = load i64, ptr %163, align 8
-  %165 = load ptr, ptr %161, align 8
-  %166 = ptrtoint ptr %165 to i64
-  %167 = icmp eq i64 %164, %166
-  br i1 %167, label %168, label %218
-168:                                              ; preds = %159
-  %169 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
-  %170 = getelementptr inbounds i8, ptr %143, i64 %169
-  %171 = load i32, ptr %170, align 4
-  %172 = sext i32 %171 to i64
-  %173 = getelementptr inbounds nuw i8, ptr %161, i64 16
-  %174 = load i64, ptr %173, align 8
-  %175 = icmp eq i64 %174, %172
-  br i1 %175, label %176, label %218
-176:                                              ; preds = %168
-  %177 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
-  %178 = getelementptr inbounds i8, ptr %143, i64 %177
-  %179 = load ptr, ptr %178, align 8
-  %180 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
-  %181 = getelementptr inbounds i8, ptr %143, i64 %180
-  %182 = load ptr, ptr %181, align 8
-  %183 = icmp slt i32 %171, 1
-  br i1 %183, label %203, label %184
-184:                                              ; preds = %176
-  %185 = getelementptr inbounds nuw i8, ptr %161, i64 48
-  br label %189
-186:                                              ; preds = %196
-  %187 = add nuw nsw i64 %190, 1
-  %188 = icmp eq i64 %187, %172
-  br i1 %188, label %203, label %189
-189:                                              ; preds = %186, %184
-  %190 = phi i64 [ 0, %184 ], [ %187, %186 ]
-  %191 = getelementptr inbounds nuw i64, ptr %179, i64 %190
+  %86 = getelementptr inbounds nuw i64, ptr %19, i64 %81
+  store i64 %85, ptr %86, align 8
+  %87 = add nuw nsw i64 %62, 4
+  %88 = add i64 %63, 4
+  %89 = icmp eq i64 %88, %34
+  br i1 %89, label %35, label %61
+90:                                               ; preds = %52, %269
+  %91 = phi i64 [ 0, %52 ], [ %272, %269 ]
+  %92 = icmp slt i64 %91, %12
+  br i1 %92, label %98, label %93
+93:                                               ; preds = %90
+  %94 = sub nsw i64 %91, %12
+  %95 = getelementptr inbounds i64, ptr %27, i64 %94
+  %96 = load i64, ptr %95, align 8
+  %97 = inttoptr i64 %96 to ptr
+  br label %122
+98:                                               ; preds = %90
+  %99 = load ptr, ptr %53, align 8
+  %100 = icmp eq ptr %99, null
+  br i1 %100, label %104, label %101
+101:                                              ; preds = %98
+  %102 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %103 = load ptr, ptr %54, align 8
+  tail call void %102(ptr noundef %103) #11
+  br label %269
+104:                                              ; preds = %98
+  %105 = getelementptr inbounds nuw %struct.result, ptr %26, i64 %91
+  %106 = load ptr, ptr %105, align 8
+  %107 = getelementptr inbounds nuw i8, ptr %105, i64 8
+  %108 = load i64, ptr %107, align 8
+  %109 = icmp sgt i64 %108, -1
+  br i1 %109, label %110, label %122
+110:                                              ; preds = %104
+  %111 = getelementptr inbounds nuw i64, ptr %19, i64 %108
+  %112 = load i64, ptr %111, align 8
+  %113 = getelementptr inbounds nuw i8, ptr %105, i64 16
+  %114 = load i64, ptr %113, align 8
+  %115 = add nsw i64 %114, %112
+  %116 = getelementptr i64, ptr %60, i64 %91
+  store i64 %115, ptr %116, align 8
+  %117 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %118 = getelementptr inbounds nuw [0 x i64], ptr %56, i64 0, i64 %108
+  %119 = load i64, ptr %118, align 8
+  %120 = getelementptr inbounds %struct.value, ptr %3, i64 %119, i32 2
+  %121 = load ptr, ptr %120, align 8
+  tail call void %117(ptr noundef %121) #11
+  br label %269
+122:                                              ; preds = %93, %104
+  %123 = phi ptr [ %97, %93 ], [ %106, %104 ]
+  %124 = icmp eq i64 %91, 0
+  br i1 %124, label %125, label %209
+125:                                              ; preds = %122
+  %126 = load i64, ptr %55, align 8
+  %127 = icmp eq i64 %126, 0
+  br i1 %127, label %209, label %128
+128:                                              ; preds = %125
+  %129 = load i64, ptr %57, align 8
+  %130 = getelementptr inbounds [0 x i64], ptr %56, i64 0, i64 %129
+  %131 = load i64, ptr %130, align 8
+  %132 = getelementptr inbounds %struct.value, ptr %3, i64 %131
+  %133 = getelementptr inbounds nuw i8, ptr %132, i64 16
+  %134 = load ptr, ptr %133, align 8
+  %135 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %136 = getelementptr inbounds i8, ptr %134, i64 %135
+  %137 = getelementptr inbounds i8, ptr %136, i64 -8
+  %138 = load i32, ptr %137, align 4
+  %139 = icmp eq i32 %138, 1
+  br i1 %139, label %140, label %209
+140:                                              ; preds = %128
+  %141 = load ptr, ptr %136, align 8
+  %142 = load ptr, ptr %58, align 8
+  %143 = icmp eq ptr %141, %142
+  br i1 %143, label %144, label %209
+144:                                              ; preds = %140
+  %145 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %146 = getelementptr inbounds i8, ptr %134, i64 %145
+  %147 = load i64, ptr %146, align 8
+  %148 = load i64, ptr %132, align 8
+  %149 = icmp eq i64 %147, %148
+  br i1 %149, label %150, label %209
+150:                                              ; preds = %144
+  %151 = getelementptr inbounds nuw i8, ptr %132, i64 8
+  %152 = load ptr, ptr %151, align 8
+  %153 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
+  %154 = getelementptr inbounds i8, ptr %134, i64 %153
+  %155 = load i64, ptr %154, align 8
+  %156 = load ptr, ptr %152, align 8
+  %157 = ptrtoint ptr %156 to i64
+  %158 = icmp eq i64 %155, %157
+  br i1 %158, label %159, label %209
+159:                                              ; preds = %150
+  %160 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %161 = getelementptr inbounds i8, ptr %134, i64 %160
+  %162 = load i32, ptr %161, align 4
+  %163 = sext i32 %162 to i64
+  %164 = getelementptr inbounds nuw i8, ptr %152, i64 16
+  %165 = load i64, ptr %164, align 8
+  %166 = icmp eq i64 %165, %163
+  br i1 %166, label %167, label %209
+167:                                              ; preds = %159
+  %168 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %169 = getelementptr inbounds i8, ptr %134, i64 %168
+  %170 = load ptr, ptr %169, align 8
+  %171 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
+  %172 = getelementptr inbounds i8, ptr %134, i64 %171
+  %173 = load ptr, ptr %172, align 8
+  %174 = icmp slt i32 %162, 1
+  br i1 %174, label %194, label %175
+175:                                              ; preds = %167
+  %176 = getelementptr inbounds nuw i8, ptr %152, i64 48
+  br label %180
+177:                                              ; preds = %187
+  %178 = add nuw nsw i64 %181, 1
+  %179 = icmp eq i64 %178, %163
+  br i1 %179, label %194, label %180
+180:                                              ; preds = %177, %175
+  %181 = phi i64 [ 0, %175 ], [ %178, %177 ]
+  %182 = getelementptr inbounds nuw i64, ptr %170, i64 %181
+  %183 = load i64, ptr %182, align 8
+  %184 = getelementptr inbounds nuw [0 x i64], ptr %176, i64 0, i64 %181
+  %185 = load i64, ptr %184, align 8
+  %186 = icmp eq i64 %183, %185
+  br i1 %186, label %187, label %209
+187:                                              ; preds = %180
+  %188 = getelementptr inbounds nuw i64, ptr %173, i64 %181
+  %189 = load i64, ptr %188, align 8
+  %190 = add nuw nsw i64 %181, %163
+  %191 = getelementptr inbounds nuw [0 x i64], ptr %176, i64 0, i64 %190
   %192 = load i64, ptr %191, align 8
-  %193 = getelementptr inbounds nuw [0 x i64], ptr %185, i64 0, i64 %190
-  %194 = load i64, ptr %193, align 8
-  %195 = icmp eq i64 %192, %194
-  br i1 %195, label %196, label %218
-196:                                              ; preds = %189
-  %197 = getelementptr inbounds nuw i64, ptr %182, i64 %190
-  %198 = load i64, ptr %197, align 8
-  %199 = add nuw nsw i64 %190, %172
-  %200 = getelementptr inbounds nuw [0 x i64], ptr %185, i64 0, i64 %199
-  %201 = load i64, ptr %200, align 8
-  %202 = icmp eq i64 %198, %201
-  br i1 %202, label %186, label %218
-203:                                              ; preds = %186, %176
-  %204 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
-  %205 = getelementptr inbounds i8, ptr %143, i64 %204
-  %206 = load ptr, ptr %205, align 8
-  %207 = icmp eq ptr %206, null
-  br i1 %207, label %213, label %208
-208:                                              ; preds = %203
-  %209 = getelementptr inbounds i8, ptr %206, i64 %144
-  %210 = load ptr, ptr %209, align 8
-  %211 = load ptr, ptr %97, align 8
-  %212 = icmp eq ptr %210, %211
-  br i1 %212, label %213, label %218
-213:                                              ; preds = %203, %208
-  %214 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  tail call void %214(ptr noundef nonnull %143) #11
-  %215 = load i64, ptr %95, align 8
-  %216 = getelementptr inbounds i64, ptr %19, i64 %215
-  %217 = load i64, ptr %216, align 8
-  store i64 %217, ptr %98, align 8
-  br label %278
-218:                                              ; preds = %189, %196, %159, %168, %149, %153, %137, %208, %134, %131
-  %219 = getelementptr i64, ptr %98, i64 %100
-  %220 = getelementptr inbounds nuw i8, ptr %132, i64 32
-  %221 = load i64, ptr %220, align 8
-  %222 = getelementptr inbounds nuw i8, ptr %132, i64 24
-  %223 = load i64, ptr %222, align 8
-  %224 = mul nsw i64 %223, %221
-  %225 = icmp slt i64 %224, 513
-  br i1 %225, label %259, label %226
-226:                                              ; preds = %218
-  %227 = getelementptr inbounds nuw i8, ptr %132, i64 8
-  %228 = load ptr, ptr %227, align 8
-  %229 = icmp eq ptr %228, null
+  %193 = icmp eq i64 %189, %192
+  br i1 %193, label %177, label %209
+194:                                              ; preds = %177, %167
+  %195 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
+  %196 = getelementptr inbounds i8, ptr %134, i64 %195
+  %197 = load ptr, ptr %196, align 8
+  %198 = icmp eq ptr %197, null
+  br i1 %198, label %204, label %199
+199:                                              ; preds = %194
+  %200 = getelementptr inbounds i8, ptr %197, i64 %135
+  %201 = load ptr, ptr %200, align 8
+  %202 = load ptr, ptr %59, align 8
+  %203 = icmp eq ptr %201, %202
+  br i1 %203, label %204, label %209
+204:                                              ; preds = %194, %199
+  %205 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  tail call void %205(ptr noundef nonnull %134) #11
+  %206 = load i64, ptr %57, align 8
+  %207 = getelementptr inbounds i64, ptr %19, i64 %206
+  %208 = load i64, ptr %207, align 8
+  store i64 %208, ptr %60, align 8
+  br label %269
+209:                                              ; preds = %180, %187, %150, %159, %140, %144, %128, %199, %125, %122
+  %210 = getelementptr i64, ptr %60, i64 %91
+  %211 = getelementptr inbounds nuw i8, ptr %123, i64 32
+  %212 = load i64, ptr %211, align 8
+  %213 = getelementptr inbounds nuw i8, ptr %123, i64 24
+  %214 = load i64, ptr %213, align 8
+  %215 = mul nsw i64 %214, %212
+  %216 = icmp slt i64 %215, 513
+  br i1 %216, label %250, label %217
+217:                                              ; preds = %209
+  %218 = getelementptr inbounds nuw i8, ptr %123, i64 8
+  %219 = load ptr, ptr %218, align 8
+  %220 = icmp eq ptr %219, null
+  br i1 %220, label %224, label %221
+221:                                              ; preds = %217
+  %222 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %223 = tail call ptr %222(ptr noundef nonnull %219, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  br label %247
+224:                                              ; preds = %217
+  %225 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %226 = load ptr, ptr %123, align 8
+  tail call void %225(ptr noundef %226) #11
+  %227 = getelementptr inbounds nuw i8, ptr %123, i64 40
+  %228 = load i64, ptr %227, align 8
+  %229 = icmp eq i64 %228, 0
   br i1 %229, label %233, label %230
-230:                                              ; preds = %226
-  %231 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %232 = tail call ptr %231(ptr noundef nonnull %228, ptr noundef null, i64 noundef 0, ptr noundef null) #11
-  br label %256
-233:                                              ; preds = %226
-  %234 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  %235 = load ptr, ptr %132, align 8
-  tail call void %234(ptr noundef %235) #11
-  %236 = getelementptr inbounds nuw i8, ptr %132, i64 40
-  %237 = load i64, ptr %236, align 8
-  %238 = icmp eq i64 %237, 0
-  br i1 %238, label %242, label %239
-239:                                              ; preds = %233
-  %240 = getelementptr inbounds nuw i8, ptr %132, i64 16
-  %241 = load i64, ptr %240, align 8
+230:                                              ; preds = %224
+  %231 = getelementptr inbounds nuw i8, ptr %123, i64 16
+  %232 = load i64, ptr %231, align 8
+  br label %238
+233:                                              ; preds = %224
+  %234 = getelementptr inbounds nuw i8, ptr %123, i64 48
+  %235 = getelementptr inbounds nuw i8, ptr %123, i64 16
+  %236 = load i64, ptr %235, align 8
+  %237 = getelementptr inbounds i64, ptr %234, i64 %236
+  br label %238
+238:                                              ; preds = %233, %230
+  %239 = phi i64 [ %236, %233 ], [ %232, %230 ]
+  %240 = phi ptr [ %237, %233 ], [ null, %230 ]
+  %241 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
+  %242 = load ptr, ptr %58, align 8
+  %243 = load ptr, ptr %123, align 8
+  %244 = trunc i64 %239 to i32
+  %245 = getelementptr inbounds nuw i8, ptr %123, i64 48
+  %246 = tail call ptr %241(ptr noundef %242, ptr noundef %243, i32 noundef %244, ptr noundef nonnull %245, ptr noundef %240, ptr noundef null, i32 noundef 0, ptr noundef null) #11
   br label %247
-242:                                              ; preds = %233
-  %243 = getelementptr inbounds nuw i8, ptr %132, i64 48
-  %244 = getelementptr inbounds nuw i8, ptr %132, i64 16
-  %245 = load i64, ptr %244, align 8
-  %246 = getelementptr inbounds i64, ptr %243, i64 %245
-  br label %247
-247:                                              ; preds = %242, %239
-  %248 = phi i64 [ %245, %242 ], [ %241, %239 ]
-  %249 = phi ptr [ %246, %242 ], [ null, %239 ]
-  %250 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
-  %251 = load ptr, ptr %96, align 8
-  %252 = load ptr, ptr %132, align 8
-  %253 = trunc i64 %248 to i32
-  %254 = getelementptr inbounds nuw i8, ptr %132, i64 48
-  %255 = tail call ptr %250(ptr noundef %251, ptr noundef %252, i32 noundef %253, ptr noundef nonnull %254, ptr noundef %249, ptr noundef null, i32 noundef 0, ptr noundef null) #11
-  br label %256
-256:                                              ; preds = %247, %230
-  %257 = phi ptr [ %255, %247 ], [ %232, %230 ]
-  %258 = icmp eq ptr %257, null
-  br i1 %258, label %285, label %268
-259:                                              ; preds = %218
-  %260 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
-  %261 = add nsw i64 %224, 1
-  %262 = tail call ptr %260(ptr noundef null, i64 noundef %261) #11
-  %263 = icmp eq ptr %262, null
-  br i1 %263, label %285, label %264
-264:                                              ; preds = %259
-  %265 = ptrtoint ptr %262 to i64
-  %266 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
-  %267 = add nsw i64 %266, %265
-  br label %272
-268:                                              ; preds = %256
-  %269 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
-  %270 = getelementptr inbounds i8, ptr %257, i64 %269
-  %271 = load i64, ptr %270, align 8
-  br label %272
-272:                                              ; preds = %268, %264
-  %273 = phi ptr [ %262, %264 ], [ %257, %268 ]
-  %274 = phi i64 [ %267, %264 ], [ %271, %268 ]
-  store i64 %274, ptr %219, align 8
-  br i1 %101, label %278, label %275
-275:                                              ; preds = %272
-  %276 = add nsw i64 %274, 63
-  %277 = and i64 %276, -64
-  store i64 %277, ptr %219, align 8
-  br label %278
-278:                                              ; preds = %110, %213, %275, %272, %119
-  %279 = phi ptr [ %112, %110 ], [ %130, %119 ], [ %273, %275 ], [ %273, %272 ], [ %143, %213 ]
-  %280 = getelementptr inbounds nuw ptr, ptr %23, i64 %100
-  store ptr %279, ptr %280, align 8
-  %281 = add nuw nsw i64 %100, 1
-  %282 = load i64, ptr %14, align 8
-  %283 = add nsw i64 %282, %12
-  %284 = icmp slt i64 %281, %283
-  br i1 %284, label %99, label %285
-285:                                              ; preds = %256, %259, %278
-  %286 = phi i64 [ %281, %278 ], [ %100, %259 ], [ %100, %256 ]
-  %287 = load i64, ptr %14, align 8
-  %288 = add nsw i64 %287, %12
-  br label %289
-289:                                              ; preds = %285, %87
-  %290 = phi i64 [ %288, %285 ], [ %88, %87 ]
-  %291 = phi i64 [ %287, %285 ], [ %20, %87 ]
-  %292 = phi i64 [ %286, %285 ], [ 0, %87 ]
-  %293 = icmp eq i64 %292, %290
-  br i1 %293, label %294, label %461
-294:                                              ; preds = %289
-  %295 = getelementptr inbounds nuw i8, ptr %2, i64 24
-  %296 = load ptr, ptr %295, align 8
-  %297 = icmp eq ptr %296, null
-  br i1 %297, label %303, label %298
-298:                                              ; preds = %294
-  %299 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %300 = tail call ptr %299(ptr noundef nonnull %296, ptr noundef null, i64 noundef 0, ptr noundef null) #11
-  %301 = icmp eq ptr %300, null
-  %302 = load i64, ptr %14, align 8
-  br i1 %301, label %461, label %303
-303:                                              ; preds = %294, %298
-  %304 = phi i64 [ %302, %298 ], [ %291, %294 ]
-  %305 = phi ptr [ %300, %298 ], [ null, %294 ]
-  %306 = getelementptr inbounds i64, ptr %27, i64 %304
-  %307 = getelementptr inbounds nuw i8, ptr %2, i64 40
-  %308 = load ptr, ptr %307, align 8
-  %309 = icmp eq ptr %308, null
-  br i1 %309, label %316, label %310
-310:                                              ; preds = %303
-  %311 = getelementptr i64, ptr %19, i64 %10
-  %312 = getelementptr i64, ptr %311, i64 %292
-  %313 = getelementptr i8, ptr %312, i64 -8
-  %314 = load i64, ptr %313, align 8
-  %315 = inttoptr i64 %314 to ptr
-  br label %316
-316:                                              ; preds = %303, %310
-  %317 = phi ptr [ %315, %310 ], [ null, %303 ]
-  %318 = getelementptr inbounds nuw i8, ptr %2, i64 72
-  %319 = icmp eq ptr %317, null
-  %320 = getelementptr inbounds nuw i8, ptr %1, i64 80
-  %321 = getelementptr inbounds nuw i8, ptr %1, i64 64
-  %322 = getelementptr i64, ptr %19, i64 %10
-  %323 = getelementptr i64, ptr %322, i64 %292
-  %324 = getelementptr inbounds nuw i8, ptr %2, i64 40
-  %325 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %326 = load i64, ptr %318, align 8
-  %327 = icmp slt i64 %326, 1
-  br i1 %327, label %454, label %328
-328:                                              ; preds = %316, %444
-  %329 = phi ptr [ %449, %444 ], [ %306, %316 ]
-  %330 = phi ptr [ %445, %444 ], [ null, %316 ]
-  %331 = phi i64 [ %446, %444 ], [ 0, %316 ]
-  %332 = getelementptr inbounds nuw i8, ptr %329, i64 8
-  %333 = getelementptr inbounds nuw i8, ptr %329, i64 48
+247:                                              ; preds = %238, %221
+  %248 = phi ptr [ %246, %238 ], [ %223, %221 ]
+  %249 = icmp eq ptr %248, null
+  br i1 %249, label %276, label %259
+250:                                              ; preds = %209
+  %251 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
+  %252 = add nsw i64 %215, 1
+  %253 = tail call ptr %251(ptr noundef null, i64 noundef %252) #11
+  %254 = icmp eq ptr %253, null
+  br i1 %254, label %276, label %255
+255:                                              ; preds = %250
+  %256 = ptrtoint ptr %253 to i64
+  %257 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %258 = add nsw i64 %257, %256
+  br label %263
+259:                                              ; preds = %247
+  %260 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %261 = getelementptr inbounds i8, ptr %248, i64 %260
+  %262 = load i64, ptr %261, align 8
+  br label %263
+263:                                              ; preds = %259, %255
+  %264 = phi ptr [ %253, %255 ], [ %248, %259 ]
+  %265 = phi i64 [ %258, %255 ], [ %262, %259 ]
+  store i64 %265, ptr %210, align 8
+  br i1 %92, label %269, label %266
+266:                                              ; preds = %263
+  %267 = add nsw i64 %265, 63
+  %268 = and i64 %267, -64
+  store i64 %268, ptr %210, align 8
+  br label %269
+269:                                              ; preds = %101, %204, %266, %263, %110
+  %270 = phi ptr [ %103, %101 ], [ %121, %110 ], [ %264, %266 ], [ %264, %263 ], [ %134, %204 ]
+  %271 = getelementptr inbounds nuw ptr, ptr %23, i64 %91
+  store ptr %270, ptr %271, align 8
+  %272 = add nuw nsw i64 %91, 1
+  %273 = load i64, ptr %14, align 8
+  %274 = add nsw i64 %273, %12
+  %275 = icmp slt i64 %272, %274
+  br i1 %275, label %90, label %276
+276:                                              ; preds = %247, %250, %269
+  %277 = phi i64 [ %272, %269 ], [ %91, %250 ], [ %91, %247 ]
+  %278 = load i64, ptr %14, align 8
+  %279 = add nsw i64 %278, %12
+  br label %280
+280:                                              ; preds = %276, %49
+  %281 = phi i64 [ %279, %276 ], [ %50, %49 ]
+  %282 = phi i64 [ %278, %276 ], [ %20, %49 ]
+  %283 = phi i64 [ %277, %276 ], [ 0, %49 ]
+  %284 = icmp eq i64 %283, %281
+  br i1 %284, label %285, label %432
+285:                                              ; preds = %280
+  %286 = getelementptr inbounds nuw i8, ptr %2, i64 24
+  %287 = load ptr, ptr %286, align 8
+  %288 = icmp eq ptr %287, null
+  br i1 %288, label %294, label %289
+289:                                              ; preds = %285
+  %290 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %291 = tail call ptr %290(ptr noundef nonnull %287, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  %292 = icmp eq ptr %291, null
+  %293 = load i64, ptr %14, align 8
+  br i1 %292, label %432, label %294
+294:                                              ; preds = %285, %289
+  %295 = phi i64 [ %293, %289 ], [ %282, %285 ]
+  %296 = phi ptr [ %291, %289 ], [ null, %285 ]
+  %297 = getelementptr inbounds i64, ptr %27, i64 %295
+  %298 = getelementptr inbounds nuw i8, ptr %2, i64 40
+  %299 = load ptr, ptr %298, align 8
+  %300 = icmp eq ptr %299, null
+  br i1 %300, label %307, label %301
+301:                                              ; preds = %294
+  %302 = getelementptr i64, ptr %19, i64 %10
+  %303 = getelementptr i64, ptr %302, i64 %283
+  %304 = getelementptr i8, ptr %303, i64 -8
+  %305 = load i64, ptr %304, align 8
+  %306 = inttoptr i64 %305 to ptr
+  br label %307
+307:                                              ; preds = %294, %301
+  %308 = phi ptr [ %306, %301 ], [ null, %294 ]
+  %309 = getelementptr inbounds nuw i8, ptr %2, i64 72
+  %310 = icmp eq ptr %308, null
+  %311 = getelementptr inbounds nuw i8, ptr %1, i64 80
+  %312 = getelementptr inbounds nuw i8, ptr %1, i64 64
+  %313 = getelementptr i64, ptr %19, i64 %10
+  %314 = getelementptr i64, ptr %313, i64 %283
+  %315 = getelementptr inbounds nuw i8, ptr %2, i64 40
+  %316 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %317 = load i64, ptr %309, align 8
+  %318 = icmp sgt i64 %317, 0
+  br i1 %318, label %319, label %432
+319:                                              ; preds = %307, %422
+  %320 = phi ptr [ %423, %422 ], [ null, %307 ]
+  %321 = phi ptr [ %427, %422 ], [ %297, %307 ]
+  %322 = phi i64 [ %424, %422 ], [ 0, %307 ]
+  %323 = getelementptr inbounds nuw i8, ptr %321, i64 8
+  %324 = call i64 @launch(ptr noundef nonnull %323, ptr noundef nonnull %19, ptr noundef nonnull %8) #13
+  %325 = icmp ne i64 %322, 0
+  %326 = or i1 %310, %325
+  %327 = icmp ne i64 %324, 0
+  %328 = select i1 %326, i1 true, i1 %327
+  br i1 %328, label %422, label %329
+329:                                              ; preds = %319
+  %330 = load i64, ptr %308, align 8
+  %331 = load i64, ptr %312, align 8
+  %332 = add nsw i64 %331, %13
+  %333 = getelementptr inbounds [0 x i64], ptr %311, i64 0, i64 %332
   %334 = load i64, ptr %333, align 8
-  %335 = icmp eq i64 %334, 0
-  br i1 %335, label %336, label %338
-336:                                              ; preds = %328
-  %337 = call i64 @launch(ptr noundef nonnull %332, ptr noundef nonnull %19, ptr noundef nonnull %8) #13
-  br label %345
-338:                                              ; preds = %328
-  %339 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
-  %340 = call ptr %339() #11
-  %341 = call i64 @launch(ptr noundef nonnull %332, ptr noundef nonnull %19, ptr noundef nonnull %8) #13
-  %342 = icmp eq ptr %340, null
-  br i1 %342, label %345, label %343
-343:                                              ; preds = %338
-  %344 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
-  call void %344(ptr noundef nonnull %340) #11
-  br label %345
-345:                                              ; preds = %336, %343, %338
-  %346 = phi i64 [ %337, %336 ], [ %341, %343 ], [ %341, %338 ]
-  %347 = icmp ne i64 %331, 0
-  %348 = or i1 %319, %347
-  %349 = icmp ne i64 %346, 0
-  %350 = select i1 %348, i1 true, i1 %349
-  br i1 %350, label %444, label %351
-351:                                              ; preds = %345
-  %352 = load i64, ptr %317, align 8
-  %353 = load i64, ptr %321, align 8
-  %354 = add nsw i64 %353, %13
-  %355 = getelementptr inbounds [0 x i64], ptr %320, i64 0, i64 %354
-  %356 = load i64, ptr %355, align 8
-  %357 = getelementptr inbounds i64, ptr %4, i64 %356
-  store i64 %352, ptr %357, align 8
-  store i64 %352, ptr %323, align 8
-  %358 = load ptr, ptr %324, align 8
-  %359 = getelementptr inbounds nuw i8, ptr %358, i64 8
-  %360 = getelementptr inbounds [0 x i64], ptr %359, i64 0, i64 %352
-  %361 = load i64, ptr %360, align 8
-  %362 = icmp eq i64 %361, 0
-  br i1 %362, label %363, label %384
-363:                                              ; preds = %351
+  %335 = getelementptr inbounds i64, ptr %4, i64 %334
+  store i64 %330, ptr %335, align 8
+  store i64 %330, ptr %314, align 8
+  %336 = load ptr, ptr %315, align 8
+  %337 = getelementptr inbounds nuw i8, ptr %336, i64 8
+  %338 = getelementptr inbounds [0 x i64], ptr %337, i64 0, i64 %330
+  %339 = load i64, ptr %338, align 8
+  %340 = icmp eq i64 %339, 0
+  br i1 %340, label %341, label %362
+341:                                              ; preds = %329
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %7) #12
-  %364 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
-  %365 = call ptr %364(i64 noundef %352) #11
-  store ptr %365, ptr %7, align 8
-  %366 = icmp eq ptr %365, null
-  br i1 %366, label %377, label %367
-367:                                              ; preds = %363
-  %368 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %369 = load ptr, ptr %358, align 8
-  %370 = call ptr %368(ptr noundef %369, ptr noundef nonnull %7, i64 noundef 1, ptr noundef null) #11
-  %371 = load ptr, ptr %7, align 8
-  %372 = icmp eq ptr %371, null
-  br i1 %372, label %375, label %373
-373:                                              ; preds = %367
-  %374 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %374(ptr noundef nonnull %371) #11
-  br label %375
-375:                                              ; preds = %373, %367
-  %376 = icmp eq ptr %370, null
-  br i1 %376, label %377, label %378
-377:                                              ; preds = %363, %375
+  %342 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  %343 = call ptr %342(i64 noundef %330) #11
+  store ptr %343, ptr %7, align 8
+  %344 = icmp eq ptr %343, null
+  br i1 %344, label %355, label %345
+345:                                              ; preds = %341
+  %346 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %347 = load ptr, ptr %336, align 8
+  %348 = call ptr %346(ptr noundef %347, ptr noundef nonnull %7, i64 noundef 1, ptr noundef null) #11
+  %349 = load ptr, ptr %7, align 8
+  %350 = icmp eq ptr %349, null
+  br i1 %350, label %353, label %351
+351:                                              ; preds = %345
+  %352 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %352(ptr noundef nonnull %349) #11
+  br label %353
+353:                                              ; preds = %351, %345
+  %354 = icmp eq ptr %348, null
+  br i1 %354, label %355, label %356
+355:                                              ; preds = %341, %353
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %7) #12
-  br label %454
-378:                                              ; preds = %375
-  %379 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
-  %380 = call i64 %379(ptr noundef nonnull %370) #11
-  store i64 %380, ptr %360, align 8
-  %381 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %381(ptr noundef nonnull %370) #11
+  br label %432
+356:                                              ; preds = %353
+  %357 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
+  %358 = call i64 %357(ptr noundef nonnull %348) #11
+  store i64 %358, ptr %338, align 8
+  %359 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %359(ptr noundef nonnull %348) #11
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %7) #12
-  %382 = load i64, ptr %360, align 8
+  %360 = load i64, ptr %338, align 8
+  %361 = icmp eq i64 %360, 0
+  br i1 %361, label %432, label %362
+362:                                              ; preds = %329, %356
+  %363 = phi i64 [ %360, %356 ], [ %339, %329 ]
+  %364 = inttoptr i64 %363 to ptr
+  %365 = getelementptr inbounds nuw i8, ptr %364, i64 32
+  %366 = load i64, ptr %365, align 8
+  %367 = getelementptr inbounds nuw i8, ptr %364, i64 24
+  %368 = load i64, ptr %367, align 8
+  %369 = mul nsw i64 %368, %366
+  %370 = icmp slt i64 %369, 513
+  br i1 %370, label %404, label %371
+371:                                              ; preds = %362
+  %372 = getelementptr inbounds nuw i8, ptr %364, i64 8
+  %373 = load ptr, ptr %372, align 8
+  %374 = icmp eq ptr %373, null
+  br i1 %374, label %378, label %375
+375:                                              ; preds = %371
+  %376 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %377 = call ptr %376(ptr noundef nonnull %373, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  br label %401
+378:                                              ; preds = %371
+  %379 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %380 = load ptr, ptr %364, align 8
+  call void %379(ptr noundef %380) #11
+  %381 = getelementptr inbounds nuw i8, ptr %364, i64 40
+  %382 = load i64, ptr %381, align 8
   %383 = icmp eq i64 %382, 0
-  br i1 %383, label %454, label %384
-384:                                              ; preds = %351, %378
-  %385 = phi i64 [ %382, %378 ], [ %361, %351 ]
-  %386 = inttoptr i64 %385 to ptr
-  %387 = getelementptr inbounds nuw i8, ptr %386, i64 32
-  %388 = load i64, ptr %387, align 8
-  %389 = getelementptr inbounds nuw i8, ptr %386, i64 24
+  br i1 %383, label %387, label %384
+384:                                              ; preds = %378
+  %385 = getelementptr inbounds nuw i8, ptr %364, i64 16
+  %386 = load i64, ptr %385, align 8
+  br label %392
+387:                                              ; preds = %378
+  %388 = getelementptr inbounds nuw i8, ptr %364, i64 48
+  %389 = getelementptr inbounds nuw i8, ptr %364, i64 16
   %390 = load i64, ptr %389, align 8
-  %391 = mul nsw i64 %390, %388
-  %392 = icmp slt i64 %391, 513
-  br i1 %392, label %426, label %393
-393:                                              ; preds = %384
-  %394 = getelementptr inbounds nuw i8, ptr %386, i64 8
-  %395 = load ptr, ptr %394, align 8
-  %396 = icmp eq ptr %395, null
-  br i1 %396, label %400, label %397
-397:                                              ; preds = %393
-  %398 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %399 = call ptr %398(ptr noundef nonnull %395, ptr noundef null, i64 noundef 0, ptr noundef null) #11
-  br label %423
-400:                                              ; preds = %393
-  %401 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  %402 = load ptr, ptr %386, align 8
-  call void %401(ptr noundef %402) #11
-  %403 = getelementptr inbounds nuw i8, ptr %386, i64 40
-  %404 = load i64, ptr %403, align 8
-  %405 = icmp eq i64 %404, 0
-  br i1 %405, label %409, label %406
-406:                                              ; preds = %400
-  %407 = getelementptr inbounds nuw i8, ptr %386, i64 16
-  %408 = load i64, ptr %407, align 8
-  br label %414
-409:                                              ; preds = %400
-  %410 = getelementptr inbounds nuw i8, ptr %386, i64 48
-  %411 = getelementptr inbounds nuw i8, ptr %386, i64 16
-  %412 = load i64, ptr %411, align 8
-  %413 = getelementptr inbounds i64, ptr %410, i64 %412
-  br label %414
-414:                                              ; preds = %409, %406
-  %415 = phi i64 [ %412, %409 ], [ %408, %406 ]
-  %416 = phi ptr [ %413, %409 ], [ null, %406 ]
-  %417 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
-  %418 = load ptr, ptr %325, align 8
-  %419 = load ptr, ptr %386, align 8
-  %420 = trunc i64 %415 to i32
-  %421 = getelementptr inbounds nuw i8, ptr %386, i64 48
-  %422 = call ptr %417(ptr noundef %418, ptr noundef %419, i32 noundef %420, ptr noundef nonnull %421, ptr noundef %416, ptr noundef null, i32 noundef 0, ptr noundef null) #11
-  br label %423
-423:                                              ; preds = %414, %397
-  %424 = phi ptr [ %422, %414 ], [ %399, %397 ]
-  %425 = icmp eq ptr %424, null
-  br i1 %425, label %454, label %435
-426:                                              ; preds = %384
-  %427 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
-  %428 = add nsw i64 %391, 1
-  %429 = call ptr %427(ptr noundef null, i64 noundef %428) #11
-  %430 = icmp eq ptr %429, null
-  br i1 %430, label %454, label %431
-431:                                              ; preds = %426
-  %432 = ptrtoint ptr %429 to i64
-  %433 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
-  %434 = add nsw i64 %433, %432
-  br label %439
-435:                                              ; preds = %423
-  %436 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
-  %437 = getelementptr inbounds i8, ptr %424, i64 %436
-  %438 = load i64, ptr %437, align 8
-  br label %439
-439:                                              ; preds = %435, %431
-  %440 = phi ptr [ %429, %431 ], [ %424, %435 ]
-  %441 = phi i64 [ %434, %431 ], [ %438, %435 ]
-  store i64 %441, ptr %322, align 8
-  %442 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  %443 = load ptr, ptr %23, align 16
-  call void %442(ptr noundef %443) #11
-  store ptr %440, ptr %23, align 16
-  br label %444
-444:                                              ; preds = %345, %439
-  %445 = phi ptr [ %386, %439 ], [ %330, %345 ]
-  %446 = add nuw nsw i64 %331, 1
-  %447 = load i64, ptr %329, align 8
-  %448 = getelementptr i64, ptr %329, i64 %447
-  %449 = getelementptr i8, ptr %448, i64 8
-  %450 = load i64, ptr %318, align 8
-  %451 = icmp sge i64 %446, %450
-  %452 = icmp ne i64 %346, 0
-  %453 = select i1 %451, i1 true, i1 %452
-  br i1 %453, label %454, label %328
-454:                                              ; preds = %423, %426, %378, %444, %316, %377
-  %455 = phi i1 [ false, %377 ], [ true, %316 ], [ true, %444 ], [ false, %378 ], [ false, %426 ], [ false, %423 ]
-  %456 = phi ptr [ null, %377 ], [ null, %316 ], [ %445, %444 ], [ null, %378 ], [ %386, %426 ], [ %386, %423 ]
-  %457 = phi i64 [ 0, %377 ], [ 0, %316 ], [ %346, %444 ], [ 0, %378 ], [ 0, %426 ], [ 0, %423 ]
-  %458 = icmp eq ptr %305, null
-  br i1 %458, label %461, label %459
-459:                                              ; preds = %454
-  %460 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %460(ptr noundef nonnull %305) #11
-  br label %461
-461:                                              ; preds = %298, %289, %459, %454
-  %462 = phi i64 [ %457, %459 ], [ %457, %454 ], [ 0, %289 ], [ 0, %298 ]
-  %463 = phi i1 [ %455, %459 ], [ %455, %454 ], [ false, %289 ], [ false, %298 ]
-  %464 = phi ptr [ %456, %459 ], [ %456, %454 ], [ null, %289 ], [ null, %298 ]
-  %465 = icmp eq i64 %462, 0
-  %466 = select i1 %463, i1 %465, i1 false
-  %467 = select i1 %466, i64 %12, i64 0
-  %468 = icmp sgt i64 %292, %467
-  br i1 %468, label %469, label %476
-469:                                              ; preds = %461, %469
-  %470 = phi i64 [ %472, %469 ], [ %292, %461 ]
-  %471 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  %472 = add nsw i64 %470, -1
-  %473 = getelementptr inbounds ptr, ptr %23, i64 %472
-  %474 = load ptr, ptr %473, align 8
-  call void %471(ptr noundef %474) #11
-  %475 = icmp sgt i64 %472, %467
-  br i1 %475, label %469, label %476
-476:                                              ; preds = %469, %461
-  br i1 %463, label %477, label %548
-477:                                              ; preds = %476
-  br i1 %465, label %478, label %483
-478:                                              ; preds = %477
-  %479 = icmp sgt i64 %12, 0
-  br i1 %479, label %480, label %548
-480:                                              ; preds = %478
-  %481 = getelementptr inbounds nuw i8, ptr %1, i64 80
-  %482 = icmp eq ptr %464, null
-  br label %524
-483:                                              ; preds = %477
-  %484 = load i64, ptr %8, align 8
-  %485 = icmp eq i64 %462, -1
-  br i1 %485, label %486, label %489
-486:                                              ; preds = %483
-  %487 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
-  %488 = call ptr %487() #11
-  br label %548
-489:                                              ; preds = %483
-  %490 = getelementptr inbounds nuw i8, ptr %2, i64 8
-  %491 = load ptr, ptr %490, align 8
-  %492 = icmp eq ptr %491, null
-  br i1 %492, label %548, label %493
-493:                                              ; preds = %489
+  %391 = getelementptr inbounds i64, ptr %388, i64 %390
+  br label %392
+392:                                              ; preds = %387, %384
+  %393 = phi i64 [ %390, %387 ], [ %386, %384 ]
+  %394 = phi ptr [ %391, %387 ], [ null, %384 ]
+  %395 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
+  %396 = load ptr, ptr %316, align 8
+  %397 = load ptr, ptr %364, align 8
+  %398 = trunc i64 %393 to i32
+  %399 = getelementptr inbounds nuw i8, ptr %364, i64 48
+  %400 = call ptr %395(ptr noundef %396, ptr noundef %397, i32 noundef %398, ptr noundef nonnull %399, ptr noundef %394, ptr noundef null, i32 noundef 0, ptr noundef null) #11
+  br label %401
+401:                                              ; preds = %392, %375
+  %402 = phi ptr [ %400, %392 ], [ %377, %375 ]
+  %403 = icmp eq ptr %402, null
+  br i1 %403, label %432, label %413
+404:                                              ; preds = %362
+  %405 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
+  %406 = add nsw i64 %369, 1
+  %407 = call ptr %405(ptr noundef null, i64 noundef %406) #11
+  %408 = icmp eq ptr %407, null
+  br i1 %408, label %432, label %409
+409:                                              ; preds = %404
+  %410 = ptrtoint ptr %407 to i64
+  %411 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %412 = add nsw i64 %411, %410
+  br label %417
+413:                                              ; preds = %401
+  %414 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %415 = getelementptr inbounds i8, ptr %402, i64 %414
+  %416 = load i64, ptr %415, align 8
+  br label %417
+417:                                              ; preds = %413, %409
+  %418 = phi ptr [ %407, %409 ], [ %402, %413 ]
+  %419 = phi i64 [ %412, %409 ], [ %416, %413 ]
+  store i64 %419, ptr %313, align 8
+  %420 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  %421 = load ptr, ptr %23, align 16
+  call void %420(ptr noundef %421) #11
+  store ptr %418, ptr %23, align 16
+  br label %422
+422:                                              ; preds = %417, %319
+  %423 = phi ptr [ %320, %319 ], [ %364, %417 ]
+  %424 = add nuw nsw i64 %322, 1
+  %425 = load i64, ptr %321, align 8
+  %426 = getelementptr i64, ptr %321, i64 %425
+  %427 = getelementptr i8, ptr %426, i64 8
+  %428 = load i64, ptr %309, align 8
+  %429 = icmp slt i64 %424, %428
+  %430 = icmp eq i64 %324, 0
+  %431 = select i1 %429, i1 %430, i1 false
+  br i1 %431, label %319, label %432
+432:                                              ; preds = %401, %404, %356, %422, %289, %280, %307, %355
+  %433 = phi ptr [ %296, %355 ], [ null, %289 ], [ null, %280 ], [ %296, %307 ], [ %296, %422 ], [ %296, %356 ], [ %296, %404 ], [ %296, %401 ]
+  %434 = phi ptr [ null, %355 ], [ null, %289 ], [ null, %280 ], [ null, %307 ], [ %364, %401 ], [ %364, %404 ], [ null, %356 ], [ %423, %422 ]
+  %435 = phi i64 [ 0, %355 ], [ 0, %289 ], [ 0, %280 ], [ 0, %307 ], [ 0, %401 ], [ 0, %404 ], [ 0, %356 ], [ %324, %422 ]
+  %436 = phi i1 [ false, %355 ], [ false, %289 ], [ false, %280 ], [ true, %307 ], [ false, %401 ], [ false, %404 ], [ false, %356 ], [ true, %422 ]
+  %437 = icmp eq ptr %433, null
+  br i1 %437, label %440, label %438
+438:                                              ; preds = %432
+  %439 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %439(ptr noundef nonnull %433) #11
+  br label %440
+440:                                              ; preds = %438, %432
+  %441 = icmp eq i64 %435, 0
+  %442 = select i1 %436, i1 %441, i1 false
+  %443 = select i1 %442, i64 %12, i64 0
+  %444 = icmp sgt i64 %283, %443
+  br i1 %444, label %445, label %452
+445:                                              ; preds = %440, %445
+  %446 = phi i64 [ %448, %445 ], [ %283, %440 ]
+  %447 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  %448 = add nsw i64 %446, -1
+  %449 = getelementptr inbounds ptr, ptr %23, i64 %448
+  %450 = load ptr, ptr %449, align 8
+  call void %447(ptr noundef %450) #11
+  %451 = icmp sgt i64 %448, %443
+  br i1 %451, label %445, label %452
+452:                                              ; preds = %445, %440
+  br i1 %436, label %453, label %523
+453:                                              ; preds = %452
+  br i1 %441, label %454, label %459
+454:                                              ; preds = %453
+  %455 = icmp sgt i64 %12, 0
+  br i1 %455, label %456, label %523
+456:                                              ; preds = %454
+  %457 = getelementptr inbounds nuw i8, ptr %1, i64 80
+  %458 = icmp eq ptr %434, null
+  br label %499
+459:                                              ; preds = %453
+  %460 = load i64, ptr %8, align 8
+  switch i64 %435, label %464 [
+    i64 -2, label %523
+    i64 -1, label %461
+  ]
+461:                                              ; preds = %459
+  %462 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
+  %463 = call ptr %462() #11
+  br label %523
+464:                                              ; preds = %459
+  %465 = getelementptr inbounds nuw i8, ptr %2, i64 8
+  %466 = load ptr, ptr %465, align 8
+  %467 = icmp eq ptr %466, null
+  br i1 %467, label %523, label %468
+468:                                              ; preds = %464
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %6) #12
-  %494 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
-  %495 = call ptr %494(i64 noundef range(i64 1, 0) %462) #11
-  store ptr %495, ptr %6, align 16
-  %496 = getelementptr inbounds nuw i8, ptr %6, i64 8
-  %497 = icmp eq ptr %495, null
-  br i1 %497, label %522, label %498
-498:                                              ; preds = %493
-  %499 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
-  %500 = call ptr %499(i64 noundef %484) #11
-  store ptr %500, ptr %496, align 8
-  %501 = icmp eq ptr %500, null
-  br i1 %501, label %508, label %502
-502:                                              ; preds = %498
-  %503 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %504 = load ptr, ptr %490, align 8
-  %505 = call ptr %503(ptr noundef %504, ptr noundef nonnull %6, i64 noundef 2, ptr noundef null) #11
-  %506 = load ptr, ptr %6, align 16
-  %507 = icmp eq ptr %506, null
-  br i1 %507, label %512, label %508
-508:                                              ; preds = %502, %498
-  %509 = phi ptr [ %505, %502 ], [ null, %498 ]
-  %510 = phi ptr [ %506, %502 ], [ %495, %498 ]
-  %511 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %511(ptr noundef nonnull %510) #11
-  br label %512
-512:                                              ; preds = %508, %502
-  %513 = phi ptr [ %509, %508 ], [ %505, %502 ]
-  %514 = load ptr, ptr %496, align 8
-  %515 = icmp eq ptr %514, null
-  br i1 %515, label %518, label %516
-516:                                              ; preds = %512
-  %517 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %517(ptr noundef nonnull %514) #11
-  br label %518
-518:                                              ; preds = %516, %512
-  %519 = icmp eq ptr %513, null
-  br i1 %519, label %522, label %520
-520:                                              ; preds = %518
-  %521 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %521(ptr noundef nonnull %513) #11
-  br label %522
-522:                                              ; preds = %520, %518, %493
-  %523 = phi i32 [ 0, %520 ], [ -1, %518 ], [ -1, %493 ]
+  %469 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  %470 = call ptr %469(i64 noundef range(i64 1, 0) %435) #11
+  store ptr %470, ptr %6, align 16
+  %471 = getelementptr inbounds nuw i8, ptr %6, i64 8
+  %472 = icmp eq ptr %470, null
+  br i1 %472, label %497, label %473
+473:                                              ; preds = %468
+  %474 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  %475 = call ptr %474(i64 noundef %460) #11
+  store ptr %475, ptr %471, align 8
+  %476 = icmp eq ptr %475, null
+  br i1 %476, label %483, label %477
+477:                                              ; preds = %473
+  %478 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %479 = load ptr, ptr %465, align 8
+  %480 = call ptr %478(ptr noundef %479, ptr noundef nonnull %6, i64 noundef 2, ptr noundef null) #11
+  %481 = load ptr, ptr %6, align 16
+  %482 = icmp eq ptr %481, null
+  br i1 %482, label %487, label %483
+483:                                              ; preds = %477, %473
+  %484 = phi ptr [ %480, %477 ], [ null, %473 ]
+  %485 = phi ptr [ %481, %477 ], [ %470, %473 ]
+  %486 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %486(ptr noundef nonnull %485) #11
+  br label %487
+487:                                              ; preds = %483, %477
+  %488 = phi ptr [ %484, %483 ], [ %480, %477 ]
+  %489 = load ptr, ptr %471, align 8
+  %490 = icmp eq ptr %489, null
+  br i1 %490, label %493, label %491
+491:                                              ; preds = %487
+  %492 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %492(ptr noundef nonnull %489) #11
+  br label %493
+493:                                              ; preds = %491, %487
+  %494 = icmp eq ptr %488, null
+  br i1 %494, label %497, label %495
+495:                                              ; preds = %493
+  %496 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %496(ptr noundef nonnull %488) #11
+  br label %497
+497:                                              ; preds = %495, %493, %468
+  %498 = phi i32 [ 0, %495 ], [ -1, %493 ], [ -1, %468 ]
   call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %6) #12
-  br label %548
-524:                                              ; preds = %480, %544
-  %525 = phi i64 [ 0, %480 ], [ %546, %544 ]
-  %526 = add nsw i64 %525, %10
-  %527 = getelementptr inbounds [0 x i64], ptr %481, i64 0, i64 %526
-  %528 = load i64, ptr %527, align 8
-  %529 = getelementptr inbounds %struct.value, ptr %3, i64 %528
-  %530 = getelementptr inbounds i64, ptr %19, i64 %526
-  %531 = load i64, ptr %530, align 8
-  br i1 %482, label %532, label %535
-532:                                              ; preds = %524
-  %533 = getelementptr inbounds nuw %struct.result, ptr %26, i64 %525
-  %534 = load ptr, ptr %533, align 8
-  br label %535
-535:                                              ; preds = %524, %532
-  %536 = phi ptr [ %534, %532 ], [ %464, %524 ]
-  %537 = getelementptr inbounds nuw ptr, ptr %23, i64 %525
-  %538 = load ptr, ptr %537, align 8
-  %539 = getelementptr inbounds nuw i8, ptr %529, i64 16
-  %540 = load ptr, ptr %539, align 8
-  %541 = icmp eq ptr %540, null
-  br i1 %541, label %544, label %542
-542:                                              ; preds = %535
-  %543 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %543(ptr noundef nonnull %540) #11
-  br label %544
-544:                                              ; preds = %535, %542
-  store i64 %531, ptr %529, align 8
-  %545 = getelementptr inbounds nuw i8, ptr %529, i64 8
-  store ptr %536, ptr %545, align 8
-  store ptr %538, ptr %539, align 8
-  %546 = add nuw nsw i64 %525, 1
-  %547 = icmp eq i64 %546, %12
-  br i1 %547, label %548, label %524
-548:                                              ; preds = %544, %478, %522, %489, %486, %476, %82
-  %549 = phi i32 [ 0, %82 ], [ -1, %476 ], [ -1, %486 ], [ %523, %522 ], [ 0, %489 ], [ 1, %478 ], [ 1, %544 ]
+  br label %523
+499:                                              ; preds = %456, %519
+  %500 = phi i64 [ 0, %456 ], [ %521, %519 ]
+  %501 = add nsw i64 %500, %10
+  %502 = getelementptr inbounds [0 x i64], ptr %457, i64 0, i64 %501
+  %503 = load i64, ptr %502, align 8
+  %504 = getelementptr inbounds %struct.value, ptr %3, i64 %503
+  %505 = getelementptr inbounds i64, ptr %19, i64 %501
+  %506 = load i64, ptr %505, align 8
+  br i1 %458, label %507, label %510
+507:                                              ; preds = %499
+  %508 = getelementptr inbounds nuw %struct.result, ptr %26, i64 %500
+  %509 = load ptr, ptr %508, align 8
+  br label %510
+510:                                              ; preds = %499, %507
+  %511 = phi ptr [ %509, %507 ], [ %434, %499 ]
+  %512 = getelementptr inbounds nuw ptr, ptr %23, i64 %500
+  %513 = load ptr, ptr %512, align 8
+  %514 = getelementptr inbounds nuw i8, ptr %504, i64 16
+  %515 = load ptr, ptr %514, align 8
+  %516 = icmp eq ptr %515, null
+  br i1 %516, label %519, label %517
+517:                                              ; preds = %510
+  %518 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %518(ptr noundef nonnull %515) #11
+  br label %519
+519:                                              ; preds = %510, %517
+  store i64 %506, ptr %504, align 8
+  %520 = getelementptr inbounds nuw i8, ptr %504, i64 8
+  store ptr %511, ptr %520, align 8
+  store ptr %513, ptr %514, align 8
+  %521 = add nuw nsw i64 %500, 1
+  %522 = icmp eq i64 %521, %12
+  br i1 %522, label %523, label %499
+523:                                              ; preds = %519, %454, %497, %464, %461, %459, %452
+  %524 = phi i32 [ -1, %452 ], [ -1, %461 ], [ %498, %497 ], [ -1, %459 ], [ 0, %464 ], [ 1, %454 ], [ 1, %519 ]
   call void @llvm.stackrestore.p0(ptr %18)
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %8) #12
-  ret i32 %549
+  ret i32 %524
 }
 define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonly %0, ptr nocapture noundef readonly %1, ptr nocapture noundef nonnull %2, ptr nocapture noundef nonnull %3) unnamed_addr #2 {
   %5 = getelementptr inbounds nuw i8, ptr %1, i64 48

@@ -47,6 +47,7 @@ _PYTHON: Final = (
 )  # fmt: skip
 _NUMPY: Final = {"PyArray_NewFromDescr": 94, "PyArray_SetBaseObject": 282}
 """Indices in NumPy's table of C functions, which are part of its ABI."""
+_CONSTANTS: Final = ("clock", "worth_waking", "long_work", "pause")
 _LAYOUT: Final = ("type", "items", "bytes", "data", "rank", "shape", "strides", "base", "dtype")
 
 
@@ -55,7 +56,7 @@ class HostStruct(ctypes.Structure):
 
     _fields_ = tuple(
         (name, ctypes.c_size_t)
-        for name in (*_RUNTIME_ENTRIES, *_SYSTEM, *_PROCESSORS, *_PYTHON, *_NUMPY, *_LAYOUT, "clock", "worth_waking")
+        for name in (*_RUNTIME_ENTRIES, *_SYSTEM, *_PROCESSORS, *_PYTHON, *_NUMPY, *_LAYOUT, *_CONSTANTS)
     )
 
 
@@ -74,8 +75,15 @@ def describe_host() -> HostStruct | None:
     if all(hasattr(system, name) for name in _PROCESSORS):
         addresses |= {name: _address(getattr(system, name)) for name in _PROCESSORS}
     addresses |= {name: ctypes.c_void_p.from_address(table + slot * 8).value or 0 for name, slot in _NUMPY.items()}
-    constants = {"clock": time.CLOCK_MONOTONIC, "worth_waking": tiering.WORTH_WAKING}
+    constants = dict(
+        zip(_CONSTANTS, (time.CLOCK_MONOTONIC, tiering.WORTH_WAKING, tiering.LONG_NANOSECONDS, id(yield_to_python)), strict=True)
+    )
     return HostStruct(**addresses, **layout, **constants)
+
+
+def yield_to_python() -> None:
+    """Loops and long launches call this at intervals: as a Python function begins, CPython handles signals and exceptions from
+    other threads, and lets other threads run."""
 
 
 def _address(function: Any) -> int:
@@ -171,10 +179,10 @@ class Runtime:
 
 
 class Native:
-    """The functions of the runtime.  `launch(words, slots, failure)` takes addresses and releases the interpreter lock."""
+    """The functions of the runtime.  `launch(words, slots, failure)` takes addresses; it raises what an interrupt raises."""
 
     def __init__(self, host: HostStruct) -> None:
-        self.launch: Launcher = ctypes.CFUNCTYPE(ctypes.c_int64, *(ctypes.c_void_p,) * 3)(host.launch)
+        self.launch: Launcher = ctypes.PYFUNCTYPE(ctypes.c_int64, *(ctypes.c_void_p,) * 3)(host.launch)
         self.product = int(host.product)
         """The address of the function that turns an argument block into BLAS calls (`product.c`)."""
         self._work = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(host.worker)

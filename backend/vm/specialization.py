@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import field, replace
+from enum import IntEnum
 from functools import partial
 from math import prod
 from typing import Any, Final, TypeAlias, TypeVar
@@ -20,10 +21,10 @@ from ...lang.syntax.source import Span
 from ...typechecker.elements import Kind
 from ..cpu import parallel_for
 from ..cpu.kernels import BoundKernel, CompiledRun, layout_of
-from ..cpu.parallel_for import LONG_NANOSECONDS, POOL_THREADS_WORD, BufferRef, TaskLaunch, rebase, words_of
+from ..cpu.parallel_for import POOL_THREADS_WORD, BufferRef, TaskLaunch
 from ..cpu.phases import compile_structured, compiled_of
 from ..cpu.templates import IndexOutside
-from ..cpu.views import DeferredView, NumArray, start_of
+from ..cpu.views import DeferredView, NumArray, model_array, start_of
 from ..graph.phases import ReadNode, Structured, ValueId
 from ..jit import tiering
 from ..jit.compiler import MachineCode
@@ -266,9 +267,15 @@ HEADER_WORDS: Final = 11
 FAILURE_WORD: Final = 1
 SIZE_FAMILY_WORD: Final = 6
 """Where it names these."""
-SAVED_NANOSECONDS: Final = 8_000
-"""Nanoseconds that a phase saves when native code runs it instead of Python."""
 Ready = TypeVar("Ready")
+
+
+class OperandStarts(IntEnum):
+    """Which operands a specialization is for, of two: any, or those that begin at different addresses, or at one."""
+
+    ANY = 0
+    APART = 1
+    TOGETHER = 2
 
 
 class NotSpecializable(Exception):
@@ -276,20 +283,20 @@ class NotSpecializable(Exception):
 
 
 class NotCompiledYet(NotSpecializable):
-    """A kernel is not compiled yet; asking again later may succeed."""
+    """Code is not compiled yet: there will be a specialization once the requests in `Specialization.waiting` are ready."""
 
 
 class Specialization:
     """A specialization while it is made.
 
     `values`: the operands, of which only the layouts and addresses matter.  Buffers are numbered: the operands, then the results,
-    then the scratch buffers."""
+    then the scratch buffers.  `lost`: nanoseconds that a run without it takes."""
 
     def __init__(
-        self, layouts: Layouts, types: Types, threads: int, runs: int, values: Mapping[ValueId, NumArray],
+        self, layouts: Layouts, types: Types, threads: int, lost: float, values: Mapping[ValueId, NumArray],
         results: Sequence[ValueId],
     ) -> None:  # fmt: skip
-        self.layouts, self.types, self.threads, self.runs, self.values = layouts, types, threads, runs, values
+        self.layouts, self.types, self.threads, self.lost, self.values = layouts, types, threads, lost, values
         self.places = {value: number for number, value in enumerate(values)}
         self.places |= {value: len(values) + number for number, value in enumerate(results)}
         self.operands, self.count = len(values), len(results)
@@ -301,14 +308,18 @@ class Specialization:
         self.fault: Callable[[int, int], object] | None = None
         self.routine: Callable[..., Any] | None = None
         self.guard: Callable[[], object] | None = None
-        self.apart = False
+        self.starts = OperandStarts.ANY
         self.length_table = 0
         """The table of lengths of the result, if the first launch determines how many cells it has."""
-        self.duration, self.helpers = 0.0, 0
+        self.helpers = 0
+        self.waiting: list[tiering.CodeRequest] = []
 
-    def wants(self, kernel: MachineCode) -> bool:
-        """Is the kernel compiled, or is it worth compiling now?"""
-        return tiering.is_worth(kernel, self.runs * SAVED_NANOSECONDS)
+    def wants(self, code: MachineCode) -> bool:
+        """Is the code compiled, or to be compiled now?  If not, `waiting` has the request for it."""
+        is_wanted = tiering.is_wanted(code, self.lost)
+        if not is_wanted:
+            self.waiting.append(tiering.request_of(code))
+        return is_wanted
 
     def ready(self, result: object, type: type[Ready]) -> Ready:
         if result is None:
@@ -336,7 +347,7 @@ class Specialization:
         """The buffer number of a new result; `order`: its axes in memory, outermost first."""
         layout = self.layouts.row_major(shape, dtype)
         if order is not None and list(order) != sorted(order):
-            layout = self.layouts.of(np.empty(shape, dtype).transpose(np.argsort(order).tolist()))
+            layout = self.layouts.of(model_array(shape, dtype).transpose(np.argsort(order).tolist()))
         self.made[value] = (layout, -1, 0)
         return self.places[value]
 
@@ -345,17 +356,13 @@ class Specialization:
         self.rooms.append(self.layouts.row_major((prod(shape) * dtype.itemsize + ALIGNMENT,), np.dtype(np.uint8)))
         return self.operands + self.count + len(self.rooms) - 1
 
-    def launch(self, words: list[int] | None, nanoseconds: float) -> None:
-        self.duration += nanoseconds
-        if words is None or self.duration >= LONG_NANOSECONDS:  # then an interrupt must be heard meanwhile
-            raise NotSpecializable
+    def launch(self, words: list[int]) -> None:
         self.helpers = max(self.helpers, words[POOL_THREADS_WORD])
         self.launches.append(words)
 
     def share(self, pieces: TaskLaunch, bases: Sequence[BufferRef]) -> None:
         """Add a launch of these tasks on the buffers `bases`."""
-        words = words_of(pieces.address, rebase(pieces.blocks, bases), pieces.threads - 1, pieces.nanoseconds)
-        self.launch(words, pieces.nanoseconds)
+        self.launch(pieces.words(bases))
 
     def words(self, key: Sequence[int], overwrites: bool) -> list[int]:
         """The words of `struct binding`, without its successor and its size family."""
@@ -363,7 +370,7 @@ class Specialization:
             raise NotSpecializable
         calls = (self.fault, self.routine, self.guard)
         self.keep += calls
-        head = [0, *[0 if call is None else id(call) for call in calls], int(self.apart), self.length_table, 0, int(overwrites)]
+        head = [0, *[0 if call is None else id(call) for call in calls], int(self.starts), self.length_table, 0, int(overwrites)]
         head += [len(self.rooms), len(self.launches), HEADER_WORDS + len(key), *key]
         rows = [word for value in list(self.places)[self.operands :] for word in self.made[value]]
         return [*head, *rows, *self.rooms, *[word for launch in self.launches for word in (len(launch), *launch)]]
@@ -481,7 +488,7 @@ def _launch(
             binding.share(bound.joining(number), [(row, 0), (result, 0)])
     order = sorted(range(len(bound.order)), key=bound.order.__getitem__)
     return [
-        (np.empty(shape, dtype).transpose(order[: len(shape)]), (result, 0))
+        (model_array(shape, dtype).transpose(order[: len(shape)]), (result, 0))
         for (shape, dtype), result in zip(arrays, results, strict=True)
     ]
 

@@ -8,9 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from ...backend.graph.phases import Constant, Input, Loop, Output, Phase, Print
 from ...backend.schedule.instances.directive_resolution import DirectivesRejected
 from ...backend.schedule.instances.instance_json import requested_devices
 from ...backend.schedule.instances.solve_instance import Solved, gap_of, read_instance, result_json, result_text, solve
+from ...backend.schedule.plan.plan_text import busy_of, bytes_text, label, plans_text, space_lines, time_text
 from ...backend.schedule.problem import Contention, Objective, Problem
 from ...backend.schedule.solution import Conflict, Status
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, pointing_into
@@ -35,7 +37,6 @@ from ..pipeline_types import LoadedProgram, PlanDetail, Strictness
 
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
-    from ...backend.graph.phases import Phase
     from ...backend.schedule.plan.plan import ExecutionPlan
     from ...backend.schedule.program.plan_program import ParetoFront, ParetoPoint
     from ...backend.schedule.program.problem_from_program import CutCost
@@ -56,8 +57,6 @@ IS_DISTRIBUTED = (
 def explain_cut(arguments: Arguments, loaded: LoadedProgram, scheduling: Scheduling) -> str:
     """A table for each phase that `--explain-cut` names.  UsageError: it names none.  Refused: as `cut_costs`."""
     from ...backend.graph.iteration_graph import is_distributable
-    from ...backend.graph.phases import Loop
-    from ...backend.schedule.plan.plan_text import label
     from ...backend.schedule.program.problem_from_program import cut_costs
 
     profile, graph = profile_of(scheduling), loaded.bound.graph
@@ -76,7 +75,6 @@ def explain_cut(arguments: Arguments, loaded: LoadedProgram, scheduling: Schedul
 
 def phases_of(asked: str, loaded: LoadedProgram) -> list[Phase]:
     """The phases that compute a value, by its name, or that are written on a line, by its number.  UsageError: there are none."""
-    from ...backend.graph.phases import Constant, Input, Output, Print
     from ...backend.schedule.program.problem_from_program import names_in
 
     graph = loaded.bound.graph
@@ -147,8 +145,6 @@ def _table(name: str, line: int, rows: Sequence[CutCost]) -> Iterator[str]:
 
 
 def _cells(row: CutCost) -> tuple[str, ...]:
-    from ...backend.schedule.plan.plan_text import bytes_text
-
     cut = "whole" if row.cut is None else f"axis {row.cut.axis}, of {row.cut.size:,}" + " (partial)" * row.cut.combines
     energy = "" if row.picojoules is None else f"{row.picojoules / 1e9:,.1f} mJ"
     return cut, str(row.shards), duration(row.ns), bytes_text(row.sent), bytes_text(row.returned), energy
@@ -259,8 +255,6 @@ def front_text(arguments: Arguments, front: ParetoFront, name: str) -> str:
 
 def front_json(front: ParetoFront) -> dict[str, Any]:
     """The front as the object of `--json`."""
-    from ...backend.schedule.plan.plan_text import space_lines
-
     return {
         "version": 1, "objectives": ["latency", front.objective.value], "least_ns": front.lower_bound_ns,
         "points": [
@@ -273,7 +267,6 @@ def front_json(front: ParetoFront) -> dict[str, Any]:
 
 def front_drawing(front: ParetoFront, name: str) -> FrontDrawing:
     """The front as a chart of time against the other objective, titled with the program's `name`."""
-    from ...backend.schedule.plan.plan_text import plans_text, space_lines
     from ...backend.schedule.rendering.gantt import FrontDrawing
 
     unit = UNITS[front.objective.value]
@@ -287,8 +280,6 @@ def front_drawing(front: ParetoFront, name: str) -> FrontDrawing:
 def front_lines(front: ParetoFront) -> Iterator[str]:
     """The front as text: a line for each plan, then what is proved."""
     unit = UNITS[front.objective.value]
-    from ...backend.schedule.plan.plan_text import plans_text, space_lines, time_text
-
     yield f"time against {front.objective.value}: {len(front.points)} plans, each verified"
     for number, point in enumerate(front.points, 1):
         yield f"{number:>3}  {_point_text(point, unit)}"
@@ -300,16 +291,12 @@ def front_lines(front: ParetoFront) -> Iterator[str]:
 
 
 def _point_text(point: ParetoPoint, unit: str) -> str:
-    from ...backend.schedule.plan.plan_text import time_text
-
     used = _used_devices(point)
     shown = ", ".join(used[:6]) + (f" and {len(used) - 6} more" if len(used) > 6 else "")
     return f"{time_text(point.ns):>8}  {point.value:>8} {unit}  on {shown}"
 
 
 def _used_devices(point: ParetoPoint) -> tuple[str, ...]:
-    from ...backend.schedule.plan.plan_text import busy_of
-
     return tuple(str(device) for device in busy_of(point.planned.plan))
 
 
@@ -500,7 +487,6 @@ def _verify(plan: ExecutionPlan, loaded: LoadedProgram, profile: Profile | None,
     """The facts about a plan that were verified, as text.
 
     Refused: SCH301 out of date, E705 a check fails, SCH302 a claim cannot be proved."""
-    from ...backend.schedule.plan.plan_text import plans_text, space_lines
     from ...backend.schedule.program.plan_program import faults_of_stored, plan_is_reproved, require_current
     from ...backend.schedule.program.schedule_from_plan import UNCHECKED, single_device_faults
     from ...backend.schedule.verify.plan_checks import needless_waits

@@ -346,7 +346,8 @@ def _literals() -> Iterator[Case]:
         draw = drawing("literals", number, glyph)
         pairs = [(draw.choice(ends), draw.choice(ends)) for _ in range(12)]
         pairs = [(x, y) for x, y in pairs if -(2**63) <= function(x, y) < 2**63]
-        expected = [array("bool" if glyph in COMPARISONS else "i64", function(x, y)) for x, y in pairs]
+        is_bool = [glyph in COMPARISONS or (glyph in "∨∧" and {x, y} <= {0, 1}) for x, y in pairs]
+        expected = [array("bool" if truth else "i64", function(x, y)) for (x, y), truth in zip(pairs, is_bool, strict=True)]
         program = [f"output r{place:02} ← ({_literal(x)}){glyph}({_literal(y)})" for place, (x, y) in enumerate(pairs)]
         yield Case(f"{glyph} literals {number}", "\n".join(program), {}, tuple(expected))
 

@@ -189,3 +189,47 @@ def test_times_of_arrow_beyond_64_bits_are_refused() -> None:
     assert function(pa.array([-1, MOST]).cast(pa.timestamp("ns"))).tolist() == [-1, MOST // 1000]
     days = pa.array([-1, 5, MOST]).cast(pa.date64())
     assert function(days).tolist() == [-1, 0, MOST // 86_400_000]
+
+
+def loaded(tmp_path: Path, text: str) -> rho.Program:
+    path = tmp_path / "program.rho"
+    path.write_text(text, "utf-8")
+    return rho.load(path)
+
+
+def test_a_program_that_runs_again_checks_what_it_is_given(tmp_path: Path) -> None:
+    """Runs of the same types go through native code at once; others, and what types say of values, as before."""
+    program = loaded(tmp_path, "input x : f64[n]\ninput y : f64[n]\noutput sum ← x+y\noutput least ← ⌊/x\n")
+    x, y = np.arange(5.0), np.ones(5)
+    for _ in range(6):
+        result = program.run(x=x, y=y)
+        assert list(result) == ["sum", "least"] and result["sum"].tolist() == [1, 2, 3, 4, 5] and result["least"] == 0
+    assert program.run(x=[1, 2], y=np.ones(2, np.int32))["sum"].tolist() == [2, 3]
+    assert program.run(y=np.ones(7)[::-1], x=np.arange(7.0))["sum"].shape == (7,)
+    with pytest.raises(rho.Refused):
+        program.run(x=x, y=np.ones(4))
+    with pytest.raises(TypeError, match="no value for y"):
+        program.run(x=x)
+    with pytest.raises(TypeError, match="z"):
+        program.run(x=x, y=y, z=y)
+    ranged = loaded(tmp_path, "input x : int<0..9>[n]\noutput y ← x+1\n")
+    for _ in range(6):
+        assert ranged.run(x=np.arange(5))["y"].tolist() == [1, 2, 3, 4, 5]
+    with pytest.raises(rho.RhoError, match="holds 10"):
+        ranged.run(x=np.array([10]))
+
+
+def test_params_of_a_run_are_not_those_of_the_next(tmp_path: Path) -> None:
+    program = loaded(tmp_path, "input x : f64[n]\nparam k ← 2\noutput y ← x×k\n")
+    for _ in range(6):
+        assert program.run(x=np.ones(3))["y"].tolist() == [2, 2, 2]
+        assert program.run(x=np.ones(3), k=5)["y"].tolist() == [5, 5, 5]
+
+
+def test_a_check_that_fails_in_a_later_run_names_its_line(tmp_path: Path) -> None:
+    program = loaded(tmp_path, "input x : f64[n]\ninput i : i64[k]\noutput y ← x[i]\n")
+    for _ in range(6):
+        assert program.run(x=np.arange(5.0), i=np.array([4, 0]))["y"].tolist() == [4, 0]
+    with pytest.raises(rho.RunFailed, match="output y") as failure:
+        program.run(x=np.arange(5.0), i=np.array([4, 5]))
+    assert "index 5" in str(failure.value)

@@ -7,10 +7,12 @@ from math import prod
 import pytest
 
 from rho.backend.cpu import parallel_for
-from rho.backend.cpu.parallel_for import TaskSplit
+from rho.backend.cpu.parallel_for import ArgumentBlock, TaskSplit, blocks_of
 from rho.backend.jit import tiering
 from rho.tests.kernels.phases import apply, data, phase, projection, read, run, same_bits
 from rho.typechecker.elements import Kind
+
+pytest.importorskip("llvmlite")
 
 SPACES = [((3, 20_000), 2), ((5, 3, 9_000), 3), ((700, 33), 2), ((2, 2048, 9), 3), ((40_000,), 1)]
 
@@ -43,6 +45,7 @@ def test_every_loop_is_cut_until_pieces_are_short() -> None:
     whole = TaskSplit.none((3, 20_000))
     cut = whole.cut(0, [0, 1]).cut(1, range(0, 20_000, 4096), reduced=True)
     assert (cut.count, cut.partials, cut.most(0), cut.most(1)) == (10, 5, 2, 4096)
-    seen = sorted((*map(tuple, cut.ranges(place)), cut.partial(place)) for place in range(cut.count))
-    assert seen[0] == ((0, 1), (0, 4096), 0)
-    assert seen[-1] == ((1, 3), (16384, 20_000), 4)
+    block = ArgumentBlock([3, 20_000, 0, 0, 0], [(4, (0, 0))])
+    seen = [(*one.words[:4], one.addresses[0][1][1]) for one in blocks_of(block, cut.loops([[], [(4, 0, 1)]]))]
+    assert seen[0] == (1, 4096, 0, 0, 0)
+    assert seen[-1] == (2, 20_000 - 16_384, 1, 16_384, 4)

@@ -9,6 +9,7 @@ from rho.backend.graph.phases import ConstantNode
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 
+pytest.importorskip("llvmlite")
 SIZES = [
     1,
     2,

@@ -13,13 +13,16 @@ import numpy as np
 import pytest
 
 from rho.backend.cpu import parallel_for
-from rho.backend.cpu.parallel_for import ArgumentBlock
+from rho.backend.cpu.parallel_for import ArgumentBlock, TaskSplit
 from rho.backend.jit.compiler import address_of
 from rho.backend.loopir.templates import Scatter
 from rho.backend.lower.kernel_ir import NO_MEMORY, VectorStride
 from rho.backend.vm import runtime
 from rho.lang.support.processes import acquire
 from rho.typechecker.elements import Kind
+
+pytest.importorskip("llvmlite")
+has_pool = pytest.mark.skipif(runtime.native() is None, reason="no native calls in this Python")
 
 
 @pytest.mark.parametrize("has_native", [True, False])
@@ -42,22 +45,67 @@ def test_the_first_piece_that_fails(has_native: bool, threads: int, nanoseconds:
             assert tables.reshape(-1).tolist() == items.reshape(-1).tolist()
         blocks = [ArgumentBlock([3, 3, 0, 0, 0, 24], [(2 + base, (base, 24 * place)) for base in range(3)]) for place in range(3)]
         pieces = parallel_for.TaskLaunch(address, blocks, 3, threads, nanoseconds)
-        is_native = has_native and threads > 1 and nanoseconds < 1e12 and parallel_for.native() is not None
-        assert (pieces._launch is not None) == is_native
+        assert (pieces._launch is not None) == (has_native and parallel_for.native() is not None)
         assert pieces.run(starts[0]) == want
 
 
-def test_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parallel_for.TaskLaunch, "on", lambda pieces, words: NO_MEMORY)
+def test_no_memory() -> None:
+    kernel = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(lambda words: NO_MEMORY)
     with pytest.raises(MemoryError):
-        parallel_for.run_tasks(0, [()], 1, 0.0)
+        parallel_for.run_tasks(ctypes.cast(kernel, ctypes.c_void_p).value or 0, [(0,)], 1, 0.0)
+
+
+@pytest.mark.parametrize("has_native", [True, False])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_tasks_are_ranges_of_all_loops(has_native: bool, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also thousands, whose blocks are not made at once; the last range of a loop is shorter, or longer."""
+    if not has_native:
+        monkeypatch.setattr(parallel_for, "native", lambda: None)
+    seen: list[tuple[int, ...]] = []
+    lock = threading.Lock()
+
+    def task(words: int) -> int:
+        with lock:
+            seen.append(tuple((ctypes.c_int64 * 6).from_address(words)))
+        return 0
+
+    kernel = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(task)
+    address = ctypes.cast(kernel, ctypes.c_void_p).value or 0
+    for starts in ((range(0, 5, 2), range(0, 7000, 3)), ([0, 2], [0, 3, 6]), ([0, 1, 4], [0, 3, 6])):
+        split = TaskSplit((5, 7000 if len(starts[1]) > 9 else 10), starts, reduced=True)
+        loops = split.loops([[(4, 8, 0)], [(4, 1, 100), (5, 1000, 0)]])
+        block = ArgumentBlock([*split.sizes, 0, 0, 0, 0], [(4, (0, 7)), (5, (0, -1))])
+        launch = parallel_for.TaskLaunch(address, [block], 1, threads, 1e6, loops)
+        seen.clear()
+        assert launch.count == split.count and not launch.run((1,))
+        ends = [[*each[1:], size] for each, size in zip(starts, split.sizes, strict=True)]
+        assert sorted(seen) == sorted(
+            (row_end - row, end - start, row, start, 8 + 8 * row + start + 100 * number, 1000 * start)
+            for row, row_end in zip(starts[0], ends[0], strict=True)
+            for number, (start, end) in enumerate(zip(starts[1], ends[1], strict=True))
+        )
+
+
+@has_pool
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_launch_hears_interrupts_between_tasks(threads: int) -> None:
+    """Also one of tasks that no list could hold."""
+    address = ctypes.cast(ctypes.CDLL(None).sched_yield, ctypes.c_void_p).value or 0
+    loops = TaskSplit((10**15,), (range(0, 10**15, 10),)).loops([[]])
+    launch = parallel_for.TaskLaunch(address, [ArgumentBlock([0, 0], ())], 0, threads, 1e15, loops)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        with pytest.raises(KeyboardInterrupt):
+            launch.run(())
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 # ------------------------------------------------------------------------------------------------ boxes
 
 ALL: list[int] = list(range(20))
 WATCHDOG = 120.0
-has_pool = pytest.mark.skipif(runtime.native() is None, reason="no native calls in this Python")
 
 
 def together(done: list[int], then: Callable[[int], object] = lambda box: None) -> Callable[[], Callable[[int], None]]:

@@ -70,8 +70,8 @@ def test_bits(text: str, makes: list[Make], ran: list[str], monkeypatch: pytest.
     for run in regions._runs.values():
         if run.region is not None:
             verify(run.region.program)
-            for program, _, _ in run.codes.values():
-                verify(program)
+            for code in run.codes.values():
+                verify(code.optimised[0])
 
 
 @pytest.mark.parametrize("text", [text for text, _ in REGIONS if "1⍴1++/" not in text][::4])

@@ -209,8 +209,7 @@ def test_small_products_have_one_order(sizes: tuple[int, int, int], kind: Any, m
     ("body", "is_region"), [("F+.×⍵+.×⍉F", False), ("0.5×F+⍵[⍋⍵[;0];]", None), ("⍵⌹F", True), ("F+0.5×⍵", None)]
 )
 def test_a_loop_in_many_calls_takes_the_better_way(body: str, is_region: bool | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Word after word where these are native, one region where each iteration would enter Python, by the clock where each calls a
-    routine of NumPy's."""
+    """Instructions where these are native, one region where each iteration would enter Python."""
     monkeypatch.setenv("RHO_KERNELS", "warm")
     function = rho.compile(f"{{F←⍺ ⋄ {{{body}}}⍣300⊢⍵}}")
     rng = np.random.default_rng(1)

@@ -26,10 +26,10 @@ static word count_up(word *block)
 static void *caller(void *argument)
 {
     word counts[CHUNKS + 1], failure = 0, *bases = (word[]){(word)counts};
-    word all[7 + 3 * CHUNKS + CHUNKS * WORDS] = {(word)count_up, CHUNKS, WORDS, WORKERS, (word)argument, 0, CHUNKS};
+    word all[8 + 3 * CHUNKS + CHUNKS * WORDS] = {(word)count_up, CHUNKS, WORDS, WORKERS, (word)argument, 0, 0, CHUNKS};
     for (word i = 0; i < CHUNKS; i++) {
-        all[7 + 3 * i] = i * WORDS;
-        all[7 + 3 * CHUNKS + i * WORDS + 1] = i;
+        all[8 + 3 * i] = i * WORDS;
+        all[8 + 3 * CHUNKS + i * WORDS + 1] = i;
     }
     for (word round = 0; round < ROUNDS; round++) {
         word failing = round % 5 == 0 ? round % CHUNKS : CHUNKS;
@@ -67,7 +67,7 @@ int main(void)
         .sched_getcpu = sched_getcpu, .sched_getaffinity = (void *)sched_getaffinity,
         .pthread_self = (void *)pthread_self,
         .pthread_setaffinity_np = (void *)pthread_setaffinity_np,
-        .clock = CLOCK_MONOTONIC, .worth_waking = 60000,
+        .clock = CLOCK_MONOTONIC, .worth_waking = 60000, .long_work = 10000000,
     };
     pthread_t threads[WORKERS + CALLERS];
     kernel(&given);

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("prompt_toolkit")
 pexpect = pytest.importorskip("pexpect")
 
 WAIT = 60
