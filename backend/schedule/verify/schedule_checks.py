@@ -547,8 +547,10 @@ class ScheduleTranslation:
         return task
 
     def box(self, phase: int, first: int, stop: int) -> Box:
-        """The box of units [first, stop); an output of no bytes has one unit, so that its absence is noticed."""
-        return ((-1, 0),) if first == stop == self.facts.units(phase) == 0 else ((first, stop),)
+        """The box of units [first, stop).  Of an output of no bytes all parts have one unit, so that its absence is noticed."""
+        if self.facts.units(phase) == 0:
+            return ((-1, stop if first < stop else 0),)
+        return ((first, stop),)
 
     def route(self, edge: Edge) -> object:
         """How the copy that an edge reads was transferred: in the edge's own ticks, or over a link."""
