@@ -5,7 +5,10 @@ from __future__ import annotations
 import itertools
 import re
 import tomllib
+from importlib.metadata import version
 from pathlib import Path
+
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
 
@@ -22,6 +25,17 @@ def test_every_file_is_in_a_package() -> None:
         within = path.relative_to(package)
         assert (within.match("*.py") and len(within.parts) == 1) or any(map(within.match, data.get(name, ()))), path
     assert all((ROOT / name.removeprefix("rho").strip(".").replace(".", "/") / "__init__.py").exists() for name in data)
+
+
+def test_dependencies_are_ranges_that_what_is_installed_is_in() -> None:
+    """An exact version would exclude packages that want another; a browser has only what is written in Python, and NumPy."""
+    dependencies = [Requirement(line) for line in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]]
+    assert {one.name for one in dependencies} == {"parsimonious", "numpy", "llvmlite", "z3-solver", "prompt_toolkit"}
+    for one in dependencies:
+        assert one.specifier.contains(version(one.name)), one
+        assert {clause.operator for clause in one.specifier} <= {">=", "<"}, one
+    browser = {"sys_platform": "emscripten"}
+    assert {one.name for one in dependencies if one.marker is None or one.marker.evaluate(browser)} == {"parsimonious", "numpy"}
 
 
 def test_the_lock_pins_what_is_asked_for_and_nothing_else() -> None:

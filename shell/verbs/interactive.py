@@ -1,7 +1,7 @@
 """`rho repl`, `rho lsp`, `rho kernel`, `rho init` and `rho completion`.
 
 `rho repl [FILE]` is an interactive session (`shell.repl`, `shell.workspace`).  Piped lines run without prompts and stop at the
-first error with its exit code.  On a terminal with prompt_toolkit it has colours, completion and a status line (docs/repl.md).
+first error with its exit code.  On a terminal it has colours, completion and a status line (docs/repl.md).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def repl_command(arguments: Arguments, console: Console) -> Exit:
         return run_session(PlainEntryReader(console), context)
     release_interrupts()
     if console.environment.get("TERM") == "dumb" or find_spec("prompt_toolkit") is None:
-        hint = "" if find_spec("prompt_toolkit") else "  (pip install 'rho-lang[repl]' adds colours, completion and history)"
+        hint = "" if find_spec("prompt_toolkit") else "  (pip install prompt_toolkit adds colours, completion and history)"
         console.note(f"Rho: type statements; )help for help, )quit to leave.{hint}")
         return run_session(PlainEntryReader(console, edited=bool(hint)), context)
     from ..repl.terminal import Terminal

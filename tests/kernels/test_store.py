@@ -83,12 +83,3 @@ def test_no_folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (place / "file").write_text("")
         monkeypatch.setenv(compiler.SWITCH, value)
         assert [triple(monkeypatch), triple(monkeypatch)] == [1, 1]
-
-
-def test_without_llvmlite(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiler, "binding", lambda: None)
-    monkeypatch.setattr("rho.backend.cpu.kernels.is_installed", lambda: False)
-    body = [read(0, Kind.F64), apply("neg", (0,), Kind.F64)]
-    made = phase([9], [projection([9], [9], [0])], body, [1])
-    (result,) = run(made, [np.arange(9.0)], tiering.Mode.AUTO)
-    assert np.array_equal(result, -np.arange(9.0))

@@ -6,9 +6,6 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rho.lang.diagnostics.model import Verdict
-from rho.lang.syntax.source import Source
-from rho.typechecker.check import check
-from rho.typechecker.proof import z3_process
 from rho.typechecker.proof.obligations import Relation, SizeFact
 from rho.typechecker.proof.prover import connected, prove
 from rho.typechecker.sizes.polynomials import ONE, ZERO, Size, SizeOrigin, SizeVariable, as_size, number, variable
@@ -74,15 +71,6 @@ def test_depends_with_the_smallest_counterexample(goal: SizeFact, example: dict[
     decision = prove(goal)
     assert decision.verdict is Verdict.DEPENDS
     assert dict(decision.counterexample or {}) == example
-
-
-def test_what_needs_a_solver_is_unknown_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(z3_process, "version", lambda: None)
-    assert prove(fact(quotient(n * (n + 1), 2) * 2, "=", n * (n + 1))).verdict is Verdict.UNKNOWN
-    monkeypatch.setattr(z3_process, "installed", lambda: None)
-    program = "pairs : f32[n] → f32[n×(n+1)]\npairs ← {(2×⌊((≢⍵)×1+≢⍵)÷2)⍴⍵}"
-    (error,) = check(Source("<test>", program)).diagnostics
-    assert (error.code, program[error.span.start : error.span.end]) == ("E209", "f32[n×(n+1)]")
 
 
 def test_a_minimum_is_a_premise() -> None:

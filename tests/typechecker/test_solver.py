@@ -184,12 +184,6 @@ def test_the_cache_can_be_off_or_out_of_reach(own_cache: Path, monkeypatch: pyte
     assert prove(hard()).verdict is Verdict.PROVED
 
 
-def test_without_the_solver_it_stays_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(z3_process, "installed", lambda: None)
-    decision = prove(hard())
-    assert (decision.verdict, decision.unproved) == (Verdict.UNKNOWN, solver.Unproved.ABSENT)
-
-
 def test_a_question_leaves_this_process_without_z3() -> None:
     code = (
         "import sys\nfrom rho.lang.syntax.source import Source\nfrom rho.typechecker.check import check\n"
@@ -214,13 +208,6 @@ def test_runs_in_turn_give_the_same_verdicts(monkeypatch: pytest.MonkeyPatch) ->
     assert run(-1) == first
     z3_process._process.stop()
     assert run(-1) == first
-
-
-def test_the_pinned_version_is_the_one_installed() -> None:
-    import tomllib
-
-    text = (Path(__file__).parents[2] / "pyproject.toml").read_text()
-    assert tomllib.loads(text)["project"]["optional-dependencies"]["solver"] == [f"z3-solver=={z3_process.version()}"]
 
 
 NOT_ASKED = [

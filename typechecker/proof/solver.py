@@ -211,7 +211,7 @@ def write(key: str, verdict: Mapping[str, Any]) -> None:
 class Unproved(Enum):
     """Why a verdict is UNKNOWN."""
 
-    ABSENT = "the solver is not installed (`pip install 'rho-lang[solver]'`), and it might prove this"
+    ABSENT = "the solver z3 is not installed (`pip install z3-solver`), and it might prove this"
     FAILED = "the solver's process ended without an answer (it may have run out of memory)"
     STOPPED = f"the solver gave up after at most {z3_process.STEPS:_} steps: it may well be true".replace("_", " ")
 
