@@ -324,7 +324,8 @@ class MemoryAccess:
         pointers = self.addresses.addresses(view, node.indices)
         type = v.stored(kind)
         value = r.w.call(type, f"llvm.masked.gather.{_suffix(lanes, type)}.v{lanes}p0", (f"<{lanes} x ptr>", pointers),
-                         (r.mask_type, present or _ALL), (type, "zeroinitializer" if present else "poison"))  # fmt: skip
+                         ("i32", "1"), (r.mask_type, present or _ALL),
+                         (type, "zeroinitializer" if present else "poison"))  # fmt: skip
         return v.from_stored(kind, value)
 
     def ask(self, address: str, bytes: int) -> None:

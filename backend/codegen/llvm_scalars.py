@@ -105,7 +105,7 @@ class Vectors:
         lanes, stored = self.lanes, self.stored(kind)
         letter = {"double": "f64", "float": "f32"}.get(STORED[kind], STORED[kind])
         value = self.w.call(stored, f"llvm.masked.gather.v{lanes}{letter}.v{lanes}p0", (f"<{lanes} x ptr>", pointers),
-                            (f"<{lanes} x i1>", "splat (i1 true)"), (stored, "poison"))  # fmt: skip
+                            ("i32", "1"), (f"<{lanes} x i1>", "splat (i1 true)"), (stored, "poison"))  # fmt: skip
         return self.from_stored(kind, value)
 
     def number(self, value: float, kind: Kind = Kind.F64) -> str:

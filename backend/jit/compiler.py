@@ -133,10 +133,12 @@ _llvm: Final = DedicatedThread("rho llvm")
 @_llvm.run_on
 @cache
 def binding() -> Any:
-    """Returns llvmlite's binding, set up for this machine; None if it is missing or does not work."""
+    """Returns llvmlite's binding, set up for this machine; None if it is missing, too old or does not work."""
     try:
         import llvmlite.binding as llvm
     except (ImportError, OSError):
+        return None
+    if llvm.llvm_version_info < OLDEST_LLVM:
         return None
     try:
         llvm.initialize_native_target()
@@ -154,6 +156,10 @@ def binding() -> Any:
     except (RuntimeError, OSError, AttributeError):
         return None
     return llvm
+
+
+OLDEST_LLVM: Final = (20,)
+"""Of llvmlite 0.45; earlier ones print messages about pointers without a type to standard error, and read no kernel."""
 
 
 C_FUNCTIONS = ("sin", "cos", "tan", "fmod")
@@ -254,20 +260,26 @@ def vector_bytes() -> int:
 @_llvm.run_on
 def compile_text(text: str) -> bytes:
     """Returns the object code of LLVM text.  Raises Unsupported if LLVM does not accept it."""
-    llvm = binding()
     try:
-        module = llvm.parse_assembly(text)
-        return bytes(_machine(llvm, 0 if text.startswith(UNOPTIMIZED) else 2).emit_object(module))
+        module = _verified(text)
+        return bytes(_machine(binding(), 0 if text.startswith(UNOPTIMIZED) else 2).emit_object(module))
     except RuntimeError as error:
         raise Unsupported(str(error)) from None
+
+
+def _verified(text: str) -> Any:
+    """Returns the module of a text.  Intrinsics differ between versions of LLVM, whose code generator ends the process where an
+    operand is missing; its verifier raises a RuntimeError."""
+    module = binding().parse_assembly(text)
+    module.verify()
+    return module
 
 
 @_llvm.run_on
 def assembly(text: str) -> str:
     """Returns the assembly of LLVM text.  Raises Unsupported if LLVM does not accept it."""
-    llvm = binding()
     try:
-        return str(_machine(llvm, 0 if text.startswith(UNOPTIMIZED) else 2).emit_assembly(llvm.parse_assembly(text)))
+        return str(_machine(binding(), 0 if text.startswith(UNOPTIMIZED) else 2).emit_assembly(_verified(text)))
     except RuntimeError as error:
         raise Unsupported(str(error)) from None
 
