@@ -75,8 +75,6 @@ def problems_of(mode: str, numbers: tuple[int, ...], folder: Path, worker: tuple
 
 @pytest.mark.parametrize(("mode", "numbers"), BATCHES)
 def test_calls(mode: str, numbers: tuple[int, ...], tmp_path: Path) -> None:
-    if mode in ("warm", "always"):
-        pytest.importorskip("llvmlite")
     problems = problems_of(mode, numbers, tmp_path)
     assert not problems, "\n".join(problems)
 

@@ -204,7 +204,6 @@ def test_a_property_that_another_thread_computes() -> None:
     thread.join(WATCHDOG)
 
 
-@pytest.mark.skipif(solver.installed() is None, reason="needs z3")
 def test_a_child_asks_a_solver_of_its_own() -> None:
     """With the pipe of its parent's, each would read answers to the other's questions."""
 

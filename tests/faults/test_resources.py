@@ -116,7 +116,6 @@ def attempts(patched: Callable[[pytest.MonkeyPatch, int, list[object]], None], t
 @pytest.mark.parametrize("error", [compiler.Unsupported("no"), MemoryError()], ids=["unsupported", "memory"])
 @pytest.mark.parametrize("what", ["compile_text", "link"])
 def test_a_kernel_that_cannot_be_made(what: str, error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("llvmlite")
     monkeypatch.setenv("RHO_KERNEL_CACHE", "off")
     monkeypatch.setenv("RHO_KERNELS", "always")
     real = getattr(compiler, what)
@@ -128,7 +127,6 @@ def test_a_kernel_that_cannot_be_made(what: str, error: Exception, monkeypatch: 
     assert attempts(patched, "(+/√⍳5000),⌈/⌽(⍳5000)×2.5") > 0
 
 
-@pytest.mark.skipif(z3_process.installed() is None, reason="needs z3")
 @pytest.mark.parametrize("error", [None, OSError(12, "no memory"), MemoryError()], ids=["no answer", "system", "memory"])
 def test_a_solver_that_does_not_answer(error: Exception | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     np.save(tmp_path / "a.npy", np.arange(30.0))

@@ -76,7 +76,6 @@ def left_over(folder: Path) -> list[str]:
 @pytest.mark.parametrize("cache", ["warm", "cold"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_run_is_stopped_at_any_call(name: str, cache: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("llvmlite.binding")
     folder = tmp_path / "project"
     folder.mkdir()
     monkeypatch.chdir(folder)

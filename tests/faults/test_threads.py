@@ -71,8 +71,6 @@ def evaluated(text: str) -> tuple[int, str, str]:
 def test_a_program_does_its_work_with_the_threads_that_there_are(
     text: str, kernels: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if kernels == "always":
-        pytest.importorskip("llvmlite")
     monkeypatch.setenv("RHO_KERNELS", kernels)
     expected = evaluated(text)
     assert expected[0] == 0, expected

@@ -9,8 +9,6 @@ from rho.backend.cpu.views import DTYPES
 from rho.tests.harness.tiers import agree, checked
 from rho.typechecker.elements import Kind
 
-pytest.importorskip("llvmlite")
-
 
 @pytest.mark.parametrize("function", ["⎕band", "⎕bor", "⎕bxor"])
 @pytest.mark.parametrize("kind", [Kind.I64, Kind.I32, Kind.U8], ids=lambda kind: kind.value)

@@ -12,8 +12,6 @@ from rho.backend.lower.kernel_ir import Form
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, run, same_bits
 from rho.typechecker.elements import Kind
 
-pytest.importorskip("llvmlite")
-
 KINDS = [Kind.F64, Kind.F32, Kind.I64, Kind.I32, Kind.U8, Kind.BOOL]
 
 

@@ -21,7 +21,6 @@ from rho.tests.harness.tiers import agree, checked
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 
-pytest.importorskip("llvmlite")
 KINDS = [Kind.C128, Kind.C64]
 PART = {Kind.C64: Kind.F32, Kind.C128: Kind.F64}
 

@@ -12,8 +12,6 @@ from rho.backend.jit import tiering
 from rho.tests.kernels.phases import apply, data, phase, projection, read, run, same_bits
 from rho.typechecker.elements import Kind
 
-pytest.importorskip("llvmlite")
-
 SPACES = [((3, 20_000), 2), ((5, 3, 9_000), 3), ((700, 33), 2), ((2, 2048, 9), 3), ((40_000,), 1)]
 
 

@@ -11,11 +11,9 @@ from pathlib import Path
 import pytest
 
 from rho.backend.jit import compiler
-from rho.backend.jit.compiler import is_installed
 from rho.backend.loopir.text import parse
 
 PROGRAM = "x ← 100000⍴1 2 3.5\ny ← {(⍵+¯1⌽⍵)÷2}⍣100 ⊢ x\ntotal ← +/y×y\ntotal\n"
-needs_llvm = pytest.mark.skipif(not is_installed(), reason="needs llvmlite")
 
 
 def _run(folder: Path, *options: str, program: str = PROGRAM, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -26,7 +24,6 @@ def _run(folder: Path, *options: str, program: str = PROGRAM, **environment: str
     )  # fmt: skip
 
 
-@needs_llvm
 def test_a_dump_holds_words_loop_programs_llvm_and_assembly_and_changes_nothing(tmp_path: Path) -> None:
     plain = _run(tmp_path)
     dumped = _run(tmp_path, RHO_DUMP=str(tmp_path / "new" / "dump"))
@@ -48,7 +45,6 @@ def test_words_of_a_loop_that_reads_its_index_can_be_written(tmp_path: Path) -> 
     assert any("index=" in file.read_text(encoding="utf-8") for file in (tmp_path / "dump").glob("*.words"))
 
 
-@needs_llvm
 def test_a_folder_that_cannot_be_written_is_told_once_and_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     run = _run(tmp_path, RHO_DUMP=str(tmp_path / "file"))
@@ -60,7 +56,6 @@ def test_names_follow_from_the_text() -> None:
     assert compiler.name_of("a") == compiler.name_of("a") != compiler.name_of("b")
 
 
-@needs_llvm
 def test_perf_is_told_where_code_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[str, int, int]] = []
     monkeypatch.setattr(compiler, "tell_perf", lambda *entry: told.append(entry))
@@ -89,7 +84,6 @@ def test_the_map_is_no_link(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cap
     assert (tmp_path / "target").read_text() == "mine" and compiler.PERF_MAP in capfd.readouterr().err
 
 
-@needs_llvm
 def test_analyze_says_what_machine_code_cost(tmp_path: Path) -> None:
     first = _run(tmp_path, "--analyze", "--json", RHO_KERNEL_CACHE=str(tmp_path / "cache"))
     second = _run(tmp_path, "--analyze", "--json", RHO_KERNEL_CACHE=str(tmp_path / "cache"))

@@ -23,8 +23,6 @@ from rho.tests.kernels.phases import apply, data, phase, projection, read, run, 
 from rho.typechecker.elements import Kind
 from rho.typechecker.scalars import SUMMED
 
-pytest.importorskip("llvmlite")
-
 NOT_SUMMED = [(function, kind) for function, kind in DYADIC if function not in SUMMED]
 IN_KERNELS = ["sub", "div", "pow", "log", "residue", "lt", "ge", "ne", "nand", "nor"]
 MODES = [tiering.Mode.OFF, tiering.Mode.ALWAYS]

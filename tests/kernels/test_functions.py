@@ -15,7 +15,6 @@ from rho.tests.kernels.phases import apply, both, data, phase, projection, read,
 from rho.typechecker.elements import Kind
 from rho.typechecker.scalars import FUNCTIONS, ResultKind
 
-pytest.importorskip("llvmlite")
 ORDER = sorted(KINDS, key=lambda kind: kind.value)
 INEXACT = {"select", "floor", "ceil", "circular", "exp", "ln", "expm1", "log1p", "erf", "erfc", "pow", "log", "root"}
 EXACT = [

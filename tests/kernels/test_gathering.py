@@ -15,7 +15,6 @@ from rho.tests.harness.tiers import checked, run_plan
 from rho.tests.kernels.phases import data, same_bits
 from rho.typechecker.elements import Kind
 
-pytest.importorskip("llvmlite")
 CASES = [  # the table, the index, the program, NumPy
     ("n", "m", "x[i]", lambda x, i: x[i]),
     ("n", "k m", "x[i]", lambda x, i: x[i]),

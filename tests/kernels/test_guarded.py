@@ -8,8 +8,6 @@ import sys
 
 import pytest
 
-pytest.importorskip("llvmlite")
-
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pages are fenced with mprotect")
 def test_between_fenced_pages_and_in_threads() -> None:

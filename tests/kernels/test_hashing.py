@@ -12,7 +12,6 @@ from rho.backend.library import hash
 from rho.backend.library.hash import PATIENCE, first_positions
 from rho.backend.library.search import _firsts
 
-pytest.importorskip("llvmlite")
 _rng = np.random.default_rng(3)
 CASES = {
     "wide": _rng.integers(-(2**63), 2**63 - 1, 3000),

@@ -18,7 +18,6 @@ from rho.tests.kernels.phases import apply, both, data, phase, projection, read,
 from rho.typechecker.elements import Kind
 from rho.typechecker.sizes.polynomials import number
 
-pytest.importorskip("llvmlite")
 FLOATS = (Kind.F32, Kind.F64)
 
 

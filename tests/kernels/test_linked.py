@@ -21,7 +21,6 @@ from rho.backend.vm import bytecode, executor, run_state, runtime
 from rho.backend.vm.bytecode import NOT_APPLICABLE
 from rho.shell.embedding.functions import Function
 
-pytest.importorskip("llvmlite")
 pytestmark = pytest.mark.skipif(runtime.native() is None, reason="no native calls in this Python")
 
 ENOUGH = 8

@@ -18,7 +18,6 @@ from rho.shell.embedding.functions import Function
 
 from .test_linked import each_plainly, linked, plainly, same
 
-pytest.importorskip("llvmlite")
 pytestmark = pytest.mark.skipif(runtime.native() is None, reason="no native calls in this Python")
 
 VECTORS = [

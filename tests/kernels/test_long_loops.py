@@ -8,8 +8,6 @@ import rho
 from rho.backend.jit import tiering
 from rho.backend.vm import interpreter
 
-pytest.importorskip("llvmlite")
-
 
 @pytest.mark.parametrize("program", ["{1+⍵×0.5}⍣300000 ⊢ N÷3.0", "{1+⍵×0.25}⍣300000 ⊢ (√⍳3)+N"])
 def test_first_runs(program: str, monkeypatch: pytest.MonkeyPatch) -> None:

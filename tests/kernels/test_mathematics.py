@@ -24,7 +24,6 @@ from rho.backend.scalar import coefficient_tables, function_table as rows
 from rho.tests.kernels.phases import both, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 
-pytest.importorskip("llvmlite")
 mpmath.mp.prec = 120
 FUNCTIONS = {
     "exp": ("exp", 0, mpmath.exp, 1.0, (-745.2, 709.7)),

@@ -12,8 +12,6 @@ from rho.backend.jit import tiering
 from rho.tests.harness.tiers import checked
 from rho.tests.kernels.phases import same_bits
 
-pytest.importorskip("llvmlite")
-
 DECLARED = "input A : f64[n m]\ninput B : f64[m 7]\ninput C : f64[k m]\n"
 PROGRAMS = """{0.5×⍵+⍤1 ⊢ B[;3]}⍣5 ⊢ A
 {(⍵×⍤1 ⊢ B[;0])-⍤1 ⊢ B[;3]}⍣5 ⊢ A

@@ -17,7 +17,6 @@ from rho.backend.scalar import coefficient_tables
 from rho.tests.kernels.phases import apply, both, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 
-pytest.importorskip("llvmlite")
 ENDS = [0.0, -0.0, 1, -1, 2, -2, 0.5, -0.5, 3, -3, 1.5, -1.5, 7.25, -7.25, math.inf, -math.inf, math.nan, 5e-324, -5e-324,
         1e308, -1e308, 2.0**52, 2.0**53, -(2.0**53), 2.0**53 - 1, 2.0**52 + 1, 1 / 3, -1 / 3, 1e-300, 2.0**64, 2.0**65, -1074,
         -1075]  # fmt: skip

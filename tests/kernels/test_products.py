@@ -227,7 +227,6 @@ def test_a_child_of_a_product() -> None:
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("llvmlite")
     if runtime.native() is None:
         pytest.skip("no native calls in this Python")
     monkeypatch.setattr(tiering, "COMPILE_NANOSECONDS", 1.0)

@@ -15,8 +15,6 @@ from rho.backend.schedule.plan.plan import Device
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
 from rho.tests.harness.tiers import agree, checked
 
-pytest.importorskip("llvmlite")
-
 
 @pytest.fixture(autouse=True)
 def always(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,6 @@ from rho.tests.harness.tiers import checked
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 
-pytest.importorskip("llvmlite")
 TEXT = "input A : {kind}[r c]\noutput r ← {{⍵÷⌈/⍵}}⍤1 ⊢ A\n"
 
 

@@ -24,8 +24,6 @@ from rho.tests.harness.tiers import agree, checked
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 
-pytest.importorskip("llvmlite")
-
 
 @pytest.fixture(params=[16, 32, 64])
 def programs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[LoopProgram]:

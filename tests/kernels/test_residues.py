@@ -9,7 +9,6 @@ from rho.backend.graph.phases import ConstantNode
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 
-pytest.importorskip("llvmlite")
 SIZES = [
     1,
     2,

@@ -11,7 +11,6 @@ import pytest
 
 from rho.backend.codegen.llvm_builder import ON_STACK, IrBuilder, ThreadArena
 
-pytest.importorskip("llvmlite")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="blocks of threads are those of POSIX")
 
 _START: Final = """

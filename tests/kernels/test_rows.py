@@ -17,7 +17,6 @@ from share import half
 from rho import backend
 from rho.backend.cpu import phases
 from rho.backend.jit import tiering
-from rho.backend.jit.compiler import is_installed
 from rho.backend.schedule import single_device
 from rho.backend.schedule.plan.plan import RowsStep, RunStep, decode_plan, encode_plan
 from rho.backend.schedule.program_facts import scratch_memory
@@ -54,7 +53,7 @@ def small_chains_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def compare(text: str, inputs: Mapping[str, Any], threads: int = 1) -> None:
     expected = run(text, inputs, "apart")
-    for mode in ("always", "off") if is_installed() else ("off",):
+    for mode in ("always", "off"):
         for name, value in run(text, inputs, mode, threads).items():
             assert same_bits(value, expected[name]), (text, mode, name, inputs["A"].shape)
 
@@ -100,7 +99,7 @@ def test_operands_in_other_layouts(text: str) -> None:
     ):
         other = dict(inputs, A=array)
         expected = run(program(text, Kind.F64), dict(inputs, A=np.ascontiguousarray(array)), "apart")
-        for mode in ("always", "off") if is_installed() else ("off",):
+        for mode in ("always", "off"):
             for name, value in run(program(text, Kind.F64), other, mode).items():
                 assert same_bits(value, expected[name]), (text, mode, name)
 
@@ -232,7 +231,7 @@ def test_a_chain_is_compiled_once() -> None:
     assert len(phases._row_kernels.values()) == 1
 
 
-@pytest.mark.skipif(sys.platform == "win32" or not is_installed(), reason="pages are fenced with mprotect")
+@pytest.mark.skipif(sys.platform == "win32", reason="pages are fenced with mprotect")
 def test_between_fenced_pages() -> None:
     """In a process of its own: a stray access ends it."""
     found = subprocess.run(

@@ -14,7 +14,7 @@ from rho.backend.cpu.numpy_reductions import scan_axis
 from rho.backend.cpu.numpy_scalars import UFUNC_FUNCTIONS
 from rho.backend.cuda.launch import Modules
 from rho.backend.jit import compiler, tiering
-from rho.backend.jit.compiler import LruCache, is_installed
+from rho.backend.jit.compiler import LruCache
 from rho.backend.loopir import templates
 from rho.backend.loopir.templates import GpuScanForm, gpu_scan
 from rho.backend.lower.kernel_ir import BLOCK
@@ -50,7 +50,6 @@ def layouts(array: Any, axis: int) -> Iterator[Any]:
     yield np.broadcast_to(array[:1], array.shape)
 
 
-@pytest.mark.skipif(not is_installed(), reason="no llvmlite")
 @pytest.mark.parametrize(("kind", "function"), FUNCTIONS)
 @pytest.mark.parametrize("threads", [1, 3])
 def test_bits(kind: Kind, function: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +70,6 @@ def test_bits(kind: Kind, function: str, threads: int, monkeypatch: pytest.Monke
     assert refused <= 12  # axes behind that do not lie next to each other
 
 
-@pytest.mark.skipif(not is_installed(), reason="no llvmlite")
 @pytest.mark.parametrize(("kind", "function"), FUNCTIONS)
 def test_a_long_line_is_scanned_batch_by_batch(kind: Kind, function: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(tiering.SWITCH, "always")
@@ -88,7 +86,6 @@ def test_a_long_line_is_scanned_batch_by_batch(kind: Kind, function: str, monkey
     assert all(kept.is_chain and kept.pieces.count > 1 for kept in cpu_templates._scan_cache.values())
 
 
-@pytest.mark.skipif(not is_installed(), reason="no llvmlite")
 @pytest.mark.parametrize("bytes", [16, 32, 64])
 @pytest.mark.parametrize(("kind", "function"), FUNCTIONS)
 def test_registers_of_any_width(kind: Kind, function: str, bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:

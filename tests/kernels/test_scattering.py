@@ -12,8 +12,6 @@ from rho.backend.vm.backend_interface import CheckFailed
 from rho.tests.kernels.phases import data, same_bits
 from rho.typechecker.elements import Kind
 
-pytest.importorskip("llvmlite")
-
 
 def test_keys_out_of_range(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(tiering.SWITCH, "always")

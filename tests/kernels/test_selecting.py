@@ -10,8 +10,6 @@ from rho.backend.cpu.views import DTYPES
 from rho.backend.jit import tiering
 from rho.typechecker.elements import Kind
 
-pytest.importorskip("llvmlite")
-
 SHAPES = [
     ((1,), 0),
     ((7,), 0),

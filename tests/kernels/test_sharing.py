@@ -21,7 +21,6 @@ from rho.backend.vm import runtime
 from rho.lang.support.processes import acquire
 from rho.typechecker.elements import Kind
 
-pytest.importorskip("llvmlite")
 has_pool = pytest.mark.skipif(runtime.native() is None, reason="no native calls in this Python")
 
 

@@ -12,9 +12,6 @@ from rho.backend.lower.kernel_ir import Kernel
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 
-pytest.importorskip("llvmlite")
-
-
 SUMS = [(kind, function) for kind in (Kind.F64, Kind.F32, Kind.I64, Kind.I32) for function in ("add", "mul", "max")]
 
 

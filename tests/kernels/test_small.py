@@ -15,7 +15,6 @@ from rho.backend.vm import executor
 
 @pytest.mark.parametrize("text", ["{+/⍺×⍵}", "{(+⌿⍺-⍵)÷≢⍵}", "{×/1+⍺×⍵}", "{((((⍺×3)+⍵)×⍺)+1)×⍵-⍺÷1+⍵}"])
 def test_bits_stay(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("llvmlite")
     monkeypatch.setattr(tiering, "COMPILE_NANOSECONDS", 1.0)
     monkeypatch.setattr(executor, "native_program", lambda *_: None)
     phases._kept.clear()

@@ -19,7 +19,6 @@ from rho.backend.library.sort_codegen import SORTED_KINDS
 from rho.tests.kernels.phases import data
 from rho.typechecker.elements import Kind
 
-pytest.importorskip("llvmlite")
 THREADS = (1, 2, 3, 4, 9)
 _rng = np.random.default_rng(11)
 

@@ -14,8 +14,6 @@ from rho.backend.vm import runtime
 from rho.tests.kernels.phases import apply, phase, projection, read, run
 from rho.typechecker.elements import Kind
 
-pytest.importorskip("llvmlite")
-
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -11,7 +11,6 @@ from rho.backend.jit import tiering
 from rho.backend.vm import runtime
 from rho.backend.vm.bytecode import NOT_APPLICABLE
 
-pytest.importorskip("llvmlite")
 pytestmark = [
     pytest.mark.skipif(runtime.native() is None, reason="no native calls in this Python"),
     pytest.mark.skipif(host_device().threads < 2, reason="nobody to share with"),

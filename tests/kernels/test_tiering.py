@@ -18,7 +18,6 @@ from rho.backend.jit import compiler, tiering
 from rho.backend.jit.tiering import COMPILE_NANOSECONDS, LOAD_NANOSECONDS, WORTH_COMPILING, is_wanted, request_of
 from rho.shell.embedding.functions import Function
 
-pytest.importorskip("llvmlite")
 WATCHDOG = 120.0
 
 

@@ -14,8 +14,6 @@ from rho.backend.schedule.plan.plan import Device
 from rho.tests.harness.tiers import checked
 from rho.tests.kernels.phases import same_bits
 
-pytest.importorskip("llvmlite")
-
 DECLARED = (
     "input A : f64[n m]\ninput F : f32[n m]\ninput B : bool[n m]\ninput I : i32[n m]\ninput U : u8[n m]\n"
     "input k : i64\ninput v : f64[m]\n"

@@ -11,8 +11,6 @@ from rho.backend.jit import tiering
 from rho.backend.reference.scalars import uniform
 from rho.tests.kernels.guarded import guarded
 
-pytest.importorskip("llvmlite")
-
 
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize(("key", "stream"), [(0, 0), (42, 7), (-1, -5), (2**62 + 12345678901, 2**40 + 3)])

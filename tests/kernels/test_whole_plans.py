@@ -12,7 +12,6 @@ from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 from rho.typechecker.elements import Kind
 
-pytest.importorskip("llvmlite")
 pytestmark = pytest.mark.skipif(runtime.native() is None, reason="no native calls in this Python")
 
 

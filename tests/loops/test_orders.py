@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 
@@ -14,7 +12,6 @@ MOST = 8_200
 """Two blocks and a few items more."""
 
 
-@pytest.mark.skipif(find_spec("llvmlite") is None, reason="needs llvmlite")
 @pytest.mark.parametrize("kind", ["float64", "float32"])
 @pytest.mark.parametrize("reduction", ["+/", "×/"])
 def test_every_length(kind: str, reduction: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,7 +24,6 @@ def test_every_length(kind: str, reduction: str, monkeypatch: pytest.MonkeyPatch
     assert made.tobytes() == np.array(wanted, kind).tobytes()
 
 
-@pytest.mark.skipif(find_spec("llvmlite") is None, reason="needs llvmlite")
 @pytest.mark.parametrize("kind", ["float64", "float32"])
 def test_rows_of_lengths_about_vectors_and_halves(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RHO_KERNELS", "always")

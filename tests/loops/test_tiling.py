@@ -21,8 +21,6 @@ from rho.backend.transform.time_tiling import PARAMETERS, TimeTiling, tile_in_ti
 
 from .running import meaning
 
-pytest.importorskip("llvmlite")
-
 HEAT = "0.1×((1⊖⍵)+(¯1⊖⍵)+(1⌽⍵)+¯1⌽⍵)-4×⍵"
 PROGRAMS = {
     "a torus": f"{{{{⍵+{HEAT}}}⍣11 ⊢ ⍵}}",

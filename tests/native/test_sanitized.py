@@ -37,7 +37,6 @@ def test_pool(sanitizer: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sanitizer", ["address", "undefined"])
 def test_calls(sanitizer: str, tmp_path: Path) -> None:
-    pytest.importorskip("llvmlite")
     if describe_host() is None:
         pytest.skip("another Python, or another system")
     assert GCC is not None

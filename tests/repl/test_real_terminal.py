@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("prompt_toolkit")
 pexpect = pytest.importorskip("pexpect")
 
 WAIT = 60

@@ -8,9 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("prompt_toolkit")
-
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 

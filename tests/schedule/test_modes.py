@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import replace
 from random import Random
 
@@ -74,7 +73,6 @@ def test_atomic_phases_are_complete_with_as_many_equal_devices_as_phases() -> No
     assert [len(choices) for choices in found.choices] == [3, 3, 3]
 
 
-@pytest.mark.skipif(importlib.util.find_spec("z3") is None, reason="z3 is not installed")
 @pytest.mark.parametrize("seed", seeds(5, least=2))
 def test_cut_phases_are_as_fast_as_brute_force(seed: int) -> None:
     random = Random(seed)

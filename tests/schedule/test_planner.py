@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import replace
 from random import Random
 
@@ -29,7 +28,6 @@ from . import oracle
 from .drawn import problem_of
 from .examples import PEFT, TOPCUOGLU
 
-solver = pytest.mark.skipif(importlib.util.find_spec("z3") is None, reason="z3 is not installed")
 SMALL = Budget(400, 2_000_000)
 
 
@@ -47,7 +45,6 @@ def drawn(seed: int, phases: int = 5) -> Problem:
     return Problem(devices, links, tasks, edges)
 
 
-@solver
 @pytest.mark.parametrize(("problem", "optimum"), [(TOPCUOGLU, 73), (PEFT, 113)])
 def test_s28_published_examples_are_proved(problem: Problem, optimum: int) -> None:
     answer = plan_problem(problem)
@@ -56,7 +53,6 @@ def test_s28_published_examples_are_proved(problem: Problem, optimum: int) -> No
     assert answer.schedule.makespan == optimum
 
 
-@solver
 @pytest.mark.parametrize("seed", seeds(8, least=2))
 def test_the_plan_is_as_short_as_brute_force(seed: int) -> None:
     problem = drawn(seed, 4)
@@ -85,7 +81,6 @@ def test_the_same_problem_gives_the_same_plan(seed: int) -> None:
     assert all(repr(plan_problem(problem, FAST)) == first for _ in range(repeats(19)))
 
 
-@solver
 @pytest.mark.parametrize("seed", seeds(5, least=2))
 def test_a_directive_never_helps(seed: int) -> None:
     problem = drawn(seed)
@@ -100,7 +95,6 @@ def test_a_directive_never_helps(seed: int) -> None:
     assert bound.status is Status.OPTIMAL and bound.values >= free.values
 
 
-@solver
 @pytest.mark.parametrize("seed", seeds(5, least=2))
 def test_another_device_never_hurts(seed: int) -> None:
     problem = drawn(seed)
@@ -110,7 +104,6 @@ def test_another_device_never_hurts(seed: int) -> None:
     assert more.values <= less.values
 
 
-@solver
 @pytest.mark.parametrize("seed", seeds(4, least=2))
 def test_all_costs_times_k_is_the_time_times_k(seed: int) -> None:
     problem = drawn(seed)

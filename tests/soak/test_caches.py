@@ -21,7 +21,7 @@ from share import share
 
 from rho.lang.support import caches
 from rho.lang.support.caches import Cache
-from rho.typechecker.proof import solver as verdicts, z3_process
+from rho.typechecker.proof import solver as verdicts
 
 LIMIT = 60
 SMALL = Cache("trials", "RHO_TRIALS", ".x", 100, 5)
@@ -78,9 +78,6 @@ def entries(folder: Path, kind: str) -> list[Path]:
     return sorted(path for path in (folder / "cache" / "rho" / kind).iterdir() if not path.name.startswith("."))
 
 
-needs_solver = pytest.mark.skipif(z3_process.installed() is None, reason="needs z3")
-
-
 # ------------------------------------------------------------------------------------------------- verdicts
 
 
@@ -105,7 +102,6 @@ def replace_in_file(verdict: str) -> None:
         file.write_bytes(head + b"\n" + text.replace(old, verdict.encode()))
 
 
-@needs_solver
 @pytest.mark.parametrize(("program", "options"), [(ADDED, []), (SIGNED, ["-O"])], ids=["added", "in a signed function, -O"])
 def test_a_wrong_proof_moves_no_data(program: str, options: list[str], folder: Path) -> None:
     code, out, clean = run(folder, program, *options)
@@ -117,7 +113,6 @@ def test_a_wrong_proof_moves_no_data(program: str, options: list[str], folder: P
     assert (code, out) == (4, "") and "E701" in message and "the left is 90001, the right is 360004" in message, message
 
 
-@needs_solver
 @pytest.mark.parametrize("verdict", share(["never", "depends", "unknown", "nonsense"]))
 def test_a_changed_verdict_is_asked_for_again(verdict: str, folder: Path) -> None:
     clean = run(folder, GOOD)
@@ -179,7 +174,6 @@ DAMAGE: dict[str, Callable[[Path, np.random.Generator], object]] = {
 @pytest.mark.parametrize("kind", share(["kernels", "verdicts", "devices", "keys"], seed=5))
 def test_damaged_entries_change_nothing(kind: str, folder: Path) -> None:
     """Every entry in another way, each way at least once where there are as many entries."""
-    pytest.importorskip("llvmlite")
     if kind == "devices":
         calibrate(folder)
     clean = run(folder, GOOD)

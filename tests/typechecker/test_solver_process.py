@@ -15,7 +15,6 @@ from rho.typechecker.check import Checker, check
 from rho.typechecker.proof import solver, z3_leaf, z3_process
 from rho.typechecker.proof.prover import prove
 
-pytest.importorskip("z3")
 __all__ = ["own_cache"]
 
 
