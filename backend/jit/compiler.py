@@ -213,12 +213,37 @@ _machines: dict[int, Any] = {}
 _engines: list[Any] = []
 
 
+TARGET: Final = "RHO_TARGET"
+"""The environment variable that names an older processor to compile for, as `x86-64-v3` for code without AVX-512."""
+_V2: Final = frozenset(("64bit", "cmov", "cx16", "cx8", "fxsr", "mmx", "popcnt", "sahf", "sse", "sse2",
+                        "sse3", "sse4.1", "sse4.2", "ssse3"))  # fmt: skip
+_LEVELS: Final = {"x86-64-v2": _V2, "x86-64-v3": _V2 | {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"}}
+"""Processor features, named as in LLVM, of the levels of the x86-64 psABI."""
+
+
+def _level() -> str:
+    """Returns the psABI level that is asked for; empty if code is for this processor."""
+    asked = os.environ.get(TARGET, "").lower()
+    return asked if asked in _LEVELS else ""
+
+
+def _processor(llvm: Any) -> str:
+    return _level() or str(llvm.get_host_cpu_name())
+
+
+def _features(llvm: Any) -> Any:
+    """Returns which features code may use: those of this processor, if a level is asked for only those in it."""
+    features, level = llvm.get_host_cpu_features(), _level()
+    if level:
+        features.update({name: is_there and name in _LEVELS[level] for name, is_there in features.items()})
+    return features
+
+
 def _machine(llvm: Any, level: int = 2) -> Any:
     if level not in _machines:
         target = llvm.Target.from_default_triple()
-        features = llvm.get_host_cpu_features().flatten()
         _machines[level] = target.create_target_machine(
-            cpu=llvm.get_host_cpu_name(), features=features, opt=level, reloc=RELOCATION, codemodel=CODE_MODEL
+            cpu=_processor(llvm), features=_features(llvm).flatten(), opt=level, reloc=RELOCATION, codemodel=CODE_MODEL
         )
     return _machines[level]
 
@@ -232,8 +257,8 @@ def identity() -> str:
         return ""
     import llvmlite
 
-    features = ",".join(sorted(f for f, on in llvm.get_host_cpu_features().items() if on))
-    machine = f"{llvm.get_process_triple()} {llvm.get_host_cpu_name()} {features}"
+    features = ",".join(sorted(f for f, on in _features(llvm).items() if on))
+    machine = f"{llvm.get_process_triple()} {_processor(llvm)} {features}"
     return f"{RELOCATION} {CODE_MODEL} {llvmlite.__version__} {llvm.llvm_version_info} {machine}"
 
 
@@ -241,19 +266,19 @@ def identity() -> str:
 def processor() -> str:
     """Returns LLVM's name of the processor that code is made for; empty without LLVM."""
     llvm = binding()
-    return "" if llvm is None else str(llvm.get_host_cpu_name())
+    return "" if llvm is None else _processor(llvm)
 
 
 @cache
 @_llvm.run_on
 def has_feature(name: str) -> bool:
-    """Returns whether this processor has a feature, named as in LLVM."""
+    """Returns whether code may use a processor feature, named as in LLVM."""
     llvm = binding()
-    return llvm is not None and bool(llvm.get_host_cpu_features().get(name, False))
+    return llvm is not None and bool(_features(llvm).get(name, False))
 
 
 def vector_bytes() -> int:
-    """Returns the width of this processor's vector registers in bytes."""
+    """Returns the width in bytes of the vector registers that code may use."""
     return 64 if has_feature("avx512f") else 32 if has_feature("avx2") else 16
 
 

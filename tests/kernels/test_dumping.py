@@ -39,6 +39,18 @@ def test_a_dump_holds_words_loop_programs_llvm_and_assembly_and_changes_nothing(
     assert "LoopInstruction of=Loop" in words and " trip=100 " in words
 
 
+@pytest.mark.skipif(not compiler.has_feature("avx512f"), reason="this processor has no AVX-512 to leave out")
+def test_a_target_without_avx512_has_code_without_it_and_the_same_bits(tmp_path: Path) -> None:
+    program = "x ← 3000⍴0.1 2.7 3.5 ÷ 7\n(+/x×x*3) ⋄ +/÷1+*-x\n"
+    outputs, wide = [], []
+    for target in ("", "x86-64-v3"):
+        folder = tmp_path / f"dump{target}"
+        outputs.append(_run(tmp_path, program=program, RHO_KERNELS="always", RHO_DUMP=str(folder), RHO_TARGET=target).stdout)
+        wide.append(any("%zmm" in file.read_text(encoding="utf-8") for file in folder.glob("*.s")))
+    assert outputs[0] == outputs[1] and outputs[0]
+    assert wide == [True, False]
+
+
 def test_words_of_a_loop_that_reads_its_index_can_be_written(tmp_path: Path) -> None:
     dumped = _run(tmp_path, program="{⍵+0.5×⍺}⍣(⍳9) ⊢ 0.0×⍳7\n", RHO_DUMP=str(tmp_path / "dump"))
     assert (dumped.returncode, dumped.stderr) == (0, "")
