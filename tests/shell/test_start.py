@@ -44,3 +44,20 @@ def test_a_cold_start_imports_little(verb: str, tmp_path: Path) -> None:
     assert code == 0
     assert [name for name in HEAVY if name in modules] == []
     assert at_once == [], "of these modules' classes, use the dataclass of rho.lang.support.records"
+
+
+def test_a_small_run_imports_neither_compiler_nor_solver_nor_terminal(tmp_path: Path) -> None:
+    """They are installed with Rho; `import rho`, a small run and a first small call need none of them."""
+    (tmp_path / "small.rho").write_text("x ← ⍳10\n+/x×2\n", encoding="utf-8")
+    script = (
+        "import sys, rho\n"
+        "def heavy(): return sorted({'llvmlite', 'z3', 'prompt_toolkit'} & set(sys.modules))\n"
+        "steps = [heavy()]\n"
+        "from rho.shell.main import main\n"
+        "assert main(['run', 'small.rho']) == 0\n"
+        "steps.append(heavy())\n"
+        "assert rho.compile('{+/⍵×⍵}')([1, 2]) == 5\n"
+        "print(*steps, heavy())"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, encoding="utf-8", check=True)
+    assert done.stdout.splitlines() == ["90", "[] [] []"]
