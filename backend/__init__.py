@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ..typechecker.core.blocks import Core
 from .graph.bind_sizes import BoundGraph, bind
@@ -23,6 +23,7 @@ from .schedule.single_device import HOME, Detail, plan_one_device
 from .vm.input_sizes import bind_sizes
 
 if TYPE_CHECKING:
+    from .graph.phases import Graph
     from .streams.stream_executor import TiledFiles
     from .vm.backend_interface import Backend
     from .vm.run_state import Observer, RunResults
@@ -48,7 +49,22 @@ def bind_shapes(
 ) -> BoundGraph:
     """As `load`, from the shapes alone (a file's header is enough)."""
     sizes = bind_sizes(core, shapes, params or {})
-    return optimise_with_sizes(bind(optimise(blocks.lower(core), without), sizes), without)
+    return optimise_with_sizes(bind(_graph_of(core, without), sizes), without)
+
+
+def _graph_of(core: Core, without: frozenset[str]) -> Graph:
+    """The graph of a program before its sizes are bound, which is the same for all sizes."""
+    key = id(core), without
+    known = _graphs.get(key)
+    if known is None or known[0] is not core:
+        while len(_graphs) >= _MOST_GRAPHS:
+            _graphs.pop(next(iter(_graphs)), None)
+        known = _graphs[key] = core, optimise(blocks.lower(core), without)
+    return known[1]
+
+
+_MOST_GRAPHS: Final = 64
+_graphs: dict[tuple[int, frozenset[str]], tuple[Core, Graph]] = {}
 
 
 def plan(

@@ -20,10 +20,11 @@ from ...backend.schedule.plan.plan import Device
 from ...backend.schedule.single_device import HOME, Detail
 from ...backend.vm.bytecode import NOT_APPLICABLE
 from ...backend.vm.executor import NativeSignature, PreparedPlan, PreparedPlanPool, never_applicable
-from ...backend.vm.values import NUMPY_NAMES
-from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Label, Rejected, RhoError
+from ...backend.vm.values import NUMPY_NAMES, kind_of_dtype
+from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Label, Rejected, RhoError, RunFailed
 from ...lang.support import processes
 from ...lang.syntax.source import Source, Span
+from ...typechecker.core.blocks import Core
 from ...typechecker.elements import Kind
 from ..execution.stored_plans import cores
 from ..pipeline import Session
@@ -114,6 +115,21 @@ ArgumentKey: TypeAlias = tuple[tuple[Any, tuple[int, ...]], ...]
 """The dtype and shape of each argument."""
 
 
+SHAPES_BY_THEMSELVES: Final = 2
+"""So many shapes of a pattern are checked by themselves; then the function is checked once for all."""
+_SIZE: Final = "∆size"
+_ShapePattern: TypeAlias = tuple[tuple[Kind, tuple[str, ...]], ...]
+
+
+class _CheckedCall(NamedTuple):
+    """A function applied to inputs: the core, its sources, and the names of its outputs."""
+
+    core: Core
+    sources: Mapping[str, Source]
+    outputs: tuple[str, ...]
+    is_tuple: bool
+
+
 class _PreparedCall(PreparedPlanPool):
     """The prepared plan of a function for one combination of argument types."""
 
@@ -142,6 +158,8 @@ class Function:
         self._session = session
         self._drops_left = drops_left
         self._prepared_calls: dict[ArgumentKey, _PreparedCall] = {}
+        self._patterns: dict[_ShapePattern, int | _CheckedCall | None] = {}
+        """By pattern of shapes: how many shapes have been checked by themselves, or what is checked for all, if that can be."""
         self._latest: Callable[..., Any] = never_applicable
         self._sources: Mapping[str, Source] = {}
         self._caller_text = CallerText.of(_NAME, _statements(text))
@@ -158,7 +176,8 @@ class Function:
             result = self._latest(*arguments)
             return result if result is not NOT_APPLICABLE else self._call(arguments)
         except RhoError as error:
-            raise _in_caller_text(error, self._caller_text, self._sources) from None
+            rejected = self._rejection(arguments) if isinstance(error, RunFailed) and any(self._patterns.values()) else None
+            raise rejected or _in_caller_text(error, self._caller_text, self._sources) from None
         except ImportError:
             if sys.meta_path is not None:
                 raise
@@ -169,17 +188,21 @@ class Function:
         if not 1 <= len(arguments) <= 2:
             raise TypeError(f"a Rho function takes one argument or two, not {len(arguments)}")
         self._require_left(len(arguments))
-        arrays = [
-            argument
-            if type(argument) is np.ndarray and argument.dtype in _DIRECT_DTYPES
-            else _array_of_argument(argument, _ARGUMENT_NAMES[len(arguments) - 1 + position])
-            for position, argument in enumerate(arguments)
-        ]
+        arrays = _arrays_of(arguments)
         key = tuple([(array.dtype, array.shape) for array in arrays])
         ready = self._prepared_calls.get(key) or self._prepare_shared(key, arrays)
         result = ready.use(lambda prepared: ready.run(prepared, arguments, arrays))
         self._latest = ready.links.latest
         return result
+
+    def _rejection(self, arguments: tuple[object, ...]) -> Rejected | None:
+        """What a check finds in arguments of just these shapes, where the function was checked for all."""
+        types = [(kind_of_dtype(array.dtype), array.shape) for array in _arrays_of(arguments)]
+        try:
+            self._checked(tuple([_type_text(kind, shape) for kind, shape in types if kind is not None]))
+        except Rejected as rejected:
+            return rejected
+        return None
 
     def _require_left(self, given: int) -> None:
         if given == 2 and self._drops_left:
@@ -205,20 +228,51 @@ class Function:
         return shared
 
     def _prepare(self, types: tuple[ArgumentType, ...]) -> _PreparedCall:
-        texts = tuple(_type_text(kind, shape) for kind, shape in types)
+        checked = self._checked_for_all(types) or self._checked(tuple(_type_text(kind, shape) for kind, shape in types))
+        self._sources = checked.sources
+        shapes = dict(zip(_INPUT_NAMES[len(types)], [shape for _, shape in types], strict=True))
+        bound = bind_shapes(checked.core, shapes, {})
+        cpu_plan = plan(bound, Device(HOME, "cpu", cores()), detail=Detail.STEPS)
+        links = NativeSignature(_INPUT_NAMES[len(types)], checked.outputs)
+        return _PreparedCall(cpu_plan, bound, links, is_tuple=checked.is_tuple)
+
+    def _checked(self, types: tuple[str, ...]) -> _CheckedCall:
+        """The function applied to inputs of these types.  Rejected: it is not accepted."""
         outputs: tuple[str, ...] = (RESULT,)
         items = 0
-        checked = self._session.check(self._program(texts, outputs))
+        checked = self._session.check(self._program(types, outputs))
         if checked.core is None:  # a tuple, or an error: check again without the generated output
-            items = _tuple_items(_require_accepted(self._session, self._caller_text, self._program(texts, None)))
+            items = _tuple_items(_require_accepted(self._session, self._caller_text, self._program(types, None)))
             outputs = tuple(f"{RESULT}{position}" for position in range(items)) if items else outputs
-            checked = _require_accepted(self._session, self._caller_text, self._program(texts, outputs))
-        core, self._sources = checked.core, checked.sources
-        assert core is not None
-        shapes = dict(zip(_INPUT_NAMES[len(types)], [shape for _, shape in types], strict=True))
-        bound = bind_shapes(core, shapes, {})
-        cpu_plan = plan(bound, Device(HOME, "cpu", cores()), detail=Detail.STEPS)
-        return _PreparedCall(cpu_plan, bound, NativeSignature(_INPUT_NAMES[len(types)], outputs), is_tuple=items > 0)
+            checked = _require_accepted(self._session, self._caller_text, self._program(types, outputs))
+        assert checked.core is not None
+        return _CheckedCall(checked.core, checked.sources, outputs, is_tuple=items > 0)
+
+    def _checked_for_all(self, types: tuple[ArgumentType, ...]) -> _CheckedCall | None:
+        """The function applied to inputs whose lengths from 2 on are names, equal ones the same; None for the first shapes of a
+        pattern, and if it is not accepted for all without conditions."""
+        names: dict[int, str] = {}
+        patterns = [[names.setdefault(n, f"{_SIZE}{len(names)}") if n > 1 else str(n) for n in shape] for _, shape in types]
+        pattern = tuple([(kind, tuple(row)) for (kind, _), row in zip(types, patterns, strict=True)])
+        known = self._patterns.get(pattern, 0)
+        if isinstance(known, _CheckedCall):
+            return known
+        if not names or known is None:
+            return None
+        if known < SHAPES_BY_THEMSELVES:
+            self._patterns[pattern] = known + 1
+            return None
+        facts = [[f"{name} ≥ 2" for name in dict.fromkeys(row) if name.startswith(_SIZE)] for row in patterns]
+        texts = [f"{kind.value}[{' '.join(row)}]" if row else kind.value for kind, row in pattern]
+        stated = [f"{text} where {', '.join(each)}" if each else text for text, each in zip(texts, facts, strict=True)]
+        try:
+            checked = self._checked(tuple(stated))
+        except RhoError:
+            self._patterns[pattern] = None
+            return None
+        is_free = len(checked.core.guards) == sum(map(len, facts))
+        self._patterns[pattern] = checked if is_free else None
+        return checked if is_free else None
 
     def _program(self, types: tuple[str, ...], outputs: tuple[str, ...] | None) -> Source:
         """The generated program: the text's statements, the last one named, and its application to inputs of these types."""
@@ -235,6 +289,15 @@ class Function:
             *(f"output {name}" for name in outputs or ()),
         ]
         return Source(_NAME, "\n".join(lines) + "\n")
+
+
+def _arrays_of(arguments: tuple[object, ...]) -> list[NumArray]:
+    return [
+        argument
+        if type(argument) is np.ndarray and argument.dtype in _DIRECT_DTYPES
+        else _array_of_argument(argument, _ARGUMENT_NAMES[len(arguments) - 1 + position])
+        for position, argument in enumerate(arguments)
+    ]
 
 
 def _array_of_argument(argument: object, called: str) -> NumArray:
