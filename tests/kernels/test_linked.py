@@ -220,8 +220,8 @@ def test_memory_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     large = np.ones(run_state.MIN_POOLED // 8)
     function, other = linked("{(⍵+1 ⋄ +/⍵ ⋄ ⌈/⍵)}", x), linked("{⍵×2}", large)
     types = [np.dtype(np.float64), x, NOT_APPLICABLE, run_state.pooled_empty]
+    gc.collect()  # of what earlier tests left, whose buffers come back to the pool
     kept = run_state.free_bytes()
-    gc.collect()  # of what earlier tests left
     before, counts = sys.getallocatedblocks(), [sys.getrefcount(one) for one in types]
     for _ in range(20_000):
         function(x)
