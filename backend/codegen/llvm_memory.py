@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 from ...typechecker.elements import Kind
 from ..loopir import ir
 from ..loopir.ir import Apply, ConstantStatement, Index, IndexStatement, Load, Statement, Store, View, coefficient
+from ..lower.kernel_ir import PASS_BYTES
 from .llvm_registers import LONGEST_ROW, MOST_TURNED, Registers, fails
 from .llvm_scalars import STORED, Vectors
 
@@ -64,10 +65,13 @@ class Addresses:
         All other registers of the indices are uniform over the lanes.
         """
         r, moves = self.registers, dict[str, list[int]]()
+        constants = [index.constant for index in indices]
         for axis, index in enumerate(indices):
             for name, factor in index.terms:
-                moves.setdefault(name, [0] * len(indices))[axis] = factor
-        constants = [index.constant for index in indices]
+                if (number := r.values[name].number) is not None:
+                    constants[axis] += factor * number
+                else:
+                    moves.setdefault(name, [0] * len(indices))[axis] = factor
         last = items * view.kind.bytes
         if constants and view.unit:
             last += constants.pop() * view.kind.bytes
@@ -314,7 +318,7 @@ class MemoryAccess:
         if apart:
             address, piece, stored = self.start(node, view, apart), Vectors(r.w, abs(apart) * lanes), _AS_STORED.get(kind, kind)
             if view.streamed and apart == 1 and not present:
-                self.ask(address, lanes * kind.bytes)
+                self.ask(address, kind)
             vector = piece.load_present(stored, address, self.spread(apart, present)) if present else piece.load(stored, address)
             if apart != 1:
                 first = node.indices[-1].constant % apart
@@ -328,11 +332,11 @@ class MemoryAccess:
                          (type, "zeroinitializer" if present else "poison"))  # fmt: skip
         return v.from_stored(kind, value)
 
-    def ask(self, address: str, bytes: int) -> None:
+    def ask(self, address: str, kind: Kind) -> None:
         """Prefetch items further ahead than hardware prefetchers do."""
         w = self.registers.w
         w.declarations["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
-        for line in range(_AHEAD, _AHEAD + bytes, _LINE):
+        for line in range(PASS_BYTES, PASS_BYTES + self.registers.lanes * kind.bytes, _LINE):
             w.do(f"call void @llvm.prefetch.p0(ptr {w.at(address, line)}, i32 0, i32 3, i32 1)")
 
     def store(self, node: Store) -> None:
@@ -402,7 +406,6 @@ class MemoryAccess:
 
 _Row: TypeAlias = tuple[type, int, str, tuple[Index, ...], str | None]
 _LINE: Final = 64
-_AHEAD: Final = 1024
 _AS_STORED: Final = {Kind.BOOL: Kind.U8}
 _ALL: Final = "splat (i1 true)"
 

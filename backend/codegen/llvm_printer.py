@@ -440,25 +440,37 @@ class Printer(StatementPrinter):
         v, joins = Vectors(w, lanes), {c.yielded: c for c in node.carried}
         items = {s.name: s.args[1] for s in node.body if isinstance(s, Apply) and s.name in joins}
         body = tuple(s for s in node.body if not (isinstance(s, Apply) and s.name in joins))
-        rows: dict[str, list[str]] = {name: [] for name in joins}
-        for first in range(0, count, lanes):
+
+        def row(number: int) -> list[str]:
+            """The items of a row of lanes."""
+            first = number * lanes
             r.lanes, r.vector_index, present = lanes, node.index, min(lanes, count - first)
             r.define_word(node.index, str(first), 0)
             r.mask = "" if present == lanes else f"<{', '.join(f'i1 {str(lane < present).lower()}' for lane in range(lanes))}>"
             self.block(body)
+            values: list[str] = []
             for name, c in joins.items():
                 item = r.vector(items[name])
                 if r.mask:
                     item = v.choose(c.kind, r.mask, item, v.constant(c.kind, neutral_element(c.reduction or "", c.kind)))
-                rows[name].append(item)
-            r.mask = ""
-        r.lanes, r.vector_index = 1, ""
-        for name, c in joins.items():
-            half, row = (1 << (len(rows[name]) - 1).bit_length()) // 2, rows[name]
-            while half:
-                joined = [combine(v, c.reduction or "", c.kind, x, y) for x, y in zip(row, row[half:], strict=False)]
-                row, half = joined + row[len(joined) : half], half // 2
-            total = fold_lanes(w, c.reduction or "", c.kind, row[0], lanes)
+                values.append(item)
+            r.mask, r.lanes, r.vector_index = "", 1, ""
+            return values
+
+        def combined(number: int, distance: int) -> list[str]:
+            """A row after it was combined with those at multiples of a distance, depth first, so that few are alive."""
+            if distance >= rows:
+                return row(number)
+            values = combined(number, 2 * distance)
+            if number + distance >= rows:
+                return values
+            others = combined(number + distance, 2 * distance)
+            return [combine(v, c.reduction or "", c.kind, x, y)
+                    for c, x, y in zip(joins.values(), values, others, strict=True)]  # fmt: skip
+
+        rows = -(-count // lanes)
+        for c, value in zip(joins.values(), combined(0, 1), strict=True):
+            total = fold_lanes(w, c.reduction or "", c.kind, value, lanes)
             if is_exact_in_any_order(c.reduction or "", c.kind):
                 total = combine(Vectors(w, 1), c.reduction or "", c.kind, r.scalar(c.initial), total)
             r.define(c.result, total)

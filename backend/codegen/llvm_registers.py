@@ -243,6 +243,11 @@ class RegisterValue:
     is_word: bool = False
     literal: str = ""
 
+    @property
+    def number(self) -> int | None:
+        """The value of a word that is a constant."""
+        return int(self.text) if self.is_word and self.text.isdigit() else None
+
 
 @dataclass(slots=True)
 class InsertionPoint:

@@ -12,7 +12,7 @@ from ...typechecker.elements import Kind
 from ...typechecker.scalars import identity_of, is_ordered, neutral_element
 from ..graph.phases import ARGUMENT_REDUCTIONS
 from ..lower.body import bits_of
-from ..lower.kernel_ir import BLOCK, LANES
+from ..lower.kernel_ir import BLOCK, LANES, PASS_BYTES
 from .ir import (
     ONE,
     ZERO,
@@ -243,7 +243,6 @@ _VECTOR_ITEMS: Final = 64
 """A number of items that is a multiple of every vector width."""
 LANES_IN_MEMORY: Final = 64
 """Lanes of a cell that are in memory; the other lanes are combined with them in registers."""
-_HALF: Final = LANES // 2
 
 MAX_SUM: Final = BLOCK << _LEVELS
 """Items of a sum at most."""
@@ -376,24 +375,27 @@ class _ReducedRow(_SumBlock):
         super().__init__(b, sums, items, most, LANES)
 
     def write(self, start: Index, length: Index) -> None:
-        """Adds full rows of lanes, then the full vectors of the last row, then its rest padded with neutral items to a full
-        vector; the used lanes are halved until they fit in registers."""
+        """Adds full rows of lanes, then the full vectors of the last row, then its rest padded with neutral items to a full one;
+        the lanes are halved in registers."""
         b, items, filled = self.b, self.items(ZERO), min(_VECTOR_ITEMS, self.lanes_in_memory)
-        used, left, done = Index((), self.lanes_in_memory), length, ZERO
+        left, done = length, ZERO
         if self.lanes_in_memory == LANES:
-            halves = b.number(quotient(b, plus(length, Index((), _HALF - 1)), _HALF))
-            used = times(at(integer(b, "min", halves, b.constant(Kind.I64, LANES // _HALF))), _HALF)
-        with b.range(LoopKind.VECTOR, used) as lane:
-            self.store(self.lanes, at(lane.index), ZERO, self.neutral)
-        if self.lanes_in_memory == LANES:
-            rows = (plus(length, Index((), 1 - LANES)),)
-            with b.loop(LoopKind.SERIAL, (ZERO,), rows, step=LANES) as row, b.range(LoopKind.VECTOR, Index((), LANES)) as lane:
-                self.join(at(lane.index), ZERO, items(plus(plus(start, at(row.index)), at(lane.index)), None))
-            full_lanes = times(quotient(b, length, LANES), LANES)
+            rows = quotient(b, length, LANES)
+            together = max(1, PASS_BYTES // (LANES * max(s.kind.bytes for s in self.sums))) if len(self.sums) > 1 else 1
+            with b.block() as passes:
+                self.write_rows(start, rows, together)
+            if cannot_fail(passes):
+                b.statements += passes
+            else:
+                self.write_rows(start, rows, 1)
+            full_lanes = times(rows, LANES)
             start, left = plus(start, full_lanes), plus(length, times(full_lanes, -1))
             done = times(quotient(b, left, filled), filled)
             with b.range(LoopKind.VECTOR, done) as lane:
                 self.join(at(lane.index), ZERO, items(plus(start, at(lane.index)), None))
+        else:
+            with b.range(LoopKind.VECTOR, Index((), self.lanes_in_memory)) as lane:
+                self.store(self.lanes, at(lane.index), ZERO, self.neutral)
         stop = times(quotient(b, plus(left, Index((), filled - 1)), filled), filled)
         with b.loop(LoopKind.VECTOR, (done,), (stop,)) as lane:
             is_there = b.compare("lt", at(lane.index), left)
@@ -401,12 +403,31 @@ class _ReducedRow(_SumBlock):
             filled_up = [b.apply("select", (is_there, value, nothing), s.kind, s.kind)
                          for s, value, nothing in zip(self.sums, values, self.neutral, strict=True)]  # fmt: skip
             self.join(at(lane.index), ZERO, filled_up)
-        if self.lanes_in_memory == LANES:
-            with b.range(LoopKind.VECTOR, plus(used, Index((), -_HALF))) as lane:
-                self.join(at(lane.index), ZERO, self.load(self.lanes, plus(at(lane.index), Index((), _HALF)), ZERO))
-        remaining = Index((), min(self.lanes_in_memory, _HALF))
-        total = in_vectors(b, self.sums, lambda lane: self.load(self.lanes, lane, ZERO), (remaining,))
-        self.store(self.lanes, ZERO, ZERO, total)
+        for one, view in zip(self.sums, self.lanes, strict=True):
+
+            def lane_of(lane: Index, view: str = view) -> list[str]:
+                return [b.load(view, (lane,))]
+
+            (total,) = in_vectors(b, [one], lane_of, (Index((), self.lanes_in_memory),))
+            b.store(view, (ZERO,), total)
+
+    def write_rows(self, start: Index, rows: Index, together: int) -> None:
+        """The lanes of full rows: those of the first rows are stored, those of `together` at a time (a power of two) added."""
+        b, items = self.b, self.items(ZERO)
+        others = integer(b, "band", b.number(plus(rows, Index((), -1))), b.constant(Kind.I64, together - 1))
+        first = at(integer(b, "min", b.number(rows), b.number(plus(at(others), ONE))))
+        entry = [(s.kind, nothing, None) for s, nothing in zip(self.sums, self.neutral, strict=True)]
+        with b.range(LoopKind.VECTOR, Index((), LANES)) as lane:
+            with b.range(LoopKind.SERIAL, first, entry) as row:
+                index = plus(plus(start, times(at(row.index), LANES)), at(lane.index))
+                row.yields = joined(b, self.sums, row.inside, items(index, None))
+            self.store(self.lanes, at(lane.index), ZERO, row.results)
+        with b.loop(LoopKind.SERIAL, (first,), (rows,), step=together) as row, b.range(LoopKind.VECTOR, Index((), LANES)) as lane:
+            index = plus(plus(start, times(at(row.index), LANES)), at(lane.index))
+            totals = self.load(self.lanes, at(lane.index), ZERO)
+            for number in range(together):
+                totals = list(joined(b, self.sums, totals, items(plus(index, Index((), number * LANES)), None)))
+            self.store(self.lanes, at(lane.index), ZERO, totals)
 
 
 class _ReducedCells(_SumBlock):

@@ -37,6 +37,9 @@ from ...typechecker.elements import Kind
 ROWS: Final = 16
 LANES: Final = 256
 BLOCK: Final = ROWS * LANES
+PASS_BYTES: Final = 2048
+"""Bytes of an operand that one pass over the lanes of several sums reads, and how far ahead it is prefetched: shorter reads
+of more rows of lanes at once are slow from main memory."""
 RUN: Final = 64
 """Items of a block of a scan that are combined sequentially."""
 FAILURE_WORDS: Final = 1

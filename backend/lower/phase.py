@@ -20,7 +20,22 @@ from ...typechecker.scalars import identity_of, may_fail
 from ...typechecker.sizes.polynomials import Size
 from ..graph.phases import Affine, AxisKind, Projection, Read, ReadNode, Structured
 from ..jit.compiler import vector_bytes
-from ..loopir.ir import ONE, ZERO, Index, LoopBuilder, LoopKind, LoopProgram, View, ViewRole, at, integer, plus, power, times
+from ..loopir.ir import (
+    ONE,
+    ZERO,
+    Index,
+    LoopBuilder,
+    LoopKind,
+    LoopProgram,
+    View,
+    ViewRole,
+    at,
+    integer,
+    plus,
+    power,
+    quotient,
+    times,
+)
 from ..loopir.reductions import (
     MAX_SUM,
     MOST_UNROLLED,
@@ -76,6 +91,10 @@ class Extent:
 
 _ANY_EXTENT: Final = Extent()
 
+SHARING_ROWS: Final = 4
+SHORT_SHARING_ROWS: Final = 2
+"""Rows that are reduced at once where an operand is the same for all; the latter if their vectors are all in registers."""
+
 
 class PhaseNest:
     """The loop nest of a body, in one of the forms of `kernel_ir.Form`.
@@ -87,6 +106,8 @@ class PhaseNest:
     """The kind of the loops outside the vector axis."""
     in_order: ClassVar = True
     """Are items reduced in index order, rather than by many threads?"""
+    shares_rows: ClassVar = False
+    """May several rows be reduced at once?"""
     most_cells = 1024
     """Adjacent cells that are reduced together at most."""
 
@@ -195,12 +216,56 @@ class PhaseNest:
 
     def write(self) -> None:
         point, known = list[Index](), self.known
+        outer, together = self.extents[: max(0, self.vector_axis)], self.rows_together()
         with ExitStack() as loops:
             self.enter(point, known)
-            for extent in self.extents[: max(0, self.vector_axis)]:
+            for extent in outer[:-1] if together > 1 else outer:
                 point.append(at(loops.enter_context(self.b.range(self.outer, extent)).index))
                 self.enter(point, known)
-            self.write_inner(point, known)
+            if together > 1:
+                self.write_rows(point, known, outer[-1], together)
+            else:
+                self.write_inner(point, known)
+
+    def rows_together(self) -> int:
+        """How many rows are reduced at once, to load what is the same for all of them once; 1 if nothing is, or one may fail."""
+        last = len(self.extents) - 1
+        if not (self.shares_rows and self.form is Form.REDUCE_INNER and last and all(one.is_ordered for one in self.reductions)):
+            return 1
+        applied = [node for node in self.nodes if isinstance(node, KernelApply)]
+        if self.accumulator_dependent or any(n.function in (FETCH, PROVED) or may_fail(n.function, n.kind) for n in applied):
+            return 1
+        loads = [self.axes[number] for number in self.at_depth[-1] if isinstance(self.nodes[number], KernelLoad)]
+        is_shared = any(last - 1 not in axes for axes in loads) and any(last - 1 in axes for axes in loads)
+        return (SHORT_SHARING_ROWS if self.last.length else SHARING_ROWS) // len(self.reductions) if is_shared else 1
+
+    def write_rows(self, point: Sequence[Index], known: dict[int, str], extent: Index, together: int) -> None:
+        """The reductions of so many neighbouring rows at once, then those of each row that is left."""
+        b, full = self.b, times(quotient(self.b, extent, together), together)
+        with b.loop(self.outer, (ZERO,), (full,), step=together) as loop:
+            points = [[*point, plus(at(loop.index), Index((), row))] for row in range(together)]
+            before = [dict(known) for _ in points]
+            for here, values in zip(points, before, strict=True):
+                self.enter(here, values)
+            axis = len(point)
+            alone = [number for number in self.at_depth[-1] if axis not in self.axes[number]]
+            both = [number for number in self.at_depth[-1] if axis in self.axes[number]]
+
+            def items(index: Index, mask: str | None = None) -> list[str]:
+                self.compute(alone, [*points[0], index], shared := dict(before[0]), mask)
+                parts: list[str] = []
+                for here, values in zip(points, before, strict=True):
+                    self.compute(both, [*here, index], local := shared | values, mask)
+                    parts += [local[node] for node in self.parts]
+                return parts
+
+            totals = self.ordered(items, [*self.reductions] * together)
+            for row, here in enumerate(points):
+                self.emit(here, totals[row * len(self.parts) :][: len(self.parts)])
+        with b.loop(self.outer, (full,), (extent,)) as loop:
+            here = [*point, at(loop.index)]
+            self.enter(here, local := dict(known))
+            self.write_inner(here, local)
 
     def write_inner(self, point: Sequence[Index], known: dict[int, str]) -> None:
         """The vector axis and the reduced one, inside the other loops."""
@@ -264,20 +329,21 @@ class PhaseNest:
         if self.accumulator_dependent:
             return self.right_fold(point, known)
         if any(one.is_ordered for one in self.reductions):
-            return self.ordered(point, known)
+
+            def items(index: Index, mask: str | None = None) -> list[str]:
+                return self.values([*point, index], known, mask)
+
+            return self.ordered(items, self.reductions, is_alone=not point)
         if self.form is Form.REDUCE_IN_REGISTERS or any(one.is_argument_reduction for one in self.reductions):
             return self.itemwise(point, known)
         return self.in_any_order(point, known)
 
-    def ordered(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
-        b, length, sums, totals = self.b, self.last.length, self.reductions, list[str]()
-
-        def items(index: Index, mask: str | None = None) -> list[str]:
-            return self.values([*point, index], known, mask)
-
-        if 0 < length <= MOST_UNROLLED and (self.form is Form.REDUCE_IN_REGISTERS or not point):
-            return unrolled(b, sums, length, items)
-        if length and (short := short_sum(b, sums, length, items)) is not None:
+    def ordered(self, items: Items, sums: Sequence[Reduction], *, is_alone: bool = False) -> list[str]:
+        """Reductions in the order of sums; `is_alone`: of the only cell."""
+        b, length, totals = self.b, self.last.length, list[str]()
+        if 0 < length <= MOST_UNROLLED and (self.form is Form.REDUCE_IN_REGISTERS or is_alone):
+            return unrolled(b, sums, length, lambda index: items(index, None))
+        if length and (short := short_sum(b, sums, length, lambda index: items(index, None))) is not None:
             b.statements += short.statements
             return list(short.totals)
         if not self.last.is_nonempty:
@@ -486,6 +552,8 @@ def program_of(kernel: Kernel) -> LoopProgram:
 class KernelLowering(PhaseNest):
     """The loops of a kernel."""
 
+    shares_rows: ClassVar = True
+
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self.sizes = [f"n{axis}" for axis in range(kernel.axes)]
@@ -519,7 +587,7 @@ class KernelLowering(PhaseNest):
             last, extents[axis] = times(at(self.sizes[axis]), len(parts)), ONE
         if len(together) > 1:
             last = times(at(self.sizes[together[0]]), len(parts) * self.kernel.length)
-        is_streamed = self.kernel.form is Form.REDUCE_INNER and not self.kernel.length
+        is_streamed = self.kernel.form is Form.REDUCE_INNER and not self.kernel.length and all(row.moves[-2:])
         self.views.append(View(name, parts[0], (*extents, last), ViewRole.INPUT, streamed=is_streamed))
         return name
 
@@ -638,6 +706,7 @@ class GpuPhase(KernelLowering):
 
     outer: ClassVar = LoopKind.PARALLEL
     in_order: ClassVar = False
+    shares_rows: ClassVar = False
 
     @contextmanager
     def cells(self, together: int) -> Iterator[tuple[list[Index], AccumulatorCells]]:

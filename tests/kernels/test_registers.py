@@ -20,7 +20,7 @@ from rho.backend.loopir.text import parse, show
 from rho.backend.lower import phase as lowering, rows as lowering_rows
 from rho.backend.schedule import single_device
 from rho.backend.schedule.plan.plan import RowsStep
-from rho.tests.harness.tiers import agree, checked
+from rho.tests.harness.tiers import agree, checked, kernels, run_plan
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 
@@ -216,3 +216,30 @@ def test_loops_that_nothing_goes_to_are_not_written(items: str, loops: int, byte
 }}"""
     counters = llvm_text(parse(text), bytes).count("phi <1 x i64>")
     assert counters == loops + (bytes < 64 and items in ("n", "63"))  # without masks, single vectors and single items
+
+
+PRODUCTS = [
+    ("A+.×x", "A : K[r n]", "x : K[n]"), ("x+.×A", "A : K[n r]", "x : K[n]"), ("(⍉A)+.×x", "A : K[n r]", "x : K[n]"),
+    ("+/(A-⍤1⊢x)*2", "A : K[r n]", "x : K[n]"), ("(A+.×x)+A+.×-x", "A : K[r n]", "x : K[n]"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["f64", "f32", "c128"])
+def test_products_with_a_vector_have_the_bits_of_each_row_alone(kind: str, programs: list[LoopProgram]) -> None:
+    """Rows fewer and more than those reduced at once, of a vector, of a row of lanes, of several and of several blocks."""
+    rng, dtype = np.random.default_rng(5), {"f64": np.float64, "f32": np.float32, "c128": np.complex128}[kind]
+    for rows, length in ((1, 300), (3, 31), (4, 256), (7, 700), (9, 1023), (6, 8193), (70, 600)):
+        x = rng.standard_normal(length).astype(dtype)
+        x[:: 1 + length // 3] = -0.0
+        A = (rng.standard_normal((rows, length)) * 1e3 ** rng.integers(-2, 2, (rows, length))).astype(dtype)
+        for text, matrix, vector in PRODUCTS:
+            core = checked(f"input {matrix}\ninput {vector}\noutput r ← {text}\n".replace("K", kind))
+            assert core is not None, text
+            inputs = {"A": np.ascontiguousarray(A.T) if "n r" in matrix else A, "x": x}
+            results = []
+            for mode in ("off", "always"):
+                with kernels(mode):
+                    results.append(run_plan(core, inputs).outputs["r"].value)
+            off, compiled = results
+            assert off.tobytes() == compiled.tobytes(), (text, rows, length)
+    assert programs
