@@ -204,7 +204,7 @@ def test_the_verifier_agrees_with_the_naive_judge(block: int) -> None:
         assert agree(problem, schedule), (number, problem, schedule, *verify_schedule(problem, schedule))
 
 
-@pytest.mark.parametrize(("seed", "block", "number"), [(3101, 6, 494)])
+@pytest.mark.parametrize(("seed", "block", "number"), [(3101, 6, 494), (12, 7, 650)])
 def test_the_verifier_agreed_not(seed: int, block: int, number: int) -> None:
     """Draws about which the two once differed."""
     (case,) = islice(cases(Random(f"{seed} verdicts {block}"), number), number, number + 1)

@@ -427,6 +427,8 @@ def peaks(execution: Execution) -> dict[Hashable, tuple[int, int]]:
                 end = max([piece.available, start + 1, *ends]) if ends else max(last, start) + 1
                 if piece.producer is not None and piece.producer in inside:
                     start = piece.producer.releases_at
+                    if end <= start:
+                        continue
             spans[device].append((start, end, piece.size))
     return {device: _peak(intervals) for device, intervals in spans.items()}
 
