@@ -22,7 +22,7 @@ from .pipeline_types import Checked, Engine, LoadedProgram, PlanDetail, StagedPl
 if TYPE_CHECKING:
     from ..backend.graph.bind_sizes import BoundGraph
     from ..backend.schedule.plan.plan import ExecutionPlan, PlannedFile
-    from ..backend.schedule.streams.stream_planning import Scratch
+    from ..backend.schedule.streams.stream_planning import Scratch, Streaming
     from ..backend.vm.run_state import Observer
     from ..lang.foreign.equivalence_domains import FactQuery
     from ..typechecker.core.blocks import Core
@@ -118,6 +118,7 @@ class Session:
         allowed = exceeded_memory(local_plan, request.limits.memory, taken) if limited else None  # else by the profile's devices
         stored, runs = None, not full
         scratch: tuple[Scratch, ...] = ()
+        streaming: Streaming | None = None
         staged: StagedPlan | None = None
         if scheduling is not None:
             from .execution.scheduling import PlanPurpose
@@ -138,13 +139,14 @@ class Session:
                 stream_request = stream_request_of(request, core, allowed, stored, runs=runs)
                 bound_program, steps = bound, Detail.FULL if full else Detail.STEPS
                 local_plan, planned, stages = plan_in_tiles(core, bound, files, stream_request, device, texts, steps)
-                bound, scratch, taken = planned.bound, planned.scratch, FileMemory()
+                bound, scratch, streaming, taken = planned.bound, planned.scratch, planned, FileMemory()
                 staged = StagedPlan(bound_program, stream_request, device, stages) if stages else None
             except CannotStream as trouble:
                 refuse_memory(candidate, local_plan, request.limits.memory, taken, trouble)
         check_time(candidate, request.limits.seconds)
         loaded = LoadedProgram(
-            checked, core, request, files, bound, local_plan, file_bytes=taken.bytes, scratch=scratch, staged=staged
+            checked, core, request, files, bound, local_plan, file_bytes=taken.bytes, scratch=scratch, streaming=streaming,
+            staged=staged,
         )  # fmt: skip
         if loaded.streams or (scheduling is None and not core.schedules):
             return loaded
@@ -198,9 +200,14 @@ class Session:
                 results = loaded.remote_runner(loaded.plan, values, observe)
             else:
                 results = execute(loaded.plan, loaded.bound, values, observe, simulated=loaded.simulated, stores=stores)
-        except BaseException:
+        except BaseException as failure:
             if stores is not None:
-                stores.discard()
+                from .execution.streaming import first_failure
+
+                try:
+                    raise first_failure(loaded, failure) from None
+                finally:
+                    stores.discard()
             raise
         printed = [shown.value for shown in results.printed]
         outputs = {name: shown.value for name, shown in results.outputs.items()}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..backend.graph.bind_sizes import BoundGraph
     from ..backend.io.external_arrays import StoredInput, StoredOutput
     from ..backend.schedule.plan.plan import Device, ExecutionPlan
-    from ..backend.schedule.streams.stream_planning import Scratch, SelectionStage, Target
+    from ..backend.schedule.streams.stream_planning import Scratch, SelectionStage, Streaming, Target
     from ..backend.streams.spill import SelectedRows
     from ..backend.vm.run_state import Observer, RunResults
     from ..typechecker.core.blocks import Core
@@ -111,6 +111,7 @@ class LoadedProgram:
     `warnings`: of directives.
     `remote_runner`: runs the plan on a cluster; None: this process runs it.
     `scratch`: values that are sorted in temporary files.
+    `streaming`: what a plan in tiles was made for.
     `staged`: sizes in `bound` are the most that masks can select, and become known stage by stage.
     `mask_selections`: by name, the items that stages have selected so far.
     `stored`: by name, inputs that devices read and outputs that they write in place."""
@@ -126,6 +127,7 @@ class LoadedProgram:
     warnings: tuple[Diagnostic, ...] = ()
     remote_runner: RemoteRunner | None = None
     scratch: tuple[Scratch, ...] = ()
+    streaming: Streaming | None = None
     staged: StagedPlan | None = None
     mask_selections: Mapping[str, SelectedRows] | None = None
     stored: Mapping[str, StoredInput | StoredOutput] = field(default_factory=dict)

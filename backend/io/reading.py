@@ -287,11 +287,13 @@ def check_range(values: Any, low: int | None, high: int | None, path: str, span:
     """E706 where an input declared `int<low..high>` or `idx<n>` (0..n-1) holds something else.  `values` is a NumPy array."""
     if not values.size:
         return
-    least, greatest = int(values.min()), int(values.max())
-    wrong = least if low is not None and least < low else greatest if high is not None and greatest > high else None
-    if wrong is not None:
+    below, above = low is not None and int(values.min()) < low, high is not None and int(values.max()) > high
+    if below or above:
+        items = values.reshape(-1)
+        outside = (items < low if below else np.False_) | (items > high if above else np.False_)
+        first = items[outside.argmax()]
         with located(path, span):
-            raise disagrees(f"holds {number_in_text(wrong)}, its declared type allows {_bound(low)} to {_bound(high)}")
+            raise disagrees(f"holds {number_in_text(int(first))}, its declared type allows {_bound(low)} to {_bound(high)}")
 
 
 def _bound(number: int | None) -> str:

@@ -20,7 +20,7 @@ from ..cpu.numpy_reductions import order_columns
 from ..io.byte_source import Content, fill, new_array
 from ..io.errors import FileTrouble
 from ..io.reading import SequentialSource
-from ..io.row_sinks import write_at
+from ..io.row_sinks import RowSink, write_at
 from ..library.hash import stable_order
 from ..library.sort import sorted_items
 from ..schedule.streams.stream_planning import MIN_RUN_READ, WORDS, Scratch, Selected
@@ -59,6 +59,30 @@ class Temporary:
 
     def require_same(self, handle: Any) -> None:
         """Nothing to check: no other process can write the file."""
+
+
+# ---------------------------------------------------------------------------------------------------- rows that are only checked
+
+@dataclass(slots=True)
+class CheckedRows(RowSink):
+    """A sink of rows that are computed for their checks and not kept."""
+
+    any_axis = True
+
+    def begin(self) -> None:
+        pass
+
+    def prepare(self) -> None:
+        pass
+
+    def put(self, slab: Any, axis: int, first: int) -> None:
+        pass
+
+    def finish(self) -> None:
+        pass
+
+    def end(self) -> None:
+        pass
 
 
 # ---------------------------------------------------------------------------------------------------- spilled rows

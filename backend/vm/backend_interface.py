@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # An operation knows the error code and the message.  The interpreter of a fused phase adds the span of the failing node; where
 # there is none, the executor adds the span of the phase.  The executor then raises `RunFailed`.
 
-_DATA_DEPENDENT_CHECKS: Final = frozenset({Code.E140, Code.E204, Code.E310, Code.E403, Code.E701, Code.E703})
+DATA_DEPENDENT_CHECKS: Final = frozenset({Code.E140, Code.E204, Code.E310, Code.E403, Code.E701, Code.E703})
 """Checks that depend on values, so that their messages name the iteration of the loop in which they failed."""
 
 
@@ -67,7 +67,7 @@ def add_iteration(error: BaseException, label: Label | None) -> None:
         error.labels = (*error.labels, label)
     elif isinstance(error, RunFailed):
         error.diagnostics = tuple(
-            [replace(d, labels=(*d.labels, label)) if d.code in _DATA_DEPENDENT_CHECKS else d for d in error.diagnostics]
+            [replace(d, labels=(*d.labels, label)) if d.code in DATA_DEPENDENT_CHECKS else d for d in error.diagnostics]
         )
 
 

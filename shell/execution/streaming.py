@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from ...lang.diagnostics.model import Code, Diagnostic, Refused
+from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError
 from ...lang.support.records import require_invariant
 from ...lang.syntax.source import Span
+from ...typechecker.elements import Kind
 from ..console.standard_streams import stream_of
 from ..display.estimates import duration
 from ..pipeline_types import LoadedProgram, StreamRequest
@@ -25,7 +26,14 @@ if TYPE_CHECKING:
     from ...backend.io.row_sinks import RowSink
     from ...backend.schedule.plan.plan import Device, ExecutionPlan, PlannedFile, StreamStep
     from ...backend.schedule.single_device import Detail
-    from ...backend.schedule.streams.stream_planning import PlanSelection, Selection, SelectionStage, Streaming, Target
+    from ...backend.schedule.streams.stream_planning import (
+        PhaseCheck,
+        PlanSelection,
+        Selection,
+        SelectionStage,
+        Streaming,
+        Target,
+    )
     from ...backend.streams.spill import SelectedRows
     from ...backend.streams.stream_executor import TiledFiles
     from ...backend.vm.run_state import Observer
@@ -184,11 +192,75 @@ def run_selection_stages(loaded: LoadedProgram, observe: Observer | None) -> Loa
     except CannotStream as trouble:
         message = f"what follows from the items selected does not fit: {trouble.why}"
         raise Refused([Diagnostic(Code.E702, message, trouble.phase.span)]) from None
-    except BaseException:
+    except BaseException as failure:
         for one in selected.values():
             one.discard()
-        raise
-    return replace(loaded, plan=plan, bound=planned.bound, scratch=planned.scratch, staged=None, mask_selections=selected)
+        raise first_failure(loaded, failure) from None
+    return replace(
+        loaded, plan=plan, bound=planned.bound, scratch=planned.scratch, streaming=planned, staged=None, mask_selections=selected
+    )
+
+
+def first_failure(loaded: LoadedProgram, failure: BaseException) -> BaseException:
+    """The error with which a run in memory ends where the run in tiles ended with `failure`.
+
+    In memory inputs are read before all, and each phase completes before the next.  So the phases that may fail are computed
+    again in this order, each alone."""
+    from ...backend import execute
+    from ...backend.schedule.streams.pass_partitioning import CannotStream
+    from ...backend.schedule.streams.stream_planning import Target, axes_before_tiles, checks_of, plan_streams
+    from ...backend.streams.spill import CheckedRows
+    from ...backend.vm.backend_interface import DATA_DEPENDENT_CHECKS
+
+    if not isinstance(failure, RhoError) or failure.diagnostics[0].code not in {*DATA_DEPENDENT_CHECKS, Code.E706}:
+        return failure
+    assert loaded.streaming is not None, "it runs in tiles"
+    streaming, device = loaded.streaming, loaded.plan.devices[0]
+    if loaded.staged is not None:
+        streaming = replace(streaming, bound=loaded.staged.bound, scratch=())
+    elements = {entry.name: loaded.core.types[entry.value].element for entry in loaded.core.data}
+    limited = {name for name, one in elements.items() if (one.low, one.high, one.index_bound) != (None, None, None)}
+
+    def request_for(check: PhaseCheck) -> Streaming:
+        sinks = {name: Target() for name in (*check.outputs, *(scratch.name for scratch in streaming.scratch))}
+        return replace(streaming, bound=check.bound, sinks=sinks, rows=None)
+
+    def failure_of(check: PhaseCheck) -> RhoError | None:
+        plan, planned = plan_streams(request_for(check), device)
+        program = replace(loaded, plan=plan, bound=planned.bound, scratch=planned.scratch, staged=None)
+        stores = stores_of(program)
+        stores = replace(stores, sinks={**stores.sinks, **{name: CheckedRows("", Kind.BOOL, ()) for name in check.outputs}})
+        try:
+            execute(plan, planned.bound, values_of(program, stores), stores=stores)
+        except RhoError as failed:
+            return failed
+        finally:
+            stores.discard()
+        return None
+
+    try:
+        for check in checks_of(streaming.bound, limited):
+            if (first := failure_of(check)) is not None:
+                return first_in_order(check, axes_before_tiles(request_for(check), check.last), failure_of) or first
+    except CannotStream:
+        pass
+    return failure
+
+
+def first_in_order(check: PhaseCheck, axes: int, failure_of: Callable[[PhaseCheck], RhoError | None]) -> RhoError | None:
+    """The failure of the first item in order, where tiles go along a later axis: the first failing slice of each of `axes`, by
+    halving.  None if there are no such axes."""
+    if not axes:
+        return None
+    box = [*check.box]
+    for axis in range(axes):
+        low, high = box[axis]
+        while high - low > 1:
+            middle = (low + high) // 2
+            box[axis] = (low, middle)
+            low, high = (middle, high) if failure_of(check.within(tuple(box))) is None else (low, middle)
+        box[axis] = (low, high)
+    return failure_of(check.within(tuple(box)))
 
 
 def values_of(loaded: LoadedProgram, stores: TiledFiles | None) -> dict[str, Any]:

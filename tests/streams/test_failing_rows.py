@@ -85,7 +85,7 @@ def _end(draw: Random, place: int, names: list[str]) -> str:
     ])  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", seeds(150, 770109, 770127))
+@pytest.mark.parametrize("seed", seeds(150, 770109, 770127, 31010069))
 def test_random_programs_with_values_that_nothing_reads(seed: int, folder: Path) -> None:
     draw, names, lines = Random(seed), list[str](), list[str]()
     for place in range(draw.choice([1, 1, 2, 3])):

@@ -7,7 +7,7 @@ as stored, a chunk, a block of text).  The rows of a tile are halved from `TILE`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from math import prod
@@ -22,13 +22,14 @@ from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph, substitute_sizes
 from ...graph.iteration_graph import rename_all_operands, unrolled, unrolling_obstacle
 from ...graph.passes.redundancy import drop_dead
-from ...graph.phases import Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Print, ValueId
+from ...graph.phases import AxisKind, Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Print, Structured, ValueId
 from ...graph.projections import frame_of, is_unread
-from ..plan.plan import Access, Device, ExecutionPlan, PlannedFile, PlannedStore, StreamStep
+from ...graph.shard_of_phase import restrict
+from ..plan.plan import Access, Box, Device, ExecutionPlan, PlannedFile, PlannedStore, StreamStep
 from ..program_facts.partitioning import shape_of
 from ..program_facts.scratch_memory import rounded_to_alignment
 from ..single_device import Detail, PlannedUnit, plan_one_device
-from .pass_partitioning import CannotStream, partition_passes
+from .pass_partitioning import CannotStream, may_fail, partition_passes
 from .tile_demands import OutputKind, PassOutput, PassPartitioning, Rows, TileDemand, TilePass, demand, out_of_order
 from .tile_graph import key_of, tile_of, with_parts
 
@@ -202,15 +203,67 @@ def _name(phase: LibraryPhase) -> str:
     return f"selected {phase.id}"
 
 
-def _upstream(graph: Graph, members: Iterable[LibraryPhase]) -> Iterator[Phase]:
-    """Yields the phases that `members` depend on, and these, in graph order."""
+def _upstream(graph: Graph, members: Iterable[Phase]) -> tuple[Phase, ...]:
+    """Returns the phases that `members` depend on, also through scratch stores, and these, in graph order."""
     ids = {phase.id for phase in members}
-    wanted = {value for phase in members for value in traverse.uses(phase)}
+    wanted, stores = set[ValueId](), set[str]()
     for phase in reversed(graph.phases):
-        if wanted.intersection(traverse.results(phase)):
+        fills = isinstance(phase, Output) and phase.name in stores
+        if fills or phase.id in ids or wanted.intersection(traverse.results(phase)):
             ids.add(phase.id)
             wanted.update(traverse.uses(phase))
-    return (phase for phase in graph.phases if phase.id in ids)
+            if isinstance(phase, Input):
+                stores.add(phase.name)
+    return tuple(phase for phase in graph.phases if phase.id in ids)
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseCheck:
+    """A graph that ends with a phase that may fail, and puts its values out as `outputs`, like those of all such phases in it."""
+
+    bound: BoundGraph
+    last: Phase
+    outputs: tuple[str, ...]
+
+    @property
+    def box(self) -> Box:
+        """The box of all of the last phase's iteration space."""
+        assert isinstance(self.last, Structured), "other phases are tiled along their first axis"
+        return tuple((0, _number(axis.size)) for axis in self.last.axes)
+
+    def within(self, box: Box) -> PhaseCheck:
+        """Returns the check of only a box of the last phase's iteration space."""
+        graph, last = self.bound.graph, self.last
+        assert isinstance(last, Structured), "other phases are tiled along their first axis"
+        operands = [tuple((0, _number(size)) for size in graph.types[read.value].shape) for read in last.reads]
+        part = restrict(last, box, operands).phase
+        reads = tuple(replace(read, value=full.value) for read, full in zip(part.reads, last.reads, strict=True))
+        part = replace(part, reads=reads)
+        shape = tuple(axis.size for axis in part.axes if axis.kind is AxisKind.PARALLEL)
+        types = {**graph.types, **{value: replace(graph.types[value], shape=shape) for value in traverse.results(last)}}
+        phases = tuple(part if phase.id == last.id else phase for phase in graph.phases)
+        return replace(self, bound=BoundGraph(replace(graph, phases=phases, types=types), self.bound.sizes), last=part)
+
+
+def checks_of(bound: BoundGraph, inputs: Collection[str]) -> Iterator[PhaseCheck]:
+    """Yields the checks of `inputs` and then of all phases that may fail, in graph order."""
+    graph = bound.graph
+    read = [phase for phase in graph.phases if isinstance(phase, Input) and phase.name in inputs]
+    failing = [*read, *(phase for phase in graph.phases if may_fail(phase))]
+    for last in failing:
+        phases = _upstream(graph, [last])
+        checked = [traverse.results(phase)[0] for phase in phases if phase in failing]
+        fresh = traverse.fresh_id(graph)
+        outputs = [Output(PhaseId(fresh + at), last.span, f"checked {at}", value) for at, value in enumerate(checked)]
+        if not any(traverse.defines(phase) for phase in phases):
+            part = replace(graph, phases=(*phases, *outputs), guards=(), roots=frozenset())
+            yield PhaseCheck(BoundGraph(drop_dead(part), bound.sizes), last, tuple(output.name for output in outputs))
+
+
+def axes_before_tiles(request: Streaming, phase: Phase) -> int:
+    """Returns how many axes of a phase are outside the tiled one; none if that is reduced, as its loop is the outermost."""
+    cut = _flow(request).cuts.get(phase.id)
+    return cut.axis if cut is not None and isinstance(phase, Structured) and not cut.combines else 0
 
 
 # ---------------------------------------------------------------------------------------------------- plan of the passes
