@@ -1,4 +1,4 @@
-"""Launches of compiled code from Python, how work is cut into tasks, and loops over Python functions shared by threads.
+"""Launches of compiled code from Python, how work is cut into tasks and tiles, and loops over Python functions shared by threads.
 
 A launch is a sequence of words, made once for a layout and run on any addresses (`launch.c`, Note [Launches]).
 
@@ -16,11 +16,14 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
+from functools import cache
 from math import prod
+from pathlib import Path
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
+from ...lang.support.files import KERNEL_TEXT, read_text
 from ...lang.support.records import dataclass
 from ..jit import tiering
 from ..jit.compiler import MachineCode, address_of, is_installed
@@ -437,3 +440,132 @@ def _reduction_grain(nest: LoopOrder, work: WorkEstimate, wanted: int) -> int | 
 def _column_starts(size: int, step: int) -> list[int]:
     """The starts of ranges of about `step` of `size` adjacent cells; the last range, too, is at least a vector long."""
     return [start for start in range(0, size, step) if not start or size - start >= _VECTOR]
+
+
+# ---------------------------------------------------------------------------------------------------- time tiling
+#
+# Runs a region tiled in time (`transform.time_tiling`): chooses the tiles, their order and their threads.
+#
+# Several iterations form a time tile, which is two launches: bands of rows that shrink by `halo` on both sides with each stage,
+# then the gaps between them.  A band's state stays in a core's cache for the whole time tile, so memory is read once for several
+# iterations.  The tiles of a launch are independent, so threads share them.  No row is computed twice, and the choice of tiles
+# changes no bit.
+
+_CACHE: Final = Path("/sys/devices/system/cpu/cpu0/cache/index2/size")
+_UNKNOWN_CACHE: Final = 1 << 19
+_MAX_TILE_ITERATIONS: Final = 16
+"""The most iterations of a time tile."""
+_BANDS: Final = 8
+"""Bands per thread if bands are independent; several even out the load."""
+_BAND_NANOSECONDS: Final = 4_000.0
+_BAND_BYTES: Final = 2048
+"""The least time of such a band, and the least bytes that it touches."""
+_MIN_TILE_ITERATIONS: Final = 3
+"""The least iterations of a time tile whose bands stay in cache; fewer gain less than the tiling costs."""
+UNBOUNDED_ROWS: Final = 1 << 40
+"""An upper bound of any row number."""
+
+
+@cache
+def cache_bytes() -> int:
+    """Returns the size of a core's second-level cache."""
+    try:
+        size = read_text(_CACHE, KERNEL_TEXT).strip()
+    except (OSError, ValueError):
+        return _UNKNOWN_CACHE
+    return int(size[:-1]) << 10 if size[:-1].isdigit() and size.endswith("K") else _UNKNOWN_CACHE
+
+
+@dataclass(frozen=True, slots=True)
+class TiledRows:
+    """The rows of a tiled loop: `count` rows; an iteration touches `bytes` of a row and takes `nanoseconds` for it on one thread.
+
+    A band shrinks by `halo` rows on each side with every stage.
+    """
+
+    count: int
+    bytes: int
+    nanoseconds: float
+    halo: int
+    stages: int
+    wraps: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TimeTiles:
+    """A time tiling: `bands` of about equal heights, each of which runs `turns` iterations at a time."""
+
+    bands: int
+    iterations: int
+
+
+def time_tiles_of(rows: TiledRows, iterations: int, threads: int) -> TimeTiles | None:
+    """Returns the time tiles; None if one thread that runs iteration after iteration is as fast."""
+    if not rows.halo:
+        return _independent(rows, iterations, threads)
+    is_shared = threads > 1 and rows.nanoseconds * rows.count * min(
+        iterations, _MAX_TILE_ITERATIONS
+    ) >= tiering.PIECES_NANOSECONDS
+    team = threads if is_shared else 1
+    slope = 2 * rows.halo * rows.stages
+    room = cache_bytes() * 3 // 4
+    height = min(room // max(1, rows.bytes), -(-rows.count // team))
+    most = min(iterations, _MAX_TILE_ITERATIONS, height // slope)
+    if most < _MIN_TILE_ITERATIONS or rows.bytes * rows.count <= room:  # one band a thread, wherever it is stored
+        height = -(-rows.count // team)
+        most = max(1, min(iterations, _MAX_TILE_ITERATIONS, height // (2 * slope)))
+    bands = -(-rows.count // height)
+    bands = -(-bands // team) * team
+    if bands == 1 or rows.count // bands < slope * most:
+        return None
+    return TimeTiles(bands, most)
+
+
+def _independent(rows: TiledRows, iterations: int, threads: int) -> TimeTiles:
+    """Returns independent bands: several a thread, that stay in cache and end before an interrupt waits long."""
+    each = rows.nanoseconds * rows.count
+    work = each * iterations
+    team = threads if work >= tiering.SHARED_NANOSECONDS else 1
+    shared = min(_BANDS * team, int(work / _BAND_NANOSECONDS)) if team > 1 else 1
+    wanted = max(shared, work / tiering.HEARD_NANOSECONDS, rows.bytes * rows.count / cache_bytes() / 2)
+    bands = max(1, min(-(-int(wanted) // team) * team, rows.count // max(1, _BAND_BYTES // max(1, rows.bytes))))
+    return TimeTiles(bands, max(1, min(iterations, int(tiering.HEARD_NANOSECONDS * bands / max(1.0, each)))))
+
+
+def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: TiledRows, cut: TimeTiles, first: int, last: int,
+              threads: int) -> None:  # fmt: skip
+    """Run the iterations from `first` up to `last` in time tiles.
+
+    `block_of`: the argument block of a tile by its number in the launch; `at`: the offset of the bounds of its rows there.
+    """
+    inner, outer = rows.halo, -rows.halo
+    bands, ends = bands_of(rows, cut)
+    between = [(end, end, outer, inner) for end in (ends[:-1] if rows.wraps else ends[1:-1])]
+    work = rows.nanoseconds * rows.count * cut.iterations
+    launches = [_tiles(address, block_of, at, tiles, threads, work) for tiles in (bands, between)]
+    levels = rows.stages
+    for start in range(first, last, cut.iterations):
+        stop = min(last, start + cut.iterations)
+        launches[0].run((start, stop))
+        if rows.halo and (stop - start) * levels > 1:
+            launches[1].run((start, stop))
+
+
+def bands_of(rows: TiledRows, cut: TimeTiles) -> tuple[list[tuple[int, int, int, int]], list[int]]:
+    """Returns (start, stop, their steps per stage) of each band, and the row at which each band ends."""
+    ends = [rows.count * band // cut.bands for band in range(cut.bands + 1)]
+    bands = [(start, stop, rows.halo, -rows.halo) for start, stop in itertools.pairwise(ends)]
+    if not rows.wraps:
+        bands[0] = (-UNBOUNDED_ROWS, bands[0][1], 0, -rows.halo)
+        bands[-1] = (-UNBOUNDED_ROWS if len(bands) == 1 else ends[-2], UNBOUNDED_ROWS, rows.halo, 0)
+    return bands, ends
+
+
+def _tiles(address: int, block_of: Callable[[int], Sequence[int]], at: int, tiles: Sequence[tuple[int, int, int, int]],
+           threads: int, nanoseconds: float) -> TaskLaunch:  # fmt: skip
+    """Returns the launch of independent tiles; its two buffer addresses stand for the bounds of the iterations."""
+    blocks: list[ArgumentBlock] = []
+    for number, tile in enumerate(tiles):
+        words = block_of(number)
+        blocks.append(ArgumentBlock([0, 0, *words[2:at], *tile, *words[at + 4 :]], [(0, (0, 0)), (1, (1, 0))]))
+    return TaskLaunch(address, blocks, 2, threads, nanoseconds)

@@ -5,17 +5,13 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from functools import cache
-from itertools import pairwise
-from math import inf
-from pathlib import Path
+from math import inf, prod
 from time import perf_counter_ns
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from ...lang.diagnostics.model import Code, Diagnostic, RunFailed
-from ...lang.support.files import KERNEL_TEXT, read_text
 from ...lang.support.records import cached_property, dataclass
 from ..codegen.llvm_printer import llvm_text
 from ..codegen.llvm_registers import calls_at, calls_of, is_own, strides_of, words_of
@@ -50,137 +46,19 @@ from ..vm.run_state import pooled_empty
 from ..vm.specialization import NotCompiledYet, NotSpecializable, Specialization
 from .kernels import layout_of
 from .numpy_scalars import implementation
-from .parallel_for import ArgumentBlock, BufferRef, TaskLaunch, parallel_for
-from .views import DTYPES, NumArray, model_array, start_of
-
-# ---------------------------------------------------------------------------------------------------- time tiling
-#
-# Runs a region tiled in time (`transform.time_tiling`): chooses the tiles, their order and their threads.
-#
-# Several iterations form a time tile, which is two launches: bands of rows that shrink by `halo` on both sides with each stage,
-# then the gaps between them.  A band's state stays in a core's cache for the whole time tile, so memory is read once for several
-# iterations.  The tiles of a launch are independent, so threads share them.  No row is computed twice, and the choice of tiles
-# changes no bit.
-
-_CACHE: Final = Path("/sys/devices/system/cpu/cpu0/cache/index2/size")
-_UNKNOWN_CACHE: Final = 1 << 19
-_MAX_TILE_ITERATIONS: Final = 16
-"""The most iterations of a time tile."""
-_BANDS: Final = 8
-"""Bands per thread if bands are independent; several even out the load."""
-_BAND_NANOSECONDS: Final = 4_000.0
-_BAND_BYTES: Final = 2048
-"""The least time of such a band, and the least bytes that it touches."""
-_MIN_TILE_ITERATIONS: Final = 3
-"""The least iterations of a time tile whose bands stay in cache; fewer gain less than the tiling costs."""
-UNBOUNDED_ROWS: Final = 1 << 40
-"""An upper bound of any row number."""
-
-
-@cache
-def cache_bytes() -> int:
-    """Returns the size of a core's second-level cache."""
-    try:
-        size = read_text(_CACHE, KERNEL_TEXT).strip()
-    except (OSError, ValueError):
-        return _UNKNOWN_CACHE
-    return int(size[:-1]) << 10 if size[:-1].isdigit() and size.endswith("K") else _UNKNOWN_CACHE
-
-
-@dataclass(frozen=True, slots=True)
-class TiledRows:
-    """The rows of a tiled loop: `count` rows; an iteration touches `bytes` of a row and takes `nanoseconds` for it on one thread.
-
-    A band shrinks by `halo` rows on each side with every stage.
-    """
-
-    count: int
-    bytes: int
-    nanoseconds: float
-    halo: int
-    stages: int
-    wraps: bool
-
-
-@dataclass(frozen=True, slots=True)
-class TimeTiles:
-    """A time tiling: `bands` of about equal heights, each of which runs `turns` iterations at a time."""
-
-    bands: int
-    iterations: int
-
-
-def time_tiles_of(rows: TiledRows, iterations: int, threads: int) -> TimeTiles | None:
-    """Returns the time tiles; None if one thread that runs iteration after iteration is as fast."""
-    if not rows.halo:
-        return _independent(rows, iterations, threads)
-    is_shared = threads > 1 and rows.nanoseconds * rows.count * min(
-        iterations, _MAX_TILE_ITERATIONS
-    ) >= tiering.PIECES_NANOSECONDS
-    team = threads if is_shared else 1
-    slope = 2 * rows.halo * rows.stages
-    room = cache_bytes() * 3 // 4
-    height = min(room // max(1, rows.bytes), -(-rows.count // team))
-    most = min(iterations, _MAX_TILE_ITERATIONS, height // slope)
-    if most < _MIN_TILE_ITERATIONS or rows.bytes * rows.count <= room:  # one band a thread, wherever it is stored
-        height = -(-rows.count // team)
-        most = max(1, min(iterations, _MAX_TILE_ITERATIONS, height // (2 * slope)))
-    bands = -(-rows.count // height)
-    bands = -(-bands // team) * team
-    if bands == 1 or rows.count // bands < slope * most:
-        return None
-    return TimeTiles(bands, most)
-
-
-def _independent(rows: TiledRows, iterations: int, threads: int) -> TimeTiles:
-    """Returns independent bands: several a thread, that stay in cache and end before an interrupt waits long."""
-    each = rows.nanoseconds * rows.count
-    work = each * iterations
-    team = threads if work >= tiering.SHARED_NANOSECONDS else 1
-    shared = min(_BANDS * team, int(work / _BAND_NANOSECONDS)) if team > 1 else 1
-    wanted = max(shared, work / tiering.HEARD_NANOSECONDS, rows.bytes * rows.count / cache_bytes() / 2)
-    bands = max(1, min(-(-int(wanted) // team) * team, rows.count // max(1, _BAND_BYTES // max(1, rows.bytes))))
-    return TimeTiles(bands, max(1, min(iterations, int(tiering.HEARD_NANOSECONDS * bands / max(1.0, each)))))
-
-
-def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: TiledRows, cut: TimeTiles, first: int, last: int,
-              threads: int) -> None:  # fmt: skip
-    """Run the iterations from `first` up to `last` in time tiles.
-
-    `block_of`: the argument block of a tile by its number in the launch; `at`: the offset of the bounds of its rows there.
-    """
-    inner, outer = rows.halo, -rows.halo
-    bands, ends = bands_of(rows, cut)
-    between = [(end, end, outer, inner) for end in (ends[:-1] if rows.wraps else ends[1:-1])]
-    work = rows.nanoseconds * rows.count * cut.iterations
-    launches = [_tiles(address, block_of, at, tiles, threads, work) for tiles in (bands, between)]
-    levels = rows.stages
-    for start in range(first, last, cut.iterations):
-        stop = min(last, start + cut.iterations)
-        launches[0].run((start, stop))
-        if rows.halo and (stop - start) * levels > 1:
-            launches[1].run((start, stop))
-
-
-def bands_of(rows: TiledRows, cut: TimeTiles) -> tuple[list[tuple[int, int, int, int]], list[int]]:
-    """Returns (start, stop, their steps per stage) of each band, and the row at which each band ends."""
-    ends = [rows.count * band // cut.bands for band in range(cut.bands + 1)]
-    bands = [(start, stop, rows.halo, -rows.halo) for start, stop in pairwise(ends)]
-    if not rows.wraps:
-        bands[0] = (-UNBOUNDED_ROWS, bands[0][1], 0, -rows.halo)
-        bands[-1] = (-UNBOUNDED_ROWS if len(bands) == 1 else ends[-2], UNBOUNDED_ROWS, rows.halo, 0)
-    return bands, ends
-
-
-def _tiles(address: int, block_of: Callable[[int], Sequence[int]], at: int, tiles: Sequence[tuple[int, int, int, int]],
-           threads: int, nanoseconds: float) -> TaskLaunch:  # fmt: skip
-    """Returns the launch of independent tiles; its two buffer addresses stand for the bounds of the iterations."""
-    blocks: list[ArgumentBlock] = []
-    for number, tile in enumerate(tiles):
-        words = block_of(number)
-        blocks.append(ArgumentBlock([0, 0, *words[2:at], *tile, *words[at + 4 :]], [(0, (0, 0)), (1, (1, 0))]))
-    return TaskLaunch(address, blocks, 2, threads, nanoseconds)
-
+from .parallel_for import (
+    UNBOUNDED_ROWS,
+    ArgumentBlock,
+    BufferRef,
+    TaskLaunch,
+    TiledRows,
+    bands_of,
+    parallel_for,
+    run_tiles,
+    time_tiles_of,
+)
+from .templates import prepare_copy
+from .views import DTYPES, NumArray, has_unit_stride, is_packed, model_array, start_of
 
 # ---------------------------------------------------------------------------------------------------- execution of a region
 #
@@ -227,13 +105,9 @@ class RegionExecution:
     def results(self, memory: Mapping[ValueId, Any], trips: int) -> tuple[Any, ...] | None:
         phase = self.phase
         if isinstance(phase, Map):
-            results, tiles = self.allocated_results(), self.compiled.tiling
-            if phase.frame:
-                self.cells(results[0].shape[0] if results else self.types.number(phase.frame[0]))
-            elif tiles is not None:
-                self.cells(self.number(tiles.rows), self.iteration.points // max(1, self.number(tiles.rows)))
-            else:
-                self.cells(1)
+            results, count = self.allocated_results(), self.cell_count(phase)
+            is_cut = not phase.frame and self.compiled.tiling is not None
+            self.cells(count, self.iteration.points // max(1, count) if is_cut else 0)
             return tuple(results)
         first = int(isinstance(phase, Fold))
         if isinstance(phase, Loop):
@@ -246,6 +120,12 @@ class RegionExecution:
         self.states(initial)
         self.ranges(first, trips)
         return tuple(results) or self.final()
+
+    def cell_count(self, phase: Map) -> int:
+        """Returns the end of the range of a map: its cells along the first axis, or the rows of one cell, or 1."""
+        if phase.frame:
+            return self.types.number(phase.frame[0])
+        return 1 if self.compiled.tiling is None else self.number(self.compiled.tiling.rows)
 
     # ----------------------------------------------------------------------------------------- memory
 
@@ -281,9 +161,6 @@ class RegionExecution:
         """Returns the last state, in the order of its components."""
         parity = next((int(self.arrays[view.name]) for view, source in self.views if isinstance(source, CurrentBuffer)), 0)
         return tuple(self.buffers[component][parity * (len(self.buffers[component]) - 1)] for component in sorted(self.buffers))
-
-    def words(self, scratch: Mapping[str, NumArray]) -> Any:
-        return self.placed(scratch)[0]
 
     def placed(self, scratch: Mapping[str, NumArray]) -> tuple[Any, dict[str, int]]:
         """Returns an argument block, and the offset of each view's address in it."""
@@ -351,7 +228,7 @@ class RegionExecution:
         if cut is None or cut.bands == 1:
             return False
         local = [self.scratch(is_local=True) for _ in range(cut.bands)]
-        blocks = [self.words({**block.scratch, **private}) if private else block.words for private in local]
+        blocks = [self.placed({**block.scratch, **private})[0] if private else block.words for private in local]
         run_tiles(self.compiled.code.address, lambda tile: blocks[tile], 2 + len(self.region.sizes), rows, cut, first, last,
                   self.threads)  # fmt: skip
         return True
@@ -473,7 +350,7 @@ class _ThreadBlock:
     def __init__(self, launch: RegionExecution, threads: int, shared: Mapping[str, NumArray] | None = None) -> None:
         """`shared`: scratch that all threads use, except local views."""
         self.scratch, self.routines = {**(shared or {}), **launch.scratch(is_local=bool(shared))}, None
-        self.words = launch.words(self.scratch)
+        self.words = launch.placed(self.scratch)[0]
         if launch.region.routines:
             backend = launch.backend_of(threads)
             self.routines = OperationRoutines(launch.region.routines, launch.program, self.words, launch.types, backend, threads)
@@ -550,14 +427,123 @@ _SITE_NANOSECONDS: Final = 20_000.0
 _REGION_NANOSECONDS: Final = 40_000.0
 _CALL_NANOSECONDS: Final = 4_000.0
 _REDUCED_NANOSECONDS: Final = 0.3
-"""Overhead in nanoseconds of a region, of each routine that it calls, and of each point that it reduces, beside a kernel."""
+"""Overhead in nanoseconds of a region that Python runs, of each routine that it calls, and of each point that it reduces,
+beside a kernel."""
 _MAX_COPY_BYTES: Final = 1 << 20
 """The most bytes of an operand of which a loop reads a contiguous copy."""
+_MAX_PAIR_BYTES: Final = 1 << 16
+"""The most bytes of two buffers of a state from which a native program copies the last one."""
 _MAX_VARIANTS: Final = 4
 """The most layouts with code specialized to their index vectors; further ones use code that loads index vectors."""
 _MAX_INDICES: Final = 1 << 14
 _MAX_FIRST_INDEX: Final = 8
 """Limits of the length and of the first item of index vectors that are recognised as progressions."""
+
+
+class RegionLaunch:
+    """A region as launches of a native program, while its specialization is made."""
+
+    def __init__(self, run: RegionRun, binding: Specialization, compiled: CompiledRegion, inputs: Mapping[str, NumArray]) -> None:
+        assert run.region is not None
+        self.run, self.binding, self.phase, self.types = run, binding, run.phase, binding.types
+        iteration = run.iteration(self.types)
+        self.execution = RegionExecution(
+            run.phase, iteration, run.region, compiled, inputs, self.types, _no_backend, binding.threads
+        )
+        self.duration = run.trips(self.types) * iteration.functions * _NANOSECONDS
+        self.bases: dict[str, BufferRef] = {name: run.input_base(binding, name, array) for name, array in inputs.items()}
+
+    def bind(self) -> None:
+        """Add the launches.  Raises NotSpecializable."""
+        execution, phase = self.execution, self.phase
+        scratch: dict[str, NumArray] = {}
+        finals: list[tuple[int, NumArray, BufferRef]] = []
+        initial = [] if isinstance(phase, Map) else self.initial()
+        for view, source in execution.views:
+            match source:
+                case ScopeOutput(index):
+                    value = traverse.results(phase)[index]
+                    array = model_array(self.types.shape(value), DTYPES[self.types.kind(value)])
+                    base: BufferRef = self.binding.result(value, array.shape, array.dtype), 0
+                    if initial:
+                        self.copy(array[0], base, *initial[index])
+                    execution.arrays[view.name], self.bases[view.name] = in_parts(array), base
+                case StateView(component, doubled):
+                    self.state(view.name, component, initial[component], finals, doubled=doubled)
+                case CurrentBuffer():
+                    zero, counter = np.zeros((), np.int64), (self.binding.room((), np.dtype(np.int64)), 0)
+                    self.binding.keep.append(zero)
+                    self.copy(zero, counter, zero, (None, start_of(zero)))
+                    execution.arrays[view.name], self.bases[view.name] = zero, counter
+                case ScratchView() if not is_own(execution.program, view):
+                    shape = tuple(map(execution.number, view.shape))
+                    scratch[view.name] = model_array(shape, DTYPES[view.kind])
+                    self.bases[view.name] = self.binding.room(shape, DTYPES[view.kind]), 0
+                case _:
+                    pass
+        self.launch(scratch)
+        for component, array, base in finals:
+            value = traverse.results(phase)[component]
+            self.copy(array, (self.binding.result(value, array.shape, array.dtype), 0), array, base)
+        if self.binding.waiting:
+            raise NotCompiledYet
+
+    def initial(self) -> list[tuple[NumArray, BufferRef]]:
+        """Returns each component of the first state, and where it begins."""
+        phase, binding = self.phase, self.binding
+        if isinstance(phase, Loop):
+            arrays = [(value, binding.values[value]) for value in phase.initial]
+        else:
+            assert isinstance(phase, Fold)
+            arrays = [(value, binding.values[value][0 if phase.scan else -1, ...]) for value in phase.args]
+        return [(array, binding.base(value, array)) for value, array in arrays]
+
+    def state(
+        self, name: str, component: int, first: tuple[NumArray, BufferRef], finals: list[tuple[int, NumArray, BufferRef]], *,
+        doubled: bool,
+    ) -> None:  # fmt: skip
+        """The buffer of a component is its result, unless the result has all states; of two buffers, which are one behind the
+        other, the last is copied there."""
+        execution, value = self.execution, traverse.results(self.phase)[component]
+        shape, dtype = first[0].shape, DTYPES[self.types.kind(value)]
+        is_stacked = any(isinstance(source, ScopeOutput) for _, source in execution.views)
+        pair, is_result = model_array((1 + doubled, *shape), dtype), not (doubled or is_stacked)
+        if not is_result and pair.nbytes > _MAX_PAIR_BYTES:
+            raise NotSpecializable
+        base = self.binding.result(value, shape, dtype) if is_result else self.binding.room(pair.shape, dtype), 0
+        self.copy(pair[0], base, *first)
+        execution.arrays[name], self.bases[name] = in_parts(pair[0]), base
+        if doubled:
+            execution.others[name] = in_parts(pair[1])
+        if not (is_result or is_stacked):
+            parity = (self.run.trips(self.types) - isinstance(self.phase, Fold)) % 2
+            finals.append((component, pair[parity], (base[0], parity * pair[0].nbytes)))
+
+    def copy(self, target: NumArray, to: BufferRef, source: NumArray, at: BufferRef) -> None:
+        """Launch a copy between buffers."""
+        if not target.size:
+            return
+        draft = prepare_copy(np.atleast_1d(in_parts(target)), np.atleast_1d(in_parts(source)), 1, streams=False)
+        if draft is None:
+            raise NotSpecializable
+        if not self.binding.wants(draft.kernel):
+            return  # the others are requested as well
+        address = address_of(draft.kernel)
+        if address is None:
+            raise NotSpecializable
+        self.binding.share(draft.launch(address, 1, 0.0), [at, to])
+
+    def launch(self, scratch: Mapping[str, NumArray]) -> None:
+        execution = self.execution
+        words, places = execution.placed(scratch)
+        first, last = int(isinstance(self.phase, Fold)), self.run.trips(self.types)
+        at = 0 if not isinstance(self.phase, Map) or execution.compiled.tiling is None else 2 + len(execution.region.sizes)
+        if isinstance(self.phase, Map):
+            last = execution.cell_count(self.phase)
+        words[at], words[at + 1], words[-1] = first, last, -1
+        addresses = [(word, (slot, 0)) for slot, word in enumerate(places.values())]
+        block, address = ArgumentBlock(list(words), addresses), execution.compiled.code.address
+        self.binding.share(TaskLaunch(address, [block], len(places), 1, self.duration), [self.bases[name] for name in places])
 
 
 class RegionCode:
@@ -612,6 +598,8 @@ class RegionRun:
     pointwise: PointwiseLoop | None = None
     single: tuple[str, ...] = ()
     """The views that hold single indices."""
+    constant_values: frozenset[ValueId] = frozenset()
+    """The values of the program that are constants."""
     called: frozenset[str] = frozenset()
     """The views that routines read or write."""
 
@@ -634,6 +622,7 @@ class RegionRun:
             if self.region.is_pointwise and isinstance(self.phase, Loop):
                 self.pointwise = PointwiseLoop(self.phase, self.region, self.iteration(types))
             self.single = simplify.scalar_index_views(self.region.program)
+            self.constant_values = frozenset([phase.result for phase in program.values() if isinstance(phase, Constant)])
             self.called = frozenset(box.view for call in calls_of(self.region.program) for box in call.boxes)
         except NotLowerable as unsupported:
             self.reason = str(unsupported)
@@ -685,7 +674,8 @@ class RegionRun:
             return True  # its next run is a launch of its own
         trips, iteration = trips_of(self.phase, memory, types.number), self.iteration(types)
         launches = trips * self.launches
-        more = launches - _REGION_NANOSECONDS - trips * iteration.reduced * _REDUCED_NANOSECONDS
+        overhead = _LAUNCH_NANOSECONDS if self.is_native(types) else _REGION_NANOSECONDS
+        more = launches - overhead - trips * iteration.reduced * _REDUCED_NANOSECONDS
         if mode is not tiering.Mode.ALWAYS and more < 0:
             return False
         if not self.asked:
@@ -699,42 +689,85 @@ class RegionRun:
         return mode is tiering.Mode.ALWAYS or trips * calls * _CALL_NANOSECONDS < more
 
     def bind(self, binding: Specialization, backend: Backend) -> None:
-        """Specialize a pointwise loop as one launch.  Raises NotSpecializable for other loops."""
-        phase, types = self.phase, binding.types
-        if not isinstance(phase, Loop):
-            raise NotSpecializable
-        trips = phase.trip.constant
+        """Specialize the phase as one launch of its region, with copies of its first and last state where it has two buffers.
+
+        Raises NotSpecializable if Python runs it: it calls routines, may end early, or takes so long that threads share it or
+        that interrupts are handled between its ranges."""
+        types = binding.types
         if self.region is None and not self.reason:
             raise NotCompiledYet
-        if self.region is None or not trips or self.pointwise is None:
+        if self.region is None or not self.is_native(types):
             raise NotSpecializable
         arrays = self.inputs(binding.values, lambda constant: backend.constant(constant, types), are_copied=False)
         if arrays is None and self.region.is_flat:
             self.for_strided().bind(binding, backend)
             return
-        compiled = None if arrays is None else self.code(arrays, self.sizes(types), binding.wants)
-        if arrays is None or compiled is None:
+        if arrays is None:
+            raise NotSpecializable
+        compiled = self.code(arrays, self.sizes(types), binding.wants, self.is_constant)
+        if compiled is None:
             raise NotCompiledYet
+        if self.pointwise is not None:
+            self._bind_pointwise(binding, compiled, arrays)
+        else:
+            RegionLaunch(self, binding, compiled, arrays).bind()
+
+    def _bind_pointwise(self, binding: Specialization, compiled: CompiledRegion, arrays: dict[str, NumArray]) -> None:
+        assert isinstance(self.phase, Loop) and self.pointwise is not None and self.region is not None
+        phase, types, trips = self.phase, binding.types, int(self.phase.trip.constant or 0)
         results = [model_array(types.shape(value), DTYPES[types.kind(value)]) for value in phase.results]
         arrays |= self.pointwise.shown(compiled, results, StateView)
-        pieces, iterations = self.pointwise.launch(compiled, arrays, types, int(trips), binding.threads)
+        pieces, iterations = self.pointwise.launch(compiled, arrays, types, trips, binding.threads)
         if iterations < trips:
             raise NotSpecializable
-        bases: list[BufferRef] = [(None, 0), (None, int(trips))]
+        bases: list[BufferRef] = [(None, 0), (None, trips)]
         for view in compiled.program.views:
-            array = arrays[view.name]
             match self.region.sources[view.name]:
                 case StateView(component):
                     result = results[component]
                     bases.append((binding.result(phase.results[component], result.shape, result.dtype), 0))
-                case ScopeInput(value):
-                    bases.append(binding.base(value, array))
-                case InitialState(component):
-                    bases.append(binding.base(phase.initial[component], array))
                 case _:
-                    bases.append((None, start_of(array)))
-                    binding.keep.append(array)
+                    bases.append(self.input_base(binding, view.name, arrays[view.name]))
         binding.share(pieces, bases)
+
+    def is_constant(self, name: str) -> bool:
+        """Returns whether an input view has the same items in every run."""
+        assert self.region is not None
+        source = self.region.sources[name]
+        return isinstance(source, ConstantData) or (isinstance(source, ScopeInput) and source.value in self.constant_values)
+
+    def input_base(self, binding: Specialization, name: str, array: NumArray) -> BufferRef:
+        """Returns where an input view begins."""
+        assert self.region is not None
+        match self.region.sources[name]:
+            case ScopeInput(value):
+                return binding.base(value, array)
+            case InitialState(component):
+                assert isinstance(self.phase, Loop)
+                return binding.base(self.phase.initial[component], array)
+            case _:
+                binding.keep.append(array)
+                return None, start_of(array)
+
+    def trips(self, types: Types) -> int:
+        """Returns the number of iterations, as a fold counts them (its first item is the state); 0 if a run determines it."""
+        match self.phase:
+            case Loop():
+                return int(self.phase.trip.constant or 0)
+            case Fold():
+                return int(types.types[self.phase.args[0]].shape[0].constant or 0)
+            case Map():
+                return prod([int(size.constant or 0) for size in self.phase.frame])
+
+    def is_native(self, types: Types) -> bool:
+        """Returns whether a native program can run the region as one launch."""
+        phase, iteration, trips = self.phase, self.iteration(types), self.trips(types)
+        may_end = isinstance(phase, Loop) and phase.until is not None and not phase.keep
+        if may_end or trips < 1 or (self.region is not None and self.region.routines):
+            return False
+        work = trips * iteration.functions * _NANOSECONDS
+        is_shared = isinstance(phase, Map) and work >= tiering.SHARED_NANOSECONDS
+        return not is_shared and (work < tiering.LONG_NANOSECONDS or self.pointwise is not None)
 
     def is_pair(self, view: View) -> bool:
         """Returns whether the last axis but one selects one of two buffers at unrelated addresses."""
@@ -793,13 +826,18 @@ class RegionRun:
         return arrays
 
     def code(
-        self, arrays: Mapping[str, NumArray], sizes: Mapping[str, int], wants: Callable[[MachineCode], bool]
+        self, arrays: Mapping[str, NumArray], sizes: Mapping[str, int], wants: Callable[[MachineCode], bool],
+        is_read: Callable[[str], bool] = lambda name: True,
     ) -> CompiledRegion | None:  # fmt: skip
-        """Returns the code for operands of these layouts; None if it is not wanted yet, or cannot be compiled."""
+        """Returns the code for operands of these layouts; None if it is not wanted yet, or cannot be compiled.
+
+        `is_read`: of which views it may depend on the items, too, if these are indices."""
         assert self.region is not None
         flags = {name: has_unit_stride(array) for name, array in arrays.items()}
-        counted: dict[str, KnownIndices] = {name: p for name, array in arrays.items() if (p := progression(array)) is not None}
-        for name in self.single:
+        counted: dict[str, KnownIndices] = {
+            name: known for name, array in arrays.items() if is_read(name) and (known := progression(array)) is not None
+        }
+        for name in filter(is_read, self.single):
             item = single_index(int(arrays[name]), sizes)
             if item is not None:
                 counted[name] = item
@@ -849,18 +887,6 @@ def single_index(item: int, sizes: Mapping[str, int]) -> Index | None:
         return Index((), item)
     below = [(size - item, name) for name, size in sizes.items() if 0 <= size - item < _MAX_FIRST_INDEX]
     return Index(((min(below)[1], 1),), -min(below)[0]) if below else None
-
-
-def has_unit_stride(array: NumArray) -> bool:
-    """Returns whether the last axis has unit stride."""
-    return not array.ndim or array.shape[-1] <= 1 or array.strides[-1] == array.itemsize
-
-
-def is_packed(array: NumArray) -> bool:
-    """Returns whether the array is contiguous in rows."""
-    return array.ndim > 1 and has_unit_stride(array) and (
-        array.shape[-2] <= 1 or array.strides[-2] == array.shape[-1] * array.itemsize
-    )
 
 
 _runs: LruCache[RegionRun] = LruCache(256)

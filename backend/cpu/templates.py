@@ -128,7 +128,10 @@ def prepare_copy(target: NumArray, source: NumArray, threads: int, *, streams: b
     written, read = strides_over(target, target.shape), strides_over(source, target.shape)
     if kind is None or not is_installed() or not source.flags.aligned or min(written) < 0:
         return None
-    nest = row_nest(target.shape, (written, read), separate_last=False)
+    shape = target.shape
+    if target.size == 1:
+        shape, written, read = (1,), (target.itemsize,), (target.itemsize,)
+    nest = row_nest(shape, (written, read), separate_last=False)
     outer, inner = nest.strides
     if outer[-1] != target.itemsize:
         return None

@@ -66,6 +66,18 @@ def start_of(array: NumArray) -> int:
     return address
 
 
+def has_unit_stride(array: NumArray) -> bool:
+    """Returns whether the last axis has unit stride."""
+    return not array.ndim or array.shape[-1] <= 1 or array.strides[-1] == array.itemsize
+
+
+def is_packed(array: NumArray) -> bool:
+    """Returns whether the array is contiguous in rows."""
+    return array.ndim > 1 and has_unit_stride(array) and (
+        array.shape[-2] <= 1 or array.strides[-2] == array.shape[-1] * array.itemsize
+    )
+
+
 def model_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NumArray:
     """A row-major array without memory for its items, which nobody reads."""
     return as_strided(np.empty(1, dtype), shape, contiguous(shape, dtype.itemsize)[:-1])

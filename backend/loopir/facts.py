@@ -8,6 +8,7 @@ is opaque.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from math import gcd, prod
 from typing import Any, Final, TypeAlias
 
@@ -18,7 +19,7 @@ from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import Size
 from ...typechecker.sizes.size import upper_bound
 from ..graph import traverse
-from ..graph.phases import ApplyNode, AxisKind, Fold, Loop, Map, Phase as AnyPhase, Structured, ValueId
+from ..graph.phases import ApplyNode, AxisKind, Fold, LibraryPhase, Loop, Map, Phase as AnyPhase, Structured, ValueId
 from ..scalar.function_table import TRANSCENDENTAL
 from .ir import (
     ONE,
@@ -528,7 +529,8 @@ def estimate_iteration(phase: Phase, types: Types) -> IterationEstimate:
     outside = 1 + sum(_points_of(p, types, _unit_weight) for p in body if not isinstance(p, Phase))
     states = sum(prod(map(_upper_bound, types[value].shape)) for p in body if isinstance(p, Loop) for value in p.initial)
     points, functions = _points(phase, types, _unit_weight), _points(phase, types, _function_weight)
-    return IterationEstimate(_phases(phase), points, outside, states, functions, _points(phase, types, _reduction_weight) - 1)
+    reduced = _points(phase, types, partial(_reduction_weight, types)) - 1
+    return IterationEstimate(_phases(phase), points, outside, states, functions, reduced)
 
 
 def trips_and_points(phase: Phase, types: Types) -> tuple[int, int]:
@@ -590,7 +592,10 @@ def _unit_weight(phase: AnyPhase) -> int:
     return 1
 
 
-def _reduction_weight(phase: AnyPhase) -> int:
+def _reduction_weight(types: Types, phase: AnyPhase) -> int:
+    """The items of each result of a product, or 1 for a phase that reduces."""
+    if isinstance(phase, LibraryPhase):
+        return _upper_bound(types[phase.args[0]].shape[-1]) if phase.op == "contract" else 0
     return int(isinstance(phase, Structured) and any(axis.kind is AxisKind.REDUCE for axis in phase.axes))
 
 

@@ -224,7 +224,7 @@ class RegionSite(CallSite):
 
     def __init__(self, backend: CpuBackend, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.backend = backend
+        self.backend, self.is_chosen = backend, False
 
     @property
     def region(self) -> Any:
@@ -238,6 +238,7 @@ class RegionSite(CallSite):
         machine, region = self.program.machine, self.region
         machine.current = self.phase
         is_chosen = region.is_chosen(memory, machine, machine.phases)
+        self.is_chosen = bool(is_chosen)
         if is_chosen:
             results: Sequence[Any] | None
             results = region.run(memory, machine, machine.phases, type(self.backend), self.program.threads)
@@ -247,6 +248,8 @@ class RegionSite(CallSite):
         return None
 
     def bind(self, binding: Specialization) -> None:
+        if not self.is_chosen:
+            raise NotCompiledYet
         self.region.bind(binding, self.backend)
 
 

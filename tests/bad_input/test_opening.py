@@ -13,7 +13,7 @@ import pytest
 from share import share
 
 import rho
-from rho.backend.cpu import regions
+from rho.backend.cpu import parallel_for
 from rho.lang.support.bounded_parsing import TooManyValues, decode
 from rho.lang.support.files import KERNEL_TEXT, NotRegular, Pipes, TooLarge, open_beneath, open_regular, read_bytes, read_text
 
@@ -120,11 +120,11 @@ def test_files_of_the_system_have_no_length_and_are_read() -> None:
         assert "Pid" in read_text("/proc/self/status", KERNEL_TEXT)
 
 
-@pytest.mark.skipif(not regions._CACHE.exists(), reason="this system does not say how large its caches are")
+@pytest.mark.skipif(not parallel_for._CACHE.exists(), reason="this system does not say how large its caches are")
 def test_files_of_the_system_that_claim_a_page_are_read() -> None:
-    assert regions._CACHE.stat().st_size > 64
-    size = regions._CACHE.read_text(encoding="ascii").strip()
-    assert size.endswith("K") and regions.cache_bytes() == int(size[:-1]) << 10
+    assert parallel_for._CACHE.stat().st_size > 64
+    size = parallel_for._CACHE.read_text(encoding="ascii").strip()
+    assert size.endswith("K") and parallel_for.cache_bytes() == int(size[:-1]) << 10
 
 
 def test_values_of_json_are_counted_before_they_are_made() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from rho import backend
 from rho.backend.cpu import regions
-from rho.backend.cpu.regions import TimeTiles
+from rho.backend.cpu.parallel_for import TimeTiles
 from rho.backend.jit import tiering
 from rho.backend.schedule.plan.plan import Device
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data

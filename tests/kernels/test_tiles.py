@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.cpu import regions
+from rho.backend.cpu import parallel_for, regions
 from rho.backend.jit import tiering
 from rho.backend.schedule.plan.plan import Device
 from rho.tests.harness.tiers import checked
@@ -33,7 +33,7 @@ SHAPES = ((64, 37), (21, 16), (40, 130), (16, 17), (33, 64))
 @pytest.fixture(autouse=True)
 def small_caches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bands of few rows, so that there are several of them."""
-    monkeypatch.setattr(regions, "cache_bytes", lambda: 24 << 10)
+    monkeypatch.setattr(parallel_for, "cache_bytes", lambda: 24 << 10)
     monkeypatch.setattr(tiering, "PIECES_NANOSECONDS", 1)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import rho
 from rho.backend.cpu import regions, regions as ranges, regions as tiles
-from rho.backend.cpu.regions import TiledRows, TimeTiles, time_tiles_of
+from rho.backend.cpu.parallel_for import TiledRows, TimeTiles, time_tiles_of
 from rho.backend.jit.compiler import LruCache
 from rho.backend.loopir import interpreter
 from rho.backend.loopir.facts import IterationEstimate
