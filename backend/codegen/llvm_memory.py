@@ -317,7 +317,7 @@ class MemoryAccess:
         v, apart, present = Vectors(r.w, lanes), self.apart(node, view), r.present(node.mask)
         if apart:
             address, piece, stored = self.start(node, view, apart), Vectors(r.w, abs(apart) * lanes), _AS_STORED.get(kind, kind)
-            if view.streamed and apart == 1 and not present:
+            if view.streamed and apart == 1:
                 self.ask(address, kind)
             vector = piece.load_present(stored, address, self.spread(apart, present)) if present else piece.load(stored, address)
             if apart != 1:
@@ -333,10 +333,11 @@ class MemoryAccess:
         return v.from_stored(kind, value)
 
     def ask(self, address: str, kind: Kind) -> None:
-        """Prefetch items further ahead than hardware prefetchers do."""
-        w = self.registers.w
+        """Prefetch items further ahead than hardware prefetchers do; fewer in a loop inside the vector loop, down rows."""
+        r, w = self.registers, self.registers.w
+        ahead = PASS_BYTES if r.places[-1].counter == r.vector_index else _AHEAD_ACROSS
         w.declarations["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
-        for line in range(PASS_BYTES, PASS_BYTES + self.registers.lanes * kind.bytes, _LINE):
+        for line in range(ahead, ahead + r.lanes * kind.bytes, _LINE):
             w.do(f"call void @llvm.prefetch.p0(ptr {w.at(address, line)}, i32 0, i32 3, i32 1)")
 
     def store(self, node: Store) -> None:
@@ -406,6 +407,7 @@ class MemoryAccess:
 
 _Row: TypeAlias = tuple[type, int, str, tuple[Index, ...], str | None]
 _LINE: Final = 64
+_AHEAD_ACROSS: Final = 512
 _AS_STORED: Final = {Kind.BOOL: Kind.U8}
 _ALL: Final = "splat (i1 true)"
 

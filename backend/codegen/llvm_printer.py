@@ -476,9 +476,9 @@ class Printer(StatementPrinter):
             r.define(c.result, total)
 
     def reads_back(self, body: Sequence[Statement]) -> bool:
-        """Returns whether a loop loads scratch at other indices than it stores; masks would defeat store forwarding."""
-        stored = {(s.view, s.indices) for s in body if isinstance(s, Store) and self.views[s.view].role is ViewRole.SCRATCH}
-        loads = {(s.view, s.indices) for s in body if isinstance(s, Load)} - stored
+        """Returns whether a loop loads other items of a line of scratch than it stores; masks would defeat store forwarding."""
+        stored = {(s.view, s.indices[-1:]) for s in body if isinstance(s, Store) and self.views[s.view].role is ViewRole.SCRATCH}
+        loads = {(s.view, s.indices[-1:]) for s in body if isinstance(s, Load)} - stored
         return not {view for view, _ in loads}.isdisjoint(view for view, _ in stored)
 
     def vectors(self, node: For, lower: str, upper: str, initial: Sequence[str], lanes: int, steps: PrefixSteps

@@ -243,6 +243,12 @@ _VECTOR_ITEMS: Final = 64
 """A number of items that is a multiple of every vector width."""
 LANES_IN_MEMORY: Final = 64
 """Lanes of a cell that are in memory; the other lanes are combined with them in registers."""
+_LANE_BITS: Final = LANES.bit_length() - 1
+_FEW_ROWS: Final = 2 * LANES
+_FEW_CELLS: Final = 16
+"""Rows and cells up to which several lanes of columns are added at once."""
+_CELLS_IN_MEMORY: Final = 4096
+"""Partial results of columns that are in memory at once."""
 
 MAX_SUM: Final = BLOCK << _LEVELS
 """Items of a sum at most."""
@@ -333,11 +339,11 @@ def _tree(block: _SumBlock, length: Index) -> None:
 class _SumBlock:
     """The sums of one block of items; `write` leaves them in the first lane."""
 
-    def __init__(self, b: LoopBuilder, sums: Sequence[Reduction], items: Callable[[Index], Items], most: int, held: int,
-                 cells: AccumulatorCells | None = None) -> None:  # fmt: skip
+    def __init__(self, b: LoopBuilder, sums: Sequence[Reduction], items: Callable[[Index], Items], most: int,
+                 cells: AccumulatorCells | None = None, rows: int = 0) -> None:  # fmt: skip
         self.b, self.sums, self.items, self.most, self.cells = b, sums, items, most, cells
-        self.lanes_in_memory = min(held, 1 << (most - 1).bit_length())
-        self.lanes = self.views("lanes", self.lanes_in_memory)
+        self.lanes_in_memory = min(LANES, 1 << (most - 1).bit_length())
+        self.lanes = self.views("lanes", rows or self.lanes_in_memory)
         self.neutral = [b.constant(s.kind, s.neutral_bits) for s in sums]
 
     def write(self, start: Index, length: Index) -> None:
@@ -372,7 +378,7 @@ class _ReducedRow(_SumBlock):
     """The sums of one cell: vectors of lanes, halved in registers."""
 
     def __init__(self, b: LoopBuilder, sums: Sequence[Reduction], items: Callable[[Index], Items], most: int) -> None:
-        super().__init__(b, sums, items, most, LANES)
+        super().__init__(b, sums, items, most)
 
     def write(self, start: Index, length: Index) -> None:
         """Adds full rows of lanes, then the full vectors of the last row, then its rest padded with neutral items to a full one;
@@ -431,35 +437,91 @@ class _ReducedRow(_SumBlock):
 
 
 class _ReducedCells(_SumBlock):
-    """The sums of adjacent cells: vectors of cells, each lane of which accumulates down the rows in a register."""
+    """The sums of adjacent cells: vectors of cells, each lane of which accumulates down the rows in a register.
+
+    Halving combines lanes that differ in the highest bit of their number first.  Those that differ in the highest `together` bits
+    are added at once and combined in registers; those that differ in the next bits are visited in the order of reversed bits, in
+    which halving combines neighbours, with a stack of partial results as in Note [Tree].  One result for each value of the
+    lowest bits is in memory, as many as fit in a near cache, and these are halved there."""
 
     def __init__(
         self, b: LoopBuilder, sums: Sequence[Reduction], items: Callable[[Index], Items], most: int, cells: AccumulatorCells
     ) -> None:
-        super().__init__(b, sums, items, most, LANES_IN_MEMORY, cells)
+        super().__init__(b, sums, items, most, cells, LANES_IN_MEMORY + _LANE_BITS)
+        assert cells is not None
+        self.count = cells.count
 
     def write(self, start: Index, length: Index) -> None:
-        """Combines lane i with lane i + 128, then with lane i + 64, before storing; the rest of the halving is in memory."""
+        """Adds four lanes at once where each has few rows, or these are short, else one: more are slow from main memory."""
         b = self.b
-        for half in (0, LANES_IN_MEMORY) if self.most > LANES_IN_MEMORY else (0,):
-            held = plus(length, Index((), -half)), Index((), self.lanes_in_memory)
-            with b.loop(LoopKind.SERIAL, (ZERO,), held) as lane, self.each() as cell:
-                items = self.items(cell)
-                total = self.down(start, plus(at(lane.index), Index((), half)), length, items)
-                if self.most > half + 2 * LANES_IN_MEMORY:
-                    other = plus(at(lane.index), Index((), half + 2 * LANES_IN_MEMORY))
-                    total = joined(self.b, self.sums, total, self.down(start, other, length, items))
-                if half:
-                    self.join(at(lane.index), cell, total)
-                else:
-                    self.store(self.lanes, at(lane.index), cell, total)
-        widest = self.lanes_in_memory // 2
-        if not widest:
+        with b.block() as few:
+            self.write_lanes(start, length, 2)
+        if self.most <= _FEW_ROWS:
+            b.statements += few
             return
-        with b.range(LoopKind.SERIAL, Index((), widest.bit_length())) as level:
-            half_of = at(integer(b, "shr", level.index, b.constant(Kind.I64, widest)))
-            with b.loop(LoopKind.SERIAL, (ZERO,), (half_of, plus(length, times(half_of, -1)))) as lane, self.each() as cell:
-                self.join(at(lane.index), cell, self.load(self.lanes, plus(at(lane.index), half_of), cell))
+        with b.block() as many:
+            self.write_lanes(start, length, 0)
+        limit = b.apply("select", (b.compare("le", self.count, Index((), _FEW_CELLS)), b.constant(Kind.I64, BLOCK),
+                        b.constant(Kind.I64, _FEW_ROWS)), Kind.I64, Kind.I64)  # fmt: skip
+        b.choose(b.compare("le", length, at(limit)), few, many)
+
+    def write_lanes(self, start: Index, length: Index, together: int) -> None:
+        b = self.b
+        bits = at(self.true_among("lt", [Index((), 1 << bit) for bit in range(together, _LANE_BITS)], length, together))
+        limits = [Index((), _CELLS_IN_MEMORY >> bit) for bit in range(1, LANES_IN_MEMORY.bit_length())]
+        free = b.number(plus(bits, Index((), -together)))
+        in_memory = at(integer(b, "min", self.true_among("ge", limits, self.count), free))
+        on_stack = plus(at(free), times(in_memory, -1))
+        steps = [self.power(plus(bits, Index((), -1 - level))) for level in range(together)]
+        with b.range(LoopKind.SERIAL, self.power(in_memory)) as low, b.range(LoopKind.SERIAL, self.power(on_stack)) as high:
+            lane, height = self.reversed_bits(high.index, on_stack)
+            first = plus(at(low.index), at(integer(b, "shl", b.number(in_memory), lane)))
+            above = b.number(plus(height, Index((), LANES_IN_MEMORY)))
+            row = b.apply("select", (b.compare("eq", height, on_stack), low.index, above), Kind.I64, Kind.I64)
+            with self.each() as cell:
+                totals = self.halved(start, first, length, self.items(cell), steps)
+                entry = [(s.kind, total, None) for s, total in zip(self.sums, totals, strict=True)]
+                with b.range(LoopKind.SERIAL, height, entry) as level:
+                    before = self.load(self.lanes, plus(at(level.index), Index((), LANES_IN_MEMORY)), cell)
+                    level.yields = joined(b, self.sums, before, level.inside)
+                self.store(self.lanes, at(row), cell, level.results)
+        with b.range(LoopKind.SERIAL, in_memory) as level:
+            half = self.power(plus(plus(in_memory, Index((), -1)), times(at(level.index), -1)))
+            with b.range(LoopKind.SERIAL, half) as lane_in_memory, self.each() as cell:
+                lane_below = at(lane_in_memory.index)
+                self.join(lane_below, cell, self.load(self.lanes, plus(lane_below, half), cell))
+
+    def true_among(self, comparison: str, limits: Sequence[Index], number: Index, before: int = 0) -> str:
+        """How many limits compare with a number, and `before`."""
+        b, count = self.b, Index((), before)
+        zero, one = b.constant(Kind.I64, 0), b.constant(Kind.I64, 1)
+        for limit in limits:
+            count = plus(count, at(b.apply("select", (b.compare(comparison, limit, number), one, zero), Kind.I64, Kind.I64)))
+        return b.number(count)
+
+    def power(self, exponent: Index) -> Index:
+        """A power of two."""
+        return at(integer(self.b, "shl", self.b.number(exponent), self.b.constant(Kind.I64, 1)))
+
+    def reversed_bits(self, number: str, bits: Index) -> tuple[str, Index]:
+        """The number whose `bits` bits are those of another in reverse order, and how many lowest bits of that are ones."""
+        b, zero, one = self.b, self.b.constant(Kind.I64, 0), self.b.constant(Kind.I64, 1)
+        entry = [(Kind.I64, first, None) for first in (number, zero, one, zero)]
+        with b.range(LoopKind.SERIAL, bits, entry) as bit:
+            rest, result, are_ones, ones = bit.inside
+            digit = integer(b, "band", rest, one)
+            are_ones = integer(b, "band", are_ones, digit)
+            bit.yields = (integer(b, "shr", one, rest), b.number(plus(times(at(result), 2), at(digit))), are_ones,
+                          integer(b, "add", ones, are_ones))  # fmt: skip
+        return bit.results[1], at(bit.results[3])
+
+    def halved(self, start: Index, lane: Index, length: Index, items: Items, steps: Sequence[Index]) -> tuple[str, ...]:
+        """The sums of the lanes at the sums of any steps from one, combined by the first step first."""
+        if not steps:
+            return self.down(start, lane, length, items)
+        *others, step = steps
+        left = self.halved(start, lane, length, items, others)
+        return joined(self.b, self.sums, left, self.halved(start, plus(lane, step), length, items, others))
 
     def down(self, start: Index, lane: Index, length: Index, items: Items) -> tuple[str, ...]:
         """The sums of one lane down the rows of the block."""
