@@ -612,15 +612,17 @@ def _limb(items: NumArray, limb: int, bits: int, width: int) -> NumArray:
 
 
 def _bind_product(binding: Specialization, phase: LibraryPhase) -> None:
-    """Specialize a product of float or complex matrices or vectors, or one product for each point of a frame."""
+    """Specialize a product of float or complex matrices, of an array and a vector, or of each point of a frame."""
     types, args, (value,), depth = binding.types, phase.args, phase.results, frame_of(phase)
     kind, arrays, sizes = types.kind(value), [binding.values[arg] for arg in args], [types.types[arg].shape for arg in args]
-    if kind not in PRODUCTS or not all(0 < len(shape) - depth < 3 for shape in sizes) or (depth and not all(framed_of(phase))):
+    if kind not in PRODUCTS or not all(len(shape) > depth for shape in sizes) or (depth and not all(framed_of(phase))):
         raise NotSpecializable
     rows, columns = math.prod(arrays[0].shape[depth:-1]), math.prod(arrays[1].shape[depth + 1 :])
     if 1 in (rows, columns) or (not depth and uses_ordered_sums(rows, arrays[0].shape[-1], columns)):
         specialize_structured(binding, sum_of_products(kind, sizes[0], sizes[1], depth, (args[0], args[1], value)))
         return
+    if any(len(shape) - depth > 2 for shape in sizes):
+        raise NotSpecializable
     batches = [batch for array in arrays if (batch := batch_of(array, depth)) is not None]
     if len(batches) < 2 or blas() is None or batches[0].shape[-1] == 1:
         raise NotSpecializable

@@ -294,3 +294,13 @@ def test_on_several_threads_at_once() -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+@pytest.mark.parametrize("shapes", [((2, 3, 70), (70,)), ((70,), (70, 3, 2)), ((3, 2, 2, 9), (9,)), ((20, 30), (30,))])
+def test_products_with_a_vector_are_native_at_any_rank(shapes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(tiering.SWITCH, "always")
+    rng, called = np.random.default_rng(4), rho.compile("{⍺+.×⍵}")
+    given = [rng.standard_normal(shape) for shape in shapes]
+    first = [called(*given) for _ in range(4)][-1]
+    monkeypatch.delattr(products, "summed_products")  # which Python would call
+    assert called(*given).tobytes() == first.tobytes()
