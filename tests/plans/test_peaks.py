@@ -82,6 +82,22 @@ def test_a_device_that_cannot_hold_the_callers_arrays_too_is_refused(tmp_path: P
     assert one.code == "SCH103" and "`x stays with its caller`" in one.message and "short" in one.message
 
 
+@pytest.mark.parametrize(("program", "arrays"), [
+    ("a ← x+1\noutput a", 2), ("a ← x+1\na", 2), ("output x", 2), ("a ← x+1\noutput a\noutput b ← a-⌽a", 3),
+    ("a ← x+1\noutput a\noutput b ← a", 3),
+])  # fmt: skip
+def test_a_plan_is_made_in_the_memory_it_takes(program: str, arrays: int, tmp_path: Path) -> None:
+    """A result was counted as the value and its copy: `output a` was refused below 241 kB, and took 161."""
+    (tmp_path / "p.rho").write_text(f"input x : f64[n]\n{program}")
+    for size, fits in ((arrays * 80_384, True), (arrays * 80_000 - 1, False)):
+        (tmp_path / "small.toml").write_text(SMALL.replace("170000", str(size)))
+        try:
+            assert sum(rho.load(tmp_path / "p.rho").plan(tmp_path / "small.toml", n=10_000).memory.values()) <= size
+            assert fits
+        except rho.RhoError as error:
+            assert not fits and error.diagnostics[0].code == "SCH103"
+
+
 LAYERS = "input x : f32[n d]\ninput w : f32[d h]\ninput v : f32[h d]\nu ← 0⌈x+.×w\noutput r ← x+u+.×v"
 """`u` is cut along its columns and read whole: what comes from two cards is put together before it is multiplied."""
 

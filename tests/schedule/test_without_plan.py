@@ -10,6 +10,7 @@ from random import Random
 import pytest
 from share import SEED, repeats
 
+from rho.backend.schedule.exact.infeasibility import memory_conflict
 from rho.backend.schedule.instances.solve_instance import read_instance, solve
 from rho.backend.schedule.problem import Directive, LimitMachines, LimitMemory, Problem
 from rho.backend.schedule.search.strategy import DEFAULT, FAST, Budget
@@ -162,3 +163,27 @@ def test_less_than_what_is_offered_does_not_do(number: int) -> None:
     for size, fits in ((int(offered[2]), True), (int(offered[2]) - 1, False)):
         devices = [{**one, "mem": size} if one["id"] == offered[1] else one for one in value["devices"]]
         assert (Document({**value, "devices": devices}).shortest() is not None) is fits, (SEED, number, size)
+
+
+@pytest.mark.parametrize("number", range(repeats(300)))
+def test_no_conflict_of_memory_where_there_is_a_plan(number: int) -> None:
+    """Phases in chunks that others read together, by brute force."""
+    r = Random(f"together {SEED} {number}")
+    value = {**tiny(r), "chunks": r.choice([1, 2, 3])}
+    for edge in value["edges"]:
+        edge["whole"] = r.random() < 0.7
+    for device in value["devices"]:
+        device["mem"] = r.randint(1, 14)
+    if len(value["devices"]) * len(value["phases"]) < 5 and memory_conflict(read(value)) is not None:
+        assert Document(value).shortest() is None, json.dumps(value)
+
+
+def test_chunks_are_together_before_what_reads_all_of_them() -> None:
+    """No chunk of `p` goes before `q` starts, so the last one runs beside all others and all of `s`."""
+    s, p = ({"ticks": {"a": 2}, "rows": 4, "out_bytes": 40} for _ in range(2))
+    value = {**alone(79, s, p, {"ticks": {"a": 1}}), "chunks": 4}
+    value["edges"] = [{**edge, "whole": True} for edge in value["edges"]]
+    answer = answer_of(value)
+    assert answer.conflict is not None and answer.conflict.facts[0].startswith("`p1` needs 80 bytes"), answer.conflict
+    value["devices"][0]["mem"] = 80
+    assert answer_of(value).schedule is not None

@@ -195,12 +195,27 @@ def min_bytes(decoder: ScheduleDecoder, p: int, device: int, rows: int) -> int:
     """A lower bound of the bytes in use on a device at some time while it runs `rows` rows.
 
     Counts output, scratch and operands (of the largest chunk), and results that stay there from before the phase on."""
-    phase, chunks = decoder.problem.phases[p], _chunks(decoder, p)
+    phase, chunks, standing = decoder.problem.phases[p], _chunks(decoder, p), _retained_inputs(decoder, p, device)
     read = -(-rows // chunks)
-    while_running = _running(decoder, p, read, _retained_inputs(decoder, p, device))
+    need = _running(decoder, p, read, standing)
+    if _is_collected(decoder, p, device):
+        need = max(need, _running(decoder, p, 1, standing, rows))
     if decoder.outgoing[p] or phase.combine is not None:
-        return while_running
-    return max(while_running, decoder.grain(phase.out_bytes * rows // phase.units))
+        return need
+    return max(need, decoder.grain(phase.out_bytes * rows // phase.units))
+
+
+def _is_collected(decoder: ScheduleDecoder, p: int, device: int) -> bool:
+    """Are all chunks of a phase on the device when its last one runs, because a phase there reads them together?"""
+    problem, phases = decoder.problem, decoder.problem.phases
+    if phases[p].combine is not None or phases[p].distributed is not None:
+        return False
+    edges = [problem.edges[edge] for edge in decoder.outgoing[p]]
+    return any(
+        (edge.whole or (phases[edge.target].rows == 0 and edge.only is None))
+        and allowed_devices(problem, decoder.constraints, edge.target) == [device]
+        for edge in edges
+    )
 
 
 def _retained_inputs(decoder: ScheduleDecoder, p: int, device: int) -> frozenset[int]:
@@ -221,9 +236,11 @@ def _retained_inputs(decoder: ScheduleDecoder, p: int, device: int) -> frozenset
     return frozenset(candidates & before)
 
 
-def _running(decoder: ScheduleDecoder, p: int, rows: int, standing: Collection[int]) -> int:
+def _running(decoder: ScheduleDecoder, p: int, rows: int, standing: Collection[int], collected: int = 0) -> int:
+    """The bytes in use while a chunk of `rows` rows runs; `collected`: rows of the output that are there by then."""
     phase, grain = decoder.problem.phases[p], decoder.grain
-    written = grain(phase.out_bytes * rows // phase.units if phase.combine is None else phase.combine.bytes)
+    present = max(rows, collected)
+    written = grain(phase.out_bytes * present // phase.units if phase.combine is None else phase.combine.bytes)
     operands: dict[int, int] = {}
     largest = 0
     for edge in decoder.incoming[p]:

@@ -234,7 +234,7 @@ class _ProblemBuilder:
             return self.distributed_task(self.distributed_loops[p], name, size)
         effect = _has_effect(phase)
         if isinstance(phase, Print | Output):
-            size = numbers.bytes(self.bound.graph.types[phase.arg])  # an output of the run is a copy, live to its end
+            size = numbers.bytes(self.bound.graph.types[phase.arg])  # live to the end of the run: its operand itself, or a copy
         ticks: dict[str, Ticks] = {}
         for group in self.context.groups:
             if group.kind not in ticks and (table := self.context.ticks(phase, group, cut, self.bound)) is not None:
@@ -246,7 +246,10 @@ class _ProblemBuilder:
         scratch = working_bytes(phase, self.bound.graph, numbers)
         if cut is not None:
             scratch = -(-scratch * cut.rows * cut.grain // cut.size)  # the last row may be short
-        return PhaseTask(name, ticks, 0 if cut is None else cut.rows, combine, size, scratch, home=effect, effect=effect)
+        return PhaseTask(
+            name, ticks, 0 if cut is None else cut.rows, combine, size, scratch, isinstance(phase, Print | Output), home=effect,
+            effect=effect,
+        )  # fmt: skip
 
     def distributed_task(self, distributed: DistributedLoop, name: str, size: int) -> PhaseTask:
         """The phase of a distributed loop."""
