@@ -196,22 +196,29 @@ def cannot_fail(statements: Sequence[Statement]) -> bool:
     return not any(isinstance(s, Fail) or (isinstance(s, Apply) and may_fail(s)) for s in walk(tuple(statements)))
 
 
+def padded(b: LoopBuilder, sums: Sequence[Reduction], start: Index, length: Index, items: Items
+           ) -> Callable[[Index], Sequence[str]]:  # fmt: skip
+    """The items from `start` on, followed by neutral ones."""
+
+    def item(lane: Index) -> list[str]:
+        is_there = b.compare("lt", lane, length)
+        rows = zip(sums, items(plus(start, lane), is_there), strict=True)
+        return [b.apply("select", (is_there, item, b.constant(s.kind, s.neutral_bits)), s.kind, s.kind) for s, item in rows]
+
+    return item
+
+
 def sum_of_any_length(b: LoopBuilder, sums: Sequence[Reduction], length: Index, items: Items, most: int) -> list[str]:
     """Sums of a run-time number of items; a few items are lanes in registers."""
     nothing = [b.constant(s.kind, s.empty_value) for s in sums]
     if most <= 0:
         return nothing
 
-    def item(lane: Index) -> list[str]:
-        is_there = b.compare("lt", lane, length)
-        rows = zip(sums, items(lane, is_there), strict=True)
-        return [b.apply("select", (is_there, item, b.constant(s.kind, s.neutral_bits)), s.kind, s.kind) for s, item in rows]
-
     with b.block() as some:
         totals: list[str] = []
         with b.block() as many:
             ordered_sums(b, sums, length, lambda _: items, lambda _, registers: totals.extend(registers), most=most)
-        few = short_sum(b, sums, SHORT_SUM, item)
+        few = short_sum(b, sums, SHORT_SUM, padded(b, sums, ZERO, length, items))
         if few is None:
             b.statements += many
         else:
@@ -384,6 +391,12 @@ class _ReducedRow(_SumBlock):
         """Adds full rows of lanes, then the full vectors of the last row, then its rest padded with neutral items to a full one;
         the lanes are halved in registers."""
         b, items, filled = self.b, self.items(ZERO), min(_VECTOR_ITEMS, self.lanes_in_memory)
+        if self.lanes_in_memory < LANES:
+            few = short_sum(b, self.sums, self.lanes_in_memory, padded(b, self.sums, start, length, items))
+            if few is not None:
+                b.statements += few.statements
+                self.store(self.lanes, ZERO, ZERO, few.totals)
+                return
         left, done = length, ZERO
         if self.lanes_in_memory == LANES:
             rows = quotient(b, length, LANES)
@@ -404,11 +417,7 @@ class _ReducedRow(_SumBlock):
                 self.store(self.lanes, at(lane.index), ZERO, self.neutral)
         stop = times(quotient(b, plus(left, Index((), filled - 1)), filled), filled)
         with b.loop(LoopKind.VECTOR, (done,), (stop,)) as lane:
-            is_there = b.compare("lt", at(lane.index), left)
-            values = items(plus(start, at(lane.index)), is_there)
-            filled_up = [b.apply("select", (is_there, value, nothing), s.kind, s.kind)
-                         for s, value, nothing in zip(self.sums, values, self.neutral, strict=True)]  # fmt: skip
-            self.join(at(lane.index), ZERO, filled_up)
+            self.join(at(lane.index), ZERO, padded(b, self.sums, start, left, items)(at(lane.index)))
         for one, view in zip(self.sums, self.lanes, strict=True):
 
             def lane_of(lane: Index, view: str = view) -> list[str]:
