@@ -318,7 +318,7 @@ class MemoryAccess:
         if apart:
             address, piece, stored = self.start(node, view, apart), Vectors(r.w, abs(apart) * lanes), _AS_STORED.get(kind, kind)
             if view.streamed and apart == 1:
-                self.ask(address, kind)
+                self.ask(address, kind, node.indices[-1])
             vector = piece.load_present(stored, address, self.spread(apart, present)) if present else piece.load(stored, address)
             if apart != 1:
                 first = node.indices[-1].constant % apart
@@ -332,10 +332,10 @@ class MemoryAccess:
                          (type, "zeroinitializer" if present else "poison"))  # fmt: skip
         return v.from_stored(kind, value)
 
-    def ask(self, address: str, kind: Kind) -> None:
-        """Prefetch items further ahead than hardware prefetchers do; fewer in a loop inside the vector loop, down rows."""
+    def ask(self, address: str, kind: Kind, position: Index) -> None:
+        """Prefetch items further ahead than hardware prefetchers do; fewer if the innermost loop goes down rows."""
         r, w = self.registers, self.registers.w
-        ahead = PASS_BYTES if r.places[-1].counter == r.vector_index else _AHEAD_ACROSS
+        ahead = PASS_BYTES if coefficient(position, r.places[-1].counter) else _AHEAD_ACROSS
         w.declarations["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
         for line in range(ahead, ahead + r.lanes * kind.bytes, _LINE):
             w.do(f"call void @llvm.prefetch.p0(ptr {w.at(address, line)}, i32 0, i32 3, i32 1)")
