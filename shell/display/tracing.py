@@ -12,12 +12,13 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from ...backend.schedule.plan.plan import DeviceId, TransferStep
+from ...backend.schedule.plan.plan_text import label, time_text
+from ...backend.schedule.rendering.gantt_model import Bar, BarKind, GanttChart, Lane, chart_of_plan
 from ...lang.diagnostics.model import RhoError
 from ...lang.support.records import dataclass
 from ..execution.progress_events import StageTimes
 
 if TYPE_CHECKING:
-    from ...backend.schedule.rendering.gantt_model import Bar, GanttChart, Lane
     from ...backend.vm.run_state import Observer, StepTiming
     from ..pipeline_types import LoadedProgram
 
@@ -47,10 +48,7 @@ class TraceRecorder(StageTimes):
 
     def text(self) -> str:
         """The trace as JSON for Perfetto."""
-        from ...backend.schedule.plan.plan_text import time_text
         from ...backend.schedule.rendering.gantt import trace_json
-        from ...backend.schedule.rendering.gantt_model import GanttChart
-
         assert self.loaded is not None, "only what has run is drawn"
         end = time.perf_counter_ns() - self.started
         name = os.path.basename(self.loaded.checked.source.name)
@@ -66,8 +64,6 @@ class TraceRecorder(StageTimes):
         return trace_json(_predicted_chart(self.loaded, name), charts)
 
     def _stage_lane(self, end: int) -> Lane:
-        from ...backend.schedule.rendering.gantt_model import Bar, BarKind, Lane
-
         ends = [*(start for _, start in self.stages[1:]), end]
         bars = [
             Bar(f"stage {n}", stage.value, BarKind.CONTROL, start, after, after, stage.name.lower())
@@ -77,8 +73,6 @@ class TraceRecorder(StageTimes):
 
     def _queue_lanes(self) -> dict[tuple[str, DeviceId], Lane]:
         """A lane for each process and queue; an inner phase comes after the phase around it."""
-        from ...backend.schedule.rendering.gantt_model import Lane
-
         assert self.loaded is not None
         devices = {device.id for device in self.loaded.plan.devices}
         lanes: dict[tuple[str, DeviceId], Lane] = {}
@@ -91,9 +85,6 @@ class TraceRecorder(StageTimes):
 
     def _bar(self, key: str, took: StepTiming) -> Bar:
         from ...backend.graph import traverse
-        from ...backend.schedule.plan.plan_text import label
-        from ...backend.schedule.rendering.gantt_model import Bar, BarKind
-
         assert self.loaded is not None
         start, end, step, graph = took.start - self.started, took.end - self.started, took.step, self.loaded.bound.graph
         if isinstance(step, TransferStep):
@@ -106,7 +97,6 @@ class TraceRecorder(StageTimes):
 
 def _predicted_chart(loaded: LoadedProgram, name: str) -> GanttChart:
     """The chart of the predicted schedule; a plan without a prediction is planned again with the cost model."""
-    from ...backend.schedule.rendering.gantt_model import chart_of_plan
     from ..execution.scheduling import PlanPurpose, Scheduling, plan_loaded
 
     plan = loaded.plan

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from ...backend.schedule.plan.plan import Access, StreamStep
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError
 from ...lang.support.records import require_invariant
 from ...lang.syntax.source import Span
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ...backend.graph.bind_sizes import BoundGraph
     from ...backend.io.reading import RowSource
     from ...backend.io.row_sinks import RowSink
-    from ...backend.schedule.plan.plan import Device, ExecutionPlan, PlannedFile, StreamStep
+    from ...backend.schedule.plan.plan import Device, ExecutionPlan, PlannedFile
     from ...backend.schedule.single_device import Detail
     from ...backend.schedule.streams.stream_planning import (
         PhaseCheck,
@@ -84,8 +85,6 @@ def stream_request_of(
     """The stream request of a run request; `allowed`: bytes of memory, `stored`: a stored plan to follow.
 
     Refused E702: the stored plan writes an output to a file, and the request names none."""
-    from ...backend.schedule.plan.plan import Access
-
     sinks = sinks_of(request, core, runs=runs)
     if stored is None:
         assert allowed is not None, "what fits is not streamed"
@@ -114,7 +113,6 @@ def plan_in_tiles(
     `settle` gives the number of items that a stage selects; without it stages are planned for the most there can be.
     CannotStream: the phase that needs its operands as a whole.  Refused: a stored plan differs from the one made with its
     tiles."""
-    from ...backend.schedule.plan.plan import Access
     from ...backend.schedule.program.plan_program import require_current
     from ...backend.schedule.program.schedule_from_plan import differing_parts
     from ...backend.schedule.single_device import Detail
@@ -285,7 +283,6 @@ def stores_of(loaded: LoadedProgram) -> TiledFiles:
     from ...backend.io.errors import damaged
     from ...backend.io.reading import check_declared, located, row_source
     from ...backend.io.writing import sink_type
-    from ...backend.schedule.plan.plan import Access
     from ...backend.streams.spill import SortedRuns
     from ...backend.streams.stream_executor import TiledFiles
 
@@ -387,6 +384,4 @@ def _plans(loaded: LoadedProgram) -> list[ExecutionPlan]:
 
 def passes_of(plan: ExecutionPlan) -> list[StreamStep]:
     """The passes of a plan, in order."""
-    from ...backend.schedule.plan.plan import StreamStep
-
     return [step for queue in plan.main.queues for step in queue.steps if isinstance(step, StreamStep)]

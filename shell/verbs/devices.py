@@ -11,6 +11,9 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
+from ...backend.devices.profile_toml import canonical, fingerprint
+from ...backend.devices.this_machine import load_profile, profile_text, shipped_names
+from ...backend.schedule.plan.plan_text import bytes_text
 from ...lang.diagnostics.model import Refused, pointing_into
 from ...lang.syntax.source import Source
 from ..cli.arguments import Arguments
@@ -31,9 +34,6 @@ _NOT_WITH_CLUSTER: Final = ("--devices", "--from", "--calibrate", "--refine", "-
 
 def devices_command(arguments: Arguments, console: Console) -> Exit:
     from ...backend.devices.op_tables import profile_from
-    from ...backend.devices.profile_toml import canonical
-    from ...backend.devices.this_machine import load_profile
-    from ...backend.schedule.plan.plan_text import bytes_text
     from ..execution import stored_plans
 
     name = arguments.value("--devices")
@@ -107,8 +107,6 @@ def _calibrated(console: Console, *, refine: bool, force: bool) -> Profile:
 
 
 def _sources(name: str) -> dict[str, Source]:
-    from ...backend.devices.this_machine import profile_text
-
     try:
         file, text = profile_text(name)
     except Refused:
@@ -118,9 +116,6 @@ def _sources(name: str) -> dict[str, Source]:
 
 def profile_json(profile: Profile) -> dict[str, Any]:
     """The profile as the object of `--json`."""
-    from ...backend.devices.profile_toml import fingerprint
-    from ...backend.devices.this_machine import shipped_names
-
     calibration = profile.calibration
     return {
         "version": 1,
@@ -158,7 +153,6 @@ def _link(link: LinkProfile) -> dict[str, Any]:
 
 def profile_lines(profile: Profile) -> Iterator[str]:
     """The profile as text: a line for each device and link, then where the figures come from."""
-    from ...backend.schedule.plan.plan_text import bytes_text
     from ..execution import stored_plans
 
     calibration = profile.calibration
