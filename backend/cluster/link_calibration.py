@@ -56,8 +56,12 @@ def _asked(worker: Worker, other: Worker) -> CostTable:
     """The times that a worker measures to another."""
     (facts,) = worker.every.ask([worker], MessageKind.MEASURE, {"to": other.member.door})
     if "words" in facts:
-        link_table(other.member.door, other.every.context, other.process)  # Lost: home does not reach it either
-        raise Unreachable(worker.process, f"it cannot reach {other.member.address}: {facts['words']}")
+        words = f"it cannot reach {other.member.address}: {facts['words']}"
+        try:
+            link_table(other.member.door, other.every.context, other.process)
+        except Lost as lost:  # home does not reach it either
+            raise Lost(lost.process, f"{lost.words}; worker {worker.process}: {words}") from None
+        raise Unreachable(worker.process, words)
     return rising(facts["ns"])
 
 

@@ -55,23 +55,27 @@ def test_machines_have_links_of_their_own_and_the_slowest_between_them() -> None
     threads.close()
 
 
-def test_a_worker_that_does_not_answer_has_declared_links() -> None:
+def test_a_worker_that_does_not_answer_is_left_out_and_reported() -> None:
     threads = Threads(2)
     members = [replace(threads.members()[0], token="another"), threads.members()[1]]
     with ClusterClient(Given(members), OWN) as cluster:
         with pytest.raises(Lost, match="the connection ended"):
             measure(cluster.connected())
-        assert cluster.profile == profile_of(OWN, members, None)
+        told: list[str] = []
+        cluster.tell = told.append
+        assert [device.kind for device in cluster.profile.devices] == ["home", "worker"]
+        assert cluster.members == members[1:] and [lost.process for lost in cluster.lost] == [1]
+        assert len(told) == 1 and "the connection ended" in told[0]
     threads.close()
 
 
-def test_a_worker_that_cannot_reach_another_says_so() -> None:
+def test_a_worker_that_nobody_reaches_is_the_one_that_is_lost() -> None:
     threads = Threads(2)
     first, second = threads.members()
     members = [first, replace(second, token="another")]
     with ClusterClient(Given(members), OWN) as cluster, pytest.raises(Lost, match=f"it cannot reach {second.address}") as lost:
         measure(cluster.connected())
-    assert lost.value.process == 1
+    assert lost.value.process == 2
     threads.close()
 
 

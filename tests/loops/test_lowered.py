@@ -123,7 +123,7 @@ def test_the_interpreter(text: str, makes: list[Make], is_optimised: bool, monke
 
     monkeypatch.setattr(pointwise.PointwiseLoop, "repeated", repeated)
     monkeypatch.setattr(ranges.RegionExecution, "call", call)
-    monkeypatch.setattr(ranges.RegionExecution, "cells", lambda self, count: self.call(None, 0, count))
+    monkeypatch.setattr(ranges.RegionExecution, "cells", lambda self, count, points: self.call(None, 0, count))
     drawn = [make(np.random.default_rng(place)) for place, make in enumerate(makes)]
     small = [args for args in drawn if sum(np.size(arg) for arg in args) <= _MOST_ITEMS]
     for args in small:
