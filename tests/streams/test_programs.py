@@ -39,7 +39,7 @@ def test_the_bits_are_those_in_memory(case: Case, folder: Path) -> None:
     for limit in (case.limit, case.limit * 5 // 8):
         program = loaded(case.text, folder, limit)
         steps = [step for step in program.plan.main.queues[0].steps if isinstance(step, StreamStep)]
-        assert len(steps) == case.passes
+        assert len(steps) in (case.passes, case.also)
         assert max(count for _, count in program.plan.main.peak) <= limit
         assert all(step.tiles > 1 for step in steps)
         assert same_bits(results(program), expected)
