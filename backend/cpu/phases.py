@@ -450,19 +450,24 @@ def _empty(phase: Structured, parallel: tuple[int, ...], kinds: Callable[[ValueI
 
 
 def _views_of_operands(phase: Structured, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...]) -> Kernel:
-    """Every result is an operand under other indices: a view, replicated by stride 0."""
     picks = []
     for result in phase.results:
         node = phase.body[result.node]
         assert isinstance(node, ReadNode)
         picks.append(views[node.index])
+    return ViewsRun(picks, space).run
 
-    def run(values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
-        views = [view(values[value]) for value, view in picks]
+
+class ViewsRun:
+    """Runs a phase whose results are operands under other indices: views, replicated by stride 0, or copies of deferred ones."""
+
+    def __init__(self, picks: Sequence[tuple[ValueId, View]], space: tuple[int, ...]) -> None:
+        self.picks, self.space = picks, space
+
+    def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
+        views = [view(values[value]) for value, view in self.picks]
         views = [v.into(pooled_empty(v.shape, v.dtype)) if isinstance(v, DeferredView) else v for v in views]
-        return tuple(v if v.shape == space else np.broadcast_to(v, space) for v in views)
-
-    return run
+        return tuple([broadcast_view(v, self.space) for v in views])
 
 
 def _constant_results(phase: Structured, space: tuple[int, ...]) -> Kernel:

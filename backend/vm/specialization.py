@@ -22,10 +22,10 @@ from ...typechecker.elements import Kind
 from ..cpu import parallel_for
 from ..cpu.kernels import BoundKernel, CompiledRun, layout_of
 from ..cpu.parallel_for import POOL_THREADS_WORD, BufferRef, TaskLaunch
-from ..cpu.phases import compile_structured, compiled_of
+from ..cpu.phases import ViewsRun, broadcast_view, compile_structured, compiled_of
 from ..cpu.templates import IndexOutside
 from ..cpu.views import DeferredView, NumArray, model_array, start_of
-from ..graph.phases import ReadNode, Structured, ValueId
+from ..graph.phases import Structured, ValueId
 from ..jit import tiering
 from ..jit.compiler import MachineCode
 from ..lower.body import PART, complex_from_parts
@@ -402,18 +402,21 @@ def specialize_structured(binding: Specialization, phase: Structured, run: Any =
         operands = [binding.view(value, view) for value, view in owner.views]
         specialize_kernel(binding, owner, operands, defined)
         binding.fault = FailureDecoder(owner, binding.kernels[0], phase.span)
-    elif all(r.reduction is None and isinstance(phase.body[r.node], ReadNode) for r in phase.results):
-        for number, result in enumerate(phase.results):
-            node = phase.body[result.node]
-            assert isinstance(node, ReadNode)
-            _specialize_view(binding, run, number, phase.reads[node.index].value, result.value)
+    elif isinstance(owner, ViewsRun):
+        for (source, view), result in zip(owner.picks, phase.results, strict=True):
+            _specialize_view(binding, view, owner.space, source, result.value)
     else:
         raise NotSpecializable
 
 
-def _specialize_view(binding: Specialization, run: Any, number: int, source: ValueId, result: ValueId) -> None:
+def _specialize_view(
+    binding: Specialization, view: Callable[[Any], Any], space: tuple[int, ...], source: ValueId, result: ValueId
+) -> None:  # fmt: skip
     """Specialize a result that is a view of part of an operand."""
-    array = np.asarray(run(binding.values, None)[number])
+    viewed = view(binding.values[source])
+    if isinstance(viewed, DeferredView):
+        raise NotSpecializable
+    array = np.asarray(broadcast_view(viewed, space))
     if not array.size:
         raise NotSpecializable
     at, ahead = binding.base(source, array)

@@ -15,7 +15,7 @@ import pytest
 from share import SEED, SHARE
 
 from rho import backend
-from rho.backend.cpu import regions
+from rho.backend.cpu import parallel_for
 from rho.backend.graph import traverse
 from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.graph.phases import LibraryPhase
@@ -375,7 +375,7 @@ def test_an_operand_that_dies_in_a_group_does_not_keep_it_apart(program: str) ->
 
 def test_loops_in_tiles_and_packed_operands_are_planned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RHO_KERNELS", "always")
-    monkeypatch.setattr(regions, "cache_bytes", lambda: 16 << 20)  # a machine with a large cache
+    monkeypatch.setattr(parallel_for, "cache_bytes", lambda: 16 << 20)  # a machine with a large cache
     monkeypatch.setitem(INPUTS, "Q", ("f64[200 q]", RNG.standard_normal((200, 300))))
     monkeypatch.setitem(INPUTS, "T", ("f64[r 40]", RNG.standard_normal((ROWS, 40))))
     monkeypatch.setitem(INPUTS, "L", ("f64[64 l]", RNG.standard_normal((64, 2500))))

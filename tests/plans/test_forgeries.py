@@ -259,9 +259,11 @@ def test_no_forged_field_of_a_stored_plan_is_accepted(kind: str, field: str) -> 
     assert accepted == []
 
 
-ALIKE = ("WaitStep.fence", "SubPlan.queues", "Queue.steps", "TransferStep.box")
-"""Another fence that tells as much, and the queues of a body, or what lets go of memory there, in another order: accepted if the
-plan gives the same values."""
+ALIKE = (
+    "WaitStep.fence", "SubPlan.queues", "Queue.steps", "TransferStep.box", "Device.threads", "PlannedCut.axis", "Space.dealt",
+)  # fmt: skip
+"""Another fence that tells as much, the queues of a body, or what lets go of memory there, in another order, another number of
+threads, and another space of which the bound holds too: accepted if the plan gives the same values."""
 
 
 def runs_alike(right: Stored, forged: ExecutionPlan) -> bool:

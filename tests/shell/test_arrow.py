@@ -51,7 +51,7 @@ def test_columns_go_into_compiled_functions(make: Any, dtype: str, items: list[A
     ("make", "said"),
     [
         (lambda: pa.array([1, None]), "has 1 missing item, the first at 1"),
-        (lambda: pa.array([2**63], pa.uint64()), "beyond 2*63-1"),
+        (lambda: pa.array([2**63], pa.uint64()), "beyond 2⁶³-1"),
         (lambda: pa.array([[1]]), "Arrow's type `list<item: int64>`"), (lambda: pa.table({"a": ["x"]}), "has the text column a"),
         (lambda: pa.array([None]), "1 missing item"), (lambda: np.array(["NaT"], "M8[us]"), "1 missing item"),
         (lambda: np.datetime64("NaT"), "1 missing item"),
