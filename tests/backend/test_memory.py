@@ -335,6 +335,7 @@ def test_every_library_op_is_among_the_programs() -> None:
 def test_compiled_phases_stay_below_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RHO_KERNELS", "always")
     at = PROGRAMS.index("x+y")
+    peaks("x+y")  # what the first program imports is not its own
     assert not above({program: peaks(program) for program in PROGRAMS[at : at + 26]})
 
 
