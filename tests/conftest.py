@@ -36,7 +36,7 @@ settings.load_profile("gate")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs of a shell; tests interrupt themselves
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-PART = 6
+PART = 8
 TABLES = tuple(f"tests/{room}/" for room in (
     "kernels", "backend", "loops", "graph", "streams", "lsp", "shell", "typechecker", "schedule", "plans", "calls", "cluster",
     "examples", "repl",

@@ -142,7 +142,8 @@ def cuda_text(program: LoopProgram) -> CudaText:
             takes += [address, *(f"const i64 {view.name}_{axis}" for axis in range(strides))]
     takes += [f"char *{view.name}" for view in scratch] + ["int *failed"] * is_checked
     pure = [statement for statement in program.body if isinstance(statement, _NUMBERS)]
-    assert all(views[s.view].role is ViewRole.INPUT for s in pure if isinstance(s, Load)), "nests load numbers again"
+    if not all(views[s.view].role is ViewRole.INPUT for s in pure if isinstance(s, Load)):
+        raise AssertionError("nests load numbers again")
     for statement in program.body:
         if isinstance(statement, _NUMBERS):
             continue
@@ -255,7 +256,8 @@ class _GridNest:
                 places.insert(0, self.fresh())
                 self.put(f"const i64 {places[0]} = {places[1]} / {length};")
             for loop, axis, position, length, before in zip(space.loops, space.axes, places, lengths, space.before, strict=True):
-                assert not loop.carried, "threads of a card join nothing by themselves"
+                if loop.carried:
+                    raise AssertionError("threads of a card join nothing by themselves")
                 for statement in before:
                     self.statement(statement)
                 here = position if loop is space.loops[0] else f"{position} % {length}"

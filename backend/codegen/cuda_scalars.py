@@ -392,7 +392,8 @@ def is_joined(function: str, kind: Kind) -> bool:
 
 def join(function: str, kind: Kind, to: str, item: str) -> str:
     """The atomic statement that combines a value into an item."""
-    assert is_joined(function, kind), f"threads do not join {kind.value} by {function}"
+    if not is_joined(function, kind):
+        raise AssertionError(f"threads do not join {kind.value} by {function}")
     return _JOINS[function].format(unsigned=WORDS.get(kind, ""), to=to, item=item)
 
 

@@ -76,7 +76,8 @@ def check_update(phase: LibraryPhase, chosen: Mapping[int, NumArray], cell: Sequ
         axis_indices in chosen.items()}
     if not any(bad.any() for bad in wrong.values()):
         return
-    assert phase.attributes["checked"] is True, "an index was proved to be inside"
+    if phase.attributes["checked"] is not True:
+        raise AssertionError("an index was proved to be inside")
     at = min(int(bad.any(1).argmax()) for bad in wrong.values() if bad.any())
     here = {axis: bad[at % len(bad)] for axis, bad in wrong.items()}
     rows = {axis: axis_indices.reshape(len(axis_indices), -1)[at % len(axis_indices)] for axis, axis_indices in chosen.items()}

@@ -117,7 +117,7 @@ def test_completion(notebook: Notebook, code: str, wanted: str, start: int) -> N
 @pytest.mark.parametrize(
     ("code", "cursor", "said"),
     [("mean x", 2, "mean : 1 f64[n] → f64"), ("x+1", 0, "x : f64[3]"), ("+⌿x", 1, "reduce first"), ("`iota 3", 2, "iota"),
-     ("stats.median x", 9, "The middle value"), ("⎕fft x", 1, "Fourier"), ("1\n⍋x", 2, "grade up")],
+     ("stats.median x", 9, "the middle value"), ("⎕fft x", 1, "Fourier"), ("1\n⍋x", 2, "grade up")],
 )  # fmt: skip
 def test_inspection(notebook: Notebook, code: str, cursor: int, said: str) -> None:
     notebook.execute("mean ← {(+⌿⍵)÷≢⍵}\nx ← 1.5 2 3\nuse stats")
