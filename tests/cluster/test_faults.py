@@ -146,7 +146,7 @@ def test_nobody_is_left(spawned: Spawned, restarts: int) -> None:
             while True:
                 cluster.run(planner(cluster.profile), planner, bound, data)
         (one,) = caught.value.diagnostics
-        assert one.code == "E710" and "tcp://127.0.0.1" in one.message
+        assert one.code == "E710" and "tcp://127.0.0.1" in " ".join((one.message, *one.notes)), one
 
 
 def test_home_dies(spawned: Spawned) -> None:
