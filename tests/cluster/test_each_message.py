@@ -142,7 +142,8 @@ def test_homes_with_wrong_tokens(threads: Threads, small: Path, tmp_path: Path, 
         assert one.code == "E710" and not target.exists()
     cluster.connection.close()
     for at in wrong:
-        assert any(members[at].address in one and cure in one for one in words), words
+        told = [one for one in words if members[at].address in one]  # or the links are measured as the connection is reset
+        assert any(cure in one or "the connection ended" in one for one in told), words
     cluster = cluster_of(threads, WORKERS)  # the residents serve those that know them
     saved_by(cluster, small, TEXT, target)
     cluster.connection.close()
