@@ -53,7 +53,7 @@ WORTH_WAKING: Final = 60_000
 PIECES_NANOSECONDS: Final = 150_000
 """Work (nanoseconds) from which tasks that each run makes anew are shared by threads."""
 LONG_NANOSECONDS: Final = 10_000_000
-"""Work (nanoseconds) from which Python hands out the tasks, so that interrupts are handled between them."""
+"""Work (nanoseconds) from which a launch is cut into short tasks and handles interrupts between them."""
 
 
 HEARD_NANOSECONDS: Final = 5e6
@@ -109,7 +109,7 @@ def _an_item(function: str, kind: Kind) -> float:
 class CodeRequest:
     """Code that is not loaded yet, the runs without it, and the nanoseconds that they have lost.
 
-    `is_ready`: the code is loaded, or cannot be compiled on this machine."""
+    `is_ready`: the code is loaded, cannot be compiled on this machine, or compiling it has failed."""
 
     __slots__ = ("code", "compile", "is_queued", "is_ready", "is_stored", "lost", "runs")
 
@@ -174,10 +174,10 @@ class _BackgroundCompiler:
                 request = max(self._queue, key=lambda queued: (queued.is_stored is True, queued.lost))
                 self._queue.remove(request)
             assert request.compile is not None
-            with contextlib.suppress(MemoryError):
+            with contextlib.suppress(Exception):
                 request.compile(request.code)
-            request.is_ready = True
-            _requests.pop(request.code, None)
+                _requests.pop(request.code, None)
+            request.is_ready = True  # what failed fails again where a run asks for it, which reports it
 
     def _forget(self) -> None:
         for request in self._queue:

@@ -95,6 +95,23 @@ def test_the_greatest_loss_comes_first(compiled: list[str], monkeypatch: pytest.
     assert compiled == ["first", "stored", "great", "middling", "small"]
 
 
+def test_what_fails_to_compile_fails_where_a_run_asks_for_it_and_holds_up_nothing(
+    compiled: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = compiler.address_of
+
+    def address_of(code: Code) -> int | None:
+        if code.name == "bad":
+            raise ValueError("a mistake of the printer")
+        return original(code)
+
+    monkeypatch.setattr(compiler, "address_of", address_of)
+    for name in ("bad", "good"):
+        assert not is_wanted(Code(name), 0.0) and not is_wanted(Code(name), WORTH_COMPILING)
+    until(lambda: compiled and not tiering._compiler.is_busy)
+    assert compiled == ["good"] and is_wanted(Code("bad"), 1.0)
+
+
 def test_without_more_threads_the_run_that_loses_most_compiles(compiled: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
