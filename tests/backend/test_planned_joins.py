@@ -15,7 +15,7 @@ from share import SEED, repeats
 import rho
 from rho.lang.diagnostics.model import RhoError
 
-from .test_planned_memory import SLACK, measured, measured_core
+from .test_planned_memory import SLACK, import_all, measured_core
 
 ITEMS = 40_000
 MOST_PAIRS = 200_000
@@ -79,7 +79,7 @@ def case(r: random.Random) -> tuple[str, str, dict[str, Any]] | None:
 @pytest.mark.parametrize("tier", TIERS)
 def test_no_join_takes_more_than_is_planned(tier: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RHO_KERNELS", tier)
-    measured("+/⍳10", {}, 2)  # modules are imported
+    import_all()
     above: list[str] = []
     for number in range(repeats(60)):
         seed = (SEED * 1_000_003 + TIERS.index(tier) * 1013 + number) & 0xFFFFFFFF
@@ -92,7 +92,7 @@ def test_no_join_takes_more_than_is_planned(tier: str, tmp_path: Path, monkeypat
             core = rho.load(tmp_path / "p.rho")._core
         except RhoError:  # sets of rows
             continue
-        planned, used = measured_core(core, data, runs=4 if tier == "auto" else 3)
+        planned, used = measured_core(core, data, runs=4)
         if form.startswith("inner"):
             there = pairs(data["a"], data["b"])
             assert there < 8 * MOST_PAIRS, seed
