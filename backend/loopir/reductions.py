@@ -252,8 +252,10 @@ LANES_IN_MEMORY: Final = 64
 """Lanes of a cell that are in memory; the other lanes are combined with them in registers."""
 _LANE_BITS: Final = LANES.bit_length() - 1
 _FEW_ROWS: Final = 2 * LANES
+"""Rows up to which several lanes of columns are added at once."""
 _FEW_CELLS: Final = 16
-"""Rows and cells up to which several lanes of columns are added at once."""
+"""Cells up to which `_NEIGHBOURS` neighbouring lanes of columns are added at once."""
+_NEIGHBOURS: Final = 4
 _CELLS_IN_MEMORY: Final = 4096
 """Partial results of columns that are in memory at once."""
 
@@ -461,18 +463,54 @@ class _ReducedCells(_SumBlock):
         self.count = cells.count
 
     def write(self, start: Index, length: Index) -> None:
-        """Adds four lanes at once where each has few rows, or these are short, else one: more are slow from main memory."""
+        """Adds four lanes at once where each has few rows; else neighbouring lanes where cells are few, since their rows share
+        cache lines; else one lane, since more are slow from main memory."""
         b = self.b
-        with b.block() as few:
+        with b.block() as few_rows:
             self.write_lanes(start, length, 2)
         if self.most <= _FEW_ROWS:
-            b.statements += few
+            b.statements += few_rows
             return
-        with b.block() as many:
-            self.write_lanes(start, length, 0)
-        limit = b.apply("select", (b.compare("le", self.count, Index((), _FEW_CELLS)), b.constant(Kind.I64, BLOCK),
-                        b.constant(Kind.I64, _FEW_ROWS)), Kind.I64, Kind.I64)  # fmt: skip
-        b.choose(b.compare("le", length, at(limit)), few, many)
+        with b.block() as many_rows:
+            with b.block() as narrow:
+                self.write_neighbours(start, length)
+            with b.block() as wide:
+                self.write_lanes(start, length, 0)
+            b.choose(b.compare("le", self.count, Index((), _FEW_CELLS)), narrow, wide)
+        b.choose(b.compare("le", length, Index((), _FEW_ROWS)), few_rows, many_rows)
+
+    def write_neighbours(self, start: Index, length: Index) -> None:
+        """The sums of at least `LANES` items of few cells: `_NEIGHBOURS` lanes go down the rows together, in registers."""
+        b = self.b
+        rows = times(quotient(b, length, LANES), LANES)
+        with b.loop(LoopKind.SERIAL, (ZERO,), (Index((), LANES_IN_MEMORY),), step=_NEIGHBOURS) as low, self.each() as cell:
+            items = self.items(cell)
+
+            def halved(lane: int, step: int) -> list[tuple[str, ...]]:
+                if step == LANES:
+                    return self.neighbours(start, plus(at(low.index), Index((), lane)), rows, length, items)
+                pairs = zip(halved(lane, 2 * step), halved(lane + step, 2 * step), strict=True)
+                return [joined(b, self.sums, left, right) for left, right in pairs]
+
+            for number, totals in enumerate(halved(0, LANES_IN_MEMORY)):
+                self.store(self.lanes, plus(at(low.index), Index((), number)), cell, totals)
+        self.halve_in_memory(Index((), LANES_IN_MEMORY.bit_length() - 1))
+
+    def neighbours(self, start: Index, lane: Index, rows: Index, length: Index, items: Items) -> list[tuple[str, ...]]:
+        """The sums of `_NEIGHBOURS` lanes from `lane` on; `rows`: the items of full rows."""
+        b, width = self.b, len(self.sums)
+        entry = [(s.kind, first, None) for s, first in zip(self.sums, self.neutral, strict=True)]
+        with b.loop(LoopKind.SERIAL, (lane,), (rows,), entry * _NEIGHBOURS, step=LANES) as row:
+            index, yields = plus(start, at(row.index)), list[str]()
+            for number in range(_NEIGHBOURS):
+                total = row.inside[number * width : (number + 1) * width]
+                yields += joined(b, self.sums, total, items(plus(index, Index((), number)), None))
+            row.yields = tuple(yields)
+        return [
+            self.down(start, plus(plus(rows, lane), Index((), number)), length, items,
+                      row.results[number * width : (number + 1) * width])
+            for number in range(_NEIGHBOURS)
+        ]  # fmt: skip
 
     def write_lanes(self, start: Index, length: Index, together: int) -> None:
         b = self.b
@@ -494,11 +532,15 @@ class _ReducedCells(_SumBlock):
                     before = self.load(self.lanes, plus(at(level.index), Index((), LANES_IN_MEMORY)), cell)
                     level.yields = joined(b, self.sums, before, level.inside)
                 self.store(self.lanes, at(row), cell, level.results)
-        with b.range(LoopKind.SERIAL, in_memory) as level:
-            half = self.power(plus(plus(in_memory, Index((), -1)), times(at(level.index), -1)))
-            with b.range(LoopKind.SERIAL, half) as lane_in_memory, self.each() as cell:
-                lane_below = at(lane_in_memory.index)
-                self.join(lane_below, cell, self.load(self.lanes, plus(lane_below, half), cell))
+        self.halve_in_memory(in_memory)
+
+    def halve_in_memory(self, bits: Index) -> None:
+        """Halves the lanes whose numbers have so many bits."""
+        b = self.b
+        with b.range(LoopKind.SERIAL, bits) as level:
+            half = self.power(plus(plus(bits, Index((), -1)), times(at(level.index), -1)))
+            with b.range(LoopKind.SERIAL, half) as lane, self.each() as cell:
+                self.join(at(lane.index), cell, self.load(self.lanes, plus(at(lane.index), half), cell))
 
     def true_among(self, comparison: str, limits: Sequence[Index], number: Index, before: int = 0) -> str:
         """How many limits compare with a number, and `before`."""
@@ -532,9 +574,9 @@ class _ReducedCells(_SumBlock):
         left = self.halved(start, lane, length, items, others)
         return joined(self.b, self.sums, left, self.halved(start, plus(lane, step), length, items, others))
 
-    def down(self, start: Index, lane: Index, length: Index, items: Items) -> tuple[str, ...]:
-        """The sums of one lane down the rows of the block."""
-        entry = [(s.kind, first, None) for s, first in zip(self.sums, self.neutral, strict=True)]
+    def down(self, start: Index, lane: Index, length: Index, items: Items, before: Sequence[str] = ()) -> tuple[str, ...]:
+        """The sums of one lane down the rows of the block, from item `lane` on; `before`: those of the rows before it."""
+        entry = [(s.kind, first, None) for s, first in zip(self.sums, before or self.neutral, strict=True)]
         with self.b.loop(LoopKind.SERIAL, (lane,), (length,), entry, step=LANES) as row:
             row.yields = joined(self.b, self.sums, row.inside, items(plus(start, at(row.index)), None))
         return row.results

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rho.backend.cpu import kernels, parallel_for
+from rho.backend.cpu.views import DTYPES
 from rho.backend.graph.phases import AxisNode
 from rho.backend.jit import tiering
 from rho.backend.lower.kernel_ir import Form
@@ -48,6 +49,19 @@ def test_outer_products(kind: Kind, function: str) -> None:
         arrays = [data(kind, cells * 4, 1).reshape(cells, 4), data(kind, length, 2)]
         for kernel, plain in both(made, arrays, 2):
             assert same_bits(kernel, plain)
+
+
+@pytest.mark.parametrize("kind", [Kind.F64, Kind.F32])
+def test_sums_of_few_columns(kind: Kind) -> None:
+    """Neighbouring lanes are added together down full rows, and singly in the last one; wide columns are not."""
+    body = [read(0, kind), apply("mul", (0, 0), kind)]
+    for cells, length in ((3, 512), (4, 513), (5, 769), (16, 1023), (7, 8192 + 515), (17, 1030)):
+        made = phase([cells, length], [projection([cells, length], [length, cells], [1, 0])], body, [0, 1], "add")
+        array = np.random.default_rng(cells).standard_normal((length, cells)).astype(DTYPES[kind])
+        array[:, 0] = -0.0
+        for threads in (1, 2):
+            for kernel, plain in both(made, [array], threads):
+                assert same_bits(kernel, plain), (cells, length, threads)
 
 
 def test_columns_are_chosen() -> None:
