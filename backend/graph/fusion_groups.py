@@ -18,7 +18,7 @@ values.  Phases after that position join only if all they read is defined before
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Callable, Collection, Mapping, Sequence, Set as AbstractSet
 from dataclasses import field, replace
 from math import prod
 from typing import Final, TypeAlias
@@ -484,21 +484,27 @@ class _StencilFinder:
             union.members |= group.members
         union.members |= {**waiting, position: phase}
         union.members = dict(sorted(union.members.items()))
-        rotated: dict[ValueId, ValueId] = {}
-        inside, elsewhere, sources, nodes = set[ValueId](), set[ValueId](), set[ValueId](), 0
-        for member in union.members.values():
-            inside.update(traverse.results(member))
-            sources.update(traverse.operands(member))
-            match member:
-                case LibraryPhase():
-                    rotated[member.results[0]] = member.args[0]
-                    if member.attributes["axis"] == 0:
-                        elsewhere.add(member.args[0])
-                case Structured():
-                    nodes += len(member.body)
-                    elsewhere.update(rotated.get(read.value, read.value) for read in member.reads if read.projection.stages)
+        inside = {value for member in union.members.values() for value in traverse.results(member)}
+        sources = {value for member in union.members.values() for value in traverse.operands(member)}
+        nodes = sum(len(member.body) for member in union.members.values() if isinstance(member, Structured))
         too_large = len(sources - inside) > STENCIL_MOST_SOURCES or nodes > STENCIL_MOST_NODES
-        return union if inside.isdisjoint(elsewhere) and not too_large else None
+        return union if not too_large and rows_are_independent(union.members.values()) else None
+
+
+def rows_are_independent(members: Collection[Phase]) -> bool:
+    """Does no member read a value of the group at another row than its own?"""
+    rotated: dict[ValueId, ValueId] = {}
+    inside, elsewhere = set[ValueId](), set[ValueId]()
+    for member in members:
+        inside.update(traverse.results(member))
+        match member:
+            case LibraryPhase():
+                rotated[member.results[0]] = member.args[0]
+                if member.attributes["axis"] == 0:
+                    elsewhere.add(member.args[0])
+            case Structured():
+                elsewhere.update(rotated.get(read.value, read.value) for read in member.reads if read.projection.stages)
+    return inside.isdisjoint(elsewhere)
 
 
 # --------------------------------------------------------------------------------------------- element-wise loops
