@@ -343,7 +343,7 @@ class NumpyReduction:
 
     def combine(self, partials: NumArray | BestItems) -> Any:
         if isinstance(partials, BestItems):
-            return partials.positions
+            return partials.positions if self.function in ARGUMENT_REDUCTIONS else partials.extreme_items()
         return combine_tree(UFUNC_FUNCTIONS[self.function], partials) if self.ordered else partials[0]
 
 
@@ -354,20 +354,41 @@ class BestItems:
     reduction: NumpyReduction
     positions: NumArray
     items: NumArray | None = None
+    extremes: NumArray | None = None
+    """The least or greatest items, NaN where there is one: what `min` or `max` gives, except that a zero has a sign."""
 
     def put(self, box: tuple[slice, ...], value: NumArray) -> None:
         """Compare the best items of a slice with the earlier ones, which win if they are equal."""
-        function, kind, (first, *cells) = self.reduction.function, self.reduction.kind, box
+        function, (first, *cells) = self.reduction.function, box
         here = (*cells,)
-        local = reduce_first(function, kind, value)
-        best = np.take_along_axis(value, local[np.newaxis], 0)[0]
-        if self.items is None:
-            self.items = np.empty(self.positions.shape, value.dtype)
+        local = np.asarray(_POSITION_OF[function](value, 0))
+        extreme = best = _items_at(value, local)
+        missing = best != best
+        if missing.any():  # NumPy finds NaN first, which comes last
+            (keys,) = order_columns(value, descending=function == "argmax")
+            local = np.argmin(keys, 0)
+            best = _items_at(value, local)
+        if self.items is None or self.extremes is None:
+            self.items, self.extremes = (np.empty(self.positions.shape, value.dtype) for _ in range(2))
         if first.start:
-            is_later = reduce_first(function, kind, np.stack((self.items[here], best))) == 1
+            earlier = self.items[here]
+            is_later = (best < earlier if function == "argmin" else best > earlier) | ((earlier != earlier) & (best == best))
             local = np.where(is_later, local + first.start, self.positions[here])
-            best = np.where(is_later, best, self.items[here])
-        self.positions[here], self.items[here] = local, best
+            best = np.where(is_later, best, earlier)
+            extreme = UFUNC_FUNCTIONS[function.removeprefix("arg")](self.extremes[here], extreme)
+        self.positions[here], self.items[here], self.extremes[here] = local, best, extreme
+
+    def extreme_items(self) -> NumArray:
+        assert self.extremes is not None
+        return self.extremes + self.extremes.dtype.type(0) if self.extremes.dtype.kind == "f" else self.extremes
+
+
+_POSITION_OF: Final = {"argmin": np.argmin, "argmax": np.argmax}
+
+
+def _items_at(value: NumArray, positions: NumArray) -> NumArray:
+    """The item of each line down the leading axis at its position."""
+    return value[positions] if value.ndim == 1 else np.take_along_axis(value, positions[np.newaxis], 0)[0]
 
 
 ROW_REDUCTION_PREFIX: Final = "along_"
@@ -387,13 +408,7 @@ def reduce_last(function: str, kind: Kind, length: int) -> Callable[..., Any]:
 
 
 def reduce_first(function: str, kind: Kind, value: Any) -> Any:
-    """Reduce the leading axis, of length ≥ 1, with a function that is exact in any order, or from the right, or to a place."""
-    if function in ARGUMENT_REDUCTIONS:
-        places = np.asarray((np.argmin if function == "argmin" else np.argmax)(value, 0))
-        if np.isnan(np.take_along_axis(value, places[np.newaxis], 0)).any():  # which NumPy finds first, and comes last
-            (keys,) = order_columns(value, descending=function == "argmax")
-            places = np.argmin(keys, 0)
-        return places
+    """Reduce the leading axis, of length ≥ 1, with a function that is exact in any order, or from the right."""
     ufunc = running_ufunc(function, kind)
     if ufunc is None or (function == "gcd" and len(value) == 1):  # an item alone is itself, whatever its sign
         return right_fold(function, kind, value)

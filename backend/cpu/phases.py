@@ -280,12 +280,18 @@ class ReducedRun(SlicedBody):
                  reductions: Sequence[NumpyReduction]) -> None:  # fmt: skip
         super().__init__(body, views, space, [r.node for r in reductions])
         self.reductions = reductions
+        slots = {(r.node, r.function): number for number, r in enumerate(reductions)}
+        self.joint = {slots[r.node, name]: number for number, r in enumerate(reductions)
+                      if (r.node, name := r.function.removeprefix("arg")) in slots and name != r.function}  # fmt: skip
+        """The argument reduction, by a `min` or `max` of the same items, which it finds as well."""
 
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
         """Boxes have the reduced axis first, so that cells are reduced side by side."""
         slots, length = self.operands(values), self.space[-1]
         extents = (length, *self.extents[:-1])
         targets = [r.room(extents) for r in self.reductions]
+        for number, argument in self.joint.items():
+            targets[number] = targets[argument]
         if not self.is_at_once(slots):
             trim()
         grains = (max(r.grain(length) for r in self.reductions), *[1] * (len(extents) - 1))
@@ -294,9 +300,10 @@ class ReducedRun(SlicedBody):
             sliced = self.cut(slots, box)
             evaluate(self.body.inner, sliced, {})
             shape = tuple([part.stop - part.start for part in box])
-            for r, target in zip(self.reductions, targets, strict=True):
-                value = broadcast_view(sliced[r.node], shape)
-                r.put(target, (first, *cells), value.transpose(value.ndim - 1, *range(value.ndim - 1)))
+            for number, (r, target) in enumerate(zip(self.reductions, targets, strict=True)):
+                if number not in self.joint:
+                    value = broadcast_view(sliced[r.node], shape)
+                    r.put(target, (first, *cells), value.transpose(value.ndim - 1, *range(value.ndim - 1)))
             del sliced, value  # before the next slice is copied
         return tuple(
             [broadcast_copy(r.combine(target), self.space[:-1]) for r, target in zip(self.reductions, targets, strict=True)]
