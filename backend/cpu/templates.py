@@ -389,10 +389,12 @@ class PreparedTemplate:
 
     @property
     def carry(self) -> NumArray:
-        return _carry(self.code.function, self.code.kind)
+        """A carry buffer for all tasks, a new one for a chain."""
+        shared = _carry(self.code.function, self.code.kind)
+        return np.resize(shared[:1], self.pieces.count + 1) if self.is_chain else shared
 
     def run(self, arg: NumArray, result: NumArray) -> None:
-        carry = np.resize(self.carry[:1], self.pieces.count + 1) if self.is_chain else self.carry
+        carry = self.carry
         self.pieces.run((start_of(arg), start_of(result), start_of(carry)))
 
 

@@ -215,6 +215,8 @@ def _bind_scan(binding: Specialization, phase: LibraryPhase) -> None:
     if plan is None:
         raise NotCompiledYet if binding.waiting else NotSpecializable
     carry = plan.carry
+    if plan.is_chain:
+        binding.keep.append(carry)
     result = binding.result(value, array.shape, array.dtype)
     bases: list[BufferRef] = [(binding.places[source], 0), (result, 0), (None, start_of(carry))]
     binding.share(plan.pieces, bases)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rho
 from rho.backend.codegen.cuda_printer import cuda_text
 from rho.backend.cpu import templates as cpu_templates
 from rho.backend.cpu.numpy_reductions import scan_axis
@@ -48,6 +49,21 @@ def layouts(array: Any, axis: int) -> Iterator[Any]:
     yield np.repeat(array, 2, axis)[(slice(None),) * axis + (slice(None, None, 2),)]
     yield array[::-1]
     yield np.broadcast_to(array[:1], array.shape)
+
+
+def test_a_native_chain_has_a_carry_for_each_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them were in the two items that tasks of other scans share, and overwrote what lay behind."""
+    monkeypatch.setenv(tiering.SWITCH, "always")
+    monkeypatch.setattr(tiering, "LONG_NANOSECONDS", 1)
+    monkeypatch.setattr(cpu_templates, "_HEARD", 8 * BLOCK)
+    monkeypatch.setattr(cpu_templates, "_scan_cache", LruCache(256))
+    memory = np.full(64, -0.0)
+    monkeypatch.setattr(cpu_templates, "_carry", lambda function, kind: memory[:2])
+    array = np.random.default_rng(0).random(5 * BLOCK + 7)
+    function, expected = rho.compile("{+\\⍵}"), scan_axis("add", Kind.F64, array, 0)
+    for _ in range(5):
+        assert same_bits(function(array), expected)
+    assert not memory.any()
 
 
 @pytest.mark.parametrize(("kind", "function"), FUNCTIONS)
