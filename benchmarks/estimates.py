@@ -13,7 +13,7 @@ are wall times: under a hypervisor that preempts, a thread's processor clock run
 
 A program runs five times in a row (after one run that is not counted), then the next one does, and so on, so that load affects
 all programs.  With `--again N`, programs with unsteady phases are measured again, up to N times, and the steadiest runs of each
-phase count, independently of the estimate.  Runs wait while other guests slow the machine, measured by an unrelated computation
+phase count, independently of the estimate.  Runs in which the process waited for a processor are made again
 (`backend.calibration.measurement_loop`).  `--times FILE` stores the times, or reuses stored ones, to compare several models on
 the same runs.  Compiled kernels are used from the first run (as in a long-running process), or never with `--kernels off`; tables
 and runs need the same setting.
@@ -144,7 +144,7 @@ def jobs(sizes: list[int], only: str, programs: Sequence[tuple[str, str]] = PROG
 
 def run_in_a_row(job: Job, threads: int, watch: Any) -> None:
     """`IN_A_ROW` runs after an uncounted one, repeated if other processes used the processor meanwhile."""
-    for spent in watch.undisturbed(lambda: [run_once(job, threads) for _ in range(IN_A_ROW + 1)])[1:]:
+    for spent in watch.undisturbed(lambda _: [run_once(job, threads) for _ in range(IN_A_ROW + 1)])[0][1:]:
         for which, ns in spent.items():
             job.spent[which].append(ns)
 
@@ -173,7 +173,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--profile", default="")
     parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--waits", type=float, default=30.0, help="seconds to wait at most for others to leave the processor")
     parser.add_argument("--again", type=int, default=0, help="measure programs with unsteady phases so many times more")
     parser.add_argument("--kernels", choices=("off", "warm"), default="warm")
     parser.add_argument("--set", choices=("tuned", "other", "third", "fourth", "fifth"), default="tuned", dest="which")
@@ -194,9 +193,9 @@ def main() -> None:
     print(f"{facts.model}, {facts.cores} cores, kernels {tier_name()}, load {os.getloadavg()[0]:.2f}; tables "
           f"{profile.calibration.calibrated or 'default'} ({profile.calibration.facts.get('kernels', '')})")  # fmt: skip
     settle_memory()
-    watch = LoadMonitor(options.waits)
+    watch = LoadMonitor()
     rows = measured(options, profile, facts.cores, watch)
-    print(f"waited {watch.waits} times for others to leave the processor")
+    print(f"others used the processor during {watch.disturbed} of {watch.measured} measurements")
     rows.sort(key=lambda row: -abs(row.error))
     for row in rows:
         if (options.all or abs(row.error) > 0.25) and row.by_quartiles < STEADY:

@@ -1,15 +1,18 @@
 """Calibration: what is measured, in which order, and the resulting profile of this machine.
 
-Computing (`scalars`) is timed again and again, as a spell of load lasts, before and after the disk and the parts of structured
-phases, and after library phases (`probes`).  In the end a few programs that the tables were not made of say how well all holds.
+Computing is timed again and again, as a spell of load lasts, before and after the disk and the parts of structured phases, and
+after library phases (`probes`).  Only what was timed while the process had its processors counts; all else has the shape of the
+default tables.  Programs that the tables were not made of, among them a product and a transformer block, say how well all holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
+from math import log
 from time import perf_counter_ns
 from typing import Final
 
@@ -23,7 +26,7 @@ from ..devices.phase_cost import step_ns
 from ..devices.profile import Calibration, CostTable, DeviceProfile, Profile
 from ..devices.this_machine import HostFacts, host_profile, with_default_tables
 from ..graph.phases import LibraryPhase, Structured
-from . import probes, probes as scalars
+from . import probes
 from .measurement_loop import Clock, LoadMonitor, Section, low
 from .probes import ProbeProgram, last, tier_name, warm_kernels
 
@@ -31,15 +34,16 @@ from .probes import ProbeProgram, last, tier_name, warm_kernels
 @dataclass(frozen=True, slots=True)
 class CalibrationEffort:
     """`rounds` through everything, where each probe is run for about `budget_ns`, a program for `other_ns`.  `places`: sizes of a
-    row at most; `waits`: seconds that are waited at most for others to leave the processor.  After `seconds` nothing is timed
-    again, and of library phases nothing new after four fifths.  `force`: keep what others disturbed."""
+    row at most.  After `seconds` nothing is timed again, and of library phases nothing new after four fifths.  `attempts`: how
+    often a disturbed calibration is begun; it ends as soon as it is known to be disturbed.  `force`: keep what others
+    disturbed."""
 
     rounds: int = 3
     other_ns: int = 4_000_000
     budget_ns: int = 300_000
     seconds: int = 27
     places: int = 20
-    waits: float = 6.0
+    attempts: int = 3
     force: bool = False
 
 
@@ -48,39 +52,67 @@ _LARGE: Final = 31 << 20
 """Bytes just below those that are always asked for anew."""
 
 
-def calibrate(
-    facts: HostFacts, clock: Clock = perf_counter_ns, effort: CalibrationEffort | None = None, today: date | None = None
-) -> Profile:
-    """This machine's profile with measured tables.
+class Disturbed(Exception):
+    """A calibration that is not kept; the text completes `this machine was not calibrated: `."""
 
-    RunFailed: others use the processor, or a product takes far longer or less than the tables say."""
+
+def calibrate(
+    facts: HostFacts, clock: Clock = perf_counter_ns, effort: CalibrationEffort | None = None, today: date | None = None,
+    report: Callable[[str], None] = lambda words: None,
+) -> Profile:  # fmt: skip
+    """This machine's profile with measured tables; `report` is called with why it is measured again, and with how far the
+    estimates are from programs that were run for comparison.
+
+    RunFailed: others use the processor, or a product or a block takes far longer or less than the tables say."""
     effort = effort or CalibrationEffort()
+    for left in range(effort.attempts - 1, -1, -1):
+        try:
+            profile, spread = _measured(facts, clock, effort, today)
+        except Disturbed as trouble:
+            if not left:
+                text = f"this machine was not calibrated: {trouble}"
+                raise RunFailed([Diagnostic(Code.E709, text, Span("", 0, 0), notes=(_FORCE,))]) from None
+            report(f"{trouble}; measuring again")
+        else:
+            report(spread)
+            return profile
+    raise AssertionError(effort)
+
+
+def _measured(facts: HostFacts, clock: Clock, effort: CalibrationEffort, today: date | None) -> tuple[Profile, str]:
+    """The profile, and how far its estimates are from the programs for comparison.  Disturbed."""
     threads, start = facts.cores, clock()
     until = start + effort.seconds * 10**9
     settle_memory()
     with warm_kernels(), CpuBackend(threads).quiet():
-        watch = LoadMonitor(effort.waits)
+        watch = LoadMonitor()
         computed = Section(clock, effort.budget_ns, watch, usual=min)
         programs = Section(clock, effort.other_ns, watch, threads)
-        for row in scalars.kernel_rows():
+        for row in probes.kernel_rows():
             computed.add(row, 1)
         computed.again(effort.rounds, until)
+        _require_calm(watch, effort)
         programs.grow(probes.rows(threads), effort.rounds, until, effort.places, 2 * until)
         computed.again(effort.rounds, until)
+        _require_calm(watch, effort)
         programs.grow(probes.LIBRARY, effort.rounds, until, effort.places, until - effort.seconds * 2 * 10**8)
         computed.again(effort.rounds, until)
-        tables = {**programs.tables(), **computed.tables()}
         _require_calm(watch, effort)
-        launch, wait, allocation = (tables.pop(name).ns[0] for name in ("launch", "wait", "alloc"))
+        tables = {**programs.tables(disturbed=effort.force), **computed.tables(disturbed=effort.force)}
         profile = host_profile(facts, tier_name(), {**facts.facts(), "numpy": np.__version__})
-        tables = extended(tables, with_default_tables(profile).home.ops)
+        known = with_default_tables(profile).home
+        launch, wait, allocation = (
+            tables.pop(name).ns[0] if name in tables else default
+            for name, default in (("launch", known.launch_ns), ("wait", known.sync_ns), ("alloc", known.alloc_ns))
+        )
+        tables = shaped(tables, known.ops)
         device = replace(profile.home, ops=tables, launch_ns=launch, host_dispatch_ns=tables["first.f64"].ns[0], sync_ns=wait,
                          alloc_ns=allocation)  # fmt: skip
-        products = [*ratios(device, threads, effort, _PRODUCTS)]
-        _require_products(products, effort)
-        below, above = shares([*ratios(device, threads, effort), *products])
+        checks = [*ratios(device, watch, effort)]
+        _require_near(checks, effort)
+    below, above = shares([ratio for ratio, _ in checks])
     calibration = replace(profile.calibration, calibrated=today or date.today(), residual_p10=below, residual_p90=above)
-    return replace(profile, devices=(device,), calibration=calibration)
+    return replace(profile, devices=(device,), calibration=calibration), spread_text(checks)
 
 
 def settle_memory() -> None:
@@ -90,76 +122,99 @@ def settle_memory() -> None:
         np.ones(_LARGE // 8)
 
 
-def extended(measured: Mapping[str, CostTable], known: Mapping[str, CostTable]) -> dict[str, CostTable]:
-    """The tables with the shape of those that are known beyond what there was time to measure.
+def shaped(measured: Mapping[str, CostTable], known: Mapping[str, CostTable]) -> dict[str, CostTable]:
+    """The known tables, each moved to where it was measured: between measured sizes and beyond them it keeps its shape.
 
-    One point says nothing of a shape: where more are known, the known table is taken."""
-    tables: dict[str, CostTable] = {}
+    One size says nothing of a shape: where more are known, the known table is taken."""
+    tables = dict(known)
     for name, table in measured.items():
         other = known.get(name)
         if other is None or len(other.size) == 1:
             tables[name] = table
-        elif len(table.size) == 1:
-            tables[name] = other
-        else:
-            size, ns = table.size[-1], table.ns[-1]
-            beyond = [one for one in other.size if one > size]
-            more = [max(1, other.at(one) * ns // max(1, other.at(size))) for one in beyond]
-            tables[name] = CostTable((*table.size, *beyond), (*table.ns, *more))
+        elif len(table.size) > 1:
+            tables[name] = _moved(table, other)
     return tables
 
+
+def _moved(table: CostTable, known: CostTable) -> CostTable:
+    """The measured points, and the known ones beyond them and between neighbours that are far apart, in proportion to the
+    nearest measured ones."""
+    points = dict(zip(table.size, table.ns, strict=True))
+    for size in known.size:
+        upper = bisect_left(table.size, size)
+        below, above = max(0, upper - 1), min(upper, len(table.size) - 1)
+        if table.size[above] > _APART * table.size[below] or not table.size[0] <= size <= table.size[-1]:
+            least, most = (table.ns[at] / max(1, known.at(table.size[at])) for at in (below, above))
+            along = 0.0 if below == above else log(size / table.size[below]) / log(table.size[above] / table.size[below])
+            shift = least if upper == len(table.size) else most if upper == 0 else least + (most - least) * along
+            points.setdefault(size, max(1, round(known.at(size) * shift)))
+    sizes = sorted(points)
+    return CostTable(tuple(sizes), tuple(points[size] for size in sizes))
+
+
+_APART: Final = 8
+"""Two sizes further apart than by this factor have known ones between them."""
 
 # ---------------------------------------------------------------------------- what is not kept
 
 _DISTURBED: Final = Fraction(1, 5)
 """So large a part of all measurements may have been disturbed."""
+_STOLEN: Final = Fraction(1, 10)
 _FAR: Final = 4
-"""A product may take so many times what the tables say, or so many times less."""
-FORCE: Final = "measure again when the machine is idle, or keep what was measured with `--force`"
+"""A product or a block may take so many times what the tables say, or so many times less."""
+_FORCE: Final = "measure again when the machine is idle, or keep what was measured with `--force`"
 
 
 def _require_calm(watch: LoadMonitor, effort: CalibrationEffort) -> None:
-    if not effort.force and watch.disturbed > _DISTURBED * watch.measured:
-        share = 100 * watch.disturbed // watch.measured
-        raise _refusal(f"others used the processor during {share} % of the measurements, so every figure would be too long")
+    stolen = watch.stolen()
+    if not effort.force and (watch.disturbed > _DISTURBED * watch.measured or stolen > _STOLEN):
+        share, others = 100 * watch.disturbed // max(1, watch.measured), watch.others()
+        if stolen > _STOLEN:
+            others.append(f"other guests of the host ({float(stolen):.0%} of a core)")
+        by = f": {', '.join(others)}" if others else ""
+        raise Disturbed(f"others used the processor during {share} % of the measurements{by}")
 
 
-def _require_products(measured: Sequence[Fraction], effort: CalibrationEffort) -> None:
-    far = [ratio for ratio in measured if not Fraction(1, _FAR) <= ratio <= _FAR]
+def _require_near(checks: Sequence[tuple[Fraction, str]], effort: CalibrationEffort) -> None:
+    far = [(ratio, text) for ratio, text in checks if text in _TOGETHER and not Fraction(1, _FAR) <= ratio <= _FAR]
+    missing = [name for text, name in _TOGETHER.items() if text not in {text for _, text in checks}]
+    if not effort.force and missing:
+        raise Disturbed(f"others used the processor whenever {missing[0]} was run")
     if not effort.force and far:
-        times = max(max(ratio, 1 / ratio) for ratio in far)
-        raise _refusal(f"a product of matrices differs {float(times):.0f} times from what was measured a moment before")
-
-
-def _refusal(message: str) -> RunFailed:
-    text = f"this machine was not calibrated: {message}"
-    return RunFailed([Diagnostic(Code.E709, text, Span("", 0, 0), notes=(FORCE,))])
+        ratio, text = max(far, key=_distance)
+        raise Disturbed(f"{_TOGETHER[text]} differs {_times(ratio)} from what was measured a moment before")
 
 
 # ---------------------------------------------------------------------------- how well the tables hold
 
 _POINTS: Final = (1 << 14, 1 << 17, 1 << 20)
+_BLOCK: Final = "q ← x+.×y\np ← q+.×⍉q\na ← {e ← *⍵-⌈/⍵ ⋄ e÷+/e}⍤1⊢p\nh ← 0⌈(a+.×q)+.×y\nx+h+.×⍉y"
+_TOGETHER: Final = {"x+.×y": "a product of matrices", _BLOCK: "a transformer block"}
 _TRIED: Final = (
-    "(x×3)-y÷2", "*x-y", "+/x×y", "⌈/x-y", "(x⌈y)×√x", "+\\x×y", "x[⍋y]", "(x>y)⌿x", "(÷1+*-x)×y", "1⌽x+y",
+    "(x×3)-y÷2", "*x-y", "+/x×y", "⌈/x-y", "(x⌈y)×√x", "+\\x×y", "x[⍋y]", "(x>y)⌿x", "(÷1+*-x)×y", "1⌽x+y", *_TOGETHER,
 )  # fmt: skip
-_PRODUCTS: Final = ("x+.×y",)
 _LEAST_NS: Final = 20_000
 
 
-def ratios(device: DeviceProfile, threads: int, effort: CalibrationEffort, texts: Sequence[str] = _TRIED) -> Iterator[Fraction]:
-    """Ratios of measured to estimated time of the longer phases, in programs that were not used for the tables."""
-    shape = "f64[s s]" if texts is _PRODUCTS else "f64[n]"
+def ratios(device: DeviceProfile, watch: LoadMonitor, effort: CalibrationEffort) -> Iterator[tuple[Fraction, str]]:
+    """Ratios of measured to estimated time, with the text, of programs that were not used for the tables and were run
+    undisturbed: of their longer phases, and of products and blocks as a whole."""
     for points in _POINTS[: effort.places]:
-        for text in texts:
-            ready = ProbeProgram(text, {"x": shape, "y": shape}, last()).ready(points, threads)
+        for text in _TRIED:
+            shape = "f64[s s]" if text in _TOGETHER else "f64[n]"
+            ready = ProbeProgram(text, {"x": shape, "y": shape}, last()).ready(points, device.threads)
             ready.run()
-            runs = [ready.run() for _ in range(2 * effort.rounds)]
-            for number, took in enumerate(runs[0]):
-                if isinstance(took.step, Structured | LibraryPhase):
-                    actual = low([run[number].ns for run in runs])
-                    estimate = step_ns(took.step, ready.bound, device, Calibration())
-                    if estimate is not None and estimate.ns and actual >= _LEAST_NS:
-                        yield Fraction(actual, estimate.ns)
+            tries = [watch.undisturbed(lambda _, ready=ready: ready.run()) for _ in range(2 * effort.rounds)]  # type: ignore[misc]
+            runs = [run for run, calm in tries if calm or effort.force]
+            if not runs:
+                continue
+            phases = [number for number, took in enumerate(runs[0]) if isinstance(took.step, Structured | LibraryPhase)]
+            for group in [phases] if text in _TOGETHER else [[number] for number in phases]:
+                actual = low([sum(run[number].ns for number in group) for run in runs])
+                steps = (step_ns(runs[0][number].step, ready.bound, device, Calibration()) for number in group)
+                estimate = sum(step.ns for step in steps if step is not None)
+                if estimate and actual >= _LEAST_NS:
+                    yield Fraction(actual, estimate), text
 
 
 def shares(values: Sequence[Fraction]) -> tuple[Fraction, Fraction]:
@@ -168,6 +223,24 @@ def shares(values: Sequence[Fraction]) -> tuple[Fraction, Fraction]:
         return Fraction(1, 2), Fraction(1, 2)
     ordered, tenth = sorted(values), len(values) // 10
     return _share(1 - ordered[tenth]), _share(ordered[-tenth - 1] - 1)
+
+
+def spread_text(checks: Sequence[tuple[Fraction, str]]) -> str:
+    """How far measured times are from estimates: half of them, and the farthest."""
+    if not checks:
+        return "no program was run long enough to compare it with its estimate"
+    ordered = sorted(checks, key=_distance)
+    (half, _), (most, text) = ordered[len(ordered) // 2], ordered[-1]
+    farthest = f"the farthest, {_TOGETHER.get(text, f'`{text}`')}, {_times(most)}"
+    return f"{len(checks)} phases compared: half are within {_times(half)} of their estimate, {farthest}"
+
+
+def _distance(check: tuple[Fraction, str]) -> Fraction:
+    return max(check[0], 1 / max(check[0], Fraction(1, 10**9)))
+
+
+def _times(ratio: Fraction) -> str:
+    return f"{float(_distance((ratio, ''))):.3g} times"
 
 
 def _share(value: Fraction) -> Fraction:

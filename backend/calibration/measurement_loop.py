@@ -9,15 +9,15 @@ a row, as a program that is run again and again; the median counts.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
+from fractions import Fraction
 from functools import partial
 from statistics import median
-from time import perf_counter_ns, sleep
+from time import perf_counter_ns, process_time_ns
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
-
-import numpy as np
 
 from ...lang.support.files import KERNEL_TEXT, read_text
 from ...lang.support.records import dataclass
@@ -25,76 +25,82 @@ from ..devices.profile import CostTable
 
 # ---------------------------------------------------------------------------------------------------- disturbance by other load
 #
-# Others on the same machine: programs that use a core of ours, and guests that share one with us, so that everything takes half
-# as long again, for a moment or for seconds.  A measurement waits until they are gone, and is made anew if they came meanwhile.
-#
-# Programs are told by the number of tasks that could run just now, where the system says it: one is us.  (So the helpers of
-# NumPy's products are waited for, too, which spin for a tenth of a second after one.)  Guests are told by a short computation
-# whose least time is known.  Waiting has a limit for a whole calibration; where it is used up, what is measured counts as it is.
+# Other programs want the processors that a measurement wants.  The system counts for how long each thread was ready and did not
+# run; where it does not say, the time by which the wall clock exceeds the processor's is taken for that.  A measurement during
+# which the process waited is made again, and does not count if it waited each time.  What a hypervisor gave to other guests is
+# known for the calibration as a whole.
 
 T = TypeVar("T")
 
-_POINTS: Final = 2048
-_SLOWER: Final = 1.15
-"""So much more than the least says that somebody is there; turns of the clock and caches stay below."""
-_PAUSE_SECONDS: Final = 0.01
-_AGAIN: Final = 2
-"""A measurement is made anew so many times at most."""
-_TASKS: Final = "/proc/loadavg"
+_WAITED: Final = 20
+"""A measurement is disturbed if the process waited for more than this fraction of it (a twentieth)."""
+_TRIES: Final = 5
+_PROCESSES: Final = "/proc"
+_SHOWN: Final = 3
 
 
 class LoadMonitor:
-    """Waits for so many seconds at most.  `spare_ns`: how long it may still wait.  `waits`: how often it had to.  `measured`,
-    `disturbed`: measurements in all, and those that count although somebody was there."""
+    """`measured`, `disturbed`: measurements in all, and those during which the process waited for a processor."""
 
-    def __init__(self, seconds: float) -> None:
-        self.spare_ns, self.waits = int(seconds * 10**9), 0
+    def __init__(self) -> None:
         self.measured = self.disturbed = 0
-        self._x = np.linspace(0.1, 0.9, _POINTS)
-        self._made = np.empty_like(self._x)
-        self._least = min(self._probe() for _ in range(50))
+        self._start, self._used, self._stolen = perf_counter_ns(), processor_times(), stolen_ns()
 
-    def _probe(self) -> int:
-        durations = []
-        for _ in range(3):
-            start = perf_counter_ns()
-            np.sin(self._x, out=self._made)
-            durations.append(perf_counter_ns() - start)
-        return min(durations)
-
-    def is_calm(self) -> bool:
-        now = self._probe()
-        self._least = min(self._least, now)
-        return now <= _SLOWER * self._least and not all(_others() for _ in range(3))
-
-    def wait(self) -> None:
-        """Wait until no other load is detected, or the waiting time is used up."""
-        while not self.is_calm() and self.spare_ns > 0:
-            start = perf_counter_ns()
-            sleep(_PAUSE_SECONDS)
-            self.waits += 1
-            self.spare_ns -= perf_counter_ns() - start
-
-    def undisturbed(self, measure: Callable[[], T]) -> T:
-        """The result of `measure` without disturbance, or the last one when the waiting time is used up."""
-        for _ in range(_AGAIN + 1):
-            self.wait()
-            result = measure()
-            if calm := self.is_calm():
-                break
-            if self.spare_ns <= 0:
+    def undisturbed(self, measure: Callable[[int], T]) -> tuple[T, bool]:
+        """The result of `measure`, which gets the number of the try; and whether the process had its processors meanwhile."""
+        for number in range(_TRIES):
+            start, waited = perf_counter_ns(), waited_ns()
+            result = measure(number)
+            calm = _WAITED * (waited_ns() - waited) <= perf_counter_ns() - start
+            if calm:
                 break
         self.measured += 1
         self.disturbed += not calm
-        return result
+        return result, calm
+
+    def stolen(self) -> Fraction:
+        """The share of one processor's time that a hypervisor gave to other guests since the monitor began."""
+        return Fraction(stolen_ns() - self._stolen, max(1, perf_counter_ns() - self._start))
+
+    def others(self) -> list[str]:
+        """The programs that used most processor time since the monitor began, as messages name them."""
+        elapsed, ticks = (perf_counter_ns() - self._start) / 1e9, os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+        used = {key: count - self._used.get(key, 0) for key, count in processor_times().items()}
+        busy = sorted(((100 * count / ticks / elapsed, key) for key, count in used.items()), reverse=True)
+        return [f"`{name}` (process {number}, {share:.0f} % of a core)" for share, (number, name) in busy[:_SHOWN] if share >= 10]
 
 
-def _others() -> bool:
-    """Is another task runnable?"""
+def waited_ns() -> int:
+    """Nanoseconds, from any fixed moment, for which threads of this process were ready and did not run."""
     try:
-        return int(read_text(_TASKS, KERNEL_TEXT).split()[3].partition("/")[0]) > 1
+        threads = os.listdir(f"{_PROCESSES}/self/task")
+        return sum(int(_kernel_text(f"self/task/{thread}/schedstat").split()[1]) for thread in threads)
     except (OSError, ValueError, IndexError):
-        return False
+        return perf_counter_ns() - process_time_ns()
+
+
+def stolen_ns() -> int:
+    """Nanoseconds that a hypervisor gave to other guests while this one had work; 0 where the system does not say."""
+    try:
+        return int(_kernel_text("stat").split()[8]) * 10**9 // os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def processor_times() -> dict[tuple[int, str], int]:
+    """Ticks of processor time that each other process has used, by number and name; none where the system does not say."""
+    times: dict[tuple[int, str], int] = {}
+    with suppress(OSError):
+        for number in filter(str.isdigit, os.listdir(_PROCESSES)):
+            with suppress(OSError, ValueError, IndexError):
+                head, _, fields = _kernel_text(f"{number}/stat").rpartition(")")
+                if int(number) != os.getpid():
+                    times[int(number), head.partition("(")[2]] = sum(map(int, fields.split()[11:13]))
+    return times
+
+
+def _kernel_text(name: str) -> str:
+    return read_text(f"{_PROCESSES}/{name}", KERNEL_TEXT)
 
 
 # ---------------------------------------------------------------------------------------------------- measurement loop
@@ -112,6 +118,8 @@ _LONGEST: Final = 10
 """A program may take so many times what its runs in a row may."""
 TOGETHER: Final = 6
 """Rows that take turns, so that what one leaves in caches and predictors is gone, and their data are there at once."""
+_NOISE: Final = 50
+"""A difference that is less than this fraction of its terms says nothing (a fiftieth)."""
 FLAT: Final = 1 << 50
 """Above the last point a table grows in proportion: what does not grow has a last point that is far away."""
 
@@ -159,7 +167,7 @@ class MeasuredCurve(Enum):
 @dataclass(frozen=True, slots=True)
 class ProbeRow:
     """`table`: its name, or who says what row this is once its first way is ready (None: none at all).  `at`: the size as the
-    table knows it, where that is another.  No time is below `least`."""
+    table knows it, where that is another.  A time below `least` is noise."""
 
     table: str | Callable[[ProbeRow, Any], ProbeRow | None]
     ns: Times
@@ -206,8 +214,9 @@ def table_of(points: Iterable[Point], curve: MeasuredCurve = MeasuredCurve.ANY) 
 
 
 class Section:
-    """`live`: ways at a size that are timed; `times`: the median of each round, also of those that are not live any more.
-    `budget_ns`: of runs in a row; `usual`: which of the times counts; `until`: when to stop timing again."""
+    """`live`: workloads at a size that are timed; `times`: the median of each round, also of those that are not live any more.
+    `budget_ns`: of runs in a row; `usual`: which of the times counts; `until`: when to stop timing again.  `spoilt`: times of
+    what was never timed undisturbed."""
 
     def __init__(
         self, clock: Clock, budget_ns: int, watch: LoadMonitor, threads: int = 1, usual: Callable[[Sequence[int]], int] = low
@@ -215,13 +224,14 @@ class Section:
         self.clock, self.budget_ns, self.watch, self.threads, self.usual = clock, budget_ns, watch, threads, usual
         self.live: dict[_Key, Run] = {}
         self.times: dict[_Key, list[int]] = {}
+        self.spoilt: dict[_Key, list[int]] = {}
         self._points: list[tuple[ProbeRow, int]] = []
 
     def add(self, row: ProbeRow, size: int) -> None:
         """A point, known when all is timed."""
         measured = row if isinstance(row.table, str) else row.table(row, self.live[self._probe(row.ns.terms[0], size)])
         if measured is not None:
-            for term in (*measured.ns.terms, *(measured.at.terms if isinstance(measured.at, Times) else ())):
+            for term in _terms(measured):
                 self._probe(term, size)
             self._points.append((measured, size))
 
@@ -233,7 +243,8 @@ class Section:
         return key
 
     def ns(self, times: Times, size: int) -> float:
-        return sum(term[2] * self.usual(self.times[self._probe(term, size)]) for term in times.terms)
+        keys = ((self._probe(term, size), term[2]) for term in times.terms)
+        return sum(factor * self.usual(self.times[key] or self.spoilt[key]) for key, factor in keys)
 
     def grow(self, rows: Iterable[ProbeRow], rounds: int, until: int, places: int, optional_after: int) -> None:
         """All rows, the first `places` sizes at most.  Small sizes first: what there is no time for, after `optional_after`, are
@@ -252,26 +263,36 @@ class Section:
 
     def _fits(self, row: ProbeRow, number: int) -> bool:
         before = row.sizes[number - 1]
-        took = self.usual(self.times[self._probe(row.ns.terms[0], before)])
-        return took * row.sizes[number] <= _LONGEST * self.budget_ns * before
+        return self.ns(Times(row.ns.terms[:1]), before) * row.sizes[number] <= _LONGEST * self.budget_ns * before
 
     def again(self, rounds: int, until: int) -> None:
         """Each is timed in so many rounds, but after `until` only what has no time yet."""
         for _ in range(rounds):
             for key, run in self.live.items():
-                if not self.times[key] or self.clock() <= until:
-                    self.times[key].append(self.watch.undisturbed(partial(self._in_a_row, run)))
+                if not (self.times[key] or key in self.spoilt) or self.clock() <= until:
+                    took, calm = self.watch.undisturbed(partial(self._in_a_row, run))
+                    (self.times[key] if calm else self.spoilt.setdefault(key, [])).append(took)
 
-    def _in_a_row(self, run: Run) -> int:
+    def _in_a_row(self, run: Run, number: int = 0) -> int:
+        """The median of runs in a row; with each try, of shorter ones."""
         run()
         start, times = self.clock(), list[int]()
-        while len(times) < _LEAST or (len(times) < _MOST and self.clock() - start < self.budget_ns):
+        while len(times) < _LEAST or (len(times) < _MOST and self.clock() - start < self.budget_ns >> number):
             times.append(run())
         return int(median(times))
 
-    def tables(self) -> Mapping[str, CostTable]:
+    def tables(self, *, disturbed: bool = False) -> Mapping[str, CostTable]:
+        """Tables through the points that were timed undisturbed; `disturbed`: through all.  A difference that is lost in the
+        noise of its terms is no point."""
         points: dict[tuple[str, MeasuredCurve], list[Point]] = {}
         for row, size in self._points:
-            at = self.ns(row.at, size) if isinstance(row.at, Times) else row.at or size
-            points.setdefault((str(row.table), row.curve), []).append((at, max(row.least, self.ns(row.ns, size))))
+            if disturbed or all(self.times[self._probe(term, size)] for term in _terms(row)):
+                at = self.ns(row.at, size) if isinstance(row.at, Times) else row.at or size
+                ns, terms = self.ns(row.ns, size), Times(tuple((probe, of, abs(factor)) for probe, of, factor in row.ns.terms))
+                if at > 0 and ns >= max(row.least, self.ns(terms, size) / _NOISE):
+                    points.setdefault((str(row.table), row.curve), []).append((at, ns))
         return {name: table_of(points_of, curve) for (name, curve), points_of in points.items()}
+
+
+def _terms(row: ProbeRow) -> tuple[Term, ...]:
+    return (*row.ns.terms, *(row.at.terms if isinstance(row.at, Times) else ()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -133,16 +134,18 @@ def this_machine() -> Profile:
     return machine_profile(host_facts(), tier_name(), numpy_version())
 
 
-def calibrate(*, refine: bool, force: bool = False) -> tuple[Profile, Path | str]:
+def calibrate(
+    *, refine: bool, force: bool = False, report: Callable[[str], None] = lambda words: None
+) -> tuple[Profile, Path | str]:
     """Measure this machine; returns its profile and the path of the stored calibration, or the reason why it is not stored.
 
-    `refine`: measure longer and merge with the stored calibration.  RunFailed: other programs disturb the measurement, unless
-    `force`."""
+    `refine`: measure longer and merge with the stored calibration; `report` as `calibrate`'s.  RunFailed: other programs disturb
+    the measurement, unless `force`."""
     from ...backend.calibration.calibrate import REFINED, CalibrationEffort, calibrate as measure
     from ...backend.devices.this_machine import UnusableCalibration, cache_file, keep_calibration, merged
 
     known = this_machine()
-    profile = measure(host_facts(), effort=replace(REFINED if refine else CalibrationEffort(), force=force))
+    profile = measure(host_facts(), effort=replace(REFINED if refine else CalibrationEffort(), force=force), report=report)
     if refine and known.calibration.calibrated is not None:
         profile = merged(known, profile)
     try:

@@ -101,7 +101,7 @@ def _calibrated(console: Console, *, refine: bool, force: bool) -> Profile:
 
     console.note("measuring this machine" + (" (a few minutes)" if refine else " (at most half a minute)"))
     with progress_line(console, lambda: "measuring"):
-        profile, stored = stored_plans.calibrate(refine=refine, force=force)
+        profile, stored = stored_plans.calibrate(refine=refine, force=force, report=console.note)
     console.note(f"not kept: {stored}" if isinstance(stored, str) else f"kept in {stored}")
     return profile
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
+from functools import partial
 from math import prod
 from pathlib import Path
 
@@ -56,7 +57,7 @@ def taking(*times: int) -> Times:
 
 
 def section(*, budget_ns: int = 10**9, clock: Clock | None = None, threads: int = 1) -> Section:
-    return Section(clock or Steady(0), budget_ns, measurement_loop.LoadMonitor(0), threads)
+    return Section(clock or Steady(0), budget_ns, measurement_loop.LoadMonitor(), threads)
 
 
 def test_the_lower_quartile_of_medians_counts_and_first_runs_do_not() -> None:
@@ -69,9 +70,9 @@ def test_the_lower_quartile_of_medians_counts_and_first_runs_do_not() -> None:
 def test_a_row_is_a_sum_of_what_its_ways_take() -> None:
     found, one, other = section(), taking(100), taking(30)
     found.add(ProbeRow("add.f64", (one * 2 - other) * 0.5, at=other), 8)
-    found.add(ProbeRow("sub.f64", other - one, least=7), 8)
+    found.add(ProbeRow("sub.f64", other - one, least=7), 8)  # less than it can be
     found.again(1, 10**9)
-    assert found.tables() == {"add.f64": CostTable((30,), (85,)), "sub.f64": CostTable((8,), (7,))}
+    assert found.tables() == {"add.f64": CostTable((30,), (85,))}
     assert len(found.live) == 2, "what two rows speak of is timed once"
 
 
@@ -129,12 +130,11 @@ def test_runs_are_as_many_numbers_as_their_probe_reads() -> None:
 def test_a_calibration_makes_a_profile_that_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(tiering.SWITCH, "off")
     monkeypatch.setattr(scalars, "CALLED", (Kind.F64,))
-    effort = CalibrationEffort(1, other_ns=0, budget_ns=0, places=1, waits=0, force=True)
+    effort = CalibrationEffort(1, other_ns=0, budget_ns=0, places=1, force=True)
     profile = calibrate(HostFacts(1, 1 << 30, "Some Processor"), Steady(5000), effort, date(2026, 11, 21))
     assert profile.calibration.calibrated == date(2026, 11, 21) and profile.calibration.facts["kernels"] == tier_name()
     assert {
-        "add.f64", "ufunc.add.f64", "read.f64", "write.f64", "step.f64", "first.f64", "first.library.f64", "disk.read.u8",
-        "grade.f64",
+        "add.f64", "ufunc.add.f64", "read.f64", "write.f64", "step.f64", "first.f64", "first.library.f64", "grade.f64",
     } <= profile.home.ops.keys()  # fmt: skip
     assert all(is_key(name) for name in profile.home.ops)
     assert read_profile("again", canonical(profile)) == profile
@@ -184,51 +184,107 @@ def test_kernels_are_warm_only_while_measuring(monkeypatch: pytest.MonkeyPatch) 
         assert tiering.mode() is tiering.Mode.OFF
 
 
-def test_who_may_not_wait_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    asleep: list[float] = []
-    monkeypatch.setattr(measurement_loop, "sleep", asleep.append)
-    monkeypatch.setattr(measurement_loop.LoadMonitor, "is_calm", lambda self: False)
-    watch = measurement_loop.LoadMonitor(0)
-    assert watch.undisturbed(lambda: 1) == 1
-    assert not asleep and watch.waits == 0
+def waiting(monkeypatch: pytest.MonkeyPatch, *shares: float) -> measurement_loop.LoadMonitor:
+    """A monitor of a process that waits for its processors for such shares of its measurements, the last one for ever."""
+    waits = itertools.accumulate(wait for share in (*shares, *[shares[-1]] * 99) for wait in (0, int(1000 * share)))
+    monkeypatch.setattr(measurement_loop, "perf_counter_ns", partial(next, itertools.count(0, 1000)))
+    monkeypatch.setattr(measurement_loop, "waited_ns", partial(next, waits))
+    return measurement_loop.LoadMonitor()
 
 
-def test_a_disturbed_measurement_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    asleep: list[float] = []
-    states = iter([False, True, False, True, True])  # busy, waited for, disturbed meanwhile, waited for, calm
-    monkeypatch.setattr(measurement_loop, "sleep", asleep.append)
-    monkeypatch.setattr(measurement_loop.LoadMonitor, "is_calm", lambda self: next(states, True))
-    watch, found = measurement_loop.LoadMonitor(100), iter("abc")
-    assert watch.undisturbed(lambda: next(found)) == "b"
-    assert len(asleep) == 1 and watch.waits == 1
+def test_a_measurement_that_waited_for_a_processor_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    watch = waiting(monkeypatch, 0.5, 0.06, 0.04, 0.9)
+    assert watch.undisturbed("abc".__getitem__) == ("c", True)
+    assert watch.undisturbed("abcde".__getitem__) == ("e", False)
+    assert (watch.measured, watch.disturbed) == (2, 1)
 
 
-def test_beyond_what_was_measured_tables_have_the_shape_of_the_known_ones() -> None:
+def test_what_was_never_timed_undisturbed_is_no_point_but_for_who_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = section(budget_ns=0)
+    found.add(ProbeRow("add.f64", taking(5)), 8)
+    found.watch = waiting(monkeypatch, 0.5)
+    found.again(1, 10**9)
+    assert found.tables() == {} and found.tables(disturbed=True) == {"add.f64": CostTable((8,), (5,))}
+
+
+def test_a_difference_that_is_lost_in_noise_is_no_point() -> None:
+    found, one = section(), taking(1000)
+    for name, other in (("add.f64", 1001), ("sub.f64", 990), ("mul.f64", 900)):
+        found.add(ProbeRow(name, one - taking(other)), 8)
+    found.again(1, 10**9)
+    assert found.tables() == {"mul.f64": CostTable((8,), (100,))}
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the system does not say what processes use")
+def test_the_system_says_what_this_process_waits_and_what_others_use() -> None:
+    before = measurement_loop.waited_ns()
+    watch = measurement_loop.LoadMonitor()
+    assert measurement_loop.waited_ns() >= before >= 0 and watch.stolen() >= 0
+    watch._used, watch._start = dict.fromkeys(watch._used, -(10**9)), watch._start - 10**9
+    assert len(watch.others()) == 3 and all("% of a core)" in one for one in watch.others())
+    assert os.getpid() not in {number for number, _ in measurement_loop.processor_times()}
+
+
+def test_where_the_system_does_not_say_processor_time_is_held_against_the_wall(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measurement_loop, "_PROCESSES", "/nowhere")
+    monkeypatch.setattr(measurement_loop, "perf_counter_ns", lambda: 1000)
+    monkeypatch.setattr(measurement_loop, "process_time_ns", lambda: 400)
+    assert measurement_loop.waited_ns() == 600 and measurement_loop.processor_times() == {} and measurement_loop.stolen_ns() == 0
+
+
+def test_tables_have_the_shape_of_the_known_ones_where_nothing_was_measured() -> None:
     """A point in proportion said 341 s of a product that takes 0.2."""
     known = {"gemm.square.f32": CostTable((10, 100, 1000), (50, 200, 1000)), "read.f64": CostTable((8,), (3,))}
     slow = {"gemm.square.f32": CostTable((10, 100), (100, 400)), "read.f64": CostTable((8,), (9,)), "new.f64": CostTable((8,),
         (9,))}
-    assert measure.extended(slow, known) == {**slow, "gemm.square.f32": CostTable((10, 100, 1000), (100, 400, 2000))}
-    assert measure.extended({"gemm.square.f32": CostTable((10,), (92950,))}, known)["gemm.square.f32"] == known["gemm.square.f32"]
-    whole = {"gemm.square.f32": CostTable((10, 1000), (1, 2))}
-    assert measure.extended(whole, known) == whole
+    assert measure.shaped(slow, known) == {**slow, "gemm.square.f32": CostTable((10, 100, 1000), (100, 400, 2000))}
+    assert measure.shaped({"gemm.square.f32": CostTable((10,), (92950,))}, known) == known, "one size says nothing of a shape"
+    assert measure.shaped({}, known) == known
+    ends = {"gemm.square.f32": CostTable((10, 1000), (100, 4000))}
+    assert measure.shaped(ends, known)["gemm.square.f32"] == CostTable((10, 100, 1000), (100, 600, 4000)), "between far sizes"
+    near = {"gemm.square.f32": CostTable((50, 200), (1, 2))}
+    assert measure.shaped(near, known)["gemm.square.f32"].size == (10, 50, 200, 1000)
 
 
 def busy(monkeypatch: pytest.MonkeyPatch) -> HostFacts:
     monkeypatch.setenv(tiering.SWITCH, "off")
     monkeypatch.setattr(scalars, "CALLED", (Kind.F64,))
-    monkeypatch.setattr(measurement_loop.LoadMonitor, "is_calm", lambda self: False)
+    monkeypatch.setattr(measurement_loop, "waited_ns", partial(next, itertools.count(0, 10**12)))
+    monkeypatch.setattr(measurement_loop.LoadMonitor, "others", lambda self: ["`make` (process 7, 99 % of a core)"])
     return HostFacts(1, 1 << 30, "Some Processor")
 
 
-def test_a_calibration_that_others_disturb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    effort = CalibrationEffort(1, other_ns=0, budget_ns=0, places=1, waits=0)
-    with pytest.raises(RunFailed, match="others used the processor during 100 % of the measurements"):
-        calibrate(busy(monkeypatch), Steady(5000), effort)
+def test_a_calibration_that_others_disturb_is_begun_again_and_refused_with_who_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    effort, told = CalibrationEffort(1, other_ns=0, budget_ns=0, places=1, attempts=2), list[str]()
+    words = r"others used the processor during 100 % of the measurements: `make` \(process 7, 99 % of a core\)"
+    with pytest.raises(RunFailed, match=f"this machine was not calibrated: {words}"):
+        calibrate(busy(monkeypatch), Steady(5000), effort, report=told.append)
+    assert len(told) == 1 and told[0].endswith("; measuring again")
 
 
-def test_tables_that_a_product_does_not_keep_to_are_refused() -> None:
-    measure._require_products([Fraction(1, 3), Fraction(3)], CalibrationEffort())
-    with pytest.raises(RunFailed, match="a product of matrices differs 1000 times"):
-        measure._require_products([Fraction(1), Fraction(1, 1000)], CalibrationEffort())
-    measure._require_products([Fraction(1000)], CalibrationEffort(force=True))
+def test_a_host_that_gives_its_processors_to_other_guests_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    watch = measurement_loop.LoadMonitor()
+    monkeypatch.setattr(watch, "stolen", lambda: Fraction(1, 4))
+    with pytest.raises(measure.Disturbed, match=r"other guests of the host \(25% of a core\)"):
+        measure._require_calm(watch, CalibrationEffort())
+    measure._require_calm(watch, CalibrationEffort(force=True))
+
+
+def test_tables_that_a_product_or_a_block_does_not_keep_to_are_refused() -> None:
+    def checks(product: Fraction, block: Fraction) -> list[tuple[Fraction, str]]:
+        return [(product, "x+.×y"), (block, measure._BLOCK), (Fraction(99), "x[⍋y]")]
+
+    measure._require_near(checks(Fraction(1, 3), Fraction(3)), CalibrationEffort())
+    with pytest.raises(measure.Disturbed, match="a product of matrices differs 1e\\+03 times"):
+        measure._require_near(checks(Fraction(1, 1000), Fraction(1)), CalibrationEffort())
+    with pytest.raises(measure.Disturbed, match="a transformer block differs 5 times"):
+        measure._require_near(checks(Fraction(1), Fraction(5)), CalibrationEffort())
+    with pytest.raises(measure.Disturbed, match="others used the processor whenever a transformer block was run"):
+        measure._require_near(checks(Fraction(1), Fraction(5))[::2], CalibrationEffort())
+    measure._require_near(checks(Fraction(1000), Fraction(5)), CalibrationEffort(force=True))
+
+
+def test_the_spread_of_the_estimates_is_said() -> None:
+    text = measure.spread_text([(Fraction(1), "x+y"), (Fraction(3, 2), "*x"), (Fraction(1, 4), "x+.×y")])
+    assert text == "3 phases compared: half are within 1.5 times of their estimate, the farthest, a product of matrices, 4 times"
+    assert measure.spread_text([]).startswith("no program was run long enough")

@@ -148,7 +148,7 @@ def test_a_calibration_that_is_replaced_while_a_session_runs_is_the_next_one_use
 
 def test_a_calibration_that_cannot_be_stored_is_said_not_to_be(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known = stored_plans.this_machine()
-    monkeypatch.setattr("rho.backend.calibration.calibrate.calibrate", lambda facts, effort: known)
+    monkeypatch.setattr("rho.backend.calibration.calibrate.calibrate", lambda facts, effort, report: known)
     assert f"kept in {stored}" in said("devices", "--calibrate")
     _open_to_all(stored)
     assert f"not kept: `{stored}` or its folder" in said("devices", "--calibrate")

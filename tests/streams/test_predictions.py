@@ -84,7 +84,7 @@ def test_temporary_files_have_rates_of_their_own(folder: Path) -> None:
 
 def test_the_disk_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    section = Section(perf_counter_ns, 0, LoadMonitor(0))
+    section = Section(perf_counter_ns, 0, LoadMonitor())
     for row in probes.DISK:
         section.add(row, 1 << 20)
     section.again(1, 0)
@@ -100,7 +100,7 @@ def test_where_no_file_can_be_written_the_disk_is_a_usual_one(monkeypatch: pytes
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("os.pwrite", full)
-    section = Section(perf_counter_ns, 0, LoadMonitor(0))
+    section = Section(perf_counter_ns, 0, LoadMonitor())
     section.grow(probes.DISK, 1, 0, 1, 0)
     assert section.tables() == {}
     assert disk_ns(DeviceProfile("cpu0", "cpu"), WRITE, 400_000_000) == 1_000_000_000
