@@ -24,7 +24,7 @@ import numpy as np
 
 import rho
 from rho.backend.jit import compiler
-from rho.backend.lower.kernel_ir import Kernel
+from rho.backend.lower.body import Kernel
 from rho.benchmarks.calls import CALLS, by_numba
 
 Side = Callable[[], Any]
@@ -138,7 +138,7 @@ def compiling(rounds: int) -> Iterator[str]:
 def _kernels() -> list[tuple[str, Any]]:
     """The kernels that the functions above have compiled."""
     found = [
-        (f"{kernel.form.value} of {len(kernel.body)} nodes", kernel)
+        (f"{kernel.form.value} of {len(kernel.body.nodes)} nodes", kernel)
         for kernel in compiler._addresses
         if isinstance(kernel, Kernel)
     ]

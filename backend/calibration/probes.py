@@ -64,7 +64,7 @@ from ..graph.phases import (
 )
 from ..jit import tiering
 from ..jit.tiering import Mode
-from ..lower.body import build_body
+from ..lower.body import legalize
 from ..scalar.function_table import ROWS as SCALARS, Probe
 from ..schedule.plan.plan import Device, ExecutionPlan
 from ..schedule.single_device import HOME, Detail, plan_one_device
@@ -736,7 +736,7 @@ def in_kernels(kind: Kind) -> Iterator[ProbeRow]:
             nodes += [ApplyNode(join, (shown[0], shown[1]), one.result), ApplyNode(join, (shown[2], len(nodes)), one.result)]
             sample = _in_cache(kind, nodes, one.result)
             joins = _cheap(join, one.result) * 2 if one.result in FUNCTIONS[join].kinds else Times(())
-            if build_body(sample.phase) is not None:
+            if legalize(sample.phase) is not None:
                 yield _row("point", one, (timed(sample) - _chained(kind) - joins) * (1 / 3), ROWS * LENGTH)
 
 

@@ -12,9 +12,19 @@ from typing import Final, TypeAlias
 
 from ...lang.support.records import dataclass
 from ...typechecker.elements import ArrayType, Kind
-from ..graph.phases import ARGUMENT_REDUCTIONS, ApplyNode, LibraryPhase, Phase, PhaseResult, ReadNode, Structured, ValueId
+from ..graph.phases import (
+    ARGUMENT_REDUCTIONS,
+    ApplyNode,
+    LibraryPhase,
+    Phase,
+    PhaseResult,
+    ReadNode,
+    Structured,
+    ValueId,
+    kind_of,
+)
 from ..graph.projections import frame_of
-from ..lower.body import KINDS, build_body
+from ..lower.body import KINDS, legalize
 from ..scalar.function_table import REDUCTIONS
 
 Types: TypeAlias = Mapping[ValueId, ArrayType]
@@ -37,7 +47,7 @@ def missing(phase: Phase, types: Types) -> str | None:
 
 
 def _has_body(phase: Structured) -> bool:
-    body = build_body(phase, complexes=True)
+    body = legalize(phase, complexes=True)
     return body is not None and not body.is_right_fold
 
 
@@ -48,16 +58,16 @@ def _is_renaming(phase: Structured) -> bool:
 def _missing_function(phase: Structured) -> str:
     """Returns the first application in a phase's body that has no CUDA code, or nothing."""
     for result in phase.results:
-        kind = getattr(phase.body[result.node], "kind", Kind.I64)
+        kind = kind_of(phase.body[result.node])
         if result.reduction is not None and not _is_reduced(result.reduction, kind):
             return f"reduce.{result.reduction}.{kind.value}"
     for node in phase.body:
-        kind = getattr(node, "kind", Kind.I64)
+        kind = kind_of(node)
         if not isinstance(node, ApplyNode):
             continue
-        reads = [getattr(phase.body[arg], "kind", Kind.I64) for arg in node.args]
+        reads = [kind_of(phase.body[arg]) for arg in node.args]
         alone = _alone(phase, node)
-        if build_body(alone, complexes=True) is None:
+        if legalize(alone, complexes=True) is None:
             return f"{node.function}.{reads[-1].value}"
     return "body"
 

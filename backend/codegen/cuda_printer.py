@@ -50,7 +50,7 @@ from ..loopir.ir import (
     walk,
 )
 from ..loopir.verifier import may_fail
-from ..lower.kernel_ir import LANES, KernelApply as Function, KernelLiteral
+from ..lower.loop_order import LANES
 from ..transform import redundancy
 from .cuda_scalars import FAIL, STORED, TYPES, Functions, apply, checked, join, literal
 from .llvm_registers import fails
@@ -280,7 +280,7 @@ class _GridNest:
     def statement(self, statement: Statement) -> None:
         match statement:
             case ConstantStatement(name, kind, bits):
-                self.let(kind, name, literal(KernelLiteral(kind, bits)))
+                self.let(kind, name, literal(kind, bits))
             case IndexStatement(name, index):
                 self.let(Kind.I64, name, self.index(index))
             case Apply():
@@ -300,11 +300,10 @@ class _GridNest:
 
     def apply(self, node: Apply) -> None:
         args = [_name(arg) for arg in node.args]
-        function = Function(node.function, (), node.compute, node.kind, node.parameter)
         if not may_fail(node):
-            self.let(node.kind, node.name, apply(self.functions, function, args))
+            self.let(node.kind, node.name, apply(self.functions, node, args))
             return
-        for line in checked(function, _name(node.name), args[0]):
+        for line in checked(node, _name(node.name), args[0]):
             self.put(line)
 
     def item(self, view: View, indices: Sequence[Index]) -> str:
@@ -330,7 +329,7 @@ class _GridNest:
         if view.kind is Kind.BOOL:
             item = f"{item} != 0"
         if node.mask is not None:
-            item = f"{_name(node.mask)} ? {item} : {literal(KernelLiteral(view.kind, 0))}"
+            item = f"{_name(node.mask)} ? {item} : {literal(view.kind, 0)}"
         self.let(view.kind, node.name, item)
         self.wait(node)
 

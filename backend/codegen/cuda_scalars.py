@@ -15,7 +15,7 @@ from typing import Final
 
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
-from ..lower.kernel_ir import KernelApply, KernelLiteral
+from ..loopir.ir import Apply
 from ..scalar.coefficient_tables import entries
 from ..scalar.function_table import Definition, definition, matches_numpy
 
@@ -316,15 +316,15 @@ class Functions:
         return name
 
 
-def literal(node: KernelLiteral) -> str:
-    """A literal node."""
-    match node.kind:
+def literal(kind: Kind, bits: int) -> str:
+    """A literal by its stored bits."""
+    match kind:
         case Kind.F64:
-            return number(Kind.F64, struct.unpack("<d", struct.pack("<Q", node.bits))[0])
+            return number(Kind.F64, struct.unpack("<d", struct.pack("<Q", bits))[0])
         case Kind.F32:
-            return number(Kind.F32, struct.unpack("<f", struct.pack("<I", node.bits))[0])
+            return number(Kind.F32, struct.unpack("<f", struct.pack("<I", bits))[0])
         case _:
-            return number(node.kind, node.bits)
+            return number(kind, bits)
 
 
 class InPlace(CudaFunction):
@@ -350,7 +350,7 @@ class InPlace(CudaFunction):
         return self.let(kind, f"{helper if kind.is_float else 'residue_of'}{types}({x.name}, {y.name})")
 
 
-def apply(functions: Functions, node: KernelApply, args: list[str]) -> str:
+def apply(functions: Functions, node: Apply, args: list[str]) -> str:
     """A function that cannot fail, of its operands (variables or constants)."""
     kind, function = node.compute, node.function
     meaning = definition(function, node.parameter, kind)
@@ -397,7 +397,7 @@ def join(function: str, kind: Kind, to: str, item: str) -> str:
     return _JOINS[function].format(unsigned=WORDS.get(kind, ""), to=to, item=item)
 
 
-def checked(node: KernelApply, name: str, x: str) -> list[str]:
+def checked(node: Apply, name: str, x: str) -> list[str]:
     """Statements that make `name` the value of a function that may fail, and note where it does."""
     source, target = node.compute, node.kind
     type = TYPES[target]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ...lang.support.records import dataclass
-from ..lower.kernel_ir import NAME, NO_MEMORY
+from ..lower.loop_order import NAME, NO_MEMORY
 
 # ---------------------------------------------------------------------------------------- instruction writer
 

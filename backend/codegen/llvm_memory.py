@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 from ...typechecker.elements import Kind
 from ..loopir import ir
 from ..loopir.ir import Apply, ConstantStatement, Index, IndexStatement, Load, Statement, Store, View, coefficient
-from ..lower.kernel_ir import PASS_BYTES
+from ..lower.loop_order import PASS_BYTES
 from .llvm_registers import LONGEST_ROW, MOST_TURNED, Registers, fails
 from .llvm_scalars import STORED, Vectors
 

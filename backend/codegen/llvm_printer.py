@@ -38,7 +38,6 @@ from ..loopir.ir import (
     scan_reductions,
     walk,
 )
-from ..lower.kernel_ir import KernelApply as Function, KernelLiteral
 from .llvm_builder import IrBuilder, ThreadArena, function_text
 from .llvm_memory import Addresses, MemoryAccess
 from .llvm_registers import (
@@ -151,7 +150,7 @@ class StatementPrinter:
         return self.w.let(f"load i64, ptr {self.w.at('%words', 8 * slot)}, align 8")
 
     def constant(self, node: ConstantStatement) -> None:
-        text = literal_bits(KernelLiteral(node.kind, node.bits))
+        text = literal_bits(node.kind, node.bits)
         literal, is_word = f"splat ({COMPUTED[node.kind]} {text})", node.kind is Kind.I64
         self.registers.values[node.name] = RegisterValue(text if is_word else literal, 0, is_word=is_word, literal=literal)
 
@@ -170,8 +169,7 @@ class StatementPrinter:
             ahead = Vectors(_Ahead(r, r.values[node.args[1]].height), r.lanes)
             r.define(node.name, divide(v, args[0], prepare(ahead, node.compute, args[1])), varying=True)
             return
-        function = Function(node.function, tuple(range(len(args))), node.compute, node.kind, node.parameter)
-        r.define(node.name, apply(v, max(node.check, 0), function, args), varying=varying)
+        r.define(node.name, apply(v, node, args), varying=varying)
         for check in v.checks:
             self.check(check.node, v.lanes, check.failed, [(check.kind, check.value)])
 

@@ -15,7 +15,7 @@ from typing import Final
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ..jit.compiler import has_feature
-from ..lower.kernel_ir import KernelApply, KernelLiteral
+from ..loopir.ir import Apply
 from ..scalar.function_table import definition
 from .llvm_builder import IrBuilder
 
@@ -146,20 +146,20 @@ def literal(kind: Kind, value: float | int) -> str:
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
-def literal_bits(node: KernelLiteral) -> str:
-    """A literal node as LLVM writes it."""
-    match node.kind:
+def literal_bits(kind: Kind, bits: int) -> str:
+    """A literal by its stored bits, as LLVM writes it."""
+    match kind:
         case Kind.F64:
-            return f"0x{node.bits:016X}"
+            return f"0x{bits:016X}"
         case Kind.F32:
-            value = struct.unpack("<f", struct.pack("<I", node.bits))[0]
+            value = struct.unpack("<f", struct.pack("<I", bits))[0]
             if math.isnan(value):
-                return f"0x{(node.bits >> 31) << 63 | 0x7FF << 52 | (node.bits & 0x7FFFFF) << 29:016X}"
+                return f"0x{(bits >> 31) << 63 | 0x7FF << 52 | (bits & 0x7FFFFF) << 29:016X}"
             return literal(Kind.F32, value)
         case Kind.BOOL:
-            return "true" if node.bits else "false"
+            return "true" if bits else "false"
         case _:
-            return str(node.bits)
+            return str(bits)
 
 
 # -------------------------------------------------------------------------------------------------------- conversions
@@ -496,8 +496,8 @@ def _remainder(v: Vectors, x: str, y: str) -> str:
 
 # ----------------------------------------------------------------------------------------------- scalar functions
 
-def apply(v: Vectors, number: int, node: KernelApply, args: Sequence[str]) -> str:
-    """Returns the value of body node `number`; its run-time checks go to `v.checks`."""
+def apply(v: Vectors, node: Apply, args: Sequence[str]) -> str:
+    """Returns the value of a function of `args`; its run-time checks go to `v.checks`."""
     if node.function == "outside":  # one unsigned comparison: a negative index is then greater than any length
         return v.compare("uge", node.compute, *args)
     kinds = (Kind.BOOL, node.compute, node.compute) if node.function == "select" else (node.compute,) * len(args)
@@ -506,13 +506,13 @@ def apply(v: Vectors, number: int, node: KernelApply, args: Sequence[str]) -> st
     widens = node.compute is not meaning.kind
     names = [v.cast("fpext", node.compute, meaning.kind, x) for x in args] if widens else args
     operands = [ScalarValue(v, meaning.kind if widens else kind, name) for kind, name in zip(kinds, names, strict=True)]
-    result = str(meaning.compute(*operands, LlvmVectors(v, node.kind, number)).name)
+    result = str(meaning.compute(*operands, LlvmVectors(v, node.kind, max(node.check, 0))).name)
     return v.cast("fptrunc", meaning.kind, node.compute, result) if widens else result
 
 
 def combine(v: Vectors, function: str, kind: Kind, x: str, y: str) -> str:
     """Returns one step of a reduction, `x` combined with `y`."""
-    return apply(v, 0, KernelApply(function, (0, 1), kind, kind), (x, y))
+    return apply(v, Apply("", kind, function, (), kind), (x, y))
 
 
 def fold_lanes(w: IrBuilder, function: str, kind: Kind, value: str, count: int) -> str:

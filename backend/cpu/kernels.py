@@ -19,16 +19,16 @@ from ...lang.diagnostics.model import Code
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import Size
-from ..graph.phases import Structured, ValueId
+from ..graph.phases import ApplyNode, Structured, ValueId, operand_kind
 from ..jit import tiering
 from ..jit.compiler import address_of, is_installed, vector_bytes
-from ..lower.body import Body, build_body, build_kernel, narrow, spans_of, with_short_rows
-from ..lower.kernel_ir import BLOCK, LANES, NO_MEMORY, Form, Kernel, KernelApply, LoopOrder, StoreMode, in_registers, plan_nest
+from ..lower.body import Body, Kernel, build_kernel, legalize, narrow, parts_of, with_short_rows
+from ..lower.loop_order import BLOCK, LANES, NO_MEMORY, Form, LoopOrder, StoreMode, in_registers, plan_nest
 from ..schedule.program_facts.scratch_memory import SMALL_SPACE_POINTS, workspace
 from ..vm.backend_interface import CheckFailed
 from ..vm.run_state import ALIGNMENT, pooled_empty, trim
 from .numpy_reductions import NumpyReduction
-from .numpy_scalars import implementation, split_complex
+from .numpy_scalars import implementation
 from .parallel_for import (
     ArgumentBlock,
     SplitReduction,
@@ -117,8 +117,8 @@ class BoundKernel:
 
     def joining(self, result: int) -> TaskLaunch:
         """The launch that combines the partial results of a result; its buffers are the partial results and the result."""
-        cells = prod(self.shapes[result])
-        words = [self.partials, cells, 0, cells * self.dtypes[result].itemsize, 0]
+        cells, parts = prod(self.shapes[result]), len(parts_of(self.kernel.body.results[result].kind))
+        words = [self.partials, cells * parts, 0, cells * self.dtypes[result].itemsize, 0]
         return TaskLaunch(self.combine[result], [ArgumentBlock(words, [(2, (0, 0)), (4, (1, 0))])], 2, 1, 0)
 
 
@@ -144,12 +144,13 @@ def compile_kernel(
 ) -> Run:  # fmt: skip
     """A function that runs a phase with kernels when they pay; `otherwise` itself if they never do."""
     mode = tiering.mode()
-    body = build_body(phase, complexes=True) if is_installed() else None
+    body = legalize(phase, complexes=True) if is_installed() else None
     if body is None:
         return otherwise
     operands, scalars = [kinds(read.value) for read in phase.reads], [number(size) for size in body.sizes]
     packable = workspace(phase, number) // 2  # what NumPy would take; partial results are in the other half
-    return CompiledRun(narrow(body), views, space, operands, scalars, threads, mode, otherwise, packable, phase).run
+    defers = any(map(may_defer, phase.reads))
+    return CompiledRun(narrow(body), views, space, operands, scalars, threads, mode, otherwise, packable, defers).run
 
 
 class CompiledRun:
@@ -157,8 +158,7 @@ class CompiledRun:
 
     def __init__(self, body: Body, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], operands: Sequence[Kind],
                  scalars: Sequence[int], threads: int, mode: tiering.Mode, otherwise: Run,
-                 packable: int, phase: Structured | None = None) -> None:  # fmt: skip
-        self.phase = phase
+                 packable: int, defers: bool = False) -> None:  # fmt: skip
         self.body, self.views, self.space, self.operands = body, views, space, operands
         self.scalars, self.threads, self.mode, self.otherwise = scalars, threads, mode, otherwise
         self.reduces = body.results[0].reduction is not None
@@ -166,7 +166,7 @@ class CompiledRun:
         self.kept: dict[tuple[Any, ...], BoundKernel | KernelCode | RowsCode | None] = {}
         self.saving = tiering.saving(body, self.points)
         """Nanoseconds that a run loses without a kernel."""
-        self.defers = phase is not None and any(map(may_defer, phase.reads))
+        self.defers = defers
         self.boxed: BoxwiseRun | None = None
         self.runs = 0
 
@@ -256,8 +256,7 @@ class CompiledRun:
             return None
         packs = operands_to_pack(self.nest(arrays), arrays, self.packable)
         nest = self.nest(pack(arrays, packs))
-        head = 2 * kernel.axes + kernel.scalars
-        each = 1 + kernel.axes
+        head, each = kernel.head, 1 + kernel.axes
         places = [head + i * each for i in range(len(arrays))]
         first = head + len(arrays) * each
         places += [first + i * (1 + kernel.result_axes) for i in range(len(self.body.results))]
@@ -270,7 +269,7 @@ class CompiledRun:
         dtypes = tuple(DTYPES[result.kind] for result in self.body.results)
         combine: list[int] = []
         for result in self.body.results if cuts.partials > 1 else ():
-            joining = address_of(CombinePartials(result.reduction or "", result.kind))
+            joining = address_of(CombinePartials(result.reduction or "", parts_of(result.kind)[0]))
             if joining is None:
                 return None
             combine.append(joining)
@@ -334,23 +333,21 @@ class CompiledRun:
         addresses = [start_of(array) for array in (*arrays, *results)]
         code, word = bound.pieces.outcome(addresses)
         if code:
-            self.fail(bound.kernel, code - 1, word)
+            self.fail(code - 1, word)
 
-    def fail(self, kernel: Kernel, failure_node: int, word: int) -> None:
+    def fail(self, failure_node: int, word: int) -> None:
         """Raise the error for a kernel's failure, by NumPy's check of the value.  Raises MemoryError if that was the failure."""
         if failure_node == NO_MEMORY - 1:
             raise MemoryError
-        node = kernel.body[failure_node]
-        assert isinstance(node, KernelApply)
-        if node.compute.is_float:
-            value = np.array([word], np.int64).view(np.float64).astype(DTYPES[node.compute])
-        else:
-            value = np.array([word], np.int64).astype(DTYPES[node.compute])
+        node = self.body.nodes[failure_node]
+        assert isinstance(node, ApplyNode)
+        value, compute = np.array([word], np.int64), operand_kind(self.body.nodes, node)
+        value = (value.view(np.float64) if compute.is_float else value).astype(DTYPES[compute])
         try:
-            implementation(node.function, node.compute, node.kind, node.parameter)(value)
+            implementation(node.function, compute, node.kind, node.parameter)(value)
             raise CheckFailed(Code.E703, f"{value[0]} is not a value of {node.kind.value}")
         except CheckFailed as failure:
-            failure.span = None if self.phase is None else spans_of(self.phase, kernel.body).get(failure_node)
+            failure.span = node.span
             raise
 
     def finish(self, bound: BoundKernel, results: Sequence[NumArray]) -> tuple[Any, ...]:
@@ -361,7 +358,7 @@ class CompiledRun:
                 assert result.reduction is not None
                 value = combine_partials(bound, len(values), value)
             values.append(value if bound.back is None else value.transpose(bound.back))
-        return split_complex(values, self.body.split) if self.body.split else tuple(values)
+        return tuple(values)
 
 
 def layout_of(arrays: Sequence[NumArray]) -> tuple[Any, ...]:
@@ -407,7 +404,7 @@ class BoxwiseRun:
     def run(self, operands: Sequence[NumArray | DeferredView]) -> tuple[Any, ...] | None:
         """The results; None if kernels cannot work on boxes or do not pay yet."""
         run = self.whole
-        if run.body.split or run.is_unsplittable or run.body.coordinates:
+        if run.is_unsplittable or run.body.coordinates:
             return None
         boxes = [
             tuple([slice(at, min(at + step, size)) for at, step, size in zip(corner, self.steps, run.space, strict=True)])
@@ -465,8 +462,7 @@ class _BoxRun(CompiledRun):
     """The kernel of a phase on boxes of one shape."""
 
     def __init__(self, run: CompiledRun, shape: tuple[int, ...]) -> None:
-        super().__init__(run.body, run.views, shape, run.operands, run.scalars, 1, run.mode, run.otherwise, 0,
-                         run.phase)  # fmt: skip
+        super().__init__(run.body, run.views, shape, run.operands, run.scalars, 1, run.mode, run.otherwise, 0)
         self.saving = run.saving
 
     def put(self, bound: BoundKernel, arrays: Sequence[NumArray], targets: Sequence[Any]) -> None:

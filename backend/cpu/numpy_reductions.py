@@ -34,7 +34,7 @@ from ..graph.phases import (
     ValueId,
 )
 from ..graph.projections import axis_index, simplify, sizes_of
-from ..lower.kernel_ir import BLOCK, LANES, RUN
+from ..lower.loop_order import BLOCK, LANES, RUN
 from ..scalar.function_table import REDUCTIONS
 from ..schedule.program_facts.scratch_memory import workspace
 from ..vm.backend_interface import CheckFailed

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final, TypeAlias
 
@@ -18,9 +18,10 @@ import numpy as np
 from ...lang.diagnostics.model import Code
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS
+from ..graph.phases import ApplyNode, ReadNode
 from ..jit import compiler
-from ..lower.body import FIXED_POWERS, LARGE, SHRINK, SMALL, ComplexFormulas
-from ..lower.kernel_ir import Form, Kernel, KernelApply, KernelLoad, KernelOperand, KernelResult, VectorStride
+from ..lower.body import FIXED_POWERS, LARGE, SHRINK, SMALL, Body, BodyResult, ComplexFormulas, Kernel, KernelOperand
+from ..lower.loop_order import Form, VectorStride
 from ..scalar import special as definitions
 from ..scalar.coefficient_tables import entries
 from ..scalar.function_table import TRANSCENDENTAL, UFUNCS, Definition, definition, matches_numpy
@@ -355,10 +356,9 @@ def _compiled(function: str, kind: Kind, parameter: int, arity: int) -> int | No
     from ..lower.phase import KernelCode
 
     operand = KernelOperand(kind, VectorStride.UNIT, (True,))
-    apply = KernelApply(function, tuple(range(arity)), kind, kind, parameter)
-    kernel = Kernel(Form.MAP, 1, (operand,) * arity, 0,
-                    (*(KernelLoad(number) for number in range(arity)), apply), (KernelResult(arity, kind, None),))  # fmt: skip
-    return compiler.address_of(KernelCode(kernel))
+    apply = ApplyNode(function, tuple(range(arity)), kind, parameter)
+    body = Body((*(ReadNode(number, kind) for number in range(arity)), apply), (BodyResult((arity,), kind, None),))
+    return compiler.address_of(KernelCode(Kernel(Form.MAP, 1, (operand,) * arity, body)))
 
 
 def _applied(address: int, kind: Kind, operands: tuple[Any, ...]) -> Any:
@@ -447,21 +447,6 @@ def _combine(real: Any, imaginary: Any, like: Any) -> Any:
     result.real = real
     result.imag = imaginary
     return result
-
-
-def split_complex(parts: Sequence[Any], split: Collection[int]) -> tuple[Any, ...]:
-    """Results of which some are real and imaginary parts next to each other."""
-    values: list[Any] = []
-    number = 0
-    while number < len(parts):
-        if number in split:
-            dtype = np.result_type(parts[number].dtype, np.complex64)
-            values.append(_combine(parts[number], parts[number + 1], np.empty(0, dtype)))
-            number += 1
-        else:
-            values.append(parts[number])
-        number += 1
-    return tuple(values)
 
 
 def multiply(x: Any, y: Any) -> Any:

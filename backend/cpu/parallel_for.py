@@ -27,7 +27,7 @@ from ...lang.support.files import KERNEL_TEXT, read_text
 from ...lang.support.records import dataclass
 from ..jit import tiering
 from ..jit.compiler import MachineCode, address_of, is_installed
-from ..lower.kernel_ir import BLOCK, NO_MEMORY, Form, LoopOrder
+from ..lower.loop_order import BLOCK, NO_MEMORY, Form, LoopOrder
 from ..vm.runtime import Launcher, Native, native
 
 # ---------------------------------------------------------------------------------------------------- argument blocks

@@ -20,11 +20,22 @@ from ...typechecker.scalars import SUMMED, is_sequential
 from ...typechecker.sizes.polynomials import Size
 from ..graph import traverse
 from ..graph.fusion_groups import JoinedGroup, join_chain as joined_group
-from ..graph.phases import ApplyNode, AxisKind, AxisNode, ConstantNode, Node, ReadNode, SizeNode, Structured, ValueId
+from ..graph.phases import (
+    ApplyNode,
+    AxisKind,
+    AxisNode,
+    ConstantNode,
+    Node,
+    ReadNode,
+    SizeNode,
+    Structured,
+    ValueId,
+    operand_kind,
+)
 from ..jit import tiering
 from ..jit.compiler import LruCache, is_installed
-from ..lower.body import FIXED_POWERS, Body as KernelBody, build_body, build_kernel, real_constant
-from ..lower.kernel_ir import Form, LoopOrder, StoreMode, row_nest
+from ..lower.body import FIXED_POWERS, Body, build_kernel, legalize, real_constant
+from ..lower.loop_order import Form, LoopOrder, StoreMode, row_nest
 from ..schedule.program_facts.scratch_memory import LARGE_SPACE_POINTS, rows_points
 from ..vm.backend_interface import CheckFailed
 from ..vm.run_state import ALIGNMENT, pooled_empty, trim
@@ -150,7 +161,7 @@ def _function(nodes: Sequence[Node], node: ApplyNode, space: Sequence[int]) -> t
     """The function that computes a node, and the slots of its arguments."""
     if node.function.startswith(ROW_REDUCTION_PREFIX):
         return reduce_last(node.function.removeprefix(ROW_REDUCTION_PREFIX), node.kind, space[-1]), node.args
-    compute = getattr(nodes[node.args[1 if node.function == "select" else 0]], "kind", Kind.I64)
+    compute = operand_kind(nodes, node)
     exponent = real_constant(nodes, node.args[1]) if node.function == "pow" and compute.is_float else None
     if exponent is not None and exponent in FIXED_POWERS:
         return fixed_power(exponent, compute), node.args[:1]
@@ -516,7 +527,7 @@ def _compiled_rows(chain: JoinedGroup, kinds: Callable[[ValueId], Kind], number:
     nodes = [result.node for result in phase.results]
     sliced = SlicedBody(compile_body(phase.body, nodes, varying, space, number, by_rows=True), views, space, nodes)
     on_numpy = NumpyRowsRun(sliced, chain.is_row, [kinds(result.value) for result in phase.results]).run
-    body = build_body(phase) if prod(space) and mode is not tiering.Mode.OFF and is_installed() else None
+    body = legalize(phase) if prod(space) and mode is not tiering.Mode.OFF and is_installed() else None
     if body is None:
         return on_numpy
     operands, scalars = [kinds(read.value) for read in phase.reads], [number(size) for size in body.sizes]
@@ -561,13 +572,12 @@ class CompiledRowsRun(CompiledRun):
     """Runs a row chain with a kernel.  `is_row`: which results have one item per row.  Short rows are computed in parallel
     lanes."""
 
-    def __init__(self, body: KernelBody, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], operands: Sequence[Kind],
+    def __init__(self, body: Body, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], operands: Sequence[Kind],
                  scalars: Sequence[int], threads: int, mode: tiering.Mode, otherwise: Kernel,
                  is_row: tuple[bool, ...], defers: bool) -> None:  # fmt: skip
         from ..lower.rows import MAX_SIDE_BY_SIDE
 
-        super().__init__(body, views, space, operands, scalars, threads, mode, otherwise, 0)
-        self.defers = defers
+        super().__init__(body, views, space, operands, scalars, threads, mode, otherwise, 0, defers)
         self.is_row, self.is_side = is_row, space[-1] < MAX_SIDE_BY_SIDE
 
     def shape_of(self, result: int) -> tuple[int, ...]:

@@ -20,7 +20,7 @@ import numpy as np
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import neutral_element
-from ..graph.phases import LibraryPhase, ValueId
+from ..graph.phases import LibraryPhase, ReadNode, ValueId
 from ..graph.projections import frame_of
 from ..jit import tiering
 from ..jit.compiler import LruCache, MachineCode, address_of, is_installed
@@ -34,8 +34,8 @@ from ..loopir.templates import (
     SelectionForm,
     SelectTemplate,
 )
-from ..lower.body import KINDS, Body, build_kernel, gather_body
-from ..lower.kernel_ir import BLOCK, RUN, Kernel, KernelLoad, KernelResult, LoopOrder, StoreMode, VectorStride, row_nest
+from ..lower.body import KINDS, Body, BodyResult, build_kernel, gather_body
+from ..lower.loop_order import BLOCK, RUN, LoopOrder, StoreMode, VectorStride, row_nest
 from ..scalar.function_table import REDUCTIONS
 from ..vm.run_state import ALIGNMENT, MIN_POOLED as POOLED_MIN_BYTES, pooled_empty
 from .kernels import STREAMING_BYTES, CompiledRun, strides_over
@@ -137,7 +137,7 @@ def prepare_copy(target: NumArray, source: NumArray, threads: int, *, streams: b
         return None
     rows_aligned = all(stride % ALIGNMENT == 0 for stride in outer[:-1])
     stores = StoreMode.STREAMED if streams and rows_aligned and target.nbytes >= STREAMING_BYTES else StoreMode.PLAIN
-    body = Body((KernelLoad(0),), (kind,), (), (KernelResult(0, kind, None),), frozenset(), 0)
+    body = Body((ReadNode(0, kind),), (BodyResult((0,), kind, None),))
     kernel = build_kernel(body, replace(nest, strides=(inner,)), [kind], stores)
     duration = target.nbytes * _NANOSECONDS_A_BYTE
     read_at, written_at = 2 * kernel.axes, 3 * kernel.axes + 1
@@ -205,7 +205,7 @@ class IndexOutside(Exception):
 class GatherRun(CompiledRun):
     """A gather with a kernel."""
 
-    def fail(self, kernel: Kernel, node: int, word: int) -> NoReturn:
+    def fail(self, failure_node: int, word: int) -> NoReturn:
         raise IndexOutside
 
     def gathered(self, table: NumArray, indices: NumArray) -> NumArray | None:

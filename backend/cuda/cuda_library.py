@@ -30,8 +30,9 @@ from ..library.operation import Attributes
 from ..library.select import check_gather, check_indices, check_update
 from ..loopir.templates import MOST_BINS, GpuScanForm, KeyedReductionForm, gpu_keyed_reduction, gpu_scan
 from ..lower.body import PART, Body, cycle_body, gather_body, operand_kinds, rotate_body
-from ..lower.kernel_ir import BLOCK
+from ..lower.loop_order import BLOCK
 from ..vm.backend_interface import CheckFailed, Kernel, Types
+from ..vm.values import fill_of
 from .bindings import raising
 from .launch import DeviceView, Launch, Modules
 
@@ -126,7 +127,7 @@ def gather(call: CudaCall, arrays: Any) -> Any:
     picked, behind, at = indices.ndim - frames[1], len(cell) - axis - 1, frames[0] + axis
     strides = (0,) * (rank - frames[0]) + table.strides[:at] + (0,) * picked + table.strides[at + 1 :]
     places = (0,) * (rank - frames[1]) + indices.strides[: frames[1]] + (0,) * axis + indices.strides[frames[1] :] + (0,) * behind
-    body = gather_body(kind, _kind(indices), FILLS[kind] if fills else None, proved=not checked)
+    body = gather_body(kind, _kind(indices), fill_of(kind) if fills else None, proved=not checked)
     step = table.strides[at]
     operands = [DeviceView(table, 0, shape, strides), DeviceView(indices, 0, shape, places)]
     result = _fetched(call, body, kind, shape, operands, (length, step))

@@ -40,8 +40,8 @@ from ..jit.compiler import LruCache
 from ..loopir.facts import estimate_iteration
 from ..loopir.ir import LoopProgram
 from ..loopir.reductions import MAX_SUM
-from ..lower.body import Body, build_body, build_kernel, narrow
-from ..lower.kernel_ir import BLOCK, Form, Kernel, LoopOrder, plan_nest, row_nest
+from ..lower.body import Body, Kernel, build_kernel, legalize, narrow
+from ..lower.loop_order import BLOCK, Form, LoopOrder, plan_nest, row_nest
 from ..lower.phase import gpu_kernel, length_class
 from ..lower.region import Region, lower_region
 from ..lower.rows import RowsCode, gpu_rows
@@ -237,7 +237,7 @@ def compile_structured(
     reads = compile_readings(xp, phase, space, kinds, number)
     if not reduces and all(isinstance(phase.body[r.node], ReadNode) for r in phase.results):
         return _renaming(xp, phase, reads)
-    body = build_body(phase, complexes=True)
+    body = legalize(phase, complexes=True)
     if body is None or body.is_right_fold:
         return None
     body = narrow(body)
@@ -249,7 +249,7 @@ def compile_rows(
     xp: Any, modules: Modules, chain: JoinedGroup, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int]
 ) -> Run | None:
     """A chain along rows in one launch; None if its members have to run one by one."""
-    phase, body = chain.phase, build_body(chain.phase)
+    phase, body = chain.phase, legalize(chain.phase)
     space = tuple(number(axis.size) for axis in phase.axes)
     if body is None or 0 in space or space[-1] > MAX_ROW:
         return None
@@ -299,7 +299,7 @@ class BoundCudaKernel:
             words.append(-(-sizes[-1] // BLOCK))
         for address, strides in zip(operands, self.nest.strides, strict=True):
             words += address, *strides
-        for number, (address, result) in enumerate(zip(results, kernel.results, strict=True)):
+        for number, (address, result) in enumerate(zip(results, kernel.body.results, strict=True)):
             on_row = bool(self.is_row) and self.is_row[number]
             words += address, *contiguous(sizes[: kernel.result_axes - on_row], result.kind.bytes)[: kernel.result_axes]
         return words
@@ -367,25 +367,12 @@ class Launch:
         return self.modules.run(bound.text, bound.words(scalars, [p.address for p in placed], addresses))
 
     def finish(self, bound: BoundCudaKernel, results: Sequence[Any]) -> tuple[Any, ...]:
-        """The results, with complex sums combined from their parts and axes in the program's order."""
-        values: list[Any] = []
-        for number, array in enumerate(results):
-            if number in self.body.split:
-                values.append(join_parts(self.xp, array, results[number + 1]))
-            elif number - 1 not in self.body.split:
-                values.append(array)
+        """The results with axes in the program's order."""
         order = bound.nest.order
         if list(order) == sorted(order):
-            return tuple(values)
+            return tuple(results)
         back = sorted(range(len(order)), key=order.__getitem__)
-        return tuple(value.transpose(back) for value in values)
-
-
-def join_parts(xp: Any, real: Any, imaginary: Any) -> Any:
-    """Complex numbers from arrays of their parts."""
-    joined = xp.empty(real.shape, np.complex64 if real.dtype == np.float32 else np.complex128)
-    joined.real[...], joined.imag[...] = real, imaginary
-    return joined
+        return tuple(value.transpose(back) for value in results)
 
 
 # ---------------------------------------------------------------------------------------------------- regions

@@ -1,6 +1,6 @@
 """What a structured phase will run as: which tier, which streams of bytes, which applications at how many points.
 
-Asked of those who decide (`jit.tiering`, `lower.body`, `lower.kernel_ir`), so that the rules stay in one place.  A phase is a
+Asked of those who decide (`jit.tiering`, `lower.body`, `lower.loop_order`), so that the rules stay in one place.  A phase is a
 *kernel* where kernels know its whole body and its size is worth one in the long run; else it is *calls* of NumPy, one an
 application, box by box.
 
@@ -25,11 +25,11 @@ from ..graph.phases import (
     Affine,
     ApplyNode,
     AxisKind,
+    AxisNode,
     Constant,
     ConstantNode,
     Input,
     LibraryPhase,
-    Node,
     Output,
     Phase,
     PhaseId,
@@ -38,12 +38,14 @@ from ..graph.phases import (
     ReadNode,
     Structured,
     ValueId,
+    kind_of,
+    operand_kind,
 )
 from ..graph.projections import is_unread
 from ..jit import tiering
 from ..jit.compiler import LruCache
-from ..lower.body import Body, build_body, narrow
-from ..lower.kernel_ir import BLOCK, Coordinate, Form, KernelApply, KernelLiteral, KernelLoad, LoopOrder, plan_nest
+from ..lower.body import Body, legalize, narrow, parts_of
+from ..lower.loop_order import BLOCK, Form, LoopOrder, plan_nest
 from ..scalar.function_table import class_of
 from .cost_functions import largest, smallest
 from .op_tables import Around, Rates
@@ -129,7 +131,7 @@ class Work:
 def work_of(phase: Structured, types: Types, extents: tuple[int, ...], number: Number, *, kernels: bool) -> Work:
     """`kernels`: are there any?  `extents` of the axes (of a shard, maybe), none of them 0."""
     chained = any(isinstance(node, ApplyNode) and node.function.startswith(ALONG) for node in phase.body)
-    body = build_body(phase, complexes=not chained) if kernels and _is_candidate(phase, types, extents) else None
+    body = legalize(phase, complexes=not chained) if kernels and _is_candidate(phase, types, extents) else None
     reads = tuple(varies(read, extents) for read in phase.reads)
     shapes = [tuple(map(number, types[read.value].shape)) for read in phase.reads]
     steps = [strides(read, extents, shape) for read, shape in zip(phase.reads, shapes, strict=True)]
@@ -145,9 +147,10 @@ def work_of(phase: Structured, types: Types, extents: tuple[int, ...], number: N
         points = [prod(extents)] * len(results)
     else:
         body = narrow(body)
-        counted = {r.node for r in body.results if r.reduction == "add" and _is_count(body, r.node)}
+        counted = {r.nodes[0] for r in body.results if r.reduction == "add" and _is_count(body, r.nodes[0])}
         applied, chain = _kernel(body, reads, extents, inner, counted)
-        results = [(Kind.BOOL if r.node in counted else r.kind, r.reduction) for r in body.results]
+        results = [(Kind.BOOL if node in counted else part, r.reduction) for r in body.results
+                   for node, part in zip(r.nodes, parts_of(r.kind), strict=True)]  # fmt: skip
         points = [prod(extents)] * len(results)
     cells = prod(extents[:-1]) if reduces else prod(extents)
     reduced = tuple(_reduced(kind, name, count, nest, body is None) for (kind, name), count in zip(results, points, strict=True)
@@ -228,7 +231,7 @@ def _streams(phase: Structured, reads: Sequence[Axes], shapes: Sequence[tuple[in
 def _is_count(body: Body, number: int) -> bool:
     """Truth values are counted as they are: no conversion is made for a sum of them."""
     node = body.nodes[number]
-    return isinstance(node, KernelApply) and node.function == "convert" and body.kinds[node.args[0]] is Kind.BOOL
+    return isinstance(node, ApplyNode) and node.function == "convert" and kind_of(body.nodes[node.args[0]]) is Kind.BOOL
 
 
 def _kernel(
@@ -241,17 +244,18 @@ def _kernel(
     all_points = prod(extents)
     for number, node in enumerate(body.nodes):
         match node:
-            case KernelLoad(operand):
+            case ReadNode(operand):
                 varying.append(reads[operand])
-            case Coordinate(axis):
+            case AxisNode(axis):
                 varying.append(frozenset({axis} if extents[axis] != 1 else ()))
-            case KernelApply():
+            case ApplyNode():
                 on = frozenset[int]().union(*(varying[a] for a in node.args))
                 varying.append(on - {len(extents) - 1} if node.function.startswith(ALONG) else on)
                 points = all_points if on & inner else prod(extents[axis] for axis in on)
-                each = node.kind.bytes + sum(body.kinds[a].bytes for a in node.args)
-                constant = any(isinstance(body.nodes[a], KernelLiteral) for a in node.args)
-                applied = Applied(node.function, node.compute, node.kind, points, each, node.parameter, constant)
+                each = node.kind.bytes + sum(kind_of(body.nodes[a]).bytes for a in node.args)
+                constant = any(isinstance(body.nodes[a], ConstantNode) for a in node.args)
+                compute = operand_kind(body.nodes, node)
+                applied = Applied(node.function, compute, node.kind, points, each, node.parameter, constant)
                 if number not in counted:
                     applied_nodes.append(applied)
                 chains.append((*max((chains[a] for a in node.args), key=_length, default=()), applied))
@@ -278,8 +282,8 @@ def calls(phase: Structured, reads: Sequence[Axes], extents: Sequence[int]) -> t
             case ApplyNode():
                 on = frozenset[int]().union(*(varying[a] for a in node.args))
                 varying.append(on - {len(extents) - 1} if node.function.startswith(ALONG) else on)
-                compute = _kind_of(phase.body[node.args[1 if node.function == "select" else 0]])
-                each = node.kind.bytes + sum(_kind_of(phase.body[a]).bytes for a in node.args)
+                compute = operand_kind(phase.body, node)
+                each = node.kind.bytes + sum(kind_of(phase.body[a]).bytes for a in node.args)
                 constant = any(isinstance(phase.body[a], ConstantNode) for a in node.args)
                 points = prod(extents[axis] for axis in on)
                 applied.append(Applied(_plain(phase, node), compute, node.kind, points, each, node.parameter, constant))
@@ -297,10 +301,6 @@ def _plain(phase: Structured, node: ApplyNode) -> str:
     if node.function == "pow" and isinstance(power := phase.body[node.args[1]], ConstantNode) and isinstance(power.value, float):
         return _POWERS.get(power.value, node.function)
     return node.function
-
-
-def _kind_of(node: Node) -> Kind:
-    return node.kind if isinstance(node, ReadNode | ConstantNode | ApplyNode) else Kind.I64
 
 
 def _reduced(kind: Kind, function: str, points: int, nest: LoopOrder, calls: bool) -> ReducedWork:

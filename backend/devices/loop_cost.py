@@ -40,7 +40,7 @@ from ..graph.phases import (
 from ..jit.compiler import LruCache
 from ..loopir.facts import estimate_iteration
 from ..loopir.ir import Apply, Call, Fail, For, If, Index, IndexStatement, Load, LoopKind, Statement, Store, View, uses, walk
-from ..lower.body import build_body
+from ..lower.body import legalize
 from ..lower.fusion_units import RowsUnit, units_of
 from ..lower.region import FIRST, LAST, Region, lower_region
 from ..lower.scope import NotLowerable
@@ -232,7 +232,7 @@ def repeated_grains(loop: Loop, types: Types, rates: Rates, number: Numbers, cut
     merged = merge_elementwise_loop(loop, lambda value: types[value].element.kind, lambda value: types[value].shape)
     if merged is None or any(size.constant is None for size in traverse.sizes(merged)):
         return None
-    if build_body(merged, complexes=True) is None:
+    if legalize(merged, complexes=True) is None:
         return None
     work = _work(merged, types, number, cut)
     if work is None:

@@ -14,7 +14,8 @@ an operand shard needs is computed stage by stage.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import struct
+from collections.abc import Hashable, Mapping, Sequence
 from enum import Enum
 from typing import Final, NewType, TypeAlias
 
@@ -95,18 +96,58 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class ReadNode:
-    """The element read by `reads[index]`."""
+    """The element read by `reads[index]`; where complex numbers are two reals (`lower.body`), its real `part` (0) or its
+    imaginary one (1), of kind `kind`."""
 
     index: int
     kind: Kind
+    part: int = 0
+
+
+def payload_key(value: Payload) -> Hashable:
+    """A key that distinguishes payloads which Python's equality does not, such as 0.0 and -0.0."""
+    if isinstance(value, float):
+        return struct.pack("<d", value)
+    if isinstance(value, complex):
+        return struct.pack("<dd", value.real, value.imag)
+    return (type(value).__name__, value)
 
 
 @dataclass(frozen=True, slots=True)
 class ConstantNode:
-    """A literal, keyed by kind and bits (1, True, 1.0 and -0.0 differ)."""
+    """A literal.  Two are equal if kind and bits are: 1, True, 1.0, 0.0 and -0.0 differ, and NaN equals itself."""
 
     kind: Kind
     value: Payload
+
+    @property
+    def bits(self) -> int:
+        """The stored bits of a value that is not complex."""
+        return bits_of(self.kind, self.value)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ConstantNode):
+            return NotImplemented
+        return self.kind is other.kind and payload_key(self.value) == payload_key(other.value)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, payload_key(self.value)))
+
+    def __repr__(self) -> str:
+        return f"ConstantNode({self.kind.value}, {payload_key(self.value)!r})"
+
+
+def bits_of(kind: Kind, value: Payload) -> int:
+    """The stored bits of a value of a kind that is not complex."""
+    if kind is Kind.CHAR:
+        assert isinstance(value, str)
+        return ord(value)
+    if kind.is_float:
+        assert isinstance(value, float | int)
+        return int(struct.unpack("<Q", struct.pack("<d", value))[0] if kind is Kind.F64
+                   else struct.unpack("<I", struct.pack("<f", value))[0])  # fmt: skip
+    assert isinstance(value, int)
+    return int(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +179,17 @@ class ApplyNode:
 
 
 Node: TypeAlias = ReadNode | ConstantNode | SizeNode | AxisNode | ApplyNode
+
+
+def kind_of(node: object) -> Kind:
+    """The kind of a body node's value."""
+    kind: Kind = getattr(node, "kind", Kind.I64)
+    return kind
+
+
+def operand_kind(nodes: Sequence[object], node: ApplyNode) -> Kind:
+    """The kind that a function works in: that of its operands, of a `select` those that it selects from."""
+    return kind_of(nodes[node.args[1 if node.function == "select" else 0]])
 
 
 ARGUMENT_REDUCTIONS: Final = frozenset({"argmin", "argmax"})

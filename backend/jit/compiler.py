@@ -28,7 +28,7 @@ from ...lang.support.caches import Cache
 from ...lang.support.files import Durability, replace_file
 from ...lang.support.processes import acquire, in_children
 from ...lang.support.records import dataclass
-from ..lower.kernel_ir import NAME
+from ..lower.loop_order import NAME
 from ..scalar import coefficient_tables
 
 if TYPE_CHECKING:

@@ -84,12 +84,19 @@ def is_candidate(points: int, applied: Iterable[str], *, sums: bool) -> bool:
 
 def saving(body: Body, points: int) -> float:
     """Estimated nanoseconds that a kernel saves over NumPy on one thread (measured on AVX-512 and AVX2 machines)."""
+    operations, transcendental = _counts(body)
     if points >= SMALL:
         fixed = 50_000  # slices are cut anew in each run
     else:
-        fixed = CALL_NANOSECONDS * body.operations + (15_000 + 20 * min(points, 1 << 10) if body.is_ordered else 0)
+        fixed = CALL_NANOSECONDS * operations + (15_000 + 20 * min(points, 1 << 10) if body.is_ordered else 0)
     one_by_one = sum(_an_item(r.reduction or "", r.kind) for r in body.results if r.states)
-    return fixed + points * one_by_one + points * (0.3 + 0.3 * body.operations) + body.transcendental * (20_000 + 12 * points)
+    return fixed + points * one_by_one + points * (0.3 + 0.3 * operations) + transcendental * (20_000 + 12 * points)
+
+
+def _counts(body: Body) -> tuple[int, int]:
+    """How many functions a body applies, and how many of them are transcendental."""
+    applied = body.applied
+    return len(applied), sum(function in TRANSCENDENTAL for function in applied)
 
 
 def _an_item(function: str, kind: Kind) -> float:
@@ -207,7 +214,8 @@ def is_wanted(code: MachineCode, lost: float) -> bool:
 
 def work(body: Body, points: int) -> int:
     """Estimated nanoseconds of a kernel on one thread."""
-    return points * (25 + 10 * body.operations + 120 * body.transcendental) // 100
+    operations, transcendental = _counts(body)
+    return points * (25 + 10 * operations + 120 * transcendental) // 100
 
 
 FEW_NANOSECONDS: Final = 30_000.0

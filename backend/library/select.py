@@ -196,8 +196,8 @@ def _bind_gather(binding: Specialization, phase: LibraryPhase) -> None:
     if run is None:
         raise NotSpecializable
     operands = [binding.view(value, view) for value, view in run.views]
-    specialize_kernel(binding, run, operands, [(phase.results[0], binding.types.kind(phase.results[0]))])
-    binding.fault = FailureDecoder(run, binding.kernels[0], phase.span)
+    specialize_kernel(binding, run, operands, phase.results[:1])
+    binding.fault = FailureDecoder(run, phase.span)
 
 
 # ----------------------------------------------------------------------------------- by NumPy alone

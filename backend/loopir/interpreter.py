@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import is_exact_in_any_order
-from ..lower.kernel_ir import LANES
+from ..lower.loop_order import LANES
 from .ir import (
     Apply,
     Box,

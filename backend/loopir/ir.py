@@ -88,7 +88,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class ConstantStatement:
-    """A literal by its stored bits (as `kernel_ir.KernelLiteral`)."""
+    """A literal by its stored bits."""
 
     name: str
     kind: Kind
@@ -105,7 +105,7 @@ class IndexStatement:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """A scalar function of kernels (`kernel_ir.KernelApply`) on registers of kind `compute` (`select`: from the second on).
+    """A scalar function (`graph.phases.ApplyNode`) on registers of kind `compute` (`select`: from the second on).
 
     `check`: for a function that may fail (`convert_checked`, `floor`, `ceil`), the number of its check, else -1."""
 

@@ -10,9 +10,8 @@ from typing import Final
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import identity_of, is_ordered, neutral_element
-from ..graph.phases import ARGUMENT_REDUCTIONS
-from ..lower.body import bits_of
-from ..lower.kernel_ir import BLOCK, LANES, PASS_BYTES
+from ..graph.phases import ARGUMENT_REDUCTIONS, bits_of
+from ..lower.loop_order import BLOCK, LANES, PASS_BYTES
 from .ir import (
     ONE,
     ZERO,

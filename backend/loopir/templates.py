@@ -14,9 +14,9 @@ from typing import Final
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import is_ordered, neutral_element
+from ..graph.phases import bits_of
 from ..jit.compiler import vector_bytes
-from ..lower.body import bits_of
-from ..lower.kernel_ir import BLOCK, RUN, VectorStride
+from ..lower.loop_order import BLOCK, RUN, VectorStride
 from .ir import ONE, ZERO, Index, LoopBuilder, LoopKind, LoopProgram, View, ViewRole, at, integer, plus, quotient, times
 
 # --------------------------------------------------------------------------------- scatter and random numbers

@@ -1,5 +1,5 @@
-"""Builds the scalar body of a kernel from a structured phase (`build_body`), narrows its integers (`narrow`), and combines it
-with a loop order (`build_kernel`)."""
+"""Legal bodies of structured phases: their nodes as code computes them (`legalize`), with narrow integers (`narrow`), and laid
+out over strided operands (`Kernel`), for loop programs (`phase`, `rows`)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from functools import cache
 from typing import Final, Generic, TypeAlias, TypeVar
 
 from ...lang.support.records import dataclass
-from ...lang.syntax.source import Span
 from ...typechecker.core.arrays import Payload
 from ...typechecker.elements import Kind
-from ...typechecker.scalars import FUNCTIONS, SELECTIVE, ResultKind, is_ordered, may_fail
-from ...typechecker.sizes.polynomials import Size, number
+from ...typechecker.scalars import FUNCTIONS, SELECTIVE, ResultKind, is_ordered
+from ...typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, variable
 from ..graph.fusion_groups import ALONG
 from ..graph.phases import (
     ARGUMENT_REDUCTIONS,
@@ -26,43 +25,123 @@ from ..graph.phases import (
     ReadNode,
     SizeNode,
     Structured,
-)
-from ..scalar.function_table import REDUCTIONS, TRANSCENDENTAL, has_meaning
-from .kernel_ir import (
-    FETCH,
-    LANES,
-    PROVED,
-    Accumulator,
-    Coordinate,
-    Form,
-    Kernel,
-    KernelApply,
-    KernelArgument,
-    KernelLiteral,
-    KernelLoad,
-    KernelOperand,
-    KernelResult,
-    LoopOrder,
-    Node,
-    StoreMode,
-    VectorStride,
     kind_of,
+    operand_kind,
 )
+from ..scalar.function_table import REDUCTIONS, has_meaning
+from .loop_order import LANES, Form, LoopOrder, StoreMode, VectorStride
+
+# ------------------------------------------------------------------------------------------------ legal bodies
+#
+# A legal body has the nodes of phases, and of the kinds that code has: a complex number is two reals.
+
+FETCH: Final = "fetch"
+"""A function of bodies that read items at computed indices, not of phases: an item of operand number `parameter`.  Its arguments
+are an index, the length of the indexed axis, and the bytes between its items; an index out of range is a failed check.  The
+operand's address does not move on that axis."""
+PROVED: Final = "fetch_proved"
+"""`FETCH` of an index that is known to be in range."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateNode:
+    """The state of a right fold (`BodyResult.states`)."""
+
+    kind: Kind
+
+
+Node: TypeAlias = GraphNode | StateNode
+
+
+@dataclass(frozen=True, slots=True)
+class BodyResult:
+    """The body nodes of a result (two of a complex kind), reduced with `reduction` unless it is None; `kind`: of the result.
+
+    A right fold, whose first state is the last item, has `states`, the nodes of its state, and `following`, those of its next
+    state."""
+
+    nodes: tuple[int, ...]
+    kind: Kind
+    reduction: str | None
+    states: tuple[int, ...] = ()
+    following: tuple[int, ...] = ()
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        """The nodes that the result depends on directly."""
+        return *self.nodes, *self.following
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    nodes: tuple[Node, ...]
+    results: tuple[BodyResult, ...]
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """Its scalar arguments in order."""
+        return tuple(dict.fromkeys([node.size for node in self.nodes if isinstance(node, SizeNode)]))
+
+    @property
+    def coordinates(self) -> frozenset[int]:
+        """The axes whose coordinate it uses."""
+        return frozenset([node.axis for node in self.nodes if isinstance(node, AxisNode)])
+
+    @property
+    def applied(self) -> list[str]:
+        """The functions that it applies."""
+        return [node.function for node in self.nodes if isinstance(node, ApplyNode)]
+
+    @property
+    def has_argument_reduction(self) -> bool:
+        return any(r.reduction in ARGUMENT_REDUCTIONS for r in self.results)
+
+    @property
+    def is_ordered(self) -> bool:
+        """Does it reduce in the order of sums?"""
+        return any(is_ordered(r.reduction or "", r.kind) for r in self.results)
+
+    @property
+    def is_right_fold(self) -> bool:
+        """Has it a right fold, which takes the items in sequence?"""
+        return any(r.states for r in self.results)
+
+    @property
+    def roots(self) -> list[int]:
+        """The nodes that the results depend on directly."""
+        return [node for result in self.results for node in result.roots]
+
+    @property
+    def used(self) -> frozenset[int]:
+        """The nodes that the results depend on."""
+        used = set(self.roots)
+        for index in range(len(self.nodes) - 1, -1, -1):
+            node = self.nodes[index]
+            if isinstance(node, ApplyNode) and index in used:
+                used.update(node.args)
+        return frozenset(used)
+
+    @property
+    def state_dependent(self) -> frozenset[int]:
+        """The nodes that are states of right folds, or depend on one."""
+        late: set[int] = set()
+        for index, node in enumerate(self.nodes):
+            if isinstance(node, StateNode) or (isinstance(node, ApplyNode) and not late.isdisjoint(node.args)):
+                late.add(index)
+        return frozenset(late)
+
 
 # ---------------------------------------------------------------------------------------------------- complexes
 #
-# Complex numbers in kernels: two floats each, with every complex function expanded into functions of floats.
-#
-# So the IR has no complex arithmetic: a `KernelLoad` loads one part, a `KernelResult` of complex kind stores two nodes.
+# Complex numbers in code: two floats each, with every complex function expanded into functions of floats.
 #
 # The formulas equal those of `cpu.numpy_scalars` to the bit: four multiplications, Smith's division by the reciprocal of the
 # scale, and the magnitude as the root of the sum of squares, scaled by a power of two where these would overflow or underflow.
 # The comparison of a magnitude with a constant needs no root: the sum of squares is compared with the greatest one whose root is
-# on that side.  `ComplexFormulas` has the longer formulas once, for kernels and for NumPy.
+# on that side.  `ComplexFormulas` has the longer formulas once, for code and for NumPy.
 
-Parts: TypeAlias = tuple[int, int]
-"""The nodes of the real and the imaginary part."""
-Add: TypeAlias = Callable[[Node, Kind], int]
+Parts: TypeAlias = tuple[int, ...]
+"""The nodes of the real and the imaginary part of a complex value, or the node of another."""
 
 PART: Final = {Kind.C64: Kind.F32, Kind.C128: Kind.F64}
 LARGE: Final = 2.0**500
@@ -76,8 +155,13 @@ _LAST_FINITE_EXPONENT: Final = 709.0
 """The greatest integer whose exponential is finite."""
 
 
+def parts_of(kind: Kind) -> tuple[Kind, ...]:
+    """The kinds of what a value is made of: two reals for a complex number."""
+    return (PART[kind],) * 2 if kind.is_complex else (kind,)
+
+
 class ComplexFormulas(Generic[T]):
-    """Complex functions in terms of binary64 functions; `T` is the type of a value: a node of a kernel, or an array."""
+    """Complex functions in terms of binary64 functions; `T` is the type of a value: a node of a body, or an array."""
 
     def number(self, value: float, kind: Kind) -> T:
         raise NotImplementedError
@@ -109,96 +193,94 @@ class ComplexFormulas(Generic[T]):
         return real, imaginary
 
 
-class ComplexNodes(ComplexFormulas[int]):
-    """Adds the nodes of complex functions to a body under construction."""
+Pair: TypeAlias = tuple[int, int]
 
-    def __init__(self, phase: Structured, add: Add) -> None:
-        self.phase, self._add = phase, add
+
+class LegalNodes(ComplexFormulas[int]):
+    """The nodes of a legal body under construction."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
         self.squares: dict[int, tuple[int, int, int]] = {}
         """By node of a magnitude: the nodes of "a part is infinite" and of the sum of squares, and the bits of a part's kind."""
 
-    def load(self, operand: int, kind: Kind) -> Parts:
-        part = PART[kind]
-        return self._add(KernelLoad(operand, 0), part), self._add(KernelLoad(operand, 1), part)
+    def add(self, node: Node) -> int:
+        self.nodes.append(node)
+        return len(self.nodes) - 1
 
-    def literal(self, kind: Kind, value: object) -> Parts:
-        assert isinstance(value, complex | float | int)
-        number, part = complex(value), PART[kind]
-        return self.number(number.real, part), self.number(number.imag, part)
-
-    def number(self, value: float, kind: Kind) -> int:
-        if kind is Kind.F64:
-            return self._add(KernelLiteral(kind, struct.unpack("<Q", struct.pack("<d", value))[0]), kind)
-        return self._add(KernelLiteral(kind, struct.unpack("<I", struct.pack("<f", value))[0]), kind)
+    def number(self, value: Payload, kind: Kind) -> int:
+        return self.add(ConstantNode(kind, value))
 
     def do(self, function: str, *args: int, on: Kind, to: Kind | None = None, parameter: int = 0) -> int:
-        return self._add(KernelApply(function, args, on, to or on, parameter), to or on)
+        return self.add(ApplyNode(function, args, to or on, parameter))
 
-    def in_double(self, formula: Callable[[int, int], Parts], parts: Parts, part: Kind) -> Parts:
+    def leaf(self, node: Node) -> Parts:
+        """A node without arguments."""
+        kind = kind_of(node)
+        if not kind.is_complex:
+            return (self.add(node),)
+        match node:
+            case ReadNode(index):
+                return tuple([self.add(ReadNode(index, PART[kind], part)) for part in (0, 1)])
+            case ConstantNode(value=bool() | int() | float() | complex() as value):
+                return tuple([self.number(part, PART[kind]) for part in (complex(value).real, complex(value).imag)])
+            case _:
+                return tuple([self.add(StateNode(part)) for part in parts_of(kind)])
+
+    def in_double(self, formula: Callable[[int, int], Pair], pair: Pair, part: Kind) -> Pair:
         """Apply a formula of binary64 to parts of any kind, and round its results once."""
         if part is Kind.F64:
-            return formula(*parts)
-        a, b = (self.do("convert", operand, on=part, to=Kind.F64) for operand in parts)
+            return formula(*pair)
+        a, b = (self.do("convert", operand, on=part, to=Kind.F64) for operand in pair)
         real, imaginary = (self.do("convert", result, on=Kind.F64, to=part) for result in formula(a, b))
         return real, imaginary
 
-    def apply(self, node: ApplyNode, args: Sequence[int | Parts], compute: Kind) -> int | Parts | None:
-        """A function with a complex operand or result; None if kernels do not have it."""
+    def apply_complex(self, node: ApplyNode, args: Sequence[Parts], compute: Kind) -> Parts | None:
+        """A function with a complex operand or result; None if code does not have it."""
         if node.function == "convert":
             return self.convert(args[0], compute, node.kind)
-        if node.function == "select":
-            condition, x, y = args
-            assert isinstance(condition, int) and isinstance(x, tuple) and isinstance(y, tuple)
-            part = PART[compute]
-            return self.do("select", condition, x[0], y[0], on=part), self.do("select", condition, x[1], y[1], on=part)
-        parts = [arg for arg in args if isinstance(arg, tuple)]
-        if len(parts) != len(args):
-            return None
-        part = PART[compute]
-        match node.function, parts:
+        part = PART.get(compute, compute)
+        match node.function, args:
+            case "select", [(condition,), (a, b), (c, d)]:
+                return self.do("select", condition, a, c, on=part), self.do("select", condition, b, d, on=part)
             case "add" | "sub", [(a, b), (c, d)]:
                 return self.do(node.function, a, c, on=part), self.do(node.function, b, d, on=part)
-            case "mul", [x, y]:
-                return self.product(x, y, part)
-            case "div", [x, y]:
-                return self.quotient(x, y, part)
-            case "reciprocal", [y]:
-                return self.quotient((self.number(1.0, part), self.number(0.0, part)), y, part)
+            case "mul", [(a, b), (c, d)]:
+                return self.product((a, b), (c, d), part)
+            case "div", [(a, b), (c, d)]:
+                return self.quotient((a, b), (c, d), part)
+            case "reciprocal", [(c, d)]:
+                return self.quotient((self.number(1.0, part), self.number(0.0, part)), (c, d), part)
             case "neg" | "pi_times" as function, [(a, b)]:
                 return self.do(function, a, on=part), self.do(function, b, on=part)
             case "conj", [(a, b)]:
                 return a, self.do("neg", b, on=part)
             case "abs", [(a, b)]:
-                return self.magnitude(a, b, part)
+                return (self.magnitude(a, b, part),)
             case "eq" | "ne", [(a, b), (c, d)]:
                 left, right = (self.do(node.function, x, y, on=part, to=Kind.BOOL) for x, y in ((a, c), (b, d)))
-                return self.do("and" if node.function == "eq" else "or", left, right, on=Kind.BOOL)
-            case "exp", [x]:
-                return self.in_double(self.exponential, x, part)
+                return (self.do("and" if node.function == "eq" else "or", left, right, on=Kind.BOOL),)
+            case "exp", [(a, b)]:
+                return self.in_double(self.exponential, (a, b), part)
             case "circular", [(a, b)] if node.parameter == -12:
                 return self.in_double(self.exponential, (self.do("neg", b, on=part), a), part)
             case "circular", [(a, b)] if node.parameter in (9, 10, 11):
-                return a if node.parameter == 9 else b if node.parameter == 11 else self.magnitude(a, b, part)
+                return (a if node.parameter == 9 else b if node.parameter == 11 else self.magnitude(a, b, part),)
         return None
 
-    def convert(self, arg: int | Parts, source: Kind, target: Kind) -> Parts | None:
+    def convert(self, arg: Parts, source: Kind, target: Kind) -> Parts | None:
         if not target.is_complex:
             return None
-        part = PART[target]
-        if isinstance(arg, tuple):
-            if PART[source] is part:
-                return arg
-            real, imaginary = (self.do("convert", operand, on=PART[source], to=part) for operand in arg)
-            return real, imaginary
-        real = arg if source is part else self.do("convert", arg, on=source, to=part)
-        return real, self.number(0.0, part)
+        part, real = PART[target], PART.get(source, source)
+        parts = arg if real is part else tuple([self.do("convert", operand, on=real, to=part) for operand in arg])
+        return parts if len(parts) > 1 else (*parts, self.number(0.0, part))
 
-    def product(self, x: Parts, y: Parts, part: Kind) -> Parts:
+    def product(self, x: Pair, y: Pair, part: Kind) -> Pair:
         (a, b), (c, d) = x, y
         ac, bd, ad, bc = (self.do("mul", left, right, on=part) for left, right in ((a, c), (b, d), (a, d), (b, c)))
         return self.do("sub", ac, bd, on=part), self.do("add", ad, bc, on=part)
 
-    def quotient(self, x: Parts, y: Parts, part: Kind) -> Parts:
+    def quotient(self, x: Pair, y: Pair, part: Kind) -> Pair:
         """Smith's algorithm, scaled by the larger part of the divisor; a divisor of 0 divides each part."""
         (a, b), (c, d) = x, y
         one, zero = self.number(1.0, part), self.number(0.0, part)
@@ -244,15 +326,15 @@ class ComplexNodes(ComplexFormulas[int]):
     def squares_of(self, a: int, b: int) -> int:
         return self.do("add", self.do("mul", a, a, on=Kind.F64), self.do("mul", b, b, on=Kind.F64), on=Kind.F64)
 
-    def comparison(self, node: ApplyNode, args: Sequence[int | Parts]) -> int | None:
+    def compared(self, body: Sequence[Node], node: ApplyNode, args: Parts) -> int | None:
         """The comparison of an f64 magnitude with a constant, by the sum of squares; None if the operands are others."""
         left, right = args
         function = node.function
-        if isinstance(right, int) and right in self.squares:
-            left, right, function, limit = right, left, _MIRRORED.get(function, ""), _real(self.phase, node.args[0])
+        if right in self.squares:
+            left, function, limit = right, _MIRRORED.get(function, ""), _real(body, node.args[0])
         else:
-            limit = _real(self.phase, node.args[1])
-        if not isinstance(left, int) or left not in self.squares or limit is None or function not in _MIRRORED:
+            limit = _real(body, node.args[1])
+        if left not in self.squares or limit is None or function not in _MIRRORED:
             return None
         far, squares, bits = self.squares[left]
         if bits != 64 or not SMALL * 4 <= limit <= LARGE / 4:
@@ -264,14 +346,55 @@ class ComplexNodes(ComplexFormulas[int]):
         beyond = self.do("gt", squares, most, on=Kind.F64, to=Kind.BOOL)
         return self.do("or", beyond, far, on=Kind.BOOL)
 
+    # -------------------------------------------------------------------------------------------- reals
+
+    def apply(self, body: Sequence[Node], node: ApplyNode, args: Parts, compute: Kind, *, loops: bool) -> int | None:
+        """A function of reals; None if code does not have it for the kind."""
+        function = node.function
+        compared = self.compared(body, node, args) if self.squares and len(args) == 2 else None
+        if compared is not None:
+            return compared
+        if function == "convert" and (folded := _folded_conversion(self.nodes[args[0]], node.kind)) is not None:
+            return self.add(folded)
+        if function in _SELECTIVE_ALONG and compute.is_float:
+            args = (self.without_signed_zero(args[0], compute),)
+        elif function == "ipow":
+            power = self.integer_power(body[node.args[1]], args[0], compute)
+            return power if power is not None or not loops else self.add(replace(node, args=args))
+        elif function == "pow" and compute.is_float and (exponent := real_constant(body, node.args[1])) in FIXED_POWERS:
+            power = args[0]
+            for step in FIXED_POWERS[exponent]:
+                power = self.do(step, *((power, args[0]) if step == "mul" else (power,)), on=compute)
+            return power
+        elif function == "log" and (logarithm := LOGARITHMS.get(real_constant(body, node.args[0]))) is not None:
+            return self.do(logarithm, *args[1:], on=compute, to=node.kind)
+        return self.add(replace(node, args=args)) if _has_code(node, compute) else None
+
+    def without_signed_zero(self, operand: int, kind: Kind) -> int:
+        """x+0, which turns -0.0 into 0.0, so that the greatest item has the same bits in any order of comparison."""
+        return self.do("add", operand, self.number(0.0, kind), on=kind)
+
+    def integer_power(self, exponent: Node, square: int, kind: Kind) -> int | None:
+        """An integer to a constant power by repeated squaring, which is exact modulo the width; None for other powers."""
+        left, product = getattr(exponent, "value", 0), None
+        if not isinstance(left, int) or not 0 < left <= _MOST_FACTORS:
+            return None
+        while True:
+            if left & 1:
+                product = square if product is None else self.do("mul", product, square, on=kind)
+            left >>= 1
+            if not left:
+                return product
+            square = self.do("mul", square, square, on=kind)
+
 
 _MIRRORED: Final = {"lt": "gt", "le": "ge", "ge": "le", "gt": "lt"}
 
 
-def _real(phase: Structured, index: int) -> float | None:
-    node = phase.body[index]
+def _real(body: Sequence[Node], index: int) -> float | None:
+    node = body[index]
     while isinstance(node, ApplyNode) and node.function == "convert":
-        node = phase.body[node.args[0]]
+        node = body[node.args[0]]
     if isinstance(node, ConstantNode) and isinstance(node.value, float | int):
         return float(node.value) if float(node.value) == node.value else None
     return None
@@ -288,9 +411,14 @@ def _most_square(limit: float, *, below: bool) -> float:
     return limit_squared
 
 
-# ---------------------------------------------------------------------------------------------------- constants
-#
-# Constants of bodies as numbers, seen through conversions (`x*2` on f32 converts its 2).
+# ---------------------------------------------------------------------------------------------- legalization
+
+KINDS: Final = frozenset({Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind.F64, Kind.CHAR})
+_ALONG: Final = frozenset(ALONG.values())
+_SELECTIVE_ALONG: Final = frozenset(ALONG[name] for name in SELECTIVE)
+_MOST_FACTORS: Final = 64
+_EXACT_INTEGERS: Final = 1 << 53
+"""Integers below this are exact in binary64, from which binary32 rounds them once."""
 
 FIXED_POWERS: Final[dict[float | None, tuple[str, ...]]] = {
     2.0: ("square",), 3.0: ("square", "mul"), 4.0: ("square", "square"), 0.5: ("half_power",), -1.0: ("reciprocal",),
@@ -302,7 +430,7 @@ LOGARITHMS: Final[dict[float | None, str]] = {2.0: "log2", 10.0: "log10"}
 """Functions for logarithms to a constant base; they are also the definition of the logarithm to any base at these bases."""
 
 
-def real_constant(nodes: Sequence[GraphNode], index: int) -> float | None:
+def real_constant(nodes: Sequence[Node], index: int) -> float | None:
     """The value of a constant body node, also through conversions, if every kind stores it exactly; else None."""
     node = nodes[index]
     while isinstance(node, ApplyNode) and node.function == "convert":
@@ -312,322 +440,81 @@ def real_constant(nodes: Sequence[GraphNode], index: int) -> float | None:
     return None
 
 
-# -------------------------------------------------------------------------------------------- kernel bodies
-
-KINDS: Final = frozenset({Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind.F64, Kind.CHAR})
-_ALONG: Final = frozenset(ALONG.values())
-_SELECTIVE_ALONG: Final = frozenset(ALONG[name] for name in SELECTIVE)
-_MOST_FACTORS: Final = 64
-_EXACT_INTEGERS: Final = 1 << 53
-"""Integers below this are exact in binary64, from which binary32 rounds them once."""
-
-
-def spans_of(phase: Structured, nodes: Sequence[Node]) -> dict[int, Span]:
-    """The source spans of the functions that may fail, by kernel node; empty if they cannot be matched with the phase's nodes."""
-    checked = [index for index, node in enumerate(nodes) if isinstance(node, KernelApply) and may_fail(node.function, node.kind)]
-    spans = [node.span for node in phase.body if isinstance(node, ApplyNode) and node.span is not None]
-    return dict(zip(checked, spans, strict=True)) if len(checked) == len(spans) else {}
-
-
-@dataclass(frozen=True, slots=True)
-class Body:
-    """A phase's body in kernel nodes.
-
-    `sizes`: its scalar arguments in order.  `coordinates`: the axes whose coordinate it uses.  `transcendental`: how many such
-    functions it applies.  `split`: the indices of results that are the real part of a complex sum, whose imaginary part
-    follows."""
-
-    nodes: tuple[Node, ...]
-    kinds: tuple[Kind, ...]
-    sizes: tuple[Size, ...]
-    results: tuple[KernelResult, ...]
-    coordinates: frozenset[int]
-    transcendental: int
-    split: frozenset[int] = frozenset()
-
-    @property
-    def operations(self) -> int:
-        return sum(isinstance(node, KernelApply) for node in self.nodes)
-
-    @property
-    def has_argument_reduction(self) -> bool:
-        return any(r.reduction in ARGUMENT_REDUCTIONS for r in self.results)
-
-    @property
-    def is_ordered(self) -> bool:
-        """Does it reduce in the order of sums?"""
-        return any(is_ordered(r.reduction or "", r.kind) for r in self.results)
-
-    @property
-    def is_right_fold(self) -> bool:
-        """Has it a right fold, which takes the items in sequence?"""
-        return any(r.states for r in self.results)
-
-    @property
-    def accumulator_dependent(self) -> frozenset[int]:
-        """The nodes that depend on the accumulator of a right fold."""
-        return accumulator_dependent_nodes(self.nodes)
-
-
-def build_body(phase: Structured, *, complexes: bool = False, loops: bool = False) -> Body | None:
-    """The body of a phase in kernel nodes; None if kernels lack a function or kind of it.
+def legalize(phase: Structured, *, complexes: bool = False, loops: bool = False) -> Body | None:
+    """The legal body of a phase; None if code lacks a function or kind of it.
 
     `complexes`: expand complex numbers into two parts.  `loops`: allow functions that are loops (integers to any power)."""
-    nodes: list[Node] = []
-    kinds: list[Kind] = []
-    sizes: list[Size] = []
-    places: list[int | Parts] = []
-
-    def add(node: Node, kind: Kind) -> int:
-        nodes.append(node)
-        kinds.append(kind)
-        return len(nodes) - 1
-
-    phase, states, following = _with_fold_steps(phase)
+    body, following = _with_fold_steps(phase)
     if following and len(following) < len(phase.results):
         return None
-    pairs = ComplexNodes(phase, add)
-
-    for at, node in enumerate(phase.body):
-        match node:
-            case ReadNode(kind=kind) if at in states:
-                if not (kind in KINDS or (kind.is_complex and complexes)):
-                    return None
-                parts = [add(Accumulator(part), part) for part in ((PART[kind],) * 2 if kind.is_complex else (kind,))]
-                places.append((parts[0], parts[1]) if kind.is_complex else parts[0])
-            case ReadNode():
-                if node.kind.is_complex and complexes:
-                    places.append(pairs.load(node.index, node.kind))
-                    continue
-                if node.kind not in KINDS:
-                    return None
-                places.append(add(KernelLoad(node.index), node.kind))
-            case ConstantNode():
-                if node.kind.is_complex and complexes:
-                    places.append(pairs.literal(node.kind, node.value))
-                    continue
-                if node.kind not in KINDS:
-                    return None
-                places.append(add(KernelLiteral(node.kind, bits_of(node.kind, node.value)), node.kind))
-            case SizeNode():
-                if node.size not in sizes:
-                    sizes.append(node.size)
-                places.append(add(KernelArgument(sizes.index(node.size)), Kind.I64))
-            case AxisNode():
-                places.append(add(Coordinate(node.axis), Kind.I64))
-            case ApplyNode():
-                compute = _kind_of(phase, node.args[1 if node.function == "select" else 0])
-                operands = [places[a] for a in node.args]
-                if complexes and (compute.is_complex or node.kind.is_complex):
-                    pair = pairs.apply(node, operands, compute)
-                    if pair is None:
-                        return None
-                    places.append(pair)
-                    continue
-                compared = pairs.comparison(node, operands) if complexes and pairs.squares and len(operands) == 2 else None
-                if compared is not None:
-                    places.append(compared)
-                    continue
-                args = tuple(arg for arg in operands if isinstance(arg, int))
-                if len(args) < len(operands) or compute not in KINDS or node.kind not in KINDS:
-                    return None
-                constant = _folded_conversion(nodes[args[0]], node) if node.function == "convert" else None
-                lowered: int | None
-                if node.function in _SELECTIVE_ALONG and compute.is_float:
-                    args = (_without_signed_zero(args[0], compute, add),)
-                if constant is not None:
-                    lowered = add(constant, node.kind)
-                elif node.function == "ipow":
-                    lowered = _integer_power(phase, node, args, compute, add)
-                    if lowered is None and loops:
-                        lowered = add(KernelApply("ipow", args, compute, node.kind), node.kind)
-                elif node.function == "pow" and (fixed := _fixed_power(phase, node, args[0], compute, add)) is not None:
-                    lowered = fixed
-                elif node.function == "log" and (
-                    logarithm := LOGARITHMS.get(real_constant(phase.body, node.args[0]))
-                ) is not None:
-                    lowered = add(KernelApply(logarithm, args[1:], compute, node.kind), node.kind)
-                elif (function := _function(phase, node, compute)) is not None:
-                    lowered = add(KernelApply(function, args, compute, node.kind, node.parameter), node.kind)
-                else:
-                    lowered = None
-                if lowered is None:
-                    return None
-                places.append(lowered)
-    results: list[KernelResult] = []
-    split: set[int] = set()
-    for position, result in enumerate(phase.results):
-        root = places[result.node]
-        if position in following:
-            nodes_of = (root, *(places[at] for at in following[position]))
-            item, before, after = ((node,) if isinstance(node, int) else node for node in nodes_of)
-            imaginary = item[1] if len(item) > 1 else -1
-            results.append(KernelResult(item[0], _kind_of(phase, result.node), result.reduction, imaginary, before, after))
+    if not complexes and any(kind_of(node).is_complex for node in body):
+        return None
+    legal, parts = LegalNodes(), list[Parts]()
+    for node in body:
+        if not isinstance(node, ApplyNode):
+            parts.append(legal.leaf(node))
             continue
-        if isinstance(root, tuple):
-            if result.reduction is None:
-                results.append(KernelResult(root[0], _kind_of(phase, result.node), None, root[1]))
-            elif result.reduction == "add":
-                split.add(len(results))
-                results += [KernelResult(part, kinds[part], "add") for part in root]
-            else:
-                return None
-            continue
-        kind = kinds[root]
-        if result.reduction in ARGUMENT_REDUCTIONS:
-            if kind is Kind.CHAR:
-                return None
-            kind = Kind.I64
-        elif result.reduction is not None and kind is Kind.CHAR:
+        compute, args = operand_kind(body, node), [parts[arg] for arg in node.args]
+        if compute.is_complex or node.kind.is_complex:
+            value = legal.apply_complex(node, args, compute)
+        else:
+            real = legal.apply(body, node, tuple([part for (part,) in args]), compute, loops=loops)
+            value = None if real is None else (real,)
+        if value is None:
             return None
-        if result.reduction in SELECTIVE and kind.is_float:
-            root = _without_signed_zero(root, kind, add)
-        results.append(KernelResult(root, kind, result.reduction))
-    axes = frozenset(node.axis for node in nodes if isinstance(node, Coordinate))
-    hard = sum(isinstance(node, KernelApply) and node.function in TRANSCENDENTAL for node in nodes)
-    return Body(tuple(nodes), tuple(kinds), tuple(sizes), tuple(results), axes, hard, split=frozenset(split))
+        parts.append(value)
+    results: list[BodyResult] = []
+    for position, result in enumerate(phase.results):
+        roots, kind, function = parts[result.node], kind_of(body[result.node]), result.reduction
+        if position in following:
+            before, after = following[position]
+            results.append(BodyResult(roots, kind, function, parts[before], parts[after]))
+            continue
+        if function is not None and (kind is Kind.CHAR or (kind.is_complex and function != "add")):
+            return None
+        if function in SELECTIVE and kind.is_float:
+            roots = (legal.without_signed_zero(roots[0], kind),)
+        results.append(BodyResult(roots, Kind.I64 if function in ARGUMENT_REDUCTIONS else kind, function))
+    return Body(tuple(legal.nodes), tuple(results))
 
 
-def _without_signed_zero(operand: int, kind: Kind, add: Callable[[Node, Kind], int]) -> int:
-    """x+0, which turns -0.0 into 0.0, so that the greatest item has the same bits in any order of comparison."""
-    zero = add(KernelLiteral(kind, bits_of(kind, 0.0)), kind)
-    return add(KernelApply("add", (operand, zero), kind, kind), kind)
+def _with_fold_steps(phase: Structured) -> tuple[list[Node], dict[int, tuple[int, int]]]:
+    """The body with a step of each right fold: its function of an item and the state.
 
-
-def _with_fold_steps(phase: Structured) -> tuple[Structured, frozenset[int], dict[int, tuple[int, int]]]:
-    """Expands the right folds of a phase: their function is applied in the body, to an item and the state.
-
-    Returns the phase, the nodes that are states, and by index of the result its state node and its next-state node."""
-    body, states, following = list(phase.body), list[int](), dict[int, tuple[int, int]]()
+    Returns the nodes, and by index of the result its state node and its next-state node."""
+    body, following = list[Node](phase.body), dict[int, tuple[int, int]]()
     for position, result in enumerate(phase.results):
         function = result.reduction
         if function is None or function in REDUCTIONS or function in ARGUMENT_REDUCTIONS:
             continue
-        kind, state = _kind_of(phase, result.node), len(body)
+        kind, state = kind_of(body[result.node]), len(body)
         is_truth = FUNCTIONS[function].result is ResultKind.BOOL
-        body += [ReadNode(len(phase.reads), kind), ApplyNode(function, (result.node, state), Kind.BOOL if is_truth else kind)]
+        body += [StateNode(kind), ApplyNode(function, (result.node, state), Kind.BOOL if is_truth else kind)]
         if is_truth and kind is not Kind.BOOL:
             body.append(ApplyNode("convert", (state + 1,), kind))
-        states.append(state)
         following[position] = state, len(body) - 1
-    return replace(phase, body=tuple(body)) if states else phase, frozenset(states), following
+    return body, following
 
 
-def accumulator_dependent_nodes(nodes: Sequence[Node]) -> frozenset[int]:
-    """The nodes that are accumulators of right folds, or depend on one."""
-    late: set[int] = set()
-    for index, node in enumerate(nodes):
-        if isinstance(node, Accumulator) or (isinstance(node, KernelApply) and not late.isdisjoint(node.args)):
-            late.add(index)
-    return frozenset(late)
-
-
-def complex_from_parts(kind: Kind) -> Body:
-    """The body that combines two real operands into complex numbers."""
-    part = PART[kind]
-    return Body((KernelLoad(0), KernelLoad(1)), (part, part), (), (KernelResult(0, kind, None, 1),), frozenset(), 0)
-
-
-def _kind_of(phase: Structured, index: int) -> Kind:
-    return getattr(phase.body[index], "kind", Kind.I64)
-
-
-def _function(phase: Structured, node: ApplyNode, compute: Kind) -> str | None:
-    """The kernel's name of a function; None if kernels do not have it for the kind."""
+def _has_code(node: ApplyNode, compute: Kind) -> bool:
+    """Does code have a function for the kind?"""
     if node.function == "convert" and compute.is_float and not node.kind.is_float:
-        return None
+        return False
     if node.function == "convert_checked" and Kind.CHAR in (compute, node.kind) and compute.is_float:
-        return None
-    return node.function if node.function in _ALONG or has_meaning(node.function, node.parameter, compute) else None
+        return False
+    return node.function in _ALONG or has_meaning(node.function, node.parameter, compute)
 
 
-def _fixed_power(phase: Structured, node: ApplyNode, x: int, compute: Kind, add: Callable[[Node, Kind], int]) -> int | None:
-    """A float to a constant power of `FIXED_POWERS`; None for other powers."""
-    exponent = real_constant(phase.body, node.args[1])
-    if exponent not in FIXED_POWERS or not compute.is_float:
-        return None
-    power = x
-    for function in FIXED_POWERS[exponent]:
-        power = add(KernelApply(function, (power, x) if function == "mul" else (power,), compute, compute), compute)
-    return power
-
-
-def _integer_power(
-    phase: Structured, node: ApplyNode, args: Sequence[int], compute: Kind, add: Callable[[Node, Kind], int]
-) -> int | None:
-    """An integer to a constant power by repeated squaring, which is exact modulo the width; None for other powers."""
-    exponent = phase.body[node.args[1]]
-    if not isinstance(exponent, ConstantNode) or not isinstance(exponent.value, int) or not 0 < exponent.value <= _MOST_FACTORS:
-        return None
-    left, square, product = int(exponent.value), args[0], None
-    while True:
-        if left & 1:
-            product = square if product is None else add(KernelApply("mul", (product, square), compute, compute), compute)
-        left >>= 1
-        if not left:
-            return product
-        square = add(KernelApply("mul", (square, square), compute, compute), compute)
-
-
-def _folded_conversion(source: Node, node: ApplyNode) -> KernelLiteral | None:
+def _folded_conversion(source: Node, target: Kind) -> ConstantNode | None:
     """The float constant for a conversion of a constant; None if it is not exact.
 
     A conversion in the loop would shorten vectors to the number of items of the wider kind."""
-    if not isinstance(source, KernelLiteral) or not node.kind.is_float or source.kind is Kind.CHAR:
+    if not isinstance(source, ConstantNode) or not target.is_float or isinstance(source.value, str | complex):
         return None
-    value: float = source.bits
-    if source.kind.is_float:
-        integer, number = "Qd" if source.kind is Kind.F64 else "If"
-        (value,) = struct.unpack("<" + number, struct.pack("<" + integer, source.bits))
-    return KernelLiteral(node.kind, bits_of(node.kind, float(value))) if abs(value) < _EXACT_INTEGERS else None
-
-
-def bits_of(kind: Kind, value: Payload) -> int:
-    if kind is Kind.CHAR:
-        assert isinstance(value, str)
-        return ord(value)
-    if kind.is_float:
-        assert isinstance(value, float | int)
-        return int(struct.unpack("<Q", struct.pack("<d", value))[0] if kind is Kind.F64
-                   else struct.unpack("<I", struct.pack("<f", value))[0])  # fmt: skip
-    assert isinstance(value, int)
-    return int(value)
-
-
-def build_kernel(body: Body, nest: LoopOrder, operands: Sequence[Kind], stores: StoreMode = StoreMode.PLAIN) -> Kernel:
-    """The kernel of a body in a loop order; `operands`: the kinds of its operands."""
-    axes = len(nest.groups)
-    vector = axes - 2 if nest.form in (Form.REDUCE_OUTER, Form.REDUCE_IN_REGISTERS) else axes - 1
-    rows = tuple(
-        KernelOperand(kind, _step(strides[vector], kind.bytes), tuple(s != 0 for s in strides))
-        for kind, strides in zip(operands, nest.strides, strict=True)
-    )
-    loop_of = {axis: loop for loop, group in enumerate(nest.groups) for axis in group}
-    nodes = tuple(_in_loop_axes(node, loop_of) for node in body.nodes)
-    return Kernel(nest.form, axes, rows, len(body.sizes), nodes, body.results, stores)
-
-
-def _in_loop_axes(node: Node, loop_of: dict[int, int]) -> Node:
-    """A coordinate of an axis as one of its loop; an axis of length 1 has no loop, and its coordinate is 0."""
-    if isinstance(node, Coordinate):
-        return Coordinate(loop_of[node.axis]) if node.axis in loop_of else KernelLiteral(Kind.I64, 0)
-    return node
-
-
-def _step(stride: int, bytes: int) -> VectorStride:
-    if stride == 0:
-        return VectorStride.NONE
-    return VectorStride.UNIT if stride == bytes else VectorStride.REVERSED if stride == -bytes else VectorStride.STRIDED
-
-
-def used_nodes(nodes: Sequence[Node], roots: Sequence[int]) -> frozenset[int]:
-    """The nodes that `roots` depend on, these included."""
-    used = set(roots)
-    for index in range(len(nodes) - 1, -1, -1):
-        node = nodes[index]
-        if isinstance(node, KernelApply) and index in used:
-            used.update(node.args)
-    return frozenset(used)
+    value = float(source.value)
+    if source.kind is Kind.F32:
+        (value,) = struct.unpack("<f", struct.pack("<f", value))
+    return ConstantNode(target, value) if abs(value) < _EXACT_INTEGERS else None
 
 
 # ---------------------------------------------------------------------------------------------------- narrowing
@@ -647,35 +534,34 @@ COMPARISONS: Final = frozenset({"lt", "le", "eq", "ge", "gt", "ne"})
 
 def narrow(body: Body) -> Body:
     """The body with small integers in a narrow kind; the same body where that saves nothing."""
-    ranges = _ranges(body)
-    used = {arg for node in body.nodes if isinstance(node, KernelApply) and _is_small(node, body, ranges) for arg in node.args}
+    ranges, applied = _ranges(body.nodes), [node for node in body.nodes if isinstance(node, ApplyNode)]
+    used = {arg for node in applied if _is_small(node, body.nodes, ranges) for arg in node.args}
     kind = narrowest([interval for index, interval in ranges.items() if index in used])
     if kind is None or not any(
-        isinstance(n, KernelApply) and n.function in ARITHMETIC and p in ranges for p, n in enumerate(body.nodes)
+        isinstance(n, ApplyNode) and n.function in ARITHMETIC and p in ranges for p, n in enumerate(body.nodes)
     ):
         return body
     low, high = next((a, b) for k, a, b in LIMITS if k is kind)
     fits = {index for index, (a, b) in ranges.items() if low <= a and b <= high}
-    return _in_narrow_kind(body, kind, _with_narrow_operands(body, fits))
+    return _in_narrow_kind(body, kind, _with_narrow_operands(body.nodes, fits))
 
 
-def _ranges(body: Body) -> dict[int, Range]:
+def _ranges(nodes: Sequence[Node]) -> dict[int, Range]:
     """The value ranges of i64 nodes, as far as they are known."""
     intervals: dict[int, Range] = {}
-    for index, node in enumerate(body.nodes):
+    for index, node in enumerate(nodes):
         match node:
-            case KernelLiteral(Kind.I64, bits):
-                intervals[index] = (bits, bits)
-            case KernelApply(function="convert", compute=source, kind=Kind.I64, args=(arg,)):
+            case ConstantNode(Kind.I64):
+                intervals[index] = (node.bits, node.bits)
+            case ApplyNode(function="convert", kind=Kind.I64, args=(arg,)):
+                source = kind_of(nodes[arg])
                 if source in SOURCES:
                     intervals[index] = SOURCES[source]
                 elif arg in intervals:
                     intervals[index] = intervals[arg]
-            case KernelApply(function="select", compute=Kind.I64, args=(_, x, y)) if x in intervals and y in intervals:
+            case ApplyNode(function="select", args=(_, x, y)) if x in intervals and y in intervals:
                 intervals[index] = (min(intervals[x][0], intervals[y][0]), max(intervals[x][1], intervals[y][1]))
-            case KernelApply(function=function, compute=Kind.I64, args=args) if function in ARITHMETIC and all(
-                a in intervals for a in args
-            ):
+            case ApplyNode(function=function, args=args) if function in ARITHMETIC and all(a in intervals for a in args):
                 interval = combined(function, [intervals[arg] for arg in args])
                 if interval[0] > -(1 << 40) and interval[1] < 1 << 40:
                     intervals[index] = interval
@@ -702,10 +588,10 @@ def combined(function: str, args: list[Range]) -> Range:
     return 0, max(abs(a), abs(b))
 
 
-def _is_small(node: KernelApply, body: Body, ranges: dict[int, Range]) -> bool:
-    if node.compute is not Kind.I64 or node.function not in ARITHMETIC | COMPARISONS | {"select"}:
+def _is_small(node: ApplyNode, nodes: Sequence[Node], ranges: dict[int, Range]) -> bool:
+    if operand_kind(nodes, node) is not Kind.I64 or node.function not in ARITHMETIC | COMPARISONS | {"select"}:
         return False
-    return all(arg in ranges for arg in node.args if body.kinds[arg] is Kind.I64)
+    return all(arg in ranges for arg in node.args if kind_of(nodes[arg]) is Kind.I64)
 
 
 def narrowest(ranges: list[Range]) -> Kind | None:
@@ -716,147 +602,208 @@ def narrowest(ranges: list[Range]) -> Kind | None:
     return None
 
 
-def _with_narrow_operands(body: Body, fits: set[int]) -> set[int]:
+def _with_narrow_operands(nodes: Sequence[Node], fits: set[int]) -> set[int]:
     """The nodes of `fits` whose i64 operands are narrow too."""
     small = set(fits)
-    for index, node in enumerate(body.nodes):
-        if index in small and isinstance(node, KernelApply) and node.function != "convert":
-            args = [arg for arg in node.args if body.kinds[arg] is Kind.I64]
+    for index, node in enumerate(nodes):
+        if index in small and isinstance(node, ApplyNode) and node.function != "convert":
+            args = [arg for arg in node.args if kind_of(nodes[arg]) is Kind.I64]
             if not all(arg in small for arg in args):
                 small.discard(index)
     return small
 
 
 def _in_narrow_kind(body: Body, kind: Kind, small: set[int]) -> Body:
-    nodes: list[Node] = []
-    kinds: list[Kind] = []
-    places: dict[int, int] = {}
-    wide: dict[int, int] = {}
-
-    def add(node: Node, of: Kind) -> int:
-        nodes.append(node)
-        kinds.append(of)
-        return len(nodes) - 1
+    legal, places, wide = LegalNodes(), dict[int, int](), dict[int, int]()
 
     def widened(index: int) -> int:
         if index not in small:
             return places[index]
         if index not in wide:
-            wide[index] = add(KernelApply("convert", (places[index],), kind, Kind.I64), Kind.I64)
+            wide[index] = legal.do("convert", places[index], on=kind, to=Kind.I64)
         return wide[index]
 
     for index, node in enumerate(body.nodes):
         match node:
-            case KernelLiteral(Kind.I64, bits) if index in small:
-                places[index] = add(KernelLiteral(kind, bits), kind)
-            case KernelApply() if index in small and node.function == "convert":
-                (arg,) = node.args
-                source = kind if arg in small else node.compute
-                if source is kind:
-                    places[index] = places[arg]
-                else:
-                    places[index] = add(KernelApply("convert", (places[arg],), source, kind), kind)
-            case KernelApply() if index in small:
-                args = tuple(places[arg] for arg in node.args)
-                places[index] = add(replace(node, args=args, compute=kind, kind=kind), kind)
-            case KernelApply() if (
-                node.function in COMPARISONS and node.compute is Kind.I64 and all(arg in small for arg in node.args)
-            ):
-                places[index] = add(replace(node, args=tuple(places[arg] for arg in node.args), compute=kind), node.kind)
-            case KernelApply():
-                places[index] = add(replace(node, args=tuple(widened(arg) for arg in node.args)), node.kind)
+            case ConstantNode() if index in small:
+                places[index] = legal.add(replace(node, kind=kind))
+            case ApplyNode("convert", (arg,)) if index in small:
+                source = kind_of(legal.nodes[places[arg]])
+                places[index] = places[arg] if source is kind else legal.do("convert", places[arg], on=source, to=kind)
+            case ApplyNode() if index in small:
+                places[index] = legal.add(replace(node, args=tuple(places[arg] for arg in node.args), kind=kind))
+            case ApplyNode() if node.function in COMPARISONS and all(arg in small for arg in node.args):
+                places[index] = legal.add(replace(node, args=tuple(places[arg] for arg in node.args)))
+            case ApplyNode():
+                places[index] = legal.add(replace(node, args=tuple(widened(arg) for arg in node.args)))
             case _:
-                places[index] = add(node, body.kinds[index])
+                places[index] = legal.add(node)
     results = tuple(
-        replace(r, node=widened(r.node), imaginary=widened(r.imaginary) if r.imaginary >= 0 else -1,
-                states=tuple(places[s] for s in r.states), following=tuple(map(widened, r.following)))
+        replace(r, nodes=tuple(map(widened, r.nodes)), states=tuple(places[s] for s in r.states),
+                following=tuple(map(widened, r.following)))
         for r in body.results
     )  # fmt: skip
-    return replace(body, nodes=tuple(nodes), kinds=tuple(kinds), results=results)
+    return Body(tuple(legal.nodes), results)
 
 
 # ----------------------------------------------------------------------------------------------------- gathers
 #
-# Bodies of kernels that read items at computed indices: gathers, rotations by amounts that are data, cyclic reshapes.
+# Bodies that read items at computed indices: gathers, rotations by amounts that are data, cyclic reshapes.
 #
 # Operand 0 is the array that is read; its address does not move on the indexed axis.  Operand 1 has the indices or the amounts.
 # The scalars are the number of items of that axis and the bytes between them.  For complex numbers operand 0 is the real parts
 # and operand 2 the imaginary parts.
 
-class _BodyWriter:
-    def __init__(self) -> None:
-        self.nodes: list[Node] = []
-        self.kinds: list[Kind] = []
-
-    def add(self, node: Node, kind: Kind) -> int:
-        self.nodes.append(node)
-        self.kinds.append(kind)
-        return len(self.nodes) - 1
-
+class _Fetching(LegalNodes):
     def integer(self, function: str, *args: int) -> int:
-        return self.add(KernelApply(function, args, Kind.I64, Kind.I64), Kind.I64)
+        return self.do(function, *args, on=Kind.I64)
 
     def index(self, kind: Kind) -> int:
         """An item of operand 1 as an i64."""
-        loaded = self.add(KernelLoad(1), kind)
-        return loaded if kind is Kind.I64 else self.add(KernelApply("convert", (loaded,), kind, Kind.I64), Kind.I64)
+        loaded = self.add(ReadNode(1, kind))
+        return loaded if kind is Kind.I64 else self.do("convert", loaded, on=kind, to=Kind.I64)
 
     def scalars(self) -> tuple[int, int]:
-        return self.add(KernelArgument(0), Kind.I64), self.add(KernelArgument(1), Kind.I64)
+        return self.add(SizeNode(argument(0))), self.add(SizeNode(argument(1)))
 
-    def items(self, function: str, kind: Kind, at: tuple[int, int, int]) -> list[int]:
+    def items(self, function: str, kind: Kind, at: tuple[int, int, int]) -> Parts:
         """The item at an index, or both parts of a complex one.  `at`: the nodes of the index, the length and the stride."""
-        part = PART.get(kind, kind)
-        sources = (0, 2) if kind.is_complex else (0,)
-        return [self.add(KernelApply(function, at, Kind.I64, part, source), part) for source in sources]
+        parts = parts_of(kind)
+        return tuple([self.add(ApplyNode(function, at, part, 2 * number)) for number, part in enumerate(parts)])
 
-    def body(self, kind: Kind, items: list[int], coordinates: frozenset[int] = frozenset()) -> Body:
-        result = KernelResult(items[0], kind, None, items[1] if len(items) > 1 else -1)
-        return Body(tuple(self.nodes), tuple(self.kinds), (number(0), number(0)), (result,), coordinates, 0)
+    def body(self, kind: Kind, items: Parts) -> Body:
+        return Body(tuple(self.nodes), (BodyResult(items, kind, None),))
 
 
 def operand_kinds(kind: Kind, index: Kind) -> list[Kind]:
-    part = PART.get(kind, kind)
-    return [part, index, part] if kind.is_complex else [part, index]
+    part, *imaginary = parts_of(kind)
+    return [part, index, *imaginary]
 
 
 @cache
-def gather_body(kind: Kind, index: Kind, fill: int | None, *, proved: bool) -> Body:
-    """The body of a gather; with a `fill` (bits), index ¯1 reads it.  `proved`: indices are in range, so that none is checked."""
-    w = _BodyWriter()
+def gather_body(kind: Kind, index: Kind, fill: Payload | None, *, proved: bool) -> Body:
+    """The body of a gather; with a `fill`, index ¯1 reads it.  `proved`: indices are in range, so that none is checked."""
+    w = _Fetching()
     position = w.index(index)
     count, stride = w.scalars()
     function = PROVED if proved else FETCH
     if fill is None:
         return w.body(kind, w.items(function, kind, (position, count, stride)))
-    nothing, first = (w.add(KernelLiteral(Kind.I64, value), Kind.I64) for value in (-1, 0))
-    absent = w.add(KernelApply("eq", (position, nothing), Kind.I64, Kind.BOOL), Kind.BOOL)
+    nothing, first = (w.number(value, Kind.I64) for value in (-1, 0))
+    absent = w.do("eq", position, nothing, on=Kind.I64, to=Kind.BOOL)
     items = w.items(function, kind, (w.integer("select", absent, first, position), count, stride))
-    part = PART.get(kind, kind)
-    instead = w.add(KernelLiteral(part, bits_of(part, fill)), part)
-    return w.body(kind, [w.add(KernelApply("select", (absent, instead, item), part, part), part) for item in items])
+    pairs = zip(parts_of(kind), w.leaf(ConstantNode(kind, fill)), items, strict=True)
+    return w.body(kind, tuple([w.do("select", absent, instead, item, on=part) for part, instead, item in pairs]))
 
 
 @cache
 def rotate_body(kind: Kind, amount: Kind, axis: int) -> Body:
     """The body of a rotation along an axis, by amounts that are data."""
-    w = _BodyWriter()
+    w = _Fetching()
     by = w.index(amount)
     count, stride = w.scalars()
-    here = w.add(Coordinate(axis), Kind.I64)
+    here = w.add(AxisNode(axis))
     there = w.integer("add", here, w.integer("residue", count, by))
-    around = w.add(KernelApply("ge", (there, count), Kind.I64, Kind.BOOL), Kind.BOOL)
+    around = w.do("ge", there, count, on=Kind.I64, to=Kind.BOOL)
     position = w.integer("select", around, w.integer("sub", there, count), there)
-    return w.body(kind, w.items(PROVED, kind, (position, count, stride)), frozenset({axis}))
+    return w.body(kind, w.items(PROVED, kind, (position, count, stride)))
 
 
 @cache
 def cycle_body(kind: Kind) -> Body:
     """The body of a cyclic reshape: items in order, from the first again after the last.  Operand 1 is not read."""
-    w = _BodyWriter()
+    w = _Fetching()
     count, stride = w.scalars()
-    position = w.integer("residue", count, w.add(Coordinate(0), Kind.I64))
-    return w.body(kind, w.items(PROVED, kind, (position, count, stride)), frozenset({0}))
+    position = w.integer("residue", count, w.add(AxisNode(0)))
+    return w.body(kind, w.items(PROVED, kind, (position, count, stride)))
+
+
+# ----------------------------------------------------------------------------------------------------- kernels
+#
+# A kernel is a legal body with the layout of its operands, free of addresses and sizes: the key of compiled code.
+#
+# Its sizes are numbered and its nodes have no spans, so that equal bodies of different phases are one kernel.
+#
+# Note [Argument block].  64-bit words, in order: the size of each axis; the first coordinate of each axis; the scalars; for each
+# operand its address and its stride in bytes on each axis; for each result its address and its stride in bytes on each parallel
+# axis; then `FAILURE_WORDS` words for a failed check: the value, widened to 64 bits.  A kernel returns 0, 1 + the body
+# node whose check failed, or `NO_MEMORY`.
+
+FAILURE_WORDS: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class KernelOperand:
+    """`step`: its stride along the vector axis.  `moves`: the axes on which its address changes."""
+
+    kind: Kind
+    step: VectorStride
+    moves: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """`axes`: the number of loops.
+
+    With `length` the last axis has exactly this length: at most `LANES` items to be reduced (REDUCE_INNER), or a few, with
+    vectors across rows (UNROLLED_INNER)."""
+
+    form: Form
+    axes: int
+    operands: tuple[KernelOperand, ...]
+    body: Body
+    stores: StoreMode = StoreMode.PLAIN
+    length: int = 0
+
+    @property
+    def result_axes(self) -> int:
+        return self.axes if self.form in (Form.MAP, Form.UNROLLED_INNER) else self.axes - 1
+
+    @property
+    def head(self) -> int:
+        """The words of the argument block before the operands."""
+        return 2 * self.axes + len(self.body.sizes)
+
+    def words(self) -> int:
+        """Length of the argument block."""
+        operands = len(self.operands) * (1 + self.axes)
+        return self.head + operands + len(self.body.results) * (1 + self.result_axes) + FAILURE_WORDS
+
+
+@cache
+def argument(number: int) -> Size:
+    """Scalar argument number `number` of a kernel."""
+    return variable(SizeVariable(f"s{number}", number, SizeOrigin.PARAM))
+
+
+def build_kernel(body: Body, nest: LoopOrder, operands: Sequence[Kind], stores: StoreMode = StoreMode.PLAIN) -> Kernel:
+    """The kernel of a body in a loop order; `operands`: the kinds of its operands."""
+    axes = len(nest.groups)
+    vector = axes - 2 if nest.form in (Form.REDUCE_OUTER, Form.REDUCE_IN_REGISTERS) else axes - 1
+    rows = tuple(
+        KernelOperand(kind, _step(strides[vector], kind.bytes), tuple(s != 0 for s in strides))
+        for kind, strides in zip(operands, nest.strides, strict=True)
+    )
+    loop_of = {axis: loop for loop, group in enumerate(nest.groups) for axis in group}
+    arguments = {size: SizeNode(argument(number)) for number, size in enumerate(body.sizes)}
+
+    def laid_out(node: Node) -> Node:
+        match node:
+            case AxisNode(axis):  # an axis of length 1 has no loop, and its coordinate is 0
+                return AxisNode(loop_of[axis]) if axis in loop_of else ConstantNode(Kind.I64, 0)
+            case SizeNode(size):
+                return arguments[size]
+            case ApplyNode(span=span) if span is not None:
+                return replace(node, span=None)
+        return node
+
+    return Kernel(nest.form, axes, rows, replace(body, nodes=tuple([laid_out(node) for node in body.nodes])), stores)
+
+
+def _step(stride: int, bytes: int) -> VectorStride:
+    if stride == 0:
+        return VectorStride.NONE
+    return VectorStride.UNIT if stride == bytes else VectorStride.REVERSED if stride == -bytes else VectorStride.STRIDED
 
 
 # ---------------------------------------------------------------------------------------------------- short axes
@@ -883,7 +830,7 @@ def with_short_rows(kernel: Kernel, nest: LoopOrder, registers: int) -> Kernel:
     """The kernel specialized for this row length, if rows are short and contiguous; else the kernel itself."""
     if len(nest.sizes) < 2:
         return kernel
-    used = used_nodes(kernel.body, [node for result in kernel.results for node in result.roots])
+    used = kernel.body.used
     match kernel.form:
         case Form.REDUCE_INNER:
             return _short_reduction(kernel, nest, used, registers)
@@ -900,23 +847,23 @@ def _short_reduction(kernel: Kernel, nest: LoopOrder, used: frozenset[int], regi
         return kernel
     if any(row.step is not VectorStride.UNIT or row.kind.bytes < _MIN_MASKED_BYTES for row in moving):
         return kernel
-    vectors = -(-length * max(kind_of(kernel, index).bytes for index in used) // (2 * registers))
-    in_order = any(is_ordered(r.reduction or "", r.kind) for r in kernel.results)
+    vectors = -(-length * max(kind_of(kernel.body.nodes[index]).bytes for index in used) // (2 * registers))
+    in_order = any(is_ordered(r.reduction or "", r.kind) for r in kernel.body.results)
     most = _MAX_REDUCTION_NODES if in_order else _MAX_REDUCTION_NODES // 2
     return replace(kernel, length=length) if vectors * len(used) <= most else kernel
 
 
 def _short_map(kernel: Kernel, nest: LoopOrder, used: frozenset[int]) -> Kernel:
     rows, length = nest.sizes[-2:]
-    kinds = [operand.kind for operand in kernel.operands] + [result.kind for result in kernel.results]
+    kinds = [operand.kind for operand in kernel.operands] + [result.kind for result in kernel.body.results]
     is_complex = any(kind.is_complex for kind in kinds)
     if not 2 <= length <= (_MAX_COMPLEX_COLUMNS if is_complex else _MAX_COLUMNS) or rows < _MIN_ROWS:
         return kernel
     for operand, strides in zip(kernel.operands, nest.strides, strict=True):
         if operand.moves[-1] and operand.moves[-2] and strides[-2:] != (length * operand.kind.bytes, operand.kind.bytes):
             return kernel
-    fetches = any(isinstance(node, KernelApply) and node.function == FETCH for node in kernel.body)
-    counts = any(isinstance(node, Coordinate) and node.axis >= kernel.axes - 2 for node in kernel.body)
+    fetches = FETCH in kernel.body.applied
+    counts = any(axis >= kernel.axes - 2 for axis in kernel.body.coordinates)
     if fetches or counts or length * len(used) > _MAX_MAP_NODES:
         return kernel
     return replace(kernel, form=Form.UNROLLED_INNER, length=length)

@@ -90,9 +90,9 @@ def _chains(phases: Sequence[Phase], graph: Graph, live_out: frozenset[ValueId])
     if not any(isinstance(p, Structured) and p.axes and p.axes[-1].kind is AxisKind.REDUCE for p in phases):
         return
     from ..graph.fusion_groups import find_chains
-    from .body import build_body
+    from .body import legalize
 
-    for chain in find_chains(phases, graph, lambda phase: build_body(phase) is not None):
+    for chain in find_chains(phases, graph, lambda phase: legalize(phase) is not None):
         unit = _unit(chain.phases, phases, live_out)
         if unit is not None:
             yield chain.at, unit

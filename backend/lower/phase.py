@@ -1,6 +1,6 @@
 """Writes loop nests for scalar bodies: kernels, chains along rows and structured phases of regions.
 
-The axes are loops in order, the reduced one last; `kernel_ir.Form` says which of them is the vector axis.  Each node is computed
+The axes are loops in order, the reduced one last; `loop_order.Form` says which of them is the vector axis.  Each node is computed
 in the outermost loop in which all its operands are known.  Reductions of floats follow the order of sums (`loopir.reductions`),
 others accumulate in registers.  Subclasses of `PhaseNest` define where items are loaded from and where results go.
 
@@ -18,7 +18,21 @@ from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import identity_of, may_fail
 from ...typechecker.sizes.polynomials import Size
-from ..graph.phases import Affine, AxisKind, Projection, Read, ReadNode, Structured
+from ..graph.phases import (
+    Affine,
+    ApplyNode,
+    AxisKind,
+    AxisNode,
+    ConstantNode,
+    Projection,
+    Read,
+    ReadNode,
+    SizeNode,
+    Structured,
+    bits_of,
+    kind_of,
+    operand_kind,
+)
 from ..jit.compiler import vector_bytes
 from ..loopir.ir import (
     ONE,
@@ -54,28 +68,9 @@ from ..loopir.reductions import (
     sum_of_any_length,
     unrolled,
 )
-from .body import Body, accumulator_dependent_nodes, bits_of, build_body, spans_of, used_nodes
-from .kernel_ir import (
-    BLOCK,
-    FETCH,
-    LANES,
-    PROVED,
-    Accumulator,
-    Coordinate,
-    Form,
-    Kernel,
-    KernelApply,
-    KernelArgument,
-    KernelLiteral,
-    KernelLoad,
-    KernelOperand,
-    KernelResult,
-    Node,
-    StoreMode,
-    VectorStride,
-    kind_of,
-)
-from .scope import SMALL, Check, LoweringScope, NotLowerable, Registers, Storage, ValueLocation, indices_of, parts_of
+from .body import FETCH, PROVED, Body, Kernel, KernelOperand, Node, StateNode, legalize, parts_of
+from .loop_order import BLOCK, LANES, Form, StoreMode, VectorStride
+from .scope import SMALL, Check, LoweringScope, NotLowerable, Registers, Storage, ValueLocation, indices_of
 
 # ---------------------------------------------------------------------------------------------------- nests
 
@@ -97,7 +92,7 @@ SHORT_SHARING_ROWS: Final = 2
 
 
 class PhaseNest:
-    """The loop nest of a body, in one of the forms of `kernel_ir.Form`.
+    """The loop nest of a body, in one of the forms of `loop_order.Form`.
 
     `parts`: the nodes of all results in order (two for a complex result), and `reductions`: one for each of them.  `at_depth[d]`:
     the nodes to compute at the start of the body of d nested loops.  `known`: registers of nodes computed outside all loops."""
@@ -111,20 +106,19 @@ class PhaseNest:
     most_cells = 1024
     """Adjacent cells that are reduced together at most."""
 
-    def __init__(self, b: LoopBuilder, form: Form, nodes: Sequence[Node], kinds: Sequence[Kind], results: Sequence[KernelResult],
-                 extents: Sequence[Index], last: Extent = _ANY_EXTENT) -> None:  # fmt: skip
-        self.b, self.form, self.nodes, self.extents, self.last = b, form, nodes, extents, last
-        self.results_of_body = results
-        self.parts = [node for r in results for node in r.nodes]
-        self.reductions = [Reduction(r.reduction or "", kinds[n], self.in_order) for r in results for n in r.nodes]
-        self.accumulator_dependent = accumulator_dependent_nodes(nodes)
-        """The nodes that depend on the accumulator of a right fold."""
+    def __init__(self, b: LoopBuilder, form: Form, body: Body, extents: Sequence[Index], last: Extent = _ANY_EXTENT) -> None:
+        self.b, self.form, self.body, self.nodes, self.extents, self.last = b, form, body, body.nodes, extents, last
+        self.parts = [node for r in body.results for node in r.nodes]
+        self.reductions = [
+            Reduction(r.reduction or "", kind_of(self.nodes[node]), self.in_order) for r in body.results for node in r.nodes
+        ]
+        self.state_dependent = body.state_dependent
         self.axes: list[frozenset[int]] = []
-        for node in nodes:
+        for node in self.nodes:
             self.axes.append(self.depends(node))
         self.at_depth: list[list[int]] = [[] for _ in range(len(extents) + 1)]
         """By depth: the nodes that become known inside so many loops."""
-        for index in sorted(used_nodes(nodes, [node for r in results for node in r.roots])):
+        for index in sorted(body.used):
             self.at_depth[max(self.axes[index], default=-1) + 1].append(index)
         self.known: dict[int, str] = {}
 
@@ -134,21 +128,21 @@ class PhaseNest:
         """The axes on which a node depends; `self.axes` has those of earlier nodes."""
         raise NotImplementedError
 
-    def load(self, node: KernelLoad, point: Sequence[Index], mask: str | None) -> str:
+    def load(self, node: ReadNode, point: Sequence[Index], mask: str | None) -> str:
         """The register of an operand's item; with a mask it is read only where the mask is true."""
         raise NotImplementedError
 
-    def argument(self, number: int) -> str:
+    def size(self, size: Size) -> str:
         raise NotImplementedError
 
     def coordinate(self, axis: int, point: Sequence[Index]) -> Index:
         return point[axis]
 
-    def fetch(self, number: int, node: KernelApply, registers: Sequence[str], point: Sequence[Index]) -> str:
+    def fetch(self, number: int, node: ApplyNode, registers: Sequence[str], point: Sequence[Index]) -> str:
         """An item by an index."""
         raise NotImplementedError
 
-    def check(self, number: int, node: KernelApply) -> int:
+    def check(self, number: int, node: ApplyNode) -> int:
         """The number of the check of a node that may fail."""
         return number
 
@@ -169,7 +163,7 @@ class PhaseNest:
     def values(self, point: Sequence[Index], known: dict[int, str], mask: str | None = None) -> list[str]:
         """Registers of the parts at a point of all axes."""
         values = dict(known)
-        independent = [number for number in self.at_depth[len(point)] if number not in self.accumulator_dependent]
+        independent = [number for number in self.at_depth[len(point)] if number not in self.state_dependent]
         self.compute(independent, point, values, mask)
         return [values[node] for node in self.parts]
 
@@ -188,18 +182,18 @@ class PhaseNest:
     def node(self, index: int, point: Sequence[Index], known: dict[int, str], mask: str | None = None) -> str:
         b, node = self.b, self.nodes[index]
         match node:
-            case KernelLoad():
+            case ReadNode():
                 return self.load(node, point, mask)
-            case KernelLiteral(kind, bits):
-                return b.constant(kind, bits)
-            case KernelArgument(number):
-                return self.argument(number)
-            case Accumulator():
+            case ConstantNode():
+                return b.constant(node.kind, node.bits)
+            case SizeNode(size):
+                return self.size(size)
+            case StateNode():
                 return known[index]
-            case Coordinate(axis):
+            case AxisNode(axis):
                 return b.number(self.coordinate(axis, point))
-            case KernelApply(function, args, compute, kind, parameter):
-                registers: Sequence[str] = [known[arg] for arg in args]
+            case ApplyNode(function, args, kind, parameter):
+                registers, compute = [known[arg] for arg in args], operand_kind(self.nodes, node)
                 if function in (FETCH, PROVED):
                     return self.fetch(index, node, registers, point)
                 if function == "ipow":
@@ -232,10 +226,10 @@ class PhaseNest:
         last = len(self.extents) - 1
         if not (self.shares_rows and self.form is Form.REDUCE_INNER and last and all(one.is_ordered for one in self.reductions)):
             return 1
-        applied = [node for node in self.nodes if isinstance(node, KernelApply)]
-        if self.accumulator_dependent or any(n.function in (FETCH, PROVED) or may_fail(n.function, n.kind) for n in applied):
+        applied = [node for node in self.nodes if isinstance(node, ApplyNode)]
+        if self.state_dependent or any(n.function in (FETCH, PROVED) or may_fail(n.function, n.kind) for n in applied):
             return 1
-        loads = [self.axes[number] for number in self.at_depth[-1] if isinstance(self.nodes[number], KernelLoad)]
+        loads = [self.axes[number] for number in self.at_depth[-1] if isinstance(self.nodes[number], ReadNode)]
         is_shared = any(last - 1 not in axes for axes in loads) and any(last - 1 in axes for axes in loads)
         return (SHORT_SHARING_ROWS if self.last.length else SHARING_ROWS) // len(self.reductions) if is_shared else 1
 
@@ -326,7 +320,7 @@ class PhaseNest:
 
     def reduced(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
         """The reduced parts at a point of the parallel axes."""
-        if self.accumulator_dependent:
+        if self.state_dependent:
             return self.right_fold(point, known)
         if any(one.is_ordered for one in self.reductions):
 
@@ -386,7 +380,7 @@ class PhaseNest:
 
     def right_fold(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
         """Right folds; the result for no items is the function's identity."""
-        b, results, kinds = self.b, self.results_of_body, [one.kind for one in self.reductions]
+        b, results, kinds = self.b, self.body.results, [one.kind for one in self.reductions]
         some = None if self.last.is_nonempty else b.compare("lt", ZERO, self.extents[-1])
         nothing = [n for r in results for n in (identity_of(r.reduction or "", r.kind) or 0, 0)[: len(r.nodes)]]
 
@@ -414,7 +408,7 @@ def lower_structured(scope: LoweringScope, phase: Structured) -> None:
     if phase.results[0].value in scope.aliases:
         _defer_view(scope, phase)
         return
-    body = build_body(phase, complexes=True, loops=True)
+    body = legalize(phase, complexes=True, loops=True)
     if body is None:
         raise NotLowerable("a function or kind that kernels do not have")
     _RegionPhase(scope, phase, body).write()
@@ -447,7 +441,7 @@ class _RegionPhase(PhaseNest):
     """The loops of a phase of a region; loop-invariant code motion happens later (`transform`)."""
 
     def __init__(self, scope: LoweringScope, phase: Structured, body: Body) -> None:
-        self.scope, self.phase, self.body, self.spans = scope, phase, body, spans_of(phase, body.nodes)
+        self.scope, self.phase, self.body = scope, phase, body
         self.parallel = [axis.size for axis in phase.axes if axis.kind is AxisKind.PARALLEL]
         self.along = next((axis.size for axis in phase.axes if axis.kind is AxisKind.REDUCE), None)
         last, extents = Extent(), [scope.index_of(axis.size) for axis in phase.axes]
@@ -456,7 +450,7 @@ class _RegionPhase(PhaseNest):
             last = Extent(known if known < SMALL else 0, scope.upper_bound(size), known > 0)
             if body.has_argument_reduction and not known:
                 raise NotLowerable("the place of an extreme where there may be no item")
-        super().__init__(scope.b, self.choose_form(), body.nodes, body.kinds, body.results, extents, last)
+        super().__init__(scope.b, self.choose_form(), body, extents, last)
         if self.parallel:
             self.most_cells = max(1, min(self.most_cells, scope.upper_bound(self.parallel[-1])))
             self.targets = [scope.destination_of(result.value) for result in phase.results]
@@ -503,17 +497,17 @@ class _RegionPhase(PhaseNest):
     def depends(self, node: Node) -> frozenset[int]:
         return frozenset({len(self.phase.axes) - 1})
 
-    def load(self, node: KernelLoad, point: Sequence[Index], mask: str | None) -> str:
-        read, sizes = self.phase.reads[node.operand], [axis.size for axis in self.phase.axes]
+    def load(self, node: ReadNode, point: Sequence[Index], mask: str | None) -> str:
+        read, sizes = self.phase.reads[node.index], [axis.size for axis in self.phase.axes]
         indices, present = indices_of(self.scope, read.projection, point, sizes)
-        return self.scope.items(read.value, indices, self.b.both(mask, present))[max(node.part, 0)]
+        return self.scope.items(read.value, indices, self.b.both(mask, present))[node.part]
 
-    def argument(self, number: int) -> str:
-        return self.b.number(self.scope.index_of(self.body.sizes[number]))
+    def size(self, size: Size) -> str:
+        return self.b.number(self.scope.index_of(size))
 
-    def check(self, number: int, node: KernelApply) -> int:
-        span = self.spans.get(number, self.phase.span)
-        return self.scope.check(Check(span, node.function, node.compute, node.kind, node.parameter))
+    def check(self, number: int, node: ApplyNode) -> int:
+        compute = operand_kind(self.nodes, node)
+        return self.scope.check(Check(node.span or self.phase.span, node.function, compute, node.kind, node.parameter))
 
 
 def copy(scope: LoweringScope, shape: Sequence[Size], source: Storage, target: ValueLocation) -> None:
@@ -526,7 +520,7 @@ def copy(scope: LoweringScope, shape: Sequence[Size], source: Storage, target: V
 
 # --------------------------------------------------------------------------------------------------- kernels
 #
-# Kernels as loop programs: nests over the argument block of `kernel_ir`.
+# Kernels as loop programs: nests over their argument block (`body`).
 #
 # Parameters are the sizes of the axes, their first coordinates and the scalars.  Views are the operands and the results, with the
 # axes of the nest and a last axis of contiguous items: those of the vector axis if its stride is one item, the parts of a complex
@@ -558,15 +552,14 @@ class KernelLowering(PhaseNest):
         self.kernel = kernel
         self.sizes = [f"n{axis}" for axis in range(kernel.axes)]
         self.origins = [f"o{axis}" for axis in range(kernel.axes)]
-        self.scalars = [f"s{number}" for number in range(kernel.scalars)]
-        kinds = [kind_of(kernel, number) for number in range(len(kernel.body))]
+        self.scalars = {size: f"s{number}" for number, size in enumerate(kernel.body.sizes)}
         extents, last = list(map(at, self.sizes)), Extent(kernel.length, kernel.length or MAX_SUM)
         if kernel.length:
             extents[-1] = Index((), kernel.length)
-        super().__init__(LoopBuilder(), kernel.form, kernel.body, kinds, kernel.results, extents, last)
+        super().__init__(LoopBuilder(), kernel.form, kernel.body, extents, last)
         self.views: list[View] = []
         self.operands = [self.operand(f"x{i}", row) for i, row in enumerate(kernel.operands)]
-        self.results = [self.result(i, result.kind) for i, result in enumerate(kernel.results)]
+        self.results = [self.result(i, result.kind) for i, result in enumerate(kernel.body.results)]
 
     def program(self) -> LoopProgram:
         self.write()
@@ -575,7 +568,7 @@ class KernelLowering(PhaseNest):
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        return (*self.sizes, *self.origins, *self.scalars)
+        return (*self.sizes, *self.origins, *self.scalars.values())
 
     # ------------------------------------------------------------------------------------------- views
 
@@ -627,7 +620,7 @@ class KernelLowering(PhaseNest):
 
     def target(self, number: int, point: Sequence[Index], part: int = 0) -> tuple[Index, ...]:
         """The view indices of a result's item; the last axis is contiguous."""
-        parts = len(parts_of(self.kernel.results[number].kind))
+        parts = len(parts_of(self.body.results[number].kind))
         if not point:
             return (Index((), part),) if parts > 1 else ()
         *indices, last = point
@@ -639,32 +632,32 @@ class KernelLowering(PhaseNest):
 
     def depends(self, node: Node) -> frozenset[int]:
         match node:
-            case KernelLoad(operand):
+            case ReadNode(operand):
                 return self.moving(operand)
-            case Coordinate(axis):
+            case AxisNode(axis):
                 return frozenset({axis})
-            case KernelApply(args=args):
+            case ApplyNode(args=args):
                 moving = self.moving(node.parameter) if node.function in (FETCH, PROVED) else frozenset[int]()
                 return moving.union(*(self.axes[arg] for arg in args))
-            case Accumulator():
+            case StateNode():
                 return frozenset({self.kernel.axes - 1})
-            case KernelLiteral() | KernelArgument():
+            case ConstantNode() | SizeNode():
                 return frozenset()
 
     def moving(self, operand: int) -> frozenset[int]:
         """The axes on which an operand's address changes."""
         return frozenset(axis for axis, on in enumerate(self.kernel.operands[operand].moves) if on)
 
-    def load(self, node: KernelLoad, point: Sequence[Index], mask: str | None) -> str:
-        return self.b.load(self.operands[node.operand], self.item(node.operand, point, max(node.part, 0)), mask)
+    def load(self, node: ReadNode, point: Sequence[Index], mask: str | None) -> str:
+        return self.b.load(self.operands[node.index], self.item(node.index, point, node.part), mask)
 
-    def argument(self, number: int) -> str:
-        return self.scalars[number]
+    def size(self, size: Size) -> str:
+        return self.scalars[size]
 
     def coordinate(self, axis: int, point: Sequence[Index]) -> Index:
         return plus(point[axis], at(self.origins[axis]))
 
-    def fetch(self, number: int, node: KernelApply, registers: Sequence[str], point: Sequence[Index]) -> str:
+    def fetch(self, number: int, node: ApplyNode, registers: Sequence[str], point: Sequence[Index]) -> str:
         """An item by an index, which is checked unless it is known to be in range."""
         b, (index, count, stride), operand = self.b, registers, node.parameter
         if node.function == FETCH:
@@ -676,7 +669,7 @@ class KernelLowering(PhaseNest):
 
     def emit(self, point: Sequence[Index], registers: Sequence[str]) -> None:
         supply = iter(registers)
-        for number, result in enumerate(self.kernel.results):
+        for number, result in enumerate(self.body.results):
             for part in range(len(result.nodes)):
                 self.b.store(self.results[number], self.target(number, point, part), next(supply))
 

@@ -38,10 +38,11 @@ from ..graph.phases import (
     SubGraph,
     Term,
     ValueId,
+    bits_of,
 )
 from ..loopir.facts import trips_and_points
 from ..loopir.ir import ONE, ZERO, Fail, Index, LoopBuilder, LoopKind, LoopProgram, Statement, ViewRole, at, plus, times
-from .body import bits_of, build_body
+from .body import legalize
 from .library_loops import (
     DEFERRED_OPS,
     call_routine,
@@ -321,7 +322,7 @@ class LoopState:
 def pointwise(loop: Loop, types: Mapping[ValueId, ArrayType]) -> Structured | None:
     """One iteration as a single phase, if it is element-wise on the state and kernels support its functions; else None."""
     merged = merge_elementwise_loop(loop, lambda value: types[value].element.kind, lambda value: types[value].shape)
-    return None if merged is None or build_body(merged, complexes=True, loops=True) is None else merged
+    return None if merged is None or legalize(merged, complexes=True, loops=True) is None else merged
 
 
 def loop_state_of(scope: LoweringScope, phase: Loop | Fold) -> LoopState:

@@ -21,11 +21,13 @@ from typing import ClassVar, Final
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ..graph.fusion_groups import ALONG, SHORT_ROW
+from ..graph.phases import ApplyNode, ReadNode, kind_of
 from ..jit.compiler import vector_bytes
 from ..loopir.ir import ZERO, Index, LoopKind, LoopProgram, View, ViewRole, at, plus, times
 from ..loopir.reductions import AccumulatorCells, Reduction, ThreadBlockReduction, cell_tiles, in_vectors, joined, ordered_sums
 from ..scalar.function_table import weight_of
-from .kernel_ir import BLOCK, Form, Kernel, KernelApply, KernelLoad, Node, VectorStride, kind_of
+from .body import Kernel, Node
+from .loop_order import BLOCK, Form, VectorStride
 from .phase import GpuPhase, KernelLowering
 
 # ------------------------------------------------------------------------------------------- passes over a row
@@ -62,38 +64,38 @@ class RowPasses:
 
 def plan_row_passes(kernel: Kernel, is_row: tuple[bool, ...], *, spills: bool = True) -> RowPasses:
     """The passes of a chain; without `spills` each pass recomputes all elements that it needs."""
-    body = kernel.body
+    body, results = kernel.body.nodes, [result.nodes[0] for result in kernel.body.results]
     elements: set[int] = set()
     levels: list[int] = []
     costs: list[int] = []
     for index, node in enumerate(body):
-        args = node.args if isinstance(node, KernelApply) else ()
+        args = node.args if isinstance(node, ApplyNode) else ()
         level = max((levels[arg] for arg in args), default=0)
         cost = 0
-        if isinstance(node, KernelLoad) and kernel.operands[node.operand].moves[-1]:
+        if isinstance(node, ReadNode) and kernel.operands[node.index].moves[-1]:
             elements.add(index)
-        elif isinstance(node, KernelApply) and node.function in FUNCTIONS:
+        elif isinstance(node, ApplyNode) and node.function in FUNCTIONS:
             level += 1
         elif any(arg in elements for arg in args):
-            assert isinstance(node, KernelApply)
+            assert isinstance(node, ApplyNode)
             elements.add(index)
             weight = weight_of(node.function)
             cost = min(1000, weight + sum(costs[arg] for arg in args))
         levels.append(level)
         costs.append(cost)
-    reductions = [p for p, node in enumerate(body) if isinstance(node, KernelApply) and node.function in FUNCTIONS]
+    reductions = [p for p, node in enumerate(body) if isinstance(node, ApplyNode) and node.function in FUNCTIONS]
     stores = [i for i, on_row in enumerate(is_row) if not on_row]
-    last = max([levels[p] - 1 for p in reductions] + [levels[kernel.results[i].node] for i in stores], default=0)
+    last = max([levels[p] - 1 for p in reductions] + [levels[results[i]] for i in stores], default=0)
     sweeps = [RowPass() for _ in range(last + 1)]
     scratch_rows: dict[int, int] = {}
     for index in reductions:
         sweeps[levels[index] - 1].reduces.append(index)
     for i in stores:
-        sweeps[levels[kernel.results[i].node]].stores.append(i)
+        sweeps[levels[results[i]]].stores.append(i)
     for current in range(last, -1, -1):
         sweep = sweeps[current]
-        pending = [_argument(kernel, reduction) for reduction in sweep.reduces] + sweep.spills
-        pending += [kernel.results[i].node for i in sweep.stores]
+        pending = [_argument(body, reduction) for reduction in sweep.reduces] + sweep.spills
+        pending += [results[i] for i in sweep.stores]
         while pending:
             index = pending.pop()
             if index not in elements or index in sweep.nodes:
@@ -103,15 +105,15 @@ def plan_row_passes(kernel: Kernel, is_row: tuple[bool, ...], *, spills: bool = 
                 if index not in scratch_rows:
                     scratch_rows[index] = len(scratch_rows)
                     sweeps[levels[index]].spills.append(index)
-            elif isinstance(node, KernelApply):
+            elif isinstance(node, ApplyNode):
                 pending += node.args
             sweep.nodes.add(index)
     return RowPasses(tuple(sweeps), scratch_rows, frozenset(elements), tuple(levels))
 
 
-def _argument(kernel: Kernel, index: int) -> int:
-    node = kernel.body[index]
-    assert isinstance(node, KernelApply)
+def _argument(nodes: Sequence[Node], index: int) -> int:
+    node = nodes[index]
+    assert isinstance(node, ApplyNode)
     return node.args[0]
 
 
@@ -155,7 +157,7 @@ class RowLowering(KernelLowering):
     def __init__(self, rows: RowsCode) -> None:
         self.rows, self.plan = rows, plan_row_passes(rows.kernel, rows.is_row, spills=self.spills)
         super().__init__(rows.kernel)
-        self.scratch = {index: self.scratch_view(kind_of(self.kernel, index)) for index in self.plan.scratch_rows}
+        self.scratch = {index: self.scratch_view(kind_of(self.nodes[index])) for index in self.plan.scratch_rows}
 
     def scratch_view(self, kind: Kind) -> str:
         """A scratch view with an item for each item of the rows that run together."""
@@ -167,14 +169,14 @@ class RowLowering(KernelLowering):
 
     def depends(self, node: Node) -> frozenset[int]:
         """The axes of a node; a row reduction, and all that depends on it, also depends on the last axis."""
-        along = isinstance(node, KernelApply) and node.function in FUNCTIONS
+        along = isinstance(node, ApplyNode) and node.function in FUNCTIONS
         return super().depends(node) | (frozenset({self.kernel.axes - 1}) if along else frozenset())
 
     def row_invariants(self, known: dict[int, str], point: Sequence[Index]) -> None:
         """Compute the nodes that are constant along the row and whose operands are known."""
         for index in self.at_depth[-1]:
-            node = self.kernel.body[index]
-            if index in known or index in self.plan.elements or not isinstance(node, KernelApply) or node.function in FUNCTIONS:
+            node = self.nodes[index]
+            if index in known or index in self.plan.elements or not isinstance(node, ApplyNode) or node.function in FUNCTIONS:
                 continue
             if all(arg in known for arg in node.args):
                 known[index] = self.node(index, point, known)
@@ -186,9 +188,9 @@ class RowLowering(KernelLowering):
             totals = self.sweep(sweep, row, known)
             known.update(zip(sweep.reduces, totals, strict=True))
             self.row_invariants(known, row)
-        for number, result in enumerate(self.kernel.results):
+        for number, result in enumerate(self.body.results):
             if self.rows.is_row[number]:
-                self.b.store(self.results[number], self.target(number, [*row, ZERO]), known[result.node])
+                self.b.store(self.results[number], self.target(number, [*row, ZERO]), known[result.nodes[0]])
 
     def sweep(self, sweep: RowPass, row: Sequence[Index], known: dict[int, str]) -> Sequence[str]:
         """Run one pass; returns the registers of its reductions."""
@@ -196,11 +198,11 @@ class RowLowering(KernelLowering):
 
     def reductions_of(self, sweep: RowPass) -> list[Reduction]:
         functions = [FUNCTIONS[self.reduction(reduction).function] for reduction in sweep.reduces]
-        return [Reduction(f, kind_of(self.kernel, n), self.in_order) for f, n in zip(functions, sweep.reduces, strict=True)]
+        return [Reduction(f, kind_of(self.nodes[n]), self.in_order) for f, n in zip(functions, sweep.reduces, strict=True)]
 
-    def reduction(self, index: int) -> KernelApply:
-        node = self.kernel.body[index]
-        assert isinstance(node, KernelApply)
+    def reduction(self, index: int) -> ApplyNode:
+        node = self.nodes[index]
+        assert isinstance(node, ApplyNode)
         return node
 
     def element(self, sweep: RowPass, row: Sequence[Index], item: Index, known: dict[int, str], mask: str | None = None
@@ -215,7 +217,7 @@ class RowLowering(KernelLowering):
         for index in sweep.spills:
             self.b.store(self.scratch[index], self.scratch_index(point), values[index], mask)
         for index in sweep.stores:
-            self.b.store(self.results[index], self.target(index, point), values[self.kernel.results[index].node], mask)
+            self.b.store(self.results[index], self.target(index, point), values[self.body.results[index].nodes[0]], mask)
         return [values[self.reduction(reduction).args[0]] for reduction in sweep.reduces]
 
 
@@ -254,9 +256,9 @@ class _RowByRow(RowLowering):
                 self.b.store(copy, (at(loop.index),), item)
         self.sweeps(point, known)
 
-    def load(self, node: KernelLoad, point: Sequence[Index], mask: str | None) -> str:
-        if node.operand in self.copies:
-            return self.b.load(self.copies[node.operand], self.scratch_index(point), mask)
+    def load(self, node: ReadNode, point: Sequence[Index], mask: str | None) -> str:
+        if node.index in self.copies:
+            return self.b.load(self.copies[node.index], self.scratch_index(point), mask)
         return super().load(node, point, mask)
 
 
@@ -350,9 +352,9 @@ class _GpuRows(RowLowering, GpuPhase):
                     self.only_store(sweep, threads, point, cells)
             with sweeps[0].each(cells) as (_, cell):
                 row, known = self.of_cell(point, cell)
-                for number, result in enumerate(self.kernel.results):
+                for number, result in enumerate(self.body.results):
                     if self.rows.is_row[number]:
-                        b.store(self.results[number], self.target(number, [*row, ZERO]), known[result.node])
+                        b.store(self.results[number], self.target(number, [*row, ZERO]), known[result.nodes[0]])
 
     def of_cell(self, point: Sequence[Index], cell: Index) -> tuple[list[Index], dict[int, str]]:
         row, known = super().of_cell(point, cell)

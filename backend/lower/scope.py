@@ -24,7 +24,7 @@ from ...typechecker.sizes.size import upper_bound
 from ..graph.bind_sizes import NO_KNOWN_VALUES, KnownValues
 from ..graph.phases import Affine, Constant, LibraryPhase, Projection, Reshaped, Structured, ValueId
 from ..loopir.ir import ONE, ZERO, Index, LoopBuilder, LoopKind, ViewRole, at, plus, times
-from .body import PART
+from .body import parts_of
 
 # ---------------------------------------------------------------------------------------------------- values
 
@@ -38,11 +38,6 @@ class NotLowerable(Exception):
 
 Registers: TypeAlias = tuple[str, ...]
 """The registers of an item: one, or two parts of a complex number."""
-
-
-def parts_of(kind: Kind) -> tuple[Kind, ...]:
-    """The kinds of an item's parts: two for a complex kind, else the kind itself."""
-    return (PART[kind],) * 2 if kind.is_complex else (kind,)
 
 
 @dataclass(frozen=True, slots=True)

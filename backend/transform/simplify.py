@@ -17,6 +17,7 @@ from typing import Final, TypeAlias
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import neutral_element
+from ..graph.phases import bits_of
 from ..loopir.facts import Definitions, Facts, facts_of
 from ..loopir.ir import (
     ONE,
@@ -43,7 +44,7 @@ from ..loopir.ir import (
     uses,
     walk,
 )
-from ..lower.body import ARITHMETIC, COMPARISONS, SOURCES, Range, bits_of, combined, narrowest
+from ..lower.body import ARITHMETIC, COMPARISONS, SOURCES, Range, combined, narrowest
 from ..scalar.function_table import REDUCTIONS
 from .rewriting import FreshNames, rebuilt
 

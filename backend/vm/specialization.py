@@ -7,8 +7,7 @@ A specialization contains no address of an operand.  Its launches refer to opera
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
-from dataclasses import field, replace
+from dataclasses import field
 from enum import IntEnum
 from functools import partial
 from math import prod
@@ -18,7 +17,6 @@ import numpy as np
 
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
-from ...typechecker.elements import Kind
 from ..cpu import parallel_for
 from ..cpu.kernels import BoundKernel, CompiledRun, layout_of
 from ..cpu.parallel_for import POOL_THREADS_WORD, BufferRef, TaskLaunch
@@ -28,8 +26,6 @@ from ..cpu.views import DeferredView, NumArray, model_array, start_of
 from ..graph.phases import Structured, ValueId
 from ..jit import tiering
 from ..jit.compiler import MachineCode
-from ..lower.body import PART, complex_from_parts
-from ..lower.kernel_ir import Kernel
 from .backend_interface import CheckFailed, Types
 from .run_state import ALIGNMENT, MIN_POOLED as POOLED_MIN_BYTES, pooled_empty
 
@@ -303,7 +299,6 @@ class Specialization:
         self.made: dict[ValueId, tuple[int, int, int]] = {}
         self.rooms: list[int] = []
         self.launches: list[list[int]] = []
-        self.kernels: list[Kernel] = []
         self.keep: list[object] = []
         self.fault: Callable[[int, int], object] | None = None
         self.routine: Callable[..., Any] | None = None
@@ -398,10 +393,9 @@ def specialize_structured(binding: Specialization, phase: Structured, run: Any =
     owner = compiled_of(run)
     if isinstance(owner, CompiledRun):
         results = list(binding.places)[binding.operands : binding.operands + binding.count]
-        defined = [(value, types.kind(value)) for value in results]
         operands = [binding.view(value, view) for value, view in owner.views]
-        specialize_kernel(binding, owner, operands, defined)
-        binding.fault = FailureDecoder(owner, binding.kernels[0], phase.span)
+        specialize_kernel(binding, owner, operands, results)
+        binding.fault = FailureDecoder(owner, phase.span)
     elif isinstance(owner, ViewsRun):
         for (source, view), result in zip(owner.picks, phase.results, strict=True):
             _specialize_view(binding, view, owner.space, source, result.value)
@@ -428,12 +422,12 @@ class FailureDecoder:
     """Called with the failure record of a kernel: raises the error, or returns if Python has to run the phase again to find
     it."""
 
-    def __init__(self, run: CompiledRun, kernel: Kernel, span: Span) -> None:
-        self.run, self.kernel, self.span = run, kernel, span
+    def __init__(self, run: CompiledRun, span: Span) -> None:
+        self.run, self.span = run, span
 
     def __call__(self, code: int, item: int) -> None:
         try:
-            self.run.fail(self.kernel, code - 1, item)
+            self.run.fail(code - 1, item)
         except IndexOutside:
             return
         except CheckFailed as failure:
@@ -441,59 +435,22 @@ class FailureDecoder:
 
 
 def specialize_kernel(
-    binding: Specialization, run: CompiledRun, operands: Sequence[tuple[NumArray, BufferRef]],
-    defined: Sequence[tuple[ValueId, Kind]],
+    binding: Specialization, run: CompiledRun, operands: Sequence[tuple[NumArray, BufferRef]], defined: Sequence[ValueId],
 ) -> None:  # fmt: skip
-    """Launch the kernel for these results; complex results are computed as two parts, which a second launch interleaves."""
-    split = run.body.split
-    if not split:
-        _launch(binding, run, operands, [(value, None) for value, _ in defined])
-        return
-    plain = copy(run)
-    plain.body = replace(run.body, split=frozenset())
-    targets: list[tuple[ValueId | None, int | None]] = []
-    unsplit: list[tuple[ValueId, Kind, int]] = []
-    for value, kind in defined:
-        is_split = len(targets) in split
-        if is_split:
-            unsplit.append((value, kind, len(targets)))
-        targets += [(None, None), (None, None)] if is_split else [(value, None)]
-    parts = _launch(binding, plain, operands, targets)
-    for value, kind, first in unsplit:
-        pair = parts[first : first + 2]
-        body, kinds = complex_from_parts(kind), [PART[kind]] * 2
-        views = [(ValueId(-1), np.asarray)] * 2
-        joining = CompiledRun(body, views, pair[0][0].shape, kinds, [], run.threads, run.mode, _never_called, 0)
-        _launch(binding, joining, pair, [(value, None)])
-
-
-def _launch(
-    binding: Specialization, run: CompiledRun, operands: Sequence[tuple[NumArray, BufferRef]],
-    targets: Sequence[tuple[ValueId | None, int | None]],
-) -> list[tuple[NumArray, BufferRef]]:  # fmt: skip
-    """Launch the kernel on these operands; returns the buffer and a model array of each result.
-
-    `targets`: the value and kind of each result; one without a value is put into a scratch buffer."""
+    """Launch the kernel on these operands for these results."""
     bound = _bound_kernel(binding, run, [array for array, _ in operands])
     if bound.packs:
         raise NotSpecializable
-    bases: list[BufferRef] = [base for _, base in operands]
     arrays = list(zip(bound.shapes, bound.dtypes, strict=True))
     results = [
-        binding.room(shape, dtype) if value is None else binding.result(value, shape, dtype, bound.order[: len(shape)])
-        for (value, _), (shape, dtype) in zip(targets, arrays, strict=True)
+        binding.result(value, shape, dtype, bound.order[: len(shape)])
+        for value, (shape, dtype) in zip(defined, arrays, strict=True)
     ]
     rows = results if bound.partials == 1 else [binding.room((bound.partials, *shape), dtype) for shape, dtype in arrays]
-    binding.share(bound.pieces, [*bases, *((row, 0) for row in rows)])
-    binding.kernels.append(bound.kernel)
+    binding.share(bound.pieces, [*(base for _, base in operands), *((row, 0) for row in rows)])
     for number, (row, result) in enumerate(zip(rows, results, strict=True)):
         if row != result:
             binding.share(bound.joining(number), [(row, 0), (result, 0)])
-    order = sorted(range(len(bound.order)), key=bound.order.__getitem__)
-    return [
-        (model_array(shape, dtype).transpose(order[: len(shape)]), (result, 0))
-        for (shape, dtype), result in zip(arrays, results, strict=True)
-    ]
 
 
 def _bound_kernel(binding: Specialization, run: CompiledRun, arrays: Sequence[NumArray]) -> BoundKernel:
@@ -504,7 +461,3 @@ def _bound_kernel(binding: Specialization, run: CompiledRun, arrays: Sequence[Nu
         code = run.bind(code, arrays)
     run.kept[key] = code
     return binding.ready(code, BoundKernel)
-
-
-def _never_called(values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
-    return ()

@@ -69,7 +69,10 @@ e⌽M
 2 3⍴M
 {⍵[1 0 2]}⍤1 ⊢ M
 {⍵[⍋⍵]}⍤1 ⊢ M
-{x[⍵]}⍤1 ⊢ J""".splitlines()
+{x[⍵]}⍤1 ⊢ J
+1 ¯2 1/3↑t
+1 0 1\\2↑z
+1 ¯1 1/3↑x""".splitlines()
 
 
 @pytest.mark.parametrize("text", GATHERS)

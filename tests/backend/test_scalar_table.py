@@ -16,7 +16,7 @@ from rho.backend.codegen.llvm_builder import IrBuilder
 from rho.backend.codegen.llvm_scalars import Vectors, apply as vectors_apply
 from rho.backend.cpu.numpy_scalars import series_machine
 from rho.backend.cpu.views import DTYPES
-from rho.backend.lower.kernel_ir import KernelApply
+from rho.backend.loopir.ir import Apply
 from rho.backend.reference.scalars import evaluate
 from rho.backend.scalar import elementary, function_table
 from rho.typechecker import scalars
@@ -45,9 +45,9 @@ def test_the_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
     made = function_table.ScalarRow("middle", weight=3, meanings={0: function_table.Meaning("elementary.middle")})
     monkeypatch.setitem(function_table.ROWS, "middle", made)
     monkeypatch.setattr(elementary, "middle", lambda x, y, m: (x + y) * 0.5, raising=False)
-    node = KernelApply("middle", (0, 1), Kind.F64, Kind.F64)
+    node = Apply("", Kind.F64, "middle", (), Kind.F64)
     v = Vectors(IrBuilder(), 4)
-    assert vectors_apply(v, 0, node, ["%x", "%y"]) and "fmul <4 x double>" in "".join(v.w.lines)
+    assert vectors_apply(v, node, ["%x", "%y"]) and "fmul <4 x double>" in "".join(v.w.lines)
     assert card_apply(Functions(), node, ["x", "y"]) == "(x + y) * 0x1.0000000000000p-1"
     steps, meaning = series_machine(Kind.F64), function_table.definition("middle", 0, Kind.F64)
     assert meaning is not None and meaning.compute(np.float64(1), np.float64(4), steps) == 2.5

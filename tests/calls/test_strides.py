@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rho.backend.cpu.views import common_stride
-from rho.backend.lower.kernel_ir import plan_nest
+from rho.backend.lower.loop_order import plan_nest
 
 SIZES = (1, 2, 3)
 STRIDES = (0, 8, 16, 24, -8, 48)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rho.backend.cpu import kernels as compiled
-from rho.backend.lower.kernel_ir import Kernel
+from rho.backend.lower.body import Kernel
 
 
 @pytest.fixture

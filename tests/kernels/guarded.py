@@ -22,7 +22,7 @@ from rho.backend.cpu.numpy_scalars import UFUNC_FUNCTIONS
 from rho.backend.graph.phases import LibraryPhase, PhaseId, ValueId
 from rho.backend.jit import tiering
 from rho.backend.library import hash, sort as sorting
-from rho.backend.lower.kernel_ir import BLOCK
+from rho.backend.lower.loop_order import BLOCK
 from rho.backend.vm import run_state
 from rho.tests.kernels.phases import SPAN, apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind

@@ -9,7 +9,7 @@ from rho.backend.cpu import kernels, parallel_for
 from rho.backend.cpu.views import DTYPES
 from rho.backend.graph.phases import AxisNode
 from rho.backend.jit import tiering
-from rho.backend.lower.kernel_ir import Form
+from rho.backend.lower.loop_order import Form
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, run, same_bits
 from rho.typechecker.elements import Kind
 

@@ -14,7 +14,7 @@ from rho.backend.cpu.views import DTYPES
 from rho.backend.cuda.launch import Modules, compile_structured
 from rho.backend.graph.phases import ApplyNode, ConstantNode, Structured, ValueId
 from rho.backend.jit import tiering
-from rho.backend.lower.body import build_body
+from rho.backend.lower.body import legalize
 from rho.backend.vm.backend_interface import CheckFailed
 from rho.tests.backend import cuda_stub
 from rho.tests.kernels import cuda_host
@@ -52,7 +52,7 @@ def together(cases: list[tuple[str, Kind]]) -> list[tuple[Structured, list[Any]]
     """One phase a kind, with a result for every function, as one text is compiled faster than many."""
     found = []
     for kind in ORDER:
-        names = [name for name, k in cases if k is kind and build_body(elementwise(name, kind, 3)) is not None]
+        names = [name for name, k in cases if k is kind and legalize(elementwise(name, kind, 3)) is not None]
         if names:
             body = [read(0, kind), read(1, kind), *(apply(n, range(FUNCTIONS[n].arity), kind) for n in names)]
             count = 333
@@ -93,7 +93,7 @@ def test_select_and_conversions() -> None:
         targets = []
         for target in ORDER:
             body = [read(0, source), apply("convert_checked", (0,), source, to=target)]
-            if build_body(phase([count], [one], body, [1])) is not None:
+            if legalize(phase([count], [one], body, [1])) is not None:
                 targets.append(target)
         body = [read(0, source), *(apply("convert_checked", (0,), source, to=target) for target in targets)]
         fits = (np.arange(count) % 2).astype(DTYPES[source])

@@ -20,8 +20,8 @@ from rho.backend.cuda.launch import Modules, compile_structured, nests_of
 from rho.backend.graph import traverse
 from rho.backend.graph.phases import Loop, Structured, ValueId
 from rho.backend.loopir.templates import KeyedReductionForm as Keyed, gpu_keyed_reduction
-from rho.backend.lower.body import build_body, build_kernel
-from rho.backend.lower.kernel_ir import Form, Kernel, plan_nest
+from rho.backend.lower.body import Kernel, build_kernel, legalize
+from rho.backend.lower.loop_order import Form, plan_nest
 from rho.backend.lower.phase import gpu_kernel
 from rho.backend.vm.backend_interface import Types
 from rho.lang.diagnostics.model import RhoError
@@ -38,7 +38,7 @@ needs_nvrtc = pytest.mark.skipif(bindings.library() is None, reason="nvidia-cuda
 
 
 def kernel_of(made: Structured, kinds: list[Kind], strides: list[tuple[int, ...]], space: tuple[int, ...]) -> Kernel:
-    body = build_body(made)
+    body = legalize(made)
     assert body is not None
     return build_kernel(body, plan_nest(space, made.results[0].reduction is not None, strides, body.coordinates), kinds)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
+import numpy as np
 import pytest
 
 from rho.backend.cpu import parallel_for
@@ -26,12 +27,16 @@ def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("reduction", [None, "add", "max", "argmin"])
 @pytest.mark.parametrize(("shape", "rank"), SPACES)
 @pytest.mark.parametrize("turned", [False, True])
-def test_short_pieces_do_not_show(shape: tuple[int, ...], rank: int, reduction: str | None, turned: bool) -> None:
-    if reduction == "argmin" and rank == 1:
-        return  # one cell: not a kernel's
+@pytest.mark.parametrize("kind", [Kind.F64, Kind.C128])
+def test_short_pieces_do_not_show(
+    shape: tuple[int, ...], rank: int, reduction: str | None, turned: bool, kind: Kind
+) -> None:  # fmt: skip
+    if (reduction == "argmin" and rank == 1) or (kind.is_complex and reduction not in (None, "add")):
+        return  # one cell, and complex numbers without an order: not a kernel's
     axes = [*range(1, rank), 0] if turned else [*range(rank)]
-    array = data(Kind.F64, prod(shape), 5).reshape([shape[axis] for axis in axes])
-    body = [read(0, Kind.F64), apply("mul", (0, 0), Kind.F64)]
+    array = data(Kind.F64, prod(shape) * kind.bytes // 8, 5).view(np.complex128 if kind.is_complex else np.float64)
+    array = array.reshape([shape[axis] for axis in axes])
+    body = [read(0, kind), apply("mul", (0, 0), kind)]
     made = phase(shape, [projection(shape, array.shape, axes)], body, [1], reduction)
     plain = run(made, [array], tiering.Mode.OFF)
     for threads in (1, 3):

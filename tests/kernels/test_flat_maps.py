@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rho.backend.cpu import kernels as compiled, parallel_for
-from rho.backend.lower.kernel_ir import Kernel, StoreMode
+from rho.backend.lower.body import Kernel
+from rho.backend.lower.loop_order import StoreMode
 from rho.backend.vm import run_state
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind

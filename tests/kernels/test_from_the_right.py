@@ -12,7 +12,7 @@ import pytest
 import rho
 from rho.backend.cpu.views import DTYPES
 from rho.backend.jit import tiering
-from rho.backend.lower.body import build_body
+from rho.backend.lower.body import legalize
 from rho.backend.reference import reductions
 from rho.backend.vm.values import Array, array
 from rho.tests.backend.library.agreeing import agree, raw
@@ -35,7 +35,7 @@ def reduced(function: str, value: Array, axis: int, mode: tiering.Mode) -> Any:
     axes[axis] = len(shape) - 1
     space = [*shape[:axis], *shape[axis + 1 :], shape[axis]]
     made = phase(space, [projection(space, shape, axes)], [read(0, value.kind)], [0], function)
-    if mode is tiering.Mode.ALWAYS and (0 in shape or build_body(made, complexes=True) is None):
+    if mode is tiering.Mode.ALWAYS and (0 in shape or legalize(made, complexes=True) is None):
         mode = tiering.Mode.OFF
     (found,) = run(made, [raw(value)], mode)
     return np.asarray(found)
@@ -91,7 +91,7 @@ def test_what_numpy_does_item_by_item_is_compiled_at_once() -> None:
 
     def saving(function: str, kind: Kind) -> float:
         shape = [tiering.SMALL]
-        body = build_body(phase(shape, [projection(shape, shape, [0])], [read(0, kind)], [0], function), complexes=True)
+        body = legalize(phase(shape, [projection(shape, shape, [0])], [read(0, kind)], [0], function), complexes=True)
         assert body is not None
         return tiering.saving(body, tiering.SMALL)
 

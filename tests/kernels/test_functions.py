@@ -9,7 +9,7 @@ import pytest
 
 from rho.backend.graph.phases import ConstantNode, Structured
 from rho.backend.jit import tiering
-from rho.backend.lower.body import KINDS, build_body
+from rho.backend.lower.body import KINDS, legalize
 from rho.backend.vm.backend_interface import CheckFailed
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, run, same_bits
 from rho.typechecker.elements import Kind
@@ -36,7 +36,7 @@ def elementwise(function: str, kind: Kind, count: int, **more: object) -> Struct
 @pytest.mark.parametrize(("function", "kind"), EXACT)
 def test_exact_functions(function: str, kind: Kind) -> None:
     made = elementwise(function, kind, 333)
-    if build_body(made) is None:
+    if legalize(made) is None:
         pytest.skip("on NumPy")
     for count in (1, 31, 333):
         arrays = [data(kind, count, 7 * count + i) for i in range(FUNCTIONS[function].arity)]
@@ -46,7 +46,7 @@ def test_exact_functions(function: str, kind: Kind) -> None:
 
 def test_what_kernels_have() -> None:
     """The list above is not silently empty."""
-    have = {(f, k) for f, k in EXACT if build_body(elementwise(f, k, 3)) is not None}
+    have = {(f, k) for f, k in EXACT if legalize(elementwise(f, k, 3)) is not None}
     assert len(have) > 90
     assert {(f, k) for f in ("add", "sub", "mul", "min", "max", "residue") for k in (Kind.U8, Kind.I32, Kind.I64)} <= have
 
@@ -67,7 +67,7 @@ def test_conversions_with_checks(source: Kind, target: Kind) -> None:
     values = (np.arange(count) % 2).astype(data(source, 1, 0).dtype)
     body = [read(0, source), apply("convert_checked", (0,), source, to=target)]
     made = phase([count], [projection([count], [count], [0])], body, [1])
-    if build_body(made) is None:
+    if legalize(made) is None:
         pytest.skip("on NumPy")
     for got, want in both(made, [values]):
         assert same_bits(got, want)

@@ -12,7 +12,7 @@ from share import seeds
 from rho.backend.cpu import parallel_for
 from rho.backend.graph.phases import AxisNode, Node, Projection, SizeNode
 from rho.backend.jit import tiering
-from rho.backend.lower.kernel_ir import LANES, ROWS
+from rho.backend.lower.loop_order import LANES, ROWS
 from rho.backend.reference import reductions
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, run, same_bits
 from rho.typechecker.elements import Kind

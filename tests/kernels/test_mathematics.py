@@ -16,9 +16,10 @@ import pytest
 from rho.backend.codegen import llvm_scalars
 from rho.backend.codegen.llvm_printer import llvm_text
 from rho.backend.cpu.numpy_scalars import defined_function as through, evaluate_definition
-from rho.backend.graph.phases import ApplyNode, ConstantNode, Structured
+from rho.backend.graph.phases import ApplyNode, ConstantNode, ReadNode, Structured
 from rho.backend.jit import compiler
-from rho.backend.lower.kernel_ir import Form, Kernel, KernelApply, KernelLoad, KernelOperand, KernelResult, VectorStride
+from rho.backend.lower.body import Body, BodyResult, Kernel, KernelOperand
+from rho.backend.lower.loop_order import Form, VectorStride
 from rho.backend.lower.phase import program_of
 from rho.backend.scalar import coefficient_tables, function_table as rows
 from rho.tests.kernels.phases import both, phase, projection, read, same_bits
@@ -135,9 +136,9 @@ def test_entries_are_picked_alike(features: tuple[str, ...], lanes: int, monkeyp
     if not all(map(compiler.has_feature, features)):
         pytest.skip("another processor")
     monkeypatch.setattr(llvm_scalars, "has_feature", features.__contains__)
-    operand, body = KernelOperand(Kind.F32, VectorStride.UNIT, (True,)), (KernelLoad(0), KernelApply("circular", (0,), Kind.F32,
-        Kind.F32, 7))
-    text = llvm_text(program_of(Kernel(Form.MAP, 1, (operand,), 0, body, (KernelResult(1, Kind.F32, None),))), 4 * lanes)
+    nodes = ReadNode(0, Kind.F32), ApplyNode("circular", (0,), Kind.F32, 7)
+    operand, body = KernelOperand(Kind.F32, VectorStride.UNIT, (True,)), Body(nodes, (BodyResult((1,), Kind.F32, None),))
+    text = llvm_text(program_of(Kernel(Form.MAP, 1, (operand,), body)), 4 * lanes)
     assert ("permvar" in text, "permps" in text) == ("avx512f" in features, features == ("avx2",))
     call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(compiler.link(compiler.compile_text(text)))
     with np.errstate(all="ignore"):

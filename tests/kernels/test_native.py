@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rho.backend.jit import compiler
-from rho.backend.lower import kernel_ir
+from rho.backend.lower import loop_order
 from rho.backend.vm import runtime
 from rho.backend.vm.bytecode import Opcode
 from rho.backend.vm.runtime import FOLDER, HostStruct, Runtime, describe_host
@@ -43,7 +43,7 @@ def test_what_stands_in_c_and_in_python_is_the_same() -> None:
     listed = calls.split("enum operation {")[1].split("};")[0]
     names = [line.split(",")[0].strip() for line in listed.splitlines() if "/*" in line]
     assert names == [operation.name for operation in Opcode]
-    assert f"NO_MEMORY = {kernel_ir.NO_MEMORY}," in (FOLDER / "launch.c").read_text("utf-8")
+    assert f"NO_MEMORY = {loop_order.NO_MEMORY}," in (FOLDER / "launch.c").read_text("utf-8")
     header = (FOLDER / "host.h").read_text("utf-8").split("struct host {")[1].split("};")[0]
     header = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
     fields: list[str] = []

@@ -7,9 +7,11 @@ import pytest
 
 from rho import backend
 from rho.backend.codegen.llvm_printer import llvm_text
+from rho.backend.graph.phases import ApplyNode, ReadNode
 from rho.backend.jit import tiering
 from rho.backend.jit.compiler import has_feature
-from rho.backend.lower.kernel_ir import Form, Kernel, KernelApply, KernelLoad, KernelOperand, KernelResult, VectorStride
+from rho.backend.lower.body import Body, BodyResult, Kernel, KernelOperand
+from rho.backend.lower.loop_order import Form, VectorStride
 from rho.backend.lower.phase import program_of
 from rho.tests.harness.tiers import checked
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
@@ -61,6 +63,6 @@ def test_only_a_number_that_is_known_before_the_loop_is_prepared() -> None:
     for moves, multiplies in ((False, True), (True, False)):
         operands = (KernelOperand(Kind.F64, VectorStride.UNIT, (True,)), KernelOperand(Kind.F64,
             VectorStride.UNIT if moves else VectorStride.NONE, (moves,)))
-        body = (KernelLoad(0), KernelLoad(1), KernelApply("div", (0, 1), Kind.F64, Kind.F64))
-        kernel = Kernel(Form.MAP, 1, operands, 0, body, (KernelResult(2, Kind.F64, None),))
+        nodes = ReadNode(0, Kind.F64), ReadNode(1, Kind.F64), ApplyNode("div", (0, 1), Kind.F64)
+        kernel = Kernel(Form.MAP, 1, operands, Body(nodes, (BodyResult((2,), Kind.F64, None),)))
         assert ("@llvm.fma" in llvm_text(program_of(kernel), 32)) == multiplies

@@ -18,7 +18,7 @@ from rho.backend.jit import compiler, tiering
 from rho.backend.jit.compiler import LruCache
 from rho.backend.loopir import templates
 from rho.backend.loopir.templates import GpuScanForm, gpu_scan
-from rho.backend.lower.kernel_ir import BLOCK
+from rho.backend.lower.loop_order import BLOCK
 from rho.backend.vm import run_state
 from rho.tests.backend import cuda_stub
 from rho.tests.kernels import cuda_host

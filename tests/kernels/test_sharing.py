@@ -16,7 +16,7 @@ from rho.backend.cpu import parallel_for
 from rho.backend.cpu.parallel_for import ArgumentBlock, TaskSplit
 from rho.backend.jit.compiler import address_of
 from rho.backend.loopir.templates import Scatter
-from rho.backend.lower.kernel_ir import NO_MEMORY, VectorStride
+from rho.backend.lower.loop_order import NO_MEMORY, VectorStride
 from rho.backend.vm import runtime
 from rho.lang.support.processes import acquire
 from rho.typechecker.elements import Kind

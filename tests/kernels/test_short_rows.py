@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rho.backend.graph.phases import AxisNode
-from rho.backend.lower.kernel_ir import Kernel
+from rho.backend.lower.body import Kernel
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 

@@ -17,8 +17,8 @@ from rho.backend.loopir import verifier
 from rho.backend.loopir.ir import LoopProgram, ViewRole
 from rho.backend.loopir.templates import GpuScanForm, KeyedReductionForm as Keyed, gpu_keyed_reduction, gpu_scan
 from rho.backend.loopir.text import parse, show
-from rho.backend.lower.body import build_body, build_kernel
-from rho.backend.lower.kernel_ir import Kernel, plan_nest
+from rho.backend.lower.body import Kernel, build_kernel, legalize
+from rho.backend.lower.loop_order import plan_nest
 from rho.backend.lower.phase import gpu_kernel, length_class
 from rho.tests.backend import cuda_stub
 from rho.tests.kernels import cuda_host
@@ -31,7 +31,7 @@ def kernel(space: list[int], reduction: str | None, *, turned: bool = False, kin
     axes = list(range(len(space)))
     made = phase(space, [projection(space, space[::-1] if turned else space, axes[::-1] if turned else axes)],
                  [read(0, kind), apply("mul", (0, 0), kind)], [1], reduction)  # fmt: skip
-    body = build_body(made)
+    body = legalize(made)
     assert body is not None
     strides, step = [0] * len(space), kind.bytes
     for axis in axes if turned else reversed(axes):

@@ -19,7 +19,7 @@ from rho.backend.loopir.templates import (
     SelectTemplate,
 )
 from rho.backend.loopir.text import parse, show
-from rho.backend.lower.kernel_ir import VectorStride
+from rho.backend.lower.loop_order import VectorStride
 from rho.tests.loops.running import meaning
 from rho.typechecker.elements import Kind
 

@@ -11,7 +11,7 @@ import pytest
 
 HEAVY = (
     "numpy", "z3", "prompt_toolkit", "llvmlite", "regex", "asyncio", "typing_extensions", "hashlib", "email", "difflib",
-    "tomllib", "concurrent.futures", "multiprocessing", "logging", "http", "ctypes", "rho.backend.lower.kernel_ir",
+    "tomllib", "concurrent.futures", "multiprocessing", "logging", "http", "ctypes", "rho.backend.lower.loop_order",
     "rho.backend.cpu.backend", "rho.backend.schedule.search", "rho.backend.devices.profile",
     "rho.backend.schedule.program.problem_from_program", "rho.shell.lsp", "rho.shell.repl", "rho.typechecker.proof.z3_leaf",
 )  # fmt: skip

@@ -41,6 +41,7 @@ from ..phases import (
     Structured,
     SubGraph,
     ValueId,
+    payload_key,
 )
 from ..projections import (
     LONGEST_CHAIN,
@@ -55,7 +56,7 @@ from ..projections import (
     simplify,
 )
 from ..traverse import all_phases, axis_sizes, operands, rename_operands, with_subgraphs
-from .rewriting import BodyBuilder, has_reduction, is_view, payload_key
+from .rewriting import BodyBuilder, has_reduction, is_view
 
 # ---------------------------------------------------------------------------------------------------- constants
 

@@ -15,10 +15,24 @@ from math import prod
 
 from ....lang.support.records import dataclass
 from ....typechecker.sizes.polynomials import Size, SizeVariable, number
-from ..phases import Branch, Choice, Constant, Decision, Graph, LibraryPhase, Loop, Map, Phase, Structured, SubGraph, ValueId
+from ..phases import (
+    Branch,
+    Choice,
+    Constant,
+    Decision,
+    Graph,
+    LibraryPhase,
+    Loop,
+    Map,
+    Phase,
+    Structured,
+    SubGraph,
+    ValueId,
+    payload_key,
+)
 from ..traverse import all_phases, defines, operands, rename_operands, results, sizes, subgraphs, with_subgraphs
 from .fusion import is_cheap
-from .rewriting import deduplicate, is_view, node_key, payload_key, phase_may_fail
+from .rewriting import deduplicate, is_view, node_key, phase_may_fail
 from .usage import Quantities, quantities_of
 
 # -------------------------------------------------------------------------------------- common subexpressions

@@ -6,21 +6,17 @@ by kind and bits: 1, True, 1.0, 0.0 and -0.0 are five constants.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import field, replace
 from math import prod
 from typing import Final
 
 from ....lang.support.records import dataclass
-from ....typechecker.core.arrays import Payload
 from ....typechecker.sizes.polynomials import Size, number
 from ..phases import (
     Affine,
     ApplyNode,
     AxisKind,
-    AxisNode,
-    ConstantNode,
     LibraryPhase,
     Node,
     Phase,
@@ -28,7 +24,6 @@ from ..phases import (
     Projection,
     Read,
     ReadNode,
-    SizeNode,
     Structured,
     ValueId,
 )
@@ -37,27 +32,14 @@ from ..registry import may_fail
 from ..traverse import axis_sizes, subgraphs
 
 
-def payload_key(value: Payload) -> Hashable:
-    """A key that distinguishes payloads which Python's equality does not, such as 0.0 and -0.0."""
-    if isinstance(value, float):
-        return struct.pack("<d", value)
-    if isinstance(value, complex):
-        return struct.pack("<dd", value.real, value.imag)
-    return (type(value).__name__, value)
-
-
 def node_key(node: Node) -> Hashable:
     match node:
-        case ConstantNode():
-            return ("constant", node.kind, payload_key(node.value))
         case ApplyNode():
             return ("apply", node.function, node.args, node.kind, node.parameter)
         case ReadNode():
             return ("read", node.index)
-        case SizeNode():
-            return ("size", node.size)
-        case AxisNode():
-            return ("axis", node.axis)
+        case _:
+            return node
 
 
 @dataclass(slots=True)

@@ -1,23 +1,14 @@
-"""The kernel IR: one loop nest over strided memory with a scalar body, free of addresses and sizes.
-
-A `Kernel` is built from a structured phase whose sizes and layouts are known (`body`), and lowered to a loop program
-(`backend.lower.phase`).  It mentions neither sizes nor addresses, so one kernel serves every size: these come in a block
-of 64-bit words when it is called (Note [Argument block]).
+"""The order of loops of a phase over strided operands, the form of its innermost loops, and the blocks of the order of sums.
 
 Axes are loops, outermost first.  `Form` says which of them is the vector axis and which is reduced:
   * MAP: every axis is parallel, the last is the vector axis;
   * REDUCE_INNER: the last axis is reduced and is the vector axis (rows that are contiguous);
   * REDUCE_OUTER: the last axis is reduced, the one before it is the vector axis (columns);
   * REDUCE_IN_REGISTERS: as REDUCE_OUTER, where every reduction is exact in any order, or sequential;
-  * UNROLLED_INNER: every axis is parallel, the last has `length` items, the one before it is the vector axis (`body`, short
-    axes).
+  * UNROLLED_INNER: every axis is parallel, the last has a short constant length, the one before it is the vector axis
+    (`body`, short axes).
 Float reductions follow the order of sums of phases.md: blocks of `ROWS` × `LANES`, halving, a binary tree.  Reductions that are
 exact in any order may use it too.
-
-Note [Argument block].  64-bit words, in order: the size of each axis; the first coordinate of each axis; the scalars; for each
-operand its address and its stride in bytes on each axis; for each result its address and its stride in bytes on each parallel
-axis; then `FAILURE_WORDS` words for a failed check: the value, widened to 64 bits.  A kernel returns 0, 1 + the body
-node whose check failed, or `NO_MEMORY`.
 """
 
 from __future__ import annotations
@@ -30,9 +21,8 @@ from math import prod
 from typing import Final, TypeAlias
 
 from ...lang.support.records import dataclass
-from ...typechecker.elements import Kind
 
-# ---------------------------------------------------------------------------------------------------- ir
+# ---------------------------------------------------------------------------------------------------- blocks and forms
 
 ROWS: Final = 16
 LANES: Final = 256
@@ -45,9 +35,6 @@ RUN: Final = 64
 FAILURE_WORDS: Final = 1
 NO_MEMORY: Final = -1
 """The return value of a kernel that gets no scratch memory."""
-FETCH: Final = "fetch"
-PROVED: Final = "fetch_proved"
-"""`FETCH` of an index that is known to be in range."""
 NAME: Final = "kernel"
 """The name of the printed function."""
 
@@ -76,131 +63,6 @@ class StoreMode(Enum):
 
     PLAIN = "plain"
     STREAMED = "streamed"
-
-
-@dataclass(frozen=True, slots=True)
-class KernelOperand:
-    """`step`: its stride along the vector axis.  `moves`: the axes on which its address changes."""
-
-    kind: Kind
-    step: VectorStride
-    moves: tuple[bool, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class KernelLoad:
-    """`part` of a complex operand: 0 is the real one, 1 the imaginary."""
-
-    operand: int
-    part: int = -1
-
-
-@dataclass(frozen=True, slots=True)
-class KernelLiteral:
-    """`bits`: the stored bits, so that 0.0 and -0.0 differ and NaN equals itself."""
-
-    kind: Kind
-    bits: int
-
-
-@dataclass(frozen=True, slots=True)
-class KernelArgument:
-    """Scalar number `index` of the argument block, an i64."""
-
-    index: int
-
-
-@dataclass(frozen=True, slots=True)
-class Coordinate:
-    """The coordinate on an axis, an i64."""
-
-    axis: int
-
-
-@dataclass(frozen=True, slots=True)
-class KernelApply:
-    """A scalar function of `typechecker.scalars` on earlier nodes of kind `compute` (`select`: from the second on).
-
-    `FETCH` reads an item of operand number `parameter`: its arguments are an index, the length of the indexed axis, and the bytes
-    between its items; an index out of range is a failed check.  The operand's address does not move on that axis."""
-
-    function: str
-    args: tuple[int, ...]
-    compute: Kind
-    kind: Kind
-    parameter: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Accumulator:
-    """The state of a right fold (`KernelResult.states`)."""
-
-    kind: Kind
-
-
-Node: TypeAlias = KernelLoad | KernelLiteral | KernelArgument | Coordinate | KernelApply | Accumulator
-
-
-@dataclass(frozen=True, slots=True)
-class KernelResult:
-    """Body node `node`, reduced with `reduction` unless the form is MAP; `kind`: the node's, or i64 for an argument reduction.
-
-    Of a complex kind `node` is the real part and `imaginary` the other.  A right fold, whose first state is the last item, has
-    `states`, the nodes of its state (one a part), and `following`, those of its next state."""
-
-    node: int
-    kind: Kind
-    reduction: str | None
-    imaginary: int = -1
-    states: tuple[int, ...] = ()
-    following: tuple[int, ...] = ()
-
-    @property
-    def nodes(self) -> tuple[int, ...]:
-        return (self.node,) if self.imaginary < 0 else (self.node, self.imaginary)
-
-    @property
-    def roots(self) -> tuple[int, ...]:
-        """The nodes that the result depends on directly."""
-        return *self.nodes, *self.following
-
-
-@dataclass(frozen=True, slots=True)
-class Kernel:
-    """A nest and its body.  `axes`: the number of loops; `scalars`: the number of scalar arguments.
-
-    With `length` the last axis has exactly this length: at most `LANES` items to be reduced (REDUCE_INNER), or a few, with
-    vectors across rows (UNROLLED_INNER)."""
-
-    form: Form
-    axes: int
-    operands: tuple[KernelOperand, ...]
-    scalars: int
-    body: tuple[Node, ...]
-    results: tuple[KernelResult, ...]
-    stores: StoreMode = StoreMode.PLAIN
-    length: int = 0
-
-    @property
-    def result_axes(self) -> int:
-        return self.axes if self.form in (Form.MAP, Form.UNROLLED_INNER) else self.axes - 1
-
-    def words(self) -> int:
-        """Length of the argument block."""
-        head = 2 * self.axes + self.scalars
-        return head + len(self.operands) * (1 + self.axes) + len(self.results) * (1 + self.result_axes) + FAILURE_WORDS
-
-
-def kind_of(kernel: Kernel, node: int) -> Kind:
-    """The kind of a body node."""
-    match kernel.body[node]:
-        case KernelLoad(operand, part):
-            kind = kernel.operands[operand].kind
-            return kind if part < 0 else Kind.F32 if kind is Kind.C64 else Kind.F64
-        case KernelLiteral(kind) | KernelApply(kind=kind) | Accumulator(kind):
-            return kind
-        case KernelArgument() | Coordinate():
-            return Kind.I64
 
 
 # ---------------------------------------------------------------------------------------------- loop order
