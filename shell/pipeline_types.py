@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..lang.diagnostics.model import Diagnostic, Rejected
-from ..lang.support.records import dataclass
+from ..lang.support.records import dataclass, field
 from ..lang.syntax.source import Source
 from ..typechecker.check import CheckResult
 

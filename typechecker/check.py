@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from ..lang.diagnostics.model import Diagnostic, RhoError
-from ..lang.support.records import cached_property, dataclass
+from ..lang.support.records import cached_property, dataclass, field
 from ..lang.syntax.parser import Parsed
 from ..lang.syntax.source import Source
 from .core.blocks import Core

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
 
 from ..lang.diagnostics.model import Code, Diagnostic, Label
-from ..lang.support.records import dataclass
+from ..lang.support.records import dataclass, field, replace
 from ..lang.syntax.source import Source, Span
 from .core.arrays import ValueId
 from .elements import ArrayType, show_element

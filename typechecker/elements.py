@@ -8,10 +8,9 @@ Numbers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from enum import Enum
 
-from ..lang.support.records import dataclass
+from ..lang.support.records import dataclass, replace
 from .sizes.polynomials import Size, number, show_short
 from .sizes.size import maximum
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from math import log
@@ -19,7 +18,7 @@ from typing import Final
 import numpy as np
 
 from ...lang.diagnostics.model import Code, Diagnostic, RunFailed
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Span
 from ..cpu.backend import CpuBackend
 from ..devices.phase_cost import step_ns

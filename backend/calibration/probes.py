@@ -17,7 +17,6 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
 from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from math import isqrt, prod
@@ -25,7 +24,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Source, Span
 from ...typechecker.check import check
 from ...typechecker.core.blocks import Core

@@ -16,14 +16,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import field
 from hashlib import sha256
 from threading import Lock
 from typing import Any, NewType, TypeAlias
 
 import numpy as np
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...typechecker.elements import Kind as Element
 from ...typechecker.sizes.polynomials import SizeVariable
 from ..cpu.backend import CpuBackend

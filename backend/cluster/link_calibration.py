@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ..devices.cost_functions import Duplex
 from ..devices.profile import STORE, BackendKind, CostTable, DeviceProfile, LinkProfile, Profile
 from .membership import ClusterMember, Worker

@@ -17,7 +17,6 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import field
 from functools import partial
 from itertools import count
 from time import sleep
@@ -27,7 +26,7 @@ from typing import Any, Final, Protocol
 from ...lang.diagnostics.model import Code, Diagnostic, RunFailed
 from ...lang.support.files import read_text
 from ...lang.support.processes import POLL_SECONDS, wait_for
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...lang.syntax.source import Span
 from .cluster_transport import Process
 from .dask_settings import (

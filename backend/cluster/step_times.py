@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
 from time import perf_counter_ns
 from typing import Any, Final
 
 import numpy as np
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ..graph.phases import PhaseId
 from ..schedule.plan.plan import DeviceId, TransferStep
 from ..vm.run_state import Observer, StepTiming

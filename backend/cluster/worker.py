@@ -18,14 +18,13 @@ import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
 from math import prod
 from time import monotonic, perf_counter_ns
 from types import MappingProxyType
 from typing import Any, Final
 
 from ...lang.diagnostics.model import RhoError, RunFailed
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ..distributed.buffers import QueueClock
 from ..distributed.queues import interrupt
 from ..graph.bind_sizes import BoundGraph

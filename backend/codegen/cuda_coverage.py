@@ -6,11 +6,10 @@ Nothing here needs a card or CuPy, so that planning for cards works anywhere.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from enum import Enum
 from typing import Final, TypeAlias
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...typechecker.elements import ArrayType, Kind
 from ..graph.phases import (
     ARGUMENT_REDUCTIONS,

@@ -17,13 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field
 from functools import cache, reduce
 from itertools import count
 from math import prod
 from typing import Final
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...typechecker.elements import Kind
 from ..loopir.ir import (
     ZERO,

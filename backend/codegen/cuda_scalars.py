@@ -9,11 +9,10 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from hashlib import sha256
 from typing import Final
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...typechecker.elements import Kind
 from ..loopir.ir import Apply
 from ..scalar.coefficient_tables import entries

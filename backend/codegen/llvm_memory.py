@@ -8,9 +8,9 @@ shuffles separate or interleave the items.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Final, TypeAlias
 
+from ...lang.support.records import replace
 from ...typechecker.elements import Kind
 from ..loopir import ir
 from ..loopir.ir import Apply, ConstantStatement, Index, IndexStatement, Load, Statement, Store, View, coefficient

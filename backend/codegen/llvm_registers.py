@@ -9,11 +9,10 @@ has been closed is written at the end of the text so far.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
 from math import gcd
 from typing import Final
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field, replace
 from ...typechecker.elements import Kind
 from ..loopir.ir import (
     MOST_VALUES,

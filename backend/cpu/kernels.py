@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
 from ...lang.diagnostics.model import Code
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import Size
 from ..graph.phases import ApplyNode, Structured, ValueId, operand_kind

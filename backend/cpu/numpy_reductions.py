@@ -7,14 +7,13 @@ partial results of slices are combined as they come.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from math import prod
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from ...lang.diagnostics.model import Code
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, SELECTIVE, SUMMED, ResultKind, identity_of, is_ordered, is_sequential
 from ...typechecker.sizes.polynomials import ZERO, Size, number as size_of

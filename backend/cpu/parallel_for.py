@@ -14,7 +14,6 @@ import ctypes
 import itertools
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import replace
 from enum import Enum
 from functools import cache
 from math import prod
@@ -24,7 +23,7 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 import numpy as np
 
 from ...lang.support.files import KERNEL_TEXT, read_text
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ..jit import tiering
 from ..jit.compiler import MachineCode, address_of, is_installed
 from ..lower.loop_order import BLOCK, NO_MEMORY, Form, LoopOrder

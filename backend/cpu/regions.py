@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from math import inf, prod
 from time import perf_counter_ns
 from typing import Any, Final, TypeAlias
@@ -12,7 +11,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from ...lang.diagnostics.model import Code, Diagnostic, RunFailed
-from ...lang.support.records import cached_property, dataclass
+from ...lang.support.records import cached_property, dataclass, field, replace
 from ..codegen.llvm_printer import llvm_text
 from ..codegen.llvm_registers import calls_at, calls_of, is_own, strides_of, words_of
 from ..graph import traverse

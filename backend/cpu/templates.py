@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cache
 from itertools import accumulate, pairwise
 from math import prod
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import neutral_element
 from ..graph.phases import LibraryPhase, ReadNode, ValueId

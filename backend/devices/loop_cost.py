@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
 from functools import partial
 from math import prod
 from typing import Final
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...typechecker.elements import Kind
 from ..graph import traverse
 from ..graph.bind_sizes import BoundGraph

@@ -12,9 +12,9 @@ Note [Computing].  `point.…` is one more application in a kernel on one thread
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Final
 
+from ...lang.support.records import replace
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import is_sequential
 from ..scalar.function_table import class_of

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
 from decimal import Decimal
 from math import ceil, isfinite
 from typing import Any, Final
 
 from ...lang.diagnostics.model import Code, Diagnostic, Refused
 from ...lang.support.files import Pipes, read_text
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...lang.syntax.source import Span
 from ...typechecker.core.blocks import CoreGuard
 from ...typechecker.elements import Kind

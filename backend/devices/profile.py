@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from datetime import date
 from enum import Enum
 from fractions import Fraction
@@ -26,7 +25,7 @@ from math import isqrt
 from typing import Final, NewType, cast
 
 from ...lang.primitives.table import nearest
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, is_sequential
 from ..graph.registry import LIBRARY

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
@@ -22,7 +21,7 @@ from typing import Final, NoReturn, TypeGuard, TypeVar
 
 from ...lang.diagnostics.model import Code, Diagnostic, Refused
 from ...lang.primitives.table import nearest
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.source import Span
 from . import profile
 from .cost_functions import Duplex

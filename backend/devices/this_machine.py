@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from errno import ENOENT
 from hashlib import sha256
 from pathlib import Path
@@ -19,7 +18,7 @@ from ...lang.diagnostics.model import Code, Diagnostic, Refused
 from ...lang.primitives.table import nearest
 from ...lang.support.caches import cache_folder, read_private
 from ...lang.support.files import NotRegular, Pipes, TooLarge, read_text, replace_file
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Span
 from .profile import GRAIN, BackendKind, Calibration, CostTable, DeviceProfile, Profile
 from .profile_toml import LARGEST_PROFILE, canonical, read_profile

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import field
 from enum import Enum
 from math import prod
 from threading import RLock
 from typing import Any, Final, Protocol, TypeAlias
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...typechecker.elements import Kind
 from ..graph.phases import PhaseId, ValueId
 from ..schedule.plan.plan import ALIGNMENT, Box, DeviceId, Queue, Step, TransferStep

@@ -12,13 +12,12 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import field, replace
 from heapq import heappop, heappush
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from ...lang.diagnostics.model import RunFailed
 from ...lang.support.processes import POLL_SECONDS
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field, replace
 from ..graph import traverse
 from ..graph.phases import PhaseId, ValueId
 from ..schedule.plan.plan import (

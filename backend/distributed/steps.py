@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import field, replace
 from enum import Enum
 from functools import partial
 from time import perf_counter_ns
 from typing import Any, TypeAlias
 
 from ...lang.diagnostics.model import Code, Diagnostic, RunFailed
-from ...lang.support.records import dataclass, require_invariant
+from ...lang.support.records import dataclass, field, replace, require_invariant
 from ...lang.syntax.source import Span
 from ...typechecker.elements import ArrayType
 from ...typechecker.sizes.polynomials import Size, number

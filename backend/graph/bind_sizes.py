@@ -8,12 +8,11 @@ the graph, to be checked when the size is defined.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
 from math import prod
 from typing import Final
 
 from ...lang.diagnostics.model import Code, Diagnostic, Refused
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field, replace
 from ...typechecker.core.arrays import Payload
 from ...typechecker.core.blocks import CoreGuard
 from ...typechecker.elements import ArrayType, Element, Kind

@@ -19,11 +19,10 @@ values.  Phases after that position join only if all they read is defined before
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence, Set as AbstractSet
-from dataclasses import field, replace
 from math import prod
 from typing import Final, TypeAlias
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field, replace
 from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import Size, number
 from ..scalar.function_table import REDUCTIONS

@@ -14,11 +14,10 @@ The graph is a function of the program's graph, the loop and the axes alone, so 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from itertools import pairwise
 from typing import Final
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field, replace
 from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import Size, number
 from . import traverse

@@ -14,10 +14,9 @@ contains the other's.  Otherwise the shard reads the operand in its full shape, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import prod
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Span
 from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import Size, number

@@ -10,10 +10,9 @@ maximum of its arms in each class.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
 from typing import Final
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...typechecker.elements import ArrayType
 from ...typechecker.scalars import is_sequential
 from ...typechecker.sizes.polynomials import ONE, ZERO, Monomial, Size, SizeOrigin, SizeVariable, number, product, variable

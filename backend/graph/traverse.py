@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 
+from ...lang.support.records import replace
 from ...typechecker.sizes.polynomials import Size, SizeVariable
 from .phases import (
     Affine,

@@ -15,9 +15,8 @@ The verifier shares no code with the passes that it checks.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...typechecker.elements import ArrayType, Element, Kind
 from ...typechecker.scalars import FUNCTIONS
 from ...typechecker.sizes.polynomials import Size, SizeVariable

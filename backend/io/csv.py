@@ -23,14 +23,13 @@ import re
 import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field, replace
 from itertools import chain
 from operator import itemgetter
 from typing import Any, BinaryIO, ClassVar, Final, TypeAlias
 
 from ...lang.diagnostics.model import Code
 from ...lang.primitives.table import nearest
-from ...lang.support.records import cached_property, dataclass
+from ...lang.support.records import cached_property, dataclass, field, replace
 from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat, has_time
 from ...typechecker.elements import Kind
 from ..vm.values import shortest_f32

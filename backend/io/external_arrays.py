@@ -10,14 +10,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import astuple, replace
+from dataclasses import astuple
 from hashlib import sha256
 from typing import Any, Final, TypeAlias
 
 from ...lang.diagnostics.model import Refused, RunFailed
 from ...lang.support.bounded_parsing import is_url
 from ...lang.support.files import open_regular
-from ...lang.support.records import cached_property, dataclass, require_invariant
+from ...lang.support.records import cached_property, dataclass, replace, require_invariant
 from ...lang.syntax.source import Span
 from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from ...typechecker.elements import Kind

@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any, BinaryIO, ClassVar, Final
 
 import numpy as np
 
 from ...lang.diagnostics.model import Code
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from ...typechecker.elements import Kind
 from ..vm.values import NUMPY_NAMES

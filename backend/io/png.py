@@ -15,11 +15,10 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any, BinaryIO, Final
 
 from ...lang.diagnostics.model import Code
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...typechecker.elements import Kind
 from .byte_source import Content, blocks_of, new_array
 from .cells import Column, require_accepted, require_shape

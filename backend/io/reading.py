@@ -17,7 +17,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field
 from functools import cache, partial
 from importlib import import_module
 from math import prod
@@ -27,7 +26,7 @@ import numpy as np
 
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, RunFailed
 from ...lang.support.bounded_parsing import is_url
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...lang.syntax.source import Span
 from ...lang.tree.program import AS_WRITTEN, ColumnFormat
 from ...typechecker.elements import ArrayType, Kind

@@ -12,7 +12,6 @@ import io
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import field
 from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import urljoin
@@ -21,7 +20,7 @@ from ...lang.diagnostics.model import Code
 from ...lang.support import processes
 from ...lang.support.bounded_parsing import normalize_url
 from ...lang.support.processes import wait_for
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from .errors import FileTrouble, damaged, first_line, missing_package
 
 PATIENCE: Final = 20.0

@@ -11,13 +11,12 @@ import io
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import field
 from math import prod
 from typing import Any, BinaryIO, ClassVar, Final, TypeAlias, cast
 
 from ...lang.diagnostics.model import Code
 from ...lang.support.files import FileReplacement
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...typechecker.elements import Kind
 from .byte_source import bytes_of, fill, new_array
 from .errors import FileTrouble

@@ -12,12 +12,11 @@ import bz2
 import math
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, BinaryIO, Final
 
 from ...lang.support import bounded_parsing
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from .byte_source import length_of, require_characters
 from .errors import damaged, disagrees, missing_package
 from .npy import MOST_AXES, stored_type

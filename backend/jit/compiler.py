@@ -13,7 +13,6 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import field
 from functools import cache, wraps
 from hashlib import blake2b
 from importlib.util import find_spec
@@ -27,7 +26,7 @@ from ...lang.support import processes
 from ...lang.support.caches import Cache
 from ...lang.support.files import Durability, replace_file
 from ...lang.support.processes import acquire, in_children
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ..lower.loop_order import NAME
 from ..scalar import coefficient_tables
 

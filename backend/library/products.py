@@ -20,7 +20,6 @@ import os
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from functools import cache, lru_cache, partial
 from itertools import pairwise
 from math import prod
@@ -29,7 +28,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...lang.support import processes
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import number
 from ..cpu.parallel_for import SHARED_NANOSECONDS, ArgumentBlock, BufferRef, TaskLaunch, parallel_for

@@ -6,12 +6,12 @@ Equality is exact: 0.0 equals ¯0.0, NaN equals nothing, text never equals a num
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from math import prod
 from typing import Final
 
 import numpy as np
 
+from ...lang.support.records import replace
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import ZERO
 from ..cpu.numpy_reductions import order_columns

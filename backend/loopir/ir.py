@@ -37,12 +37,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import field
 from enum import Enum
 from math import gcd
 from typing import Final, TypeAlias
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...typechecker.elements import Kind
 
 # ---------------------------------------------------------------------------------------------------- ir

@@ -6,11 +6,10 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Final, Generic, TypeAlias, TypeVar
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...typechecker.core.arrays import Payload
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, SELECTIVE, ResultKind, is_ordered

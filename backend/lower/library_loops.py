@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from math import prod
 from typing import Final
 
+from ...lang.support.records import replace
 from ...lang.syntax.source import Span
 from ...typechecker.core.arrays import Indexing
 from ...typechecker.elements import Kind

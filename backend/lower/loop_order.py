@@ -14,13 +14,12 @@ exact in any order may use it too.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from enum import Enum
 from functools import cmp_to_key
 from math import prod
 from typing import Final, TypeAlias
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 
 # ---------------------------------------------------------------------------------------------------- blocks and forms
 

@@ -8,12 +8,11 @@ two buffers holds it, and whether the loop has exited early.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set as AbstractSet
-from dataclasses import replace
 from enum import Enum
 from math import prod
 from typing import Final
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...typechecker.core.arrays import Payload
 from ...typechecker.core.blocks import CoreGuard
 from ...typechecker.elements import ArrayType, Kind

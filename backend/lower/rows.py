@@ -15,10 +15,9 @@ then with item i + 8, and so on, leaving out absent items.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from typing import ClassVar, Final
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...typechecker.elements import Kind
 from ..graph.fusion_groups import ALONG, SHORT_ROW
 from ..graph.phases import ApplyNode, ReadNode, kind_of

@@ -11,13 +11,12 @@ Sets of functions (`LIGHT`, `TRANSCENDENTAL`, `REDUCTIONS`, …) are derived fro
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from enum import Enum
 from functools import cache
 from importlib import import_module
 from typing import Any, Final, Protocol, TypeAlias
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, Law
 

@@ -74,13 +74,12 @@ from the start on.  `scratch` is stated for each device, not in proportion.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from enum import Enum
 from fractions import Fraction
 from itertools import pairwise
 from typing import Final, NewType, TypeAlias
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ..devices.cost_functions import Duplex, Ticks
 
 # ---------------------------------------------------------------------------------------------------- problem

@@ -7,12 +7,11 @@ address of each buffer, and so the peak.  Run-time sizes count at their caps.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import field
 from enum import Enum
 from functools import reduce
 from typing import Final, Generic
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...typechecker.elements import ArrayType
 from ...typechecker.sizes.polynomials import ZERO, Size, number
 from ..graph import traverse

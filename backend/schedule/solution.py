@@ -8,12 +8,11 @@ Pure data, integers only: times in ticks, sizes in bytes.  `problem` says what a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from enum import Enum
 from typing import TYPE_CHECKING, NewType, TypeAlias
 
 from ...lang.diagnostics.model import Code
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 
 if TYPE_CHECKING:
     from .problem import DeviceIndex, Directive, PhaseIndex

@@ -5,14 +5,13 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
 from types import TracebackType
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ...lang.support.processes import POLL_SECONDS, take
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...typechecker.scalars import identity_of
 from ..distributed.steps import PairwiseFunction, pairwise_function, reduction_of
 from ..graph import traverse

@@ -12,9 +12,9 @@ values pass from range to range.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
+from ...lang.support.records import replace
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import is_exact_in_any_order
 from ..loopir.facts import Definitions, Facts, facts_of

@@ -14,11 +14,10 @@ last iteration changes no bit of a lane's cells ends the loop for that lane: all
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
 from itertools import combinations
 from typing import Final
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field, replace
 from ...typechecker.elements import Kind
 from ..loopir.facts import Definitions, Facts, facts_of
 from ..loopir.ir import (

@@ -12,9 +12,9 @@ so that `redundancy` can forward items that are stored and loaded at the same po
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
+from ...lang.support.records import replace
 from ...typechecker.elements import Kind
 from ..loopir.facts import Definitions, Facts, facts_of
 from ..loopir.ir import (

@@ -7,9 +7,9 @@ A loop around loops is unrolled only if the inner loops are unrolled too.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import replace
 from typing import Final
 
+from ...lang.support.records import replace
 from ..loopir.facts import Definitions, Facts, facts_of
 from ..loopir.ir import (
     Apply,

@@ -7,9 +7,9 @@ their view if the loop has no iteration.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TypeAlias
 
+from ...lang.support.records import replace
 from ..loopir.facts import Definitions, Facts, facts_of
 from ..loopir.ir import (
     ONE,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
+from ...lang.support.records import replace
 from ..loopir.facts import Facts
 from ..loopir.ir import (
     Apply,

@@ -10,11 +10,10 @@ Simplification uses the bounds of loops, conditions and facts:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from enum import Enum
 from typing import Final, TypeAlias
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import neutral_element
 from ..graph.phases import bits_of

@@ -12,11 +12,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import takewhile
 from typing import Final, TypeAlias
 
-from ...lang.support.records import cached_property, dataclass
+from ...lang.support.records import cached_property, dataclass, replace
 from ...typechecker.elements import Kind
 from ..loopir.facts import Definitions, Facts, conditions, facts_of
 from ..loopir.ir import (

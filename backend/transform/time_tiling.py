@@ -18,10 +18,9 @@ concurrently have separate scratch.  A program without a loop over iterations is
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TypeAlias
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...typechecker.elements import Kind
 from ..loopir.facts import Definitions
 from ..loopir.ir import (

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from ...lang.diagnostics.model import Code, Diagnostic, Label, RunFailed
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...typechecker.core.arrays import Indexing
 from ...typechecker.core.blocks import CoreGuard
 from ...typechecker.elements import ArrayType, Kind

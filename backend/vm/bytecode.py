@@ -8,7 +8,6 @@ freed once its results have become the next state, so that the buffers of a loop
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields
 from enum import IntEnum
 from itertools import zip_longest
 from typing import Any, Final, TypeAlias
@@ -16,7 +15,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from ...lang.diagnostics.model import Code
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field_names
 from ...typechecker.elements import ArrayType
 from ...typechecker.sizes.polynomials import ONE, ZERO, Size, SizeVariable, product
 from ..graph import traverse
@@ -375,12 +374,12 @@ def show(words: Sequence[Instruction]) -> str:
 def _lines(word: Any, indent: str) -> Iterator[str]:
     facts: list[str] = []
     inner: list[tuple[str, tuple[Any, ...]]] = []
-    for field in fields(word):
-        value = getattr(word, field.name)
-        if field.name in ("instructions", "arms"):
-            inner.append((field.name, value))
+    for name in field_names(type(word)):
+        value = getattr(word, name)
+        if name in ("instructions", "arms"):
+            inner.append((name, value))
         elif value is not None and value is not False and value != ():
-            facts.append(f"{field.name}={_short(value)}")
+            facts.append(f"{name}={_short(value)}")
     yield " ".join([f"{indent}{type(word).__name__}", *facts])
     for name, words in inner:
         yield f"{indent}  {name}"

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from math import prod
 from typing import Any, Final, TypeVar
 
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RunFailed
+from ...lang.support.records import replace
 from ...lang.syntax.source import Span
 from ..cpu.backend import CpuBackend
 from ..distributed.buffers import LOCAL, QueueClock, Transport

@@ -9,11 +9,10 @@ file, which is trusted for checking a program but not for running it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from ...lang.diagnostics.model import Code, Diagnostic, Label, Refused
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Span
 from ...typechecker.core.blocks import Core, CoreGuard
 from ...typechecker.sizes.polynomials import Size, SizeVariable

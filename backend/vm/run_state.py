@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import field
 from sys import getrefcount
 from threading import Lock
 from time import perf_counter_ns
@@ -15,7 +14,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy import ndarray
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...typechecker.elements import Kind
 from ..graph.bind_sizes import BoundGraph
 from ..graph.phases import Phase, PhaseId, ValueId

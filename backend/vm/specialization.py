@@ -7,7 +7,6 @@ A specialization contains no address of an operand.  Its launches refer to opera
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from enum import IntEnum
 from functools import partial
 from math import prod
@@ -15,7 +14,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...lang.syntax.source import Span
 from ..cpu import parallel_for
 from ..cpu.kernels import BoundKernel, CompiledRun, layout_of

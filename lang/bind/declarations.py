@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
 
 from ..diagnostics.model import Code, Diagnostic, Edit, Fix
-from ..support.records import dataclass
+from ..support.records import dataclass, replace
 from ..syntax.lex_errors import read_statement
 from ..syntax.lexer import DECLARING, NAME, WORD_END, Node, ParseError, TokenKind, declared
 from ..syntax.source import Span, Token

@@ -5,9 +5,8 @@ Every failing statement of a body is reported; the body as a whole then fails wi
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ..diagnostics.model import Code, Diagnostic
+from ..support.records import replace
 from ..syntax.lexer import TokenKind
 from ..syntax.source import Token, mentions, split_at
 from ..tree import expressions

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 from ..diagnostics.model import Code, Diagnostic, Edit, Fix, Label
-from ..support.records import dataclass
+from ..support.records import dataclass, field
 from ..syntax.glyph_input import GlyphText
 from ..syntax.lexer import CONVERSIONS, DYADIC_OPERATORS, FUNCTIONS, TokenKind
 from ..syntax.reader import RawStatement

@@ -8,12 +8,11 @@ span whose source is missing gets an empty range at 0:0.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
 from enum import Enum
 from typing import Any, TypeAlias
 from unicodedata import category, east_asian_width
 
-from ..support.records import dataclass
+from ..support.records import dataclass, field
 from ..syntax.source import Source, Span
 from .model import Code, Diagnostic, Fix, Severity, Verdict
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from ..diagnostics.model import Code, Diagnostic, Edit, Fix, Severity, with_edits
+from ..support.records import replace
 from ..syntax.source import Source, Span
 from .equivalence_domains import FactQuery, TranslationContext
 from .function_names import KINDS_OF_WORDS, UNTRANSLATED

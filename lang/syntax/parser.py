@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import field, fields, is_dataclass
 from functools import cache
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -31,7 +30,7 @@ from ..bind.scopes import (
 )
 from ..diagnostics.model import Code, Diagnostic
 from ..support.caches import GenerationalCache
-from ..support.records import cached_property, dataclass
+from ..support.records import cached_property, dataclass, field, field_names
 from ..tree import expressions, program as program_tree
 from ..tree.expressions import KINDS, NameClass, Symbol
 from .glyph_input import GlyphText, to_glyphs
@@ -211,8 +210,8 @@ def _is_reusable(node: object) -> bool:
                 return False
         elif isinstance(part, expressions.OperatorDfn):
             return False
-        elif is_dataclass(part):
-            pending += [getattr(part, one.name) for one in fields(part)]
+        else:
+            pending += [getattr(part, name) for name in field_names(type(part))]
     return True
 
 

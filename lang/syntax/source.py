@@ -10,13 +10,12 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import PurePath
 from typing import NamedTuple
 
-from ..support.records import dataclass
+from ..support.records import dataclass, field
 from .lexer import WORD, WORD_KINDS, Node, TokenKind, expression_grammar, scan
 
 # ---------------------------------------------------------------------------------------------------- source

@@ -10,11 +10,10 @@ alias such as `⋆`); names are exactly as written.
 
 from __future__ import annotations
 
-from dataclasses import field
 from enum import Enum
 from typing import TypeAlias
 
-from ..support.records import dataclass
+from ..support.records import dataclass, field
 from ..syntax.source import Span
 
 # ---------------------------------------------------------------------------------------------------- definitions

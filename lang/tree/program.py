@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import field
 from enum import Enum
 from typing import Final, TypeAlias
 
-from ..support.records import dataclass
+from ..support.records import dataclass, field
 from ..syntax.source import Span
 from . import expressions
 from .expressions import Fact, Parameter, Symbol, TypeExpression

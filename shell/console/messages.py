@@ -6,13 +6,13 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, Rejected, RhoError
 from ...lang.diagnostics.render import Ink, render_text
 from ...lang.support.files import Pipes, read_bytes, replace_file
+from ...lang.support.records import replace
 from ...lang.syntax.source import MAXIMUM_CHARACTERS, Source, Span
 from .process_exit import Exit, NotWritten, UsageError, nearest
 from .standard_streams import Console, Volume, flush_results

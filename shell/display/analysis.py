@@ -8,7 +8,7 @@ by itself and in the loop.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, field, fields, replace
+from dataclasses import asdict, fields
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -46,7 +46,7 @@ from ...backend.schedule.streams.stream_planning import Scratch, tiles_of
 from ...backend.schedule.streams.tile_demands import PassPartitioning, demand
 from ...backend.schedule.streams.tile_graph import tile_of
 from ...backend.transform.pipeline import optimise as transform_optimise
-from ...lang.support.records import cached_property, dataclass
+from ...lang.support.records import cached_property, dataclass, field, replace
 from ...lang.syntax.source import Source, Span
 from ...typechecker.check import check
 from ..execution.stored_plans import default_tables

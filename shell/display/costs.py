@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ...backend.graph.bind_sizes import substitute_sizes
@@ -16,7 +15,7 @@ from ...backend.graph.passes.pipeline import optimise
 from ...backend.graph.phases import Graph
 from ...backend.graph.symbolic_costs import CriticalPath, graph_cost, graph_span
 from ...backend.schedule.single_device import peak_bound
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...typechecker.core.blocks import Core
 from ...typechecker.sizes.polynomials import Size, SizeVariable, show_short_formula
 from ..execution.outcome import Outcome

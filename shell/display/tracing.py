@@ -8,14 +8,13 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
-from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from ...backend.schedule.plan.plan import DeviceId, TransferStep
 from ...backend.schedule.plan.plan_text import label, time_text
 from ...backend.schedule.rendering.gantt_model import Bar, BarKind, GanttChart, Lane, chart_of_plan
 from ...lang.diagnostics.model import RhoError
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ..execution.progress_events import StageTimes
 
 if TYPE_CHECKING:

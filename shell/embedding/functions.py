@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,6 +22,7 @@ from ...backend.vm.executor import NativeSignature, PreparedPlan, PreparedPlanPo
 from ...backend.vm.values import NUMPY_NAMES, kind_of_dtype
 from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Label, Rejected, RhoError, RunFailed
 from ...lang.support import processes
+from ...lang.support.records import replace
 from ...lang.syntax.source import Source, Span
 from ...typechecker.core.blocks import Core
 from ...typechecker.elements import Kind

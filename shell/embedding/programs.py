@@ -6,7 +6,6 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +17,7 @@ from ...backend.schedule.plan.plan import Device, ExecutionPlan as StoredPlan
 from ...backend.schedule.single_device import HOME, Detail
 from ...lang.bind.directives import OBJECTIVES
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, RunFailed
-from ...lang.support.records import cached_property, dataclass
+from ...lang.support.records import cached_property, dataclass, replace
 from ...lang.syntax.source import Span
 from ...typechecker.core.blocks import CoreInput
 from ...typechecker.diagnostics import show_type

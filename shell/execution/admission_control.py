@@ -11,7 +11,6 @@ takes longer than its limit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Never
 
 from ...backend.graph import traverse
@@ -24,7 +23,7 @@ from ...backend.schedule.plan.plan import BranchStep, Buffer, CellsStep, Executi
 from ...backend.schedule.program_facts.scratch_memory import Numbers, workspace
 from ...backend.schedule.single_device import Detail, plan_one_device
 from ...lang.diagnostics.model import Code, Diagnostic, Label, Refused
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Source, Span, line_text
 from ...lang.tree.program import AS_WRITTEN
 from ...typechecker.core.blocks import Core

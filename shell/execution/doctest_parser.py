@@ -33,10 +33,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import field
 from enum import Enum
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 
 FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})\s*(.*)$")
 _LINES = re.compile(r"⋮ (\d{1,12}) lines?")

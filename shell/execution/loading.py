@@ -10,7 +10,6 @@ import os
 import re
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TextIO
 
@@ -21,7 +20,7 @@ from ...backend.io.reading import InputSpec, check_declared, read_shape, read_va
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, RunFailed
 from ...lang.support.bounded_parsing import file_of, is_file_url, is_url, url_error
 from ...lang.support.files import Pipes, TooLarge, is_pipe, read_bytes
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...lang.syntax.lexer import NAME, RESERVED
 from ...lang.tree.program import CellFormat, ColumnFormat
 from ...typechecker.core.blocks import Core, CoreInput

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ...lang.bind.names import LIBRARY_PREFIX, module_name
 from ...lang.diagnostics.model import Refused
 from ...lang.support.bounded_parsing import is_url
 from ...lang.support.files import Pipes
+from ...lang.support.records import replace
 from ...lang.syntax.source import Source, Span
 from ...typechecker.core.blocks import Core, CoreInput
 from ...typechecker.sizes.polynomials import SizeVariable

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field, replace
 from typing import Any
 
 from ...backend.graph.bind_sizes import BoundGraph
 from ...backend.graph.phases import Constant, Output, Print as PhasesPrint, ValueId as PhasesValueId
 from ...backend.vm.values import Array, array, from_numpy, kind_of_dtype, nested, to_numpy
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field, replace
 from ...typechecker.core.arrays import CorePrint, ValueId
 from ...typechecker.core.blocks import Core
 from ...typechecker.diagnostics import show_type

@@ -8,13 +8,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 from typing import Any
 
 from ...lang.diagnostics.model import Code, Diagnostic
 from ...lang.support import bounded_parsing
 from ...lang.support.bounded_parsing import file_of, is_below, is_file_url, is_url, parent_url
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...lang.syntax.source import Span
 from ...typechecker.core.arrays import Payload
 from ...typechecker.core.blocks import Core, CoreInput

@@ -7,14 +7,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import field
 from enum import Enum
 from time import perf_counter_ns
 from types import FrameType
 from typing import TYPE_CHECKING
 
 from ...lang.diagnostics.model import Code, Diagnostic, RhoError
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...lang.syntax.source import Source, Span
 from ..console.process_exit import Alarm, ExitMessage, exit_on_alarm
 

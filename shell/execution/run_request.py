@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from enum import Enum
 from typing import Any, TextIO
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...typechecker.core.blocks import Core
 from ..console.process_exit import UsageError, did_you_mean
 from .modules import size_flags, sizes_of

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...lang.diagnostics.model import Code, Diagnostic, Refused
 from ...lang.support.bounded_parsing import parse_natural
 from ...lang.support.files import KERNEL_TEXT, Pipes, read_bytes, read_text
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Source, Span
 
 if TYPE_CHECKING:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ...backend.schedule.plan.plan import Access, StreamStep
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError
-from ...lang.support.records import require_invariant
+from ...lang.support.records import replace, require_invariant
 from ...lang.syntax.source import Span
 from ...typechecker.elements import Kind
 from ..console.standard_streams import stream_of

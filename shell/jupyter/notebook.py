@@ -10,7 +10,6 @@ import base64
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from html import escape
 from typing import TypeAlias
 
@@ -19,7 +18,7 @@ from ...lang.diagnostics.help_pages import primitive_text
 from ...lang.diagnostics.model import Code, Diagnostic
 from ...lang.diagnostics.render import Ink, render_text
 from ...lang.primitives.table import by_key, find, rows
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...lang.syntax.lexer import NAME, lexemes
 from ...lang.syntax.source import Source
 from ...typechecker.elements import Kind

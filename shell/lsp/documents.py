@@ -10,7 +10,6 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
 from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, unquote, urlsplit
@@ -19,7 +18,7 @@ from ...lang.bind.names import LIBRARY_PREFIX
 from ...lang.bind.scopes import SymbolIndex
 from ...lang.diagnostics.model import Code, Diagnostic, RhoError
 from ...lang.foreign import hints
-from ...lang.support.records import cached_property, dataclass
+from ...lang.support.records import cached_property, dataclass, field, replace
 from ...lang.syntax.parser import parse
 from ...lang.syntax.source import Source, Span
 from ...typechecker.check import Checker

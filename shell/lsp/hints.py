@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import replace
 from enum import Enum
 from typing import Final
 
 from ...lang.diagnostics.model import RhoError
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...lang.syntax.glyph_input import to_glyphs
 from ...lang.syntax.source import Source, Span
 from ...lang.tree.expressions import Symbol, SymbolKind

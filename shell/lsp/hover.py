@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from ...lang.bind.scopes import Reference
 from ...lang.diagnostics.help_pages import primitive_markdown
@@ -11,7 +10,7 @@ from ...lang.diagnostics.model import RhoError
 from ...lang.primitives import table
 from ...lang.primitives.record import Primitive
 from ...lang.primitives.table import rows
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...lang.syntax.lexer import TokenKind, lexemes
 from ...lang.syntax.source import Source
 from ...lang.tree.expressions import Symbol, SymbolKind

@@ -6,14 +6,13 @@ import io
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, Literal
 
 from ...lang.diagnostics.model import Refused
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Source
 from ..console.messages import require_writable
 from ..console.process_exit import UsageError, did_you_mean

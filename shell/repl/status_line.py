@@ -9,7 +9,7 @@ import json
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from pathlib import Path
 from threading import Condition, Thread
 from typing import TYPE_CHECKING, Any, Final
@@ -18,7 +18,7 @@ from ...lang.diagnostics.model import RhoError
 from ...lang.support.bounded_parsing import decode, parse_natural
 from ...lang.support.caches import state_folder
 from ...lang.support.files import read_text
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...typechecker.elements import Kind
 from ..console.messages import write_atomically
 from ..console.standard_streams import Console

@@ -8,11 +8,10 @@ arguments, and a function that has to be applied to cells.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Final, TypeAlias, TypeGuard
 
 from ...lang.primitives.table import nearest
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...lang.syntax.parser import parse_program
 from ...lang.syntax.source import Source
 from ...lang.tree import program as program_tree

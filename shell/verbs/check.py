@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from ... import __version__
 from ...lang.diagnostics.model import Diagnostic, Rejected, RhoError, Severity
 from ...lang.foreign import hints
+from ...lang.support.records import replace
 from ...lang.syntax.formatter import format_source
 from ...lang.syntax.source import Source
 from ...typechecker.check import Checker

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ...lang.diagnostics.model import Code, Diagnostic
+from ...lang.support.records import replace
 from ...lang.syntax.source import MAXIMUM_CHARACTERS, Source, Span
 from ..cli.arguments import Arguments, permissions_of, request_of
 from ..cli.outputs import show_report, wants_json

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +17,7 @@ from ...backend.schedule.solution import Conflict, Status
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, pointing_into
 from ...lang.support.bounded_parsing import parse_natural
 from ...lang.support.files import Pipes, read_text
+from ...lang.support.records import replace
 from ...lang.syntax.source import Source, Span
 from ..cli.arguments import Arguments, permissions_of, request_of, scheduling_of
 from ..cli.outputs import reject_overwriting_inputs, report_error, wants_json, write_result

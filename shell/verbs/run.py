@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...lang.diagnostics.model import Refused, Rejected, RhoError, pointing_into
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Source, Span
 from ...typechecker.elements import Kind
 from ..cli.arguments import Arguments, permissions_of, request_of, scheduling_of

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import field, replace
 from typing import Any, Final, TypeAlias
 
 from ...lang.bind.statement_dependencies import Statement, StatementKind
 from ...lang.diagnostics.model import Diagnostic, Edit, Fix, Label
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.glyph_input import GlyphText
 from ...lang.syntax.lexer import NAME
 from ...lang.syntax.source import Source, Span

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from ...backend.io.errors import FileTrouble
 from ...lang.bind.statement_dependencies import StatementKind, statements_of, words
 from ...lang.primitives.operators import RESERVED_WORDS
 from ...lang.primitives.table import ELEMENT_NAMES
+from ...lang.support.records import replace
 from ...lang.syntax.lexer import NAME
 from ...lang.syntax.source import Span
 from ..console.process_exit import Exit, UsageError, did_you_mean

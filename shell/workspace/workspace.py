@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from typing import Any, Final
 
 from ...backend.vm.values import kind_of_dtype
 from ...lang.bind.statement_dependencies import Statement, StatementKind, statements_of, without_printing, words
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError
 from ...lang.foreign import hints
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.glyph_input import GlyphText, to_glyphs
 from ...lang.syntax.reader import split_statements
 from ...lang.syntax.source import Source, Span

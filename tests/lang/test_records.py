@@ -6,11 +6,11 @@ import copy
 import dataclasses
 import pickle
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
-from rho.lang.support.records import dataclass as late
+from rho.lang.support.records import dataclass as late, field_names, replace
 
 
 @late(frozen=True, slots=True)
@@ -105,3 +105,71 @@ def test_own_methods_stay() -> None:
             return "own"
 
     assert Own(1) == Own(2) and hash(Own(1)) == 5 and repr(Own(1)) == "own"
+
+
+def test_subclasses_have_the_fields_of_their_bases() -> None:
+    def family(decorator: Callable[..., Any], **options: Any) -> Any:
+        @decorator(**options)
+        class Base:
+            x: int
+            y: int = 2
+
+        @decorator(**options)
+        class Derived(Base):
+            z: tuple[int, ...] = ()
+            y: int = 3
+            shared: ClassVar[int] = 5
+
+        return Derived
+
+    for options in ({"slots": True}, {"frozen": True, "slots": True}, {}):
+        ours, theirs = family(late, **options), family(dataclasses.dataclass, **options)
+        assert repr(ours(1, z=(4,))) == repr(theirs(1, z=(4,))) and [*field_names(ours)] == ["x", "y", "z"]
+        assert ours(1).y == 3 and ours.shared == 5 and ours.__match_args__ == theirs.__match_args__
+        assert ours.__dict__.get("__slots__") == theirs.__dict__.get("__slots__")
+        for mine, other in zip(dataclasses.fields(ours), dataclasses.fields(theirs), strict=True):
+            assert (mine.name, mine.type, mine.default) == (other.name, other.type, other.default)
+
+
+def test_a_class_without_slots_has_its_defaults_as_attributes() -> None:
+    ours, theirs = Written(late).made, Written(dataclasses.dataclass).made
+    assert {name: getattr(ours, name, None) for name in "abcde"} == {name: getattr(theirs, name, None) for name in "abcde"}
+    assert [getattr(ours(1, c=[2]), name) for name in "abcde"] == [1, 2, [2], 7, 3]
+
+
+def test_replace_is_that_of_the_standard_library() -> None:
+    ours, theirs = Written(late, frozen=True, slots=True).made, Written(dataclasses.dataclass, frozen=True, slots=True).made
+    for changes in ({}, {"a": 4}, {"b": 3, "c": [1]}):
+        assert repr(replace(ours(1), **changes)) == repr(dataclasses.replace(theirs(1), **changes))
+        assert repr(dataclasses.replace(ours(1), **changes)) == repr(dataclasses.replace(theirs(1), **changes))
+    for function, value in ((replace, ours(1)), (dataclasses.replace, theirs(1))):
+        with pytest.raises(ValueError):
+            function(value, d=3)
+        with pytest.raises(TypeError):
+            function(value, other=3)
+
+
+def test_instances_share_no_default_that_can_be_changed() -> None:
+    class Sample:
+        items: list[int] = []  # noqa: RUF012
+
+    for decorator in (late, dataclasses.dataclass):
+        with pytest.raises(ValueError, match="default_factory"):
+            decorator(Sample)
+
+
+def test_records_share_code_and_keep_their_names() -> None:
+    @late(frozen=True, slots=True)
+    class First:
+        alpha: int
+        beta: int = 1
+
+    @late(frozen=True, slots=True)
+    class Second:
+        _0: int
+        gamma: str = "_1"
+
+    assert repr(First(1)).endswith("First(alpha=1, beta=1)") and repr(Second(2, gamma="x")).endswith("Second(_0=2, gamma='x')")
+    assert First(beta=2, alpha=1) == First(1, 2) != First(2, 2) and Second(2).gamma == "_1"
+    with pytest.raises(TypeError, match=r"First.__init__\(\) missing 1 required positional argument: 'alpha'"):
+        First()  # type: ignore[call-arg]

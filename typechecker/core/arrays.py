@@ -12,10 +12,9 @@ Conventions of every op:
 
 from __future__ import annotations
 
-from dataclasses import field, replace
 from typing import NewType, TypeAlias
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.source import Span
 from ..elements import Kind
 from ..sizes.polynomials import Size, SizeVariable

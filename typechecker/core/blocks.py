@@ -6,10 +6,9 @@ A `Block` is a list of ops over value ids, so a nested block refers to an outer 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 from typing import TypeAlias
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field_names
 from ...lang.syntax.source import Source, Span
 from ...lang.tree import program
 from ...lang.tree.program import AS_WRITTEN, ColumnFormat
@@ -261,8 +260,8 @@ def _fields(op: Op) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The names of the operands and of the results of an op's class."""
     known = _FIELDS.get(type(op))
     if known is None:
-        names = [f.name for f in fields(op)]
-        known = tuple(n for n in names if n in OPERANDS), tuple(n for n in names if n in ("result", "results"))
+        names = field_names(type(op))
+        known = tuple([n for n in names if n in OPERANDS]), tuple([n for n in names if n in ("result", "results")])
         _FIELDS[type(op)] = known
     return known
 

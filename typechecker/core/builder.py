@@ -11,11 +11,10 @@ to be checked, the `sink` of diagnostics, and the `source_names` of values for m
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
 from typing import Any, NamedTuple
 
 from ...lang.diagnostics.model import Code, Diagnostic, Fix, Label
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.source import AnchoredSpan, Span
 from ..diagnostics import DiagnosticSink, SourceNames
 from ..elements import ArrayType, Element, Kind, ranged

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from typing import assert_never
 
 from ...lang.diagnostics.model import Code
+from ...lang.support.records import replace
 from ...lang.syntax.source import Span
 from ...lang.tree import expressions as tree, program
 from ..elements import ArrayType, strong

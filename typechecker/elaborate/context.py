@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field, replace
 from enum import Enum, IntEnum
 from typing import TypeAlias
 
 from ...lang.diagnostics.model import Code, Diagnostic, Fix, Label, RhoError
 from ...lang.support.caches import GenerationalCache
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.parser import Parsed, StatementCache
 from ...lang.syntax.source import Source, Span
 from ...lang.tree import expressions, program

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
 from functools import partial
 
 from ...lang.diagnostics.model import Code, Diagnostic, Label
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.source import Span
 from ...lang.tree import expressions as tree, program
 from ...lang.tree.program import CellFormat

@@ -4,11 +4,10 @@ states."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from enum import Enum
 
 from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Severity
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Span
 from ..core.arrays import BindSize, ValueId
 from ..core.blocks import Block, CoreLoop, defined_sizes

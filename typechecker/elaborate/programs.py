@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
 from ...lang.bind.directives import check_directives
 from ...lang.diagnostics.model import Code, Diagnostic, Severity
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...lang.syntax import parser
 from ...lang.syntax.source import AnchoredSpan, Source, Span, ensure_recursion_headroom
 from ...lang.tree import expressions as tree, program as program_tree

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 
 from ...lang.diagnostics.model import Diagnostic, Fix, Severity, Verdict
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...lang.syntax.source import Span
 from ..core.blocks import CoreCall, CoreGuard
 from ..sizes.polynomials import ONE, ZERO, Size, SizeVariable, variable

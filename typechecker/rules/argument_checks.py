@@ -6,10 +6,10 @@ Every helper reports its error on the builder and then returns None (or False); 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Final, TypeAlias
 
 from ...lang.diagnostics.model import Code, Edit, Fix, Label
+from ...lang.support.records import replace
 from ...lang.syntax.source import Span
 from ..core.arrays import BindSize, Broadcast, Gather, Payload, Reshape, Transpose
 from ..core.builder import MOST_AXES, MOST_SIZES, Builder

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
 from ...lang.diagnostics.model import Code
+from ...lang.support.records import replace
 from ...lang.syntax.source import Span
 from ..core.arrays import Library, Payload, Stack, library_op
 from ..core.builder import Builder

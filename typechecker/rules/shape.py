@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeVar
 
 from ...lang.diagnostics.model import Code
+from ...lang.support.records import replace
 from ...lang.syntax.source import Span
 from ..core.arrays import Join, Payload, Reshape, Reverse, Rotate, Slice, SlidingWindows, Stack, Transpose
 from ..core.builder import Builder

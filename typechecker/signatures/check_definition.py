@@ -8,11 +8,10 @@ no axes, an element variable with the kinds of its class; every call is checked 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 
 from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Verdict
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...lang.tree import program
 from ...lang.tree.expressions import ArrayTypeExpression, BoundedSize, ShapeVariable, TupleTypeExpression, TypeExpression
 from ..elaborate import declarations, type_expressions

@@ -8,10 +8,9 @@ conformed to the declared type (`calls`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 
 from ...lang.diagnostics.model import Code, Edit, Fix
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.source import Span
 from ...lang.tree import program
 from ...lang.tree.expressions import (

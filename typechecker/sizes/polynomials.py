@@ -6,11 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
 from enum import Enum
 from typing import ClassVar, TypeAlias
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 
 # ---------------------------------------------------------------------------------------------------- terms
 

@@ -8,10 +8,9 @@ all sizes that the program's inputs may have.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Label, Verdict
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Span
 from ...lang.tree import program
 from ..core.arrays import ValueId

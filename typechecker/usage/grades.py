@@ -9,10 +9,9 @@ blocks are in `backward_analysis`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 
 from ...lang.diagnostics.model import Verdict
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...lang.syntax.source import Span
 from ..core import arrays as c, blocks
 from ..core.arrays import ValueId

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ...lang.diagnostics.model import Code, Diagnostic, Severity
+from ...lang.support.records import replace
 from ...lang.syntax.source import Span
 from ..core.arrays import Payload
 from ..elements import Element, Kind, integer_range, limits

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field_names
 from ...lang.syntax.source import Span
 from ..core import arrays as c, blocks
 from ..core.arrays import Literal, Payload, Scalar, ValueId
@@ -140,11 +139,11 @@ class MaskFacts:
         mine, theirs = self._types[x], self._types[y]
         if mine.shape != theirs.shape or mine.element.kind is not theirs.element.kind:
             return False
-        for field in fields(first):
-            a, b = getattr(first, field.name), getattr(second, field.name)
-            if field.name in ("result", "results") or a == b:
+        for name in field_names(type(first)):
+            a, b = getattr(first, name), getattr(second, name)
+            if name in ("result", "results") or a == b:
                 continue
-            if field.name not in OPERANDS:
+            if name not in OPERANDS:
                 return False
             pairs = [*zip(a, b, strict=True)] if isinstance(a, tuple) and len(a) == len(b) else [(a, b)]
             if not all(p == q or (None not in (p, q) and self.is_same(p, q, depth)) for p, q in pairs):

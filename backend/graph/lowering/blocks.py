@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, field
 from ....lang.syntax.source import Span
 from ....lang.tree import program as program_tree
 from ....typechecker.core import arrays, blocks as core_blocks

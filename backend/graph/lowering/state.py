@@ -11,10 +11,9 @@ frame it must not run.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from itertools import islice
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, field
 from ....lang.syntax.source import Span
 from ....typechecker.core import arrays, arrays as c, blocks
 from ....typechecker.core.blocks import all_ops, blocks_of, operands_of, results_of

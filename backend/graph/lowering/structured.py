@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
+from ....lang.support.records import replace
 from ....typechecker.core import arrays, blocks
 from ....typechecker.core.arrays import ValueId
 from ....typechecker.elements import ArrayType, Element, Kind

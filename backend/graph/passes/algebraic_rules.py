@@ -9,10 +9,10 @@ with the inverse of m modulo 2⁶⁴ leaves the quotient.  No step rounds, and t
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import prod
 from typing import Final
 
+from ....lang.support.records import replace
 from ....typechecker.elements import ArrayType, Element, Kind
 from ....typechecker.sizes.polynomials import number
 from ..bind_sizes import KnownValues

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field, replace
 from math import prod
 from typing import Final, TypeAlias
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, field, replace
 from ....typechecker.elements import ArrayType, Element, Kind
 from ....typechecker.sizes.polynomials import Size, number
 from .. import traverse

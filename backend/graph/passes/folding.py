@@ -10,12 +10,12 @@ and takes at most `MOST_OPERATIONS`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import reduce
 from itertools import product
 from math import prod
 from typing import Final
 
+from ....lang.support.records import replace
 from ....typechecker.core.arrays import Payload
 from ....typechecker.elements import Kind
 from ....typechecker.sizes.polynomials import Size, number

@@ -15,11 +15,10 @@ not a copy of the body a step.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import field, replace
 from functools import partial
 from typing import Final
 
-from ....lang.support.records import dataclass, require_invariant
+from ....lang.support.records import dataclass, field, replace, require_invariant
 from ....typechecker.elements import Kind
 from ....typechecker.scalars import is_sequential
 from ....typechecker.sizes.polynomials import SizeVariable

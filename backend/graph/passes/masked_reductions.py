@@ -11,9 +11,9 @@ else uses the number of selected items, the mask is counted.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import replace
 from typing import Final
 
+from ....lang.support.records import replace
 from ....typechecker.core.arrays import Payload
 from ....typechecker.elements import ArrayType, Element, Kind
 from ....typechecker.scalars import FUNCTIONS, is_ordered, neutral_element

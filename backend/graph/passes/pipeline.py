@@ -7,11 +7,10 @@ its name, and the graph can be verified after each, so that a failure names the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, replace
 from ..bind_sizes import BoundGraph
 from ..phases import Graph
 from .algebraic_rules import (

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence, Set
-from dataclasses import replace
 from enum import Enum
 from math import prod
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, replace
 from ....typechecker.sizes.polynomials import Size, SizeVariable, number
 from ..phases import (
     Branch,

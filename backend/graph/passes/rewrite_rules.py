@@ -7,12 +7,11 @@ phases read keep their ids and meaning.  `apply_rules` applies one rule after th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
 from enum import Enum
 from math import prod
 from typing import Final, TypeAlias
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, field, replace
 from ....typechecker.core.arrays import Payload
 from ....typechecker.elements import ArrayType, Kind
 from ....typechecker.sizes.polynomials import ZERO, number

@@ -7,11 +7,10 @@ by kind and bits: 1, True, 1.0, 0.0 and -0.0 are five constants.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import field, replace
 from math import prod
 from typing import Final
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, field, replace
 from ....typechecker.sizes.polynomials import Size, number
 from ..phases import (
     Affine,

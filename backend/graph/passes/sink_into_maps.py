@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import prod
 from typing import Final
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, replace
 from ....typechecker.elements import ArrayType, Element, Kind
 from ...scalar.function_table import LIGHT, MODERATE
 from ..phases import (

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from math import prod
 from typing import Final
 
+from ....lang.support.records import replace
 from ....typechecker.elements import ArrayType, Kind
 from ....typechecker.scalars import FUNCTIONS, SELECTIVE, is_sequential
 from ....typechecker.sizes.polynomials import Size, number

@@ -25,7 +25,6 @@ Memory and order are left out.  Shares of the solution tell the search where to 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
 from fractions import Fraction
 from itertools import pairwise, permutations, product
 from typing import Final
@@ -33,7 +32,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, field
 from ...devices.cost_functions import Ticks
 from ..solution import Mode
 from ..timeline.problem_index import Channel

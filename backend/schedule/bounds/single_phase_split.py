@@ -13,14 +13,13 @@ the bound.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
 from fractions import Fraction
 from itertools import permutations
 from math import factorial
 from typing import Final
 
 from ....lang.diagnostics.model import Code
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, field, replace
 from ...devices.cost_functions import Ticks
 from ..problem import DeviceGroup, Directive, PhaseIndex, Problem
 from ..search.list_scheduling import PlacementCandidate, best_timing

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Final, TypeAlias
 
 from ....lang.diagnostics.model import Code
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, replace
 from ...devices.cost_functions import Ticks
 from ..bounds.bound_strategies import best_bound
 from ..bounds.head_tail_bounds import BoundSet, Costs, bisect_max, bytes_text

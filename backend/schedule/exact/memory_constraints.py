@@ -7,9 +7,7 @@ limit there.  A use is over at the earliest a tick after the start of the reader
 
 from __future__ import annotations
 
-from dataclasses import field
-
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, field
 from ..timeline.step_graph import COMBINE, PARTIAL, SEND, SHARD, Key
 from .formulation import Formulation
 from .variables import OptionalTransfer, TimePoint

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field
 from typing import NamedTuple
 
-from ....lang.support.records import cached_property, dataclass
+from ....lang.support.records import cached_property, dataclass, field
 from ..bounds.head_tail_bounds import BoundSet, Costs
 from ..problem import Problem
 from ..solution import Mode

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import field
 from itertools import pairwise
 from typing import Final
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, field
 from ...devices.cost_functions import Ticks
 from ...devices.profile_toml import Problems
 from ..problem import Contention, DeviceGroup, Edge, PhaseIndex, PhaseTask, Problem

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Final, TypeAlias, TypeVar
@@ -16,7 +15,7 @@ from ....lang.diagnostics.model import Code
 from ....lang.primitives.table import nearest
 from ....lang.support.bounded_parsing import TooManyValues, limit_values, parse_natural
 from ....lang.support.files import Pipes, read_text
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, replace
 from ...devices.cost_functions import Duplex, Ticks
 from ...devices.profile import Profile
 from ...devices.profile_toml import Fields, Places, Problems, is_whole, shown

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from enum import Enum
 from typing import Any, Final
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, replace
 from ..plan.plan_text import count_text
 from ..problem import Contention, Objective, PhaseIndex, Problem, Select
 from ..search.branch_forms import plan_selects

@@ -25,14 +25,13 @@ import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Never, NewType, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from ....lang.support.bounded_parsing import decode
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, field
 from ...graph.phases import PhaseId, ValueId
 from ..solution import Baseline, BoundCertificate, QueueKind, Status
 

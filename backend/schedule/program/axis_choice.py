@@ -8,12 +8,11 @@ an axis of few rows what cannot be distributed evenly.  An input is cut along th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
 from fractions import Fraction
 from math import prod
 from typing import Final, TypeAlias
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, field
 from ...graph import traverse
 from ...graph.phases import Affine, AffineIndex, Graph, Input, LibraryPhase, Phase, PhaseId, Projection, Structured, ValueId
 from ...graph.symbolic_costs import Types

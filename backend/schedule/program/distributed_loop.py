@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
 from math import ceil
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, field, replace
 from ...devices.cost_functions import Ticks
 from ...devices.profile import Profile
 from ...graph import traverse

@@ -14,13 +14,12 @@ deadline, hold for every plan.  The critical path also counts scattering the sta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from fractions import Fraction
 from itertools import combinations
 from math import prod
 from typing import Final, TypeAlias
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, field, replace
 from ...devices.cost_functions import Ticks
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph

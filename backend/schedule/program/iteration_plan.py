@@ -12,11 +12,10 @@ of iterations times that, plus the compilation of kernels before and the epilogu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, replace
 from ...devices.cost_functions import Ticks
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph

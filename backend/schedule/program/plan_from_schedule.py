@@ -14,11 +14,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from itertools import accumulate
 from typing import Final, TypeAlias
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, field, replace
 from ...devices.profile_toml import fingerprint
 from ...graph import traverse
 from ...graph.phases import Input, Output, Phase, Print, ValueId

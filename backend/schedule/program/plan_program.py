@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from math import isqrt
 from typing import Final, TypeAlias
 
 from ....lang.bind.directives import PRINT, DirectiveReader
 from ....lang.diagnostics.model import Code, Diagnostic, Label, Refused, Rejected, RhoError, RunFailed, Severity
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, replace
 from ....lang.syntax.source import Source, Span
 from ....lang.tree.program import DirectiveWord, ScheduleBlock
 from ....typechecker.core.arrays import CorePrint, ValueId

@@ -14,12 +14,11 @@ slowest class that runs them, arms of branches beside them; every cost is then r
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import Final
 
 from ....lang.diagnostics.model import Code, Diagnostic, Refused
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, replace
 from ....typechecker.sizes.polynomials import SizeVariable
 from ...devices.cost_functions import Ticks
 from ...devices.phase_cost import ExecutionKind, combine_ticks, making_ticks, missing_operation, phase_ticks

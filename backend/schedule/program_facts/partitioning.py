@@ -12,12 +12,11 @@ a reduction with a non-associative function.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Final
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, replace
 from ....typechecker import scalars
 from ....typechecker.sizes.polynomials import Size
 from ...graph import traverse

@@ -14,12 +14,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from enum import Enum
 from itertools import pairwise
 from typing import Final
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, replace
 from ...graph.phases import PhaseId, ValueId
 from ..plan.plan import (
     BranchStep,

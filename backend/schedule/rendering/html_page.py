@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from html import escape
 from typing import Final
 
+from ....lang.support.records import replace
 from ..plan.plan_text import bytes_text
 from .gantt import FrontDrawing, colour, fronts_svg, gantt_svg
 from .gantt_model import ChartNode, GanttChart, time_text

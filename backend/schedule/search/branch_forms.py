@@ -11,11 +11,10 @@ An arm with an effect is never speculated.  `speculate z` demands the speculated
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from itertools import product
 from typing import Final, TypeAlias
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, replace
 from ...devices.cost_functions import Ticks
 from ..problem import (
     Adjacent,

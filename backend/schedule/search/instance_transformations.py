@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import chain, combinations, islice, pairwise, permutations, product
 from typing import Final
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, replace
 from ...devices.cost_functions import Ticks
 from ..bounds.head_tail_bounds import Costs
 from ..problem import (

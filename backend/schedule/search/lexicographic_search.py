@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field, replace
 from typing import Final
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, field, replace
 from ..bounds.bound_strategies import (
     energy_of_schedule,
     exact_objective_value,

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from typing import Final
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, replace
 from ...devices.cost_functions import Ticks
 from ..bounds.head_tail_bounds import BoundSet, Costs, apportion_within, bisect_min
 from ..problem import DirectiveConstraints, apportion

@@ -7,12 +7,11 @@ the value of a `SearchObjective`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from math import log
 from random import Random
 from typing import Final, TypeAlias
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, replace
 from ..bounds.head_tail_bounds import Costs
 from ..solution import Decisions, InsertionPolicy, Mode, Schedule, TransferPolicy
 from ..timeline.serial_sgs import FOREVER, Infeasible, ScheduleDecoder

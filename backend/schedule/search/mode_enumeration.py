@@ -7,12 +7,11 @@ the list is complete (with as many equal devices as there are phases), so that a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import combinations, permutations
 from math import comb, gcd, perm
 from typing import Final
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, replace
 from ...devices.cost_functions import Ticks
 from ..bounds.head_tail_bounds import Costs, apportion_within, bisect_min
 from ..problem import Deadline, Problem, directive_constraints

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ....lang.diagnostics.model import Code
+from ....lang.support.records import replace
 from ..bounds.bound_strategies import ENERGETIC, LP_RELAXATION, PATHS, SINGLE_SPLIT
 from ..bounds.head_tail_bounds import Costs, bisect_min, bytes_text, limit_bytes, limit_text
 from ..bounds.single_phase_split import FEWER_DEVICES, SLIVERS

@@ -7,9 +7,9 @@ The number of moves falls with the number of shards, so that the total cost of d
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
+from ....lang.support.records import replace
 from ..problem import Deadline, PhaseIndex, Problem
 from ..solution import (
     Decisions,

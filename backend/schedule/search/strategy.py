@@ -12,11 +12,10 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ....lang.diagnostics.model import RhoError
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, field, replace
 from ..bounds.head_tail_bounds import BoundSet, Costs
 from ..problem import Problem
 from ..solution import Answer, Conflict, Schedule

@@ -15,11 +15,10 @@ phase needs it whole: it flows, and no pass is needed for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
 from math import prod
 from typing import Final
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, field
 from ....typechecker.elements import ArrayType
 from ...graph import traverse
 from ...graph.phases import ApplyNode, Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Structured, ValueId

@@ -8,12 +8,11 @@ as stored, a chunk, a block of text).  The rows of a tile are halved from `TILE`
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 from math import prod
 from typing import Final, TypeGuard
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, replace
 from ....lang.syntax.source import Span
 from ....typechecker.elements import ArrayType, Kind
 from ....typechecker.sizes.polynomials import Size, SizeVariable, number

@@ -8,11 +8,10 @@ are used outside it.  So `one_device` plans it and it runs like any other graph;
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import field, replace
 from math import prod
 from typing import Final
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, field, replace
 from ....typechecker.elements import ArrayType, Element, Kind
 from ....typechecker.scalars import neutral_element
 from ....typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, number, variable

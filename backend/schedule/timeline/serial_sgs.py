@@ -15,10 +15,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final, TypeVar
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, replace
 from ..problem import Combine, DeviceIndex, DistributedMode, PhaseIndex, PhaseTask, Problem
 from ..solution import Decisions, InsertionPolicy, Mode, Schedule, ScheduledCombine, Shard, Transfer, TransferPolicy
 from .problem_index import Channel, ProblemIndex

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import Final, NamedTuple, TypeAlias
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, field
 from ..solution import Mode
 from .problem_index import Channel, ProblemIndex
 

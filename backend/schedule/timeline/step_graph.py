@@ -7,12 +7,11 @@ steps: the solver's models (`schedule_earliest` keeps their sequence on every de
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import field
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, field
 from ..problem import DeviceIndex, PhaseIndex
 from ..solution import Schedule, ScheduledCombine, Shard, Transfer
 from .problem_index import ProblemIndex

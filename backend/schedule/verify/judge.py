@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import field
 from enum import Enum
 from itertools import accumulate, combinations, pairwise
 from math import prod
 from typing import TypeAlias
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, field
 
 # ---------------------------------------------------------------------------------------------------- violation
 #

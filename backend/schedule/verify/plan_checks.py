@@ -18,11 +18,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from itertools import pairwise
 from math import prod
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, field, replace
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
 from ...graph.iteration_graph import LoopIteration, hoist_arms

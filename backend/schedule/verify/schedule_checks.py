@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import replace
 from enum import Enum
 from fractions import Fraction
 from itertools import compress, pairwise
 from math import ceil
 from typing import Final, assert_never
 
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, replace
 from ..problem import Before, DeviceIndex, Edge, Keep, Objective, PhaseIndex, Problem, Replicate
 from ..solution import Answer, QueueKind, Schedule, ScheduledCombine, ScheduledStep, Shard, Status, Synchronisation, Transfer
 from .judge import (
