@@ -158,7 +158,7 @@ def _structured(
     if kernel is None:
         kernel = known[key] = backend.structured(restricted.phase, Types(local, types.sizes, types.guards))
     wanted = [
-        (new.value, read.value, part, full)
+        (new.value, (read.value, part, full))
         for read, new, part, full in zip(phase.reads, restricted.phase.reads, restricted.boxes, restricted.is_unnarrowed,
         strict=True)
     ]
@@ -166,7 +166,7 @@ def _structured(
     places = [(result.value, box if partial else part) for result, part in zip(phase.results, results, strict=True)]
 
     def run(take: ReadOperand) -> list[ShardResult]:
-        operands = {new: take(value, part, full) for new, value, part, full in wanted}
+        operands = _operands(take, wanted)
         arrays = kernel(operands, None)
         return [ShardResult(value, part, partial, array) for (value, part), array in zip(places, arrays, strict=True)]
 
@@ -181,13 +181,13 @@ def _loop(loop: Loop, box: Box, types: Types, backend: Backend) -> ShardKernel:
     states, trip = len(loop.initial), types.number(loop.trip)
     reads = restricted.phase.reads
     wanted = [
-        (new.value, read.value, part, full)
+        (new.value, (read.value, part, full))
         for read, new, part, full in zip(iteration.reads, reads, restricted.boxes, restricted.is_unnarrowed, strict=True)
     ]
     shape = _sizes(extents(box))
     local = {
         new: types.types[old] if full else replace(types.types[old], shape=_sizes(extents(part)))
-        for new, old, part, full in wanted
+        for new, (old, part, full) in wanted
     }
     renamed = tuple(ValueId(-1 - len(reads) - index) for index in range(states))
     for value, new in zip(loop.results, renamed, strict=True):
@@ -201,7 +201,7 @@ def _loop(loop: Loop, box: Box, types: Types, backend: Backend) -> ShardKernel:
     kernel = backend.structured(body, own_types)
 
     def run(take: ReadOperand) -> list[ShardResult]:
-        operands = {new: take(value, part, full) for new, value, part, full in wanted}
+        operands = _operands(take, wanted)
         state: Sequence[Any] = [operands[param] for param in params]
         done = None if together is None else together(operands)
         for _ in range(0 if done is not None else trip):
@@ -221,13 +221,20 @@ def _library(phase: LibraryPhase, box: Box, types: Types, backend: Backend) -> S
     for value, part in zip(phase.results, results, strict=True):
         local[value] = replace(types.types[value], shape=_sizes(extents(part)))
     kernel = backend.library(replace(phase, args=args), Types(local, types.sizes, types.guards))
+    wanted = [(new, (old, part, False)) for new, old, part in zip(args, phase.args, needed, strict=True)]
 
     def run(take: ReadOperand) -> list[ShardResult]:
-        operands = {new: take(old, part, False) for new, old, part in zip(args, phase.args, needed, strict=True)}
+        operands = _operands(take, wanted)
         arrays = kernel(operands, None)
         return [ShardResult(value, part, False, array) for value, part, array in zip(phase.results, results, arrays, strict=True)]
 
     return run
+
+
+def _operands(take: ReadOperand, wanted: Sequence[tuple[ValueId, tuple[ValueId, Box, bool]]]) -> dict[ValueId, Any]:
+    """The operands by name; a part that several of them are is read once, since it may be an array of its own."""
+    parts = {part: take(*part) for part in dict.fromkeys(part for _, part in wanted)}
+    return {name: parts[part] for name, part in wanted}
 
 
 def _sizes(shape: Sequence[int]) -> tuple[Size, ...]:

@@ -10,7 +10,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from share import SEED, share
+from share import SEED, seeds, share
 
 import rho
 from rho.backend.devices.profile_toml import canonical
@@ -69,7 +69,7 @@ class = "cpu"
 backend = "cpu"
 home = true
 memory_bytes = 170000
-""" + "".join(f'[device.op."{one}.f64"]\nsize = [80000]\nns = [10000]\n' for one in ("add", "multiply", "copy"))
+""" + "".join(f'[device.op."{one}.f64"]\nsize = [80000]\nns = [10000]\n' for one in ("add", "multiply", "copy", "scan.add.row"))
 
 
 def test_a_device_that_cannot_hold_the_callers_arrays_too_is_refused(tmp_path: Path) -> None:
@@ -84,7 +84,8 @@ def test_a_device_that_cannot_hold_the_callers_arrays_too_is_refused(tmp_path: P
 
 @pytest.mark.parametrize(("program", "arrays"), [
     ("a ← x+1\noutput a", 2), ("a ← x+1\na", 2), ("output x", 2), ("a ← x+1\noutput a\noutput b ← a-⌽a", 3),
-    ("a ← x+1\noutput a\noutput b ← a", 3),
+    ("a ← x+1\noutput a\noutput b ← a", 3), ("a ← x+1\noutput a\nb ← a×2\noutput b", 3),
+    ("a ← x+1\nb ← a×2\noutput b\noutput a\noutput c ← b", 4),
 ])  # fmt: skip
 def test_a_plan_is_made_in_the_memory_it_takes(program: str, arrays: int, tmp_path: Path) -> None:
     """A result was counted as the value and its copy: `output a` was refused below 241 kB, and took 161."""
@@ -96,6 +97,39 @@ def test_a_plan_is_made_in_the_memory_it_takes(program: str, arrays: int, tmp_pa
             assert fits
         except rho.RhoError as error:
             assert not fits and error.diagnostics[0].code == "SCH103"
+
+
+STEPS = ("⌽{a}", "{a}+{b}", "{a}×2", "{a}-⌽{b}", "1⌽{a}", "{a}×⌽{a}", "{a}-+/{b}", "+\\{a}")
+
+
+def drawn_steps(r: Random) -> str:
+    """A few steps on a vector that read earlier ones forwards and backwards, and one or two results of them."""
+    names, lines = ["x"], ["input x : f64[n]"]
+    for name in "abcdefg"[: r.randint(2, 5)]:
+        lines.append(f"{name} ← {r.choice(STEPS).format(a=r.choice(names[-2:]), b=r.choice(names))}")
+        names.append(name)
+    lines += [f"output {name}" for name in (names[-1], names[-2])[: r.choice([1, 1, 2])]]
+    return "\n".join(lines + ([f"+/{r.choice(names[1:])}"] if r.random() < 0.3 else []))
+
+
+@pytest.mark.parametrize("seed", ["chain", *seeds(60, 5, 15, least=2)])
+def test_with_more_memory_there_is_a_plan_too(seed: int | str, tmp_path: Path) -> None:
+    """Operands that come in pieces were counted once for each read of them, and known to no search: the chain had no plan
+    between 268 and 400 kB."""
+    r = Random(seed)
+    (tmp_path / "p.rho").write_text(CHAIN if seed == "chain" else drawn_steps(r))
+
+    def peak(size: int) -> int:
+        (tmp_path / "small.toml").write_text(SMALL.replace("170000", str(size)))
+        return rho.load(tmp_path / "p.rho").plan(tmp_path / "small.toml", budget="fast", n=10_000).memory["cpu0"]
+
+    least = size = 2_000_000
+    with pytest.raises(rho.RhoError):
+        while True:
+            least = min(least, peak(size))
+            size = min(size, least) - r.choice([1_000, 20_000])
+    for more in (least * 51 // 50, r.randint(least * 51 // 50, 2 * least)):
+        assert peak(more) <= more, (seed, least, more)
 
 
 LAYERS = "input x : f32[n d]\ninput w : f32[d h]\ninput v : f32[h d]\nu ← 0⌈x+.×w\noutput r ← x+u+.×v"

@@ -245,6 +245,17 @@ def plan_of(program: ProgramProblem, answer: Answer, texts: tuple[PlannedFile, .
     return _PlanWriter(program, schedule, synchronise(program.problem, schedule)).plan(answer, texts)
 
 
+def assembled_operands(program: ProgramProblem, schedule: Schedule) -> dict[int, int]:
+    """By phase, the bytes of operands that its shards put together from several pieces, for all rows of the phase."""
+    writer = _PlanWriter(program, schedule, synchronise(program.problem, schedule))
+    writer.sub_plan()
+    sizes: dict[int, int] = {}
+    for shard, size in writer.assembled.items():
+        full = -(-size * program.problem.phases[shard.phase].units // max(1, shard.stop - shard.first))
+        sizes[shard.phase] = max(sizes.get(shard.phase, 0), full)
+    return sizes
+
+
 def sub_plan_of(program: ProgramProblem, schedule: Schedule, results: frozenset[ValueId]) -> SubPlan:
     """The plan of an iteration of a loop; `results` stay where they are produced."""
     return _PlanWriter(program, schedule, synchronise(program.problem, schedule), results=results).sub_plan()
@@ -480,7 +491,7 @@ class _PlanWriter:
             held = [piece.boxes[index] or full for piece in pieces]
             size += sum(
                 rounded_to_alignment(self.bytes(value, box))
-                for box in boxes
+                for box in dict.fromkeys(boxes)
                 if not any(is_inside(box or full, one) for one in held)
             )
         return size

@@ -48,7 +48,7 @@ from ..problem import (
 from ..program_facts.partitioning import stored_on
 from ..search.list_scheduling import baselines
 from ..search.strategy import DEFAULT, Budget, StrategyFailure, tolerate_failures
-from ..solution import Answer, Baseline, BoundCertificate, Conflict, Status
+from ..solution import Answer, Baseline, BoundCertificate, Conflict, Schedule, Status
 from ..timeline.fence_insertion import synchronise
 from ..timeline.serial_sgs import ScheduleDecoder
 from ..verify.judge import Rule
@@ -58,7 +58,7 @@ from .axis_choice import Axes
 from .distributed_loop import DistributedLoop, ProgramProblem, TicksOf
 from .distributed_loop_search import bound_with_distributed_loops, distributable_loops, plan_distributed_loops
 from .iteration_plan import BranchForm, arms_by_branch, every_form, plan_forms, relaxed, with_arms, with_speculated
-from .plan_from_schedule import plan_of
+from .plan_from_schedule import assembled_operands, plan_of
 from .problem_from_program import CHUNKS, axes_in, cost_context_of, cuts_in, names_in, problem_of
 from .schedule_from_plan import (
     PlanMismatch,
@@ -289,23 +289,21 @@ def _excess(plan: ExecutionPlan, problem: Problem) -> dict[str, int]:
 
 
 def _refitted(program: ProgramProblem, answer: Answer, known: Answer, best: Planner, budget: Budget) -> Answer:
-    """The answer with as much less memory as the plan before took too much, then the best baseline that fits; without a schedule
-    where none does."""
-    problem = program.problem
-    for _ in range(MOST_TIGHTENED):
-        excess = _excess(plan_of(program, answer), program.problem)
-        if not excess:
-            return _bounded_by(known, answer)
-        limits = dict(zip(problem.device_names(), directive_constraints(problem).memory_limits, strict=True))
-        groups: list[DeviceGroup] = []
-        for group in problem.devices:
-            less = [(limits[name] or 0) - excess[name] for name in group.names() if name in excess]
-            groups.append(replace(group, memory=max(0, min(less))) if less else group)
-        problem = replace(problem, devices=tuple(groups))
-        refitted = best(problem, budget)
-        if refitted.schedule is None:
-            break
-        answer = replace(refitted, speculated=answer.speculated, baselines=known.baselines)
+    """The first answer that fits of three searches: with the operands that the plan before put together as scratch of the phases
+    that read them, with as much less memory as it took too much, and among the baselines; without a schedule where none does."""
+    for next_problem in (_with_assembled, _with_less_memory):
+        problem, refitted = program.problem, answer
+        for _ in range(MOST_TIGHTENED):
+            excess = _excess(plan_of(program, refitted), program.problem)
+            if not excess:
+                return _bounded_by(known, refitted)
+            assert refitted.schedule is not None
+            before, problem = problem, next_problem(problem, program, refitted.schedule, excess)
+            if problem == before:
+                break
+            refitted = replace(best(problem, budget), speculated=answer.speculated, baselines=known.baselines)
+            if refitted.schedule is None:
+                break
     whole = replace(program.problem, chunks=1)
     for one in sorted(baselines(Costs(ScheduleDecoder(whole))), key=lambda one: one.ticks or 0):
         if one.schedule is not None:
@@ -313,6 +311,24 @@ def _refitted(program: ProgramProblem, answer: Answer, known: Answer, best: Plan
             if not _excess(plan_of(program, answer), program.problem):
                 return _bounded_by(known, answer)
     return replace(known, status=Status.ABORTED, schedule=None, values=())
+
+
+def _with_assembled(problem: Problem, program: ProgramProblem, schedule: Schedule, excess: Mapping[str, int]) -> Problem:
+    sizes = assembled_operands(program, schedule)
+    phases = (
+        phase if phase.distributed is not None else replace(phase, scratch=max(phase.scratch, known.scratch + sizes.get(p, 0)))
+        for p, (phase, known) in enumerate(zip(problem.phases, program.problem.phases, strict=True))
+    )
+    return replace(problem, phases=tuple(phases))
+
+
+def _with_less_memory(problem: Problem, program: ProgramProblem, schedule: Schedule, excess: Mapping[str, int]) -> Problem:
+    limits = dict(zip(problem.device_names(), directive_constraints(problem).memory_limits, strict=True))
+    groups: list[DeviceGroup] = []
+    for group in problem.devices:
+        less = [(limits[name] or 0) - excess[name] for name in group.names() if name in excess]
+        groups.append(replace(group, memory=max(0, min(less))) if less else group)
+    return replace(problem, devices=tuple(groups))
 
 
 def _bounded_by(known: Answer, answer: Answer) -> Answer:

@@ -214,10 +214,36 @@ class _ProblemBuilder:
 
     def tasks(self) -> tuple[PhaseTask, ...]:
         numbers = Numbers()
-        names = task_names(self.bound)
-        return tuple(self.task(p, phase, names[p], numbers) for p, phase in enumerate(self.bound.graph.phases))
+        names, leaving = task_names(self.bound), self.leaving_bytes(numbers)
+        return tuple(
+            self.task(p, phase, names[p], numbers, leaving.get(p)) for p, phase in enumerate(self.bound.graph.phases)
+        )
 
-    def task(self, p: int, phase: Phase, name: str, numbers: Numbers) -> PhaseTask:
+    def leaving_bytes(self, numbers: Numbers) -> dict[int, int]:
+        """By print and output, the bytes that live to the end of the run: its operand itself, or a copy.
+
+        Results of one phase leave together, inside its output, when the last of them does: they are one value of a problem."""
+        leaving: dict[int, int] = {}
+        maker: dict[ValueId, int] = {}
+        of_maker: dict[int, list[int]] = {}
+        for p, phase in enumerate(self.bound.graph.phases):
+            if isinstance(phase, Print | Output):
+                leaving[p] = numbers.bytes(self.bound.graph.types[phase.arg])
+                if phase.arg in maker:
+                    of_maker.setdefault(maker[phase.arg], []).append(p)
+            elif not isinstance(phase, Input):
+                maker.update(dict.fromkeys(traverse.results(phase), p))
+        for places in of_maker.values():
+            *earlier, last = places
+            first_of = {traverse.operands(self.bound.graph.phases[p])[0]: p for p in reversed(places)}
+            copies = {p: leaving[p] for p in places if p not in first_of.values()}
+            together = sum(leaving[p] for p in first_of.values())
+            leaving |= {**{p: copies.get(p, 0) for p in earlier}, last: together}
+            if last in copies:
+                leaving[earlier[-1]] += copies[last]
+        return leaving
+
+    def task(self, p: int, phase: Phase, name: str, numbers: Numbers, leaving: int | None) -> PhaseTask:
         cut = self.cuts.cut_of[p]
         results = traverse.results(phase)
         size = sum(numbers.bytes(self.bound.graph.types[value]) for value in results)
@@ -232,8 +258,8 @@ class _ProblemBuilder:
         if p in self.distributed_loops:
             return self.distributed_task(self.distributed_loops[p], name, size)
         effect = _has_effect(phase)
-        if isinstance(phase, Print | Output):
-            size = numbers.bytes(self.bound.graph.types[phase.arg])  # live to the end of the run: its operand itself, or a copy
+        if leaving is not None:
+            size = leaving
         ticks: dict[str, Ticks] = {}
         for group in self.context.groups:
             if group.kind not in ticks and (table := self.context.ticks(phase, group, cut, self.bound)) is not None:

@@ -378,7 +378,7 @@ class PlanTranslation:
                 task.reads.append(self.operand(device, phase, value, self.full_box_of(value, scope), scope))
             self.results(device, task, phase, [self.full_box_of(value, scope) for value in traverse.results(phase)], scope)
             return task
-        for value, part in zip(reads_of(phase, types), operand_boxes(phase, types, box), strict=True):
+        for value, part in dict.fromkeys(zip(reads_of(phase, types), operand_boxes(phase, types, box), strict=True)):
             if volume(part):
                 task.reads.append(self.operand(device, phase, value, part, scope))
         if phase.id in self.combined:
