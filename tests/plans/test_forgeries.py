@@ -292,6 +292,7 @@ def test_what_is_advisory_in_plans_are_fields() -> None:
         (("main", "buffers", 0, "offset"), 7), (("main", "buffers", 0, "reuses"), 1), (("phases", 0, "id"), 1),
         (("prediction", "baselines", 0, "ticks"), HUGE), (("devices", 0, "id"), DeviceId("../../etc/passwd")),
         (("home",), DeviceId("cpu0\x1b[2J")), (("tick_ns",), HUGE),
+        (("tick_ns",), 0), (("space", "chunks"), 0), (("devices", 0, "threads"), 0),
     ],
 )  # fmt: skip
 def test_what_was_accepted_is_refused(at: tuple[object, ...], value: object, known: bool) -> None:

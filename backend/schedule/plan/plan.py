@@ -496,6 +496,7 @@ _DEVICE: Final = re.compile(r"\w[\w.\-]{0,200}(\[[0-9]{1,9}\])?")
 _DEVICES: Final = frozenset({"Device.id", "ExecutionPlan.home", "Buffer.device"})
 _PROGRAM: Final = frozenset({"PlannedFile.text", "PlannedPhase.label"})
 """Texts that are shown as they are in the program."""
+_POSITIVE: Final = frozenset({"Device.threads", "Space.chunks", "ExecutionPlan.tick_ns"})
 
 
 class PlanFormatError(ValueError):
@@ -544,7 +545,7 @@ def decoded(kind: Any, data: object, where: str, field: str = "") -> Any:
         if not isinstance(data, bool):
             raise PlanFormatError(f"{where} is not true or false")
         return data
-    return _natural(data, where) if base is int else _text(data, where, field)
+    return _natural(data, where, int(field in _POSITIVE)) if base is int else _text(data, where, field)
 
 
 @cache
@@ -592,9 +593,9 @@ def _choice(kind: type[Enum], data: object, where: str) -> Enum:
         raise PlanFormatError(f"{where} cannot be {data!r}") from None
 
 
-def _natural(data: object, where: str) -> int:
-    if isinstance(data, bool) or not isinstance(data, int) or not 0 <= data < LARGEST:
-        raise PlanFormatError(f"{where} is not a number from 0 to {LARGEST - 1}")
+def _natural(data: object, where: str, least: int = 0) -> int:
+    if isinstance(data, bool) or not isinstance(data, int) or not least <= data < LARGEST:
+        raise PlanFormatError(f"{where} is not a number from {least} to {LARGEST - 1}")
     return data
 
 
