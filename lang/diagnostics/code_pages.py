@@ -395,8 +395,14 @@ _RUNNING: dict[str, Page] = {
     ),
     Code.E620: Page(
         "The language has this, but this version of Rho cannot run it yet.",
+        "⊂1 2",
+        "1 2",
+    ),
+    Code.E630: Page(
+        "Only numbers of kind f32 and f64 have derivatives, `f∂ x` differentiates one number by them, and a few functions have "
+        "no rule. Reduce the value with `+/`, or give the cotangent of its items on the left: `s f∂ x`.",
+        "{⍵*2}∂1 2 3",
         "{+/⍵*2}∂1 2 3",
-        "2×1 2 3",
     ),
     Code.E701: Page(
         "The program needs a fact about the sizes of its data, and the data that was loaded breaks it. The message shows "
@@ -516,6 +522,12 @@ _RUNNING: dict[str, Page] = {
         "`+/` of so many items is as many times their range. Convert one operand to a wider type.",
         "input x : u8[n]\n2×x",
         "input x : u8[n]\n2×i64 x",
+    ),
+    Code.W630: Page(
+        "The function's value is the same whatever this argument is, or depends on it only through steps (`⌊`, `=`, `⍋`), whose "
+        "derivative is 0 almost everywhere. The result is an array of zeros.",
+        "{+/1.0×⌊⍵}∂1.5 2.5",
+        "{+/⍵*2}∂1.5 2.5",
     ),
     Code.W340: Page(
         "`f⍣xs` with a vector folds: the state becomes `c f state` for each item c. In earlier versions a vector of one number "

@@ -127,6 +127,7 @@ class Code(StrEnum):
     E602 = "E602", "printing inside a function that an operator applies", ("E600",)
     E610 = "E610", "the program expands to too many operations", ("E016", "E600")
     E620 = "E620", "not in this version", ("E001",)
+    E630 = "E630", "a gradient that does not exist", ("E300", "W630")
     # ---- loading and running
     E701 = "E701", "the data breaks a fact the program needs", ("W201", "E200")
     E702 = "E702", "the program needs more memory than there is", ("E701",)
@@ -159,6 +160,7 @@ class Code(StrEnum):
     W320 = "W320", "a literal left of `⌷` selects cells, not one element", ("E310",)
     W330 = "W330", "a result may not fit its type", ("E330", "E703")
     W340 = "W340", "a fold over the one item of a vector, which was a count once", ("E601",)
+    W630 = "W630", "a value does not depend on what it is differentiated by", ("E630",)
     # ---- neither of the program nor of its data
     BUG = "BUG", "Rho itself is at fault", ("E702", "E709")
     USAGE = "USAGE", "the command line is wrong"

@@ -169,7 +169,7 @@ OPERATORS: tuple[Primitive, ...] = (
         _monadic_use(
             "gradient", "f∂ x", "The derivatives of the scalar-valued f at x, of x's shape.", ("{+/⍵*2}∂1 2 3", "2 4 6"),
         ),
-        None, later=True,
+        None,
     ),
 )  # fmt: skip
 

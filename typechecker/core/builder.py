@@ -201,6 +201,15 @@ class Builder(Conversions):
         """Append an op without results (`CorePrint`, `BindSize`)."""
         self._blocks[-1][1].append(op)
 
+    @property
+    def position(self) -> int:
+        """The number of ops in the innermost block."""
+        return len(self._blocks[-1][1])
+
+    def since(self, position: int) -> list[Op]:
+        """The ops of the innermost block from a position on."""
+        return self._blocks[-1][1][position:]
+
     def latest(self) -> Op | None:
         """The last op of the innermost block."""
         ops = self._blocks[-1][1]

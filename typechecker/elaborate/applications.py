@@ -16,7 +16,18 @@ from ..proof.obligations import Obligation
 from ..rules import table
 from ..signatures import calls, check_definition, unify
 from ..values.facts import EnclosedOperand, Operand, TupleOperand, Value, is_poisoned
-from . import declarations, expressions, functions, loops, names, rank_operators, reductions, type_expressions, update_and_group
+from . import (
+    declarations,
+    expressions,
+    functions,
+    gradients,
+    loops,
+    names,
+    rank_operators,
+    reductions,
+    type_expressions,
+    update_and_group,
+)
 from .context import (
     AtopFunction,
     BoundFunction,
@@ -139,6 +150,7 @@ _OPERATORS: dict[str, _Operator] = {
     "@": update_and_group.update_at,
     "⌸": update_and_group.group_by_key,
     "⌺": rank_operators.stencil,
+    "∂": gradients.gradient,
 }
 
 

@@ -133,9 +133,6 @@ def _derived(ctx: Context, node: expressions.Derived, frame: Frame) -> FunctionV
     head: expressions.Function | expressions.Expression = node
     while isinstance(head, expressions.Derived):
         ctx.spend(head.span)
-        if head.operator == "∂":
-            ctx.error(Code.E620, "gradients (`∂`) arrive in a later version", head.span)
-            return BrokenFunction(head.span)
         axis = None if head.axis is None else axis_operand(ctx, head.axis, frame)
         if isinstance(axis, BrokenFunction):
             return axis

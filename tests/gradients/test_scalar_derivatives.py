@@ -1,0 +1,133 @@
+"""The derivative of each scalar function beside mpmath's, at easy and hard points; the conventions where there is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+import rho
+from rho.typechecker.gradients import scalar_rules
+from rho.typechecker.scalars import FLOATS, FUNCTIONS, ResultKind
+
+Exact = Callable[..., Any]
+UNIT = (-0.9999999999, -0.999, -0.5, -1e-8, 0.0, 1e-12, 0.3, 0.9999)
+REAL = (-30.0, -2.5, -1e-8, 0.0, 1e-12, 0.7, 3.1, 25.0)
+POSITIVE = (1e-200, 1e-8, 0.5, 1.0, 2.0, 7.5, 1e10, 1e150)
+ABOVE = (1.0000000001, 1.0000001, 1.5, 3.0, 1e5)
+TABLE: tuple[tuple[str, Exact, tuple[float, ...]], ...] = (
+    ("-⍵", lambda x: -x, REAL),
+    ("÷⍵", lambda x: 1 / x, (-3.0, 1e-8, 0.5, 2e10)),
+    ("*⍵", mp.exp, REAL),
+    ("⍟⍵", mp.log, POSITIVE),
+    ("√⍵", mp.sqrt, POSITIVE),
+    ("!⍵", lambda x: mp.gamma(1 + x), (-0.5, 1e-9, 0.5, 1.0, 3.7, 20.0)),
+    ("○⍵", lambda x: mp.pi * x, REAL),
+    ("0○⍵", lambda x: mp.sqrt(1 - x * x), UNIT),
+    ("1○⍵", mp.sin, REAL),
+    ("2○⍵", mp.cos, REAL),
+    ("3○⍵", mp.tan, REAL),
+    ("4○⍵", lambda x: mp.sqrt(1 + x * x), (*REAL, 1e8)),
+    ("5○⍵", mp.sinh, REAL),
+    ("6○⍵", mp.cosh, REAL),
+    ("7○⍵", mp.tanh, (-3.0, 0.0, 0.5, 2.0)),
+    ("¯1○⍵", mp.asin, UNIT),
+    ("¯2○⍵", mp.acos, UNIT),
+    ("¯3○⍵", mp.atan, REAL),
+    ("¯4○⍵", lambda x: mp.sqrt(x * x - 1), ABOVE),
+    ("¯5○⍵", mp.asinh, REAL),
+    ("¯6○⍵", mp.acosh, ABOVE),
+    ("¯7○⍵", mp.atanh, (-0.99, 0.0, 1e-9, 0.5)),
+    ("⎕erf ⍵", mp.erf, (-3.0, 0.0, 1e-9, 0.5, 5.0)),
+    ("⎕erfc ⍵", mp.erfc, (-3.0, 0.0, 0.5, 5.0)),
+    ("⎕lgamma ⍵", mp.loggamma, (1e-5, 0.5, 3.3, 40.0)),
+    ("⎕expm1 ⍵", mp.expm1, REAL),
+    ("⎕log1p ⍵", mp.log1p, (-0.9, 0.0, 1e-12, 5.0)),
+    ("⍵*2", lambda x: x**2, REAL),
+    ("⍵*3", lambda x: x**3, REAL),
+    ("⍵*0.5", mp.sqrt, POSITIVE),
+    ("⍵*¯1.5", lambda x: x ** mp.mpf(-1.5), (1e-8, 0.5, 3.0)),
+    ("2*⍵", lambda x: mp.mpf(2) ** x, REAL),
+    ("2⍟⍵", lambda x: mp.log(x, 2), POSITIVE),
+    ("⍵⍟5", lambda x: mp.log(5) / mp.log(x), (0.5, 3.0, 1e5)),
+    ("3√⍵", mp.cbrt, POSITIVE),
+    ("⍵√7", lambda x: mp.mpf(7) ** (1 / x), (0.5, 2.0, 30.0)),
+    ("3÷⍵", lambda x: 3 / x, (-3.0, 0.5, 1e5)),
+    ("⍵÷3", lambda x: x / 3, REAL),
+    ("2!⍵", lambda x: mp.binomial(x, 2), (0.5, 3.7, 9.1)),
+    ("⍵!9", lambda x: mp.binomial(9, x), (0.5, 3.7, 8.5)),
+    ("2|⍵", lambda x: x - 2 * mp.floor(x / 2), (-3.5, 0.5, 2.25)),
+    ("⍵|7", lambda x: 7 - x * mp.floor(7 / x), (1.9, 3.0001, 8.5)),
+)
+CASES = [(text, exact, x) for text, exact, points in TABLE for x in points]
+
+
+@pytest.mark.parametrize(("text", "exact", "points"), TABLE, ids=[text for text, _, _ in TABLE])
+def test_a_derivative_is_exact_to_rounding(text: str, exact: Exact, points: tuple[float, ...]) -> None:
+    mp.mp.dps = 60
+    found = rho.compile(f"{{{{{text}}}∂⍵}}¨")(np.array(points))
+    steps = [mp.mpf(10) ** -20 * (max(1, abs(x)) if abs(x) > 1e-100 or x <= 0 else x) for x in points]
+    expected = [float(mp.diff(exact, mp.mpf(x), h=step)) for x, step in zip(points, steps, strict=True)]
+    for x, number, right in zip(points, found, expected, strict=True):
+        assert abs(number - right) <= 1e-11 * max(abs(right), 1e-300) + 1e-14 * (abs(right) < 1e-3), (x, number, right)
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "slope"),
+    [
+        ("|⍵", 0.0, 0.0),
+        ("×⍵", 2.0, 0.0),
+        ("√⍵", 0.0, math.inf),
+        ("⍟⍵", 0.0, math.inf),
+        ("⍵⌈2", 2.0, 1.0),
+        ("2⌈⍵", 2.0, 0.0),
+        ("⍵⌊2", 2.0, 1.0),
+        ("⍵*2", 0.0, 0.0),
+        ("⍵*1", 0.0, 1.0),
+        ("⍵*0", 0.0, 0.0),
+        ("⌈/⍵,⍵*2", 1.0, 1.0),
+        ("0⌈√⍵", 0.0, 0.0),
+        ("⍵*⍵", 1.0, 1.0),
+    ],
+)
+def test_conventions_where_there_is_no_slope(text: str, x: float, slope: float) -> None:
+    assert float(rho.compile(f"{{{{{text}}}∂⍵}}")(x)) == slope
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "slopes"),
+    [
+        ("+/√(⍵>0)/⍵", [0.0, 4.0], [0.0, 0.25]),
+        ("+/(⍵>0)×√⍵", [0.0, 4.0], [0.0, 0.25]),
+        ("+/(⍵>0)×√1⌈⍵", [0.0, 4.0], [0.0, 0.25]),
+        ("+/((⍵>0)/⍵)÷(⍵>0)/⍵", [0.0, 4.0], [0.0, 0.0]),
+        ("+/{⍵>0:√⍵ ⋄ 0.}¨⍵", [0.0, 4.0], [0.0, 0.25]),
+        ("+/1↓√⍵", [0.0, 4.0], [0.0, 0.25]),
+        ("(√⍵)[1]", [0.0, 4.0], [0.0, 0.25]),
+        ("⌈/÷⍵", [0.5, 4.0], [-4.0, 0.0]),
+        ("⌈/⍟⍵", [0.0, 4.0], [0.0, 0.25]),
+        ("×/⍵", [0.0, 4.0], [4.0, 0.0]),
+        ("×/⍵", [0.0, 0.0], [0.0, 0.0]),
+        ("+/⌈\\⍵", [1.0, 1.0, 2.0], [2.0, 0.0, 1.0]),
+        ("⌊/⍵", [1.0, 1.0, 2.0], [1.0, 0.0, 0.0]),
+        ("+/⍵", [], []),
+        ("×/⍵", [], []),
+        ("+/+\\⍵", [], []),
+    ],
+)
+def test_what_is_selected_away_makes_no_nan(text: str, x: list[float], slopes: list[float]) -> None:
+    with np.errstate(all="ignore"):
+        assert np.array_equal(rho.compile(f"{{{{{text}}}∂⍵}}")(np.array(x, float)), np.array(slopes, float))
+
+
+def test_every_function_of_floats_has_a_rule_or_is_refused() -> None:
+    refused = {"circular", "floor", "ceil", "digamma", "gcd", "lcm"}
+    for row in FUNCTIONS.values():
+        if not row.kinds.isdisjoint(FLOATS) and row.result is not ResultKind.BOOL:
+            assert (row.name in scalar_rules.RULES) != (row.name in refused), row.name
+            assert row.name in refused or len(scalar_rules.RULES[row.name]) >= row.arity
+    assert set(scalar_rules.CIRCULAR) == set(range(-10, 13))

@@ -1,0 +1,107 @@
+"""Elaborates gradients: `f∂ x`, `f∂ (a ⋄ b)` and, with the cotangent of f's result, `s f∂ x`."""
+
+from __future__ import annotations
+
+from ...lang.diagnostics.model import Code, Diagnostic, Severity
+from ...lang.syntax.source import Span
+from ..core.arrays import Reshape
+from ..diagnostics import show_type
+from ..elements import ArrayType, Element, Kind
+from ..proof.obligations import Obligation, Relation, SizeFact
+from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
+from .context import Context, DerivedFunction, rebuild
+from .expressions import single
+from .functions import as_function
+
+
+def gradient(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
+    """The derivatives of f's value at x, of x's shape: of its scalar value, or of the sum of its products with `left`."""
+    from ..gradients.reverse_mode import Activity, cotangents_of
+    from ..gradients.terms import NotDifferentiable, Terms
+
+    builder = ctx.builder
+    function = as_function(ctx, derived.operands[0], "∂", derived.span)
+    arguments: list[Operand] = []
+    for x in leaves(right):
+        argument = _argument(ctx, x, span)
+        if argument is None:
+            return builder.poison(span)
+        arguments.append(argument)
+    start = builder.position
+    value = ctx.call(function, None, rebuild(right, arguments), span)
+    if is_poisoned(value):
+        return builder.poison(span)
+    result = _result(ctx, value, left, derived, span)
+    if result is None:
+        return builder.poison(span)
+    y, seed = result
+    ops = builder.since(start)
+    activity = Activity(builder, [x.value for x in arguments])
+    activity.extend(ops)
+    try:
+        wanted = [x.value for x in arguments]
+        parts = cotangents_of(builder, span, ops, activity, [(y.value, seed.value)], wanted, zeros=left is not None)
+        terms = Terms(builder, span)
+        values = [terms.zeros_like(x.value) if part is None else part for x, part in zip(arguments, parts, strict=True)]
+    except NotDifferentiable as refusal:
+        if not refusal.is_reported:
+            ctx.error(Code.E630, refusal.message, refusal.span or span, notes=refusal.notes)
+        return builder.poison(span)
+    for original, part in zip(leaves(right), parts, strict=True):
+        if part is None:
+            message = "this function's value does not depend on this argument: its derivative is 0"
+            builder.report(Diagnostic(Code.W630, message, builder.span_of(original), Severity.WARNING))
+    return rebuild(right, [Operand(value, builder.types[value]) for value in values])
+
+
+def _argument(ctx: Context, x: Operand, span: Span) -> Operand | None:
+    """An argument as a value of its own, of which nothing is known but its type."""
+    builder, element = ctx.builder, x.type.element
+    if element.weak and not element.kind.is_float and not element.kind.is_complex and element.kind is not Kind.CHAR:
+        x = builder.convert(x, Kind.F64, span)
+        element = x.type.element
+    if x.poisoned:
+        return None
+    if not element.kind.is_float:
+        what = "complex numbers have" if element.kind.is_complex else f"a value of kind {element.kind.value} has"
+        cure = () if element.kind.is_complex or element.kind is Kind.CHAR else ("convert it: `1.0×x`",)
+        ctx.error(Code.E630, f"{what} no gradient: only f32 and f64 have one", builder.span_of(x), notes=cure)
+        return None
+    return builder.emit(lambda r: Reshape(r, x.value), ArrayType(Element(element.kind), x.type.shape), span)
+
+
+def _result(
+    ctx: Context, value: Value, left: Value | None, derived: DerivedFunction, span: Span
+) -> tuple[Operand, Operand] | None:
+    """The differentiated value and its cotangent."""
+    builder = ctx.builder
+    if isinstance(value, TupleOperand):
+        ctx.error(Code.E630, "a gradient is of one value, but this function gives a tuple", derived.span)
+        return None
+    y = single(ctx, value, span)
+    if y.poisoned:
+        return None
+    kind = y.type.element.kind
+    if not kind.is_float:
+        ctx.error(Code.E630, f"this function gives {show_type(y.type)}, and only f32 and f64 have a gradient", derived.span)
+        return None
+    if left is None:
+        if y.type.rank:
+            message = f"the value of this function is {show_type(y.type)}, but `f∂ x` is the gradient of a number"
+            notes = ("reduce it, as by `+/`, or give the cotangent of its items on the left: `s f∂ x`",)
+            ctx.error(Code.E630, message, derived.span, notes=notes)
+            return None
+        return y, builder.literal((1.0,), ArrayType(Element(kind), ()), span)
+    seed = single(ctx, left, span)
+    if seed.poisoned:
+        return None
+    seed = builder.convert(seed, kind, span)
+    if seed.type.rank != y.type.rank:
+        message = f"the cotangent is {show_type(seed.type)}, but the value of this function is {show_type(y.type)}"
+        ctx.error(Code.E101, message, builder.span_of(seed))
+        return None
+    for a, b in zip(seed.type.shape, y.type.shape, strict=True):
+        message = f"the cotangent is {show_type(seed.type)}, but the value of this function is {show_type(y.type)}"
+        if not builder.require(Obligation(SizeFact(Relation.EQUAL, a, b), Code.E101, span, message)):
+            return None
+    return y, seed

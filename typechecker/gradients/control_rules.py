@@ -1,0 +1,467 @@
+"""The adjoints of maps, folds, loops and branches: their bodies are computed once more, then differentiated.
+
+A loop keeps the states of all iterations and goes over them from the last to the first.  A fold is differentiated as the loop
+that it is.  A loop with a stopping condition first counts its iterations.  Of a branch the arm that is taken is differentiated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from functools import partial
+from typing import Any, Final
+
+from ...lang.syntax.source import Span
+from ..core.arrays import BindSize, Reduce, Scan, Slice, Update, ValueId
+from ..core.blocks import (
+    OPERANDS,
+    Block,
+    CoreBranch,
+    CoreFold,
+    CoreLoop,
+    FoldScan,
+    MapCells,
+    Op,
+    captured,
+    defined_sizes,
+    results_of,
+)
+from ..core.builder import Builder
+from ..elements import ArrayType, Element, Kind
+from ..sizes.polynomials import ONE, ZERO, Size, SizeOrigin, SizeVariable, variable
+from ..sizes.size import truncated_subtract
+from ..values.facts import Operand
+from .reverse_mode import Activity, ReversePass, cotangents_of
+
+# ---------------------------------------------------------------------------------------------------- cloning
+#
+# The ops of a block once more, with fresh values and run-time sizes.
+
+_SIZES = frozenset({"sizes", "starts", "trip", "frame"})
+
+
+class Cloner:
+    """`values` and `sizes` say what stands for the originals; what they lack stays as it is."""
+
+    def __init__(
+        self, builder: Builder, span: Span, values: Mapping[ValueId, ValueId], sizes: Mapping[SizeVariable, Size] | None = None
+    ) -> None:
+        self.builder, self.span, self.values, self.sizes = builder, span, dict(values), dict(sizes or {})
+
+    def value(self, value: ValueId) -> ValueId:
+        return self.values.get(value, value)
+
+    def type(self, type: ArrayType) -> ArrayType:
+        element = type.element
+        bound, most = (None if size is None else self.size(size) for size in (element.index_bound, element.symbolic_max))
+        return ArrayType(replace(element, index_bound=bound, symbolic_max=most), tuple(map(self.size, type.shape)))
+
+    def size(self, size: Size) -> Size:
+        return size.substitute(self.sizes)
+
+    def ops(self, ops: Iterable[Op]) -> list[Op]:
+        """Emit the ops into the innermost open block; returns the new ones."""
+        return [self.op(op) for op in ops]
+
+    def op(self, op: Op) -> Op:
+        builder = self.builder
+        for size in defined_sizes(op):
+            if size not in self.sizes:
+                cap = None if size.cap is None else self.size(size.cap)
+                assert cap is not None
+                span, why = builder.sizes.spans[size]
+                self.sizes[size] = variable(builder.sizes.at_run_time(size.name, cap, span, why, size.minimum, size.origin))
+        copy = self._rewritten(op)
+        builder.effect(copy)
+        for value in results_of(copy)[:1]:
+            builder.definitions[value] = copy
+        return copy
+
+    def _rewritten(self, op: Op) -> Op:
+        changes: dict[str, Any] = {}
+        index = getattr(op, "index", None)
+        if index is not None:
+            fresh = self.builder.sizes.create(index.name, index.origin, None if index.cap is None else self.size(index.cap))
+            self.sizes[index] = variable(fresh)
+            changes["index"] = fresh
+        for each in fields(op):
+            value = getattr(op, each.name)
+            if isinstance(value, Block):
+                changes[each.name] = self.block(value)
+            elif each.name in OPERANDS:
+                changes[each.name] = self._operands(value)
+            elif each.name in _SIZES:
+                changes[each.name] = tuple(map(self._sizes, value)) if isinstance(value, tuple) else self.size(value)
+            elif each.name == "size":
+                changes[each.name] = self._variable(value)
+        for name in ("result", "results"):
+            if hasattr(op, name):
+                old = getattr(op, name)
+                changes[name] = tuple(map(self._result, old)) if isinstance(old, tuple) else self._result(old)
+        return replace(op, **changes)
+
+    def _operands(self, value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple([None if item is None else self.value(item) for item in value])
+        return self.value(value)
+
+    def _sizes(self, entry: Any) -> Any:
+        if isinstance(entry, Size):
+            return self.size(entry)
+        defined, then, otherwise = entry
+        return self._variable(defined), self.size(then), self.size(otherwise)
+
+    def _variable(self, size: SizeVariable) -> SizeVariable:
+        ((atom, _),) = self.sizes[size].terms[0][0]
+        assert isinstance(atom, SizeVariable)
+        return atom
+
+    def _result(self, value: ValueId) -> ValueId:
+        fresh = self.values[value] = self.builder.fresh(self.type(self.builder.types[value]), self.builder.spans[value])
+        return fresh
+
+    def block(self, block: Block) -> Block:
+        builder = self.builder
+        params = builder.open_block([self.type(builder.types[value]) for value in block.params], self.span)
+        self.values.update(zip(block.params, (param.value for param in params), strict=True))
+        self.ops(block.ops)
+        return builder.close_block([Operand(self.value(value), builder.types[self.value(value)]) for value in block.results])
+
+
+# ---------------------------------------------------------------------------------------------------- blocks
+
+def _plain(type: ArrayType) -> ArrayType:
+    return ArrayType(Element(type.element.kind), type.shape)
+
+
+def _block_adjoint(
+    r: ReversePass, block: Block, params: Mapping[ValueId, ValueId], sizes: Mapping[SizeVariable, Size],
+    cotangents: Sequence[ValueId | None], wanted: Sequence[ValueId], *, zeros: bool,
+) -> list[ValueId | None]:  # fmt: skip
+    """Emit a block's ops once more, on other params, and its adjoint: the cotangents of `wanted`, params or outer values."""
+    cloner = Cloner(r.builder, r.span, params, sizes)
+    ops = cloner.ops(block.ops)
+    values = [cloner.value(value) for value in wanted]
+    activity = Activity(r.builder, values)
+    activity.extend(ops)
+    seeds = [(cloner.value(value), g) for value, g in zip(block.results, cotangents, strict=True) if g is not None]
+    return cotangents_of(r.builder, r.span, ops, activity, seeds, values, zeros=zeros)
+
+
+def _active_captures(r: ReversePass, *blocks: Block) -> list[ValueId]:
+    outer = frozenset[ValueId]().union(*map(captured, blocks))
+    return sorted(value for value in outer if r.is_active(value))
+
+
+def _operands(r: ReversePass, values: Sequence[ValueId]) -> list[Operand]:
+    return [Operand(value, r.builder.types[value]) for value in values]
+
+
+# ---------------------------------------------------------------------------------------------------- maps
+
+def _map(r: ReversePass, op: MapCells) -> None:
+    t, builder, zeros = r.terms, r.builder, r.terms.has_zeros
+    given = [number for number, result in enumerate(op.results) if result in r.cotangents and r.is_active(result)]
+    active = [number for number, arg in enumerate(op.args) if r.is_active(arg)]
+    outer = _active_captures(r, op.body)
+    depth = len(op.frame)
+    cells = [_plain(builder.types[value]) for value in op.body.results]
+    params = builder.open_block([*[builder.types[value] for value in op.body.params], *[cells[i] for i in given]], r.span)
+    inner = {old: new.value for old, new in zip(op.body.params, params, strict=False)}
+    of_results: list[ValueId | None] = [None] * len(op.results)
+    for number, param in zip(given, params[len(op.args) :], strict=True):
+        of_results[number] = param.value
+    wanted = [*[op.body.params[i] for i in active], *outer]
+    parts = _block_adjoint(r, op.body, inner, {}, of_results, wanted, zeros=zeros)
+    present = [number for number, part in enumerate(parts) if part is not None]
+    block = builder.close_block(_operands(r, [part for part in parts if part is not None]))
+    if not present:
+        return
+    types = [ArrayType(Element(t.kind(value)), op.frame + t.shape(value)) for value in block.results]
+    args = (*op.args, *[r.cotangents[op.results[i]] for i in given])
+    frames = (*op.frames, *(depth for _ in given))
+    results = builder.emit_many(lambda ids: MapCells(ids, args, frames, op.frame, block), types, r.span)
+    for number, result in zip(present, results, strict=True):
+        if number < len(active):
+            arg, frame = op.args[active[number]], op.frames[active[number]]
+            r.add(arg, _sum_axes(r, result.value, frame, depth), zeros=zeros)
+        else:
+            r.add(outer[number - len(active)], t.sum_leading(result.value, depth), zeros=zeros)
+
+
+def _sum_axes(r: ReversePass, x: ValueId, first: int, last: int) -> ValueId:
+    """The sum over axes `first` to `last`."""
+    for axis in reversed(range(first, last)):
+        x = r.terms.sum(x, axis)
+    return x
+
+
+# ---------------------------------------------------------------------------------------------------- loops
+
+def _loop(r: ReversePass, op: CoreLoop) -> None:
+    if op.until is not None:
+        _loop_with_condition(r, op)
+        return
+    _reverse_loop(r, op, op.results if op.keep else _kept_states(r, op))
+
+
+def _kept_states(r: ReversePass, op: CoreLoop) -> list[ValueId]:
+    """All states of a loop, the initial one first."""
+    cloner = Cloner(r.builder, r.span, {})
+    index = op.index
+    if index is not None:
+        fresh = r.builder.sizes.create(index.name, index.origin, index.cap)
+        cloner.sizes[index] = variable(fresh)
+        index = fresh
+    body = cloner.block(op.body)
+    types = [ArrayType(r.builder.types[value].element, (op.trip + 1, *r.terms.shape(value))) for value in op.initial]
+    results = r.builder.emit_many(
+        lambda ids: CoreLoop(ids, op.initial, op.trip, body, None, True, op.cells, index, op.needs_iteration), types, r.span
+    )
+    return [result.value for result in results]
+
+
+def _reverse_loop(r: ReversePass, op: CoreLoop, history: Sequence[ValueId]) -> None:
+    """Go over the iterations of a loop from the last to the first.
+
+    The state has the cotangents of the active states, of the cells of active arrays, and of outer active values."""
+    t, builder, body = r.terms, r.builder, op.body
+    count = len(op.cells)
+    states, outer = body.params[count:], _active_captures(r, body)
+    active = [i for i, value in enumerate(states) if r.is_active(value)]
+    cells = [i for i in range(count) if r.is_active(op.cells[i])]
+    given = [i for i in active if op.keep and op.results[i] in r.cotangents]
+    span, trip = r.span, op.trip
+    previous = [t.reversed_any(t.slice_any(value, trip)) for value in history]
+    arrays = [t.reversed_any(value) for value in op.cells]
+    grads = [t.reverse(t.slice(r.cotangents[op.results[i]], 0, ZERO, trip), 0) for i in given]
+    first: list[ValueId] = []
+    for i in active:
+        g = r.cotangents.get(op.results[i])
+        if g is None:
+            first.append(t.full(0.0, t.kind(states[i]), t.shape(states[i])))
+        else:
+            first.append(t.cell(g, 0, trip) if op.keep else g)
+    first += [t.zeros_like(op.cells[i]) for i in cells]
+    first += [t.zeros_like(value) for value in outer]
+    reads = [*arrays, *previous, *grads]
+    params = builder.open_block(
+        [*[ArrayType(builder.types[x].element, t.shape(x)[1:]) for x in reads], *[_plain(builder.types[x]) for x in first]], span
+    )
+    values = [param.value for param in params]
+    last, why = truncated_subtract(trip, 1), "the number of the iteration"
+    index = builder.runtime_size("i", last, span, why, origin=SizeOrigin.LOOP_INDEX)
+    at = trip - 1 - variable(index)
+    inner = dict(zip(body.params, values, strict=False))
+    of_states = values[len(reads) :]
+    of_results: list[ValueId | None] = [None] * len(states)
+    for i, g in zip(active, of_states, strict=False):
+        of_results[i] = g
+    wanted = [*[states[i] for i in active], *[body.params[i] for i in cells], *outer]
+    sizes = {} if op.index is None else {op.index: at}
+    parts = _block_adjoint(r, body, inner, sizes, of_results, wanted, zeros=True)
+    result: list[ValueId] = []
+    for number, part in enumerate(parts):
+        state = of_states[number]
+        if number < len(active):
+            cotangent = part if part is not None else t.zeros_like(state)
+            if active[number] in given:
+                cotangent = t.add(cotangent, values[count + len(history) + given.index(active[number])])
+            result.append(cotangent)
+        elif part is None:
+            result.append(state)
+        elif number < len(active) + len(cells):
+            indices = (t.size(at), *(None for _ in t.shape(part)))
+            update = partial(Update, arg=state, indices=indices, value=part, checked=False)
+            result.append(t.emit(update, t.kind(state), t.shape(state)))
+        else:
+            result.append(t.add(state, part))
+    block = builder.close_block(_operands(r, result))
+    types = [_plain(builder.types[value]) for value in first]
+    results = builder.emit_many(
+        lambda ids: CoreLoop(ids, tuple(first), trip, block, None, False, tuple(reads), index, True), types, span
+    )
+    targets = [*[op.initial[i] for i in active], *[op.cells[i] for i in cells], *outer]
+    for target, total in zip(targets, results, strict=True):
+        r.add(target, total.value, zeros=True)
+
+
+def _loop_with_condition(r: ReversePass, op: CoreLoop) -> None:
+    """The loop counts its iterations; then it is the loop of so many."""
+    assert op.until is not None
+    t, builder, span = r.terms, r.builder, r.span
+    number = ArrayType(Element(Kind.I64), ())
+    old = [builder.types[value] for value in op.body.params]
+    params = builder.open_block([*old, number], span)
+    cloner = Cloner(builder, span, dict(zip(op.body.params, (p.value for p in params), strict=False)))
+    index = op.index
+    if index is not None:
+        fresh = builder.sizes.create(index.name, index.origin, index.cap)
+        cloner.sizes[index], index = variable(fresh), fresh
+    cloner.ops(op.body.ops)
+    states = [cloner.value(value) for value in op.body.results]
+    counted = t.apply("add", params[-1].value, t.literal(1, Kind.I64))
+    body = builder.close_block(_operands(r, [*states, counted]))
+    size = len(op.initial)
+    types = [builder.types[value] for value in op.until.params]
+    params = builder.open_block([*types[:size], number, *types[size:], number], span)
+    news = [*params[:size], *params[size + 1 : -1]]
+    cloner = Cloner(builder, span, dict(zip(op.until.params, (p.value for p in news), strict=True)))
+    cloner.ops(op.until.ops)
+    until = builder.close_block(_operands(r, [cloner.value(value) for value in op.until.results]))
+    zero = t.literal(0, Kind.I64)
+    results = builder.emit_many(
+        lambda ids: CoreLoop(ids, (*op.initial, zero), op.trip, body, until, False, op.cells, index, op.needs_iteration),
+        [*[builder.types[value] for value in op.results], number], span,
+    )  # fmt: skip
+    trip = builder.runtime_size("k", op.trip, span, "the number of iterations")
+    builder.effect(BindSize(results[-1].value, trip))
+    count = variable(trip)
+    cells = tuple([t.slice_any(value, count) for value in op.cells])
+    counted_loop = CoreLoop(op.results, op.initial, count, op.body, None, False, cells, op.index, op.needs_iteration)
+    for old_cells, new_cells in zip(op.cells, cells, strict=True):
+        if r.is_active(old_cells):
+            r.activity.add((new_cells,))
+    _reverse_loop(r, counted_loop, _kept_states(r, counted_loop))
+    for old_cells, new_cells in zip(op.cells, cells, strict=True):
+        g = r.cotangents.get(new_cells)
+        if g is not None and new_cells != old_cells:
+            r.add(old_cells, t.slice(g, 0, ZERO, t.shape(old_cells)[0]), zeros=True)
+
+
+# ---------------------------------------------------------------------------------------------------- folds
+
+def _as_loop(r: ReversePass, emit: Callable[[], Sequence[ValueId]], results: Sequence[ValueId]) -> None:
+    """Differentiate other ops that have the same results."""
+    cotangents = [r.cotangents.get(result) for result in results]
+    values: list[ValueId] = []
+    ops = r.emitted(lambda: values.extend(emit()))
+    r.activity.extend(ops)
+    zeros = r.terms.has_zeros
+    for value, cotangent in zip(values, cotangents, strict=True):
+        r.add(value, cotangent, zeros=zeros)
+    r.run(ops)
+
+
+def _fold(r: ReversePass, op: CoreFold) -> None:
+    """The loop over the items from the last but one to the first, from the last."""
+    t = r.terms
+
+    def emit() -> list[ValueId]:
+        length = t.shape(op.args[0])[0]
+        trip = length - 1
+        first = [t.cell_of(value, trip) for value in op.args]
+        cells = tuple([t.reversed_any(t.slice_any(value, trip)) for value in op.args])
+        body = Cloner(r.builder, r.span, {}).block(op.body)
+        return _emit_loop(r, first, trip, body, cells, keep=False)
+
+    _as_loop(r, emit, op.results)
+
+
+def _fold_scan(r: ReversePass, op: FoldScan) -> None:
+    """The loop over the items from the second on, from the first, with all its states."""
+    t = r.terms
+
+    def emit() -> list[ValueId]:
+        length = t.shape(op.args[0])[0]
+        trip, count = truncated_subtract(length, 1), len(op.args)
+        first = [t.cell_of(value, ZERO) for value in op.args]
+        cells = tuple([t.slice_any(value, trip, ONE) for value in op.args])
+        block = Cloner(r.builder, r.span, {}).block(op.body)
+        body = Block((*block.params[count:], *block.params[:count]), block.ops, block.results)
+        states = _emit_loop(r, first, trip, body, cells, keep=True)
+        return [t.slice_any(value, length) for value in states]
+
+    _as_loop(r, emit, op.results)
+
+
+def _emit_loop(
+    r: ReversePass, first: Sequence[ValueId], trip: Size, body: Block, cells: tuple[ValueId, ...], *, keep: bool
+) -> list[ValueId]:
+    types = [r.builder.types[value] for value in first]
+    if keep:
+        types = [ArrayType(type.element, (trip + 1, *type.shape)) for type in types]
+    results = r.builder.emit_many(
+        lambda ids: CoreLoop(ids, tuple(first), trip, body, None, keep, cells, None, False), types, r.span
+    )
+    return [result.value for result in results]
+
+
+def _function_block(r: ReversePass, function: str, x: ValueId, *, swap: bool) -> Block:
+    """A block of two params that applies a scalar function to cells of x without its first axis."""
+    cell = ArrayType(r.builder.types[x].element, r.terms.shape(x)[1:])
+    params = r.builder.open_block([cell, cell], r.span)
+    a, b = (param.value for param in params)
+    value = r.terms.apply(function, *((b, a) if swap else (a, b)))
+    return r.builder.close_block(_operands(r, [value]))
+
+
+def reduce_by_fold(r: ReversePass, op: Reduce, cotangent: ValueId) -> None:
+    """A reduction by any function, as a fold of the cells along its axis; its line has an item."""
+    t = r.terms
+
+    def emit() -> list[ValueId]:
+        x = t.to_front(op.arg, op.axis)
+        trip = truncated_subtract(t.shape(x)[0], 1)
+        body = _function_block(r, op.function, x, swap=False)
+        cells = (t.reversed_any(t.slice_any(x, trip)),)
+        return _emit_loop(r, [t.cell_of(x, trip)], trip, body, cells, keep=False)
+
+    _as_loop(r, emit, (op.result,))
+
+
+def scan_by_fold(r: ReversePass, op: Scan, cotangent: ValueId) -> None:
+    """A scan by an associative function, as a loop with all its states."""
+    t = r.terms
+
+    def emit() -> list[ValueId]:
+        x = t.to_front(op.arg, op.axis)
+        length = t.shape(x)[0]
+        trip = truncated_subtract(length, 1)
+        body = _function_block(r, op.function, x, swap=True)
+        (states,) = _emit_loop(r, [t.cell_of(x, ZERO)], trip, body, (t.slice_any(x, trip, ONE),), keep=True)
+        return [t.from_front(t.slice_any(states, length), op.axis)]
+
+    _as_loop(r, emit, (op.result,))
+
+
+# ---------------------------------------------------------------------------------------------------- branches
+
+def _branch(r: ReversePass, op: CoreBranch) -> None:
+    t, builder, zeros = r.terms, r.builder, r.terms.has_zeros
+    outer = _active_captures(r, op.then, op.otherwise)
+    for arm in (op.then, op.otherwise):  # results that an arm takes from outside
+        outer += [value for value in arm.results if r.is_active(value) and value not in outer and not _defines(arm, value)]
+    if not outer:
+        return
+    arms: list[Block] = []
+    for arm in (op.then, op.otherwise):
+        builder.open_block((), r.span)
+        seeds = [_fitted(r, r.cotangents.get(result), value) for result, value in zip(op.results, arm.results, strict=True)]
+        parts = _block_adjoint(r, arm, {}, {}, seeds, outer, zeros=zeros)
+        values = [part if part is not None else t.zeros_like(value) for part, value in zip(parts, outer, strict=True)]
+        arms.append(builder.close_block(_operands(r, values)))
+    types = [_plain(builder.types[value]) for value in outer]
+    results = builder.emit_many(lambda ids: CoreBranch(ids, op.condition, arms[0], arms[1]), types, r.span)
+    for value, result in zip(outer, results, strict=True):
+        r.add(value, result.value, zeros=zeros)
+
+
+def _defines(block: Block, value: ValueId) -> bool:
+    return value not in captured(block)
+
+
+def _fitted(r: ReversePass, cotangent: ValueId | None, value: ValueId) -> ValueId | None:
+    """The cotangent of a branch's result in the shape of one arm's."""
+    if cotangent is None or not r.is_active(value):
+        return None
+    shape = r.terms.shape(value)
+    if r.terms.shape(cotangent) == shape:
+        return cotangent
+    starts = tuple(ZERO for _ in shape)
+    return r.terms.emit(lambda v: Slice(v, cotangent, starts), r.terms.kind(cotangent), shape)
+
+
+RULES: Final[dict[type, Callable[[ReversePass, Any], None]]] = {
+    MapCells: _map, CoreLoop: _loop, CoreFold: _fold, FoldScan: _fold_scan, CoreBranch: _branch,
+}  # fmt: skip

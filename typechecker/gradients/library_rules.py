@@ -1,0 +1,182 @@
+"""The adjoints of library functions on matrices: inverse, least squares, determinant, Cholesky, polynomials.
+
+Sources: M. B. Giles, Collected matrix derivative results (2008); G. H. Golub and V. Pereyra, The differentiation of
+pseudo-inverses (1973).  With P the pseudo-inverse of a matrix A of full column rank, dP = -P dA P + P Pᵀ dAᵀ (I - A P), whose
+second part is 0 for a square A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from ..core.arrays import Contract, Library, ValueId
+from ..core.blocks import MapCells
+from ..elements import ArrayType, Element
+from ..sizes.polynomials import ONE, Size
+from ..values.facts import Operand
+from .reverse_mode import ReversePass
+from .terms import Terms
+
+
+def adjoint(r: ReversePass, op: Library, g: ValueId) -> None:
+    """The adjoint of a library function; refused where there is no rule."""
+    rule = _RULES.get(op.name)
+    if rule is None:
+        raise r.terms.refuse(f"`{_GLYPHS.get(op.name, f'⎕{op.name}')}` has no gradient in this version")
+    rule(r, op, g)
+
+
+_GLYPHS: Final = {"encode": "⊤", "random": "?"}
+
+
+# ---------------------------------------------------------------------------------------------------- matrices
+
+def _product(t: Terms, x: ValueId, y: ValueId) -> ValueId:
+    shape = t.shape(x)[:-1] + t.shape(y)[1:]
+    return t.emit(lambda v: Contract(v, x, y), t.kind(x), shape)
+
+
+def _turned(t: Terms, x: ValueId) -> ValueId:
+    return t.transpose(x, (1, 0))
+
+
+def _library(t: Terms, name: str, shape: Sequence[Size], *args: ValueId) -> ValueId:
+    return t.emit(lambda v: Library((v,), name, args), t.kind(args[0]), shape)
+
+
+def _pseudo_inverse(t: Terms, a: ValueId) -> ValueId:
+    shape = t.shape(a)
+    return _library(t, "inverse", (*shape[:-2], shape[-1], shape[-2]), a)
+
+
+def _on_matrices(r: ReversePass, rank: int, args: Sequence[ValueId], body: Callable[[list[ValueId]], ValueId]) -> ValueId:
+    """`body` of the matrices of arrays with one frame of leading axes; `rank`: the number of axes of the first array's cell."""
+    t, builder = r.terms, r.builder
+    depth = len(t.shape(args[0])) - rank
+    if depth == 0:
+        return body(list(args))
+    frame = t.shape(args[0])[:depth]
+    params = builder.open_block([ArrayType(Element(t.kind(x)), t.shape(x)[depth:]) for x in args], r.span)
+    value = body([param.value for param in params])
+    block = builder.close_block([Operand(value, builder.types[value])])
+    type = ArrayType(Element(t.kind(value)), frame + t.shape(value))
+    return t.emit_typed(lambda v: MapCells((v,), tuple(args), tuple(depth for _ in args), frame, block), type)
+
+
+def _is_square(r: ReversePass, a: ValueId) -> bool:
+    rows, columns = r.terms.shape(a)[-2:]
+    return r.builder.equal(rows, columns) is True
+
+
+def _inverse(r: ReversePass, op: Library, g: ValueId) -> None:
+    t, (a,), square = r.terms, op.args, _is_square(r, op.args[0])
+
+    def body(cells: list[ValueId]) -> ValueId:
+        matrix, inverse, cotangent = cells
+        turned = _turned(t, inverse)
+        first = t.neg(_product(t, _product(t, turned, cotangent), turned))
+        if square:
+            return first
+        spread = _product(t, _turned(t, cotangent), _product(t, inverse, turned))
+        return t.add(first, t.sub(spread, _product(t, matrix, _product(t, inverse, spread))))
+
+    r.add(a, _on_matrices(r, 2, (a, op.results[0], g), body))
+
+
+def _solve(r: ReversePass, op: Library, g: ValueId) -> None:
+    """X with A X = Y in the sense of least squares: Ȳ = Pᵀ X̄, Ā = -Ȳ Xᵀ + (Y - A X) (P Ȳ)ᵀ."""
+    t, (y, a), x = r.terms, op.args, op.results[0]
+    rows = t.shape(a)[0]
+    if _is_square(r, a):
+        residual_part, of_values = None, _library(t, "solve", (rows, t.shape(g)[1]), g, _turned(t, a))
+    else:
+        inverse = _pseudo_inverse(t, a)
+        of_values = _product(t, _turned(t, inverse), g)
+        residual = t.sub(y, _product(t, a, x))
+        residual_part = _product(t, residual, _turned(t, _product(t, inverse, of_values)))
+    r.add(y, of_values)
+    if r.is_active(a):
+        of_matrix = t.neg(_product(t, of_values, _turned(t, x)))
+        r.add(a, of_matrix if residual_part is None else t.add(of_matrix, residual_part))
+
+
+def _determinant(r: ReversePass, op: Library, g: ValueId) -> None:
+    t, (a,) = r.terms, op.args
+    rank = len(t.shape(a))
+    turned = t.transpose(_pseudo_inverse(t, a), (*range(rank - 2), rank - 1, rank - 2))
+    r.add(a, t.mul(t.mul(g, op.results[0]), turned))
+
+
+def _log_determinant(r: ReversePass, op: Library, g: ValueId) -> None:
+    """The sign is constant."""
+    t, (a,), cotangent = r.terms, op.args, r.cotangents.get(op.results[1])
+    if cotangent is not None:
+        rank = len(t.shape(a))
+        r.add(a, t.mul(cotangent, t.transpose(_pseudo_inverse(t, a), (*range(rank - 2), rank - 1, rank - 2))))
+
+
+def _cholesky(r: ReversePass, op: Library, g: ValueId) -> None:
+    """Only the lower triangle is read, so only it has derivatives."""
+    t, (a,) = r.terms, op.args
+
+    def body(cells: list[ValueId]) -> ValueId:
+        lower, cotangent = cells
+        shape = t.shape(lower)
+        row, column = t.coordinates(shape, 0), t.coordinates(shape, 1)
+        below, diagonal = t.apply("gt", row, column), t.apply("eq", row, column)
+        half = t.where(diagonal, t.number(0.5, lower), None)
+        phi = _product(t, _turned(t, lower), cotangent)
+        phi = t.where(below, phi, t.mul(half, phi))
+        inverse = _pseudo_inverse(t, lower)
+        m = _product(t, _product(t, _turned(t, inverse), phi), inverse)
+        both = t.add(m, _turned(t, m))
+        return t.where(below, both, t.mul(half, both))
+
+    r.add(a, _on_matrices(r, 2, (op.results[0], g), body))
+
+
+# ---------------------------------------------------------------------------------------------------- polynomials
+
+def _decode(r: ReversePass, op: Library, g: ValueId) -> None:
+    """`radix⊥x`: x times the products of the later radices."""
+    t, (radix, x) = r.terms, op.args
+    if r.is_active(radix):
+        raise t.refuse("`⊥` has a gradient by its right argument only")
+    shape, length = t.shape(x), t.shape(x)[0] if t.shape(x) else ONE
+    rank = len(t.shape(radix))
+    frame = t.shape(radix)[:-1]
+    last = t.shape(radix)[-1] if rank else ONE
+    if r.builder.equal(last, length) is not True:
+        if last != ONE or len(shape) == 0:
+            raise t.refuse("`⊥` has a gradient only where both arguments have as many items, or the left one is a number")
+        radix = t.broadcast(t.reshape(radix, frame), (*frame, length), tuple(range(len(frame))))
+    elif not rank:
+        radix = t.reshape(radix, (ONE,))
+    from .array_rules import products_before
+
+    axis = len(frame)
+    weights = t.reverse(products_before(t, t.reverse(radix, axis), axis), axis)
+    turned = t.to_front(weights, axis)
+    total = g
+    if frame:
+        count = len(frame)
+        rows = t.reshape(turned, (length, _count(frame)))
+        total = _product(t, rows, t.reshape(g, (_count(frame), *t.shape(g)[count:])))
+    else:
+        full_shape = (length, *t.shape(g))
+        total = t.mul(t.broadcast(turned, full_shape, (0,)), t.broadcast(g, full_shape, tuple(range(1, len(full_shape)))))
+    r.add(x, t.reshape(total, shape))
+
+
+def _count(frame: Sequence[Size]) -> Size:
+    total = ONE
+    for size in frame:
+        total = total * size
+    return total
+
+
+_RULES: Final[dict[str, Callable[[ReversePass, Library, ValueId], None]]] = {
+    "inverse": _inverse, "solve": _solve, "det": _determinant, "slogdet": _log_determinant, "cholesky": _cholesky,
+    "decode": _decode,
+}  # fmt: skip

@@ -1,0 +1,181 @@
+"""Reverse-mode differentiation: from the cotangents of results to those of values that ops read.
+
+`ReversePass.run` goes over ops from last to first and emits, for each op whose result has a cotangent, the ops that give the
+cotangents of its operands (`scalar_rules`, `array_rules`, `control_rules`).  What is emitted is core like any other: it is typed,
+counted, fused, planned and differentiated again.  Only active values have cotangents: floats that depend on the differentiated
+ones.  Cotangents of one value are added in the order in which its readers are met, last reader first, so that a gradient is the
+same in every plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from ...lang.syntax.source import Span
+from ..core.arrays import Scalar, ValueId
+from ..core.blocks import CoreBranch, CoreFold, CoreLoop, FoldScan, MapCells, Op, operands_of, results_of
+from ..core.builder import Builder
+from . import scalar_rules
+from .terms import NotDifferentiable, Terms
+
+if TYPE_CHECKING:
+    ArrayRule = Callable[["ReversePass", Op, ValueId], None]
+
+
+# ---------------------------------------------------------------------------------------------------- activity
+
+class Activity:
+    """The active values: those that depend on given ones and are floats (or complex, which no rule takes)."""
+
+    def __init__(self, builder: Builder, values: Iterable[ValueId]) -> None:
+        self.builder, self.values = builder, set(values)
+
+    def is_real(self, value: ValueId) -> bool:
+        kind = self.builder.types[value].element.kind
+        return kind.is_float or kind.is_complex
+
+    def add(self, values: Iterable[ValueId]) -> bool:
+        """Make values active, as far as they are floats; is any of them new?"""
+        new = {value for value in values if self.is_real(value)} - self.values
+        self.values |= new
+        return bool(new)
+
+    def extend(self, ops: Sequence[Op]) -> None:
+        """Find the active results of ops in order."""
+        for op in ops:
+            match op:
+                case MapCells():
+                    self._pass(op.body.params, op.args)
+                    self.extend(op.body.ops)
+                    self._pass(op.results, op.body.results)
+                case CoreLoop():
+                    cells = len(op.cells)
+                    self._pass(op.body.params, (*op.cells, *op.initial))
+                    self.extend(op.body.ops)
+                    while self._pass(op.body.params[cells:], op.body.results):
+                        self.extend(op.body.ops)
+                    self._pass(op.results, op.body.params[cells:])
+                case CoreFold() | FoldScan():
+                    count = len(op.results)
+                    states = op.body.params[count:] if isinstance(op, CoreFold) else op.body.params[:count]
+                    items = op.body.params[:count] if isinstance(op, CoreFold) else op.body.params[count:]
+                    self._pass(items, op.args)
+                    self._pass(states, op.args)
+                    self.extend(op.body.ops)
+                    while self._pass(states, op.body.results):
+                        self.extend(op.body.ops)
+                    self._pass(op.results, states)
+                case CoreBranch():
+                    for arm in (op.then, op.otherwise):
+                        self.extend(arm.ops)
+                        self._pass(op.results, arm.results)
+                case _:
+                    if not self.values.isdisjoint(operands_of(op)):
+                        self.add(results_of(op))
+
+    def _pass(self, targets: Sequence[ValueId], sources: Sequence[ValueId]) -> bool:
+        """Make each target active whose source is; is any of them new?"""
+        return self.add(target for target, source in zip(targets, sources, strict=True) if source in self.values)
+
+
+# ---------------------------------------------------------------------------------------------------- the pass
+
+class ReversePass:
+    """The cotangents of the values of one block, emitted into the innermost open block.
+
+    `may_have_zeros`: the cotangents that have a 0 where an item was selected away (`Terms.has_zeros`)."""
+
+    def __init__(self, builder: Builder, span: Span, activity: Activity) -> None:
+        self.builder, self.span, self.activity = builder, span, activity
+        self.terms = Terms(builder, span)
+        self.cotangents: dict[ValueId, ValueId] = {}
+        self.may_have_zeros: set[ValueId] = set()
+
+    def is_active(self, value: ValueId) -> bool:
+        return value in self.activity.values
+
+    def add(self, value: ValueId, cotangent: ValueId | None, *, zeros: bool | None = None) -> None:
+        """Add to the cotangent of a value; `zeros`: may it have zeros (None: as the one at hand)?"""
+        if cotangent is None or not self.is_active(value):
+            return
+        if self.builder.types[value].element.kind.is_complex:
+            raise NotDifferentiable("complex numbers have no gradient in this version", self.builder.spans[value])
+        before = self.cotangents.get(value)
+        total = cotangent if before is None else self.terms.add(before, cotangent)
+        self.cotangents[value] = total
+        if (self.terms.has_zeros if zeros is None else zeros) or before in self.may_have_zeros:
+            self.may_have_zeros.add(total)
+
+    def run(self, ops: Sequence[Op]) -> None:
+        """Go over ops from last to first."""
+        for op in reversed(ops):
+            results = results_of(op)
+            if self.cotangents.keys().isdisjoint(results) or self.activity.values.isdisjoint(results):
+                continue
+            self.terms.span = self.builder.spans[results[0]]
+            self.terms.has_zeros = any(self.cotangents.get(result) in self.may_have_zeros for result in results)
+            self._op(op)
+
+    def _op(self, op: Op) -> None:
+        from . import array_rules, control_rules
+
+        if isinstance(op, Scalar):
+            self._scalar(op, self.cotangents[op.result])
+            return
+        control = control_rules.RULES.get(type(op))
+        if control is not None:
+            control(self, op)
+            return
+        rule = array_rules.RULES.get(type(op))
+        if rule is None:
+            raise self.terms.refuse(f"{_article(type(op).__name__)} has no gradient")
+        rule(self, op, next(self.cotangents[result] for result in results_of(op) if result in self.cotangents))
+
+    def _scalar(self, op: Scalar, cotangent: ValueId) -> None:
+        t = self.terms
+        rules = scalar_rules.CIRCULAR.get(op.parameter) if op.function == "circular" else None
+        rows = (rules,) if op.function == "circular" else scalar_rules.RULES.get(op.function)
+        selects = op.function in scalar_rules.CHOOSE or any(scalar_rules.is_truth(t, arg) for arg in op.args)
+        for number, arg in enumerate(op.args):
+            if not self.is_active(arg):
+                continue
+            if t.kind(arg).is_complex or t.kind(op.result).is_complex:
+                raise NotDifferentiable("complex numbers have no gradient in this version", t.span)
+            if not t.kind(op.result).is_float:
+                continue
+            if rows is None:
+                raise t.refuse(f"the function `{op.function}` has no gradient in this version")
+            rule = rows[number]
+            if rule is not None:
+                part = t.sum_to_rank(rule(t, op.args, op.result, cotangent), len(t.shape(arg)))
+                self.add(arg, part, zeros=t.has_zeros or selects)
+
+    # ------------------------------------------------------------------------------------------- blocks
+
+    def emitted(self, emit: Callable[[], object]) -> list[Op]:
+        """The ops that a function emits into the open block."""
+        before = self.builder.position
+        emit()
+        return self.builder.since(before)
+
+
+def cotangents_of(
+    builder: Builder, span: Span, ops: Sequence[Op], activity: Activity, seeds: Sequence[tuple[ValueId, ValueId]],
+    wanted: Sequence[ValueId], *, zeros: bool,
+) -> list[ValueId | None]:  # fmt: skip
+    """The cotangents of `wanted`, from `seeds`: (value, its cotangent); None is 0.
+
+    The ops have been emitted and define, from the wanted values and others, the values that have seeds."""
+    reverse = ReversePass(builder, span, activity)
+    for value, cotangent in seeds:
+        reverse.add(value, cotangent, zeros=zeros)
+    reverse.run(ops)
+    return [reverse.cotangents.get(value) for value in wanted]
+
+
+_NAMES: Final = {"Format": "text of a number", "Library": "library function"}
+
+
+def _article(name: str) -> str:
+    return f"a {_NAMES.get(name, name)}"

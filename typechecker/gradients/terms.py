@@ -1,0 +1,241 @@
+"""Emits the core ops that adjoints are made of, by value id: elementwise functions, sums over axes, views, constants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...lang.syntax.source import Span
+from ..core.arrays import (
+    Broadcast,
+    Gather,
+    Iota,
+    Join,
+    Literal,
+    Payload,
+    Reduce,
+    Reshape,
+    Reverse,
+    Scalar,
+    Scan,
+    SizeVector,
+    Slice,
+    Transpose,
+    ValueId,
+)
+from ..core.blocks import Op
+from ..core.builder import Builder
+from ..elements import ArrayType, Element, Kind
+from ..scalars import FUNCTIONS, ResultKind
+from ..sizes.polynomials import ONE, ZERO, Size, number
+
+Shape = tuple[Size, ...]
+
+
+class NotDifferentiable(Exception):
+    """A rule is missing, or an error has been reported (`is_reported`)."""
+
+    def __init__(
+        self, message: str = "", span: Span | None = None, notes: Sequence[str] = (), *, is_reported: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.message, self.span, self.notes, self.is_reported = message, span, tuple(notes), is_reported
+
+
+class Terms:
+    """Emits ops at one span; every method returns the id of the value that it defines."""
+
+    def __init__(self, builder: Builder, span: Span) -> None:
+        self.builder, self.span = builder, span
+        self.has_zeros = False
+        """May the cotangent at hand have zeros where an item was selected away?"""
+
+    def type(self, value: ValueId) -> ArrayType:
+        return self.builder.types[value]
+
+    def kind(self, value: ValueId) -> Kind:
+        return self.type(value).element.kind
+
+    def shape(self, value: ValueId) -> Shape:
+        return self.type(value).shape
+
+    def emit(self, make: Callable[[ValueId], Op], kind: Kind, shape: Sequence[Size]) -> ValueId:
+        return self.emit_typed(make, ArrayType(Element(kind), tuple(shape)))
+
+    def emit_typed(self, make: Callable[[ValueId], Op], type: ArrayType) -> ValueId:
+        operand = self.builder.emit(make, type, self.span)
+        if operand.poisoned:
+            raise NotDifferentiable(is_reported=True)
+        return operand.value
+
+    # ------------------------------------------------------------------------------------------- constants
+
+    def literal(self, value: Payload, kind: Kind) -> ValueId:
+        return self.emit(lambda r: Literal(r, (value,)), kind, ())
+
+    def full(self, value: Payload, kind: Kind, shape: Shape) -> ValueId:
+        """An array of equal items."""
+        scalar = self.literal(value, kind)
+        return self.emit(lambda r: Broadcast(r, scalar, ()), kind, shape) if shape else scalar
+
+    def zeros_like(self, value: ValueId) -> ValueId:
+        return self.full(0.0, self.kind(value), self.shape(value))
+
+    def size(self, size: Size) -> ValueId:
+        return self.emit(lambda r: SizeVector(r, (size,), True), Kind.I64, ())
+
+    def iota(self, length: Size) -> ValueId:
+        return self.emit(Iota, Kind.I64, (length,))
+
+    def coordinates(self, shape: Shape, axis: int) -> ValueId:
+        """The coordinate on an axis of each item of an array."""
+        return self.broadcast(self.iota(shape[axis]), shape, (axis,))
+
+    # ------------------------------------------------------------------------------------------- elementwise
+
+    def apply(self, function: str, *args: ValueId, parameter: int = 0, to: Kind | None = None) -> ValueId:
+        """An elementwise function of operands of which the shape of one is the longest; `to`: the kind of a conversion."""
+        compute = self.kind(args[-1])
+        row = FUNCTIONS[function]
+        kind = to if row.result is ResultKind.TARGET else row.result_kind(compute, parameter)
+        assert kind is not None
+        shape = max(map(self.shape, args), key=len)
+        return self.emit(lambda r: Scalar(r, function, args, parameter), kind, shape)
+
+    def number(self, value: float, like: ValueId) -> ValueId:
+        return self.literal(value, self.kind(like))
+
+    def add(self, x: ValueId, y: ValueId) -> ValueId:
+        return self.apply("add", x, y)
+
+    def sub(self, x: ValueId, y: ValueId) -> ValueId:
+        return self.apply("sub", x, y)
+
+    def mul(self, x: ValueId, y: ValueId) -> ValueId:
+        return self.apply("mul", x, y)
+
+    def div(self, x: ValueId, y: ValueId) -> ValueId:
+        return self.apply("div", x, y)
+
+    def neg(self, x: ValueId) -> ValueId:
+        return self.apply("neg", x)
+
+    def where(self, condition: ValueId, x: ValueId | None, y: ValueId | None) -> ValueId:
+        """Items of x where the condition holds, else of y; None is 0."""
+        like = x if x is not None else y
+        assert like is not None
+        zero = self.number(0.0, like)
+        return self.apply("select", condition, zero if x is None else x, zero if y is None else y)
+
+    def unless_zero(self, cotangent: ValueId, product: ValueId) -> ValueId:
+        """The product of a cotangent and a derivative that may be infinite or undefined: 0 for an item that was selected away."""
+        if not self.has_zeros:
+            return product
+        return self.where(self.apply("eq", cotangent, self.number(0.0, cotangent)), None, product)
+
+    # ------------------------------------------------------------------------------------------- shapes
+
+    def broadcast(self, x: ValueId, shape: Shape, axes: tuple[int, ...]) -> ValueId:
+        return x if len(axes) == len(shape) and axes == tuple(range(len(shape))) else self.emit(
+            lambda r: Broadcast(r, x, axes), self.kind(x), shape
+        )  # fmt: skip
+
+    def sum(self, x: ValueId, axis: int) -> ValueId:
+        return self.reduce("add", x, axis)
+
+    def reduce(self, function: str, x: ValueId, axis: int) -> ValueId:
+        shape = self.shape(x)
+        return self.emit(lambda r: Reduce(r, function, x, axis), self.kind(x), shape[:axis] + shape[axis + 1 :])
+
+    def scan(self, function: str, x: ValueId, axis: int) -> ValueId:
+        return self.emit(lambda r: Scan(r, function, x, axis), self.kind(x), self.shape(x))
+
+    def sum_to_rank(self, x: ValueId, rank: int) -> ValueId:
+        """The sum over all but the leading `rank` axes."""
+        while len(self.shape(x)) > rank:
+            x = self.sum(x, len(self.shape(x)) - 1)
+        return x
+
+    def sum_leading(self, x: ValueId, count: int) -> ValueId:
+        """The sum over the leading `count` axes."""
+        for _ in range(count):
+            x = self.sum(x, 0)
+        return x
+
+    def transpose(self, x: ValueId, axes: Sequence[int]) -> ValueId:
+        """Axis i becomes axis `axes[i]`, a permutation."""
+        order = tuple(axes)
+        if order == tuple(range(len(order))):
+            return x
+        shape = self.shape(x)
+        new = tuple([shape[order.index(i)] for i in range(len(order))])
+        return self.emit(lambda r: Transpose(r, x, order), self.kind(x), new)
+
+    def diagonal(self, x: ValueId, first: int, second: int) -> ValueId:
+        """The diagonal of two axes of one length, at the lower of both positions."""
+        low, high = sorted((first, second))
+        axes = tuple([low if axis == high else axis - (axis > high) for axis in range(len(self.shape(x)))])
+        shape = self.shape(x)
+        return self.emit(lambda r: Transpose(r, x, axes), self.kind(x), shape[:high] + shape[high + 1 :])
+
+    def to_front(self, x: ValueId, axis: int) -> ValueId:
+        """The array with an axis moved to the front."""
+        return self.transpose(x, [0 if at == axis else at + (at < axis) for at in range(len(self.shape(x)))])
+
+    def from_front(self, x: ValueId, axis: int) -> ValueId:
+        """The array with its first axis moved to position `axis`."""
+        return self.transpose(x, [axis if at == 0 else at - (at <= axis) for at in range(len(self.shape(x)))])
+
+    def reshape(self, x: ValueId, shape: Shape) -> ValueId:
+        return x if self.shape(x) == shape else self.emit(lambda r: Reshape(r, x), self.kind(x), shape)
+
+    def reverse(self, x: ValueId, axis: int) -> ValueId:
+        return self.emit(lambda r: Reverse(r, x, axis), self.kind(x), self.shape(x))
+
+    def slice(self, x: ValueId, axis: int, start: Size, length: Size) -> ValueId:
+        """Positions `start` to `start + length` of an axis, 0 outside x."""
+        shape = self.shape(x)
+        starts = (*(ZERO for _ in range(axis)), start)
+        return self.emit(lambda r: Slice(r, x, starts), self.kind(x), (*shape[:axis], length, *shape[axis + 1 :]))
+
+    def cell(self, x: ValueId, axis: int, at: Size) -> ValueId:
+        """The cell at a position of an axis."""
+        shape = self.shape(x)
+        return self.reshape(self.slice(x, axis, at, ONE), shape[:axis] + shape[axis + 1 :])
+
+    # Of values of any kind, with what is known of their items.
+
+    def slice_any(self, x: ValueId, length: Size, start: Size = ZERO) -> ValueId:
+        """Major cells `start` to `start + length`."""
+        type = self.type(x)
+        return self.emit_typed(lambda r: Slice(r, x, (start,)), ArrayType(type.element, (length, *type.shape[1:])))
+
+    def cell_of(self, x: ValueId, at: Size) -> ValueId:
+        """The major cell at a position."""
+        part, type = self.slice_any(x, ONE, at), self.type(x)
+        return self.emit_typed(lambda r: Reshape(r, part), ArrayType(type.element, type.shape[1:]))
+
+    def reversed_any(self, x: ValueId) -> ValueId:
+        return self.emit_typed(lambda r: Reverse(r, x, 0), self.type(x))
+
+    def join(self, axis: int, *args: ValueId) -> ValueId:
+        shapes = list(map(self.shape, args))
+        length = ZERO
+        for shape in shapes:
+            length = length + shape[axis]
+        full_shape = (*shapes[0][:axis], length, *shapes[0][axis + 1 :])
+        return self.emit(lambda r: Join(r, args, axis), self.kind(args[0]), full_shape)
+
+    def gather(self, x: ValueId, indices: ValueId, axis: int) -> ValueId:
+        """Items at proved indices of an axis."""
+        shape = self.shape(x)
+        return self.emit(lambda r: Gather(r, x, indices, axis, checked=False), self.kind(x),
+                         shape[:axis] + self.shape(indices) + shape[axis + 1 :])  # fmt: skip
+
+    def refuse(self, message: str, span: Span | None = None, *notes: str) -> NotDifferentiable:
+        return NotDifferentiable(message, span or self.span, notes)
+
+
+def sizes(*values: int) -> Shape:
+    return tuple(map(number, values))
+
+
