@@ -1,6 +1,7 @@
 """The only module that imports llvmlite: it compiles LLVM text to object code, loads it, and caches both.
 
-All calls of llvmlite are made by one dedicated thread, as an interrupt within its lock would leave that taken.
+All calls of llvmlite are made by one dedicated thread, as an interrupt within its lock would leave that taken.  Code that the
+disk cache has is found and loaded without LLVM, whose library takes as long to load as NumPy.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import struct
 import subprocess
 import sys
 import threading
@@ -19,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from queue import SimpleQueue
 from time import perf_counter_ns
-from typing import IO, TYPE_CHECKING, Any, Final, Generic, ParamSpec, Protocol, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Final, Generic, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from ... import __version__
 from ...lang.support import processes
@@ -143,15 +145,6 @@ def binding() -> Any:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         _machine(llvm)
-        for name in C_FUNCTIONS:
-            llvm.add_symbol(f"rho_{name}", _c_function(name))
-        for name in ("fma", "fmaf"):  # called on processors without such an instruction
-            llvm.add_symbol(name, _c_function(name))
-        for name in coefficient_tables.TABLES:
-            llvm.add_symbol(f"rho_table_{name}", _in_memory(coefficient_tables.stored(name)))
-        for name in MEMORY_FUNCTIONS:
-            llvm.add_symbol(f"rho_{name}", _c_function(name))
-        llvm.add_symbol("rho_block_key", _block_key())
     except (RuntimeError, OSError, AttributeError):
         return None
     return llvm
@@ -167,6 +160,18 @@ C_FUNCTIONS = ("sin", "cos", "tan", "fmod")
 
 MEMORY_FUNCTIONS = ("malloc", "free", "pthread_getspecific", "pthread_setspecific")
 """Functions of the C library that kernels call for their thread's scratch block (`llvm_builder.ThreadArena`)."""
+BLOCK_KEY = "rho_block_key"
+FUSED = ("fma", "fmaf")
+"""Functions of the C library that kernels call on processors without such an instruction."""
+
+
+@cache
+def _symbol(name: str) -> int:
+    """Returns the address of what kernels refer to by name.  Raises OSError or AttributeError if there is nothing."""
+    table = name.removeprefix("rho_table_")
+    if table in coefficient_tables.TABLES:
+        return _in_memory(coefficient_tables.stored(table))
+    return _block_key() if name == BLOCK_KEY else _c_function(name.removeprefix("rho_"))
 
 
 def _block_key() -> int:
@@ -247,33 +252,82 @@ def _machine(llvm: Any, level: int = 2) -> Any:
     return _machines[level]
 
 
+@dataclass(frozen=True, slots=True)
+class CodeTarget:
+    """What LLVM says of the processor that code is compiled for.
+
+    identity: what object code depends on besides its text.  processor: LLVM's name.  features: which ones code may use."""
+
+    identity: str
+    processor: str
+    features: frozenset[str]
+
+
 @cache
+def _target() -> CodeTarget | None:
+    """Returns what the disk cache has from another process, else what LLVM says; None without LLVM."""
+    key = _processor_key()
+    stored = None if key is None else CACHE.read(key)
+    if stored is not None:
+        identity, processor, *features = stored.decode().splitlines()
+        return CodeTarget(identity, processor, frozenset(features))
+    target = _target_of_llvm()
+    if target is not None and key is not None:
+        CACHE.write(key, "\n".join([target.identity, target.processor, *sorted(target.features)]).encode())
+    return target
+
+
+def _processor_key() -> str | None:
+    """Returns what determines LLVM's answers: its library's file, this system and processor; None where that is not known."""
+    package = find_spec("llvmlite")
+    if package is None or package.origin is None:
+        return None
+    try:
+        with open("/proc/cpuinfo", "rb") as file:
+            first = file.read(1 << 13).partition(b"\n\n")[0].decode(errors="replace")
+        library = os.stat(Path(package.origin).with_name("binding") / "libllvmlite.so")
+    except OSError:
+        return None
+    lines = [line for line in first.splitlines() if line.partition(":")[0].strip() in _PROCESSOR_FACTS]
+    return "\n".join([package.origin, f"{library.st_size} {library.st_mtime_ns}", *os.uname(), _level(), *lines])
+
+
+_PROCESSOR_FACTS: Final = frozenset((
+    "vendor_id", "cpu family", "model", "model name", "stepping", "flags",
+    "Features", "CPU implementer", "CPU architecture", "CPU variant", "CPU part", "CPU revision",
+))  # fmt: skip
+"""The lines of `/proc/cpuinfo` that tell processors apart, for x86-64 and ARM; others change with time."""
+
+
 @_llvm.run_on
-def identity() -> str:
-    """Returns what object code depends on besides its text (processor, features, LLVM); empty without LLVM."""
+def _target_of_llvm() -> CodeTarget | None:
     llvm = binding()
     if llvm is None:
-        return ""
+        return None
     import llvmlite
 
-    features = ",".join(sorted(f for f, on in _features(llvm).items() if on))
-    machine = f"{llvm.get_process_triple()} {_processor(llvm)} {features}"
-    return f"{RELOCATION} {CODE_MODEL} {llvmlite.__version__} {llvm.llvm_version_info} {machine}"
+    features = sorted(name for name, is_there in _features(llvm).items() if is_there)
+    machine = f"{llvm.get_process_triple()} {_processor(llvm)} {','.join(features)}"
+    identity = f"{RELOCATION} {CODE_MODEL} {llvmlite.__version__} {llvm.llvm_version_info} {machine}"
+    return CodeTarget(identity, _processor(llvm), frozenset(features))
 
 
-@_llvm.run_on
+def identity() -> str:
+    """Returns what object code depends on besides its text (processor, features, LLVM); empty without LLVM."""
+    target = _target()
+    return "" if target is None else target.identity
+
+
 def processor() -> str:
     """Returns LLVM's name of the processor that code is made for; empty without LLVM."""
-    llvm = binding()
-    return "" if llvm is None else _processor(llvm)
+    target = _target()
+    return "" if target is None else target.processor
 
 
-@cache
-@_llvm.run_on
 def has_feature(name: str) -> bool:
     """Returns whether code may use a processor feature, named as in LLVM."""
-    llvm = binding()
-    return llvm is not None and bool(_features(llvm).get(name, False))
+    target = _target()
+    return target is not None and name in target.features
 
 
 def vector_bytes() -> int:
@@ -315,25 +369,121 @@ def code_bytes(code: bytes) -> int:
     return sum(section.size() for section in sections if section.is_text())
 
 
-@_llvm.run_on
-def link(code: bytes) -> int:
-    """Returns the address of an object's kernel.  Raises Unsupported if the object cannot be loaded.
+# ---------------------------------------------------------------------------------------------------- loader
+#
+# Objects are loaded here if they are ELF files for x86-64 that refer to all else by absolute addresses of 64 bits, as code of the
+# large model does.  LLVM loads others.
 
-    Code stays loaded as long as the process.  So do the engines of bad objects: an engine owns its target machine and would
-    destroy it, too.
-    """
+_ELF: Final = b"\x7fELF\x02\x01"  # of 64 bits, little-endian
+_RELOCATABLE, _X86_64, _ABSOLUTE_64 = 1, 62, 1
+_CONTENT, _SYMBOLS, _RELOCATIONS, _ZEROS = 1, 2, 4, 8
+_WRITABLE, _IN_MEMORY = 1, 2
+_images: list[object] = []
+
+
+class _ElfSection(NamedTuple):
+    name: int
+    kind: int
+    flags: int
+    address: int
+    offset: int
+    size: int
+    link: int
+    info: int
+    alignment: int
+    entry_size: int
+
+    def content(self, code: bytes) -> bytes:
+        return code[self.offset : self.offset + self.size]
+
+    def entries(self, code: bytes, layout: str) -> list[tuple[Any, ...]]:
+        return [*struct.iter_unpack(layout, self.content(code))]
+
+
+def link(code: bytes) -> int:
+    """Returns the address of an object's kernel.  Code stays loaded as long as the process.
+
+    Raises Unsupported if the object cannot be loaded."""
+    try:
+        return _load(code)
+    except (struct.error, LookupError, ValueError, OSError, AttributeError):
+        return _load_by_llvm(code)
+
+
+def _load(code: bytes) -> int:
+    """Load an object of the kind above.  Raises one of the errors that `link` catches for others."""
+    import ctypes
+    import mmap
+
+    if not code.startswith(_ELF) or struct.unpack_from("<HH", code, 16) != (_RELOCATABLE, _X86_64):
+        raise ValueError("another kind of object")
+    (table,), (count,) = struct.unpack_from("<Q", code, 40), struct.unpack_from("<H", code, 60)
+    sections = [_ElfSection(*fields) for fields in struct.iter_unpack("<IIQQQQIIQQ", code[table : table + 64 * count])]
+    offsets: dict[int, int] = {}
+    end = fixed = 0
+    for writable in (0, _WRITABLE):
+        for number, section in enumerate(sections):
+            if section.flags & _IN_MEMORY and section.kind in (_CONTENT, _ZEROS) and section.flags & _WRITABLE == writable:
+                offsets[number] = end = _rounded_up(end, max(section.alignment, 1))
+                end += section.size
+        if not writable:
+            fixed = end = _rounded_up(end, mmap.PAGESIZE)
+    image = mmap.mmap(-1, end, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    base = ctypes.addressof(ctypes.c_char.from_buffer(image))
+    (symbol_table,) = [section for section in sections if section.kind == _SYMBOLS]
+    symbols, strings = symbol_table.entries(code, "<IBBHQQ"), sections[symbol_table.link].content(code)
+
+    def name_of(symbol: tuple[Any, ...]) -> str:
+        return strings[symbol[0] : strings.index(0, symbol[0])].decode()
+
+    def address_of(symbol: tuple[Any, ...]) -> int:
+        _, _, _, number, value, _ = symbol
+        return base + offsets[number] + int(value) if number else _symbol(name_of(symbol))
+
+    for number, offset in offsets.items():
+        if sections[number].kind == _CONTENT:
+            image[offset : offset + sections[number].size] = sections[number].content(code)
+    for section in sections:
+        if section.kind == _RELOCATIONS and section.info in offsets:
+            for offset, what, addend in section.entries(code, "<QQq"):
+                if what & 0xFFFFFFFF != _ABSOLUTE_64:
+                    raise ValueError("another kind of relocation")
+                struct.pack_into("<Q", image, offsets[section.info] + offset, address_of(symbols[what >> 32]) + addend)
+    (kernel,) = [address_of(symbol) for symbol in symbols if symbol[3] and name_of(symbol) == NAME]
+    if ctypes.CDLL(None).mprotect(ctypes.c_void_p(base), ctypes.c_size_t(fixed), mmap.PROT_READ | mmap.PROT_EXEC):
+        raise OSError("the system allows no new code")
+    _images.append(image)
+    return kernel
+
+
+def _rounded_up(size: int, unit: int) -> int:
+    return -(-size // unit) * unit
+
+
+@_llvm.run_on
+def _load_by_llvm(code: bytes) -> int:
+    """Load an object as `link` does.  So do the engines of bad objects stay: an engine owns its target machine and would destroy
+    it, too."""
     llvm = binding()
     try:
+        _add_symbols(llvm)
         engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(llvm))
         _engines.append(engine)
         engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
         engine.finalize_object()
         address = int(engine.get_function_address(NAME))
-    except RuntimeError as error:
+    except (RuntimeError, OSError, AttributeError) as error:
         raise Unsupported(str(error)) from None
     if not address:
         raise Unsupported("no kernel in the object")
     return address
+
+
+@cache
+def _add_symbols(llvm: Any) -> None:
+    functions = [f"rho_{name}" for name in (*C_FUNCTIONS, *MEMORY_FUNCTIONS)]
+    for name in (*functions, *FUSED, *(f"rho_table_{name}" for name in coefficient_tables.TABLES), BLOCK_KEY):
+        llvm.add_symbol(name, _symbol(name))
 
 
 # ---------------------------------------------------------------------------------- out-of-process compiler
@@ -561,9 +711,10 @@ def code(program: LoopProgram, text: str) -> None:
 #
 # Machine code of kernels, cached in the process and on disk in the user's cache folder.
 #
-# An entry holds one object, named by the digest of its text and of what else it depends on (processor, features, LLVM).  Entries
-# are code: only those that this user's runs wrote under that name are read (`lang.support.caches`).  An entry that is damaged,
-# foreign, renamed or unreadable counts as absent, and a folder that cannot be written is no error.
+# An entry holds one object, named by the digest of its text and of what else it depends on (processor, features, LLVM), or what
+# LLVM says of the processor.  Entries are code: only those that this user's runs wrote under that name are read
+# (`lang.support.caches`).  An entry that is damaged, foreign, renamed or unreadable counts as absent, and a folder that cannot be
+# written is no error.
 # `RHO_KERNEL_CACHE` names another folder; `off`: none.
 
 SWITCH = "RHO_KERNEL_CACHE"
@@ -621,8 +772,6 @@ def is_stored(kernel: MachineCode) -> bool:
 
 
 def _compiled_or_cached(kernel: MachineCode) -> int | None:
-    if binding() is None:
-        return None
     key = _key(kernel)
     code = CACHE.read(key)
     if code is not None:
@@ -630,6 +779,8 @@ def _compiled_or_cached(kernel: MachineCode) -> int | None:
             address = link(code)
             compilation_totals.stored += 1
             return _reported_to_perf(kernel, code, address)
+    if binding() is None:
+        return None
     text = kernel.text()
     began = perf_counter_ns()
     try:

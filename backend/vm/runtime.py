@@ -244,7 +244,7 @@ _made: list[Native | None] = []
 
 def _native() -> Native | None:
     host = describe_host()
-    if host is None or compiler.binding() is None:
+    if host is None:
         return None
     address = address_of(Runtime(platform.machine()))
     return None if address is None else start_runtime(host, address)

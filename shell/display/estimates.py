@@ -253,6 +253,7 @@ def kernel_tier() -> str:
 
     if tiering.mode() is tiering.Mode.OFF:
         return f"NumPy in blocks ({tiering.SWITCH} says so)"
-    if compiler.binding() is None:
+    processor = compiler.processor()
+    if not processor:
         return "NumPy in blocks (needs llvmlite 0.45 or newer: `pip install -U llvmlite`)"
-    return f"compiled for {compiler.processor()}"
+    return f"compiled for {processor}"
