@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 __all__ = [
     "Bounds", "Checked", "Cluster", "Function", "Plan", "Program", "Refused", "Rejected", "Result", "RhoError", "RunFailed",
-    "Session", "check", "compile", "eval", "load",
+    "Session", "check", "compile", "eval", "grad", "load", "value_and_grad",
 ]  # fmt: skip
 
 _MODULES = {
@@ -46,6 +46,21 @@ def compile(text: str, session: Session | None = None) -> Function:
         _text(text, "rho.compile takes the text of a function"), session
     )
     return function
+
+
+def grad(function: Function | str, session: Session | None = None) -> Function:
+    """The gradient of a function whose value is one number, by its right argument, as a compiled function.
+
+    `rho.grad("{+/⍵*2}")(x)` is `f∂ x`; a function of `⍺` and `⍵` is called with both: `rho.grad("{+/(⍺+.×⍵)*2}")(a, x)`.
+    Raises `Rejected` as `rho.compile` does, and at a call where there is no gradient (E630)."""
+    gradient: Function = _module("shell.embedding.functions").gradient_of(function, session, with_value=False)
+    return gradient
+
+
+def value_and_grad(function: Function | str, session: Session | None = None) -> Function:
+    """As `rho.grad`, of which a call returns the pair (value, gradient); both share their work."""
+    gradient: Function = _module("shell.embedding.functions").gradient_of(function, session, with_value=True)
+    return gradient
 
 
 def load(path: str | os.PathLike[str], session: Session | None = None) -> Program:

@@ -100,6 +100,7 @@ MOST_PREPARED: Final = 256
 """How many combinations of argument types one function keeps prepared; the oldest is dropped first."""
 _LOCK: Final = processes.lock()
 _NAME: Final = "<rho.compile>"
+_DIFFERENTIATED: Final = "∆differentiated"
 _ENDING: Final = (
     "Python is ending and loads no more modules: a compiled function takes no arguments of new types or shapes now; "
     "call it before the end, or in a function given to atexit.register"
@@ -320,6 +321,20 @@ def compile_text(text: str, session: Session | None = None) -> Function:
         hint = "put braces around it and use ⍵: {…⍵…}"
         raise Rejected([Diagnostic(Code.E134, f"a function is wanted; this is {type_}", Span(_NAME, 0, 0), notes=(hint,))])
     return Function(text, session, drops_left=checked.result is not None and checked.result.drops_left(FUNCTION))
+
+
+def gradient_of(function: Function | str, session: Session | None, *, with_value: bool) -> Function:
+    """The gradient of a function by its right argument; `with_value`: the pair of its value and that."""
+    if not isinstance(function, Function):
+        if not isinstance(function, str):
+            raise TypeError(f"a gradient is of a compiled function or of its text, not {type(function).__name__}")
+        function = compile_text(function, session)
+    *before, last = _statements(function.text)
+    is_dyadic = "⍺" in last + "".join(before) and not function._drops_left
+    left, call = ("∆left ← ⍺ ⋄ ", f"{{∆left {_DIFFERENTIATED} ⍵}}") if is_dyadic else ("", _DIFFERENTIATED)
+    result = f"({call} ⍵ ⋄ {call}∂ ⍵)" if with_value else f"{call}∂ ⍵"
+    text = "\n".join([*before, f"{_DIFFERENTIATED} ← {last}", f"{{{left}{result}}}"])
+    return compile_text(text, session or function._session)
 
 
 def _statements(text: str) -> list[str]:

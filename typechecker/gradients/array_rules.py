@@ -218,7 +218,9 @@ def products_before(t: Terms, x: ValueId, axis: int) -> ValueId:
 
 def first_place(t: Terms, holds: ValueId, axis: int) -> ValueId:
     """The first true item of each line alone."""
-    return t.emit(lambda v: c.Scan(v, "lt", holds, axis), Kind.BOOL, t.shape(holds))
+    at = t.coordinates(t.shape(holds), axis)
+    places = t.apply("select", holds, at, t.size(t.shape(holds)[axis]))
+    return t.apply("eq", at, _along(t, t.reduce("min", places, axis), holds, axis))
 
 
 def _reduce(r: ReversePass, op: c.Reduce, g: ValueId) -> None:

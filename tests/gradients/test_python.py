@@ -1,0 +1,42 @@
+"""`rho.grad` and `rho.value_and_grad`."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import rho
+from rho.lang.diagnostics.model import RhoError
+
+X = np.array([0.5, -1.0, 2.0])
+
+
+@pytest.mark.parametrize("text", ["{+/⍵*3}", "f ← {⍵*3}\n{+/f ⍵}", "+/(×⍨×⊢)", "f ← {+/⍵*3}\nf"])
+def test_a_gradient_of_a_function_of_one_argument(text: str) -> None:
+    for function in (text, rho.compile(text)):
+        assert np.allclose(rho.grad(function)(X), 3 * X**2, rtol=1e-15)
+        value, slope = rho.value_and_grad(function)(X)
+        assert np.isclose(value, np.sum(X**3), rtol=1e-15)
+        assert np.allclose(slope, 3 * X**2, rtol=1e-15)
+
+
+def test_a_function_of_two_arguments_is_differentiated_by_the_right_one() -> None:
+    a = np.arange(6.0).reshape(2, 3)
+    assert np.allclose(rho.grad("{+/(⍺+.×⍵)*2}")(a, X), 2 * a.T @ (a @ X))
+
+
+def test_gradients_of_gradients_and_pickles() -> None:
+    slope = pickle.loads(pickle.dumps(rho.grad("{+/⍵*3}")))
+    assert np.allclose(rho.grad("{+/0.5×{+/⍵*3}∂⍵}")(X), 3 * X)
+    assert np.allclose(slope(X), 3 * X**2)
+
+
+def test_a_wrong_function_is_refused() -> None:
+    with pytest.raises(TypeError, match="of its text, not int"):
+        rho.grad(3)  # type: ignore[arg-type]
+    with pytest.raises(RhoError, match="E630"):
+        rho.grad("{⍵*2}")(X)
+    with pytest.raises(RhoError, match="E630"):
+        rho.grad("{+/⍵}")(np.arange(3))
