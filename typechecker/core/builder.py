@@ -210,6 +210,12 @@ class Builder(Conversions):
         """The ops of the innermost block from a position on."""
         return self._blocks[-1][1][position:]
 
+    def replace(self, op: Op, ops: Sequence[Op]) -> None:
+        """Put ops, which define the same results, in the place of one of the innermost block."""
+        block = self._blocks[-1][1]
+        at = next(number for number, other in enumerate(block) if other is op)
+        block[at : at + 1] = ops
+
     def latest(self) -> Op | None:
         """The last op of the innermost block."""
         ops = self._blocks[-1][1]

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Final
 
 from ...lang.syntax.source import Span
-from ..core.arrays import BindSize, Reduce, Scan, Slice, Update, ValueId
+from ..core.arrays import BindSize, Reduce, Reshape, Scan, Slice, Update, ValueId
 from ..core.blocks import (
     OPERANDS,
     Block,
@@ -22,8 +22,11 @@ from ..core.blocks import (
     FoldScan,
     MapCells,
     Op,
+    blocks_of,
     captured,
+    defined_and_read,
     defined_sizes,
+    operands_of,
     results_of,
 )
 from ..core.builder import Builder
@@ -148,6 +151,16 @@ def _block_adjoint(
     return cotangents_of(r.builder, r.span, ops, activity, seeds, values, zeros=zeros)
 
 
+def _without_dead_ops(block: Block) -> Block:
+    """The block without ops whose results nobody reads; ops that define sizes stay."""
+    live, ops = set(block.results), list[Op]()
+    for op in reversed(block.ops):
+        if defined_sizes(op) or not live.isdisjoint(results_of(op)):
+            ops.append(op)
+            live |= set(operands_of(op)).union(*map(captured, blocks_of(op)))
+    return Block(block.params, tuple(reversed(ops)), block.results)
+
+
 def _active_captures(r: ReversePass, *blocks: Block) -> list[ValueId]:
     outer = frozenset[ValueId]().union(*map(captured, blocks))
     return sorted(value for value in outer if r.is_active(value))
@@ -199,61 +212,33 @@ def _sum_axes(r: ReversePass, x: ValueId, first: int, last: int) -> ValueId:
 # ---------------------------------------------------------------------------------------------------- loops
 
 def _loop(r: ReversePass, op: CoreLoop) -> None:
+    """Go over the iterations from the last to the first.
+
+    The state has the cotangents of the active states, of the cells of active arrays, and of outer active values.  States of the
+    loop that its adjoint does not read are not kept."""
     if op.until is not None:
         _loop_with_condition(r, op)
         return
-    _reverse_loop(r, op, op.results if op.keep else _kept_states(r, op))
-
-
-def _kept_states(r: ReversePass, op: CoreLoop) -> list[ValueId]:
-    """All states of a loop, the initial one first."""
-    cloner = Cloner(r.builder, r.span, {})
-    index = op.index
-    if index is not None:
-        fresh = r.builder.sizes.create(index.name, index.origin, index.cap)
-        cloner.sizes[index] = variable(fresh)
-        index = fresh
-    body = cloner.block(op.body)
-    types = [ArrayType(r.builder.types[value].element, (op.trip + 1, *r.terms.shape(value))) for value in op.initial]
-    results = r.builder.emit_many(
-        lambda ids: CoreLoop(ids, op.initial, op.trip, body, None, True, op.cells, index, op.needs_iteration), types, r.span
-    )
-    return [result.value for result in results]
-
-
-def _reverse_loop(r: ReversePass, op: CoreLoop, history: Sequence[ValueId]) -> None:
-    """Go over the iterations of a loop from the last to the first.
-
-    The state has the cotangents of the active states, of the cells of active arrays, and of outer active values."""
-    t, builder, body = r.terms, r.builder, op.body
+    t, builder, body, span, trip = r.terms, r.builder, op.body, r.span, op.trip
     count = len(op.cells)
     states, outer = body.params[count:], _active_captures(r, body)
     active = [i for i, value in enumerate(states) if r.is_active(value)]
     cells = [i for i in range(count) if r.is_active(op.cells[i])]
     given = [i for i in active if op.keep and op.results[i] in r.cotangents]
-    span, trip = r.span, op.trip
-    previous = [t.reversed_any(t.slice_any(value, trip)) for value in history]
-    arrays = [t.reversed_any(value) for value in op.cells]
-    grads = [t.reverse(t.slice(r.cotangents[op.results[i]], 0, ZERO, trip), 0) for i in given]
-    first: list[ValueId] = []
-    for i in active:
-        g = r.cotangents.get(op.results[i])
-        if g is None:
-            first.append(t.full(0.0, t.kind(states[i]), t.shape(states[i])))
-        else:
-            first.append(t.cell(g, 0, trip) if op.keep else g)
+    first = [_last_cotangent(r, op, i, states[i]) for i in active]
     first += [t.zeros_like(op.cells[i]) for i in cells]
     first += [t.zeros_like(value) for value in outer]
-    reads = [*arrays, *previous, *grads]
+    of_cells = [_plain(builder.types[states[i]]) for i in given]
     params = builder.open_block(
-        [*[ArrayType(builder.types[x].element, t.shape(x)[1:]) for x in reads], *[_plain(builder.types[x]) for x in first]], span
+        [*[builder.types[value] for value in body.params], *of_cells, *[_plain(builder.types[x]) for x in first]], span
     )
     values = [param.value for param in params]
     last, why = truncated_subtract(trip, 1), "the number of the iteration"
     index = builder.runtime_size("i", last, span, why, origin=SizeOrigin.LOOP_INDEX)
     at = trip - 1 - variable(index)
     inner = dict(zip(body.params, values, strict=False))
-    of_states = values[len(reads) :]
+    reads = len(body.params) + len(given)
+    of_states = values[reads:]
     of_results: list[ValueId | None] = [None] * len(states)
     for i, g in zip(active, of_states, strict=False):
         of_results[i] = g
@@ -266,7 +251,7 @@ def _reverse_loop(r: ReversePass, op: CoreLoop, history: Sequence[ValueId]) -> N
         if number < len(active):
             cotangent = part if part is not None else t.zeros_like(state)
             if active[number] in given:
-                cotangent = t.add(cotangent, values[count + len(history) + given.index(active[number])])
+                cotangent = t.add(cotangent, values[len(body.params) + given.index(active[number])])
             result.append(cotangent)
         elif part is None:
             result.append(state)
@@ -276,14 +261,54 @@ def _reverse_loop(r: ReversePass, op: CoreLoop, history: Sequence[ValueId]) -> N
             result.append(t.emit(update, t.kind(state), t.shape(state)))
         else:
             result.append(t.add(state, part))
-    block = builder.close_block(_operands(r, result))
+    block = _without_dead_ops(builder.close_block(_operands(r, result)))
+    read = defined_and_read(block)[1]
+    used = [number for number in range(reads) if values[number] in read]
+    history = op.results if op.keep or not any(count <= number < len(body.params) for number in used) else _keep_states(r, op)
+    arrays = [_backwards(r, op, number, history, given) for number in used]
+    params_of_block = (*[values[number] for number in used], *of_states)
+    block = Block(params_of_block, block.ops, block.results)
     types = [_plain(builder.types[value]) for value in first]
     results = builder.emit_many(
-        lambda ids: CoreLoop(ids, tuple(first), trip, block, None, False, tuple(reads), index, True), types, span
+        lambda ids: CoreLoop(ids, tuple(first), trip, block, None, False, tuple(arrays), index, True), types, span
     )
     targets = [*[op.initial[i] for i in active], *[op.cells[i] for i in cells], *outer]
     for target, total in zip(targets, results, strict=True):
         r.add(target, total.value, zeros=True)
+
+
+def _last_cotangent(r: ReversePass, op: CoreLoop, number: int, state: ValueId) -> ValueId:
+    """The cotangent of a state after the last iteration."""
+    g = r.cotangents.get(op.results[number])
+    if g is None:
+        return r.terms.full(0.0, r.terms.kind(state), r.terms.shape(state))
+    return r.terms.cell(g, 0, op.trip) if op.keep else g
+
+
+def _backwards(r: ReversePass, op: CoreLoop, number: int, history: Sequence[ValueId], given: Sequence[int]) -> ValueId:
+    """What the adjoint reads in each iteration, last first: cells, states before the iteration, cotangents of kept states."""
+    t, count, params = r.terms, len(op.cells), len(op.body.params)
+    if number < count:
+        return t.reversed_any(op.cells[number])
+    values = history[number - count] if number < params else r.cotangents[op.results[given[number - params]]]
+    return t.reversed_any(t.slice_any(values, op.trip))
+
+
+def _keep_states(r: ReversePass, op: CoreLoop) -> list[ValueId]:
+    """All states of a loop, the initial one first: the loop keeps them from now on, and its results are the last ones."""
+    t, builder = r.terms, r.builder
+    types = [ArrayType(builder.types[value].element, (op.trip + 1, *t.shape(value))) for value in op.initial]
+    states = [builder.fresh(type, r.span) for type in types]
+    keeping = CoreLoop(
+        tuple(states), op.initial, op.trip, op.body, None, True, op.cells, op.index, op.needs_iteration
+    )
+    replacement: list[Op] = [keeping]
+    for value, result in zip(states, op.results, strict=True):
+        type = builder.types[result]
+        last = builder.fresh(ArrayType(type.element, (ONE, *type.shape)), r.span)
+        replacement += [Slice(last, value, (op.trip,)), Reshape(result, last)]
+    builder.replace(op, replacement)
+    return states
 
 
 def _loop_with_condition(r: ReversePass, op: CoreLoop) -> None:
@@ -291,8 +316,7 @@ def _loop_with_condition(r: ReversePass, op: CoreLoop) -> None:
     assert op.until is not None
     t, builder, span = r.terms, r.builder, r.span
     number = ArrayType(Element(Kind.I64), ())
-    old = [builder.types[value] for value in op.body.params]
-    params = builder.open_block([*old, number], span)
+    params = builder.open_block([*[builder.types[value] for value in op.body.params], number], span)
     cloner = Cloner(builder, span, dict(zip(op.body.params, (p.value for p in params), strict=False)))
     index = op.index
     if index is not None:
@@ -314,19 +338,19 @@ def _loop_with_condition(r: ReversePass, op: CoreLoop) -> None:
         lambda ids: CoreLoop(ids, (*op.initial, zero), op.trip, body, until, False, op.cells, index, op.needs_iteration),
         [*[builder.types[value] for value in op.results], number], span,
     )  # fmt: skip
-    trip = builder.runtime_size("k", op.trip, span, "the number of iterations")
-    builder.effect(BindSize(results[-1].value, trip))
-    count = variable(trip)
-    cells = tuple([t.slice_any(value, count) for value in op.cells])
-    counted_loop = CoreLoop(op.results, op.initial, count, op.body, None, False, cells, op.index, op.needs_iteration)
-    for old_cells, new_cells in zip(op.cells, cells, strict=True):
-        if r.is_active(old_cells):
-            r.activity.add((new_cells,))
-    _reverse_loop(r, counted_loop, _kept_states(r, counted_loop))
-    for old_cells, new_cells in zip(op.cells, cells, strict=True):
-        g = r.cotangents.get(new_cells)
-        if g is not None and new_cells != old_cells:
-            r.add(old_cells, t.slice(g, 0, ZERO, t.shape(old_cells)[0]), zeros=True)
+
+    def emit() -> list[ValueId]:
+        trip = builder.runtime_size("k", op.trip, span, "the number of iterations")
+        builder.effect(BindSize(results[-1].value, trip))
+        cells = tuple([t.slice_any(value, variable(trip)) for value in op.cells])
+        cloner, index = Cloner(builder, span, {}), op.index
+        if index is not None:
+            fresh = builder.sizes.create(index.name, index.origin, index.cap)
+            cloner.sizes[index], index = variable(fresh), fresh
+        block = cloner.block(op.body)
+        return _emit_loop(r, op.initial, variable(trip), block, cells, keep=False, index=index)
+
+    _as_loop(r, emit, op.results)
 
 
 # ---------------------------------------------------------------------------------------------------- folds
@@ -376,13 +400,14 @@ def _fold_scan(r: ReversePass, op: FoldScan) -> None:
 
 
 def _emit_loop(
-    r: ReversePass, first: Sequence[ValueId], trip: Size, body: Block, cells: tuple[ValueId, ...], *, keep: bool
-) -> list[ValueId]:
+    r: ReversePass, first: Sequence[ValueId], trip: Size, body: Block, cells: tuple[ValueId, ...], *, keep: bool,
+    index: SizeVariable | None = None,
+) -> list[ValueId]:  # fmt: skip
     types = [r.builder.types[value] for value in first]
     if keep:
         types = [ArrayType(type.element, (trip + 1, *type.shape)) for type in types]
     results = r.builder.emit_many(
-        lambda ids: CoreLoop(ids, tuple(first), trip, body, None, keep, cells, None, False), types, r.span
+        lambda ids: CoreLoop(ids, tuple(first), trip, body, None, keep, cells, index, False), types, r.span
     )
     return [result.value for result in results]
 

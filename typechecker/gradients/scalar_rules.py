@@ -25,7 +25,9 @@ def _divided(t: Terms, g: ValueId, by: ValueId) -> ValueId:
 
 
 def _times(t: Terms, g: ValueId, by: ValueId) -> ValueId:
-    return t.unless_zero(g, t.mul(g, by))
+    known = constant(t, by)
+    product = t.mul(g, by)
+    return product if known is not None and math.isfinite(known) else t.unless_zero(g, product)
 
 
 def _square(t: Terms, x: ValueId) -> ValueId:
