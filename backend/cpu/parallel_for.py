@@ -136,12 +136,14 @@ _ALONE: Final = 8
 Box = TypeVar("Box")
 
 
-def address_if_worthwhile(code: MachineCode, items: int, least: int, nanoseconds: float) -> int | None:
-    """The address of code that saves `nanoseconds` on `items` items; None below `least` items or while compiling does not pay."""
-    mode = tiering.mode()
-    if not items or mode is tiering.Mode.OFF or (items < least and mode is not tiering.Mode.ALWAYS) or not is_installed():
-        return None
-    return address_of(code) if tiering.is_wanted(code, nanoseconds) else None
+def address_if_worthwhile(code: MachineCode, lost: float) -> int | None:
+    """The address of code without which this run loses `lost` nanoseconds; None while compiling or launching it does not pay."""
+    return address_of(code) if may_launch(lost) and tiering.is_wanted(code, lost) else None
+
+
+def may_launch(lost: float) -> bool:
+    """Is there a compiler, and does code that saves `lost` nanoseconds pay?"""
+    return tiering.pays(lost) and tiering.mode() is not tiering.Mode.OFF and is_installed()
 
 
 class TaskLaunch:

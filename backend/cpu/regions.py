@@ -864,9 +864,9 @@ class RegionRun:
 
 
 def _overhead(phase: AnyPhase) -> float:
-    if not isinstance(phase, LibraryPhase) or OPERATIONS[phase.op].native is not None:
+    if not isinstance(phase, LibraryPhase) or OPERATIONS[phase.op].lowering is not None:
         return _LAUNCH_NANOSECONDS
-    return _ROUTINE_NANOSECONDS if OPERATIONS[phase.op].short is not None else _SITE_NANOSECONDS
+    return _ROUTINE_NANOSECONDS if len(phase.results) == 1 and not phase.defines else _SITE_NANOSECONDS
 
 
 def progression(array: NumArray) -> Progression | None:

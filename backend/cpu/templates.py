@@ -192,7 +192,8 @@ def copy_cyclically(array: NumArray, shape: tuple[int, ...], threads: int) -> Nu
 
 MIN_GATHER_ROW: Final = 16
 """From this size of the cells that an index selects (if not single items), a kernel copies them faster than NumPy."""
-MIN_GATHER: Final = 1 << 12
+_GATHER_SAVED: Final = 3.0
+"""Nanoseconds an item over NumPy."""
 _GATHER_KINDS: Final = frozenset({Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind.F64, Kind.CHAR})
 _INDICES: Final = frozenset({Kind.BOOL, Kind.U8, Kind.I32, Kind.I64})
 
@@ -218,22 +219,21 @@ class GatherRun(CompiledRun):
 
 
 def gather_run(
-    phase: LibraryPhase, kinds: Sequence[Kind], table: NumArray, indices: NumArray, threads: int, least: int = MIN_GATHER
+    phase: LibraryPhase, kinds: Sequence[Kind], table: NumArray, indices: NumArray, threads: int, *, native: bool = False
 ) -> GatherRun | None:
-    """The gather of a phase, cached; None below `least` points or if NumPy has to gather.  `kinds`: of table and indices."""
+    """The gather of a phase, cached; None if NumPy has to gather.  `kinds`: of table, indices; `native`: in native programs."""
     mode = tiering.mode()
     if mode is tiering.Mode.OFF or not is_installed() or not table.flags.c_contiguous:
         return None
-    key = (id(phase), table.shape, indices.shape, threads, mode, least)
-    return _gather_cache.of(key, (phase,), lambda: _made(phase, kinds, table.shape, indices.shape, threads, mode, least))
+    key = (id(phase), table.shape, indices.shape, threads, mode, native)
+    return _gather_cache.of(key, (phase,), lambda: _made(phase, kinds, table.shape, indices.shape, threads, native))
 
 
 _gather_cache: Final[LruCache[GatherRun | None]] = LruCache(256)
 
 
 def _made(
-    phase: LibraryPhase, kinds: Sequence[Kind], table: tuple[int, ...], indices: tuple[int, ...], threads: int,
-    mode: tiering.Mode, least: int,
+    phase: LibraryPhase, kinds: Sequence[Kind], table: tuple[int, ...], indices: tuple[int, ...], threads: int, native: bool
 ) -> GatherRun | None:  # fmt: skip
     axis, attributes = phase.attributes["axis"], phase.attributes
     assert isinstance(axis, int)
@@ -244,11 +244,10 @@ def _made(
     space = (*table[:axis], *indices, *table[axis + 1 :])
     inner = prod(table[axis + 1 :])
     points = prod(space)
-    if not points or not prod(table) or kinds[1] not in _INDICES or not (
-        inner == 1 or inner >= MIN_GATHER_ROW or points < MIN_GATHER
-    ):
+    saved = points * _GATHER_SAVED
+    if not points or not prod(table) or kinds[1] not in _INDICES or not (native or tiering.pays(saved)):
         return None
-    if points < least and mode is not tiering.Mode.ALWAYS:
+    if 1 < inner < MIN_GATHER_ROW and saved >= tiering.LAUNCH_NANOSECONDS:
         return None
     scalars = [table[axis], inner * DTYPES[kinds[0]].itemsize]
     body = gather_body(kinds[0], kinds[1], None, proved=False)
@@ -259,7 +258,7 @@ def _made(
         (source, lambda array: array[at_first]),
         (places, lambda array: array[wide]),
     ]
-    return GatherRun(body, views, space, list(kinds), scalars, threads, mode, _nothing, 0)
+    return GatherRun(body, views, space, list(kinds), scalars, threads, tiering.mode(), _nothing, 0)
 
 
 def _nothing(values: Any, overwrite: Any) -> tuple[Any, ...]:
@@ -273,14 +272,12 @@ def _nothing(values: Any, overwrite: Any) -> tuple[Any, ...]:
 # Threads share the lines if there are many.  One long line is a chain of tasks, each of which starts with the total of those
 # before, so that interrupts are handled between them.
 
-SCAN_MIN_ITEMS: Final = RUN + 1
-"""Fewer items stay on NumPy."""
 PARALLEL: Final = 20_000.0
 """Work (nanoseconds) from which threads share the lines."""
 _HEARD: Final = 1 << 25
 """Bytes of a line that one thread scans before interrupts are handled."""
 _SCAN_SAVED: Final = 2.0
-"""Nanoseconds an item over NumPy."""
+"""Nanoseconds an item over NumPy, beside those of a launch."""
 _BYTE_WORK: Final = 0.05
 _ORDERED_WORK: Final = 0.2
 """Estimated nanoseconds per byte, and per item in the order of scans, on one thread."""
@@ -304,19 +301,19 @@ def scan_lines(function: str, kind: Kind, arg: NumArray, axis: int, threads: int
 
 def scan_plan(
     function: str, kind: Kind, arg: NumArray, axis: int, threads: int,
-    find_code: Callable[[MachineCode, int, int, float], int | None] = address_if_worthwhile,
+    find_code: Callable[[MachineCode, float], int | None] = address_if_worthwhile,
 ) -> PreparedTemplate | None:  # fmt: skip
     """The scan for arrays of this layout, cached; None if NumPy has to scan.
 
-    `find_code`: the address of code that saves some nanoseconds on some items (at least so many); None if it is not used."""
-    if arg.dtype != DTYPES[kind]:
+    `find_code`: the address of code that saves some nanoseconds; None if it is not used."""
+    if arg.dtype != DTYPES[kind] or not arg.size:
         return None
     key = (function, kind, arg.shape, arg.strides, axis, threads, tiering.mode())
     ready, axes = _scan_cache.get(key), _collapsed_strides(arg, axis)
     if ready is not None or axes is None or not _is_scanned(function, kind):
         return ready
     code = _code(function, kind, arg, axis)
-    address = find_code(code, arg.size, SCAN_MIN_ITEMS, 5_000 + arg.size * _SCAN_SAVED)
+    address = find_code(code, tiering.LAUNCH_NANOSECONDS + (arg.size - RUN) * _SCAN_SAVED)
     plan = None if address is None else _scan_launches(code, address, arg, axis, axes, threads)
     return None if plan is None else _scan_cache.put(key, (), plan)
 
@@ -440,7 +437,6 @@ def _columns(code: ScanTemplate, arg: NumArray, axis: int, axes: tuple[int, int]
 # Integers and truth values are exact in any order: each thread has several tables.  Floats are reduced in the order of the items
 # of each key, as defined: on one thread, or, if keys ascend, in tasks that contain whole runs of equal keys.
 
-SCATTER_MIN_ITEMS: Final = 1 << 14
 _TABLES: Final = 4
 _TABLE_BYTES: Final = 1 << 18
 """Larger tables are not duplicated, because they would not stay in cache.  Nor are tables that are not small compared with the
@@ -456,7 +452,7 @@ _EACH: Final = 1.0
 def reduce_by_key(function: str, kind: Kind, keys: NumArray, items: NumArray, bins: int, threads: int) -> Any:
     """The value of each bin; None if NumPy has to reduce (or is as fast), or a key is outside the bins."""
     count = len(keys)
-    if kind not in KINDS or kind is Kind.CHAR or function not in REDUCTIONS or len(items) != count:
+    if kind not in KINDS or kind is Kind.CHAR or function not in REDUCTIONS or not len(items) == count > 0:
         return None
     if items.dtype != DTYPES[kind] or keys.dtype != np.int64:
         return None
@@ -465,7 +461,7 @@ def reduce_by_key(function: str, kind: Kind, keys: NumArray, items: NumArray, bi
     stride = items.strides[0]
     step = VectorStride.NONE if stride == 0 else VectorStride.UNIT if stride == kind.bytes else VectorStride.STRIDED
     code = Scatter(function, kind, _TABLES if exact and small else 1, keys.strides[0] == keys.itemsize, step)
-    address = address_if_worthwhile(code, count, SCATTER_MIN_ITEMS, count * _SCATTER_SAVED)
+    address = address_if_worthwhile(code, count * _SCATTER_SAVED)
     if address is None:
         return None
     pieces = min(threads, _MOST_PIECES) if count >= PIECES_NANOSECONDS else 1
@@ -486,7 +482,7 @@ def _by_runs(code: Scatter, keys: NumArray, items: NumArray, bins: int, pieces: 
     """The reduction with one table for ascending keys: no two tasks share a key.  None if keys do not ascend or code is
     missing."""
     count = len(keys)
-    address = address_if_worthwhile(code, count, SCATTER_MIN_ITEMS, count * _SCATTER_SAVED)
+    address = address_if_worthwhile(code, count * _SCATTER_SAVED)
     if address is None:
         return None
     starts = [0]
@@ -539,8 +535,6 @@ def _with_empty_bins(function: str, kind: Kind, keys: NumArray, result: NumArray
 # Compress and where with compiled kernels: tasks count the true items of parts of the mask, then each writes its cells or
 # positions.
 
-COMPRESS_MIN_ITEMS: Final = 1 << 13
-"""Masks of fewer items stay on NumPy."""
 _COMPRESS_SAVED: Final = 2.0
 """Nanoseconds an item over NumPy."""
 _WORK: Final = 0.5
@@ -592,7 +586,7 @@ def compress_items(mask: NumArray, arg: NumArray, axis: int, threads: int) -> Nu
         return None
     step = arg.strides[axis]
     code = code_of(bytes, step)
-    address = address_if_worthwhile(code, arg.size, COMPRESS_MIN_ITEMS, items * tables * _COMPRESS_SAVED)
+    address = address_if_worthwhile(code, items * tables * _COMPRESS_SAVED)
     if address is None:
         return None
     team = threads if items * tables * _WORK >= PIECES_NANOSECONDS else 1
@@ -621,7 +615,7 @@ def true_positions(mask: NumArray, threads: int) -> NumArray | None:
         return None
     pairs = mask.ndim == 2
     code = SelectTemplate(SelectionForm.PAIRS if pairs else SelectionForm.PLACES)
-    address = address_if_worthwhile(code, mask.size, COMPRESS_MIN_ITEMS, mask.size * _COMPRESS_SAVED * mask.ndim)
+    address = address_if_worthwhile(code, mask.size * _COMPRESS_SAVED * mask.ndim)
     if address is None:
         return None
     team = threads if mask.size * _WORK >= PIECES_NANOSECONDS else 1
@@ -656,7 +650,6 @@ def _counts(mask: NumArray, starts: Sequence[int]) -> list[int]:
 #
 # Uniform random numbers of a key with compiled code, in tasks for several threads; NumPy makes the last one of an odd count.
 
-RANDOM_MIN_ITEMS: Final = 1 << 13
 _RANDOM_SAVED: Final = 12.0
 """Nanoseconds an item over NumPy."""
 _RANDOM_ITEM_NANOSECONDS: Final = 2.0
@@ -666,7 +659,7 @@ def fill(out: NumArray, key: int, stream: int, threads: int) -> None:
     """Fill a contiguous f64 vector with the first random numbers of a key and stream."""
     count = len(out)
     blocks = count // 2
-    address = address_if_worthwhile(PhiloxUniforms(), count, RANDOM_MIN_ITEMS, count * _RANDOM_SAVED) if blocks else None
+    address = address_if_worthwhile(PhiloxUniforms(), count * _RANDOM_SAVED) if blocks else None
     if address is None:
         fill_uniform(out, key, stream)
         return

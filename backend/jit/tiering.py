@@ -39,6 +39,8 @@ WORTH_COMPILING: Final = 0.5e6
 """Nanoseconds that runs have lost without code when it is requested."""
 CALL_NANOSECONDS: Final = 500
 """The cost of a NumPy call on a small array."""
+LAUNCH_NANOSECONDS: Final = 12_000
+"""The cost of a launch of code from Python: a call that would lose less on NumPy stays there."""
 AT_ONCE: Final = 5.0
 CALLED: Final = 2_000.0
 """Nanoseconds per item of a right fold on NumPy: `AT_ONCE` if a few calls handle all items, `CALLED` if each item is a call."""
@@ -203,6 +205,11 @@ def request_of(code: MachineCode) -> CodeRequest:
     if request is None:
         request = _requests[code] = CodeRequest(code)
     return request
+
+
+def pays(lost: float) -> bool:
+    """Does code that saves `lost` nanoseconds in a run pay if Python launches it?"""
+    return lost >= LAUNCH_NANOSECONDS or mode() is Mode.ALWAYS
 
 
 def is_wanted(code: MachineCode, lost: float) -> bool:

@@ -124,7 +124,6 @@ def _hashed(w: IrBuilder, item: str) -> str:
 
 # ---------------------------------------------------------------------------------------------------- running the tables
 
-LEAST: Final = 1 << 12
 _MOST: Final = 1 << 30
 _SAVED: Final = 20.0
 _WORK: Final = 5.0
@@ -159,7 +158,7 @@ def positions(table_words: NumArray, words: NumArray, threads: int) -> NumArray 
 def _asked(form: HashForm, words: NumArray, items: int) -> int | None:
     if words.dtype != np.int64 or not words.flags.c_contiguous or not 0 < len(words) < _MOST:
         return None
-    return address_if_worthwhile(Hashing(form), items, LEAST, items * _SAVED)
+    return address_if_worthwhile(Hashing(form), items * _SAVED)
 
 
 def _table(count: int) -> NumArray:

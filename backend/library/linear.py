@@ -10,16 +10,19 @@ with more, the bits would depend on the number of cores and on the load of the m
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from functools import cache, partial
+from math import prod
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from ...lang.diagnostics.model import Code
+from ...typechecker.elements import Kind
 from ..cpu.views import DTYPES, NumArray
 from ..vm.backend_interface import CheckFailed
-from .operation import Again, Arrays, Operation, OperationCall, Prepare, on_operands
+from .operation import Arrays, Function, Operation, OperationCall, checked, on_operands
 from .products import alone, found_library
 
 # ---------------------------------------------------------------------------------------------------- LAPACK
@@ -29,6 +32,7 @@ from .products import alone, found_library
 # Solutions are those of `numpy.linalg.solve` to the bit, and factors those of `numpy.linalg.qr`.  LAPACK's estimate of the
 # condition number nearly always suffices to see that a matrix has full rank.
 
+Shape: TypeAlias = tuple[int, ...]
 _NAMES: Final = {"f": ("dlange", "dgesv", "dgecon", "dgeqrf", "dorgqr"), "c": ("dlange", "zgesv", "zgecon", "zgeqrf", "zungqr")}
 _LEAST: Final = 1000 * 2.0**-52
 """A reciprocal condition number above this × rows² means full rank, even if the estimate is a hundred times too high."""
@@ -95,22 +99,24 @@ class Square:
         return bool(self.numbers[1] > self.least)
 
 
-def square(rows: int, columns: int, dtype: Any) -> Square | None:
-    """Returns the solver for `rows`, `columns` right sides, binary64 or complex128; None if LAPACK is not available."""
-    if not rows or not columns:
+def square(matrix: Shape, right: Shape, dtype: Any) -> Square | None:
+    """Returns the solver of binary64 or complex128 numbers; None if the matrix is not square, or without LAPACK."""
+    rows, columns = matrix[0], right[1] if len(right) == 2 else 1
+    if not rows or not columns or rows != matrix[1]:
         return None
     functions = _functions(np.dtype(dtype).kind, short=rows <= _SHORT)
     return None if functions is None else Square(functions, rows, columns, dtype)
 
 
 class Factors:
-    """QR factorisation of matrices of one size: orthogonal `q` and triangular `r` (undefined below the diagonal)."""
+    """QR factorisation of matrices of one size: orthogonal `q` and triangular `r`."""
 
     def __init__(self, functions: Mapping[str, Callable[..., Any]], rows: int, columns: int, dtype: Any) -> None:
         self.factor, self.generate = functions["geqrf"], functions["orgqr" if np.dtype(dtype).kind == "f" else "ungqr"]
         inner = min(rows, columns)
         self.whole, self.taus = np.empty((rows, columns), dtype, "F"), np.empty(inner, dtype)
         self.q, self.r = self.whole[:, :inner], np.empty((inner, columns), dtype)
+        self.below = np.tri(inner, columns, -1, dtype=np.bool_)
         self.integers = (ctypes.c_int64 * 5)(rows, columns, inner, -1, 0)
         down, across, depth, room, trouble = _places(self.integers, 5)
         asked = np.empty(1, dtype)
@@ -127,11 +133,13 @@ class Factors:
         np.copyto(self.whole, a)
         self.factor(*self.factored)
         np.copyto(self.r, self.whole[: len(self.r)])
+        np.copyto(self.r, 0.0, where=self.below)
         self.generate(*self.generated)
 
 
-def factors(rows: int, columns: int, dtype: Any) -> Factors | None:
-    """Returns the factorisation for matrices of one size, binary64 or complex128; None if LAPACK is not available."""
+def factors(matrix: Shape, right: Shape, dtype: Any) -> Factors | None:
+    """Returns the factorisation of matrices of binary64 or complex128 numbers; None without LAPACK."""
+    rows, columns = matrix
     if not rows or not columns:
         return None
     functions = _functions(np.dtype(dtype).kind, short=rows <= _SHORT)
@@ -142,28 +150,43 @@ def factors(rows: int, columns: int, dtype: Any) -> Factors | None:
 
 _EPSILON: Final = 2.0**-52
 _NEAR: Final = 1 - 1e-9
-
+_ALONE: Final = 1 << 12
+"""The least items for which BLAS might use several threads."""
 Work = Callable[..., tuple[Any, ...]]
 
 
 _SINGULAR = "the matrix is singular"
 
 
-def _library(work: Work, prepare: Prepare | None = None) -> Operation:
-    """Returns a library operation that applies `work` to the operands as matrices in binary64 or complex128."""
+def _library(work: Work, space: Callable[[Shape, Shape, Any], object] | None = None) -> Operation:
+    """Returns a library operation that applies `work` to the operands as matrices in binary64 or complex128.
 
-    def run(call: OperationCall, arrays: Arrays) -> Arrays:
-        depth = max(0, arrays[-1].ndim - 2)
-        shapes = [call.context.shape(result) for result in call.phase.results]
-        dtypes = [DTYPES[call.context.kind(result)] for result in call.phase.results]
-        with alone():
-            results = work(*(_matrices(a, min(depth, a.ndim)) for a in arrays))
-        return tuple(
-            np.asarray(result).astype(dtype, copy=False).reshape(shape)
-            for result, dtype, shape in zip(results, dtypes, shapes, strict=True)
-        )
+    `space(matrix, right side, dtype)`: makes LAPACK's work space for one matrix and right side of these shapes, which all runs
+    of a call share; None without LAPACK."""
 
-    return on_operands(run, prepare=prepare)
+    def meaning(call: OperationCall) -> Function:
+        context, phase = call.context, call.phase
+        shapes = [context.shape(result) for result in phase.results]
+        dtypes = [DTYPES[context.kind(result)] for result in phase.results]
+        operands = [context.shape(arg) for arg in phase.args]
+        guard = alone if any(prod(shape) >= _ALONE for shape in (*operands, *shapes)) else nullcontext
+        apply, is_single = work, len(operands[-1]) == 2 and len(operands[0]) <= 2
+        if space is not None:
+            kind = Kind.C128 if any(context.kind(arg).is_complex for arg in phase.args) else Kind.F64
+            apply = partial(work, space(operands[-1], operands[0], DTYPES[kind]) if is_single else None)
+
+        def run(*arrays: NumArray) -> Arrays:
+            depth = max(0, arrays[-1].ndim - 2)
+            with guard():
+                results = apply(*(_matrices(a, min(depth, a.ndim)) for a in arrays))
+            return tuple(
+                np.asarray(result).astype(dtype, "C", copy=space is not None).reshape(shape)
+                for result, dtype, shape in zip(results, dtypes, shapes, strict=True)
+            )
+
+        return checked(call, run)
+
+    return Operation(meaning)
 
 
 def _matrices(arg: NumArray, depth: int) -> NumArray:
@@ -179,27 +202,27 @@ def _adjoint(a: NumArray) -> NumArray:
 # -------------------------------------------------------------------------------- linear equations
 
 
-def _inverse(a: NumArray) -> tuple[NumArray]:
+def _inverse(system: Square | None, a: NumArray) -> tuple[NumArray]:
     rows, columns = a.shape[-2:]
     if rows > columns and a.size:  # by the adjoint of Q; solving for an identity would only copy it
         q, r = np.linalg.qr(a)
         _check_rank(r)
         return (_square_solution(r, _adjoint(q), "the matrix has not full rank"),)
-    return (_solution(a, np.broadcast_to(np.eye(rows, dtype=a.dtype), (*a.shape[:-2], rows, rows))),)
+    return (_solution(system, a, np.broadcast_to(np.eye(rows, dtype=a.dtype), (*a.shape[:-2], rows, rows))),)
 
 
-def _solve(b: NumArray, a: NumArray) -> tuple[NumArray]:
-    return (_solution(a, b),)
+def _solve(system: Square | None, b: NumArray, a: NumArray) -> tuple[NumArray]:
+    return (_solution(system, a, b),)
 
 
-def _solution(a: NumArray, b: NumArray) -> NumArray:
+def _solution(system: Square | None, a: NumArray, b: NumArray) -> NumArray:
     """Returns x with a +.× x = b: exact for a square a, least squares for a tall one, least norm for a wide one."""
     rows, columns = a.shape[-2:]
     if not min(rows, columns) or not a.size:
         frame = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         return np.zeros((*frame, columns, b.shape[-1]), np.result_type(a, b))
     if rows == columns:
-        return _full_rank_solution(a, b)
+        return _full_rank_solution(system, a, b)
     if rows > columns:
         q, r = np.linalg.qr(a)
         _check_rank(r)
@@ -209,9 +232,8 @@ def _solution(a: NumArray, b: NumArray) -> NumArray:
     return np.asarray(q @ _square_solution(_adjoint(r), b, "the matrix has not full rank"))
 
 
-def _full_rank_solution(a: NumArray, b: NumArray) -> NumArray:
+def _full_rank_solution(system: Square | None, a: NumArray, b: NumArray) -> NumArray:
     """As `_solution` for square matrices, with a rank check, since rounding can hide a zero pivot from the elimination."""
-    system = square(a.shape[-1], b.shape[-1], np.result_type(a, b)) if a.ndim == b.ndim == 2 else None
     full: bool | None = False
     if system is None:
         solution = _square_solution(a, b, _SINGULAR)
@@ -264,8 +286,12 @@ def _cholesky(a: NumArray) -> tuple[NumArray]:
     return (lower,)
 
 
-def _qr(a: NumArray) -> tuple[NumArray, NumArray]:
-    q, r = np.linalg.qr(a)
+def _qr(space: Factors | None, a: NumArray) -> tuple[NumArray, NumArray]:
+    if space is None:
+        q, r = np.linalg.qr(a)
+    else:
+        space.run(a)
+        q, r = space.q, space.r
     _with_signs(q, r, np.einsum("...ii->...i", r[..., : r.shape[-2]]))
     return q, r
 
@@ -325,81 +351,10 @@ def _iterated(factor: Callable[[NumArray], tuple[Any, ...]], a: NumArray) -> lis
     return factors
 
 
-# ------------------------------------------------------------------------------- repeated calls
-
-
-_ALONE: Final = 1 << 12
-"""The least items for which BLAS might use several threads."""
-
-
-def _again(make: Callable[[Sequence[NumArray], Sequence[NumArray], Any], Again | None]) -> Prepare:
-    """Returns the `Prepare` of an operation: it makes a function that runs it again on arrays of the same shapes and dtypes.
-
-    The bits are those of the operation itself.  None if it is more than one call.
-    """
-
-    def prepared(operands: Sequence[NumArray], targets: Sequence[NumArray]) -> Again | None:
-        a = operands[-1]
-        if a.ndim != 2 or operands[0].ndim > 2:
-            return None
-        dtype = np.dtype(np.complex128 if any(array.dtype.kind == "c" for array in operands) else np.float64)
-        run = make(operands, targets, dtype)
-        if run is None or len(a) * max(array.shape[-1] for array in (a, *targets)) < _ALONE:
-            return run
-        unpacked = run
-
-        def guarded(operands: Sequence[NumArray], targets: Sequence[NumArray]) -> None:
-            with alone():
-                unpacked(operands, targets)
-
-        return guarded
-
-    return prepared
-
-
-def _solving(operands: Sequence[NumArray], targets: Sequence[NumArray], dtype: Any) -> Again | None:
-    (rows, columns), target = operands[-1].shape, targets[0]
-    system = square(rows, target.shape[1] if target.ndim == 2 else 1, dtype) if rows == columns else None
-    if system is None:
-        return None
-    identity = np.eye(rows)
-
-    def run(operands: Sequence[NumArray], targets: Sequence[NumArray]) -> None:
-        a = operands[-1]
-        b = operands[0] if len(operands) > 1 else identity
-        full = system.run(a, b if b.ndim == 2 else b[:, np.newaxis])
-        if full is None:
-            raise CheckFailed(Code.E703, _SINGULAR)
-        if not full:
-            _check_rank(np.asarray(np.linalg.qr(a.astype(dtype), "r")), _SINGULAR)
-        target = targets[0]
-        np.copyto(target if target.ndim == 2 else target[:, np.newaxis], system.solution, casting="unsafe")
-
-    return run
-
-
-def _factoring(operands: Sequence[NumArray], targets: Sequence[NumArray], dtype: Any) -> Again | None:
-    rows, columns = operands[0].shape
-    factoring = factors(rows, columns, dtype)
-    if factoring is None:
-        return None
-    below = np.tri(len(factoring.r), columns, -1, dtype=np.bool_)
-    diagonal = np.einsum("ii->i", factoring.r[:, : len(factoring.r)])
-
-    def run(operands: Sequence[NumArray], targets: Sequence[NumArray]) -> None:
-        factoring.run(operands[0])
-        np.copyto(factoring.r, 0.0, where=below)
-        _with_signs(factoring.q, factoring.r, diagonal)
-        for target, array in zip(targets, (factoring.q, factoring.r), strict=True):
-            np.copyto(target, array, casting="unsafe")
-
-    return run
-
-
 LINEAR: Final[dict[str, Operation]] = {
-    "inverse": _library(_inverse, _again(_solving)), "solve": _library(_solve, _again(_solving)),
+    "inverse": _library(_inverse, square), "solve": _library(_solve, square),
     "det": _library(_determinant), "slogdet": _library(_sign_and_log), "cholesky": _library(_cholesky),
-    "qr": _library(_qr, _again(_factoring)), "svd": _library(_svd), "eigh": _library(_eigh),
+    "qr": _library(_qr, factors), "svd": _library(_svd), "eigh": _library(_eigh),
 }  # fmt: skip
 
 

@@ -1,5 +1,5 @@
-"""A library operation and the ways to do it; one call of it, its cells, and how cells of a frame are batched (graph.phases, Note
-[Frames]).
+"""A library operation: its meaning and its lowering; one call of it, its cells, and how cells of a frame are batched
+(graph.phases, Note [Frames]).
 
 Note [One batch axis].  An op that works on all cells at once sees every operand with exactly one leading batch axis: the
 frame flattened to N, or 1 for an operand that serves every cell.  Without a frame N is 1, so both cases are one code.
@@ -9,7 +9,8 @@ Ops that are rarely lifted go through `cell_by_cell` instead.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -68,10 +69,8 @@ class Attributes:
 # ----------------------------------------------------------------------------------------------- operations by frames and cells
 
 Arrays: TypeAlias = tuple[NumArray, ...]
-Meaning: TypeAlias = Callable[[LibraryPhase, Arrays, OperationContext], Arrays]
-"""Maps operands to results, each in the phase's order.  A result never shares memory with an operand."""
-Function: TypeAlias = Callable[..., NumArray]
-"""Takes the operands' arrays only; its result is a new row-major array."""
+Function: TypeAlias = Callable[..., Any]
+"""Maps the operands' arrays to the result, or to a tuple of several; a result never shares memory with an operand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +78,8 @@ class OperationCall(Attributes):
     """One execution of a phase; shapes and attributes are those of cells."""
 
     context: OperationContext
+    row_major: bool = False
+    """Must a single result be row-major?"""
 
     @property
     def rank(self) -> int:
@@ -119,87 +120,75 @@ class OperationCall(Attributes):
         return (np.asarray(result).reshape((*self.frame, *result.shape[1:])),)
 
 
-Compiled: TypeAlias = Callable[[OperationCall, Arrays], NumArray | None]
-Short: TypeAlias = Callable[[LibraryPhase, Types, Function], Function | None]
-Native: TypeAlias = "Callable[[Specialization, LibraryPhase], None]"
-Again: TypeAlias = Callable[[Sequence[NumArray], Sequence[NumArray]], None]
-"""Runs an operation on the first arrays and writes the results into the second."""
-Prepare: TypeAlias = Callable[[Sequence[NumArray], Sequence[NumArray]], Again | None]
+Meaning: TypeAlias = Callable[[OperationCall], Function]
+Lowering: TypeAlias = "Callable[[Specialization, LibraryPhase], None]"
+Cell: TypeAlias = Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """The implementations of a library operation; all give the same bits.
+    """A library operation.
 
-    meaning: defines the operation, for all operands, on NumPy.
-    compiled: for operands that kernels handle faster, or None; runs before the buffer pool releases its free memory
-        (`run_state`, Note [Pool and peak memory]).
-    short: makes a function of NumPy calls only, for small operands of known sizes.
-    native: specializes the operation for native programs.
-    prepare: makes a function for arrays of these shapes, which loops call again and again."""
+    meaning: makes the function that defines a call, for all operands; where it uses machine code or a routine the bits are the
+        same.  It may depend on all that the phase and its types say.
+    lowering: specializes the operation for native programs, which otherwise call the function."""
 
     meaning: Meaning
-    compiled: Compiled | None = None
-    short: Short | None = None
-    native: Native | None = None
-    prepare: Prepare | None = None
+    lowering: Lowering | None = None
 
     def run(self, phase: LibraryPhase, arrays: Arrays, context: OperationContext) -> Arrays:
         """The results.  Raises RunFailed with the span of the phase for a failed check."""
+        return as_results(self.meaning(OperationCall(phase, context))(*arrays))
+
+
+def checked(call: OperationCall, function: Function, *, trims: bool = True) -> Function:
+    """A function that may fail, warn, or (if it `trims`) take memory besides pooled results (`run_state`, Note [Pool and peak
+    memory])."""
+    phase, trims = call.phase, trims and not is_unread(call.phase)  # such a result takes no memory
+
+    def run(*arrays: NumArray) -> Any:
+        if trims:
+            trim()
         try:
-            if self.compiled is not None:
-                result = self.compiled(OperationCall(phase, context), arrays)
-                if result is not None:
-                    return (result,)
-            if not is_unread(phase):  # such a result takes no memory
-                trim()
-            return self.meaning(phase, arrays, context)
+            with np.errstate(all="ignore"):
+                results = as_results(function(*arrays))
         except CheckFailed as failure:
             raise failure.at(phase.span) from None
+        if len(results) != 1:
+            return results
+        return in_order(results[0]) if call.row_major else results[0]
 
-    def routine(self, phase: LibraryPhase, types: Types) -> Function | None:
-        """The operation as a function of NumPy calls only; None if there is none for such operands."""
-        if self.short is None:
-            return None
-        known = OperationContext(types.types, dict(types.sizes), types.guards)
-
-        def otherwise(*given: NumArray) -> NumArray:
-            with np.errstate(all="ignore"):
-                return self.run(phase, given, known)[0].copy()
-
-        return self.short(phase, types, otherwise)
+    return run
 
 
-Cell: TypeAlias = Callable[..., Any]
+def over_cells(call: OperationCall, cell: Function) -> Function:
+    """A function of operands with their frames, defined by one of their cells."""
+    if not call.rank:
+        return cell
+    phase, context = call.phase, call.context
+    flags = framed_of(phase)
 
-
-def cell_by_cell(cell: Cell, compiled: Compiled | None = None, short: Short | None = None, native: Native | None = None
-                 ) -> Operation:  # fmt: skip
-    """An operation defined by a function of the call and a cell of each operand, which returns the cells of the results."""
-
-    def run(phase: LibraryPhase, arrays: Arrays, context: OperationContext) -> Arrays:
-        call = OperationCall(phase, context)
-        if not call.rank:
-            return _tuple(cell(call, *arrays))
+    def run(*arrays: NumArray) -> Arrays:
         results = [np.empty(context.shape(r), DTYPES[context.kind(r)]) for r in phase.results]
-        flags = framed_of(phase)
         for point in np.ndindex(call.frame):
             cells = [a[(*point, ...)] if carries else a for a, carries in zip(arrays, flags, strict=True)]
-            for result, part in zip(results, _tuple(cell(call, *cells)), strict=True):
+            for result, part in zip(results, as_results(cell(*cells)), strict=True):
                 result[(*point, ...)] = part
         return tuple(results)
 
-    return Operation(run, compiled, short, native)
+    return run
 
 
-def on_operands(function: Callable[[OperationCall, Arrays], Any], compiled: Compiled | None = None, short: Short | None = None,
-          native: Native | None = None, prepare: Prepare | None = None) -> Operation:  # fmt: skip
-    """An operation with one result, defined by a function of the call and its whole operands, frames included."""
+def cell_by_cell(cell: Cell, lowering: Lowering | None = None) -> Operation:
+    """An operation defined by a function of the call and a cell of each operand, which returns the cells of the results."""
+    return Operation(lambda call: checked(call, over_cells(call, partial(cell, call))), lowering)
 
-    def run(phase: LibraryPhase, arrays: Arrays, context: OperationContext) -> Arrays:
-        return _tuple(function(OperationCall(phase, context), arrays))
 
-    return Operation(run, compiled, short, native, prepare)
+def on_operands(
+    function: Callable[[OperationCall, Arrays], Any], lowering: Lowering | None = None, *, trims: bool = True
+) -> Operation:  # fmt: skip
+    """An operation defined by a function of the call and its whole operands, frames included."""
+    return Operation(lambda call: checked(call, lambda *arrays: function(call, arrays), trims=trims), lowering)
 
 
 def in_order(result: NumArray) -> NumArray:
@@ -207,7 +196,5 @@ def in_order(result: NumArray) -> NumArray:
     return result if result.flags.c_contiguous else result.copy()
 
 
-def _tuple(results: Any) -> Arrays:
-    if isinstance(results, tuple):
-        return tuple(np.asarray(r) for r in results)
-    return (np.asarray(results),)
+def as_results(results: Any) -> Arrays:
+    return tuple(map(np.asarray, results)) if isinstance(results, tuple) else (np.asarray(results),)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -19,7 +18,7 @@ from ..loopir.ir import Call, LoopProgram
 from ..vm.backend_interface import Backend, CheckFailed, Kernel, Types
 from ..vm.specialization import NotCompiledYet, NotSpecializable, Specialization
 from .linear import LINEAR, TRANSFORMS
-from .operation import Operation
+from .operation import Operation, OperationCall, OperationContext, as_results
 from .products import CONTRACTING, product_into
 from .scans_and_generators import KEYED, MAKING, RADIX, SCANS
 from .search import FINDING, SEARCHING
@@ -41,41 +40,26 @@ OPERATIONS: Final[dict[str, Operation]] = {
 #
 # Specializations of library phases: native code if there is some for such operands, else one call of a NumPy function.
 
-MOST_BYTES: Final = 1 << 21
-"""The most bytes of an operand of a routine; with larger ones the cost of entering Python is negligible."""
-
-
 def bind_library(binding: Specialization, phase: LibraryPhase) -> None:
     """Specialize a library phase.  Raises NotSpecializable."""
-    native = OPERATIONS[phase.op].native
-    if len(phase.results) != 1 or (phase.defines and native is None):
+    operation, types = OPERATIONS[phase.op], binding.types
+    if len(phase.results) != 1 or (phase.defines and operation.lowering is None):
         raise NotSpecializable
     if 0 in [array.size for array in binding.values.values()]:
         raise NotSpecializable
-    if is_unread(phase):  # its operands are not read
-        binding.result(phase.results[0], binding.types.shape(phase.results[0]), DTYPES[binding.types.kind(phase.results[0])])
-        return
-    try:
-        (native or _routine)(binding, phase)
-    except NotCompiledYet:
-        raise
-    except NotSpecializable:
-        if native is None or phase.defines:
-            raise
-        _routine(binding, phase)
-
-
-def _routine(binding: Specialization, phase: LibraryPhase) -> None:
-    """Specialize to one call of a NumPy function."""
-    types = binding.types
-    if Kind.CHAR in map(types.kind, (*phase.args, *phase.results)) or list(binding.values) != list(phase.args):
-        raise NotSpecializable
-    if sum([array.nbytes for array in binding.values.values()]) > MOST_BYTES:
-        raise NotSpecializable
-    binding.routine = OPERATIONS[phase.op].routine(phase, types)
-    if binding.routine is None:
-        raise NotSpecializable
     (value,) = phase.results
+    if not is_unread(phase):  # else its operands are not read
+        try:
+            if operation.lowering is not None:
+                operation.lowering(binding, phase)
+                return
+        except NotSpecializable as error:
+            if phase.defines or isinstance(error, NotCompiledYet):
+                raise
+        if list(binding.values) != list(phase.args):
+            raise NotSpecializable
+        known = OperationContext(types.types, dict(types.sizes), types.guards, binding.threads)
+        binding.routine = operation.meaning(OperationCall(phase, known, row_major=True))
     binding.result(value, types.shape(value), DTYPES[types.kind(value)])
 
 
@@ -167,7 +151,6 @@ class _OperationSite:
         self.dtypes = [DTYPES[kind] for kind in kinds] + [DTYPES[Kind.I64]] * len(routine.defines)
         self.bound: dict[tuple[int, ...], BoundOperation] = {}
         self.kernels: dict[tuple[int, ...], Kernel] = {}
-        self.prepared: dict[Any, Any] = {}
 
     def run(self) -> None:
         words, routine, sizes = self.block[self.words], self.routine, self.types.sizes
@@ -211,14 +194,11 @@ class _OperationSite:
         phase = self.routine.phase
         assert phase is not None
         if isinstance(phase, LibraryPhase):
-            return self.short(phase) or self.backend.library(phase, self.types)
+            types, operands = self.types, phase.args
+            context = OperationContext(types.types, types.sizes, types.guards, self.threads)
+            function = OPERATIONS[phase.op].meaning(OperationCall(phase, context))
+            return lambda memory, _: as_results(function(*[memory[value] for value in operands]))
         return self.backend.structured(with_size_operands(phase, self.routine.numbers), self.types)
-
-    def short(self, phase: LibraryPhase) -> Kernel | None:
-        """Returns the phase as one call of NumPy, if the region finds none of its sizes; None if there is no such call."""
-
-        run = None if self.routine.sizes else OPERATIONS[phase.op].routine(phase, self.types)
-        return None if run is None else lambda memory, _: (run(*[memory[value] for value in phase.args]),)
 
     def bind(self, words: Sequence[int]) -> BoundOperation:
         """Returns the arrays at the addresses and with the sizes in `words`."""
@@ -237,30 +217,14 @@ class _OperationSite:
         return BoundOperation(memory, arrays[count:], self.direct(memory, arrays[count:]))
 
     def direct(self, memory: Mapping[ValueId, NumArray], targets: Sequence[NumArray]) -> Callable[[], object] | None:
-        """Returns native code for these arrays, without the routine around it; None if there is none."""
+        """Returns the launch that multiplies these matrices; None if there is none."""
         phase = self.routine.phase
-        if not isinstance(phase, LibraryPhase) or phase.attributes.get("frame"):
+        if not isinstance(phase, LibraryPhase) or phase.attributes.get("frame") or phase.op != "contract":
             return None
-        if phase.op != "contract":
-            return self.again(phase, [memory[value] for value in phase.args], targets)
         kind, operands = self.types.kind(phase.results[0]), [memory[value] for value in phase.args]
         if kind.is_integer or any(array.ndim != 2 or array.dtype != DTYPES[kind] for array in operands):
             return None
         return product_into(kind, operands[0], operands[1], targets[0], self.threads)
-
-
-    def again(
-        self, phase: LibraryPhase, operands: Sequence[NumArray], targets: Sequence[NumArray]
-    ) -> Callable[[], object] | None:
-        """As `direct` for linear algebra; cached by the shapes of the arrays, whatever their addresses."""
-        prepare = OPERATIONS[phase.op].prepare
-        if prepare is None:
-            return None
-        shapes = tuple([array.shape for array in (*operands, *targets)])
-        if shapes not in self.prepared:
-            self.prepared = {shapes: prepare(operands, targets)}
-        run = self.prepared[shapes]
-        return None if run is None else partial(run, operands, targets)
 
 
 def _strides(program: LoopProgram, block: Any) -> dict[str, list[int]]:

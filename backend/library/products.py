@@ -40,7 +40,7 @@ from ..graph.projections import frame_of, framed_of, sum_of_products, uses_order
 from ..graph.scratch import MIN_BLAS_SIDE
 from ..jit import tiering
 from ..jit.compiler import LruCache, address_of
-from ..vm.run_state import pooled_empty
+from ..vm.run_state import pooled_empty, trim
 from ..vm.runtime import native
 from ..vm.specialization import NotCompiledYet, NotSpecializable, OperandStarts, Specialization, specialize_structured
 from .operation import Arrays, Operation, OperationCall, on_operands
@@ -531,6 +531,8 @@ def contract(call: OperationCall, arrays: Arrays) -> Arrays:
     a = left.reshape(len(left), math.prod(rows), shared)
     b = right.reshape(len(right), shared, math.prod(columns))
     kind = call.kind()
+    if kind.is_integer:
+        trim()
     if not (call.rank or kind.is_integer) and 0 not in (*a.shape, *b.shape) and uses_ordered_sums(*a.shape[1:], b.shape[2]):
         result = summed_products(kind, a, b, call.threads)
     elif len(b) == 1:  # the rows of all left cells form one matrix
@@ -554,11 +556,6 @@ def product(kind: Kind, a: NumArray, b: NumArray, threads: int) -> NumArray:
 def products(kind: Kind, a: NumArray, b: NumArray, threads: int) -> NumArray:
     """Returns matrix products over one batch axis, in `kind`; those of floats in memory of the pool."""
     return _exact_product(a, b, threads) if kind.is_integer else products_of(kind, a, b, threads)
-
-
-def _contract_floats(call: OperationCall, arrays: Arrays) -> NumArray | None:
-    """`contract` of floats, in memory of the pool; None for other kinds."""
-    return None if call.kind().is_integer else contract(call, arrays)[0]
 
 
 def _exact_product(a: NumArray, b: NumArray, threads: int) -> NumArray:
@@ -671,4 +668,4 @@ def _copied_in_rows(binding: Specialization, array: NumArray, source: BufferRef)
     return target, room
 
 
-CONTRACTING: Final[dict[str, Operation]] = {"contract": on_operands(contract, _contract_floats, native=_bind_product)}
+CONTRACTING: Final[dict[str, Operation]] = {"contract": on_operands(contract, _bind_product, trims=False)}

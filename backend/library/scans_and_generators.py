@@ -11,7 +11,7 @@ import numpy as np
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, neutral_element
 from ..cpu.numpy_reductions import identity, right_fold, running_ufunc, scan_axis, scan_leading
-from ..cpu.numpy_scalars import fill_uniform, implementation, quotient_before_floor
+from ..cpu.numpy_scalars import implementation, quotient_before_floor
 from ..cpu.parallel_for import BufferRef
 from ..cpu.templates import fill, reduce_by_key, scan_lines, scan_plan
 from ..cpu.views import DTYPES, NumArray, start_of
@@ -20,6 +20,7 @@ from ..graph.projections import frame_of
 from ..graph.scratch import BIN_BLOCK, CHUNK
 from ..io.cells import date_in, number_in
 from ..jit.compiler import address_of, is_installed
+from ..vm.run_state import trim
 from ..vm.specialization import NotCompiledYet, NotSpecializable, Specialization
 from ..vm.values import fixed_items, format_items
 from .hash import stable_order
@@ -29,18 +30,11 @@ from .select import check_indices, define
 
 # ---------------------------------------------------------------------------------------------------- creation
 
-_FEW: Final = 1 << 12
-
-
 def random(call: OperationCall, key: NumArray) -> NumArray:
     """The operation `random`: uniform f64 numbers from an integer key or a pair of key and stream."""
     words = [*key.reshape(-1).tolist(), 0]
     result = np.empty(call.shape())
-    numbers = result.reshape(-1)
-    if len(numbers) < _FEW:
-        fill_uniform(numbers, int(words[0]), int(words[1]))
-    else:
-        fill(numbers, int(words[0]), int(words[1]), call.threads)
+    fill(result.reshape(-1), int(words[0]), int(words[1]), call.threads)
     return result
 
 
@@ -195,12 +189,13 @@ RADIX: Final[dict[str, Operation]] = {"decode": on_operands(decode), "encode": o
 #
 # Scans by built-in functions as library operations.
 
-def scan(call: OperationCall, arg: NumArray) -> NumArray:
-    return scan_axis(call.function(), call.kind(), arg, call.axis())
-
-
-def _scan_lines(call: OperationCall, arrays: Arrays) -> NumArray | None:
-    return scan_lines(call.function(), call.kind(), arrays[0], call.axis() + call.rank, call.threads)
+def scan(call: OperationCall, arrays: Arrays) -> NumArray:
+    function, kind, axis = call.function(), call.kind(), call.axis() + call.rank
+    scanned = scan_lines(function, kind, arrays[0], axis, call.threads)
+    if scanned is not None:
+        return scanned
+    trim()
+    return scan_axis(function, kind, arrays[0], axis)
 
 
 def _bind_scan(binding: Specialization, phase: LibraryPhase) -> None:
@@ -222,7 +217,7 @@ def _bind_scan(binding: Specialization, phase: LibraryPhase) -> None:
     binding.share(plan.pieces, bases)
 
 
-SCANS: Final[dict[str, Operation]] = {"scan": cell_by_cell(scan, _scan_lines, native=_bind_scan)}
+SCANS: Final[dict[str, Operation]] = {"scan": on_operands(scan, _bind_scan, trims=False)}
 
 
 # ---------------------------------------------------------------------------------------------------- reductions by key

@@ -6,6 +6,7 @@ Equality is exact: 0.0 equals ¯0.0, NaN equals nothing, text never equals a num
 from __future__ import annotations
 
 import math
+from functools import partial
 from math import prod
 from typing import Final
 
@@ -36,6 +37,7 @@ from ..graph.phases import (
 )
 from ..graph.projections import frame_of
 from ..vm.backend_interface import Types
+from ..vm.run_state import MIN_POOLED as POOLED_MIN_BYTES
 from ..vm.specialization import NotSpecializable, Specialization, specialize_structured
 from .hash import (
     first_of_equal,
@@ -47,7 +49,7 @@ from .hash import (
     row_words,
     stable_order,
 )
-from .operation import Arrays, Function, Operation, OperationCall, cell_by_cell, on_operands
+from .operation import Arrays, Function, Operation, OperationCall, cell_by_cell, checked, on_operands
 from .sort import rows_of
 
 # ---------------------------------------------------------------------------------------------------- all-pairs comparison
@@ -258,8 +260,19 @@ def _passed(items: NumArray, bounds: NumArray) -> NumArray:
 # -------------------------------------------------------------------------------------------- match
 
 
-def match(call: OperationCall, arrays: Arrays) -> Arrays:
+def match(call: OperationCall) -> Function:
     """The operation `≡`: same shape and equal items, for each cell of the frame."""
+    left, right = [call.context.shape(arg) for arg in call.phase.args]
+    if not call.rank and left == right and math.prod(left) < POOLED_MIN_BYTES and comparable(call):
+        return _all_equal
+    return checked(call, partial(_match, call))
+
+
+def _all_equal(left: NumArray, right: NumArray) -> NumArray:
+    return np.asarray((left == right).all())
+
+
+def _match(call: OperationCall, *arrays: NumArray) -> Arrays:
     left, right = call.batched(arrays)
     count = math.prod(call.frame)
     cell = left.shape[1:]
@@ -271,18 +284,6 @@ def match(call: OperationCall, arrays: Arrays) -> Arrays:
         return call.unbatched(np.zeros(count, np.bool_))
     equal = np.asarray(left == right).all(axis=tuple(range(1, left.ndim)))
     return call.unbatched(np.broadcast_to(equal, (count,)).copy())
-
-
-def _short_match(phase: LibraryPhase, types: Types, otherwise: Function) -> Function | None:
-    kinds = [types.kind(value) for value in phase.args]
-    shapes = [types.types[value].shape for value in phase.args]
-    if frame_of(phase) or shapes[0] != shapes[1] or not shapes[0] or Kind.CHAR in kinds:
-        return None
-    return _matched
-
-
-def _matched(left: NumArray, right: NumArray) -> NumArray:
-    return np.asarray((left == right).all())
 
 
 # --------------------------------------------------------------------------------------- native code
@@ -297,9 +298,9 @@ def _bind_pairs(binding: Specialization, phase: LibraryPhase) -> None:
 
 
 SEARCHING: Final[dict[str, Operation]] = {
-    "index_of": on_operands(index_of, native=_bind_pairs), "member_of": on_operands(member_of, native=_bind_pairs),
-    "first_occurrence": on_operands(first_occurrence, native=_bind_pairs), "interval_index": cell_by_cell(interval_index),
-    "match": on_operands(match, short=_short_match),
+    "index_of": on_operands(index_of, _bind_pairs), "member_of": on_operands(member_of, _bind_pairs),
+    "first_occurrence": on_operands(first_occurrence, _bind_pairs), "interval_index": cell_by_cell(interval_index),
+    "match": Operation(match),
 }  # fmt: skip
 
 

@@ -8,24 +8,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from ...lang.diagnostics.model import Code
 from ...typechecker.core.arrays import Indexing
-from ...typechecker.elements import Kind
 from ..cpu import templates
 from ..cpu.parallel_for import ArgumentBlock, BufferRef, words_of
 from ..cpu.templates import compress_items, concatenate, copy_cyclically, gather_run, true_positions
 from ..cpu.views import DTYPES, FILLS, NumArray, common_stride
 from ..graph.phases import LibraryPhase
-from ..graph.projections import frame_of, framed_of, needed_positions
 from ..jit.compiler import address_of, is_installed
 from ..loopir.templates import CountTrue, SelectionForm, SelectTemplate
-from ..vm.backend_interface import NO_FIXED_INDICES, CheckFailed, Types, index_out_of_range
-from ..vm.run_state import MIN_POOLED as POOLED_MIN_BYTES
+from ..vm.backend_interface import NO_FIXED_INDICES, CheckFailed, index_out_of_range
+from ..vm.run_state import MIN_POOLED as POOLED_MIN_BYTES, trim
 from ..vm.specialization import (
     MAX_TABLE_CELLS,
     FailureDecoder,
@@ -34,8 +32,19 @@ from ..vm.specialization import (
     Specialization,
     specialize_kernel,
 )
-from .operation import Arrays, Function, Native, Operation, OperationCall, cell_by_cell, in_order, on_operands
-from .sort import LEAST, is_short, plain_order, selects, sorted_items, sorted_rows, sorted_vector
+from .operation import (
+    Arrays,
+    Function,
+    Lowering,
+    Operation,
+    OperationCall,
+    cell_by_cell,
+    checked,
+    in_order,
+    on_operands,
+    over_cells,
+)
+from .sort import sorting
 
 # ---------------------------------------------------------------------------------------------------- gather and update
 
@@ -88,11 +97,22 @@ def check_update(phase: LibraryPhase, chosen: Mapping[int, NumArray], cell: Sequ
     raise index_out_of_range(every.pop(axis), cell[axis], None, phase.indexing and phase.indexing.on(axis), every)
 
 
-def gather(call: OperationCall, arrays: Arrays) -> Arrays:
-    """result[a… i… b…] = arg[a… indices[i…] b…]; an index of -1 gives a fill if the operation has fills."""
-    axis, fills = call.axis(), call.flag("fills")
+def gather(call: OperationCall) -> Function:
+    """result[a… i… b…] = arg[a… indices[i…] b…]; an index of -1 gives a fill if the operation has fills.
+
+    `x[⍋x]` is sorted, without computing the grade (`graph.passes.algebraic_rules`)."""
     if "sorts" in call.phase.attributes:
-        return sort(call, arrays)
+        return sorting(call)
+    return checked(call, partial(_gather, call), trims=False)
+
+
+def _gather(call: OperationCall, *arrays: NumArray) -> Arrays:
+    axis, fills = call.axis(), call.flag("fills")
+    run = gather_run(call.phase, [call.operand_kind(0), call.operand_kind(1)], arrays[0], arrays[1], call.threads)
+    gathered = None if run is None else run.gathered(arrays[0], arrays[1])
+    if gathered is not None:
+        return (gathered,)
+    trim()
     arg, indices, *others = call.batched(arrays)
     count = math.prod(call.frame)
     frame, cell = indices.shape[1:], arg.shape[1:]
@@ -128,17 +148,24 @@ def gather(call: OperationCall, arrays: Arrays) -> Arrays:
     return call.unbatched(result.reshape(shape))
 
 
-def sort(call: OperationCall, arrays: Arrays) -> Arrays:
-    """The operation `sort`: `x[⍋x]` without computing the grade (`graph.passes.algebraic_rules`)."""
-    descending, wanted = call.phase.attributes["sorts"] == "down", needed_positions(call.phase)
-    if not call.rank:
-        return (sorted_items(arrays[0], descending=descending, wanted=wanted),)
-    (rows, _) = call.batched(arrays)
-    return call.unbatched(sorted_rows(rows, descending=descending, wanted=wanted, threads=call.threads))
-
-
-def update(call: OperationCall, arrays: Arrays) -> Arrays:
+def update(call: OperationCall) -> Function:
     """`arg` with arg[i;j;…] ← value; the last of duplicate indices wins (NumPy assigns along one axis in order)."""
+    general = checked(call, partial(_update, call))
+    ranks = [len(call.context.types[value].shape) for value in call.phase.args[:2]]
+    if _is_large(call) or call.rank or call.phase.attributes["indexed"] != (True,) or ranks not in ([1, 0], [1, 1]):
+        return general
+
+    def run(items: NumArray, indices: NumArray, value: NumArray) -> Any:
+        if indices.size and (int(indices.min()) < 0 or int(indices.max()) >= len(items)):
+            return general(items, indices, value)
+        result = items.copy()
+        result[indices if indices.dtype.kind == "i" else indices.astype(np.int64)] = value
+        return result
+
+    return run
+
+
+def _update(call: OperationCall, *arrays: NumArray) -> Arrays:
     indexed = call.phase.attributes["indexed"]
     assert isinstance(indexed, tuple)
     arg, *present, value = call.batched(arrays)
@@ -174,25 +201,10 @@ def update(call: OperationCall, arrays: Arrays) -> Arrays:
     return call.unbatched(result)
 
 
-# ------------------------------------------------------------------------------------------ by kernels
-
-
-def _gather_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
-    """`gather` with a kernel; `x[⍋x]` by NumPy's sort, in memory of the pool, large vectors in parts on the threads."""
-    order = call.phase.attributes.get("sorts")
-    if order is None:
-        run = gather_run(call.phase, [call.operand_kind(0), call.operand_kind(1)], arrays[0], arrays[1], call.threads)
-        return None if run is None else run.gathered(arrays[0], arrays[1])
-    if call.rank or selects(len(arrays[0]), needed_positions(call.phase)):
-        return sort(call, arrays)[0]
-    ordered = sorted_vector(arrays[0], call.operand_kind(0), order == "down", call.threads)
-    return sort(call, arrays)[0] if ordered is None else ordered
-
-
 def _bind_gather(binding: Specialization, phase: LibraryPhase) -> None:
     """Specialize a gather."""
     table, indices = [binding.values[value] for value in phase.args[:2]]
-    run = gather_run(phase, list(map(binding.types.kind, phase.args[:2])), table, indices, binding.threads, least=0)
+    run = gather_run(phase, list(map(binding.types.kind, phase.args[:2])), table, indices, binding.threads, native=True)
     if run is None:
         raise NotSpecializable
     operands = [binding.view(value, view) for value, view in run.views]
@@ -200,70 +212,8 @@ def _bind_gather(binding: Specialization, phase: LibraryPhase) -> None:
     binding.fault = FailureDecoder(run, phase.span)
 
 
-# ----------------------------------------------------------------------------------- by NumPy alone
-
-
-def _short_gather(phase: LibraryPhase, types: Types, otherwise: Function) -> Function | None:
-    order = phase.attributes.get("sorts")
-    if order is None:
-        return _short_rows(phase, types, otherwise) if frame_of(phase) else None
-    if not is_short(phase, types) or not math.prod(types.shape(phase.args[0])):
-        return None
-    if selects(math.prod(types.shape(phase.args[0])), needed_positions(phase)):
-        return None
-    return _sorted(types.kind(phase.args[0]), descending=order == "down")
-
-
-@cache
-def _sorted(kind: Kind, *, descending: bool) -> Function:
-    order_of = plain_order(kind, descending=descending)
-
-    def run(items: NumArray, *order: object) -> NumArray:
-        ordered = items.copy()
-        ordered.sort()
-        first, last = ordered.item(0), ordered.item(-1)
-        if kind.is_float and not ((first > 0 or last < 0) and last == last):  # there may be zeros of both signs, or NaN
-            return items[order_of(items)] if len(items) < LEAST[True] else sorted_items(items, descending=descending)
-        return ordered[::-1].copy() if descending else ordered
-
-    return run
-
-
-def _short_rows(phase: LibraryPhase, types: Types, otherwise: Function) -> Function | None:
-    """Gather items of each row of a matrix by the row's own indices."""
-    ranks = [len(types.types[value].shape) for value in phase.args]
-    if frame_of(phase) != 1 or ranks != [2, 2] or framed_of(phase) != (True, True) or phase.attributes.get("fills"):
-        return None
-
-    def run(rows: NumArray, places: NumArray) -> NumArray:
-        count, length = rows.shape
-        if not places.size or int(places.min()) < 0 or int(places.max()) >= length:
-            return otherwise(rows, places)
-        return in_order(rows[np.arange(count)[:, np.newaxis], places])
-
-    return run
-
-
-def _short_update(phase: LibraryPhase, types: Types, otherwise: Function) -> Function | None:
-    """Update items of a vector; with an index outside it calls `otherwise`, which reports the index."""
-    ranks = [len(types.types[value].shape) for value in phase.args]
-    if frame_of(phase) or phase.attributes["indexed"] != (True,) or len(ranks) != 3 or ranks[0] != 1 or ranks[1] > 1:
-        return None
-    dtype = DTYPES[types.kind(phase.args[0])]
-
-    def run(items: NumArray, places: Any, value: Any) -> NumArray:
-        at = np.asarray(places)
-        if at.size and (int(at.min()) < 0 or int(at.max()) >= len(items)):
-            return otherwise(items, at, np.asarray(value, dtype))
-        result = items.copy()
-        result[at if at.dtype.kind == "i" else at.astype(np.int64)] = value
-        return result
-
-    return run
-
-
 SELECTING: Final[dict[str, Operation]] = {
-    "gather": on_operands(gather, _gather_large, _short_gather, _bind_gather), "update": on_operands(update, short=_short_update),
+    "gather": Operation(gather, _bind_gather), "update": Operation(update),
 }  # fmt: skip
 
 
@@ -297,6 +247,11 @@ def compress(call: OperationCall, arrays: Arrays) -> NumArray:
     """The cells along the axis whose mask item is true; defines their number."""
     mask, arg = arrays
     axis, chosen = call.axis(), mask.reshape(-1)
+    selected = compress_items(chosen, arg, axis, call.threads) if arg.ndim else None
+    if selected is not None:
+        define(call, selected.shape[axis])
+        return selected
+    trim()
     if arg.ndim == 1:
         result = arg[chosen] if len(chosen) == len(arg) else np.compress(chosen, arg)
     else:
@@ -322,10 +277,13 @@ def expand(call: OperationCall, mask: NumArray, arg: NumArray) -> NumArray:
 def where(call: OperationCall, arrays: Arrays) -> NumArray:
     """Positions of true items: a vector, or a matrix with a row of coordinates for each if the mask's rank is above 1."""
     mask = arrays[0]
-    positions: NumArray = np.flatnonzero(mask)
-    if mask.ndim > 1:
-        coordinates = np.unravel_index(positions, mask.shape) if math.prod(mask.shape) else [positions] * mask.ndim
-        positions = np.stack(coordinates, 1)
+    positions = true_positions(mask, call.threads)
+    if positions is None:
+        trim()
+        positions = np.flatnonzero(mask)
+        if mask.ndim > 1:
+            coordinates = np.unravel_index(positions, mask.shape) if math.prod(mask.shape) else [positions] * mask.ndim
+            positions = np.stack(coordinates, 1)
     define(call, len(positions))
     return positions.astype(np.int64, copy=False)
 
@@ -335,25 +293,6 @@ def runtime_size(call: OperationCall, arrays: Arrays) -> Arrays:
     return ()
 
 
-# ------------------------------------------------------------------------------------------ by kernels
-
-
-def _compress_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
-    mask, arg = arrays
-    axis = call.axis()
-    kept_items = compress_items(mask.reshape(-1), arg, axis, call.threads) if arg.ndim else None
-    if kept_items is not None:
-        define(call, kept_items.shape[axis])
-    return kept_items
-
-
-def _where_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
-    positions = true_positions(arrays[0], call.threads)
-    if positions is not None:
-        define(call, len(positions))
-    return positions
-
-
 # ---------------------------------------------------------------------------------------- native code
 
 
@@ -361,7 +300,7 @@ Selection: TypeAlias = "tuple[SelectTemplate, list[int], list[tuple[int, BufferR
 """Code, its argument block, and the offsets of the addresses in it."""
 
 
-def _bound(make: Callable[[Specialization, LibraryPhase, NumArray], Selection]) -> Native:
+def _bound(make: Callable[[Specialization, LibraryPhase, NumArray], Selection]) -> Lowering:
     """Returns the specialization of compress or where along the first axis: one launch counts, a second one writes."""
 
     def bind(binding: Specialization, phase: LibraryPhase) -> None:
@@ -415,8 +354,8 @@ def _where_held(binding: Specialization, phase: LibraryPhase, mask: NumArray) ->
 
 
 MASKING: Final[dict[str, Operation]] = {
-    "mask_update": cell_by_cell(mask_update), "compress": on_operands(compress, _compress_large, native=_bound(_compressed)),
-    "expand": cell_by_cell(expand), "where": on_operands(where, _where_large, native=_bound(_where_held)),
+    "mask_update": cell_by_cell(mask_update), "compress": on_operands(compress, _bound(_compressed), trims=False),
+    "expand": cell_by_cell(expand), "where": on_operands(where, _bound(_where_held), trims=False),
     "runtime_size": on_operands(runtime_size),
 }  # fmt: skip
 
@@ -434,115 +373,70 @@ def size_vector(call: OperationCall, arrays: Arrays) -> NumArray:
     return np.array(call.sizes(call.context), np.int64).reshape(call.context.shape(call.phase.results[0]))
 
 
-def join(call: OperationCall, *arrays: NumArray) -> NumArray:
-    return np.concatenate(arrays, call.axis())
+def join(call: OperationCall) -> Function:
+    return over_cells(call, _bound_to(_joined_large if _is_large(call) else _joined, call.axis(), call.threads))
+
+
+_bound_to: Final = cache(partial)
+"""Cached, so that specializations for several sizes compare equal."""
+
+
+def _is_large(call: OperationCall) -> bool:
+    """Is the result, of operands without a frame, so large that it is in memory of the pool?"""
+    return not call.rank and math.prod(call.shape()) * DTYPES[call.kind()].itemsize >= POOLED_MIN_BYTES
+
+
+def _joined(axis: int, threads: int, *parts: NumArray) -> NumArray:
+    return in_order(np.concatenate(parts, axis))
+
+
+def _joined_large(axis: int, threads: int, *parts: NumArray) -> NumArray:
+    return concatenate(parts, axis, threads)
 
 
 def stack(call: OperationCall, *arrays: NumArray) -> NumArray:
     return np.stack(arrays, call.axis())
 
 
-def rotate(call: OperationCall, arg: NumArray, amount: NumArray) -> NumArray:
+def rotate(call: OperationCall) -> Function:
     """A scalar amount is two slice copies; one amount per row is two slice copies for each long row, or one gather."""
-    axis = call.axis()
+    axis, threads, types = call.axis(), call.threads, call.context
+    if call.rank or types.types[call.phase.args[1]].shape or not math.prod(call.shape()):
+        return checked(call, over_cells(call, partial(_rotate_rows, axis)))
+    joined = _joined_large if _is_large(call) and call.shape()[axis] >= _SHORT else _joined
+    return _bound_to(_rotate, joined, axis, threads)
+
+
+def _rotate(joined: Callable[..., NumArray], axis: int, threads: int, arg: NumArray, amount: NumArray) -> NumArray:
+    offset, lead = int(amount) % arg.shape[axis], (slice(None),) * axis
+    return joined(axis, threads, arg[(*lead, slice(offset, None))], arg[(*lead, slice(0, offset))])
+
+
+def _rotate_rows(axis: int, arg: NumArray, amount: NumArray) -> NumArray:
     length = arg.shape[axis]
     if not arg.size:
         return arg.copy()
-    if amount.ndim == 0:
-        return np.concatenate(_turned(arg, amount, axis), axis)
-    amounts = amount.astype(np.int64) % length
-    rows, offsets = np.moveaxis(arg, axis, -1), amounts.reshape(-1)
+    rows = np.moveaxis(arg, axis, -1)
+    amounts = np.broadcast_to(amount.astype(np.int64) % length, rows.shape[:-1])
     result = np.empty_like(arg)
     if length < _LONG_ROW:
         places = (np.arange(length) + amounts[..., np.newaxis]) % length
         np.moveaxis(result, axis, -1)[...] = np.take_along_axis(rows, places, -1)
         return result
     moved = np.moveaxis(result, axis, -1)
-    for point, offset in zip(np.ndindex(rows.shape[:-1]), offsets.tolist(), strict=True):
+    for point, offset in zip(np.ndindex(rows.shape[:-1]), amounts.reshape(-1).tolist(), strict=True):
         moved[point][: length - offset] = rows[point][offset:]
         moved[point][length - offset :] = rows[point][:offset]
     return result
 
 
-def _turned(arg: NumArray, amount: Any, axis: int) -> tuple[NumArray, NumArray]:
-    """Returns the two slices of `arg` that a rotation exchanges, in the order of the result."""
-    offset, lead = int(amount) % arg.shape[axis], (slice(None),) * axis
-    return arg[(*lead, slice(offset, None))], arg[(*lead, slice(0, offset))]
-
-
 def reshape_cycle(call: OperationCall, arg: NumArray) -> NumArray:
     """Reshape in row-major order, repeating or truncating the items; an empty operand gives fills."""
     shape, kind = call.shape(), call.kind()
-    count = math.prod(shape)
-    if not arg.size:
-        return np.full(shape, FILLS[kind], DTYPES[kind])
-    items = arg.reshape(-1)
-    result = np.empty(count, arg.dtype)
-    filled = min(count, len(items))
-    result[:filled] = items[:filled]
-    while filled < count:  # the number of full cycles doubles
-        step = min(filled, count - filled)
-        result[filled : filled + step] = result[:step]
-        filled += step
-    return result.reshape(shape)
-
-
-# ------------------------------------------------------------------------------- pooled results
-
-
-def _join_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
-    if call.rank or sum([array.nbytes for array in arrays]) < POOLED_MIN_BYTES:
-        return None
-    return concatenate(arrays, call.axis(), call.threads)
-
-
-def _rotate_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
-    """`rotate` by one amount for all rows, as two slice copies."""
-    arg, amount = arrays
-    axis = call.axis()
-    if call.rank or amount.ndim or arg.nbytes < POOLED_MIN_BYTES or arg.shape[axis] < _SHORT:
-        return None
-    return concatenate(_turned(arg, amount, axis), axis, call.threads)
-
-
-def _cycle_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
-    (arg,), shape = arrays, call.shape()
-    if call.rank or not arg.size or math.prod(shape) * arg.itemsize < POOLED_MIN_BYTES:
-        return None
-    return copy_cyclically(arg, shape, call.threads)
-
-
-# ----------------------------------------------------------------------------------- by NumPy alone
-
-
-def _short_rotate(phase: LibraryPhase, types: Types, otherwise: Function) -> Function | None:
-    axis = phase.attributes["axis"]
-    assert isinstance(axis, int)
-    if frame_of(phase) or types.types[phase.args[1]].shape or not math.prod(types.shape(phase.args[0])):
-        return None
-    return _rotated(axis)
-
-
-@cache
-def _rotated(axis: int) -> Function:
-    """Returns the cached function for an axis, so that specializations for several sizes compare equal."""
-    return lambda items, amount: in_order(np.concatenate(_turned(items, amount, axis), axis))
-
-
-def _short_join(phase: LibraryPhase, types: Types, otherwise: Function) -> Function | None:
-    axis = phase.attributes["axis"]
-    assert isinstance(axis, int)
-    if frame_of(phase) or not all(types.types[value].shape for value in phase.args):
-        return None
-    return _joined(axis)
-
-
-@cache
-def _joined(axis: int) -> Function:
-    return lambda *parts: in_order(np.concatenate(parts, axis))
+    return copy_cyclically(arg, shape, call.threads) if arg.size else np.full(shape, FILLS[kind], DTYPES[kind])
 
 
 MOVING: Final[dict[str, Operation]] = {
-    "size_vector": on_operands(size_vector), "join": cell_by_cell(join, _join_large, _short_join), "stack": cell_by_cell(stack),
-    "rotate": cell_by_cell(rotate, _rotate_large, _short_rotate), "reshape_cycle": cell_by_cell(reshape_cycle, _cycle_large),
+    "size_vector": on_operands(size_vector), "join": Operation(join), "stack": cell_by_cell(stack), "rotate": Operation(rotate),
+    "reshape_cycle": cell_by_cell(reshape_cycle),
 }  # fmt: skip

@@ -10,7 +10,7 @@ import ctypes
 import math
 import platform
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from math import prod
 from typing import Any, Final, TypeAlias
 
@@ -19,18 +19,16 @@ import numpy as np
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ..cpu.numpy_reductions import order_columns
-from ..cpu.parallel_for import ArgumentBlock, TaskLaunch, parallel_for
+from ..cpu.parallel_for import ArgumentBlock, TaskLaunch, may_launch, parallel_for
 from ..cpu.views import DTYPES, NumArray
-from ..graph.phases import LibraryPhase
-from ..graph.projections import frame_of, needed_positions
+from ..graph.projections import needed_positions
 from ..graph.scratch import SORT_BLOCK
 from ..jit import tiering
-from ..jit.compiler import LruCache, MachineCode, address_of, is_installed, vector_bytes
-from ..vm.backend_interface import Types
+from ..jit.compiler import LruCache, MachineCode, address_of, vector_bytes
 from ..vm.run_state import pooled_empty, trim
 from ..vm.runtime import numpy_functions
 from .hash import first_positions, is_ordered, lexicographic_keys, row_columns, stable_order
-from .operation import Arrays, Function, Operation, OperationCall, cell_by_cell, on_operands
+from .operation import Arrays, Function, Operation, OperationCall, cell_by_cell, checked
 from .sort_codegen import (
     HEAD,
     ITEMS_PLACE,
@@ -322,8 +320,6 @@ def _sorts(address: int, dtype: np.dtype[Any]) -> bool:
 # Words differ in their positions, so that equal keys may be in two parts, unless key bits were cut off: then words that differ
 # only in their position stay in one part, to be put in order there.
 
-LEAST: Final = {True: 1 << 9, False: 1 << 13}
-"""The least items for which kernels grade and sort; NumPy's calls are faster below."""
 _PARTED: Final = 1 << 15
 """The least items of a vector that is sorted in parts."""
 _SPARE: Final = 1 << 19
@@ -331,9 +327,8 @@ _SPARE: Final = 1 << 19
 _LONG: Final = 1 << 22
 """The most items of a part while more parts are possible, since interrupts are handled between parts."""
 _MOST: Final = 1 << 31
-_SAVED: Final = {True: 6.0, False: 2.0}
-"""Nanoseconds an item that kernels save over NumPy, for grades and for sorts."""
-_SAVED_CALLS: Final = 10_000.0
+_MOST_GRADED: Final = 1 << 9
+"""The most items that are graded to restore the order of equal items."""
 _PIECES: Final = 2
 """Tasks a thread of the distribution."""
 _PIECES_OF_ROWS: Final = 8
@@ -349,6 +344,11 @@ _WAKING: Final = 60_001.0
 _KINDS: Final = frozenset({Kind.F64, Kind.F32, Kind.I64, Kind.I32, Kind.U8, Kind.BOOL, Kind.CHAR})
 _BASES: Final = 3
 """The buffers of a launch: items, results, notes."""
+
+
+def saving(count: int, length: int, *, keyed: bool) -> float:
+    """Nanoseconds that kernels save over NumPy in a grade or a sort of so many items, in lines of some length."""
+    return count * (max(0.1, length.bit_length() - 4.0) if keyed else 2.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -476,7 +476,7 @@ def _sort_of(task: _SortTask) -> _Sort | None:
         return cached
     dtype = np.dtype(np.uint64) if task.keyed else DTYPES[task.kind]
     codes, function = task.steps(task.parts()), numpy_sort(dtype)
-    saved = _SAVED_CALLS * task.keyed + task.count * max(1, task.rows) * _SAVED[task.keyed]
+    saved = saving(task.count * max(1, task.rows), task.count, keyed=task.keyed)
     ready = [tiering.is_wanted(code, saved) for code in codes]  # no short circuit, so that all are compiled together
     if function is None or not all(ready):
         return None
@@ -487,18 +487,9 @@ def _sort_of(task: _SortTask) -> _Sort | None:
 
 
 def _is_asked(items: NumArray, kind: Kind, keyed: bool) -> bool:
-    current = tiering.mode()
-    if current is tiering.Mode.OFF or (items.size < LEAST[keyed] and current is not tiering.Mode.ALWAYS) or items.size < 2:
+    if items.size < 2 or not may_launch(saving(items.size, items.shape[-1], keyed=keyed)):
         return False
-    return is_installed() and items.dtype == DTYPES[kind] and items.size < _MOST and items.flags.c_contiguous
-
-
-def is_short(phase: LibraryPhase, types: Types) -> bool:
-    """Returns whether the operand is a vector of real numbers, without a frame, too short for kernels."""
-    first = types.types[phase.args[0]]
-    if prod(types.shape(phase.args[0])) >= LEAST[phase.op == "grade"]:
-        return False
-    return not frame_of(phase) and len(first.shape) == 1 and not first.element.kind.is_complex
+    return items.dtype == DTYPES[kind] and items.size < _MOST and items.flags.c_contiguous
 
 
 @cache
@@ -535,6 +526,40 @@ def sorted_vector(items: NumArray, kind: Kind, descending: bool, threads: int) -
     return result
 
 
+def sorting(call: OperationCall) -> Function:
+    """The items of vectors in the order of their stable grade, without the grade."""
+    descending, wanted = call.phase.attributes["sorts"] == "down", needed_positions(call.phase)
+    kind, count = call.operand_kind(0), prod(call.context.shape(call.phase.args[0]))
+    if call.rank or kind.is_complex or not count or selects(count, wanted) or tiering.pays(saving(count, count, keyed=False)):
+        return checked(call, lambda *arrays: _sorted(call, arrays, wanted, descending=descending), trims=False)
+    return _sorted_few(kind, descending=descending)
+
+
+def _sorted(call: OperationCall, arrays: Arrays, wanted: Window | None, *, descending: bool) -> Arrays:
+    if call.rank:
+        rows = call.batched(arrays)[0]
+        return call.unbatched(sorted_rows(rows, descending=descending, wanted=wanted, threads=call.threads))
+    items = arrays[0]
+    result = None if selects(len(items), wanted) else sorted_vector(items, call.operand_kind(0), descending, call.threads)
+    return (sorted_items(items, descending=descending, wanted=wanted) if result is None else result,)
+
+
+@cache
+def _sorted_few(kind: Kind, *, descending: bool) -> Function:
+    """Returns the cached function of a kind, so that specializations for several sizes compare equal."""
+    order_of = plain_order(kind, descending=descending)
+
+    def run(items: NumArray, *order: object) -> NumArray:
+        ordered = items.copy()
+        ordered.sort()
+        first, last = ordered.item(0), ordered.item(-1)
+        if kind.is_float and not ((first > 0 or last < 0) and last == last):  # there may be zeros of both signs, or NaN
+            return items[order_of(items)] if len(items) < _MOST_GRADED else sorted_items(items, descending=descending)
+        return ordered[::-1].copy() if descending else ordered
+
+    return run
+
+
 # ---------------------------------------------------------------------------------------------------- grading
 #
 # Grades: the stable order of major cells, by the items or by a collation sequence.
@@ -555,13 +580,26 @@ def _graded(value: NumArray, *, descending: bool) -> NumArray:
     return stable_order(keys).astype(np.int64, copy=False)
 
 
-def grade(call: OperationCall, arrays: Arrays) -> Arrays:
+def grade(call: OperationCall) -> Function:
     """The operation `grade`.  With a frame, vectors are graded row by row; other cells in one sort by (cell number, key)."""
+    kind, shape = call.operand_kind(0), call.context.shape(call.phase.args[0])
+    if len(shape) == call.rank + 1 and not (kind.is_complex or tiering.pays(saving(prod(shape), shape[-1], keyed=True))):
+        return plain_order(kind, descending=call.flag("descending"))
+    return checked(call, partial(_grade, call), trims=False)
+
+
+def _grade(call: OperationCall, *arrays: NumArray) -> Arrays:
     descending = call.flag("descending")
     wanted = needed_positions(call.phase)
+    if wanted is None and arrays[0].ndim == call.rank + 1:
+        rows = call.batched(arrays)[0] if call.rank else arrays[0]
+        grades = graded(rows, call.operand_kind(0), descending, call.threads)
+        if grades is not None:
+            return (grades.reshape(arrays[0].shape),)
     if wanted == (0, 0):
         shape = call.context.shape(call.phase.results[0])
         return (np.ndarray(shape, np.int64, bytes(8), 0, (0,) * len(shape)),)
+    trim()
     if wanted == (0, 1) and arrays[0].dtype.kind != "c":
         rows = call.batched(arrays)[0]
         if rows.ndim == 2 and rows.shape[1]:
@@ -604,25 +642,6 @@ def _first_places(rows: NumArray, *, descending: bool) -> NumArray:
     return places
 
 
-def _grade_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
-    """`grade` of a vector, or of each row of a matrix, with kernels."""
-    items = arrays[0]
-    if items.ndim != call.rank + 1 or needed_positions(call.phase) is not None:
-        return None
-    rows = call.batched(arrays)[0] if call.rank else items
-    grades = graded(rows, call.operand_kind(0), call.flag("descending"), call.threads)
-    return None if grades is None else grades.reshape(items.shape)
-
-
-def _short_grade(phase: LibraryPhase, types: Types, otherwise: Function) -> Function | None:
-    kind, shape = types.kind(phase.args[0]), types.types[phase.args[0]].shape
-    is_rows = frame_of(phase) == len(shape) - 1 > 0 and not kind.is_complex
-    is_large = math.prod(types.shape(phase.args[0])) >= LEAST[True]
-    if not (is_rows or is_short(phase, types)) or (needed_positions(phase) and is_large):
-        return None
-    return plain_order(kind, descending=phase.attributes.get("descending") is True)
-
-
 GRADING: Final[dict[str, Operation]] = {
-    "grade": on_operands(grade, _grade_large, _short_grade), "grade_by": cell_by_cell(grade_by),
+    "grade": Operation(grade), "grade_by": cell_by_cell(grade_by),
 }  # fmt: skip
