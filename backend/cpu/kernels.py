@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
@@ -39,10 +39,6 @@ from .parallel_for import (
     task_split_of,
 )
 from .views import DTYPES, DeferredView, NumArray, View, broadcasts, contiguous, may_defer, start_of
-
-if TYPE_CHECKING:
-    from ..lower.phase import KernelCode
-    from ..lower.rows import RowsCode
 
 # ---------------------------------------------------------------------------------------------------- operand packing
 #
@@ -99,7 +95,6 @@ class BoundKernel:
     combine: for each result, the address of the kernel that combines them.
     packs: operands to be packed first."""
 
-    kernel: Kernel
     pieces: TaskLaunch
     shapes: tuple[tuple[int, ...], ...]
     order: tuple[int, ...]
@@ -116,8 +111,8 @@ class BoundKernel:
 
     def joining(self, result: int) -> TaskLaunch:
         """The launch that combines the partial results of a result; its buffers are the partial results and the result."""
-        cells, parts = prod(self.shapes[result]), len(parts_of(self.kernel.body.results[result].kind))
-        words = [self.partials, cells * parts, 0, cells * self.dtypes[result].itemsize, 0]
+        cells, dtype = prod(self.shapes[result]), self.dtypes[result]
+        words = [self.partials, cells * (1 + (dtype.kind == "c")), 0, cells * dtype.itemsize, 0]
         return TaskLaunch(self.combine[result], [ArgumentBlock(words, [(2, (0, 0)), (4, (1, 0))])], 2, 1, 0)
 
 
@@ -162,7 +157,7 @@ class CompiledRun:
         self.scalars, self.threads, self.mode, self.otherwise = scalars, threads, mode, otherwise
         self.reduces = body.results[0].reduction is not None
         self.points, self.packable = prod(space), packable
-        self.kept: dict[tuple[Any, ...], BoundKernel | KernelCode | RowsCode | None] = {}
+        self.kept: dict[tuple[Any, ...], BoundKernel | Kernel | None] = {}
         self.saving = tiering.saving(body, self.points)
         """Nanoseconds that a run loses without a kernel."""
         self.defers = defers
@@ -213,8 +208,8 @@ class CompiledRun:
         self.kept[key] = cached
         return cached if isinstance(cached, BoundKernel) else None
 
-    def wanted(self, code: KernelCode | RowsCode) -> bool:
-        return self.mode is not tiering.Mode.AUTO or tiering.is_wanted(code, self.saving)
+    def wanted(self, kernel: Kernel) -> bool:
+        return self.mode is not tiering.Mode.AUTO or tiering.is_wanted(kernel, self.saving)
 
     def shape_of(self, result: int) -> tuple[int, ...]:
         """The shape of a result."""
@@ -225,10 +220,8 @@ class CompiledRun:
         nest = plan_nest(self.space, self.reduces, strides, self.body.coordinates)
         return in_registers(nest, is_exact=not self.body.is_ordered, is_unsplittable=self.is_unsplittable)
 
-    def code_for(self, arrays: Sequence[NumArray], stores: StoreMode) -> KernelCode | RowsCode | None:
+    def code_for(self, arrays: Sequence[NumArray], stores: StoreMode) -> Kernel | None:
         """The kernel for operands with these layouts; None if an array is not what the phase declares."""
-        from ..lower.phase import KernelCode
-
         for array, kind in zip(arrays, self.operands, strict=True):
             if array.dtype != DTYPES[kind] or not broadcasts(array.shape, self.space):
                 return None
@@ -238,8 +231,7 @@ class CompiledRun:
             return None
         if stores is StoreMode.STREAMED and not self.may_stream(nest):
             stores = StoreMode.PLAIN
-        kernel = build_kernel(self.body, nest, self.operands, stores)
-        return KernelCode(with_short_rows(kernel, nest, vector_bytes()))
+        return with_short_rows(build_kernel(self.body, nest, self.operands, stores), nest, vector_bytes())
 
     def may_stream(self, nest: LoopOrder) -> bool:
         """Are the results larger than the caches, with every row aligned?"""
@@ -247,10 +239,10 @@ class CompiledRun:
             return False
         return len(nest.sizes) == 1 or all(nest.sizes[-1] * r.kind.bytes % ALIGNMENT == 0 for r in self.body.results)
 
-    def bind(self, code: KernelCode | RowsCode, arrays: Sequence[NumArray]) -> BoundKernel | None:
+    def bind(self, kernel: Kernel, arrays: Sequence[NumArray]) -> BoundKernel | None:
         from ..loopir.templates import CombinePartials
 
-        address, kernel = address_of(code), code.kernel
+        address = address_of(kernel)
         if address is None:
             return None
         packs = operands_to_pack(self.nest(arrays), arrays, self.packable)
@@ -272,7 +264,7 @@ class CompiledRun:
             if joining is None:
                 return None
             combine.append(joining)
-        return BoundKernel(kernel, pieces, tuple(shapes), nest.order, cuts.partials, dtypes, packs, tuple(combine))
+        return BoundKernel(pieces, tuple(shapes), nest.order, cuts.partials, dtypes, packs, tuple(combine))
 
     def cuts(self, nest: LoopOrder, work: WorkEstimate) -> TaskSplit:
         return task_split_of(nest, work)

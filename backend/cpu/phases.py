@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -33,12 +33,12 @@ from ..graph.phases import (
 )
 from ..jit import tiering
 from ..jit.compiler import LruCache, is_installed
-from ..lower.body import FIXED_POWERS, Body, build_kernel, legalize, real_constant
+from ..lower.body import FIXED_POWERS, Body, Kernel, build_kernel, legalize, real_constant
 from ..lower.loop_order import Form, LoopOrder, StoreMode, row_nest
 from ..schedule.program_facts.scratch_memory import LARGE_SPACE_POINTS, rows_points
 from ..vm.backend_interface import CheckFailed
 from ..vm.run_state import ALIGNMENT, pooled_empty, trim
-from .kernels import STREAMING_BYTES, CompiledRun, strides_over
+from .kernels import STREAMING_BYTES, CompiledRun, Run, strides_over
 from .numpy_reductions import (
     ROW_REDUCTION_PREFIX,
     NumpyReduction,
@@ -50,9 +50,6 @@ from .numpy_reductions import (
 from .numpy_scalars import Implementation, fixed_power, implementation
 from .parallel_for import SplitReduction, TaskSplit, WorkEstimate, task_split_of
 from .views import DTYPES, WHOLE, DeferredView, NumArray, View, compile_views, constant, contiguous, may_defer
-
-if TYPE_CHECKING:
-    from ..lower.rows import RowsCode
 
 # ---------------------------------------------------------------------------------------------------- NumPy instructions
 #
@@ -348,20 +345,19 @@ def _coordinates(rank: int, axis: int, part: slice) -> NumArray:
 
 # ---------------------------------------------------------------------------------------------------- structured phases
 
-Kernel: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
 """From the values of a memory, and an array to write the first result over, to the results."""
 
 
 def compile_structured(
     phase: Structured, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], threads: int
-) -> Kernel:
+) -> Run:
     """The kernel of a phase for known sizes; kept with the phase as long as these are the same in every run.
 
     What is kept asks nothing of the run it was made in, whose values would be held with it."""
     if any(size.constant is None for size in traverse.sizes(phase)):
         return _compiled(phase, kinds, number, threads)
 
-    def make() -> Kernel:
+    def make() -> Run:
         known = {value: kinds(value) for value in (*traverse.operands(phase), *traverse.results(phase))}
         return _compiled(phase, known.__getitem__, _as_is, threads)
 
@@ -373,10 +369,10 @@ def _as_is(size: Size) -> int:
     return int(size.constant)
 
 
-_kept: Final[LruCache[Kernel]] = LruCache(1024)
+_kept: Final[LruCache[Run]] = LruCache(1024)
 
 
-def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], threads: int) -> Kernel:
+def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], threads: int) -> Run:
     space = tuple(number(axis.size) for axis in phase.axes)
     reduces = any(a.kind is AxisKind.REDUCE for a in phase.axes)
     parallel = space[:-1] if reduces else space
@@ -402,7 +398,7 @@ def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Calla
     return _through_kernels(phase, views, space, kinds, number, threads, run)
 
 
-def _over_axes(phase: Structured, rank: int, run: Kernel, kinds: Callable[[ValueId], Kind]) -> Kernel:
+def _over_axes(phase: Structured, rank: int, run: Run, kinds: Callable[[ValueId], Kind]) -> Run:
     """A reduction of a ravel by `run` over the axes of what was ravelled."""
     known = {result.value: kinds(result.value) for result in phase.results}
     return lambda values, overwrite: combine_ravelled(phase, rank, known.__getitem__, run(values, None))
@@ -410,14 +406,14 @@ def _over_axes(phase: Structured, rank: int, run: Kernel, kinds: Callable[[Value
 
 def _through_kernels(
     phase: Structured, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], kinds: Callable[[ValueId], Kind],
-    number: Callable[[Size], int], threads: int, run: Kernel,
-) -> Kernel:  # fmt: skip
+    number: Callable[[Size], int], threads: int, run: Run,
+) -> Run:  # fmt: skip
     """The run of a phase through kernels, at once or when it has been run often; `run`, on NumPy, where it stays there."""
     mode = tiering.mode()
     if mode is tiering.Mode.OFF:
         return run
 
-    def through() -> Kernel:
+    def through() -> Run:
         from .kernels import compile_kernel
 
         return compile_kernel(phase, views, space, kinds, number, threads, run)
@@ -438,11 +434,11 @@ def _is_product(phase: Structured, node: ApplyNode) -> bool:
 class _SmallPhaseRun:
     """A small phase, which runs on NumPy; its kernel is for native programs only."""
 
-    def __init__(self, run: Kernel, through: Callable[[], Kernel]) -> None:
+    def __init__(self, run: Run, through: Callable[[], Run]) -> None:
         self._run, self._through = run, through
-        self._compiled: Kernel | None = None
+        self._compiled: Run | None = None
 
-    def compiled(self) -> Kernel:
+    def compiled(self) -> Run:
         if self._compiled is None:
             self._compiled = self._through()
         return self._compiled
@@ -451,13 +447,13 @@ class _SmallPhaseRun:
         return self._run(values, overwrite)
 
 
-def compiled_of(kernel: Kernel) -> object:
+def compiled_of(kernel: Run) -> object:
     """The `CompiledRun` of a phase's kernel, if there is one."""
     owner = getattr(kernel, "__self__", None)
     return getattr(owner.compiled(), "__self__", None) if isinstance(owner, _SmallPhaseRun) else owner
 
 
-def _empty(phase: Structured, parallel: tuple[int, ...], kinds: Callable[[ValueId], Kind]) -> Kernel:
+def _empty(phase: Structured, parallel: tuple[int, ...], kinds: Callable[[ValueId], Kind]) -> Run:
     """No points: empty results, or identities where only the reduce axis is empty."""
 
     def run(values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
@@ -466,7 +462,7 @@ def _empty(phase: Structured, parallel: tuple[int, ...], kinds: Callable[[ValueI
     return run
 
 
-def _views_of_operands(phase: Structured, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...]) -> Kernel:
+def _views_of_operands(phase: Structured, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...]) -> Run:
     picks = []
     for result in phase.results:
         node = phase.body[result.node]
@@ -487,7 +483,7 @@ class ViewsRun:
         return tuple([broadcast_view(v, self.space) for v in views])
 
 
-def _constant_results(phase: Structured, space: tuple[int, ...]) -> Kernel:
+def _constant_results(phase: Structured, space: tuple[int, ...]) -> Run:
     """One item each, replicated by stride 0."""
     nodes = [phase.body[result.node] for result in phase.results]
     filled = tuple(np.broadcast_to(constant(n.kind, n.value), space) for n in nodes if isinstance(n, ConstantNode))
@@ -504,11 +500,11 @@ def _constant_results(phase: Structured, space: tuple[int, ...]) -> Kernel:
 def compile_rows(
     members: Sequence[Structured], wanted: Sequence[ValueId], kinds: Callable[[ValueId], Kind], number: Callable[[Size], int],
     threads: int,
-) -> Kernel:  # fmt: skip
+) -> Run:  # fmt: skip
     """The run of a chain that makes the wanted values; kept with its members where their sizes are numbers."""
 
 
-    def make() -> Kernel:
+    def make() -> Run:
         return _compiled_rows(joined_group(members, wanted), kinds, number, threads)
 
     if any(size.constant is None for member in members for size in traverse.sizes(member)):
@@ -516,10 +512,10 @@ def compile_rows(
     return _row_kernels.of((*map(id, members), *wanted, threads, tiering.mode()), tuple(members), make)
 
 
-_row_kernels: Final[LruCache[Kernel]] = LruCache(256)
+_row_kernels: Final[LruCache[Run]] = LruCache(256)
 
 
-def _compiled_rows(chain: JoinedGroup, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], threads: int) -> Kernel:
+def _compiled_rows(chain: JoinedGroup, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], threads: int) -> Run:
     phase, mode = chain.phase, tiering.mode()
     space = tuple(number(axis.size) for axis in phase.axes)
     views, varying = compile_views(phase, space, kinds, number)
@@ -572,7 +568,7 @@ class CompiledRowsRun(CompiledRun):
     lanes."""
 
     def __init__(self, body: Body, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], operands: Sequence[Kind],
-                 scalars: Sequence[int], threads: int, mode: tiering.Mode, otherwise: Kernel,
+                 scalars: Sequence[int], threads: int, mode: tiering.Mode, otherwise: Run,
                  is_row: tuple[bool, ...], defers: bool) -> None:  # fmt: skip
         from ..lower.rows import MAX_SIDE_BY_SIDE
 
@@ -591,9 +587,7 @@ class CompiledRowsRun(CompiledRun):
         strides = [strides_over(array, self.space) for array in arrays]
         return row_nest(self.space, strides, Form.REDUCE_OUTER if self.is_side else Form.MAP)
 
-    def code_for(self, arrays: Sequence[NumArray], stores: StoreMode) -> RowsCode | None:
-        from ..lower.rows import RowsCode
-
+    def code_for(self, arrays: Sequence[NumArray], stores: StoreMode) -> Kernel | None:
         for array, kind in zip(arrays, self.operands, strict=True):
             if array.dtype != DTYPES[kind] or (array.ndim != len(self.space) and array.size != 1):
                 return None
@@ -601,7 +595,7 @@ class CompiledRowsRun(CompiledRun):
         if self.is_side and len(nest.sizes) < 2:
             return None
         kernel = build_kernel(self.body, nest, self.operands, stores)
-        return RowsCode(kernel, self.is_row, 1 << (self.space[-1] - 1).bit_length())
+        return replace(kernel, is_row=self.is_row, longest=1 << (self.space[-1] - 1).bit_length())
 
     def stores(self, overwrites: bool) -> StoreMode:
         """Results past the caches are larger than these, and each row of them is aligned."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import accumulate, pairwise
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from ..loopir.templates import (
     SelectionForm,
     SelectTemplate,
 )
-from ..lower.body import KINDS, Body, BodyResult, build_kernel, gather_body
+from ..lower.body import KINDS, Body, BodyResult, Kernel, build_kernel, gather_body
 from ..lower.loop_order import BLOCK, RUN, LoopOrder, StoreMode, VectorStride, row_nest
 from ..scalar.function_table import REDUCTIONS
 from ..vm.run_state import ALIGNMENT, MIN_POOLED as POOLED_MIN_BYTES, pooled_empty
@@ -51,9 +51,6 @@ from .parallel_for import (
     task_split_of,
 )
 from .views import DTYPES, NumArray, common_stride, start_of
-
-if TYPE_CHECKING:
-    from ..lower.phase import KernelCode
 
 # ---------------------------------------------------------------------------------------------------- strided copy
 
@@ -108,7 +105,7 @@ def _pieces(target: NumArray, source: NumArray, threads: int, *, is_aligned: boo
 class TemplateKernel:
     """A copy whose kernel is not compiled yet; the buffers of its argument block are source and target."""
 
-    kernel: KernelCode
+    kernel: Kernel
     block: ArgumentBlock
     loops: list[TaskLoop]
 
@@ -121,8 +118,6 @@ _kept: Final[LruCache[TemplateKernel | TaskLaunch | None]] = LruCache(256)
 
 def prepare_copy(target: NumArray, source: NumArray, threads: int, *, streams: bool) -> TemplateKernel | None:
     """The copy between these layouts; None if NumPy has to copy."""
-    from ..lower.phase import KernelCode
-
     kind = _KINDS.get(target.itemsize)
     written, read = strides_over(target, target.shape), strides_over(source, target.shape)
     if kind is None or not is_installed() or not source.flags.aligned or min(written) < 0:
@@ -143,7 +138,7 @@ def prepare_copy(target: NumArray, source: NumArray, threads: int, *, streams: b
     words = (*nest.sizes, *[0] * kernel.axes, 0, *inner, 0, *outer[:-1], 0)
     moves = [[(read_at, a, 0), (written_at, b, 0)] for a, b in zip(inner, outer, strict=True)]
     loops = _cuts(nest, kind.bytes, duration, threads).loops(moves)
-    return TemplateKernel(KernelCode(kernel), ArgumentBlock(words, [(read_at, (0, 0)), (written_at, (1, 0))]), loops)
+    return TemplateKernel(kernel, ArgumentBlock(words, [(read_at, (0, 0)), (written_at, (1, 0))]), loops)
 
 
 def _cuts(nest: LoopOrder, item: int, duration: float, threads: int) -> TaskSplit:

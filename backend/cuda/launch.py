@@ -11,6 +11,7 @@ a view is copied.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -19,8 +20,8 @@ from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import Size
 from ..codegen.cuda_printer import THREADS, CudaText, cuda_text, value
+from ..cpu.kernels import Run
 from ..cpu.numpy_reductions import identity_array
-from ..cpu.phases import Kernel as Run
 from ..cpu.views import (
     DTYPES,
     FILLS,
@@ -44,7 +45,7 @@ from ..lower.body import Body, Kernel, build_kernel, legalize, narrow
 from ..lower.loop_order import BLOCK, Form, LoopOrder, plan_nest, row_nest
 from ..lower.phase import gpu_kernel, length_class
 from ..lower.region import Region, lower_region
-from ..lower.rows import RowsCode, gpu_rows
+from ..lower.rows import gpu_rows
 from ..lower.scope import ConstantData, CurrentBuffer, InitialState, NotLowerable, ScopeInput, StateView
 from ..transform import loop_shapes
 from ..transform.pipeline import GPU_PIPELINE, POINTWISE_GPU_PIPELINE, optimise
@@ -336,7 +337,7 @@ class Launch:
             nest = row_nest(self.space, flat) if self.is_row else plan_nest(self.space, self.reduces, flat, self.body.coordinates)
             kernel, length = build_kernel(self.body, nest, self.operands), nest.sizes[-1]
             if self.is_row:
-                program = gpu_rows(RowsCode(kernel, self.is_row, 1 << (length - 1).bit_length()))
+                program = gpu_rows(replace(kernel, is_row=self.is_row, longest=1 << (length - 1).bit_length()))
             else:
                 program = gpu_kernel(kernel, length_class(length) if self.reduces else MAX_SUM)
             shape = tuple(self.space[axis] for axis in nest.order)

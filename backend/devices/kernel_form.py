@@ -10,7 +10,8 @@ counts at all points, and what does not is outside that loop.  Small whole numbe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from enum import Enum
 from math import prod
 from typing import Final, TypeAlias
@@ -44,7 +45,7 @@ from ..graph.phases import (
 from ..graph.projections import is_unread
 from ..jit import tiering
 from ..jit.compiler import LruCache
-from ..lower.body import Body, legalize, narrow, parts_of
+from ..lower.body import Body, Node, legalize, narrow, parts_of
 from ..lower.loop_order import BLOCK, Form, LoopOrder, plan_nest
 from ..scalar.function_table import class_of
 from .cost_functions import largest, smallest
@@ -148,7 +149,8 @@ def work_of(phase: Structured, types: Types, extents: tuple[int, ...], number: N
     else:
         body = narrow(body)
         counted = {r.nodes[0] for r in body.results if r.reduction == "add" and _is_count(body, r.nodes[0])}
-        applied, chain = _kernel(body, reads, extents, inner, counted)
+        each, chain = applications(body.nodes, reads, extents, inner)
+        applied = tuple([one for number, one in enumerate(each) if one is not None and number not in counted])
         results = [(Kind.BOOL if node in counted else part, r.reduction) for r in body.results
                    for node, part in zip(r.nodes, parts_of(r.kind), strict=True)]  # fmt: skip
         points = [prod(extents)] * len(results)
@@ -234,37 +236,33 @@ def _is_count(body: Body, number: int) -> bool:
     return isinstance(node, ApplyNode) and node.function == "convert" and kind_of(body.nodes[node.args[0]]) is Kind.BOOL
 
 
-def _kernel(
-    body: Body, reads: Sequence[Axes], extents: Sequence[int], inner: Axes, counted: Collection[int]
-) -> tuple[tuple[Applied, ...], tuple[Applied, ...]]:
-    """See Note [What counts]; and the longest chain, of which transcendental functions take most."""
+def applications(nodes: Sequence[Node], reads: Sequence[Axes], extents: Sequence[int], inner: Axes = frozenset()
+                 ) -> tuple[list[Applied | None], tuple[Applied, ...]]:  # fmt: skip
+    """The application of each node, if it is one; and the longest chain, of which transcendental functions take most.
+
+    See Note [What counts].  `inner`: the axes of the vector loop; what varies there is computed at every point."""
     varying: list[Axes] = []
     chains: list[tuple[Applied, ...]] = []
-    applied_nodes: list[Applied] = []
-    all_points = prod(extents)
-    for number, node in enumerate(body.nodes):
+    applied: list[Applied | None] = []
+    for node in nodes:
+        on, one, chain = frozenset[int](), None, tuple[Applied, ...]()
         match node:
             case ReadNode(operand):
-                varying.append(reads[operand])
-            case AxisNode(axis):
-                varying.append(frozenset({axis} if extents[axis] != 1 else ()))
+                on = reads[operand]
+            case AxisNode(axis) if extents[axis] != 1:
+                on = frozenset({axis})
             case ApplyNode():
-                on = frozenset[int]().union(*(varying[a] for a in node.args))
-                varying.append(on - {len(extents) - 1} if node.function.startswith(ALONG) else on)
-                points = all_points if on & inner else prod(extents[axis] for axis in on)
-                each = node.kind.bytes + sum(kind_of(body.nodes[a]).bytes for a in node.args)
-                constant = any(isinstance(body.nodes[a], ConstantNode) for a in node.args)
-                compute = operand_kind(body.nodes, node)
-                applied = Applied(node.function, compute, node.kind, points, each, node.parameter, constant)
-                if number not in counted:
-                    applied_nodes.append(applied)
-                chains.append((*max((chains[a] for a in node.args), key=_length, default=()), applied))
-                continue
-            case _:
-                varying.append(frozenset())
-        chains.append(())
-        assert len(chains) == number + 1
-    return tuple(applied_nodes), max(chains, key=_length, default=())
+                on = on.union(*(varying[a] for a in node.args))
+                points = prod(extents if on & inner else [extents[axis] for axis in on])
+                on = on - {len(extents) - 1} if node.function.startswith(ALONG) else on
+                each = node.kind.bytes + sum(kind_of(nodes[a]).bytes for a in node.args)
+                constant = any(isinstance(nodes[a], ConstantNode) for a in node.args)
+                one = Applied(node.function, operand_kind(nodes, node), node.kind, points, each, node.parameter, constant)
+                chain = (*max((chains[a] for a in node.args), key=_length, default=()), one)
+        varying.append(on)
+        applied.append(one)
+        chains.append(chain)
+    return applied, max(chains, key=_length, default=())
 
 
 def _length(chain: tuple[Applied, ...]) -> tuple[int, int]:
@@ -273,34 +271,19 @@ def _length(chain: tuple[Applied, ...]) -> tuple[int, int]:
 
 def calls(phase: Structured, reads: Sequence[Axes], extents: Sequence[int]) -> tuple[Applied, ...]:
     """The applications of a body as they are, in its order."""
-    varying: list[Axes] = []
-    applied: list[Applied] = []
-    for node in phase.body:
-        match node:
-            case ReadNode():
-                varying.append(reads[node.index])
-            case ApplyNode():
-                on = frozenset[int]().union(*(varying[a] for a in node.args))
-                varying.append(on - {len(extents) - 1} if node.function.startswith(ALONG) else on)
-                compute = operand_kind(phase.body, node)
-                each = node.kind.bytes + sum(kind_of(phase.body[a]).bytes for a in node.args)
-                constant = any(isinstance(phase.body[a], ConstantNode) for a in node.args)
-                points = prod(extents[axis] for axis in on)
-                applied.append(Applied(_plain(phase, node), compute, node.kind, points, each, node.parameter, constant))
-            case _:
-                axis = getattr(node, "axis", None)
-                varying.append(frozenset({axis}) if axis is not None and extents[axis] != 1 else frozenset())
-    return tuple(applied)
+    applied, _ = applications([_plain(phase, node) for node in phase.body], reads, extents)
+    return tuple([one for one in applied if one is not None])
 
 
 _POWERS: Final = {2.0: "mul", 0.5: "sqrt"}
 
 
-def _plain(phase: Structured, node: ApplyNode) -> str:
+def _plain(phase: Structured, node: Node) -> Node:
     """A power that is quicker than powers are."""
-    if node.function == "pow" and isinstance(power := phase.body[node.args[1]], ConstantNode) and isinstance(power.value, float):
-        return _POWERS.get(power.value, node.function)
-    return node.function
+    match node:
+        case ApplyNode(function="pow", args=(_, index)) if isinstance(power := phase.body[index], ConstantNode):
+            return replace(node, function=_POWERS.get(power.value, "pow")) if isinstance(power.value, float) else node
+    return node
 
 
 def _reduced(kind: Kind, function: str, points: int, nest: LoopOrder, calls: bool) -> ReducedWork:

@@ -745,7 +745,10 @@ class Kernel:
     """`axes`: the number of loops.
 
     With `length` the last axis has exactly this length: at most `LANES` items to be reduced (REDUCE_INNER), or a few, with
-    vectors across rows (UNROLLED_INNER)."""
+    vectors across rows (UNROLLED_INNER).
+
+    Of a chain along rows (`rows`): `is_row`, by result, whether it has one item a row; `longest`, a power of two that bounds the
+    rows' length."""
 
     form: Form
     axes: int
@@ -753,6 +756,8 @@ class Kernel:
     body: Body
     stores: StoreMode = StoreMode.PLAIN
     length: int = 0
+    is_row: tuple[bool, ...] = ()
+    longest: int = 0
 
     @property
     def result_axes(self) -> int:
@@ -767,6 +772,14 @@ class Kernel:
         """Length of the argument block."""
         operands = len(self.operands) * (1 + self.axes)
         return self.head + operands + len(self.body.results) * (1 + self.result_axes) + FAILURE_WORDS
+
+    def text(self) -> str:
+        """The LLVM text of its code."""
+        from ..codegen.llvm_printer import llvm_text
+        from ..jit.compiler import vector_bytes
+        from .phase import program_of
+
+        return llvm_text(program_of(self), vector_bytes())
 
 
 @cache

@@ -33,7 +33,6 @@ from ..graph.phases import (
     kind_of,
     operand_kind,
 )
-from ..jit.compiler import vector_bytes
 from ..loopir.ir import (
     ONE,
     ZERO,
@@ -526,20 +525,12 @@ def copy(scope: LoweringScope, shape: Sequence[Size], source: Storage, target: V
 # axes of the nest and a last axis of contiguous items: those of the vector axis if its stride is one item, the parts of a complex
 # number, and the items that a `FETCH` indexes.  The number of a check is that of its node.
 
-@dataclass(frozen=True, slots=True)
-class KernelCode:
-    """A kernel to be compiled: `text` is its LLVM IR."""
-
-    kernel: Kernel
-
-    def text(self) -> str:
-        from ..codegen.llvm_printer import llvm_text
-
-        return llvm_text(program_of(self.kernel), vector_bytes())
-
-
 def program_of(kernel: Kernel) -> LoopProgram:
     """The loop program of a kernel; its parameters and views are laid out as the kernel's argument block."""
+    if kernel.is_row:
+        from .rows import rows_program
+
+        return rows_program(kernel)
     return KernelLowering(kernel).program()
 
 

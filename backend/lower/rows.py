@@ -21,7 +21,6 @@ from ...lang.support.records import dataclass, field
 from ...typechecker.elements import Kind
 from ..graph.fusion_groups import ALONG, SHORT_ROW
 from ..graph.phases import ApplyNode, ReadNode, kind_of
-from ..jit.compiler import vector_bytes
 from ..loopir.ir import ZERO, Index, LoopKind, LoopProgram, View, ViewRole, at, plus, times
 from ..loopir.reductions import AccumulatorCells, Reduction, ThreadBlockReduction, cell_tiles, in_vectors, joined, ordered_sums
 from ..scalar.function_table import weight_of
@@ -61,7 +60,7 @@ class RowPasses:
     levels: tuple[int, ...]
 
 
-def plan_row_passes(kernel: Kernel, is_row: tuple[bool, ...], *, spills: bool = True) -> RowPasses:
+def plan_row_passes(kernel: Kernel, *, spills: bool = True) -> RowPasses:
     """The passes of a chain; without `spills` each pass recomputes all elements that it needs."""
     body, results = kernel.body.nodes, [result.nodes[0] for result in kernel.body.results]
     elements: set[int] = set()
@@ -83,7 +82,7 @@ def plan_row_passes(kernel: Kernel, is_row: tuple[bool, ...], *, spills: bool = 
         levels.append(level)
         costs.append(cost)
     reductions = [p for p, node in enumerate(body) if isinstance(node, ApplyNode) and node.function in FUNCTIONS]
-    stores = [i for i, on_row in enumerate(is_row) if not on_row]
+    stores = [i for i, on_row in enumerate(kernel.is_row) if not on_row]
     last = max([levels[p] - 1 for p in reductions] + [levels[results[i]] for i in stores], default=0)
     sweeps = [RowPass() for _ in range(last + 1)]
     scratch_rows: dict[int, int] = {}
@@ -124,28 +123,9 @@ _SCRATCH_GAP: Final = 16
 """Items of padding between rows of scratch, so that they do not start in the same cache set."""
 
 
-@dataclass(frozen=True, slots=True)
-class RowsCode:
-    """A chain to be compiled: `text` is its LLVM IR.
-
-    `is_row`, by result: has it one item a row?  `most`: a power of two that bounds the row length."""
-
-    kernel: Kernel
-    is_row: tuple[bool, ...]
-    most: int
-
-    def text(self) -> str:
-        from ..codegen.llvm_printer import llvm_text
-
-        return llvm_text(program_of(self), vector_bytes())
-
-    def words(self) -> int:
-        return self.kernel.words()
-
-
-def program_of(rows: RowsCode) -> LoopProgram:
+def rows_program(kernel: Kernel) -> LoopProgram:
     """The loop program of a chain; its parameters and views are laid out as the kernel's argument block."""
-    return (_RowsSideBySide if rows.kernel.form is Form.REDUCE_OUTER else _RowByRow)(rows).program()
+    return (_RowsSideBySide if kernel.form is Form.REDUCE_OUTER else _RowByRow)(kernel).program()
 
 
 class RowLowering(KernelLowering):
@@ -153,9 +133,9 @@ class RowLowering(KernelLowering):
 
     spills: ClassVar = True
 
-    def __init__(self, rows: RowsCode) -> None:
-        self.rows, self.plan = rows, plan_row_passes(rows.kernel, rows.is_row, spills=self.spills)
-        super().__init__(rows.kernel)
+    def __init__(self, kernel: Kernel) -> None:
+        self.plan = plan_row_passes(kernel, spills=self.spills)
+        super().__init__(kernel)
         self.scratch = {index: self.scratch_view(kind_of(self.nodes[index])) for index in self.plan.scratch_rows}
 
     def scratch_view(self, kind: Kind) -> str:
@@ -188,7 +168,7 @@ class RowLowering(KernelLowering):
             known.update(zip(sweep.reduces, totals, strict=True))
             self.row_invariants(known, row)
         for number, result in enumerate(self.body.results):
-            if self.rows.is_row[number]:
+            if self.kernel.is_row[number]:
                 self.b.store(self.results[number], self.target(number, [*row, ZERO]), known[result.nodes[0]])
 
     def sweep(self, sweep: RowPass, row: Sequence[Index], known: dict[int, str]) -> Sequence[str]:
@@ -223,8 +203,8 @@ class RowLowering(KernelLowering):
 class _RowByRow(RowLowering):
     """Vectors along the row."""
 
-    def __init__(self, rows: RowsCode) -> None:
-        super().__init__(rows)
+    def __init__(self, kernel: Kernel) -> None:
+        super().__init__(kernel)
         self.copies = {
             i: self.scratch_view(row.kind)
             for i, row in enumerate(self.kernel.operands)
@@ -232,7 +212,7 @@ class _RowByRow(RowLowering):
         }
 
     def scratch_view(self, kind: Kind) -> str:
-        return self.b.view("kept", kind, (Index((), self.rows.most + _SCRATCH_GAP),), ViewRole.SCRATCH, private=True).name
+        return self.b.view("kept", kind, (Index((), self.kernel.longest + _SCRATCH_GAP),), ViewRole.SCRATCH, private=True).name
 
     def scratch_index(self, point: Sequence[Index]) -> tuple[Index, ...]:
         return (point[-1],)
@@ -245,7 +225,7 @@ class _RowByRow(RowLowering):
 
         if not any(one.is_ordered for one in sums):
             return in_vectors(b, sums, items, (length,))
-        ordered_sums(b, sums, length, lambda _: items, lambda _, values: totals.extend(values), most=self.rows.most)
+        ordered_sums(b, sums, length, lambda _: items, lambda _, values: totals.extend(values), most=self.kernel.longest)
         return totals
 
     def write_inner(self, point: Sequence[Index], known: dict[int, str]) -> None:
@@ -272,14 +252,14 @@ class _RowsSideBySide(RowLowering):
         return point[-1], self.cell
 
     def result(self, number: int, kind: Kind) -> str:
-        if self.rows.is_row[number]:
+        if self.kernel.is_row[number]:
             return super().result(number, kind)
         view = View(f"y{number}", kind, tuple(map(at, self.sizes)), ViewRole.OUTPUT)
         self.views.append(view)
         return view.name
 
     def target(self, number: int, point: Sequence[Index], part: int = 0) -> tuple[Index, ...]:
-        return super().target(number, point[:-1], part) if self.rows.is_row[number] else tuple(point)
+        return super().target(number, point[:-1], part) if self.kernel.is_row[number] else tuple(point)
 
     def write_inner(self, point: Sequence[Index], known: dict[int, str]) -> None:
         b = self.b
@@ -323,8 +303,8 @@ class _RowsSideBySide(RowLowering):
 # Elements are recomputed in each pass: the row is in cache by then, and a GPU has arithmetic to spare.  Row reductions stay in
 # shared memory, where every thread of the block reads them.
 
-def gpu_rows(rows: RowsCode) -> LoopProgram:
-    return _GpuRows(rows).program()
+def gpu_rows(kernel: Kernel) -> LoopProgram:
+    return _GpuRows(kernel).program()
 
 
 class _GpuRows(RowLowering, GpuPhase):
@@ -332,12 +312,12 @@ class _GpuRows(RowLowering, GpuPhase):
 
     spills: ClassVar = False
 
-    def __init__(self, rows: RowsCode) -> None:
-        super().__init__(rows)
+    def __init__(self, kernel: Kernel) -> None:
+        super().__init__(kernel)
         self.totals: dict[int, str] = {}
 
     def write(self) -> None:
-        b, are_cells, most = self.b, self.kernel.axes > 1, self.rows.most
+        b, are_cells, most = self.b, self.kernel.axes > 1, self.kernel.longest
         states = list(map(self.reductions_of, self.plan.sweeps))
         count = sum(map(len, states))
         sweeps = [ThreadBlockReduction(b, group, most, are_cells=are_cells, other_states=count - len(group)) for group in states]
@@ -352,7 +332,7 @@ class _GpuRows(RowLowering, GpuPhase):
             with sweeps[0].each(cells) as (_, cell):
                 row, known = self.of_cell(point, cell)
                 for number, result in enumerate(self.body.results):
-                    if self.rows.is_row[number]:
+                    if self.kernel.is_row[number]:
                         b.store(self.results[number], self.target(number, [*row, ZERO]), known[result.nodes[0]])
 
     def of_cell(self, point: Sequence[Index], cell: Index) -> tuple[list[Index], dict[int, str]]:
@@ -373,7 +353,7 @@ class _GpuRows(RowLowering, GpuPhase):
 
             return items
 
-        blocks = self.rows.most // BLOCK
+        blocks = self.kernel.longest // BLOCK
         if blocks <= 1:
             threads.write(cells, length, items_from(ZERO))
             return

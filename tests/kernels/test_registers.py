@@ -17,7 +17,7 @@ from rho.backend.jit import compiler, tiering
 from rho.backend.loopir import verifier
 from rho.backend.loopir.ir import For, LoopProgram
 from rho.backend.loopir.text import parse, show
-from rho.backend.lower import phase as lowering, rows as lowering_rows
+from rho.backend.lower import phase as lowering
 from rho.backend.schedule import single_device
 from rho.backend.schedule.plan.plan import RowsStep
 from rho.tests.harness.tiers import agree, checked, kernels, run_plan
@@ -50,9 +50,8 @@ def programs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("RHO_KERNEL_CACHE", "off")  # whose entries are for the registers of this processor
     monkeypatch.setattr(compiler, "compile_text", compiled)
     monkeypatch.setattr(compiler, "_addresses", {})
-    for module in (lowering, lowering_rows):
-        monkeypatch.setattr(module, "vector_bytes", lambda: request.param)
-        monkeypatch.setattr(module, "program_of", watched(module.program_of))
+    monkeypatch.setattr(compiler, "vector_bytes", lambda: request.param)
+    monkeypatch.setattr(lowering, "program_of", watched(lowering.program_of))
     return seen
 
 
