@@ -20,7 +20,7 @@ from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS
 from ..graph.phases import ApplyNode, ReadNode
 from ..jit import compiler
-from ..lower.body import FIXED_POWERS, LARGE, SHRINK, SMALL, Body, BodyResult, ComplexFormulas, Kernel, KernelOperand
+from ..lower.body import LARGE, SHRINK, SMALL, Body, BodyResult, ComplexFormulas, Kernel, KernelOperand
 from ..lower.loop_order import Form, VectorStride
 from ..scalar import special as definitions
 from ..scalar.coefficient_tables import entries
@@ -230,19 +230,6 @@ def _by_meaning(function: str, kind: Kind, parameter: int = 0) -> Implementation
 
 
 # ------------------------------------------------------------------------ compound functions
-
-
-def fixed_power(exponent: float, kind: Kind) -> Implementation:
-    """x to a constant power by the faster functions that kernels take."""
-    steps = [(name, _plain(name, kind, 0)) for name in FIXED_POWERS[exponent]]
-
-    def power(x: Any) -> Any:
-        power = x
-        for name, step in steps:
-            power = step(power, x) if name == "mul" else step(power)
-        return power
-
-    return power
 
 
 def _log(x: Any, y: Any) -> Any:

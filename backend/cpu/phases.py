@@ -19,6 +19,7 @@ from ...typechecker.scalars import SUMMED, is_sequential
 from ...typechecker.sizes.polynomials import Size
 from ..graph import traverse
 from ..graph.fusion_groups import JoinedGroup, join_chain as joined_group
+from ..graph.passes.rewriting import with_fixed_powers
 from ..graph.phases import (
     ApplyNode,
     AxisKind,
@@ -33,7 +34,7 @@ from ..graph.phases import (
 )
 from ..jit import tiering
 from ..jit.compiler import LruCache, is_installed
-from ..lower.body import FIXED_POWERS, Body, Kernel, build_kernel, legalize, real_constant
+from ..lower.body import Body, Kernel, build_kernel, legalize
 from ..lower.loop_order import Form, LoopOrder, StoreMode, row_nest
 from ..schedule.program_facts.scratch_memory import LARGE_SPACE_POINTS, rows_points
 from ..vm.backend_interface import CheckFailed
@@ -47,7 +48,7 @@ from .numpy_reductions import (
     over_ravelled_axes,
     reduce_last,
 )
-from .numpy_scalars import Implementation, fixed_power, implementation
+from .numpy_scalars import Implementation, implementation
 from .parallel_for import SplitReduction, TaskSplit, WorkEstimate, task_split_of
 from .views import DTYPES, WHOLE, DeferredView, NumArray, View, compile_views, constant, contiguous, may_defer
 
@@ -158,9 +159,6 @@ def _function(nodes: Sequence[Node], node: ApplyNode, space: Sequence[int]) -> t
     if node.function.startswith(ROW_REDUCTION_PREFIX):
         return reduce_last(node.function.removeprefix(ROW_REDUCTION_PREFIX), node.kind, space[-1]), node.args
     compute = operand_kind(nodes, node)
-    exponent = real_constant(nodes, node.args[1]) if node.function == "pow" and compute.is_float else None
-    if exponent is not None and exponent in FIXED_POWERS:
-        return fixed_power(exponent, compute), node.args[:1]
     function = implementation(node.function, compute, node.kind, node.parameter)
     return function if node.span is None else _with_span(function, node.span), node.args
 
@@ -373,7 +371,7 @@ _kept: Final[LruCache[Run]] = LruCache(1024)
 
 
 def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], threads: int) -> Run:
-    space = tuple(number(axis.size) for axis in phase.axes)
+    phase, space = with_fixed_powers(phase), tuple(number(axis.size) for axis in phase.axes)
     reduces = any(a.kind is AxisKind.REDUCE for a in phase.axes)
     parallel = space[:-1] if reduces else space
     if 0 in space:
@@ -418,17 +416,12 @@ def _through_kernels(
 
         return compile_kernel(phase, views, space, kinds, number, threads, run)
 
-    applied = [node.function for node in phase.body if isinstance(node, ApplyNode) and not _is_product(phase, node)]
+    applied = [node.function for node in phase.body if isinstance(node, ApplyNode)]
     one_by_one = any(is_sequential(r.reduction or "") for r in phase.results)
     sums = any(r.reduction in SUMMED and kinds(r.value).is_float for r in phase.results)
     if mode is tiering.Mode.ALWAYS or one_by_one or tiering.is_candidate(prod(space), applied, sums=sums):
         return through()
     return _SmallPhaseRun(run, through).run
-
-
-def _is_product(phase: Structured, node: ApplyNode) -> bool:
-    """Is it a power that is a product or a root?"""
-    return node.function == "pow" and real_constant(phase.body, node.args[1]) in FIXED_POWERS
 
 
 class _SmallPhaseRun:
@@ -516,7 +509,7 @@ _row_kernels: Final[LruCache[Run]] = LruCache(256)
 
 
 def _compiled_rows(chain: JoinedGroup, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], threads: int) -> Run:
-    phase, mode = chain.phase, tiering.mode()
+    phase, mode = with_fixed_powers(chain.phase), tiering.mode()
     space = tuple(number(axis.size) for axis in phase.axes)
     views, varying = compile_views(phase, space, kinds, number)
     nodes = [result.node for result in phase.results]

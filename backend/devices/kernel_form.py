@@ -11,7 +11,6 @@ counts at all points, and what does not is outside that loop.  Small whole numbe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from enum import Enum
 from math import prod
 from typing import Final, TypeAlias
@@ -22,6 +21,7 @@ from ...typechecker.scalars import SUMMED
 from ...typechecker.sizes.polynomials import Size
 from ..graph import traverse
 from ..graph.bind_sizes import BoundGraph
+from ..graph.passes.rewriting import with_fixed_powers
 from ..graph.phases import (
     Affine,
     ApplyNode,
@@ -131,6 +131,7 @@ class Work:
 
 def work_of(phase: Structured, types: Types, extents: tuple[int, ...], number: Number, *, kernels: bool) -> Work:
     """`kernels`: are there any?  `extents` of the axes (of a shard, maybe), none of them 0."""
+    phase = with_fixed_powers(phase)
     chained = any(isinstance(node, ApplyNode) and node.function.startswith(ALONG) for node in phase.body)
     body = legalize(phase, complexes=not chained) if kernels and _is_candidate(phase, types, extents) else None
     reads = tuple(varies(read, extents) for read in phase.reads)
@@ -271,19 +272,8 @@ def _length(chain: tuple[Applied, ...]) -> tuple[int, int]:
 
 def calls(phase: Structured, reads: Sequence[Axes], extents: Sequence[int]) -> tuple[Applied, ...]:
     """The applications of a body as they are, in its order."""
-    applied, _ = applications([_plain(phase, node) for node in phase.body], reads, extents)
+    applied, _ = applications(phase.body, reads, extents)
     return tuple([one for one in applied if one is not None])
-
-
-_POWERS: Final = {2.0: "mul", 0.5: "sqrt"}
-
-
-def _plain(phase: Structured, node: Node) -> Node:
-    """A power that is quicker than powers are."""
-    match node:
-        case ApplyNode(function="pow", args=(_, index)) if isinstance(power := phase.body[index], ConstantNode):
-            return replace(node, function=_POWERS.get(power.value, "pow")) if isinstance(power.value, float) else node
-    return node
 
 
 def _reduced(kind: Kind, function: str, points: int, nest: LoopOrder, calls: bool) -> ReducedWork:

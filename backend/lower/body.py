@@ -15,6 +15,7 @@ from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, SELECTIVE, ResultKind, is_ordered
 from ...typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, variable
 from ..graph.fusion_groups import ALONG
+from ..graph.passes.rewriting import real_constant, with_fixed_powers
 from ..graph.phases import (
     ARGUMENT_REDUCTIONS,
     ApplyNode,
@@ -360,11 +361,6 @@ class LegalNodes(ComplexFormulas[int]):
         elif function == "ipow":
             power = self.integer_power(body[node.args[1]], args[0], compute)
             return power if power is not None or not loops else self.add(replace(node, args=args))
-        elif function == "pow" and compute.is_float and (exponent := real_constant(body, node.args[1])) in FIXED_POWERS:
-            power = args[0]
-            for step in FIXED_POWERS[exponent]:
-                power = self.do(step, *((power, args[0]) if step == "mul" else (power,)), on=compute)
-            return power
         elif function == "log" and (logarithm := LOGARITHMS.get(real_constant(body, node.args[0]))) is not None:
             return self.do(logarithm, *args[1:], on=compute, to=node.kind)
         return self.add(replace(node, args=args)) if _has_code(node, compute) else None
@@ -419,31 +415,15 @@ _MOST_FACTORS: Final = 64
 _EXACT_INTEGERS: Final = 1 << 53
 """Integers below this are exact in binary64, from which binary32 rounds them once."""
 
-FIXED_POWERS: Final[dict[float | None, tuple[str, ...]]] = {
-    2.0: ("square",), 3.0: ("square", "mul"), 4.0: ("square", "square"), 0.5: ("half_power",), -1.0: ("reciprocal",),
-}  # fmt: skip
-"""Faster functions for a float to a constant power, within 3 ulp: each is applied to the result of the one before (`mul` also to
-the float)."""
-
 LOGARITHMS: Final[dict[float | None, str]] = {2.0: "log2", 10.0: "log10"}
 """Functions for logarithms to a constant base; they are also the definition of the logarithm to any base at these bases."""
-
-
-def real_constant(nodes: Sequence[Node], index: int) -> float | None:
-    """The value of a constant body node, also through conversions, if every kind stores it exactly; else None."""
-    node = nodes[index]
-    while isinstance(node, ApplyNode) and node.function == "convert":
-        node = nodes[node.args[0]]
-    if isinstance(node, ConstantNode) and isinstance(node.value, int | float) and abs(node.value) < 100:
-        return float(node.value)
-    return None
 
 
 def legalize(phase: Structured, *, complexes: bool = False, loops: bool = False) -> Body | None:
     """The legal body of a phase; None if code lacks a function or kind of it.
 
     `complexes`: expand complex numbers into two parts.  `loops`: allow functions that are loops (integers to any power)."""
-    body, following = _with_fold_steps(phase)
+    body, following = _with_fold_steps(with_fixed_powers(phase))
     if following and len(following) < len(phase.results):
         return None
     if not complexes and any(kind_of(node).is_complex for node in body):

@@ -16,6 +16,7 @@ from ..phases import (
     Affine,
     ApplyNode,
     AxisKind,
+    ConstantNode,
     LibraryPhase,
     Node,
     Phase,
@@ -39,6 +40,43 @@ def node_key(node: Node) -> Hashable:
             return ("read", node.index)
         case _:
             return node
+
+
+FIXED_POWERS: Final[dict[float | None, tuple[str, ...]]] = {
+    2.0: ("square",), 3.0: ("square", "mul"), 4.0: ("square", "square"), 0.5: ("half_power",), -1.0: ("reciprocal",),
+}  # fmt: skip
+"""Faster functions for a float to a constant power, within 3 ulp: each is applied to the result of the one before (`mul` also to
+the float)."""
+
+
+
+def real_constant(nodes: Sequence[object], index: int) -> float | None:
+    """The value of a constant body node, also through conversions, if every kind stores it exactly; else None."""
+    node = nodes[index]
+    while isinstance(node, ApplyNode) and node.function == "convert":
+        node = nodes[node.args[0]]
+    if isinstance(node, ConstantNode) and isinstance(node.value, int | float) and abs(node.value) < 100:
+        return float(node.value)
+    return None
+
+
+def with_fixed_powers(phase: Structured) -> Structured:
+    """The phase with its floats to constant powers as `FIXED_POWERS` has them."""
+    if not any(isinstance(node, ApplyNode) and node.function == "pow" for node in phase.body):
+        return phase
+    body: list[Node] = []
+    places: list[int] = []
+    for node in phase.body:
+        if isinstance(node, ApplyNode):
+            args = tuple([places[arg] for arg in node.args])
+            is_power = node.function == "pow" and node.kind.is_float
+            steps = FIXED_POWERS.get(real_constant(body, args[1]), ()) if is_power else ()
+            body += [ApplyNode(step, (power, args[0]) if step == "mul" else (power,), node.kind)
+                     for power, step in zip((args[0], len(body)), steps, strict=False)] or [replace(node, args=args)]  # fmt: skip
+        else:
+            body.append(node)
+        places.append(len(body) - 1)
+    return replace(phase, body=tuple(body), results=tuple([replace(r, node=places[r.node]) for r in phase.results]))
 
 
 @dataclass(slots=True)
