@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..lang.bind.names import LIBRARY_PREFIX
 from ..lang.diagnostics.model import Code, Diagnostic, Label
 from ..lang.support.records import dataclass, field, replace
 from ..lang.syntax.source import Source, Span
@@ -27,8 +28,17 @@ class DiagnosticSink:
         """An empty sink for speculative work."""
         return DiagnosticSink([], list(self.calls), self.warnings)
 
+    def outside(self, span: Span) -> Span:
+        """The span of the program's call, for a span in a library function that is being inlined."""
+        if not span.file.startswith(LIBRARY_PREFIX):
+            return span
+        return next((call for call in reversed(self.calls) if not call.file.startswith(LIBRARY_PREFIX)), span)
+
     def add(self, diagnostic: Diagnostic) -> None:
         """Collect a diagnostic, once for each span."""
+        call = self.outside(diagnostic.span)
+        if call != diagnostic.span:
+            diagnostic = self._at_call(diagnostic, call)
         same = (diagnostic.code, diagnostic.message, diagnostic.span)
         if any((d.code, d.message, d.span) == same for d in self.diagnostics[-50:]):
             return
@@ -39,6 +49,12 @@ class DiagnosticSink:
             call_spans = [span for span in dict.fromkeys((self.calls[0], self.calls[-1])) if span not in labelled]
             diagnostic = replace(diagnostic, labels=(*diagnostic.labels, *[Label(span, "in this call") for span in call_spans]))
         self.diagnostics.append(diagnostic)
+
+    def _at_call(self, diagnostic: Diagnostic, call: Span) -> Diagnostic:
+        """The diagnostic of a library function's body as one of the call: with nothing that points into the library."""
+        labels = tuple([label for label in diagnostic.labels if self.outside(label.span) == label.span])
+        fixes = tuple([fix for fix in diagnostic.fixes if all(self.outside(edit.span) == edit.span for edit in fix.edits)])
+        return replace(diagnostic, span=call, label="", labels=labels, fixes=fixes)
 
     def warned(self, index: ValueId, message: str, span: Span) -> bool:
         """Was the same warning given about this index elsewhere?  If several checks would fail, a run meets the first."""

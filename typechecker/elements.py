@@ -12,7 +12,7 @@ from enum import Enum
 
 from ..lang.support.records import dataclass, replace
 from .sizes.polynomials import Size, number, show_short
-from .sizes.size import maximum
+from .sizes.size import maximum, minimum, surely_fits_i64
 
 # ---------------------------------------------------------------------------------------------------- elements
 
@@ -249,6 +249,42 @@ def ranged(kind: Kind, low: int | None, high: int | None, *, weak: bool = False,
     if low is None and high is None:
         return Element(kind, weak=weak)
     return Element(kind, low, high, None, weak, symbolic_max if low is not None else None)
+
+
+def surely_unwrapped(element: Element) -> bool:
+    """Can no value have wrapped, for all sizes?  Where one may have, the range is that of the exact value."""
+    return element.symbolic_max is None or surely_fits_i64(element.symbolic_max)
+
+
+def narrowed(
+    element: Element, lows: Sequence[Size | None], highs: Sequence[Size | None], others: Sequence[Size | None]
+) -> Element:  # fmt: skip
+    """An integer element with values that are also at least every low, at most every high, and none of the others."""
+    low, high = integer_range(element)
+    symbolic = element.symbolic_max
+    for size in highs:
+        if size is not None:
+            top = size.bounds()[1]
+            high = top if high is None else high if top is None else min(high, top)
+            if size.constant is None:
+                symbolic = size if symbolic is None else minimum(symbolic, size)
+    if (high, symbolic) != (integer_range(element)[1], element.symbolic_max) and not surely_unwrapped(element):
+        low = None  # it is that of the exact value, which need not be below the new bound
+    bounds = [size.bounds()[0] for size in lows if size is not None]
+    low = max([n for n in (low, *bounds) if n is not None], default=None)
+    excluded = {size.constant for size in others if size is not None}
+    while low is not None and low in excluded:
+        low += 1
+    while high is not None and high in excluded:
+        high -= 1
+    if element.index_bound is not None:
+        tops = [size + 1 for size in highs if size is not None]
+        return replace(element, index_bound=minimum(element.index_bound, *tops)) if tops else element
+    if (low, high, symbolic) == (*integer_range(element), element.symbolic_max):
+        return element
+    if low is None:
+        return replace(element, low=None, high=high, symbolic_max=symbolic)
+    return ranged(element.kind, low, high, weak=element.weak, symbolic_max=symbolic)
 
 
 def widens(actual: Element, expected: Element) -> bool:

@@ -461,7 +461,9 @@ def _with_results(phase: Phase, results: tuple[ValueId, ...]) -> Phase:
 
 def can_speculate(phase: Phase) -> bool:
     """Is this a branch whose arms both have neither effects nor failures, so that either may run in vain?"""
-    if not isinstance(phase, Branch) or phase.defines or not (phase.then.phases or phase.otherwise.phases):
+    if not isinstance(phase, Branch) or phase.defines or phase.needs_condition:
+        return False
+    if not (phase.then.phases or phase.otherwise.phases):
         return False
     inner = [each for arm in subgraphs(phase) for each in all_phases(arm)]
     return not any(isinstance(each, Print | Output) or defines(each) for each in inner) and not phase_may_fail(phase)

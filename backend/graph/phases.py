@@ -359,6 +359,7 @@ class Branch:
     then: SubGraph
     otherwise: SubGraph
     defines: tuple[tuple[SizeVariable, Size, Size], ...]
+    needs_condition: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,13 +109,15 @@ class CoreLoop:
 @dataclass(frozen=True, slots=True)
 class CoreBranch:
     """The scalar bool `condition` selects one of two blocks without parameters.  A size that differs between the arms is defined
-    here: `sizes` has each such run-time variable with its sizes (then, otherwise)."""
+    here: `sizes` has each such run-time variable with its sizes (then, otherwise).  `needs_condition`: facts about an arm were
+    proved from the condition, so no arm may be computed before it is known."""
 
     results: tuple[ValueId, ...]
     condition: ValueId
     then: Block
     otherwise: Block
     sizes: tuple[tuple[SizeVariable, Size, Size], ...] = ()
+    needs_condition: bool = False
 
 
 Op: TypeAlias = (
@@ -169,6 +171,11 @@ class CoreGuard:
     obligation: Obligation
     index: SizeVariable | None = None
     runs: Size | None = None
+
+    @property
+    def holds_always(self) -> bool:
+        """Does the fact hold whenever the program runs?"""
+        return self.index is None and self.runs is None
 
     def variables(self) -> frozenset[SizeVariable]:
         """The size variables that must be bound before it can be checked."""
@@ -239,7 +246,7 @@ class Core:
 
     def facts(self) -> list[SizeFact]:
         """The facts that hold whenever the program runs, because loading checks them."""
-        return [guard.fact for guard in self.guards if guard.index is None and guard.runs is None]
+        return [guard.fact for guard in self.guards if guard.holds_always]
 
 
 # ---------------------------------------------------------------------------------------------------- traversal

@@ -17,17 +17,29 @@ from ...lang.diagnostics.model import Code, Diagnostic, Fix, Label
 from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.source import AnchoredSpan, Span
 from ..diagnostics import DiagnosticSink, SourceNames
-from ..elements import ArrayType, Element, Kind, ranged
+from ..elements import ArrayType, Element, Kind, narrowed, ranged
 from ..frame_agreement import principal_frame
-from ..proof.constraints import Constraints, LoopIndex
+from ..proof.constraints import Alternatives, Arm, Constraints, LoopIndex
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..proof.report_unproved import ClauseSite
 from ..scalars import FUNCTIONS, ResultKind
 from ..sizes.polynomials import Size, SizeOrigin, SizeVariable, product, variable
-from ..sizes.size import truncated_subtract
+from ..sizes.size import minimum, truncated_subtract
 from ..values import constant_folding
 from ..values.constant_folding import MOST_ITEMS, folded
-from ..values.facts import NO_FACTS, AffineSequences, Conversions, MaskFacts, Operand, ValueFacts
+from ..values.facts import (
+    NO_FACTS,
+    AffineSequences,
+    Conversions,
+    Count,
+    IntegerLimits,
+    MaskFacts,
+    Operand,
+    Statement,
+    TupleOperand,
+    Value,
+    ValueFacts,
+)
 from .arrays import Literal, Payload, Reshape, Scalar, SizeVector, ValueId
 from .blocks import Block, Op
 
@@ -56,6 +68,24 @@ class SizeVariables:
         """A copy for speculative work; with `fresh_names`, names are chosen as in an empty program."""
         names = {} if fresh_names else dict(self.names)
         return SizeVariables(self.spans, names, self._aside, self._aside, dict(self._masks), dict(self._values), dict(self._same))
+
+    def scope(self) -> tuple[dict[ValueId, SizeVariable], dict[ValueId, SizeVariable]]:
+        """The shared sizes, to be restored with `leave`: what is known of a size in a loop or an arm holds only there."""
+        return dict(self._masks), dict(self._values)
+
+    def leave(self, shared: tuple[dict[ValueId, SizeVariable], dict[ValueId, SizeVariable]]) -> None:
+        """Forget the sizes that were shared since `scope`."""
+        self._masks, self._values = shared
+
+    def known_mask(self, mask: ValueId, facts: MaskFacts) -> SizeVariable | None:
+        """The size of a mask's true elements, if it has a variable."""
+        value = self._same.get(mask, mask)
+        known = self._masks.get(value)
+        return known or next((size for other, size in self._masks.items() if facts.is_same(other, value)), None)
+
+    def known_integer(self, x: ValueId) -> SizeVariable | None:
+        """The run-time size of an integer value, if it has a variable."""
+        return self._values.get(self._same.get(x, x))
 
     def counts(self) -> tuple[int, ...]:
         """The lengths of all tables, to detect changes."""
@@ -88,18 +118,18 @@ class SizeVariables:
     ) -> tuple[SizeVariable, tuple[SizeFact, ...]]:  # fmt: skip
         """The size of a mask's true elements, and facts about the sum with that of the opposite mask."""
         value = self._same.get(mask, mask)
-        known = self._masks.get(value)
+        known = self.known_mask(mask, facts)
         new_facts: tuple[SizeFact, ...] = ()
         if known is None:
-            known = next((size for other, size in self._masks.items() if facts.is_same(other, value)), None)
-            if known is None:
-                why, least = "the number of elements this mask keeps", facts.minimum_true(value)
-                known = self.at_run_time("k", cap, span, why, least, SizeOrigin.RUNTIME)
-                opposite = next((size for other, size in self._masks.items() if facts.is_opposite(other, value)), None)
-                if opposite is not None:
-                    together = variable(opposite) + variable(known)
-                    new_facts = (SizeFact(Relation.EQUAL, together, product(types[mask].shape)),)
-            self._masks[value] = known
+            why, least = "the number of elements this mask keeps", facts.minimum_true(value)
+            known = self.at_run_time("k", cap, span, why, least, SizeOrigin.RUNTIME)
+            opposite = next((size for other, size in self._masks.items() if facts.is_opposite(other, value)), None)
+            if opposite is not None:
+                together = variable(opposite) + variable(known)
+                new_facts = (SizeFact(Relation.EQUAL, together, product(types[mask].shape)),)
+            if least == 0 and facts.keeps_first(value):
+                new_facts += (SizeFact(Relation.AT_MOST, minimum(1, cap), variable(known)),)
+        self._masks[value] = known
         return known, new_facts
 
     def of_integer(self, x: ValueId, cap: Size, span: Span, least: int) -> SizeVariable:
@@ -127,6 +157,15 @@ class BuilderState(NamedTuple):
     source_names: SourceNames
     sizes: SizeVariables
     clause_site: ClauseSite | None
+    scopes: int
+
+
+class _Scope(NamedTuple):
+    """What is restored at the end of a loop with an index or an arm: the shared sizes, the numbers of limits and counts."""
+
+    shared: tuple[dict[ValueId, SizeVariable], dict[ValueId, SizeVariable]]
+    limits: int
+    counts: int
 
 
 class Builder(Conversions):
@@ -149,6 +188,9 @@ class Builder(Conversions):
         self._blocks: list[tuple[tuple[ValueId, ...], list[Op]]] = [((), self.root)]
         self.next_id = 0
         self._next_aside = SPECULATIVE_IDS
+        self._limits: list[tuple[IntegerLimits, Arm]] = []
+        self._counts: list[Count] = []
+        self._scopes: list[_Scope] = []
 
     # -- values and ops
 
@@ -301,12 +343,16 @@ class Builder(Conversions):
         origin: SizeOrigin = SizeOrigin.RUNTIME,
     ) -> SizeVariable:  # fmt: skip
         """A size variable from `least` to `cap`, which the next op emitted will define; its printed name is made unique."""
-        return self.sizes.at_run_time(name, cap, span, why, least, origin)
+        return self.sizes.at_run_time(name, cap, self.sink.outside(span), why, least, origin)
 
     def mask_size(self, mask: Operand, cap: Size, span: Span) -> SizeVariable:
         """The size variable for the number of true elements of a mask; structurally equal masks share one."""
-        size, new_facts = self.sizes.of_mask(mask.value, cap, span, self._masks, self.types)
+        before = self.sizes.next[0]
+        size, new_facts = self.sizes.of_mask(mask.value, cap, self.sink.outside(span), self._masks, self.types)
         self.constraints.premises += new_facts
+        if self._counts and self.sizes.next[0] != before:
+            counts = [count for count in self._counts if self._masks.is_same(count.mask, mask.value)]
+            self.constraints.premises += [count.fact(variable(size)) for count in counts]
         return size
 
     def is_same_value(self, x: Operand, y: Operand) -> bool:
@@ -345,12 +391,75 @@ class Builder(Conversions):
         """
         return self.constraints.require(obligation, self.sizes.spans, self.report)
 
+    # -- loops and arms
+
     def open_loop(self, trip: Size, span: Span) -> LoopIndex:
-        """Enter the body of a loop with an index; its facts hold until `close_loop`."""
+        """Enter the body of a loop with an index; its facts hold until `close_scope`."""
         name = self.runtime_size(
             "i", truncated_subtract(trip, 1), span, "the number of the iteration", origin=SizeOrigin.LOOP_INDEX
         )
+        self._open_scope()
         return self.constraints.open_loop(LoopIndex(name, trip))
+
+    def open_arm(self, alternatives: Sequence[Sequence[Statement]]) -> Arm:
+        """Enter an arm of a branch, in which all statements of one of the alternatives hold until `close_scope`."""
+        self._open_scope()
+        arm = self.constraints.open_arm(self.size_facts(alternatives))
+        for statement in alternatives[0] if len(alternatives) == 1 else ():
+            if isinstance(statement, IntegerLimits):
+                self._limits.append((statement, arm))
+            elif isinstance(statement, Count):
+                self._counts.append(statement)
+        return arm
+
+    def size_facts(self, alternatives: Sequence[Sequence[Statement]]) -> Alternatives:
+        """What each alternative says about sizes; nothing if one says nothing about them."""
+        facts: list[tuple[SizeFact, ...]] = []
+        for statements in alternatives:
+            stated: list[SizeFact] = []
+            for statement in statements:
+                if isinstance(statement, SizeFact):
+                    stated.append(statement)
+                elif isinstance(statement, Count):
+                    counted = self.sizes.known_mask(statement.mask, self._masks)
+                    stated += [] if counted is None else [statement.fact(variable(counted))]
+                elif not self.types[statement.value].shape:
+                    size = self.sizes.known_integer(statement.value)
+                    stated += [] if size is None else statement.facts(variable(size))
+            facts.append(tuple(stated))
+        return tuple(facts) if all(facts) else ((),)
+
+    def _open_scope(self) -> None:
+        self._scopes.append(_Scope(self.sizes.scope(), len(self._limits), len(self._counts)))
+
+    def close_scope(self) -> None:
+        """Leave the body of a loop with an index, or an arm."""
+        scope = self._scopes.pop()
+        self.sizes.leave(scope.shared)
+        del self._limits[scope.limits :], self._counts[scope.counts :]
+        self.constraints.close_scope()
+
+    def limited_type(self, value: ValueId) -> ArrayType:
+        """The type of a value, with the ranges that the conditions of the enclosing arms give it."""
+        limited = self.limited(Operand(value, self.types[value]))
+        return limited.type if isinstance(limited, Operand) else self.types[value]
+
+    def limited(self, x: Value) -> Value:
+        """The value with the ranges that the conditions of the enclosing arms give it."""
+        if not self._limits:
+            return x
+        if isinstance(x, TupleOperand):
+            return type(x)(tuple([self.limited(item) for item in x.items]))
+        if x.poisoned or x.static is not None or not x.type.element.kind.is_integer:
+            return x
+        limits = [(limit, arm) for limit, arm in self._limits if self._masks.is_same(limit.value, x.value)]
+        element = narrowed(x.type.element, [limit.low for limit, _ in limits], [limit.high for limit, _ in limits],
+                           [limit.other_than for limit, _ in limits])  # fmt: skip
+        if element == x.type.element:
+            return x
+        for _, arm in limits:
+            arm.needs_condition = True
+        return self.with_type(x, replace(x.type, element=element))
 
     # -- blocks
 
@@ -387,7 +496,8 @@ class Builder(Conversions):
 
     def snapshot(self, fresh_names: bool) -> BuilderState:
         """The state before speculative work, which then reports into an empty sink; `restore` undoes all of it."""
-        before = BuilderState(self.next_id, self.mark(), self.sink, self.source_names, self.sizes, self.constraints.clause_site)
+        before = BuilderState(self.next_id, self.mark(), self.sink, self.source_names, self.sizes, self.constraints.clause_site,
+                              len(self._scopes))  # fmt: skip
         self.sink, self.source_names, self.sizes = self.sink.trial(), self.source_names.trial(), self.sizes.trial(fresh_names)
         self.next_id = max(self.next_id, self._next_aside)
         return before
@@ -396,8 +506,11 @@ class Builder(Conversions):
         """Undo everything since `snapshot`, except that ids of speculative values are not reused."""
         self._next_aside = self.next_id
         self.next_id = before.next if before.next < SPECULATIVE_IDS else self.next_id
-        self.sink, self.source_names, self.sizes = before.sink, before.source_names, before.sizes
+        self.sink, self.source_names = before.sink, before.source_names
         self.constraints.clause_site = before.clause_site
+        while len(self._scopes) > before.scopes:  # the budget ran out in them
+            self.close_scope()
+        self.sizes = before.sizes
         self.rollback(before.mark)
 
     # -- diagnostics

@@ -7,14 +7,16 @@ from contextlib import contextmanager
 from functools import partial
 from typing import assert_never
 
-from ...lang.diagnostics.model import Code
+from ...lang.diagnostics.model import Code, Edit, Fix
 from ...lang.support.records import replace
 from ...lang.syntax.source import Span
 from ...lang.tree import expressions as tree, program
-from ..elements import ArrayType, strong
-from ..proof.obligations import Obligation
+from ..elements import ArrayType, Kind, strong
+from ..proof.obligations import Obligation, Relation, SizeFact
+from ..proof.report_unproved import positive
 from ..rules import table
 from ..signatures import calls, check_definition, unify
+from ..sizes.polynomials import ONE, NonlinearAtom, Size, SizeOrigin, SizeVariable, operand, show, variable
 from ..values.facts import EnclosedOperand, Operand, TupleOperand, Value, is_poisoned
 from . import (
     declarations,
@@ -38,6 +40,7 @@ from .context import (
     ForkFunction,
     Frame,
     FunctionValue,
+    NamingMode,
     PrimitiveFunction,
     SignedFunction,
     reject_enclosed,
@@ -53,6 +56,14 @@ def apply(ctx: Context, function: FunctionValue, left: Value | None, right: Valu
     ctx.spend(span)
     if is_poisoned(right) or is_poisoned(left) or isinstance(function, BrokenFunction):
         return ctx.builder.poison(span)
+    reported = len(ctx.builder.sink.diagnostics)
+    value = _applied(ctx, function, left, right, span)
+    if len(ctx.builder.sink.diagnostics) > reported and is_poisoned(value):
+        offer_guard(ctx, lambda: ctx.call(function, left, right, span), left, right, span, span)
+    return value
+
+
+def _applied(ctx: Context, function: FunctionValue, left: Value | None, right: Value, span: Span) -> Value:
     with ctx.nested_call(span):
         match function:
             case PrimitiveFunction():
@@ -74,6 +85,8 @@ def apply(ctx: Context, function: FunctionValue, left: Value | None, right: Valu
             case DerivedFunction():
                 with _origin(ctx, function.origin):
                     return _OPERATORS[function.operator](ctx, function, left, right, span)
+            case BrokenFunction():
+                return ctx.builder.poison(span)
             case _:
                 assert_never(function)
 
@@ -152,6 +165,112 @@ _OPERATORS: dict[str, _Operator] = {
     "⌺": rank_operators.stencil,
     "∂": gradients.gradient,
 }
+
+
+# ---------------------------------------------------------------------------------------------------- guards that are offered
+#
+# An application that needs a fact about sizes of its arguments that only the run knows is refused with the guard that states it:
+# `⌈/` becomes `{0=≢⍵ : 0 ⋄ ⌈/⍵}`.  It is elaborated again with the fact as a premise, which shows that it suffices and gives the
+# type of the value for the other case.
+
+_GUARDED = frozenset({Code.E201, Code.E202, Code.E204})
+_MOST_FACTS = 3
+_FAILS = {Relation.AT_MOST: ">", Relation.LESS: "≥", Relation.EQUAL: "≠", Relation.NOT_EQUAL: "="}
+
+
+def offer_guard(
+    ctx: Context, again: Callable[[], Value], left: Value | None, right: Value, span: Span, function: Span
+) -> None:
+    """Add the guard to the error that was just reported at `span`, if sizes of the arguments are its cause.
+
+    `again` is the application that failed, `function` the text before its right argument, or between the two."""
+    sink, constraints = ctx.builder.sink, ctx.builder.constraints
+    last, fact, text = sink.diagnostics[-1], constraints.refused, ctx.builder.text(function).rstrip()
+    constraints.refused = None
+    if fact is None or last.span != span or last.code not in _GUARDED or last.fixes or last.goal != str(fact):
+        return
+    if not text or _uses_arguments(text) or ctx.suggesting:
+        return
+    ctx.suggesting = True
+    try:
+        facts, value = _sufficient(ctx, again, fact)
+    finally:
+        ctx.suggesting = False
+    failures = [_failure(each, left, right) for each in facts]
+    if value is None or None in failures:
+        return
+    first, *rest = [each for each in failures if each is not None]
+    condition = "∨".join([*[f"({each})" for each in reversed(rest)], first])
+    blank = " " if text[-1].isalnum() else ""
+    applied = f"{text}{blank}⍵" if left is None else f"⍺{blank}{text}{blank}⍵"
+    guarded = f"{{{condition} : {_other(value)} ⋄ {applied}}}"
+    fix = Fix(f"guard it, and say what is so otherwise: `{guarded}`", (Edit(function, guarded),))
+    sink.diagnostics[-1] = replace(last, fixes=(fix,))
+
+
+def _sufficient(ctx: Context, again: Callable[[], Value], fact: SizeFact) -> tuple[list[SizeFact], Value | None]:
+    """The facts under which an application is accepted, and its value under them; no value if more than a few do not suffice."""
+    facts = [fact]
+    while len(facts) <= _MOST_FACTS:
+        with ctx.speculate(NamingMode.CONTINUE):
+            ctx.builder.open_arm([facts])
+            value = again()
+            ctx.builder.close_scope()
+        if not is_poisoned(value):
+            return facts, value
+        more = ctx.builder.constraints.refused
+        if more is None or more in facts:
+            break
+        facts.append(more)
+    return facts, None
+
+
+def _failure(fact: SizeFact, left: Value | None, right: Value) -> str | None:
+    """The text of the opposite of a fact in terms of `⍵` and `⍺`; None if it has other sizes than numbers and theirs."""
+    names: dict[SizeVariable, Size] = {}
+    names_of_arguments: set[Size] = set()
+    for argument, x in (("⍵", right), ("⍺", left)):
+        for axis, size in enumerate(x.type.shape if isinstance(x, Operand) else ()):
+            text = f"(≢{argument})" if axis == 0 else f"((⍴{argument})[{axis}])"
+            for known in size.variables():
+                rest = size - variable(known)
+                if rest.constant is not None and known not in names:
+                    length = variable(SizeVariable(text, -2 - len(names), SizeOrigin.RIGID))
+                    names_of_arguments.add(length)
+                    names[known] = length - rest
+    stated = positive(fact)
+    sides = [side.substitute(names) for side in (stated.left, stated.right)]
+    if fact.relation is Relation.POWER or not (stated.left.variables() | stated.right.variables()) <= names.keys():
+        return None
+    if any(isinstance(atom, NonlinearAtom) for side in sides for monomial, _ in side.terms for atom, _ in monomial):
+        return None
+    named = positive(SizeFact(fact.relation, *sides))
+    low, high = named.left, named.right
+    right_side = show(high).removeprefix("(").removesuffix(")") if high in names_of_arguments else show(high)
+    if fact.relation is Relation.DIVIDES:
+        return f"0≠{operand(low)}|{right_side}"
+    if fact.relation is Relation.AT_MOST and low == ONE:
+        return f"0={right_side}"
+    return f"{operand(low)}{_FAILS[fact.relation]}{right_side}"
+
+
+def _uses_arguments(text: str) -> bool:
+    """Do `⍵` or `⍺` of the function around occur in a text, outside the braces of a function in it?"""
+    depth = 0
+    for character in text:
+        depth += (character == "{") - (character == "}")
+        if character in "⍵⍺" and not depth:
+            return True
+    return False
+
+
+def _other(value: Value) -> str:
+    """A value of the same rank and kind: 0, NaN or a blank, or an array without elements."""
+    if isinstance(value, TupleOperand):
+        return "(" + " ⋄ ".join(map(_other, value.items)) + ")"
+    kind, rank = value.type.element.kind, value.type.rank
+    item = "' '" if kind is Kind.CHAR else "⎕nan" if kind.is_float and not rank else "0"
+    return f"{' '.join(['0'] * rank)}⍴{item}" if rank else item
 
 
 # ---------------------------------------------------------------------------------------------------- bindings

@@ -1,7 +1,7 @@
 """The context of elaboration: builder, budgets, environments, function values, and the cache for incremental checking.
 
-`programs` puts the mutually recursive entries `apply` and `expression` into the context, so that the modules of operators need
-not import the modules that call them.
+`programs` puts the mutually recursive entries `apply`, `expression` and `offer_guard` into the context, so that the modules of
+operators need not import the modules that call them.
 """
 
 from __future__ import annotations
@@ -387,7 +387,7 @@ class BudgetExceeded(RhoError):
 
 @dataclass(slots=True, eq=False)
 class Context:
-    """The state of elaborating a program.
+    """The state of elaborating a program.  `suggesting`: a guard for an error is being sought.
 
     `printed_at`: the value of `nodes` when a value was last printed; nothing was elaborated since while they are equal.
     `mentions`: the spans where the program writes a value as an argument, each with the span of the function. `check_cache`:
@@ -399,12 +399,14 @@ class Context:
     strict: bool
     apply: Callable[[Context, FunctionValue, Value | None, Value, Span], Value]
     expression: Callable[[Context, expressions.Expression, Frame], Value]
+    offer_guard: Callable[[Context, Callable[[], Value], Value | None, Value, Span, Span], None]
     check_cache: CheckCache
     incremental: bool = False
     state: int = 0
     nodes: int = 0
     depth: int = 0
     printed_at: int = -1
+    suggesting: bool = False
     loops: list[Span] = field(default_factory=list)
     modules: dict[str, Module] = field(default_factory=dict)
     exports: Exports = field(default_factory=dict)

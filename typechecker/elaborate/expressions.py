@@ -100,6 +100,8 @@ def strand(ctx: Context, node: expressions.Strand, frame: Frame) -> Operand:
                 notes=("use [a ⋄ b] to stack arrays of one shape, or (a ⋄ b) for a tuple", *_texts(items)),
             )
         scalars.append(item)
+        if item.constant is None:
+            ctx.builder.source_names.add(item.value, part.span)
     return vector_of(ctx, scalars, node.span)
 
 
@@ -240,7 +242,14 @@ def slot_reshape(ctx: Context, node: expressions.Dyadic, function: FunctionValue
     if len(slots) > 1:
         return ctx.error(Code.E015, "only one size can be inferred", slots[1].span)
     sizes = [None if isinstance(item, expressions.Slot) else ctx.expression(ctx, item, frame) for item in items]
-    return branches.reshape_with_slot(ctx, sizes, items, right, node.span)
+
+    def reshaped() -> Value:
+        return branches.reshape_with_slot(ctx, sizes, items, right, node.span)
+
+    value = reshaped()
+    if is_poisoned(value) and not is_poisoned(right):
+        ctx.offer_guard(ctx, reshaped, None, right, node.span, Span(node.span.file, node.span.start, node.right.span.start))
+    return value
 
 
 # ---------------------------------------------------------------------------------------------------- expressions
@@ -282,10 +291,10 @@ def expression(ctx: Context, node: expressions.Expression, frame: Frame) -> Valu
                 pending.append(_Indexed(node.span, node, indexing.evaluate_axes(ctx, node.axes, frame)))
                 node = node.array
             case _:
-                value = _leaf(ctx, node, frame)
+                value = ctx.builder.limited(_leaf(ctx, node, frame))
                 break
     while pending:
-        value = _step(ctx, pending.pop(), value, frame)
+        value = ctx.builder.limited(_step(ctx, pending.pop(), value, frame))
     return value
 
 

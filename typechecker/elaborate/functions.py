@@ -114,7 +114,7 @@ def _guard(ctx: Context, dfn: tree.Dfn, at: int, guard: tree.Guard, frame: Frame
     condition = condition_operand(ctx, ctx.expression(ctx, guard.condition, frame), guard.condition.span)
     if condition.poisoned:
         return condition
-    known = static_integer(ctx.builder, condition)
+    known = _known(ctx, condition)
     if known is not None:
         return ctx.expression(ctx, guard.value, frame) if known else _statements(ctx, dfn, at + 1, frame)
 
@@ -134,6 +134,16 @@ def _guard(ctx: Context, dfn: tree.Dfn, at: int, guard: tree.Guard, frame: Frame
     with ctx.nested_call(guard.span):
         rest = Label(dfn.body[-1].span, "the other exit")
         return branches.branch(ctx, condition, then, otherwise, guard.span, guard.value.span, rest)
+
+
+def _known(ctx: Context, condition: Operand) -> bool | None:
+    """Does a condition hold, or never hold, whatever the data are?"""
+    builder = ctx.builder
+    known = static_integer(builder, condition)
+    if known is not None:
+        return bool(known)
+    holding, opposite = [branches.stated(builder, condition.value, holds) for holds in (True, False)]
+    return branches.decided(builder, holding, opposite)
 
 
 def condition_operand(ctx: Context, value: Value, span: Span) -> Operand:

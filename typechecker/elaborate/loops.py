@@ -344,7 +344,7 @@ def _loop(ctx: Context, function: FunctionValue, trips: TripCount, initial: Valu
     fixpoint = infer_fixpoint(ctx, arguments.types, initial, lambda given, state: arguments.call(function, given, state), span,
                               trips=trips.count)  # fmt: skip
     if arguments.index is not None:
-        ctx.builder.constraints.close_loop()
+        ctx.builder.close_scope()
     if isinstance(fixpoint, NoFixpoint) and trips.count == ZERO:  # no iteration needs a result of the body
         ctx.builder.rollback(mark)
         arguments = _LoopArgument(ctx, span)

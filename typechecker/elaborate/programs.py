@@ -19,7 +19,7 @@ from ..signatures import unify
 from ..signatures.unify import eliminate_existentials
 from ..values.facts import Operand, TupleOperand, Value
 from . import applications, declarations, expressions, names as resolve
-from .applications import apply
+from .applications import apply, offer_guard
 from .context import (
     NODE_BUDGET,
     BrokenFunction,
@@ -228,7 +228,8 @@ def elaborate(
 ) -> Elaborated:
     """Parse, bind and elaborate a whole program; `check_cache` has the results of its earlier versions."""
     ensure_recursion_headroom()
-    ctx = Context(Builder(0), load, strict, apply, expressions.expression, CheckCache() if check_cache is None else check_cache)
+    cache = CheckCache() if check_cache is None else check_cache
+    ctx = Context(Builder(0), load, strict, apply, expressions.expression, offer_guard, cache)
     ctx.incremental = check_cache is not None
     run = declarations.Elaboration(ctx)
     ctx.sources.append(source)

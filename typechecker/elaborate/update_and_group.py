@@ -12,14 +12,14 @@ from ..core.builder import Builder
 from ..diagnostics import show_type
 from ..elements import ArrayType, Kind, without_size_bounds
 from ..proof.obligations import Obligation, Relation, SizeFact
-from ..rules.argument_checks import common, is_boolean, joint_element, require_equal, reshaped
+from ..rules.argument_checks import common, is_boolean, is_one_item, joint_element, require_equal, reshaped, size_arguments
 from ..rules.index import index_operand
 from ..sizes.polynomials import ZERO, Size, product
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned
 from . import indexing
 from .broadcast import is_scalar_primitive
 from .context import BoundFunction, Context, DerivedFunction, FunctionValue, PrimitiveFunction, cast
-from .expressions import single, static_size
+from .expressions import single
 from .functions import as_function, as_primitive
 from .reductions import ScalarFold, scalar_fold
 
@@ -121,7 +121,7 @@ def group_by_key(ctx: Context, derived: DerivedFunction, left: Value | None, rig
     if left is None:
         return ctx.error(Code.E133, "`f⌸` needs the number of bins on its left: `k f⌸ (idx ⋄ values)`", span,
                          notes=("to count how often each item of x occurs write `+/(∪x)∘.=x`",))  # fmt: skip
-    bins = static_size(ctx, left, "the number of bins of `⌸`", span)
+    bins = _count_of_bins(ctx, left, span)
     if bins is None:
         return ctx.builder.poison(span)
     if not isinstance(right, TupleOperand) or len(right.items) != 2:
@@ -137,6 +137,18 @@ def group_by_key(ctx: Context, derived: DerivedFunction, left: Value | None, rig
     ):
         return ctx.builder.poison(span)
     return _bins(ctx, function, bins, indices, values, span)
+
+
+def _count_of_bins(ctx: Context, left: Value, span: Span) -> Size | None:
+    """The number of bins: a size, or an integer with a bound; None after an error."""
+    x = single(ctx, left, span)
+    if x.poisoned:
+        return None
+    if not is_one_item(x):
+        ctx.error(Code.E131, "the number of bins of `⌸` is one integer", span, label=show_type(x.type))
+        return None
+    sizes = size_arguments(ctx.builder, x, span, "the number of bins of `⌸`")
+    return None if sizes is None else sizes[0]
 
 
 def _bins(ctx: Context, function: PrimitiveFunction, bins: Size, indices: Operand, values: Operand, span: Span) -> Value:

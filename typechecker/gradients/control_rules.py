@@ -467,7 +467,7 @@ def _branch(r: ReversePass, op: CoreBranch) -> None:
         values = [part if part is not None else t.zeros_like(value) for part, value in zip(parts, outer, strict=True)]
         arms.append(builder.close_block(_operands(r, values)))
     types = [_plain(builder.types[value]) for value in outer]
-    results = builder.emit_many(lambda ids: CoreBranch(ids, op.condition, arms[0], arms[1]), types, r.span)
+    results = builder.emit_many(lambda ids: CoreBranch(ids, op.condition, arms[0], arms[1], needs_condition=op.needs_condition), types, r.span)
     for value, result in zip(outer, results, strict=True):
         r.add(value, result.value, zeros=zeros)
 

@@ -1,16 +1,19 @@
-"""Size constraints: the premises in scope, the guards that loading or a loop iteration must check, facts over loop indices."""
+"""Size constraints: the premises in scope, the guards that loading or a loop iteration must check, facts of loops and arms."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice, product
 
 from ...lang.diagnostics.model import Diagnostic, Fix, Severity, Verdict
-from ...lang.support.records import dataclass, field
+from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.source import Span
 from ..core.blocks import CoreCall, CoreGuard
 from ..sizes.polynomials import ONE, ZERO, Size, SizeVariable, variable
+from ..sizes.size import minimum
 from .obligations import Obligation, Proof, Relation, SizeFact
-from .prover import ProofResult, prove, prove_without_examples
+from .prover import ProofResult, find_examples, prove, prove_without_examples
 from .report_unproved import ClauseSite, suggest_clause, unproved_diagnostic
 
 # ---------------------------------------------------------------------------------------------------- loop indices
@@ -26,11 +29,12 @@ _MOST_ENDS = 8  # the guards at the ends of nested loops double with each loop
 @dataclass(slots=True, eq=False)
 class LoopIndex:
     """The index of a loop of `trip` iterations.  `needs_iteration`: a fact in which i does not occur was proved from 0 ≤ i <
-    trip."""
+    trip, or in an arm of the body from its condition.  `start`: how many premises there were before the loop."""
 
     variable: SizeVariable
     trip: Size
     needs_iteration: bool = False
+    start: int = 0
 
     @property
     def premise(self) -> SizeFact:
@@ -39,15 +43,6 @@ class LoopIndex:
 
 def variables_of(fact: SizeFact) -> frozenset[SizeVariable]:
     return fact.left.variables() | fact.right.variables()
-
-
-def note_premises(fact: SizeFact, verdict: Verdict, premises: Sequence[SizeFact], loops: Sequence[LoopIndex]) -> None:
-    """Mark each loop whose index does not occur in the fact but whose premise its proof needs."""
-    for loop in loops:
-        if loop.needs_iteration or loop.variable in variables_of(fact):
-            continue
-        if prove_without_examples(fact, [p for p in premises if loop.variable not in variables_of(p)]) is not verdict:
-            loop.needs_iteration = True
 
 
 def mentions_index(fact: SizeFact, loops: Sequence[LoopIndex]) -> bool:
@@ -100,6 +95,53 @@ def _affine(size: Size, index: SizeVariable) -> bool:
     return size == at_zero + (at_one - at_zero) * variable(index)
 
 
+# ---------------------------------------------------------------------------------------------------- arms
+#
+# In an arm of a branch the condition holds, or its opposite.  What is proved from that holds in the arm only, so such an arm may
+# not be computed before the condition is known (`Arm.needs_condition`).  A condition with `∨` is a disjunction: a fact is proved
+# if every alternative proves it.
+
+_MOST_CASES = 16  # the alternatives of nested arms multiply
+
+Alternatives = tuple[tuple[SizeFact, ...], ...]
+
+
+@dataclass(slots=True, eq=False)
+class Arm:
+    """The facts about sizes that hold in an arm: all of one of the `alternatives` (none: the arm is never reached).
+
+    `needs_condition`: something was proved from them.  `start`: how many premises there were before the arm."""
+
+    alternatives: Alternatives
+    needs_condition: bool = False
+    start: int = 0
+
+    def required(self) -> Size | None:
+        """A size that is at least 1 exactly where the facts about sizes known at load hold; None if there are none.
+
+        A fact that depends on more is left out: then what is required in the arm is required where the rest holds."""
+        if len(self.alternatives) != 1:
+            return None
+        sizes = [size for fact in self.alternatives[0] if not fact.is_runtime() for size in _positive_where(fact)]
+        return minimum(*sizes) if sizes else None
+
+
+def _positive_where(fact: SizeFact) -> tuple[Size, ...]:
+    """A size that is at least 1 exactly where a fact holds; none if there is no polynomial for it."""
+    difference = fact.right - fact.left
+    match fact.relation:
+        case Relation.AT_MOST:
+            return (difference + 1,)
+        case Relation.LESS:
+            return (difference,)
+        case Relation.EQUAL:
+            return (ONE - difference * difference,)
+        case Relation.NOT_EQUAL:
+            return (difference * difference,)
+        case _:
+            return ()
+
+
 # ---------------------------------------------------------------------------------------------------- constraints
 
 @dataclass(slots=True)
@@ -108,17 +150,25 @@ class Constraints:
 
     `premises` are the facts in scope; loading must check `guards`, and also `solver_assumptions`, which the solver proved;
     `declared_usages` are the quantities that calls state.  `clause_site` is the signature being checked, else the `where` of
-    `input_sites` may state more about sizes.  `proof` says how the body being inlined was proved for all sizes; `loops` are the
-    enclosing loops with an index."""
+    `input_sites` may state more about sizes.  `proof` says how the body being inlined was proved for all sizes; `scopes` are the
+    enclosing loops with an index and the enclosing arms, outermost first; `supposed` are the premises that a question states.
+    `refused` is the last fact that was an error because it depends on run-time sizes."""
 
     premises: list[SizeFact] = field(default_factory=list)
     guards: list[CoreGuard] = field(default_factory=list)
     solver_assumptions: list[CoreGuard] = field(default_factory=list)
     declared_usages: list[CoreCall] = field(default_factory=list)
     input_sites: list[ClauseSite] = field(default_factory=list)
-    loops: list[LoopIndex] = field(default_factory=list)
+    scopes: list[LoopIndex | Arm] = field(default_factory=list)
+    supposed: list[SizeFact] = field(default_factory=list)
+    refused: SizeFact | None = None
     clause_site: ClauseSite | None = None
     proof: Proof = Proof.NONE
+
+    @property
+    def loops(self) -> list[LoopIndex]:
+        """The enclosing loops with an index, outermost first."""
+        return [scope for scope in self.scopes if isinstance(scope, LoopIndex)]
 
     def mark(self) -> tuple[int, int, int]:
         """The lengths of the lists, for `rollback`."""
@@ -133,9 +183,9 @@ class Constraints:
         """Does a fact hold?  None if that depends on data or is unknown."""
         if fact.left == fact.right:
             return fact.relation is not Relation.LESS
-        verdict = prove_without_examples(fact, self.premises)
-        if self.loops and verdict is not Verdict.UNKNOWN:
-            note_premises(fact, verdict, self.premises, self.loops)
+        verdict = self._verdict(fact)
+        if self.scopes and verdict is not Verdict.UNKNOWN:
+            self._note_scopes(fact, verdict)
         match verdict:
             case Verdict.PROVED:
                 return True
@@ -149,16 +199,17 @@ class Constraints:
     ) -> bool:  # fmt: skip
         """See `Builder.require`; `spans` has the origins of run-time sizes."""
         fact = obligation.fact
-        decision = prove(fact, self.premises) if self.proof is Proof.NONE else self._trusted(fact)
+        decision = self._prove(fact) if self.proof is Proof.NONE else self._trusted(fact)
         if decision.verdict is Verdict.PROVED:
-            if self.loops:
-                note_premises(fact, Verdict.PROVED, self.premises, self.loops)
+            if self.scopes:
+                self._note_scopes(fact, Verdict.PROVED)
             if decision.by_solver and fact.left != fact.right:
                 self._solved(CoreGuard(fact, obligation))
             return True
         guards: tuple[CoreGuard, ...] = (CoreGuard(fact, obligation),)
         if decision.verdict is not Verdict.NEVER and mentions_index(fact, self.loops):
             guards = guards_of(obligation, self.loops)
+        guards = tuple([self._in_arms(guard) for guard in guards])
         diagnostic = unproved_diagnostic(obligation, decision, self.premises, spans, self.sites(), guards,
                                          signed=self.clause_site is not None)  # fmt: skip
         report(diagnostic)
@@ -168,6 +219,8 @@ class Constraints:
                     self.guards.append(guard)
             self.premises.append(fact)  # loading has checked it before anything runs
             return True
+        if decision.verdict is Verdict.DEPENDS and fact.is_runtime():
+            self.refused = fact
         if self.clause_site is not None and decision.verdict is not Verdict.NEVER:
             self.premises.append(fact)  # so that it is reported once
         return False
@@ -185,9 +238,10 @@ class Constraints:
         )
 
     def _trusted(self, fact: SizeFact) -> ProofResult:
-        """The verdict on a fact in a body that was proved for all sizes: only numbers may still refute it, which would be a
-        bug."""
-        if fact.left.constant is not None and fact.right.constant is not None:
+        """The verdict on a fact in a body that was proved for all sizes: only numbers may still refute it, which would be a bug
+        (but in an arm, which then is not reached)."""
+        in_arm = any(isinstance(scope, Arm) for scope in self.scopes)
+        if not in_arm and fact.left.constant is not None and fact.right.constant is not None:
             return prove(fact)
         return ProofResult(Verdict.PROVED, by_solver=self.proof is Proof.SOLVER)
 
@@ -195,22 +249,105 @@ class Constraints:
         """Record a fact that the solver proved, to be evaluated at load, or in each iteration of a loop whose index occurs in it.
 
         Facts with other run-time sizes are not recorded: their ops check them."""
-        if self.loops and (mentions_index(guard.fact, self.loops) or not guard.fact.is_runtime()):
-            self.guards.append(CoreGuard(guard.fact, guard.obligation, self.loops[-1].variable))
+        loops = self.loops
+        if loops and (mentions_index(guard.fact, loops) or not guard.fact.is_runtime()):
+            self.guards.append(self._in_arms(CoreGuard(guard.fact, guard.obligation, loops[-1].variable)))
         elif not guard.fact.is_runtime():
-            self.solver_assumptions.append(guard)
+            self.solver_assumptions.append(self._in_arms(guard))
 
-    # -- loops with an index
+    def _in_arms(self, guard: CoreGuard) -> CoreGuard:
+        """The guard, required only where the conditions of the enclosing arms hold."""
+        required = [size for arm in self.scopes if isinstance(arm, Arm) and (size := arm.required()) is not None]
+        if not required:
+            return guard
+        return replace(guard, runs=minimum(*required, *([] if guard.runs is None else [guard.runs])))
+
+    # -- premises, and alternatives of them
+
+    def _cases(self) -> Iterator[list[SizeFact]]:
+        """The premises with each choice of the alternatives of the enclosing arms; nothing if there is no choice."""
+        several = [s.alternatives for s in self.scopes if isinstance(s, Arm) and len(s.alternatives) > 1]
+        if several:
+            for chosen in islice(product(*several), _MOST_CASES + 1):
+                yield [*self.premises, *[fact for facts in chosen for fact in facts]]
+
+    def _verdict(self, fact: SizeFact) -> Verdict:
+        """The verdict on a fact by rules, case by case if the premises alone do not decide it."""
+        verdict = prove_without_examples(fact, self.premises)
+        if verdict is Verdict.UNKNOWN and self.scopes:
+            cases = list(self._cases())
+            if len(cases) <= _MOST_CASES:
+                verdicts = {prove_without_examples(fact, premises) for premises in cases}
+                return verdicts.pop() if len(verdicts) == 1 else Verdict.UNKNOWN
+        return verdict
+
+    def _prove(self, fact: SizeFact) -> ProofResult:
+        """The verdict on a fact, with a counterexample."""
+        cases = list(self._cases())
+        if not cases or len(cases) > _MOST_CASES or prove_without_examples(fact, self.premises) is not Verdict.UNKNOWN:
+            return prove(fact, self.premises)
+        results = [prove(fact, premises) for premises in cases]
+        verdicts = {result.verdict for result in results}
+        if len(verdicts) == 1:
+            return ProofResult(results[0].verdict, results[0].counterexample, by_solver=any(r.by_solver for r in results))
+        for result, premises in zip(results, cases, strict=True):
+            if result.verdict is Verdict.DEPENDS:
+                return result
+            if result.verdict is Verdict.NEVER and (example := find_examples(fact, premises).counterexample) is not None:
+                return ProofResult(Verdict.DEPENDS, example)
+        return ProofResult(Verdict.UNKNOWN)
+
+    def _note_scopes(self, fact: SizeFact, verdict: Verdict) -> None:
+        """Mark each loop and arm without whose premises, and those of the scopes in it, the verdict would be another."""
+        unconditional = self._unconditional()
+        for scope in self.scopes:
+            inside = [p for p in self.premises[scope.start :] if p in unconditional]
+            outside = [*self.premises[: scope.start], *inside, *self.supposed]
+            match scope:
+                case LoopIndex():
+                    if not scope.needs_iteration and scope.variable not in variables_of(fact):
+                        scope.needs_iteration = prove_without_examples(fact, outside) is not verdict
+                case Arm():
+                    if not scope.needs_condition:
+                        scope.needs_condition = prove_without_examples(fact, outside) is not verdict
+
+    def _unconditional(self) -> list[SizeFact]:
+        """The facts that loading checks whatever is computed."""
+        return [guard.fact for guard in self.guards if guard.holds_always]
+
+    @contextmanager
+    def supposing(self, facts: Sequence[SizeFact]) -> Iterator[None]:
+        """A block in which more facts hold, for questions about what follows from them."""
+        premises, supposed = len(self.premises), len(self.supposed)
+        self.premises += facts
+        self.supposed += facts
+        try:
+            yield
+        finally:
+            del self.premises[premises:], self.supposed[supposed:]
+
+    # -- scopes
 
     def open_loop(self, loop: LoopIndex) -> LoopIndex:
-        """Enter the body of a loop with an index; its facts hold until `close_loop`."""
-        self.loops.append(loop)
+        """Enter the body of a loop with an index; its facts hold until `close_scope`."""
+        loop.start = len(self.premises)
+        self.scopes.append(loop)
         self.premises.append(loop.premise)
         return loop
 
-    def close_loop(self) -> None:
-        """Leave the body: of the premises added inside only those stay that loading checks unconditionally."""
-        loop = self.loops.pop()
-        start = self.premises.index(loop.premise)
-        whatever = [g.fact for g in self.guards if g.index is None and g.runs is None]
-        self.premises[start:] = [p for p in self.premises[start + 1 :] if p in whatever and loop.variable not in variables_of(p)]
+    def open_arm(self, alternatives: Alternatives) -> Arm:
+        """Enter an arm of a branch; its facts hold until `close_scope`."""
+        arm = Arm(alternatives, start=len(self.premises))
+        self.scopes.append(arm)
+        if len(alternatives) == 1:
+            self.premises += alternatives[0]
+        return arm
+
+    def close_scope(self) -> None:
+        """Leave a body or an arm: of the premises added inside only those stay that loading checks unconditionally."""
+        scope = self.scopes.pop()
+        unconditional = self._unconditional()
+        added = [p for p in self.premises[scope.start :] if p in unconditional]
+        if isinstance(scope, LoopIndex):
+            added = [p for p in added if scope.variable not in variables_of(p)]
+        self.premises[scope.start :] = added

@@ -184,6 +184,7 @@ def prove_without_examples(fact: SizeFact, premises: Sequence[SizeFact] = ()) ->
     rewrites, rest = _as_rewrites(premises)
     left, right = _rewrite(fact.left, rewrites), _rewrite(fact.right, rewrites)
     context = _ProofContext([_rewrite(p, rewrites) for p in _inequalities(rest)])
+    context.exclude([_rewrite(p.right, rewrites) - _rewrite(p.left, rewrites) for p in rest if p.relation is Relation.NOT_EQUAL])
     goal = SizeFact(fact.relation, left, right)
     if _proved(goal, context):
         return Verdict.PROVED
@@ -292,14 +293,30 @@ class _ProofContext:
     """Sizes known to be ≥ 0, lower bounds of variables, and the remaining search steps."""
 
     def __init__(self, known: list[Size]) -> None:
-        self.known = [k for k in known if k != ZERO]
+        self.known: list[Size] = []
         self.steps = _PROOF_STEPS
         self.least: dict[SizeVariable, int] = {}
-        for k in self.known:
-            low = dict(k.terms).get((), 0)
-            name = _lone_variable(k - low)
-            if name is not None:
-                self.least[name] = max(-low, self.least.get(name, 0))
+        for k in known:
+            self.add(k)
+
+    def add(self, known: Size) -> None:
+        """One more size that is ≥ 0."""
+        if known == ZERO:
+            return
+        self.known.append(known)
+        low = dict(known.terms).get((), 0)
+        name = _lone_variable(known - low)
+        if name is not None:
+            self.least[name] = max(-low, self.least.get(name, 0))
+
+    def exclude(self, different: Sequence[Size]) -> None:
+        """Sizes that are not 0: one that is not negative is at least 1."""
+        for size in different:
+            for signed in (size, -size):
+                if _nonnegative(signed, self):
+                    self.add(signed - 1)
+                    break
+            self.steps = _PROOF_STEPS
 
 
 def _proved(goal: SizeFact, context: _ProofContext) -> bool:

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from ...lang.diagnostics.model import Code, Edit, Fix, Label
 from ...lang.support.records import replace
 from ...lang.syntax.source import Span
-from ..core.arrays import BindSize, Broadcast, Gather, Payload, Reshape, Transpose
+from ..core.arrays import BindSize, Broadcast, Gather, Payload, Reshape, Stack, Transpose
 from ..core.builder import MOST_AXES, MOST_SIZES, Builder
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, fits, integer_range, limits, promote_all, strong
@@ -316,19 +316,29 @@ def size_arguments(b: Builder, x: Operand, span: Span, what: str) -> tuple[Size,
     if count is None:
         b.error(Code.E403, f"how many {what} there are must be known before the program runs", span, labels=(label(b, x),))
         return None
+    items = _items(b, x) if x.type.rank else None
     x = b.to_number(x, span)
     bounded: list[Size] = []
     for i in range(count):
-        item = x if x.type.rank == 0 else item_of(b, x, i, span)
-        size = _bounded_size(b, item, span)
+        item = items[i] if items is not None else x if x.type.rank == 0 else item_of(b, x, i, span)
+        size = item.static if isinstance(item.static, Size) else _bounded_size(b, item, span)
         if size is None:
-            fixes = bounded_fix(b, x) if x.type.rank == 0 else ()
+            fixes = bounded_fix(b, item)
             b.error(Code.E403, f"{what} must have a bound that is known before the program runs", span, labels=(label(b, x),),
                     notes=("this integer could be anything, so memory would not be finite",
                            "use a size (`≢x`), a `param`, a count (`+/mask`) or a limit (`100⌊0⌈i`)"), fixes=fixes)  # fmt: skip
             return None
         bounded.append(size)
     return tuple(bounded)
+
+
+def _items(b: Builder, x: Operand) -> list[Operand] | None:
+    """The scalars of which a vector of numbers was joined, with what is known of each; None if it was made otherwise."""
+    op = b.definitions.get(x.value)
+    if not isinstance(op, Stack) or x.type.element.index_bound is not None:
+        return None
+    items = [b.limited(Operand(value, b.types[value], b.sequences.size(value))) for value in op.args]
+    return [item for item in items if isinstance(item, Operand)]
 
 
 def bounded_fix(b: Builder, x: Operand) -> tuple[Fix, ...]:

@@ -27,6 +27,7 @@ from ..elements import (
     promote_kinds,
     ranged,
     strong,
+    surely_unwrapped,
 )
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..scalars import FUNCTIONS
@@ -166,7 +167,7 @@ def _range(
                 low = low1 * low2
                 most = top1 * top2 if top1 is not None and top2 is not None else None
         case "min":
-            low = None if low1 is None or low2 is None or not (_unwrapped(x) and _unwrapped(y)) else min(low1, low2)
+            low = None if low1 is None or low2 is None or not (surely_unwrapped(x) and surely_unwrapped(y)) else min(low1, low2)
             highs = [h for h in (high1, high2) if h is not None]
             high = min(highs, default=None)
             tops = [t for t in (top1, top2) if t is not None]
@@ -191,11 +192,6 @@ def _range(
         most = None
     is_exact = symbolic and low is not None and (high is None or function == "min")
     return ranged(kind, low, high, symbolic_max=most if is_exact else None)
-
-
-def _unwrapped(element: Element) -> bool:
-    """Can no value have wrapped, for all sizes?"""
-    return element.symbolic_max is None or surely_fits_i64(element.symbolic_max)
 
 
 def _least_bound(b: Builder, tops: list[Size]) -> Size | None:

@@ -7,13 +7,13 @@ from typing import Final, NamedTuple
 
 from ...lang.diagnostics.model import Code, Diagnostic, Label, Severity, Verdict
 from ...lang.syntax.source import Span
-from ..core.arrays import Gather, Indexing, Payload, Reshape
+from ..core.arrays import Gather, Indexing, Payload, Reshape, Scalar, ValueId
 from ..core.builder import Builder
 from ..diagnostics import show_type
-from ..elements import ArrayType, Kind, integer_range, strong
+from ..elements import ArrayType, Kind, integer_range, strong, surely_unwrapped
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..sizes.polynomials import ONE, ZERO, Size, SizeOrigin, product, variable
-from ..sizes.size import upper_bound
+from ..sizes.size import maximum, minimum, upper_bound
 from ..values.facts import Operand, Value
 from .argument_checks import axis_index, item_of, label, no_axis, require_rank, show_number, whole_numbers, with_static
 
@@ -70,7 +70,7 @@ def _must_check(b: Builder, index: Operand, position: Operand, size: Size, span:
         worst = statics[verdicts.index(None)]
         return _warn(b, index, f"index {_shown(b, worst)} may be out of range: this axis has {size} cells", span,
                      _in_range_if(b, worst, size), size)  # fmt: skip
-    if _steps_inside(b, position, size):
+    if _steps_inside(b, position, size) or is_exactly_inside(b, position, size):
         return False
     low, high = integer_range(position.type.element)
     most = position.type.element.symbolic_max
@@ -103,14 +103,17 @@ def _in_range(b: Builder, index: Size, size: Size) -> bool | None:
 
 def is_below_if_any(b: Builder, x: Operand, bound: Size, size: Size) -> bool:
     """Is the bound of an array's elements at most a size, given that the array has elements?"""
-    lengths = [length for length in x.type.shape if length.constant is None]
-    if not lengths:
+    facts = _has_elements(x)
+    if not facts:
         return False
-    premises = [SizeFact(Relation.AT_MOST, ONE, fact) for length in lengths for fact in (length, *_capped(length))]
-    b.constraints.premises.extend(premises)
-    inside = b.at_most(bound, size)
-    del b.constraints.premises[-len(premises) :]
-    return inside is True
+    with b.constraints.supposing(facts):
+        return b.at_most(bound, size) is True
+
+
+def _has_elements(x: Operand) -> list[SizeFact]:
+    """The facts about its lengths where an array has elements."""
+    lengths = [length for length in x.type.shape if length.constant is None]
+    return [SizeFact(Relation.AT_MOST, ONE, fact) for length in lengths for fact in (length, *_capped(length))]
 
 
 def _capped(length: Size) -> Sequence[Size]:
@@ -125,10 +128,57 @@ def _steps_inside(b: Builder, position: Operand, size: Size) -> bool:
     if steps is None:
         return False
     count = position.type.shape[0]
-    b.constraints.premises.append(SizeFact(Relation.AT_MOST, ONE, count))
-    inside = all(_in_range(b, end, size) for end in (steps.start, steps.start + steps.step * (count - 1)))
-    b.constraints.premises.pop()
-    return inside
+    with b.constraints.supposing([SizeFact(Relation.AT_MOST, ONE, count)]):
+        return all(_in_range(b, end, size) for end in (steps.start, steps.start + steps.step * (count - 1)))
+
+
+_EXACT_DEPTH = 16
+
+
+def is_exactly_inside(b: Builder, position: Operand, size: Size) -> bool:
+    """Is every element, if there are any, a position of an axis, as `(j×a)+b` for a < k and b < j is of one of k×j cells?
+
+    Sums and products wrap modulo 2*64, so one whose exact value is a position of an array does not wrap in the end."""
+    with b.constraints.supposing(_has_elements(position)):
+        limits = _exact_limits(b, position.value)
+        return limits is not None and b.at_most(ZERO, limits[0]) is True and b.at_most(limits[1] + 1, size) is True
+
+
+def _exact_limits(b: Builder, value: ValueId, depth: int = _EXACT_DEPTH) -> tuple[Size, Size] | None:
+    """The least and greatest exact value of the items of sums and products of integers, or of the extremes of such that do not
+    wrap; None if they are unknown."""
+    size = b.sequences.size(value)
+    if size is not None:
+        return size, size
+    op = b.definitions.get(value)
+    if isinstance(op, Scalar) and depth and b.types[value].element.kind is Kind.I64:
+        parts: list[tuple[Size, Size] | None] = []
+        if op.function in ("add", "sub", "mul", "convert"):
+            parts = [_exact_limits(b, arg, depth - 1) for arg in op.args]
+        elif op.function in ("min", "max"):
+            parts = [_exact_limits(b, arg, 0) if surely_unwrapped(b.types[arg].element) else None for arg in op.args]
+        known = [part for part in parts if part is not None]
+        if known and len(known) == len(op.args):
+            (low, high), (low2, high2) = known[0], known[-1]
+            match op.function:
+                case "convert":
+                    return low, high
+                case "add":
+                    return low + low2, high + high2
+                case "sub":
+                    return low - high2, high - low2
+                case "min":
+                    return minimum(low, low2), minimum(high, high2)
+                case "max":
+                    return maximum(low, low2), maximum(high, high2)
+                case "mul" if b.at_most(ZERO, low) and b.at_most(ZERO, low2):
+                    return (ZERO if (low * low2).constant is None else low * low2), high * high2
+    element = b.limited_type(value).element
+    low_number, high_number = integer_range(element)
+    top = element.index_bound - 1 if element.index_bound is not None else element.symbolic_max
+    if top is None and high_number is not None:
+        top = Size({(): high_number})
+    return None if low_number is None or top is None else (Size({(): low_number}), top)
 
 
 def _shown(b: Builder, index: Size) -> str:

@@ -354,7 +354,8 @@ def _at_most(ctx: Context, part: BoundedSize, bindings: Bindings, size: Size) ->
     bound = type_expressions.size_expression(ctx, part.bound, partial(known_size, ctx, bindings))
     if bound is None:
         return None
-    fact = SizeFact(Relation.AT_MOST, upper_bound(size), bound)
+    known = upper_bound(size) if ctx.builder.at_most(size, bound) is None else size
+    fact = SizeFact(Relation.AT_MOST, known, bound)
     if not ctx.builder.require(Obligation(fact, Code.E201, part.span, f"the length {size} is not known to be at most {bound}")):
         return None
     bindings.sizes.setdefault(part.name, size)

@@ -33,7 +33,7 @@ from ..elaborate.context import Context
 from ..elaborate.type_expressions import KINDS, DeclaredType, TupleType, meant_element, reject_element
 from ..elements import ArrayType, Element, Kind, fits, integer_range, promote, strong, widens
 from ..proof.obligations import Obligation, Relation, SizeFact
-from ..rules.index import is_below_if_any
+from ..rules.index import is_below_if_any, is_exactly_inside
 from ..sizes.polynomials import ZERO, Size, SizeVariable, number as size_number, product, variable
 from ..sizes.size import quotient, upper_bound
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned
@@ -320,7 +320,8 @@ def _position_as(ctx: Context, x: Operand, element: Element, permutation: bool, 
             Code.E301, f"{what} is declared a permutation, but this is not known to be one", span, label=show_type(x.type)
         )
     if actual.index_bound is not None:
-        if ctx.builder.at_most(actual.index_bound, element.index_bound) is True:
+        below = actual.index_bound, element.index_bound
+        if ctx.builder.at_most(*below) is True or is_below_if_any(ctx.builder, x, *below):
             return x
         return ctx.error(Code.E310, f"{what} is declared idx<{element.index_bound}>, but this is idx<{actual.index_bound}>", span)
     stored = ctx.builder.to_position(x, span)
@@ -336,7 +337,7 @@ def _position_as(ctx: Context, x: Operand, element: Element, permutation: bool, 
 
 def _is_below(ctx: Context, x: Operand, size: Size) -> bool:
     """Is every element of x, counted from 0, known to be a position of an axis of this size?"""
-    if product(map(upper_bound, x.type.shape)) == ZERO:
+    if product(map(upper_bound, x.type.shape)) == ZERO or is_exactly_inside(ctx.builder, x, size):
         return True
     low, high = integer_range(x.type.element)
     exact = x.static if isinstance(x.static, Size) else None

@@ -13,8 +13,9 @@ from ..core.arrays import Literal, Payload, Scalar, ValueId
 from ..core.blocks import OPERANDS, Op
 from ..diagnostics import SourceNames
 from ..elements import ArrayType, Element, Kind, fits, integer_range, limits, ranged
+from ..proof.obligations import Relation, SizeFact
 from ..sizes.polynomials import ONE, ZERO, Size, number, product
-from ..sizes.size import maximum, minimum, surely_fits_i64, truncated_subtract
+from ..sizes.size import maximum, minimum, remainder, surely_fits_i64, truncated_subtract
 from .constant_folding import fold
 
 # ---------------------------------------------------------------------------------------------------- operands
@@ -89,6 +90,43 @@ class ValueFacts:
 
 
 NO_FACTS = ValueFacts()
+
+
+# ---------------------------------------------------------------------------------------------------- statements of conditions
+#
+# What a condition says where it holds, or where it does not: facts about sizes, limits of integers, counts of masks.
+
+@dataclass(frozen=True, slots=True)
+class IntegerLimits:
+    """Every item of an integer value is at least `low`, at most `high`, and not `other_than`."""
+
+    value: ValueId
+    low: Size | None = None
+    high: Size | None = None
+    other_than: Size | None = None
+
+    def facts(self, size: Size) -> list[SizeFact]:
+        """The limits of a scalar that is this size."""
+        sides = ((Relation.AT_MOST, self.low, size), (Relation.AT_MOST, size, self.high),
+                 (Relation.NOT_EQUAL, size, self.other_than))  # fmt: skip
+        return [SizeFact(relation, x, y) for relation, x, y in sides if x is not None and y is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The number of true elements of a mask is related to a size; `swapped`: the size stands on the left."""
+
+    mask: ValueId
+    relation: Relation
+    size: Size
+    swapped: bool = False
+
+    def fact(self, count: Size) -> SizeFact:
+        """The fact about the number of true elements."""
+        return SizeFact(self.relation, self.size, count) if self.swapped else SizeFact(self.relation, count, self.size)
+
+
+Statement: TypeAlias = SizeFact | IntegerLimits | Count
 
 
 # ---------------------------------------------------------------------------------------------------- masks
@@ -200,6 +238,11 @@ class MaskFacts:
                 return 1 if self._at_most(ONE, shape[0]) is True else 0
             case _:
                 return 0
+
+    def keeps_first(self, mask: ValueId) -> bool:
+        """Does the mask hold for the first element, if there is one?"""
+        op = self._definitions.get(mask)
+        return isinstance(op, c.Library) and op.name == "first_occurrence"
 
     def _written(self, x: ValueId, y: ValueId) -> int:
         """How many items of x, of those that are written in the program, equal the integer or character y."""
@@ -349,6 +392,9 @@ class AffineSequences:
             case c.Scalar(function="neg", args=(arg,)):
                 inner = self.size(arg, depth - 1)
                 return None if inner is None else -inner
+            case c.Scalar(function="residue", args=(divisor, dividend)):
+                x, y = self.size(divisor, depth - 1), self.size(dividend, depth - 1)
+                return None if x is None or y is None else remainder(y, x)
             case c.Scalar(function="add" | "sub" | "mul" | "min" | "max", args=args):
                 x, y = (self.size(arg, depth - 1) for arg in args)
                 if x is None or y is None:

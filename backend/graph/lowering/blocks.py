@@ -133,7 +133,8 @@ def branch(state: LoweringState, op: core_blocks.CoreBranch) -> None:
     frame = state.union(state.facts.free_values(op), may_fail=state.facts.may_fail(op))
     arms = [_subgraph(state, arm, frame, span) for arm in (op.then, op.otherwise)]
     results = tuple(state.define(r, frame) for r in op.results)
-    state.emit(Branch(state.phase_id(), span, state.get(op.condition).value, results, arms[0], arms[1], op.sizes))
+    condition = state.get(op.condition).value
+    state.emit(Branch(state.phase_id(), span, condition, results, arms[0], arms[1], op.sizes, op.needs_condition))
 
 
 def fold(state: LoweringState, op: core_blocks.CoreFold | core_blocks.FoldScan) -> None:

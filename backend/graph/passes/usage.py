@@ -83,7 +83,7 @@ def at_least_once(grade: Grade) -> bool:
 
 class _ReadWalk(UsageWalk[ValueId, SubGraph]):
     def __init__(self, graph: Graph) -> None:
-        super().__init__(SizeContext({}, [guard.fact for guard in graph.guards]))
+        super().__init__(SizeContext({}, [guard.fact for guard in graph.guards if guard.holds_always]))
         self.types = graph.types
         self.spans: dict[int, Span] = {}  # of a body: where it is used
         self.running: set[PhaseId] = set()
