@@ -87,6 +87,8 @@ ACCEPTED: dict[str, tuple[str, Callable[[Vector, int], Any]]] = {
         lambda x, i: _steps(x, i)),
     "for each cell": (X + "output a ← {{(⍵<0)∨⍵≥≢x : ¯1 ⋄ x[⍵]}¨⍵} x",
                       lambda x, i: np.array([x[k] if 0 <= k < x.size else -1 for k in x], np.int64)),
+    "an elementwise choice": (X + "output a ← {⍵<0 : 0 ⋄ ⍵>3 : 3 ⋄ 2×⍵}¨x-2", lambda x, i: np.where(
+        x < 2, 0, np.where(x > 5, 3, 2 * (x - 2)))),
     "a default where nothing is left": (Y + "z ← {0=≢⍵ : ,0 ⋄ ⍵} y\noutput a ← ⌈/z", lambda x, i: x[x > 3].max(initial=0)),
 }  # fmt: skip
 

@@ -143,7 +143,7 @@ def selectable(op: blocks.CoreBranch, facts: BlockFacts) -> bool:
     return (
         len(inner) <= _CHEAP_ARM_OPS
         and all(isinstance(o, _ELEMENTWISE) for o in inner)
-        and not any(isinstance(o, blocks.CoreBranch) and (o.sizes or o.needs_condition) for o in inner)
+        and not any(isinstance(o, blocks.CoreBranch) and o.sizes for o in inner)
         and not facts.may_fail(op)
         and all(
             types.types[a].shape == types.types[r].shape == types.types[b].shape
