@@ -17,13 +17,13 @@ from ...lang.diagnostics.model import Code, Diagnostic, Fix, Label
 from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.source import AnchoredSpan, Span
 from ..diagnostics import DiagnosticSink, SourceNames
-from ..elements import ArrayType, Element, Kind, narrowed, ranged
+from ..elements import ArrayType, Element, Kind, integer_range, narrowed, ranged, surely_unwrapped
 from ..frame_agreement import principal_frame
 from ..proof.constraints import Alternatives, Arm, Constraints, LoopIndex
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..proof.report_unproved import ClauseSite
 from ..scalars import FUNCTIONS, ResultKind
-from ..sizes.polynomials import Size, SizeOrigin, SizeVariable, product, variable
+from ..sizes.polynomials import ONE, ZERO, AtomKind, NonlinearAtom, Size, SizeOrigin, SizeVariable, number, product, variable
 from ..sizes.size import minimum, truncated_subtract
 from ..values import constant_folding
 from ..values.constant_folding import MOST_ITEMS, folded
@@ -40,7 +40,7 @@ from ..values.facts import (
     Value,
     ValueFacts,
 )
-from .arrays import Literal, Payload, Reshape, Scalar, SizeVector, ValueId
+from .arrays import Literal, Payload, Reduce, Reshape, Scalar, SizeVector, ValueId
 from .blocks import Block, Op
 
 # ---------------------------------------------------------------------------------------------------- size variables
@@ -542,6 +542,184 @@ class Builder(Conversions):
     def with_type(self, x: Operand, type: ArrayType) -> Operand:
         """The same value with more or less precise element bounds (never another kind or shape)."""
         return replace(x, type=type)
+
+
+# ---------------------------------------------------------------------------------------------------- conditions
+#
+# What a condition says, read off the ops that computed it: comparisons of sizes are facts about sizes, comparisons of an integer
+# are limits of it, `∨/m` and comparisons of `+/m` are facts about how many elements of a mask hold.  The result is a disjunction
+# of conjunctions; `((),)` says nothing, `()` cannot be.  Only integers are compared: of floats nothing is concluded.
+#
+# Of an array of truths (under `∧/`, or under `∨/` that does not hold) all elements are true, or all are false.  An array without
+# elements says nothing, so that only arrays of its shape get limits then, which is true of their elements as there are none.
+
+_CONDITION_DEPTH = 24
+_MOST_ALTERNATIVES = 8
+_NOTHING: tuple[tuple[Statement, ...], ...] = ((),)
+_OPPOSITE = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
+_SWAPPED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
+_NEGATED = {"nand": "and", "nor": "or"}
+
+
+def stated(
+    b: Builder, value: ValueId, holds: bool, depth: int = _CONDITION_DEPTH, every: bool = False
+) -> tuple[tuple[Statement, ...], ...]:  # fmt: skip
+    """What is so where a bool (with `every`: each of several) holds, or where it does not."""
+    op = b.definitions.get(value)
+    if not depth:
+        return _NOTHING
+    match op:
+        case Literal(data=(known,)) if not every and not b.types[value].shape:
+            return _NOTHING if bool(known) is holds else ()
+        case Scalar(function="not", args=(arg,)):
+            return stated(b, arg, not holds, depth - 1, every)
+        case Scalar(function="convert" | "convert_checked", args=(arg,)) if b.types[arg].element.kind is Kind.BOOL:
+            return stated(b, arg, holds, depth - 1, every)
+        case Scalar(function="and" | "or" | "nand" | "nor" as function, args=args):
+            holds = holds is not (function in _NEGATED)
+            joined = (_NEGATED.get(function, function) == "and") is holds
+            rank = len(b.types[value].shape)
+            sides = [stated(b, arg, holds, depth - 1, every) if len(b.types[arg].shape) == rank else _NOTHING for arg in args]
+            if joined:
+                return _both(*sides)
+            return _NOTHING if every else _either(*sides)
+        case Scalar(function=function, args=(x, y)) if function in _OPPOSITE:
+            return _compared(b, function if holds else _OPPOSITE[function], x, y, depth, every)
+        case Reduce(function="and" | "or" as function, arg=arg) if not every and len(b.types[arg].shape) == 1:
+            total = b.types[arg].shape[0]
+            if (function == "and") is holds:
+                counted = Count(arg, Relation.EQUAL, total if holds else ZERO)
+                return _both(((counted,),), stated(b, arg, holds, depth - 1, every=True))
+            return ((Count(arg, Relation.AT_MOST, ONE, swapped=True) if holds else Count(arg, Relation.LESS, total),),)
+        case _:
+            return _NOTHING
+
+
+def _both(
+    first: tuple[tuple[Statement, ...], ...], second: tuple[tuple[Statement, ...], ...]
+) -> tuple[tuple[Statement, ...], ...]:  # fmt: skip
+    together = tuple((*x, *y) for x in first for y in second)
+    return together if len(together) <= _MOST_ALTERNATIVES else first if len(first) <= _MOST_ALTERNATIVES else second
+
+
+def _either(
+    first: tuple[tuple[Statement, ...], ...], second: tuple[tuple[Statement, ...], ...]
+) -> tuple[tuple[Statement, ...], ...]:  # fmt: skip
+    either = first + second
+    return either if all(either) and len(either) <= _MOST_ALTERNATIVES else _NOTHING
+
+
+def _compared(b: Builder, function: str, x: ValueId, y: ValueId, depth: int, every: bool) -> tuple[tuple[Statement, ...], ...]:
+    """What a comparison that holds says."""
+    kinds = [b.types[value].element.kind for value in (x, y)]
+    if not all(kind.is_integer or kind is Kind.BOOL for kind in kinds):
+        return _NOTHING
+    if Kind.BOOL in kinds:
+        return _truth(b, function, x, y, depth, every)
+    statements: list[Statement] = []
+    if not every:
+        a, c = b.sequences.size(x), b.sequences.size(y)
+        if a is not None and c is not None:
+            return ((_fact(function, a, c),),)
+        for value, size, relation in ((x, c, function), (y, a, _SWAPPED[function])):
+            counted = None if size is None else _count(b, value, relation, size)
+            statements += [] if counted is None else [counted]
+    for value, other, relation in ((x, y, function), (y, x, _SWAPPED[function])):
+        if not every or len(b.types[value].shape) == max(len(b.types[x].shape), len(b.types[y].shape)):
+            statements += _limits(b, value, relation, other)
+    return (tuple(statements),)
+
+
+def _truth(b: Builder, function: str, x: ValueId, y: ValueId, depth: int, every: bool) -> tuple[tuple[Statement, ...], ...]:
+    """What the comparison of a truth with 0 or 1 says, as in `1=n>3`."""
+    for value, other in ((x, y), (y, x)):
+        op = b.definitions.get(other)
+        if isinstance(op, Literal) and not b.types[other].shape and function in ("eq", "ne"):
+            return stated(b, value, bool(op.data[0]) is (function == "eq"), depth - 1, every)
+    return _NOTHING
+
+
+def _fact(function: str, a: Size, c: Size) -> SizeFact:
+    if function in ("gt", "ge"):
+        function, a, c = _SWAPPED[function], c, a
+    if function == "eq" and (divides := _divides(a, c) or _divides(c, a)) is not None:
+        return divides
+    relation = {"lt": Relation.LESS, "le": Relation.AT_MOST, "eq": Relation.EQUAL, "ne": Relation.NOT_EQUAL}[function]
+    return SizeFact(relation, a, c)
+
+
+def _divides(zero: Size, size: Size) -> SizeFact | None:
+    """The fact that `0=d|n` is; None for another equality."""
+    lone = size.terms[0][0][0][0] if len(size.terms) == 1 and size.terms[0][0] else None
+    if zero != ZERO or not isinstance(lone, NonlinearAtom) or lone.kind is not AtomKind.REMAINDER:
+        return None
+    return SizeFact(Relation.DIVIDES, lone.args[1], lone.args[0]) if size.terms[0] == (((lone, 1),), 1) else None
+
+
+def _count(b: Builder, value: ValueId, function: str, size: Size) -> Count | None:
+    """What the comparison of a sum of truths says about their mask."""
+    op = b.definitions.get(value)
+    while isinstance(op, Scalar) and op.function == "convert":
+        op = b.definitions.get(op.args[0])
+    if not isinstance(op, Reduce) or op.function != "add":
+        return None
+    arg = op.arg
+    inner = b.definitions.get(arg)
+    while isinstance(inner, Scalar) and inner.function == "convert":
+        arg = inner.args[0]
+        inner = b.definitions.get(arg)
+    if b.types[arg].element.kind is not Kind.BOOL or len(b.types[arg].shape) != 1:
+        return None
+    fact = _fact(function, ZERO, ONE)
+    return Count(arg, fact.relation, size, swapped=function in ("gt", "ge"))
+
+
+def _limits(b: Builder, value: ValueId, function: str, other: ValueId) -> list[Statement]:
+    """The limits of an integer that a comparison with another one gives, and of the items of which it is the extreme."""
+    element = b.limited_type(other).element
+    size = b.sequences.size(other)
+    low, high = (size, size) if size is not None else _range(element)
+    limits: IntegerLimits | None = None
+    match function:
+        case "lt" | "le" if high is not None:
+            limits = IntegerLimits(value, high=high if function == "le" else high - 1)
+        case "gt" | "ge" if low is not None:
+            limits = IntegerLimits(value, low=low if function == "ge" else low + 1)
+        case "eq":
+            limits = IntegerLimits(value, low, high)
+        case "ne" if size is not None:
+            limits = IntegerLimits(value, other_than=size)
+    if limits is None:
+        return []
+    op = b.definitions.get(value)
+    while isinstance(op, Scalar) and op.function == "convert" and b.types[op.args[0]].element.kind.is_integer:
+        value = op.args[0]
+        op = b.definitions.get(value)
+    statements: list[Statement] = [limits] if value == limits.value else [limits, replace(limits, value=value)]
+    if isinstance(op, Reduce) and op.function in ("max", "min"):
+        limit = IntegerLimits(op.arg, high=limits.high) if op.function == "max" else IntegerLimits(op.arg, low=limits.low)
+        statements.append(limit)
+    return statements
+
+
+def _range(element: Element) -> tuple[Size | None, Size | None]:
+    low, high = integer_range(element)
+    low = low if surely_unwrapped(element) else None
+    top = element.index_bound - 1 if element.index_bound is not None else element.symbolic_max
+    return None if low is None else number(low), top if top is not None else None if high is None else number(high)
+
+
+def condition_decided(
+    b: Builder, alternatives: Sequence[Sequence[Statement]], opposite: Sequence[Sequence[Statement]]
+) -> bool | None:  # fmt: skip
+    """Does a condition hold whatever the data are, or never?"""
+    if _impossible(b, opposite):
+        return True
+    return False if _impossible(b, alternatives) else None
+
+
+def _impossible(b: Builder, alternatives: Sequence[Sequence[Statement]]) -> bool:
+    return all(any(b.constraints.decided(fact) is False for fact in facts) for facts in b.size_facts(alternatives))
 
 
 # ---------------------------------------------------------------------------------------------------- replay

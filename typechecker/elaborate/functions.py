@@ -12,6 +12,7 @@ from ...lang.syntax.source import Span
 from ...lang.tree import expressions as tree
 from ...lang.tree.expressions import Argument
 from ..core.blocks import MapCells, defined_sizes
+from ..core.builder import condition_decided, stated
 from ..elements import ArrayType, Element, Kind, strong, without_size_bounds
 from ..frame_agreement import agree
 from ..rules.argument_checks import is_boolean, static_integer
@@ -142,8 +143,8 @@ def _known(ctx: Context, condition: Operand) -> bool | None:
     known = static_integer(builder, condition)
     if known is not None:
         return bool(known)
-    holding, opposite = [branches.stated(builder, condition.value, holds) for holds in (True, False)]
-    return branches.decided(builder, holding, opposite)
+    holding, opposite = [stated(builder, condition.value, holds) for holds in (True, False)]
+    return condition_decided(builder, holding, opposite)
 
 
 def condition_operand(ctx: Context, value: Value, span: Span) -> Operand:

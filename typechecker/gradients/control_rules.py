@@ -29,8 +29,9 @@ from ..core.blocks import (
     operands_of,
     results_of,
 )
-from ..core.builder import Builder
+from ..core.builder import Builder, stated
 from ..elements import ArrayType, Element, Kind
+from ..proof.constraints import Arm
 from ..sizes.polynomials import ONE, ZERO, Size, SizeOrigin, SizeVariable, variable
 from ..sizes.size import truncated_subtract
 from ..values.facts import Operand
@@ -460,14 +461,20 @@ def _branch(r: ReversePass, op: CoreBranch) -> None:
     if not outer:
         return
     arms: list[Block] = []
+    scopes: list[Arm] = []
     for arm in (op.then, op.otherwise):
         builder.open_block((), r.span)
+        scopes.append(builder.open_arm(stated(builder, op.condition, holds=arm is op.then)))
         seeds = [_fitted(r, r.cotangents.get(result), value) for result, value in zip(op.results, arm.results, strict=True)]
         parts = _block_adjoint(r, arm, {}, {}, seeds, outer, zeros=zeros)
         values = [part if part is not None else t.zeros_like(value) for part, value in zip(parts, outer, strict=True)]
+        builder.close_scope()
         arms.append(builder.close_block(_operands(r, values)))
     types = [_plain(builder.types[value]) for value in outer]
-    results = builder.emit_many(lambda ids: CoreBranch(ids, op.condition, arms[0], arms[1], needs_condition=op.needs_condition), types, r.span)
+    needed = op.needs_condition or any(scope.needs_condition for scope in scopes)
+    results = builder.emit_many(
+        lambda ids: CoreBranch(ids, op.condition, arms[0], arms[1], needs_condition=needed), types, r.span
+    )
     for value, result in zip(outer, results, strict=True):
         r.add(value, result.value, zeros=zeros)
 
