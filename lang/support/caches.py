@@ -35,7 +35,7 @@ class Cache:
     """The entries of one kind, in `rho/KIND` of the user's cache folder.
 
     `switch` is the environment variable that names another folder (an absolute path) or turns the cache `off`; `suffix` ends the
-    names of files; an entry has at most `most_bytes`, the folder at most `most_files`."""
+    names of files; an entry has at most `most_bytes`.  A folder with `most_files` entries forgets those read longest ago."""
 
     kind: str
     switch: str
@@ -81,8 +81,9 @@ class Cache:
         with suppress(OSError):
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
             with _open_folder(path) as folder:
-                if folder is None or len(os.listdir(path)) >= self.most_files:
+                if folder is None:
                     return
+                self._make_room(folder)
                 secret = _secret(folder) or _create_secret(path, folder)
             if secret is None:
                 return
@@ -90,6 +91,21 @@ class Cache:
             if os.path.islink(path / name) or not os.path.isfile(path / name):
                 (path / name).unlink(missing_ok=True)  # so that a link is not followed and a pipe does not block
             replace_file(path / name, lambda file: (file.write(line), file.write(content)), Durability.PROCESS, 0o600)
+
+    def _make_room(self, folder: int) -> None:
+        """Remove a quarter of the entries, those read longest ago, if the folder is full.  Raises OSError."""
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in entries if entry.name.endswith(self.suffix)]
+        if len(names) < self.most_files:
+            return
+        ages = []
+        for name in names:
+            with suppress(FileNotFoundError):  # another process removes entries, too
+                status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                ages.append((max(status.st_atime_ns, status.st_mtime_ns), name))
+        for _, name in sorted(ages)[: 1 + self.most_files // 4]:
+            with suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=folder)
 
     def _name(self, key: str) -> str:
         from hashlib import blake2b

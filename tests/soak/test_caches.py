@@ -258,6 +258,19 @@ def test_what_belongs_to_another_is_not_read(what: str, trials: Path) -> None:
     assert SMALL.read("one") is None
 
 
+def test_a_full_folder_forgets_what_was_read_longest_ago(trials: Path) -> None:
+    (trials / "note").write_text("not an entry")
+    for number in range(3 * SMALL.most_files):
+        file = SMALL.file("one")
+        assert file is not None
+        for entry in trials.glob("*.x"):
+            os.utime(entry, (100 + (entry == file), 100))  # "one" was read after the others
+        SMALL.write(f"number {number}", b"4")
+        assert SMALL.read(f"number {number}") == b"4" and SMALL.read("one") == b"1"
+        assert len(list(trials.glob("*.x"))) <= SMALL.most_files
+    assert SMALL.read("two") is None and (trials / "note").exists() and SMALL.read("number 0") is None
+
+
 def test_entries_do_not_answer_for_each_other(trials: Path) -> None:
     one, two = SMALL.file("one"), SMALL.file("two")
     assert one is not None and two is not None
