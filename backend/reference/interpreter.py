@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from ...lang.diagnostics.model import Code, RunFailed
 from ...lang.syntax.source import Span
@@ -33,7 +33,7 @@ from .scalars import meaning
 
 # ---------------------------------------------------------------------------------------------------- operations
 #
-# The pure ops of the core, one case each; `Evaluator` has control flow (lift, loop, fold, branch).
+# The pure ops of the core, a table of functions; `Evaluator` has control flow (lift, loop, fold, branch).
 #
 # `ArrayView` is an op's interface to the running program: its operands, the declared types, the bound sizes.
 
@@ -46,80 +46,39 @@ class ArrayView(Protocol):
 
 def compute(op: blocks.Op, view: ArrayView) -> tuple[Array, ...]:
     """The results of a pure op, in the order of its result ids."""
-    if isinstance(op, c.Library) and op.name not in _ARRAY_FUNCTIONS and op.name != "random":
-        kinds, shapes = [view.kind(r) for r in op.results], [view.shape(r) for r in op.results]
-        return linear.library(op.name, [view.value(a) for a in op.args], kinds, shapes)
-    return (_computed(op, view),)
+    if type(op) not in _MEANINGS:
+        raise InternalError(f"{type(op).__name__} is not a pure op")
+    results = _MEANINGS[type(op)](op, view)
+    return results if isinstance(results, tuple) else (results,)
 
 
-def _computed(op: blocks.Op, view: ArrayView) -> Array:
-    match op:
-        case c.Literal():
-            return array(view.kind(op.result), view.shape(op.result), op.data)
-        case c.SizeVector():
-            numbers = [view.size(size) for size in op.sizes]
-            return array(Kind.I64, () if op.scalar else (len(numbers),), numbers)
-        case c.Scalar():
-            return apply_scalar(op, view)
-        case c.Library(name="random", args=(key,), results=(result,)):
-            return uniform(view.value(key), view.shape(result))
-        case c.Library():
-            return _ARRAY_FUNCTIONS[op.name](*[view.value(arg) for arg in op.args], **dict(op.attributes))
-        case c.Format():
-            arg = view.value(op.arg)
-            if op.digits is None:
-                characters, shape = values.format_items(arg.kind, arg.data, arg.shape)
-            else:
-                characters, shape = values.fixed_items(arg.kind, arg.data, arg.shape, op.digits)
-            return Array(Kind.CHAR, shape, tuple(characters))
-        case c.Iota():
-            return arrays.iota(view.shape(op.result)[0])
-        case c.IotaGrid():
-            return arrays.iota_grid(view.shape(op.result))
-        case c.Reshape():
-            return arrays.reshape(view.value(op.arg), view.shape(op.result))
-        case c.Transpose():
-            return arrays.transpose(view.value(op.arg), op.axes)
-        case c.Broadcast():
-            return arrays.spread(view.value(op.arg), op.axes, view.shape(op.result))
-        case c.Reverse():
-            return arrays.reverse(view.value(op.arg), op.axis)
-        case c.Rotate():
-            return arrays.rotate(view.value(op.arg), view.value(op.amount), op.axis)
-        case c.Slice():
-            starts = [view.size(size) for size in op.starts]
-            return arrays.slice_box(view.value(op.arg), starts, view.shape(op.result))
-        case c.Join():
-            return arrays.join([view.value(a) for a in op.args], op.axis)
-        case c.Stack():
-            return arrays.stack([view.value(a) for a in op.args], op.axis)
-        case c.SlidingWindows():
-            return arrays.windows(view.value(op.arg), op.count, view.shape(op.result))
-        case c.Gather():
-            arg, indices = view.value(op.arg), view.value(op.indices)
-            fixed = {axis: integers(view.value(v))[0] for axis, v in zip(op.axes, op.other_indices, strict=True)}
-            return arrays.gather(arg, indices, op.axis, op.checked, op.fills, op.shift, op.indexing, fixed)
-        case c.Update():
-            choices = [None if i is None else view.value(i) for i in op.indices]
-            return arrays.update(view.value(op.arg), choices, view.value(op.value), op.checked, op.indexing)
-        case c.MaskedUpdate():
-            return arrays.mask_update(view.value(op.arg), view.value(op.mask), view.value(op.value))
-        case c.Compress():
-            return arrays.compress(view.value(op.mask), view.value(op.arg), op.axis)
-        case c.Expand():
-            return arrays.expand(view.value(op.mask), view.value(op.arg), op.axis)
-        case c.Where():
-            return arrays.where(view.value(op.mask))
-        case c.Reduce():
-            return reductions.reduce(op.function, view.value(op.arg), op.axis)
-        case c.Scan():
-            return reductions.scan(op.function, view.value(op.arg), op.axis)
-        case c.Contract():
-            return reductions.contract(view.value(op.left), view.value(op.right))
-        case c.KeyReduce():
-            bins = view.shape(op.result)[0]
-            return reductions.key_reduce(op.function, view.value(op.indices), view.value(op.arg), bins, op.checked, op.indexing)
-    raise InternalError(f"{type(op).__name__} is not a pure op")
+def _size_vector(op: c.SizeVector, view: ArrayView) -> Array:
+    numbers = [view.size(size) for size in op.sizes]
+    return array(Kind.I64, () if op.scalar else (len(numbers),), numbers)
+
+
+def _library(op: c.Library, view: ArrayView) -> Array | tuple[Array, ...]:
+    args, shapes = [view.value(arg) for arg in op.args], [view.shape(result) for result in op.results]
+    if op.name == "random":
+        return uniform(args[0], shapes[0])
+    if op.name in _ARRAY_FUNCTIONS:
+        return _ARRAY_FUNCTIONS[op.name](*args, **dict(op.attributes))
+    return linear.library(op.name, args, [view.kind(result) for result in op.results], shapes)
+
+
+def _format(op: c.Format, view: ArrayView) -> Array:
+    arg = view.value(op.arg)
+    if op.digits is None:
+        characters, shape = values.format_items(arg.kind, arg.data, arg.shape)
+    else:
+        characters, shape = values.fixed_items(arg.kind, arg.data, arg.shape, op.digits)
+    return Array(Kind.CHAR, shape, tuple(characters))
+
+
+def _gather(op: c.Gather, view: ArrayView) -> Array:
+    fixed = {axis: integers(view.value(v))[0] for axis, v in zip(op.axes, op.other_indices, strict=True)}
+    arg, indices = view.value(op.arg), view.value(op.indices)
+    return arrays.gather(arg, indices, op.axis, op.checked, op.fills, op.shift, op.indexing, fixed)
 
 
 def apply_scalar(op: c.Scalar, view: ArrayView) -> Array:
@@ -172,6 +131,41 @@ _ARRAY_FUNCTIONS: Mapping[str, Callable[..., Array]] = {
     "interval_index": arrays.interval_index, "match": _match, "decode": reductions.decode, "encode": reductions.encode,
 }  # fmt: skip
 """Library functions that depend only on the values of their operands."""
+
+
+_MEANINGS: Mapping[type, Callable[[Any, ArrayView], Array | tuple[Array, ...]]] = {
+    c.Literal: lambda op, view: array(view.kind(op.result), view.shape(op.result), op.data),
+    c.SizeVector: _size_vector,
+    c.Scalar: apply_scalar,
+    c.Library: _library,
+    c.Format: _format,
+    c.Iota: lambda op, view: arrays.iota(view.shape(op.result)[0]),
+    c.IotaGrid: lambda op, view: arrays.iota_grid(view.shape(op.result)),
+    c.Reshape: lambda op, view: arrays.reshape(view.value(op.arg), view.shape(op.result)),
+    c.Transpose: lambda op, view: arrays.transpose(view.value(op.arg), op.axes),
+    c.Broadcast: lambda op, view: arrays.spread(view.value(op.arg), op.axes, view.shape(op.result)),
+    c.Reverse: lambda op, view: arrays.reverse(view.value(op.arg), op.axis),
+    c.Rotate: lambda op, view: arrays.rotate(view.value(op.arg), view.value(op.amount), op.axis),
+    c.Slice: lambda op, view: arrays.slice_box(view.value(op.arg), [*map(view.size, op.starts)], view.shape(op.result)),
+    c.Join: lambda op, view: arrays.join([*map(view.value, op.args)], op.axis),
+    c.Stack: lambda op, view: arrays.stack([*map(view.value, op.args)], op.axis),
+    c.SlidingWindows: lambda op, view: arrays.windows(view.value(op.arg), op.count, view.shape(op.result)),
+    c.Gather: _gather,
+    c.Update: lambda op, view: arrays.update(
+        view.value(op.arg), [None if i is None else view.value(i) for i in op.indices], view.value(op.value), op.checked,
+        op.indexing,
+    ),
+    c.MaskedUpdate: lambda op, view: arrays.mask_update(view.value(op.arg), view.value(op.mask), view.value(op.value)),
+    c.Compress: lambda op, view: arrays.compress(view.value(op.mask), view.value(op.arg), op.axis),
+    c.Expand: lambda op, view: arrays.expand(view.value(op.mask), view.value(op.arg), op.axis),
+    c.Where: lambda op, view: arrays.where(view.value(op.mask)),
+    c.Reduce: lambda op, view: reductions.reduce(op.function, view.value(op.arg), op.axis),
+    c.Scan: lambda op, view: reductions.scan(op.function, view.value(op.arg), op.axis),
+    c.Contract: lambda op, view: reductions.contract(view.value(op.left), view.value(op.right)),
+    c.KeyReduce: lambda op, view: reductions.key_reduce(
+        op.function, view.value(op.indices), view.value(op.arg), view.shape(op.result)[0], op.checked, op.indexing
+    ),
+}  # fmt: skip
 
 
 # ---------------------------------------------------------------------------------------------------- interpret
@@ -321,30 +315,13 @@ class Evaluator:
             case c.BindSize():
                 self.define(op.size, int(self.value(op.value).item))  # type: ignore[arg-type]
                 return
-            case blocks.MapCells():
-                results = self._lift(op)
-            case blocks.CoreFold():
-                results = self._fold(op)
-            case blocks.FoldScan():
-                results = self._fold_scan(op)
-            case blocks.CoreLoop():
-                results = self._loop(op)
-            case blocks.CoreBranch():
-                results = self._branch(op)
-            case _:
-                results = compute(op, self)
-                self._define_sizes(op, results)
+        control = _CONTROL.get(type(op))
+        results = compute(op, self) if control is None else getattr(self, control)(op)
+        if isinstance(op, c.Compress | c.Where | c.Format):
+            axis = op.axis if isinstance(op, c.Compress) else -1 if isinstance(op, c.Format) else 0
+            self.define(op.size, results[0].shape[axis])
         for which, value in zip(results_of(op), results, strict=True):
             self.store(which, value)
-
-    def _define_sizes(self, op: blocks.Op, results: Sequence[Array]) -> None:
-        match op:
-            case c.Compress():
-                self.define(op.size, results[0].shape[op.axis])
-            case c.Where():
-                self.define(op.size, results[0].shape[0])
-            case c.Format():
-                self.define(op.size, results[0].shape[-1])
 
     # -------------------------------------------------------------- control flow
 
@@ -422,14 +399,19 @@ class Evaluator:
         return results
 
 
+_CONTROL: Mapping[type, str] = {
+    blocks.MapCells: "_lift", blocks.CoreFold: "_fold", blocks.FoldScan: "_fold_scan", blocks.CoreLoop: "_loop",
+    blocks.CoreBranch: "_branch",
+}  # fmt: skip
+"""The methods of control flow."""
+
+
 def results_of(op: blocks.Op) -> tuple[ValueId, ...]:
     """The ids an op defines."""
     match op:
         case c.CorePrint() | c.BindSize():
             return ()
-        case c.Library() | blocks.CoreFold() | blocks.FoldScan():
-            return op.results
-        case blocks.MapCells() | blocks.CoreLoop() | blocks.CoreBranch():
+        case c.Library() | blocks.CoreFold() | blocks.FoldScan() | blocks.MapCells() | blocks.CoreLoop() | blocks.CoreBranch():
             return op.results
         case _:
             return (op.result,)
