@@ -18,6 +18,7 @@ from typing import Final
 import numpy as np
 
 from ...lang.diagnostics.model import Code, Diagnostic, RunFailed
+from ...lang.support.processes import lock
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Span
 from ..cpu.backend import CpuBackend
@@ -193,6 +194,9 @@ _TRIED: Final = (
     "(x×3)-y÷2", "*x-y", "+/x×y", "⌈/x-y", "(x⌈y)×√x", "+\\x×y", "x[⍋y]", "(x>y)⌿x", "(÷1+*-x)×y", "1⌽x+y", *_TOGETHER,
 )  # fmt: skip
 _LEAST_NS: Final = 20_000
+_PACED: Final = 1 << 14
+_PACE_NS: Final = 60_000_000
+_one_pace: Final = lock()
 
 
 def ratios(device: DeviceProfile, watch: LoadMonitor, effort: CalibrationEffort) -> Iterator[tuple[Fraction, str]]:
@@ -214,6 +218,29 @@ def ratios(device: DeviceProfile, watch: LoadMonitor, effort: CalibrationEffort)
                 estimate = sum(step.ns for step in steps if step is not None)
                 if estimate and actual >= _LEAST_NS:
                     yield Fraction(actual, estimate), text
+
+
+def pace(device: DeviceProfile, period_ns: int = _PACE_NS, clock: Clock = perf_counter_ns) -> Fraction:
+    """How many times longer than its tables say this process takes at present, on average over `period_ns`: what others take of
+    its processors counts.  1 where the tables say nothing."""
+    actual = expected = 0
+    with _one_pace, warm_kernels(), CpuBackend(device.threads).quiet():
+        probed = [ProbeProgram(text, dict.fromkeys("xy", shape), last()).ready(_PACED, device.threads)
+                  for text, shape in (("(÷1+*-x)×y", "f64[n]"), ("x+.×y", "f64[s s]"))]  # fmt: skip
+        for ready in probed:
+            ready.run()
+        start = clock()
+        while not actual or clock() - start < period_ns:
+            for ready in probed:
+                for took in ready.run():
+                    estimate = None
+                    if isinstance(took.step, Structured | LibraryPhase):
+                        estimate = step_ns(took.step, ready.bound, device, Calibration())
+                    actual += 0 if estimate is None else took.ns
+                    expected += 0 if estimate is None else estimate.ns
+            if not expected:
+                return Fraction(1)
+    return Fraction(actual, expected)
 
 
 def shares(values: Sequence[Fraction]) -> tuple[Fraction, Fraction]:

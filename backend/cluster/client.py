@@ -28,7 +28,8 @@ from ..schedule.program_facts.partitioning import stored_on, stores_of
 from ..vm.executor import execute_plan
 from ..vm.run_state import Observer, RunResults
 from .cluster_transport import HOME, ClusterTransport, Process, Shares
-from .link_calibration import Measured, Unreachable, measure, profile_of, with_store
+from .declared_devices import DeclaredDevices, profile_of_members, worker_devices
+from .link_calibration import Measured, Tables, Unreachable, describe, measure, profile_of, with_store
 from .membership import ClusterMember, Membership, Worker, WorkerFault, Workers, failed
 from .step_times import Journal, Seen, tell
 from .wire import Connection, Lost, Message, MessageKind, failure_of, lost_workers_failure, shipment
@@ -191,15 +192,24 @@ class ClusterClient:
     """Workers, and home as their first device.  Runs go one after the other; close it when it is not needed any more."""
 
     def __init__(
-        self, membership: Membership, host: Profile, restarts: int = RESTARTS, tell: Callable[[str], None] = lambda words: None
-    ) -> None:
-        """`own`: the profile of this machine; `tell` hears why a run begins again.  Plans are for home and then one device for
-        each member, in order."""
+        self, membership: Membership, host: Profile, restarts: int = RESTARTS, tell: Callable[[str], None] = lambda words: None,
+        declared: DeclaredDevices | None = None,
+    ) -> None:  # fmt: skip
+        """`host`: the profile of this machine; `tell` hears why a run begins again; `declared`: what the devices are.  Plans are
+        for home and then one device for each member, in order.  Refused E705: the members are not those devices."""
         self.membership, self.host_profile, self.restarts, self.tell = membership, host, restarts, tell
         self.members = [*membership.members()]
         for address, words in membership.silent.items():
             tell(f"a worker does not answer: {address}: {words}; the program runs on the {len(self.members)} that do")
+        self.declared = None if declared is None else declared.profile
+        self.devices = {member.name: member for member in self.members} if declared is None else declared.matched(self.members)
+        """The workers by the names of their devices."""
+        for idle in [member.label for member in self.members if member not in self.devices.values()]:
+            tell(f"worker {idle} is no device of the profile: it takes no part")
+        self.members = [*self.devices.values()]
         self.reading: dict[str, CostTable] = {}
+        self.tables: dict[str, Tables] = {}
+        """Of home and the workers, by address."""
         self.lost: list[Lost] = []
         self.workers = Workers(membership.context)
         self.one_run = threading.Lock()
@@ -210,13 +220,14 @@ class ClusterClient:
 
     @cached_property
     def measured(self) -> Measured | None:
-        """What messages take, without the workers that are lost meanwhile, which are reported; None: two workers do not reach
-        each other, which a run will notice.
+        """What messages take, without the workers that are lost meanwhile, which are reported; sets the `tables` of all
+        processes.  None: two workers do not reach each other, which a run will notice.
 
         RunFailed: as `require_same`, or E710: no worker is left, for a plan without workers would run at home in silence."""
         before = len(self.lost)
         while self.members:
             try:
+                self.tables = self.tables or describe(self.connected(), self.host_profile)
                 return measure(self.connected())
             except Unreachable:
                 return None
@@ -229,13 +240,16 @@ class ClusterClient:
     @property
     def profile(self) -> Profile:
         """The devices of the members there are, with links that are measured the first time.  RunFailed: as `require_same`."""
+        if self.declared is not None:
+            return profile_of_members(self.declared, self.devices)
         measured = self.measured  # which may drop members
-        return profile_of(self.host_profile, self.members, measured)
+        return profile_of(self.host_profile, self.members, measured, self.tables)
 
     def profile_for(self, values: Iterable[Any]) -> Profile:
         """The profile, with a store for those of the values that lie in files which all see (`seeing`)."""
         paths = sorted({one.file for one in values if isinstance(one, StoredInput | StoredOutput)})
-        return with_store(self.profile, paths, self.reading) if paths else self.profile
+        profile = self.profile
+        return with_store(profile, paths, self.reading, self.devices) if paths and not profile.has_stores else profile
 
     def close(self) -> None:
         self.workers.close()
@@ -272,9 +286,10 @@ class ClusterClient:
     def attempt(
         self, plan: ExecutionPlan, bound: BoundGraph, inputs: Mapping[str, Any], without: frozenset[str], observe: Observer | None
     ) -> RunResults:  # fmt: skip
-        at_home = plan.home, *stores_of(plan)
-        away = [device.id for device in plan.devices if device.id not in at_home]
-        where = dict.fromkeys(at_home, HOME) | {device: Process(at) for at, device in enumerate(away, 1)}
+        away, names = worker_devices(plan), [*self.devices]
+        order = {device: names.index(device) if {*away} <= {*names} else at for at, device in enumerate(away)}
+        where = dict.fromkeys((plan.home, *stores_of(plan)), HOME)
+        where |= {device: Process(at + 1) for device, at in order.items()}
         shares = Shares(plan, where)
         members = {process: self.members[process - 1] for process in shares.processes if process != HOME}
         lying = {name: inputs[name] for name in stored_on(plan, bound)}
@@ -292,7 +307,8 @@ class ClusterClient:
         for address, words in gone.items():
             self.workers.drop(address)
             self.lost.append(Lost(lost.process, words if address in words else f"{address}: {words}"))
-        self.members = [member for member in self.members if member.address not in gone]
+        self.devices = {name: member for name, member in self.devices.items() if member.address not in gone}
+        self.members = [*self.devices.values()]
 
 
 # ---------------------------------------------------------------------------------------------------- files that workers see

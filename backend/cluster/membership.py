@@ -14,7 +14,7 @@ import signal
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
@@ -24,7 +24,7 @@ from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 from ...lang.diagnostics.model import Code, Diagnostic, RunFailed
-from ...lang.support.files import read_text
+from ...lang.support.files import KERNEL_TEXT, read_text
 from ...lang.support.processes import POLL_SECONDS, wait_for
 from ...lang.support.records import dataclass, field
 from ...lang.syntax.source import Span
@@ -84,6 +84,10 @@ class ClusterMember:
     memory: int | None
     version: str
     is_here: bool = False
+    cpus: tuple[int, ...] = ()
+    """The processors that it may use, if the system says."""
+    group: str = ""
+    """The group of processes whose share of the processors is limited together."""
 
     @property
     def door(self) -> Door:
@@ -286,8 +290,16 @@ def start_resident(dask_worker: Any) -> dict[str, Any]:
     memory = dask_worker.memory_manager.memory_limit
     return {
         "host": resident.host, "port": resident.port, "token": resident.token, "machine": socket.gethostname(),
-        "cores": CPU_COUNT, "memory": int(memory) if memory else None, "version": version(),
+        "cores": CPU_COUNT, "memory": int(memory) if memory else None, "version": version(), **share_of_processors(),
     }  # fmt: skip
+
+
+def share_of_processors() -> dict[str, Any]:
+    """Of this process: the processors that it may use, and the group whose share of them is limited together."""
+    group = ""
+    with suppress(OSError, ValueError):
+        group = read_text("/proc/self/cgroup", KERNEL_TEXT).strip()
+    return {"cpus": tuple(sorted(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else (), "group": group}
 
 
 def report_run(name: str, run: str) -> None:
@@ -421,10 +433,16 @@ class Workers:
         self, workers: Sequence[Worker], question: MessageKind, facts: Mapping[str, Any] = MappingProxyType({})
     ) -> list[dict[str, Any]]:  # fmt: skip
         """What each answers.  Lost: one of them is."""
+        return self.ask_each(workers, question, [facts] * len(workers))
+
+    def ask_each(
+        self, workers: Sequence[Worker], question: MessageKind, facts: Iterable[Mapping[str, Any]]
+    ) -> list[dict[str, Any]]:  # fmt: skip
+        """What each answers to its own facts.  Lost: one of them is."""
         asked = next(self.questions)
-        for worker in workers:
+        for worker, of_worker in zip(workers, facts, strict=True):
             try:
-                worker.connection.send(question, {**facts, "asked": asked})
+                worker.connection.send(question, {**of_worker, "asked": asked})
             except Lost as lost:
                 raise worker.explained(lost) from None
         self.wait(workers, lambda one: asked in one.answers)

@@ -77,6 +77,7 @@ class MessageKind(IntEnum):
     STOP = 16  # let no queue go on
     DONE = 17  # with when the steps took place, if home observes the run
     RELEASE = 18
+    DESCRIBE = 19  # a question: which cost tables does this worker have, and how much slower than they say is it at present?
 
 
 class Message(NamedTuple):

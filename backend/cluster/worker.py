@@ -16,15 +16,23 @@ import ssl
 import threading
 import traceback
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from fractions import Fraction
+from hashlib import sha256
 from math import prod
 from time import monotonic, perf_counter_ns
 from types import MappingProxyType
 from typing import Any, Final
 
 from ...lang.diagnostics.model import RhoError, RunFailed
-from ...lang.support.records import dataclass, field
+from ...lang.support.host import cores, memory, model
+from ...lang.support.records import dataclass, field, replace
+from ..calibration.calibrate import pace
+from ..calibration.probes import numpy_version, tier_name
+from ..devices.profile import Profile
+from ..devices.profile_toml import canonical
+from ..devices.this_machine import HostFacts, machine_profile
 from ..distributed.buffers import QueueClock
 from ..distributed.queues import interrupt
 from ..graph.bind_sizes import BoundGraph
@@ -180,6 +188,37 @@ def _probed(one: StoredInput) -> tuple[list[int], list[int]]:
     return size, ns
 
 
+# ---------------------------------------------------------------------------------------------------- what a worker is like
+#
+# The cost tables of this process's machine: its calibration, which its user's cache has by the processor's fingerprint, or the
+# default ones; and how much longer everything takes at present.
+
+def machine() -> Profile:
+    """The profile of this process's machine."""
+    return machine_profile(HostFacts(cores(), memory(), model()), tier_name(), numpy_version())
+
+
+def tables_digest(profile: Profile) -> str:
+    """Equal for machines that take equally long for everything and were calibrated alike."""
+    facts = replace(profile.calibration, facts={})
+    home = replace(profile.home, threads=1, memory_bytes=None)
+    return sha256(canonical(replace(profile, devices=(home,), calibration=facts)).encode()).hexdigest()
+
+
+def description(threads: int, known: Collection[str], *, paced: bool) -> dict[str, Any]:
+    """Of this process: the text of its profile, if its digest is not `known`; with `paced`, how many times longer than its tables
+    say a device of so many threads takes at present."""
+    profile = machine()
+    digest, text = tables_digest(profile), ""
+    if digest not in known:
+        text = canonical(profile)
+    factor = pace(replace(profile.home, threads=threads), PACED_NS) if paced else Fraction(1)
+    return {"digest": digest, "profile": text, "pace": [factor.numerator, factor.denominator]}
+
+
+PACED_NS: Final = 300_000_000
+"""Of a moment in which others may have the processor for a while."""
+
 # ---------------------------------------------------------------------------------------------------- worker agent
 
 MOST_PROGRAMS: Final = 16
@@ -298,7 +337,7 @@ class ClientConnection:
             case MessageKind.LEASE:
                 self.lease = facts["asked"]
                 self.resident.enter(self)
-            case MessageKind.LOAD | MessageKind.MEASURE | MessageKind.SEE:
+            case MessageKind.LOAD | MessageKind.DESCRIBE | MessageKind.MEASURE | MessageKind.SEE:
                 threading.Thread(target=self.handle_slow, args=(message,), daemon=True).start()
             case MessageKind.REST:
                 self.answer(facts["asked"], {"idle": True, "sent": 0, "received": 0} if run is None else run.transport.state())
@@ -331,6 +370,8 @@ class ClientConnection:
             match message.kind:
                 case MessageKind.LOAD:
                     self.resident.keep(facts["digest"], unpack(facts))
+                case MessageKind.DESCRIBE:
+                    said = description(facts["threads"], facts["known"], paced=facts["paced"])
                 case MessageKind.MEASURE:
                     said = {"ns": link_table(facts["to"], self.resident.connecting).ns}
                 case MessageKind.SEE:

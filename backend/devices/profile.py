@@ -15,7 +15,7 @@ Note [Fingerprint].  The sha256 of the canonical text without the date: two prof
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from enum import Enum
 from fractions import Fraction
@@ -25,7 +25,7 @@ from math import isqrt
 from typing import Final, NewType, cast
 
 from ...lang.primitives.table import nearest
-from ...lang.support.records import dataclass, field
+from ...lang.support.records import dataclass, field, replace
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, is_sequential
 from ..graph.registry import LIBRARY
@@ -193,6 +193,22 @@ class DeviceProfile:
         """Bytes that plans may use on each instance."""
         return None if self.memory_bytes is None else int(self.memory_bytes * (1 - self.memory_reserve))
 
+    def slower(self, factor: Fraction) -> DeviceProfile:
+        """The device with all its times multiplied."""
+        if factor == 1:
+            return self
+
+        def times(table: CostTable) -> CostTable:
+            return CostTable(table.size, tuple(max(1, round(ns * factor)) for ns in table.ns))
+
+        roof = self.roofline
+        roof = roof and Roofline(max(1, int(roof.flops / factor)), max(1, int(roof.bandwidth / factor)))
+        launch, dispatch, allocation = (round(ns * factor) for ns in (self.launch_ns, self.host_dispatch_ns, self.alloc_ns))
+        return replace(
+            self, ops={name: times(table) for name, table in self.ops.items()}, roofline=roof, launch_ns=launch,
+            host_dispatch_ns=dispatch, alloc_ns=allocation,
+        )  # fmt: skip
+
     def same_times(self, other: DeviceProfile) -> bool:
         """Does every phase take equally long on the other device?"""
         times = (self.backend, self.launch_ns, self.host_dispatch_ns, self.alloc_ns, self.roofline, self.ops)
@@ -251,6 +267,19 @@ class Profile:
         """The device of a group, by its name or that of an instance (`node[3]`)."""
         stem = name.partition("[")[0]
         return next((device for device in self.devices if device.name in (name, stem)), None)
+
+    def restricted(self, devices: Sequence[DeviceProfile]) -> Profile:
+        """The profile with these devices alone, each name once, and the links between them."""
+        distinct = tuple({device.name: device for device in reversed(devices)}.values())[::-1]
+        names = {device.name for device in distinct}
+
+        def is_there(end: str) -> bool:
+            stem, _, rest = end.partition("[")
+            device = next((one for one in distinct if one.name in (end, stem)), None)
+            return device is not None and (not rest or end in names or int(rest.rstrip("]")) < device.count)
+
+        links = tuple(link for link in self.links if is_there(link.source) and is_there(link.target))
+        return replace(self, devices=distinct, links=links)
 
     @property
     def has_stores(self) -> bool:

@@ -22,7 +22,7 @@ from typing import Final, NoReturn, TypeGuard, TypeVar
 from ...lang.diagnostics.model import Code, Diagnostic, Refused
 from ...lang.primitives.table import nearest
 from ...lang.support.records import dataclass, field, replace
-from ...lang.syntax.source import Span
+from ...lang.syntax.source import Source, Span
 from . import profile
 from .cost_functions import Duplex
 from .profile import (
@@ -85,6 +85,11 @@ class Places:
             start += len(line)
         return Places(file, text, spans)
 
+    @property
+    def sources(self) -> dict[str, Source]:
+        """The text, by its name in messages."""
+        return {self.file: Source(self.file, self.text)}
+
     def span(self, path: str) -> Span:
         """Returns the span of the line that has `path`, or of the nearest enclosing section."""
         while path:
@@ -112,12 +117,12 @@ class Problems:
     def fail(self, path: str, message: str, *notes: str) -> NoReturn:
         """Raise Refused with this and all earlier problems."""
         self.add(path, message, *notes)
-        raise Refused(self._in_order())
+        raise Refused(self._in_order(), self.places.sources)
 
     def stop(self) -> None:
         """Raise Refused with all problems in file order, if there are any."""
         if self.diagnostics:
-            raise Refused(self._in_order())
+            raise Refused(self._in_order(), self.places.sources)
 
     def _in_order(self) -> list[Diagnostic]:
         return sorted(self.diagnostics, key=lambda diagnostic: diagnostic.span.start)
@@ -319,11 +324,11 @@ def read_profile(file: str, text: str) -> Profile:
     places = Places.of(file, text)
     problems = Problems(places)
     if any(len(_DOTTED.findall(part)) > MOST_DOTS for part in _BETWEEN_KEYS.split(text)):
-        raise Refused([_not_toml(file, text, ValueError(f"a name has more than {MOST_DOTS} parts"))])
+        raise Refused([_not_toml(file, text, ValueError(f"a name has more than {MOST_DOTS} parts"))], places.sources)
     try:
         values = tomllib.loads(text, parse_float=Decimal)
     except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
-        raise Refused([_not_toml(file, text, error)]) from None
+        raise Refused([_not_toml(file, text, error)], places.sources) from None
     return profile_of(values, problems)
 
 

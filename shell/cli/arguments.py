@@ -605,11 +605,11 @@ def connection_of(arguments: Arguments) -> ClusterConnection | None:
         if arguments.has("--restarts"):
             raise UsageError("--restarts is for --cluster")
         return None
-    if unfit := [name for name in ("--devices", "--simulate", "--plan") if arguments.has(name)]:
-        raise UsageError(f"--cluster has its own devices: it goes without {unfit[0]}")
+    if arguments.has("--simulate"):
+        raise UsageError("--cluster runs a plan on workers, --simulate on none", "leave one of them out")
     from ..execution.clusters import RESTARTS, ClusterConnection
 
     text = arguments.value("--restarts") or str(RESTARTS)
     if (restarts := parse_natural(text, _MOST_RESTARTS)) is None:
         raise UsageError(f"--restarts {text}: write a number from 0 to {_MOST_RESTARTS}")
-    return ClusterConnection(where, restarts)
+    return ClusterConnection(where, restarts, arguments.value("--devices"))

@@ -60,12 +60,17 @@ class Cluster:
 
     ValueError: it is none of these, or `distributed` is not installed.  RunFailed (E710): it does not answer, or has no workers.
     Programs on it run one after the other; a lost worker is replanned around, with a RuntimeWarning, at most `restarts` times a
-    run.  Close it, or use it in a `with`."""
+    run.  Close it, or use it in a `with`.
 
-    def __init__(self, where: str | os.PathLike[str] | object, *, restarts: int = RESTARTS) -> None:
+    `devices`: a shipped profile, or the path of one, that says what home and the workers are (Refused, E704, E705: it is none, or
+    not of these workers); left out, every worker says itself how quick it is."""
+
+    def __init__(
+        self, where: str | os.PathLike[str] | object, *, restarts: int = RESTARTS, devices: str | None = None
+    ) -> None:  # fmt: skip
         if isinstance(restarts, bool) or not isinstance(restarts, int) or restarts < 0:
             raise ValueError(f"restarts is a natural number, not {restarts!r}")
-        self.connection = ClusterConnection(where, restarts)
+        self.connection = ClusterConnection(where, restarts, devices)
         self.connection.report = _warn
         try:
             with locating_errors({}):

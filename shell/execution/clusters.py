@@ -30,20 +30,24 @@ RESTARTS = 3
 
 
 class ClusterConnection:
-    """A cluster that is connected to on first use.  `where`: its address, as `membership.attach` takes it."""
+    """A cluster that is connected to on first use.  `where`: its address, as `membership.attach` takes it; `devices`: the profile
+    that says what home and the workers are."""
 
-    def __init__(self, where: object, restarts: int = RESTARTS) -> None:
-        self.where, self.restarts = where, restarts
+    def __init__(self, where: object, restarts: int = RESTARTS, devices: str | None = None) -> None:
+        self.where, self.restarts, self.devices = where, restarts, devices
         self.report: Callable[[str], None] = lambda words: None
         """Called with the reason when a run begins again; set it before the first use of `cluster`."""
 
     @cached_property
     def cluster(self) -> ClusterClient:
-        """The connected cluster.  UsageError: the address is none.  RunFailed E710: it does not answer."""
+        """The connected cluster.  UsageError: the address is none.  RunFailed E710: it does not answer.  Refused E704, E705: the
+        profile is none, or not of these workers."""
         from ...backend.cluster.client import ClusterClient
+        from ...backend.cluster.declared_devices import DeclaredDevices
         from ...backend.cluster.membership import BadCluster, attach
         from .stored_plans import this_machine
 
+        declared = None if self.devices is None else DeclaredDevices.read(self.devices)
         if is_command():
             _silence_resource_tracker()
         try:
@@ -51,7 +55,7 @@ class ClusterConnection:
         except BadCluster as error:
             raise UsageError(f"--cluster: {error}") from None
         try:
-            return ClusterClient(membership, this_machine(), self.restarts, self.report)
+            return ClusterClient(membership, this_machine(), self.restarts, self.report, declared)
         except BaseException:
             membership.close()
             raise

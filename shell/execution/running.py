@@ -60,7 +60,8 @@ def run_program(
 
     def failed(error: RhoError) -> RunReport:
         explained = with_input_options(error.diagnostics, checked.sources, request.inputs)
-        return RunReport(exit_of(error), empty_outcome(), (*checked.diagnostics, *explained), checked.sources)
+        sources = {**error.sources, **checked.sources}
+        return RunReport(exit_of(error), empty_outcome(), (*checked.diagnostics, *explained), sources)
 
     try:
         with time_limit(request.limits.seconds, source, lambda up: exit_message(failed(up), json=json)) as deadline:

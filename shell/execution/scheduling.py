@@ -162,9 +162,19 @@ def budget_of(scheduling: Scheduling) -> Budget:
 def load_stored_plan(loaded: LoadedProgram, scheduling: Scheduling) -> ExecutionPlan:
     """The plan of `--plan`, checked against the program.  Refused: SCH301 out of date, E705 not a plan or an invalid one."""
     assert scheduling.plan is not None
+    from ...backend.devices.profile_toml import fingerprint
+    from ...backend.devices.this_machine import load_profile
+
     plan = read_plan(scheduling.plan)
-    profile = profile_of_plan(plan) if scheduling.devices is None else profile_of(scheduling)
+    profile = profile_of_plan(plan) if scheduling.devices is None else load_profile(scheduling.devices)
+    if scheduling.cluster is not None and profile is not None and fingerprint(profile) != plan.profile:
+        profile = None  # its links or stores were measured; what it needs of the workers is compared below
     require_fitting(plan, loaded.core, loaded.bound, profile, scheduling.plan)
+    if scheduling.cluster is not None:
+        from ...backend.cluster.declared_devices import require_fitting_workers
+
+        cluster = scheduling.cluster.cluster
+        require_fitting_workers(plan, cluster.profile, cluster.devices, scheduling.plan)
     return plan
 
 
@@ -222,9 +232,8 @@ def with_scheduled_plan(loaded: LoadedProgram, scheduling: Scheduling, permissio
     """The program with the plan that `scheduling` asks for in place of the one for this machine's processors."""
     if scheduling.purpose is PlanPurpose.CHECK:
         return loaded
-    if scheduling.plan is not None:
-        plan, warnings = load_stored_plan(loaded, scheduling), loaded.warnings
-    else:
+    there: Mapping[str, StoredInput | StoredOutput] = {}
+    if scheduling.plan is None or scheduling.cluster is not None:
         from .clusters import outputs_written_in_place
 
         paths = loaded.request.outputs if scheduling.in_place else {}
@@ -232,6 +241,11 @@ def with_scheduled_plan(loaded: LoadedProgram, scheduling: Scheduling, permissio
             paths = {entry.name: f"{entry.name}.npy" for entry in loaded.core.outputs}
         outputs = outputs_written_in_place(loaded.core, loaded.bound, paths, permissions)
         profile, there, bound = place_stored_files(loaded.core, loaded.bound, loaded.files, scheduling, outputs)
+    if scheduling.plan is not None:
+        plan, warnings = load_stored_plan(loaded, scheduling), loaded.warnings
+        if scheduling.cluster is not None:
+            loaded = _with_stores_of_plan(loaded, plan, there, scheduling.plan)
+    else:
         loaded = replace(loaded, bound=bound, stored=there if scheduling.cluster is not None else {})
         planned = plan_on(loaded.core, loaded.bound, profile, scheduling)
         plan, warnings = planned.plan, planned.diagnostics
@@ -242,6 +256,22 @@ def with_scheduled_plan(loaded: LoadedProgram, scheduling: Scheduling, permissio
     if scheduling.purpose is PlanPurpose.RUN:
         require_local_devices(plan, loaded.checked.source.name)
     return replace(loaded, plan=plan, simulated=scheduling.purpose is PlanPurpose.SIMULATE, warnings=warnings)
+
+
+def _with_stores_of_plan(
+    loaded: LoadedProgram, plan: ExecutionPlan, there: Mapping[str, StoredInput | StoredOutput], where: str
+) -> LoadedProgram:  # fmt: skip
+    """The program with the files that a stored plan has in stores.  Refused: not all workers can read or write one there."""
+    from ...backend.schedule.program_facts.partitioning import stored_on
+
+    stores = stored_on(plan, loaded.bound)
+    missing = [name for name in stores if name not in there]
+    if missing:
+        what = f"`{missing[0].removeprefix('output ')}`"
+        message = f"the workers of the plan read or write {what} in a file, and here there is none that all of them see"
+        notes = ("a file of an input, or `--out NAME=FILE.npy`, in a folder that all workers share", "or plan again for this run")
+        raise Refused([Diagnostic(Code.SCH301, message, Span(where, 0, 0), notes=notes)])
+    return replace(loaded, bound=replace(loaded.bound, stores=stores), stored={name: there[name] for name in stores})
 
 
 def prediction_json(plan: ExecutionPlan, held: Mapping[str, int]) -> dict[str, Any]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import platform
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...lang.diagnostics.model import Code, Diagnostic, Refused
-from ...lang.support.bounded_parsing import parse_natural
-from ...lang.support.files import KERNEL_TEXT, Pipes, read_bytes, read_text
+from ...lang.support.files import Pipes, read_text
+from ...lang.support.host import cores as cores, memory as memory, model as model
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Source, Span
 
@@ -79,43 +78,6 @@ def require_valid(faults: list[str], path: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------- this machine
-#
-# Cores, memory and the processor's name, as the system grants them to the process.  Imports no back end.
-
-def cores() -> int:
-    """Cores this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
-
-
-def memory() -> int:
-    """Bytes of memory, or the control group's limit if that is lower; 0 if the system does not say."""
-    total = 0
-    if hasattr(os, "sysconf"):
-        try:
-            total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        except (ValueError, OSError):
-            total = 0
-    try:
-        limit = read_text("/sys/fs/cgroup/memory.max", KERNEL_TEXT).strip()
-    except (OSError, ValueError):
-        return total
-    allowed = parse_natural(limit, total)
-    return total if allowed is None else allowed
-
-
-def model() -> str:
-    """The processor's name."""
-    try:
-        for line in read_bytes("/proc/cpuinfo", 1 << 24).decode("utf-8", "replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine() or "processor"
-
-
-# ---------------------------------------------------------------------------------------------------- its profile
 #
 # Cost tables come from the user's calibration, or are the default ones.
 

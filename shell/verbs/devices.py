@@ -85,7 +85,8 @@ def _cluster_profile(connection: ClusterConnection) -> Profile:
 
     cluster, folder = connection.cluster, os.path.realpath(".")
     _, shared = commonly_visible(cluster, {}, [folder])
-    return with_store(cluster.profile, [os.path.join(one, "") for one in shared], cluster.reading) if shared else cluster.profile
+    folders, profile = [os.path.join(one, "") for one in shared], cluster.profile
+    return with_store(profile, folders, cluster.reading, cluster.devices) if shared and not profile.has_stores else profile
 
 
 def _gpus() -> Iterator[dict[str, Any]]:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import rho
 from rho.backend.cluster.client import ClusterClient, Planner
-from rho.backend.cluster.membership import ClusterMember, Membership
+from rho.backend.cluster.membership import ClusterMember, Membership, share_of_processors
 from rho.backend.cluster.wire import shipment, version
 from rho.backend.cluster.worker import Resident
 from rho.backend.devices.profile import DeviceProfile, Profile
@@ -25,7 +25,8 @@ OWN = Profile((DeviceProfile("cpu0", "cpu", home=True),))
 
 
 def member(name: str, host: str, port: int, token: str) -> ClusterMember:
-    return ClusterMember(name, f"tcp://{host}:{port}", host, port, token, socket.gethostname(), 2, 1 << 30, version(), True)
+    address, machine, here = f"tcp://{host}:{port}", socket.gethostname(), share_of_processors()
+    return ClusterMember(name, address, host, port, token, machine, 2, 1 << 30, version(), True, **here)
 
 
 class Unseen(Membership):

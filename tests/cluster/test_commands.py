@@ -114,3 +114,29 @@ def test_an_interrupt_of_all_processes_is_quiet(tmp_path: Path) -> None:
     given = [sys.executable, "-c", INTERRUPTED]
     ran = subprocess.Popen(given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, start_new_session=True)
     assert (*ran.communicate(timeout=WATCHDOG), ran.returncode) == ("", "", 130)
+
+
+def test_devices_and_plans_in_files_are_those_of_workers(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.arange(300_000.0))
+    (tmp_path / "w.rho").write_text('input x : f64[n] ← "x.npy"\nz ← *1○x\noutput z\n', encoding="utf-8")
+    one = '[[device]]\nname = "{}"\nclass = "cpu"\n{}roofline = {{ flops = {}_000_000_000, bandwidth = 8_000_000_000 }}\n'
+    devices = one.format("head", "home = true\n", 1) + one.format("slow", "", 2) + one.format("quick", 'worker = "w0"\n', 8)
+    (tmp_path / "f.toml").write_text(f'schema = "device-profile/1"\n{devices}', encoding="utf-8")
+    given = ["w.rho", "--cluster", "local:2", "--fast"]
+    assert rho(tmp_path, "plan", *given, "--devices", "f.toml", "-o", "p.json").returncode == 0
+    plan = json.loads((tmp_path / "p.json").read_text(encoding="utf-8"))
+    assert [device["id"] for device in plan["devices"]] == ["head", "slow", "quick", "files"]
+    ran = [
+        rho(tmp_path, "run", *given, "--devices", "f.toml", "--out", "z=a.npy"),
+        rho(tmp_path, "run", *given[:-1], "--plan", "p.json", "--out", "z=b.npy"),
+        rho(tmp_path, "run", "w.rho", "--out", "z=c.npy"),
+    ]
+    assert [(one.returncode, one.stdout, one.stderr) for one in ran] == [(0, "", "")] * 3
+    first, *others = [(tmp_path / f"{name}.npy").read_bytes() for name in "abc"]
+    assert others == [first] * 2
+    fewer = rho(tmp_path, "run", "w.rho", "--cluster", "local:1", "--plan", "p.json", "--out", "z=d.npy")
+    assert (fewer.returncode, "SCH104" in fewer.stderr, "of the plan has no worker" in fewer.stderr) == (4, True, True)
+    at_home = rho(tmp_path, "run", *given[:-1], "--plan", "p.json")
+    assert (at_home.returncode, "SCH301" in at_home.stderr) == (4, True)
+    fewer = rho(tmp_path, "run", "w.rho", "--cluster", "local:1", "--devices", "f.toml")
+    assert (fewer.returncode, "f.toml:7:1" in fewer.stderr, "`slow` has no worker" in fewer.stderr) == (4, True, True)

@@ -484,7 +484,7 @@ def _ranked(alone: BoundGraph, phase: Phase, profile: Profile) -> Profile:
     """The profile with home first, then the devices by when each would finish the undivided phase."""
 
     def ends(device: DeviceProfile) -> int:
-        program = _problem(alone, phase, None, _with_devices(profile, (replace(profile.home, count=1), replace(device,
+        program = _problem(alone, phase, None, profile.restricted((replace(profile.home, count=1), replace(device,
             count=1))))
         problem = program.problem
         p = next(at for at, one in enumerate(program.phases) if one.id == phase.id)
@@ -508,20 +508,7 @@ def _first(ranked: Profile, count: int) -> Profile:
         count -= taken_here
         if taken_here:
             taken.append(replace(device, count=taken_here))
-    return _with_devices(ranked, taken)
-
-
-def _with_devices(profile: Profile, devices: Sequence[DeviceProfile]) -> Profile:
-    distinct = tuple({device.name: device for device in reversed(devices)}.values())[::-1]
-    names = {device.name for device in distinct}
-
-    def is_there(end: str) -> bool:
-        stem, _, rest = end.partition("[")
-        device = next((one for one in distinct if one.name in (end, stem)), None)
-        return device is not None and (not rest or end in names or int(rest.rstrip("]")) < device.count)
-
-    links = tuple(link for link in profile.links if is_there(link.source) and is_there(link.target))
-    return replace(profile, devices=distinct, links=links)
+    return ranked.restricted(taken)
 
 
 def _row(cut: Cut | None, count: int, program: ProgramProblem, answer: Answer) -> CutCost | None:
