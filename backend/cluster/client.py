@@ -27,9 +27,19 @@ from ..schedule.plan.plan import ExecutionPlan
 from ..schedule.program_facts.partitioning import stored_on, stores_of
 from ..vm.executor import execute_plan
 from ..vm.run_state import Observer, RunResults
+from .cluster_profile import (
+    DeclaredDevices,
+    Measured,
+    Tables,
+    Unreachable,
+    describe,
+    measure,
+    profile_of,
+    profile_of_members,
+    with_store,
+    worker_devices,
+)
 from .cluster_transport import HOME, ClusterTransport, Process, Shares
-from .declared_devices import DeclaredDevices, profile_of_members, worker_devices
-from .link_calibration import Measured, Tables, Unreachable, describe, measure, profile_of, with_store
 from .membership import ClusterMember, Membership, Worker, WorkerFault, Workers, failed
 from .step_times import Journal, Seen, tell
 from .wire import Connection, Lost, Message, MessageKind, failure_of, lost_workers_failure, shipment

@@ -26,7 +26,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from ...lang.diagnostics.model import RhoError, RunFailed
-from ...lang.support.host import cores, memory, model
+from ...lang.support.processes import cores, memory, model
 from ...lang.support.records import dataclass, field, replace
 from ..calibration.calibrate import pace
 from ..calibration.probes import numpy_version, tier_name

@@ -1,4 +1,6 @@
-"""Fork safety and interruptible waits: after a fork no lock of Rho is held and no shared state is half changed.
+"""What concerns the process as a whole: forks, waits for threads, and what the system grants it.
+
+Fork safety: after a fork no lock of Rho is held and no shared state is half changed.
 
 In a forked child only the forking thread exists.  A lock that another thread held would stay locked there, and the data it guards
 might be half changed.  So a fork first acquires every lock that `lock` made, waiting for their holders, and both processes
@@ -17,6 +19,7 @@ from __future__ import annotations
 
 import _imp
 import os
+import platform
 import queue
 import sys
 from _thread import RLock, get_ident
@@ -164,3 +167,43 @@ def wait_for(future: Future[_T]) -> Future[_T]:
     while not wait([future], POLL_SECONDS).done:
         pass
     return future
+
+
+# ---------------------------------------------------------------------------------------------------- what the system grants
+
+def cores() -> int:
+    """Cores this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def memory() -> int:
+    """Bytes of memory, or the control group's limit if that is lower; 0 if the system does not say."""
+    from .bounded_parsing import parse_natural
+    from .files import KERNEL_TEXT, read_text  # which has callbacks for forks
+
+    total = 0
+    if hasattr(os, "sysconf"):
+        try:
+            total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        except (ValueError, OSError):
+            total = 0
+    try:
+        limit = read_text("/sys/fs/cgroup/memory.max", KERNEL_TEXT).strip()
+    except (OSError, ValueError):
+        return total
+    allowed = parse_natural(limit, total)
+    return total if allowed is None else allowed
+
+
+def model() -> str:
+    """The processor's name."""
+    from .files import read_bytes
+
+    try:
+        for line in read_bytes("/proc/cpuinfo", 1 << 24).decode("utf-8", "replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine() or "processor"

@@ -43,7 +43,7 @@ class ClusterConnection:
         """The connected cluster.  UsageError: the address is none.  RunFailed E710: it does not answer.  Refused E704, E705: the
         profile is none, or not of these workers."""
         from ...backend.cluster.client import ClusterClient
-        from ...backend.cluster.declared_devices import DeclaredDevices
+        from ...backend.cluster.cluster_profile import DeclaredDevices
         from ...backend.cluster.membership import BadCluster, attach
         from .stored_plans import this_machine
 

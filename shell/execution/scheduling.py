@@ -171,7 +171,7 @@ def load_stored_plan(loaded: LoadedProgram, scheduling: Scheduling) -> Execution
         profile = None  # its links or stores were measured; what it needs of the workers is compared below
     require_fitting(plan, loaded.core, loaded.bound, profile, scheduling.plan)
     if scheduling.cluster is not None:
-        from ...backend.cluster.declared_devices import require_fitting_workers
+        from ...backend.cluster.cluster_profile import require_fitting_workers
 
         cluster = scheduling.cluster.cluster
         require_fitting_workers(plan, cluster.profile, cluster.devices, scheduling.plan)

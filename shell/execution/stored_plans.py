@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...lang.diagnostics.model import Code, Diagnostic, Refused
 from ...lang.support.files import Pipes, read_text
-from ...lang.support.host import cores as cores, memory as memory, model as model
+from ...lang.support.processes import cores as cores, memory as memory, model as model
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Source, Span
 

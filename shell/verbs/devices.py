@@ -81,7 +81,7 @@ def devices_command(arguments: Arguments, console: Console) -> Exit:
 def _cluster_profile(connection: ClusterConnection) -> Profile:
     """The measured profile of a cluster, with the working folder as a store if all workers see the same files in it."""
     from ...backend.cluster.client import commonly_visible
-    from ...backend.cluster.link_calibration import with_store
+    from ...backend.cluster.cluster_profile import with_store
 
     cluster, folder = connection.cluster, os.path.realpath(".")
     _, shared = commonly_visible(cluster, {}, [folder])

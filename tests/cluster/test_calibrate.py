@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from rho.backend.cluster import link_calibration
+from rho.backend.cluster import cluster_profile
 from rho.backend.cluster.client import ClusterClient
-from rho.backend.cluster.link_calibration import measure, profile_of
+from rho.backend.cluster.cluster_profile import measure, profile_of
 from rho.backend.cluster.membership import ClusterMember
 from rho.backend.cluster.wire import SIZES, Lost, rising, rounded
 from rho.lang.diagnostics.model import RunFailed
@@ -39,7 +39,7 @@ def test_every_link_has_what_messages_took() -> None:
 def test_links_are_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
     with ClusterClient(Threads(1), OWN) as cluster:
         before = cluster.profile
-        monkeypatch.setattr(link_calibration, "link_table", None)
+        monkeypatch.setattr(cluster_profile, "link_table", None)
         assert cluster.profile == before
 
 

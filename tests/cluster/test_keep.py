@@ -11,7 +11,7 @@ import pytest
 
 from rho import backend
 from rho.backend.cluster.client import ClusterClient
-from rho.backend.cluster.link_calibration import profile_of
+from rho.backend.cluster.cluster_profile import profile_of
 from rho.backend.cluster.membership import Membership
 from rho.backend.cluster.wire import Connection, MessageKind
 from rho.backend.devices.profile import Profile

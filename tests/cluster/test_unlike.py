@@ -14,10 +14,9 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.cluster import link_calibration, worker
+from rho.backend.cluster import cluster_profile, worker
 from rho.backend.cluster.client import ClusterClient
-from rho.backend.cluster.declared_devices import DeclaredDevices, profile_of_members
-from rho.backend.cluster.link_calibration import Tables, profile_of, threads_of
+from rho.backend.cluster.cluster_profile import DeclaredDevices, Tables, profile_of, profile_of_members, threads_of
 from rho.backend.cluster.membership import ClusterMember, share_of_processors
 from rho.backend.devices.profile import CostTable, DeviceProfile, Profile
 from rho.backend.devices.profile_toml import canonical, read_profile
@@ -51,7 +50,7 @@ class Unlike(Some):
 def paces(monkeypatch: pytest.MonkeyPatch) -> dict[int, Fraction]:
     """How slow processes are, by their threads; home has one thread."""
     paces: dict[int, Fraction] = {}
-    for module in (worker, link_calibration):
+    for module in (worker, cluster_profile):
         monkeypatch.setattr(module, "pace", lambda device, _: paces.get(device.threads, Fraction(1)))
     return paces
 
@@ -225,7 +224,7 @@ def unequal(tmp_path: Path) -> DeclaredDevices:
                     device("quick").replace(FLOPS, quick), link)  # fmt: skip
 
 
-def test_a_program_runs_on_declared_devices_and_again_without_one(threads: Threads, unequal: DeclaredDevices) -> None:
+def test_a_program_runs_on_cluster_profile_and_again_without_one(threads: Threads, unequal: DeclaredDevices) -> None:
     data, told = {"x": np.linspace(0, 1, 10_000)}, list[str]()
     with ClusterClient(Some(threads, 3), this_machine(), tell=told.append, declared=unequal) as cluster:
         assert len(told) == 1 and "w2" in told[0] and "is no device of the profile" in told[0]
