@@ -22,6 +22,7 @@ from ...lang.diagnostics.model import Code
 from ...typechecker.elements import Kind
 from ..cpu.views import DTYPES, NumArray
 from ..vm.backend_interface import CheckFailed
+from ..vm.run_state import reshaped
 from .operation import Arrays, Function, Operation, OperationCall, checked, on_operands
 from .products import alone, found_library
 
@@ -180,7 +181,7 @@ def _library(work: Work, space: Callable[[Shape, Shape, Any], object] | None = N
             with guard():
                 results = apply(*(_matrices(a, min(depth, a.ndim)) for a in arrays))
             return tuple(
-                np.asarray(result).astype(dtype, "C", copy=space is not None).reshape(shape)
+                reshaped(np.asarray(result).astype(dtype, "C", copy=space is not None), shape)
                 for result, dtype, shape in zip(results, dtypes, shapes, strict=True)
             )
 

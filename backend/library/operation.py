@@ -22,7 +22,7 @@ from ..cpu.views import DTYPES, NumArray
 from ..graph.phases import LibraryPhase
 from ..graph.projections import frame_of, framed_of, is_unread
 from ..vm.backend_interface import CheckFailed, Types
-from ..vm.run_state import trim
+from ..vm.run_state import reshaped, trim
 
 if TYPE_CHECKING:
     from ..vm.specialization import Specialization
@@ -117,7 +117,7 @@ class OperationCall(Attributes):
 
     def unbatched(self, result: Any) -> Arrays:
         """The single result, with its batch axis reshaped to the frame."""
-        return (np.asarray(result).reshape((*self.frame, *result.shape[1:])),)
+        return (reshaped(np.asarray(result), (*self.frame, *result.shape[1:])),)
 
 
 Meaning: TypeAlias = Callable[[OperationCall], Function]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Generator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import Size
 from ..cpu.views import DTYPES, NumArray
@@ -19,7 +18,7 @@ from ..vm.backend_interface import Backend, CheckFailed, Kernel, Types
 from ..vm.specialization import NotCompiledYet, NotSpecializable, Specialization
 from .linear import LINEAR, TRANSFORMS
 from .operation import Operation, OperationCall, OperationContext, as_results
-from .products import CONTRACTING, product_into
+from .products import CONTRACTING
 from .scans_and_generators import KEYED, MAKING, RADIX, SCANS
 from .search import FINDING, SEARCHING
 from .select import MASKING, MOVING, SELECTING
@@ -99,14 +98,8 @@ class _ScratchMemory:
         }  # fmt: skip
 
 
-@dataclass(slots=True)
-class BoundOperation:
-    """The arrays of a routine call at given addresses: operands by value, and results; `direct`: code that does the whole
-    call."""
-
-    memory: dict[ValueId, NumArray]
-    targets: list[NumArray]
-    direct: Callable[[], object] | None
+BoundArrays: TypeAlias = tuple[dict[ValueId, NumArray], list[NumArray]]
+"""The arrays of a routine call at given addresses: operands by value, and results."""
 
 
 class OperationRoutines:
@@ -149,7 +142,7 @@ class _OperationSite:
         self.strides = _strides(program, block)
         kinds = [self.types.kind(value) for value in (*routine.operands, *routine.results)]
         self.dtypes = [DTYPES[kind] for kind in kinds] + [DTYPES[Kind.I64]] * len(routine.defines)
-        self.bound: dict[tuple[int, ...], BoundOperation] = {}
+        self.bound: dict[tuple[int, ...], BoundArrays] = {}
         self.kernels: dict[tuple[int, ...], Kernel] = {}
 
     def run(self) -> None:
@@ -164,21 +157,17 @@ class _OperationSite:
                 self.types.check(variable)
             return
         key = tuple(words)
-        bound = self.bound.get(key)
-        if bound is None:
+        if key not in self.bound:
             if len(self.bound) >= _MOST_BOUND:
                 self.bound.clear()
-            bound = self.bound[key] = self.bind(words)
+            self.bound[key] = self.bind(words)
+        memory, targets = self.bound[key]
         try:
-            if bound.direct is not None:
-                bound.direct()
-                return
             kernel = self.kernels.get(numbers)
             if kernel is None:
                 self.kernels.clear()
                 kernel = self.kernels[numbers] = self.kernel()
-            targets = bound.targets
-            results = kernel(bound.memory, None)
+            results = kernel(memory, None)
         except CheckFailed as failure:
             raise failure.at(routine.phase.span) from None
         for target, array in zip(targets, results, strict=False):
@@ -200,7 +189,7 @@ class _OperationSite:
             return lambda memory, _: as_results(function(*[memory[value] for value in operands]))
         return self.backend.structured(with_size_operands(phase, self.routine.numbers), self.types)
 
-    def bind(self, words: Sequence[int]) -> BoundOperation:
+    def bind(self, words: Sequence[int]) -> BoundArrays:
         """Returns the arrays at the addresses and with the sizes in `words`."""
         supply, arrays = iter(words), list[NumArray]()
         for box, dtype in zip(self.call.boxes, self.dtypes, strict=True):
@@ -214,17 +203,7 @@ class _OperationSite:
         count = len(self.call.reads)
         memory = dict(zip(self.routine.operands, arrays[:count], strict=True))
         memory.update((alias, memory[other].transpose(axes)) for alias, other, axes in self.routine.transposed)
-        return BoundOperation(memory, arrays[count:], self.direct(memory, arrays[count:]))
-
-    def direct(self, memory: Mapping[ValueId, NumArray], targets: Sequence[NumArray]) -> Callable[[], object] | None:
-        """Returns the launch that multiplies these matrices; None if there is none."""
-        phase = self.routine.phase
-        if not isinstance(phase, LibraryPhase) or phase.attributes.get("frame") or phase.op != "contract":
-            return None
-        kind, operands = self.types.kind(phase.results[0]), [memory[value] for value in phase.args]
-        if kind.is_integer or any(array.ndim != 2 or array.dtype != DTYPES[kind] for array in operands):
-            return None
-        return product_into(kind, operands[0], operands[1], targets[0], self.threads)
+        return memory, arrays[count:]
 
 
 def _strides(program: LoopProgram, block: Any) -> dict[str, list[int]]:

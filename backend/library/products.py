@@ -40,7 +40,7 @@ from ..graph.projections import frame_of, framed_of, sum_of_products, uses_order
 from ..graph.scratch import MIN_BLAS_SIDE
 from ..jit import tiering
 from ..jit.compiler import LruCache, address_of
-from ..vm.run_state import pooled_empty, trim
+from ..vm.run_state import pooled_empty, reshaped, trim
 from ..vm.runtime import native
 from ..vm.specialization import NotCompiledYet, NotSpecializable, OperandStarts, Specialization, specialize_structured
 from .operation import Arrays, Operation, OperationCall, on_operands
@@ -301,38 +301,6 @@ def _on(*arrays: NumArray) -> list[int]:
     return [array.__array_interface__["data"][0] for array in arrays]
 
 
-def product_into(kind: Kind, left: NumArray, right: NumArray, result: NumArray, threads: int) -> Callable[[], object] | None:
-    """Returns a function that writes the product of two matrices into `result` each time it is called, while the arrays live.
-
-    The bits are those of `products_of`.  None if it takes more than copies into rows and one launch.
-    """
-    left, right = left[np.newaxis], right[np.newaxis]
-    (rows, shared), columns = left.shape[1:], right.shape[2]
-    if 0 in result.shape or shared < 2 or uses_ordered_sums(rows, shared, columns):
-        return None
-    if not result.flags.c_contiguous or blas() is None:
-        return None
-    if _is_mirrored(left, right):
-        return None
-    into_rows = needs_rows(kind, left, right)
-    first, second = [pooled_empty(a.shape, a.dtype) if copied else a for a, copied in zip((left, right), into_rows, strict=True)]
-    copies = [pair for pair, copied in zip(((first, left), (second, right)), into_rows, strict=True) if copied]
-    bound = bound_product(kind, first, second, threads)
-    if bound is None or bound.pieces is None or bound.pieces.nanoseconds >= tiering.LONG_NANOSECONDS:
-        return None
-    run, is_large = partial(bound.pieces.run, _on(first, second, result)), bound.large
-    if not (copies or is_large):
-        return run
-
-    def prepared() -> None:
-        for rows, operand in copies:
-            np.copyto(rows, operand)
-        with alone() if is_large else nullcontext():
-            run()
-
-    return prepared
-
-
 def _layout(array: NumArray) -> Layout:
     return array.shape, array.strides
 
@@ -544,7 +512,7 @@ def contract(call: OperationCall, arrays: Arrays) -> Arrays:
         result = products(kind, a, b, call.threads)
     if len(result) != count:
         result = np.broadcast_to(result, (count, *result.shape[1:])).copy()
-    return call.unbatched(result.reshape(count, *rows, *columns))
+    return call.unbatched(reshaped(result, (count, *rows, *columns)))
 
 
 def product(kind: Kind, a: NumArray, b: NumArray, threads: int) -> NumArray:

@@ -110,10 +110,12 @@ def sorted_rows(rows: NumArray, *, descending: bool, wanted: Window | None, thre
 
 def _odd_rows(source: NumArray, ordered: NumArray) -> NumArray:
     """Returns the rows with items that are equal but differ in their bits (negative zeros, NaN), which a sort may reorder."""
-    odd = np.isnan(ordered[:, -1])
-    zeros = source == 0
-    if zeros.any():
-        odd |= (np.signbit(source) & zeros).any(axis=1)
+    least, greatest = ordered[:, 0], ordered[:, -1]
+    odd = np.isnan(greatest)
+    with_zeros = (least <= 0) & (greatest >= 0)
+    if with_zeros.any():
+        rows = source[with_zeros]
+        odd[with_zeros] = (np.signbit(rows) & (rows == 0)).any(axis=1)
     return np.flatnonzero(odd)
 
 

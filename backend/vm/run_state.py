@@ -121,6 +121,13 @@ def _new_pooled(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     return array
 
 
+def reshaped(array: Any, shape: tuple[int, ...]) -> Any:
+    """An array that nobody else has, with another shape; unlike a view of it, one that has its buffer may be given away."""
+    if type(array.base) is PooledBuffer and array.nbytes == array.base.nbytes and array.flags.c_contiguous:
+        return ndarray(shape, array.dtype, array.base)
+    return array if array.shape == shape else array.reshape(shape)
+
+
 def _take_free(size: int) -> _MemoryBlock | None:
     try:
         return _free[size].pop()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.cpu import parallel_for
+from rho.backend.cpu import parallel_for, templates
 from rho.backend.cpu.numpy_reductions import order_columns
 from rho.backend.cpu.views import DTYPES
 from rho.backend.jit import tiering
@@ -31,6 +31,22 @@ def always(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     sorting._bound.clear()
     yield
     sorting._bound.clear()
+
+
+@pytest.mark.parametrize("text", ["{⍵[⍋⍵]}⍤1", "{⍋⍵}⍤1"])
+def test_large_results_are_given_away(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A view of a result was copied for the caller."""
+    copied: list[Any] = []
+    original = templates.contiguous_copy
+    monkeypatch.setattr(templates, "contiguous_copy", lambda array, threads: copied.append(array) or original(array, threads))
+    function, rows = rho.compile(text), _rng.random((300, 100))
+    results = [function(rows) for _ in range(6)]
+    assert all(same(result, results[0]) for result in results)
+    assert not copied
+
+
+def same(left: Any, right: Any) -> bool:
+    return left is right or (not np.shares_memory(left, right) and np.array_equal(left, right))
 
 
 def _kinds(kinds: Any) -> Any:
