@@ -169,6 +169,18 @@ OPERATORS: tuple[Primitive, ...] = (
         _monadic_use(
             "gradient", "f∂ x", "The derivatives of the scalar-valued f at x, of x's shape.", ("{+/⍵*2}∂1 2 3", "2 4 6"),
         ),
+        _dyadic_use(
+            "gradient of a sum", "s f∂ x", "The derivatives of the sum of s times the value of f at x; s has that value's shape.",
+            ("1 0 2 {⍵*2}∂ 1 2 3", "2 0 12"),
+        ),
+    ),
+    _dyadic(
+        "⍫", "adjoint withadjoint", "G",
+        _monadic_use(
+            "with adjoint", "f⍫g x",
+            "`f x`, whose gradient is what g says: `x g s` is the cotangent of x, of its shape, from the cotangent s of `f x`.",
+            ("({1.0×⌊⍵}⍫{⍵}) 1.5 2.5", "1 2"), ("{+/({1.0×⌊⍵}⍫{⍵})3×⍵}∂1.5 2.5", "3 3"),
+        ),
         None,
     ),
 )  # fmt: skip

@@ -409,7 +409,7 @@ class Atop:
 class Derived:
     """A primitive operator with its operands.
 
-    `operator` is one of `/ ⌿ \\ ⍀ ¨ ˘ ⍨ ⍤ ⍥ ∘ ⍛ ∘. . ⍣ ⍣\\ @ ⌸ ⌺ ∂`.  `operands` has one entry for
+    `operator` is one of `/ ⌿ \\ ⍀ ¨ ˘ ⍨ ⍤ ⍥ ∘ ⍛ ∘. . ⍣ ⍣\\ @ ⌸ ⌺ ∂ ⍫`.  `operands` has one entry for
     monadic operators (`/ ⌿ \\ ⍀ ¨ ˘ ⍨ ∘. ⌸ ∂`) and two for the rest.  `axis` is the bracket axis.
     `f∘.g` written with the jot is `∘.` with the one operand g; `f.g` is `.` with two.
     In `f⍣(n ⋄ p)` the second operand is a `Tuple` of the expression n and the function p.

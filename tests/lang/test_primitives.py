@@ -29,7 +29,7 @@ from rho.lang.primitives.table import (
 
 DOCS = Path(__file__).parents[2] / "docs"
 
-GLYPHS_OF_THE_LANGUAGE = "+-×÷*⍟√⌊⌈|!○~∧∨⍲⍱<≤=≥>≠≡≢⍴,⍪⌽⊖⍉↑↓⊃⌷⍳⍸∊⍷⍋⍒∪∩/⌿\\⍀⊥⊤⌹¿?↕⊣⊢⍕⊂¨⍤˘⍨∘⍥⍛.⍣@⌸⌺∂⍬∞⍺⍵¯←→⋄⍝⎕∆{}()[];:'\"_"
+GLYPHS_OF_THE_LANGUAGE = "+-×÷*⍟√⌊⌈|!○~∧∨⍲⍱<≤=≥>≠≡≢⍴,⍪⌽⊖⍉↑↓⊃⌷⍳⍸∊⍷⍋⍒∪∩/⌿\\⍀⊥⊤⌹¿?↕⊣⊢⍕⊂¨⍤˘⍨∘⍥⍛.⍣@⌸⌺∂⍫⍬∞⍺⍵¯←→⋄⍝⎕∆{}()[];:'\"_"
 WORDS = "bool u8 i32 i64 f32 f64 c64 c128 char use input param output schedule where"
 LIBRARY = (
     "erf erfc lgamma digamma expm1 log1p atan2 band bor bxor bnot shl shr shru fft ifft rfft irfft cholesky qr svd eigh det "

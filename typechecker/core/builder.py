@@ -148,6 +148,17 @@ MOST_AXES = 15  # as in other APLs; libraries stop at 32 or 64, and windows doub
 MOST_SIZES = 256  # the longest literal whose items are also sizes
 
 
+@dataclass(frozen=True, slots=True)
+class DeclaredAdjoint:
+    """An application of `f⍫g`: its arguments and result, the values that its ops define, and g as a function of the cotangent of
+    the result."""
+
+    arguments: tuple[ValueId, ...]
+    result: ValueId
+    defined: frozenset[ValueId]
+    pull: Callable[[tuple[ValueId, ...], ValueId], Sequence[ValueId]]
+
+
 class BuilderState(NamedTuple):
     """The state of a builder without its ops, for `restore`."""
 
@@ -184,6 +195,7 @@ class Builder(Conversions):
         self.definitions: dict[ValueId, Op] = {}
         self._masks = MaskFacts(self.definitions, self.types, self.at_most)
         self.sequences = AffineSequences(self.definitions, self.types, self.at_most)
+        self.adjoints: dict[ValueId, DeclaredAdjoint] = {}
         self.root: list[Op] = []
         self._blocks: list[tuple[tuple[ValueId, ...], list[Op]]] = [((), self.root)]
         self.next_id = 0

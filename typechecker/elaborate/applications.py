@@ -164,6 +164,7 @@ _OPERATORS: dict[str, _Operator] = {
     "⌸": update_and_group.group_by_key,
     "⌺": rank_operators.stencil,
     "∂": gradients.gradient,
+    "⍫": gradients.with_adjoint,
 }
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from ...lang.diagnostics.model import Code, Diagnostic, Severity
 from ...lang.syntax.source import Span
-from ..core.arrays import Reshape
+from ..core.arrays import Reshape, ValueId
+from ..core.blocks import results_of
+from ..core.builder import DeclaredAdjoint
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind
 from ..proof.obligations import Obligation, Relation, SizeFact
@@ -52,6 +54,49 @@ def gradient(ctx: Context, derived: DerivedFunction, left: Value | None, right: 
             message = "this function's value does not depend on this argument: its derivative is 0"
             builder.report(Diagnostic(Code.W630, message, builder.span_of(original), Severity.WARNING))
     return rebuild(right, [Operand(value, builder.types[value]) for value in values])
+
+
+def with_adjoint(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
+    """`f⍫g x`: f of x, with g as its adjoint."""
+    builder = ctx.builder
+    function, adjoint = [as_function(ctx, x, "⍫", derived.span) for x in derived.operands]
+    if left is not None:
+        return ctx.error(Code.E130, "a function with an adjoint takes one argument, got two", span)
+    start = builder.position
+    value = ctx.call(function, None, right, span)
+    if is_poisoned(value):
+        return value
+    x = single(ctx, value, span)
+    if x.poisoned:
+        return x
+    result = builder.copy_value(x, span)
+    arguments = leaves(right)
+
+    def pull(values: tuple[ValueId, ...], cotangent: ValueId) -> list[ValueId]:
+        given = rebuild(right, [Operand(v, builder.types[v]) for v in values])
+        parts_of = ctx.call(adjoint, given, Operand(cotangent, builder.types[cotangent]), span)
+        if is_poisoned(parts_of):
+            return []
+        parts = leaves(parts_of)
+        if len(parts) != len(values):
+            ctx.error(Code.E105, "this adjoint gives another number of arrays than the function takes", derived.span)
+            return []
+        for part, v in zip(parts, values, strict=True):
+            is_number = part.type.element.kind is not Kind.CHAR and not part.type.element.kind.is_complex
+            wanted_shape = builder.types[v].shape
+            agrees = len(part.type.shape) == len(wanted_shape) and all(
+                builder.equal(a, b) is True for a, b in zip(part.type.shape, wanted_shape, strict=True)
+            )
+            if not (is_number and agrees):
+                what, wanted = show_type(part.type), show_type(builder.types[v])
+                message = f"this adjoint gives {what} for an argument that is {wanted}"
+                ctx.error(Code.E101 if is_number else Code.E300, message, derived.span)
+                return []
+        return [builder.convert(part, builder.types[v].element.kind, span).value for part, v in zip(parts, values, strict=True)]
+
+    defined = frozenset(v for op in builder.since(start) for v in results_of(op))
+    builder.adjoints[result.value] = DeclaredAdjoint(tuple(x.value for x in arguments), result.value, defined, pull)
+    return result
 
 
 def _argument(ctx: Context, x: Operand, span: Span) -> Operand | None:

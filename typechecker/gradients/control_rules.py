@@ -65,7 +65,16 @@ class Cloner:
 
     def ops(self, ops: Iterable[Op]) -> list[Op]:
         """Emit the ops into the innermost open block; returns the new ones."""
-        return [self.op(op) for op in ops]
+        originals = list(ops)
+        copies = [self.op(op) for op in originals]
+        for op in originals:
+            for result in results_of(op):
+                declared = self.builder.adjoints.get(result)
+                if declared is not None:
+                    arguments, defined = tuple(map(self.value, declared.arguments)), frozenset(map(self.value, declared.defined))
+                    copy = replace(declared, arguments=arguments, result=self.value(result), defined=defined)
+                    self.builder.adjoints[copy.result] = copy
+        return copies
 
     def op(self, op: Op) -> Op:
         builder = self.builder

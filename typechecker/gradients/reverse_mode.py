@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from ...lang.syntax.source import Span
 from ..core.arrays import Scalar, ValueId
 from ..core.blocks import CoreBranch, CoreFold, CoreLoop, FoldScan, MapCells, Op, operands_of, results_of
-from ..core.builder import Builder
+from ..core.builder import Builder, DeclaredAdjoint
 from . import scalar_rules
 from .terms import NotDifferentiable, Terms
 
@@ -71,7 +71,9 @@ class Activity:
                         self.extend(arm.ops)
                         self._pass(op.results, arm.results)
                 case _:
-                    if not self.values.isdisjoint(operands_of(op)):
+                    declared = self.builder.adjoints.get(results_of(op)[0]) if results_of(op) else None
+                    reads = operands_of(op) if declared is None else declared.arguments
+                    if not self.values.isdisjoint(reads):
                         self.add(results_of(op))
 
     def _pass(self, targets: Sequence[ValueId], sources: Sequence[ValueId]) -> bool:
@@ -109,8 +111,16 @@ class ReversePass:
 
     def run(self, ops: Sequence[Op]) -> None:
         """Go over ops from last to first."""
+        skipped = frozenset[ValueId]()
         for op in reversed(ops):
             results = results_of(op)
+            if not skipped.isdisjoint(results):
+                continue
+            declared = self.builder.adjoints.get(results[0]) if results else None
+            if declared is not None:
+                skipped |= declared.defined
+                self._declared(declared)
+                continue
             if self.cotangents.keys().isdisjoint(results) or self.activity.values.isdisjoint(results):
                 continue
             self.terms.span = self.builder.spans[results[0]]
@@ -131,6 +141,18 @@ class ReversePass:
         if rule is None:
             raise self.terms.refuse(f"{_article(type(op).__name__)} has no gradient")
         rule(self, op, next(self.cotangents[result] for result in results_of(op) if result in self.cotangents))
+
+    def _declared(self, declared: DeclaredAdjoint) -> None:
+        """The cotangents that a declared adjoint gives."""
+        cotangent = self.cotangents.get(declared.result)
+        if cotangent is None or not any(map(self.is_active, declared.arguments)):
+            return
+        zeros = cotangent in self.may_have_zeros
+        parts = declared.pull(declared.arguments, cotangent)
+        if not parts:
+            raise NotDifferentiable(is_reported=True)
+        for argument, part in zip(declared.arguments, parts, strict=True):
+            self.add(argument, part, zeros=zeros)
 
     def _scalar(self, op: Scalar, cotangent: ValueId) -> None:
         t = self.terms

@@ -51,6 +51,7 @@ loadkeymap
 `K	⌸
 `J	⍤
 `I	⍸
+`G	⍫
 `F	⍛
 `E	⍷
 `D	∂
@@ -241,6 +242,7 @@ loadkeymap
 `ceiling	⌈
 `atleast	≥
 `atantwo	⎕atan2
+`adjoint	⍫
 `subtract	-
 `notmatch	≢
 `notequal	≠
@@ -264,6 +266,7 @@ loadkeymap
 `conjugate	+
 `underscore	_
 `reciprocal	÷
+`withadjoint	⍫
 `rotatefirst	⊖
 `reducefirst	⌿
 `leftoperand	⍺⍺

@@ -73,6 +73,7 @@ syntax match rhoOperator /\V⍣/
 syntax match rhoOperator /\V⍤/
 syntax match rhoOperator /\V⍥/
 syntax match rhoOperator /\V⍨/
+syntax match rhoOperator /\V⍫/
 syntax match rhoOperator /\V∘./
 syntax match rhoOperator /\V⍣\\/
 syntax match rhoDelimiter /\V←/
@@ -249,8 +250,10 @@ syntax match rhoOperator /`stencil/
 syntax match rhoOperator /`iterate/
 syntax match rhoOperator /`compose/
 syntax match rhoOperator /`commute/
+syntax match rhoOperator /`adjoint/
 syntax match rhoOperator /`gradient/
 syntax match rhoOperator /`scanfirst/
+syntax match rhoOperator /`withadjoint/
 syntax match rhoOperator /`reducefirst/
 syntax match rhoOperator /`outerproduct/
 syntax match rhoOperator /`innerproduct/
