@@ -309,7 +309,7 @@ def converter(wanted: Column) -> _Convert:
     if reading.form is CellFormat.PRESENT:
         return _presence
     if reading.form is not CellFormat.ITEM:
-        return _remembering(reading)
+        return _remembering(wanted)
     if wanted.kind is Kind.CHAR:
         return lambda cells, room: _texts(cells, room, reading)
     if wanted.kind is Kind.I64:
@@ -360,14 +360,15 @@ def _texts(cells: list[str], room: Any, reading: ColumnFormat) -> None:
         room.view("=u4")[...] = numpy.frombuffer(padded.encode("utf-32-le"), "<u4").reshape(room.shape)
 
 
-def _remembering(reading: ColumnFormat) -> _Convert:
+def _remembering(wanted: Column) -> _Convert:
+    """The conversion of dates and times, each of which is read once, also that of the cells for which `missing` stands."""
     known: dict[str, int] = {}
 
     def convert(cells: list[str], room: Any) -> None:
         for cell in cells:
             if cell not in known:
                 try:
-                    known[cell] = number_of(cell, reading)
+                    known[cell] = item_or_missing(cell, wanted)
                 except CellError:
                     raise NeedsItemwise from None
         room[...] = [known[cell] for cell in cells]

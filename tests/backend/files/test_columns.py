@@ -14,6 +14,7 @@ import pytest
 from share import seeds
 
 import rho
+from rho.backend.io import cells
 from rho.backend.io.cells import example_missing
 from rho.backend.io.reading import InputSpec, read_shape, read_values
 from rho.backend.io.writing import prepare_table, write_together
@@ -311,3 +312,13 @@ def test_what_a_message_on_missing_items_of_parquet_offers_is_accepted(tmp_path:
     assert "`:b`" in note and "`missing 0`" in note
     wanted = InputSpec(Kind.I64, 1, SPAN, ColumnFormat(missing=0))
     assert read_values(f"{path}:b", wanted, (2,)).tolist() == [1, 0]
+
+
+def test_a_date_that_occurs_often_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "days.csv"
+    path.write_text("day\n" + '05.01.2024\n\n" 06.01.2024"\n 05.01.2024\nNA\n' * 50)
+    asked: list[str] = []
+    original = cells.number_of
+    monkeypatch.setattr(cells, "number_of", lambda cell, reading: asked.append(cell) or original(cell, reading))
+    days = column(path, "day", Kind.I64, ColumnFormat(form=CellFormat.DATE, pattern="%d.%m.%Y", missing=-1))
+    assert days.tolist() == [19727, 19728, 19727, -1] * 50 and sorted(asked) == ["05.01.2024", "06.01.2024"]
