@@ -78,8 +78,8 @@ class OperationCall(Attributes):
     """One execution of a phase; shapes and attributes are those of cells."""
 
     context: OperationContext
-    row_major: bool = False
-    """Must a single result be row-major?"""
+    is_native: bool = False
+    """Does a native program call the function, with numbers for operands without axes, and needs a row-major result?"""
 
     @property
     def rank(self) -> int:
@@ -145,10 +145,14 @@ def checked(call: OperationCall, function: Function, *, trims: bool = True) -> F
     """A function that may fail, warn, or (if it `trims`) take memory besides pooled results (`run_state`, Note [Pool and peak
     memory])."""
     phase, trims = call.phase, trims and not is_unread(call.phase)  # such a result takes no memory
+    dtypes = [DTYPES[call.context.kind(value)] for value in phase.args] if call.is_native else ()
 
-    def run(*arrays: NumArray) -> Any:
+    def run(*arrays: Any) -> Any:
         if trims:
             trim()
+        if dtypes:
+            typed = zip(arrays, dtypes, strict=True)
+            arrays = tuple([array if type(array) is np.ndarray else np.asarray(array, dtype) for array, dtype in typed])
         try:
             with np.errstate(all="ignore"):
                 results = as_results(function(*arrays))
@@ -156,7 +160,7 @@ def checked(call: OperationCall, function: Function, *, trims: bool = True) -> F
             raise failure.at(phase.span) from None
         if len(results) != 1:
             return results
-        return in_order(results[0]) if call.row_major else results[0]
+        return in_order(results[0]) if call.is_native else results[0]
 
     return run
 

@@ -58,7 +58,7 @@ def bind_library(binding: Specialization, phase: LibraryPhase) -> None:
         if list(binding.values) != list(phase.args):
             raise NotSpecializable
         known = OperationContext(types.types, dict(types.sizes), types.guards, binding.threads)
-        binding.routine = operation.meaning(OperationCall(phase, known, row_major=True))
+        binding.routine = operation.meaning(OperationCall(phase, known, is_native=True))
     binding.result(value, types.shape(value), DTYPES[types.kind(value)])
 
 

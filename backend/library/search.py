@@ -263,7 +263,7 @@ def _passed(items: NumArray, bounds: NumArray) -> NumArray:
 def match(call: OperationCall) -> Function:
     """The operation `≡`: same shape and equal items, for each cell of the frame."""
     left, right = [call.context.shape(arg) for arg in call.phase.args]
-    if not call.rank and left == right and math.prod(left) < POOLED_MIN_BYTES and comparable(call):
+    if not call.rank and left and left == right and math.prod(left) < POOLED_MIN_BYTES and comparable(call):
         return _all_equal
     return checked(call, partial(_match, call))
 

@@ -155,7 +155,8 @@ def update(call: OperationCall) -> Function:
     if _is_large(call) or call.rank or call.phase.attributes["indexed"] != (True,) or ranks not in ([1, 0], [1, 1]):
         return general
 
-    def run(items: NumArray, indices: NumArray, value: NumArray) -> Any:
+    def run(items: NumArray, given: Any, value: Any) -> Any:
+        indices = np.asarray(given)
         if indices.size and (int(indices.min()) < 0 or int(indices.max()) >= len(items)):
             return general(items, indices, value)
         result = items.copy()
