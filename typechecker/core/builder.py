@@ -264,6 +264,13 @@ class Builder(Conversions):
         """The ops of the innermost block from a position on."""
         return self._blocks[-1][1][position:]
 
+    def take(self, position: int) -> list[Op]:
+        """Remove the ops of the innermost block from a position on, and give them."""
+        block = self._blocks[-1][1]
+        ops = block[position:]
+        del block[position:]
+        return ops
+
     def replace(self, op: Op, ops: Sequence[Op]) -> None:
         """Put ops, which define the same results, in the place of one of the innermost block."""
         block = self._blocks[-1][1]

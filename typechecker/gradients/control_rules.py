@@ -1,7 +1,8 @@
 """The adjoints of maps, folds, loops and branches: their bodies are computed once more, then differentiated.
 
-A loop keeps the states of all iterations and goes over them from the last to the first.  A fold is differentiated as the loop
-that it is.  A loop with a stopping condition first counts its iterations.  Of a branch the arm that is taken is differentiated.
+A loop keeps the states that its adjoint reads and goes over them from the last to the first; a long one is made a loop of loops,
+which keep their first states only.  A fold is differentiated as the loop that it is.  A loop with a stopping condition first
+counts its iterations.  Of a branch the arm that is taken is differentiated.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
+from math import isqrt
 from typing import Any, Final
 
 from ...lang.syntax.source import Span
@@ -32,7 +34,7 @@ from ..core.blocks import (
 from ..core.builder import Builder, stated
 from ..elements import ArrayType, Element, Kind
 from ..proof.constraints import Arm
-from ..sizes.polynomials import ONE, ZERO, Size, SizeOrigin, SizeVariable, variable
+from ..sizes.polynomials import ONE, ZERO, Size, SizeOrigin, SizeVariable, as_size, product, variable
 from ..sizes.size import truncated_subtract
 from ..values.facts import Operand
 from .reverse_mode import Activity, ReversePass, cotangents_of
@@ -230,6 +232,7 @@ def _loop(r: ReversePass, op: CoreLoop) -> None:
         _loop_with_condition(r, op)
         return
     t, builder, body, span, trip = r.terms, r.builder, op.body, r.span, op.trip
+    mark = builder.mark()
     count = len(op.cells)
     states, outer = body.params[count:], _active_captures(r, body)
     active = [i for i, value in enumerate(states) if r.is_active(value)]
@@ -274,7 +277,12 @@ def _loop(r: ReversePass, op: CoreLoop) -> None:
     block = _without_dead_ops(builder.close_block(_operands(r, result)))
     read = defined_and_read(block)[1]
     used = [number for number in range(reads) if values[number] in read]
-    history = op.results if op.keep or not any(count <= number < len(body.params) for number in used) else _keep_states(r, op)
+    reads_states = any(count <= number < len(body.params) for number in used)
+    if reads_states and not op.keep and _has_many_states(r, op):
+        builder.rollback(mark)
+        _strip_mine(r, op)
+        return
+    history = op.results if op.keep or not reads_states else _keep_states(r, op)
     arrays = [_backwards(r, op, number, history, given) for number in used]
     params_of_block = (*[values[number] for number in used], *of_states)
     block = Block(params_of_block, block.ops, block.results)
@@ -285,6 +293,77 @@ def _loop(r: ReversePass, op: CoreLoop) -> None:
     targets = [*[op.initial[i] for i in active], *[op.cells[i] for i in cells], *outer]
     for target, total in zip(targets, results, strict=True):
         r.add(target, total.value, zeros=True)
+
+
+_MANY_BYTES: Final = 1 << 26
+"""Of states that a loop keeps."""
+_MANY_STATES: Final = 256
+"""States that are kept at most where their size is not known."""
+
+
+def _has_many_states(r: ReversePass, op: CoreLoop) -> bool:
+    """Should a loop keep its states at some iterations only, and compute those between once more?"""
+    trip = op.trip.constant
+    state = _bytes_of_state(r, op)
+    if trip is None or trip < 4:
+        return False
+    return trip >= _MANY_STATES if state is None else trip * state > _MANY_BYTES
+
+
+def _bytes_of_state(r: ReversePass, op: CoreLoop) -> int | None:
+    """The bytes of a loop's state; None if they are not known."""
+    types = [r.builder.types[value] for value in op.initial]
+    counts = [product(type.shape).constant for type in types]
+    pairs = zip(counts, types, strict=True)
+    return None if None in counts else sum((count or 0) * type.element.kind.bytes for count, type in pairs)
+
+
+def _strip_mine(r: ReversePass, op: CoreLoop) -> None:
+    """Make a loop of n iterations one of √n loops of √n iterations, after those that are left over, and differentiate that.
+
+    So it keeps the states at the beginnings of √n loops, and in one of them at a time all states.  Large states make fewer and
+    longer loops, which are made so again."""
+    builder, t, span, state = r.builder, r.terms, r.span, _bytes_of_state(r, op)
+    assert op.trip.constant is not None
+    count = isqrt(op.trip.constant) if not state else min(isqrt(op.trip.constant), max(2, _MANY_BYTES // state))
+    length, rest = divmod(op.trip.constant, count)
+    start = builder.position
+    states: Sequence[ValueId] = op.initial
+    if rest:
+        cells = tuple([t.slice_any(value, as_size(rest)) for value in op.cells])
+        body, index = _body_at(r, op, ZERO, rest)
+        states = _emit_loop(r, states, as_size(rest), body, cells, keep=False, index=index)
+    strips = [t.slice_any(value, op.trip - rest, as_size(rest)) for value in op.cells]
+    shapes = [(as_size(count), as_size(length), *t.shape(value)[1:]) for value in strips]
+    arrays = [
+        t.emit_typed(partial(Reshape, arg=value), ArrayType(builder.types[value].element, shape))
+        for value, shape in zip(strips, shapes, strict=True)
+    ]
+    cell_types = [ArrayType(builder.types[value].element, t.shape(value)[1:]) for value in arrays]
+    outer = _index(r, count)
+    params = [param.value for param in builder.open_block([*cell_types, *[builder.types[value] for value in states]], span)]
+    body, index = _body_at(r, op, as_size(rest) + variable(outer) * length, length)
+    given = tuple(params[: len(arrays)])
+    inner = _emit_loop(r, params[len(arrays) :], as_size(length), body, given, keep=False, index=index)
+    block = builder.close_block(_operands(r, inner))
+    results = _emit_loop(r, states, as_size(count), block, tuple(arrays), keep=False, index=outer)
+    ops = builder.take(start)
+    ops += [Reshape(result, value) for result, value in zip(op.results, results, strict=True)]
+    builder.replace(op, ops)
+    r.activity.extend(ops)
+    r.run(ops)
+
+
+def _index(r: ReversePass, trip: int) -> SizeVariable:
+    why = "the number of the iteration"
+    return r.builder.runtime_size("i", as_size(max(0, trip - 1)), r.span, why, origin=SizeOrigin.LOOP_INDEX)
+
+
+def _body_at(r: ReversePass, op: CoreLoop, start: Size, trip: int) -> tuple[Block, SizeVariable]:
+    """The body of a loop for `trip` iterations from `start` on, and their index."""
+    index = _index(r, trip)
+    cloner = Cloner(r.builder, r.span, {}, {} if op.index is None else {op.index: start + variable(index)})
+    return cloner.block(op.body), index
 
 
 def _last_cotangent(r: ReversePass, op: CoreLoop, number: int, state: ValueId) -> ValueId:
