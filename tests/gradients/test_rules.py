@@ -36,8 +36,13 @@ CUBES = """
 {0_1_0⍉⍵} {1_0_2⍉⍵} {1_2_0⍉⍵} {+/⍵} {+⌿⍵} {⍵+.×1_2.} {(2_4⍴⍳8)+.×⍵} {⎕det⍤2⊢2_2↑⍤2⊢⍵} {⍵×⍤1⊢1_2.} {⌈⌿⍵} {⍵[1;;0]} {⍵[;1_0;]}
 {×⍀⍵} {,⍵} {⊃⍵} {{+/,⍵}⍤2⊢⍵} {({+/,⍵×2_3⍴⍳6}⌺2_3)⍵} {⍵[1_1;0;1]}
 """
-CASES = [(text.replace("_", " ").replace("◊", " ⋄ "), shape)
-         for texts, shape in ((VECTORS, (5,)), (MATRICES, (4, 4)), (CUBES, (4, 3, 2))) for text in texts.split()]  # fmt: skip
+COMPLEX = """
+{|0J1×⍵} {|⎕rfft⍵} {9○⎕rfft⍵} {11○⎕rfft1↓⍵} {|⎕fft⍵} {9○⎕ifft⎕fft⍵} {9○⎕ifft(⎕fft⍵)×⎕fft_1⌽⍵} {⎕irfft(⎕rfft⍵)×⎕rfft⌽⍵}
+{|*⍵×0J1+⍵} {|√⍵+0J2} {|⍟⍵+0J2} {|1○⍵×1J1} {11○÷⍵+0J1} {9○(⍵+0J1)÷⍵-0J2} {|+/⍵×0J1*⍳6} {|(2_3⍴⍵)+.×3_2⍴⍵×1J2} {|+\\⍵×1J2}
+{|{⍵×0.5J0.5+⍵}⍣3⊢⍵} {|{⍵×1J2}¨⍵} {9○+⍵×1J2} {|⎕rfft⍤1⊢2_3⍴⍵} {+/|(⍵>1)/⍵×1J1} {|3+⌸(0_2_0_1_1_2◊⍵×1J2)} {10○⍵×1J1×⍵}
+"""
+SHAPES = ((VECTORS, (5,)), (MATRICES, (4, 4)), (CUBES, (4, 3, 2)), (COMPLEX, (6,)))
+CASES = [(text.replace("_", " ").replace("◊", " ⋄ "), shape) for texts, shape in SHAPES for text in texts.split()]
 
 
 @pytest.mark.parametrize(("text", "shape"), share(CASES, 1), ids=str)

@@ -287,13 +287,25 @@ def _record_sums(r: ReversePass, op: c.Scan, g: ValueId) -> ValueId:
     return t.from_front(t.reshape(sums, shape), op.axis)
 
 
+def takes_complex(op: Any) -> bool:
+    """Does the rule of an op hold for complex numbers?"""
+    match op:
+        case c.Reduce(function=function) | c.Scan(function=function):
+            return function in ("add", "sub")
+        case c.KeyReduce(function=function):
+            return bool(function == "add")
+        case c.Library(name=name):
+            return name in library_rules.TRANSFORMS
+    return True
+
+
 def _contract(r: ReversePass, op: c.Contract, g: ValueId) -> None:
     t = r.terms
     outer, inner = len(t.shape(op.left)) - 1, len(t.shape(op.right)) - 1
     if r.is_active(op.left):
-        r.add(op.left, _contracted(t, g, t.transpose(op.right, [inner, *range(inner)]), inner))
+        r.add(op.left, _contracted(t, g, t.conj(t.transpose(op.right, [inner, *range(inner)])), inner))
     if r.is_active(op.right):
-        r.add(op.right, _contracted(t, t.transpose(op.left, [*range(1, outer + 1), 0]), g, outer))
+        r.add(op.right, _contracted(t, t.conj(t.transpose(op.left, [*range(1, outer + 1), 0])), g, outer))
 
 
 def _contracted(t: Terms, x: ValueId, y: ValueId, count: int) -> ValueId:

@@ -13,7 +13,7 @@ from typing import Final
 from ..core.arrays import Contract, Library, ValueId
 from ..core.blocks import MapCells
 from ..elements import ArrayType, Element
-from ..sizes.polynomials import ONE, Size
+from ..sizes.polynomials import ONE, ZERO, Size
 from ..values.facts import Operand
 from .reverse_mode import ReversePass
 from .terms import Terms
@@ -136,6 +136,43 @@ def _cholesky(r: ReversePass, op: Library, g: ValueId) -> None:
     r.add(a, _on_matrices(r, 2, (op.results[0], g), body))
 
 
+# ---------------------------------------------------------------------------------------------------- Fourier transforms
+#
+# The adjoint of the transform F of n items is the inverse transform times n; that of the inverse is F divided by n.  A real
+# transform keeps the first half of F, of which the real part is taken back.
+
+def _times_size(t: Terms, x: ValueId, size: Size, *, divide: bool) -> ValueId:
+    count = t.apply("convert", t.size(size), to=t.kind(x))
+    return t.div(x, count) if divide else t.mul(x, count)
+
+
+def _fourier(r: ReversePass, op: Library, g: ValueId) -> None:
+    t, (x,) = r.terms, op.args
+    size, is_inverse = t.shape(x)[-1], op.name == "ifft"
+    r.add(x, _times_size(t, _library(t, "fft" if is_inverse else "ifft", t.shape(g), g), size, divide=is_inverse))
+
+
+def _real_fourier(r: ReversePass, op: Library, g: ValueId) -> None:
+    t, (x,) = r.terms, op.args
+    axis = len(t.shape(x)) - 1
+    size = t.shape(x)[axis]
+    full = t.slice(g, axis, ZERO, size)
+    back = _times_size(t, _library(t, "ifft", t.shape(full), full), size, divide=False)
+    r.add(x, t.apply("circular", back, parameter=9))
+
+
+def _inverse_real_fourier(r: ReversePass, op: Library, g: ValueId) -> None:
+    """All items but the first and the last of the half stand for two."""
+    t, (x,) = r.terms, op.args
+    shape, size = t.shape(x), t.shape(g)[-1]
+    axis, kind = len(shape) - 1, t.kind(x)
+    half = t.emit(lambda v: Library((v,), "rfft", (g,)), kind, shape)
+    at = t.coordinates(shape, axis)
+    ends = t.apply("or", t.apply("eq", at, t.size(ZERO)), t.apply("eq", at, t.size(shape[axis] - 1)))
+    weights = t.apply("select", ends, t.literal(1.0, kind), t.literal(2.0, kind))
+    r.add(x, t.mul(weights, _times_size(t, half, size, divide=True)))
+
+
 # ---------------------------------------------------------------------------------------------------- polynomials
 
 def _decode(r: ReversePass, op: Library, g: ValueId) -> None:
@@ -176,7 +213,8 @@ def _count(frame: Sequence[Size]) -> Size:
     return total
 
 
+TRANSFORMS: Final = frozenset({"fft", "ifft", "rfft", "irfft"})
 _RULES: Final[dict[str, Callable[[ReversePass, Library, ValueId], None]]] = {
     "inverse": _inverse, "solve": _solve, "det": _determinant, "slogdet": _log_determinant, "cholesky": _cholesky,
-    "decode": _decode,
+    "decode": _decode, "fft": _fourier, "ifft": _fourier, "rfft": _real_fourier, "irfft": _inverse_real_fourier,
 }  # fmt: skip

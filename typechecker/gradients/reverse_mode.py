@@ -101,8 +101,6 @@ class ReversePass:
         """Add to the cotangent of a value; `zeros`: may it have zeros (None: as the one at hand)?"""
         if cotangent is None or not self.is_active(value):
             return
-        if self.builder.types[value].element.kind.is_complex:
-            raise NotDifferentiable("complex numbers have no gradient in this version", self.builder.spans[value])
         before = self.cotangents.get(value)
         total = cotangent if before is None else self.terms.add(before, cotangent)
         self.cotangents[value] = total
@@ -140,6 +138,9 @@ class ReversePass:
         rule = array_rules.RULES.get(type(op))
         if rule is None:
             raise self.terms.refuse(f"{_article(type(op).__name__)} has no gradient")
+        kinds = [self.terms.kind(value) for value in (*results_of(op), *filter(self.is_active, operands_of(op)))]
+        if any(kind.is_complex for kind in kinds) and not array_rules.takes_complex(op):
+            raise self.terms.refuse("this has no gradient where numbers are complex, in this version")
         rule(self, op, next(self.cotangents[result] for result in results_of(op) if result in self.cotangents))
 
     def _declared(self, declared: DeclaredAdjoint) -> None:
@@ -162,10 +163,11 @@ class ReversePass:
         for number, arg in enumerate(op.args):
             if not self.is_active(arg):
                 continue
-            if t.kind(arg).is_complex or t.kind(op.result).is_complex:
-                raise NotDifferentiable("complex numbers have no gradient in this version", t.span)
-            if not t.kind(op.result).is_float:
+            is_complex = t.kind(arg).is_complex or t.kind(op.result).is_complex
+            if not (t.kind(op.result).is_float or is_complex):
                 continue
+            if is_complex and not (op.function in scalar_rules.ANALYTIC or op.parameter in scalar_rules.ANALYTIC_CIRCULAR):
+                raise t.refuse(f"the function `{op.function}` of complex numbers has no gradient in this version")
             if rows is None:
                 raise t.refuse(f"the function `{op.function}` has no gradient in this version")
             rule = rows[number]

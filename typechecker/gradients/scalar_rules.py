@@ -1,5 +1,8 @@
 """The derivatives of the scalar functions: by function, the cotangent of each operand from that of the result.
 
+The cotangent of a complex number a + bi is the derivative by a and i times that by b; through an analytic function it is the
+cotangent of the result times the conjugate of the derivative.
+
 A rule gets the terms, the operands, the result, and the result's cotangent.  Where a derivative may be infinite or undefined, a
 cotangent of 0 stays 0 (`Terms.unless_zero`): items that are selected away never make NaN of it.  At a tie of `min` and `max` the
 first operand takes the cotangent; `abs` and `sign` have derivative 0 at 0.
@@ -21,12 +24,12 @@ Rule: TypeAlias = "Callable[[Terms, Operands, ValueId, ValueId], ValueId]"
 
 
 def _divided(t: Terms, g: ValueId, by: ValueId) -> ValueId:
-    return t.unless_zero(g, t.div(g, by))
+    return t.unless_zero(g, t.div(g, t.conj(by)))
 
 
 def _times(t: Terms, g: ValueId, by: ValueId) -> ValueId:
     known = constant(t, by)
-    product = t.mul(g, by)
+    product = t.mul(g, t.conj(by))
     return product if known is not None and math.isfinite(known) else t.unless_zero(g, product)
 
 
@@ -131,6 +134,33 @@ def _legs(t: Terms, x: ValueId, *, outside: bool) -> ValueId:
     return t.apply("sqrt", t.mul(other, _one_plus(t, x)))
 
 
+def _converted(t: Terms, x: Operands, y: ValueId, g: ValueId) -> ValueId:
+    """The real part where a real number was made complex."""
+    kind = t.kind(x[0])
+    if t.kind(g).is_complex and not kind.is_complex:
+        g = _sine(t, g, 9)
+    return g if t.kind(g) is kind else t.apply("convert", g, to=kind)
+
+
+def _magnitude(t: Terms, x: Operands, y: ValueId, g: ValueId) -> ValueId:
+    """g times the sign, which of a complex number is that divided by its magnitude."""
+    if not t.kind(x[0]).is_complex:
+        return _times(t, g, t.apply("sign", x[0]))
+    return t.mul(t.apply("convert", g, to=t.kind(x[0])), t.apply("sign", x[0]))
+
+
+def _part(factor: complex) -> Rule:
+    """Of the real part, or the imaginary: g times 1 or i; of a real number, g or 0."""
+
+    def rule(t: Terms, x: Operands, y: ValueId, g: ValueId) -> ValueId:
+        kind = t.kind(x[0])
+        if not kind.is_complex:
+            return t.mul(g, t.number(factor.real, g))
+        return t.mul(t.apply("convert", g, to=kind), t.literal(factor, kind))
+
+    return rule
+
+
 CIRCULAR: Final[dict[int, Rule | None]] = {
     0: lambda t, x, y, g: t.neg(_divided(t, t.mul(g, x[0]), _legs(t, x[0], outside=False))),
     1: lambda t, x, y, g: _times(t, g, _sine(t, x[0], 2)),
@@ -147,11 +177,11 @@ CIRCULAR: Final[dict[int, Rule | None]] = {
     -5: lambda t, x, y, g: _divided(t, g, _sine(t, x[0], 4)),
     -6: lambda t, x, y, g: _divided(t, g, _legs(t, x[0], outside=True)),
     -7: lambda t, x, y, g: _divided(t, g, t.mul(_one_minus(t, x[0]), _one_plus(t, x[0]))),
-    9: lambda t, x, y, g: g,
+    9: _part(1),
     -9: lambda t, x, y, g: g,
-    -10: lambda t, x, y, g: g,
-    10: lambda t, x, y, g: _times(t, g, t.apply("sign", x[0])),
-    11: None,
+    -10: lambda t, x, y, g: t.conj(g),
+    10: _magnitude,
+    11: _part(1j),
     12: None,
     8: None,
     -8: None,
@@ -164,7 +194,8 @@ RULES: Final[dict[str, tuple[Rule | None, ...]]] = {
     "neg": (lambda t, x, y, g: t.neg(g),),
     "sign": CONSTANT,
     "reciprocal": (lambda t, x, y, g: t.neg(_times(t, g, _square(t, y))),),
-    "abs": (lambda t, x, y, g: _times(t, g, t.apply("sign", x[0])),),
+    "abs": (_magnitude,),
+    "conj": (lambda t, x, y, g: t.conj(g),),
     "exp": (lambda t, x, y, g: _times(t, g, y),),
     "ln": (lambda t, x, y, g: _divided(t, g, x[0]),),
     "sqrt": (lambda t, x, y, g: _divided(t, t.mul(t.number(0.5, g), g), y),),
@@ -175,8 +206,8 @@ RULES: Final[dict[str, tuple[Rule | None, ...]]] = {
     "lgamma": (lambda t, x, y, g: _times(t, g, t.apply("digamma", x[0])),),
     "expm1": (lambda t, x, y, g: _times(t, g, _one_plus(t, y)),),
     "log1p": (lambda t, x, y, g: _divided(t, g, _one_plus(t, x[0])),),
-    "convert": (lambda t, x, y, g: t.apply("convert", g, to=t.kind(x[0])),),
-    "convert_checked": (lambda t, x, y, g: t.apply("convert", g, to=t.kind(x[0])),),
+    "convert": (_converted,),
+    "convert_checked": (_converted,),
     "add": (lambda t, x, y, g: g, lambda t, x, y, g: g),
     "sub": (lambda t, x, y, g: g, lambda t, x, y, g: t.neg(g)),
     "mul": (lambda t, x, y, g: _times(t, g, x[1]), lambda t, x, y, g: _times(t, g, x[0])),
@@ -198,6 +229,13 @@ RULES: Final[dict[str, tuple[Rule | None, ...]]] = {
     "select": (None, lambda t, x, y, g: t.where(x[0], g, None), lambda t, x, y, g: t.where(x[0], None, g)),
 }  # fmt: skip
 """By function, a rule for each operand; None: constant in it.  A function of floats that is not here has no derivative."""
+
+ANALYTIC: Final = frozenset({
+    "neg", "reciprocal", "abs", "conj", "exp", "ln", "sqrt", "pi_times", "convert", "convert_checked", "add", "sub", "mul", "div",
+    "select",
+})  # fmt: skip
+"""Functions whose rules hold for complex numbers."""
+ANALYTIC_CIRCULAR: Final = frozenset({1, 2, 5, 6, 9, 10, 11, -9, -10})
 
 CHOOSE: Final = frozenset({"select", "min", "max", "abs"})
 """Functions whose rules make a cotangent 0 where the operand does not matter."""

@@ -70,6 +70,8 @@ class Terms:
     # ------------------------------------------------------------------------------------------- constants
 
     def literal(self, value: Payload, kind: Kind) -> ValueId:
+        if kind.is_complex and isinstance(value, float | int):
+            value = complex(value)
         return self.emit(lambda r: Literal(r, (value,)), kind, ())
 
     def full(self, value: Payload, kind: Kind, shape: Shape) -> ValueId:
@@ -118,6 +120,9 @@ class Terms:
 
     def neg(self, x: ValueId) -> ValueId:
         return self.apply("neg", x)
+
+    def conj(self, x: ValueId) -> ValueId:
+        return self.apply("conj", x) if self.kind(x).is_complex else x
 
     def where(self, condition: ValueId, x: ValueId | None, y: ValueId | None) -> ValueId:
         """Items of x where the condition holds, else of y; None is 0."""
