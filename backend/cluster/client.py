@@ -13,12 +13,13 @@ import secrets
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from fractions import Fraction
 from time import sleep
 from typing import Any, Final, TypeAlias
 
 from ...lang.diagnostics.model import RunFailed
 from ...lang.support import files
-from ...lang.support.records import cached_property
+from ...lang.support.records import cached_property, replace
 from ..devices.profile import CostTable, Profile
 from ..distributed.buffers import QueueClock
 from ..graph.bind_sizes import BoundGraph
@@ -41,7 +42,7 @@ from .cluster_profile import (
 )
 from .cluster_transport import HOME, ClusterTransport, Process, Shares
 from .membership import ClusterMember, Membership, Worker, WorkerFault, Workers, failed
-from .step_times import Journal, Seen, tell
+from .step_times import IN_A_ROW, ComputeTime, Drift, Journal, Seen, tell
 from .wire import Connection, Lost, Message, MessageKind, failure_of, lost_workers_failure, shipment
 from .worker import HERE, visible_files
 
@@ -68,6 +69,9 @@ class RunAttempt:
         self.forget: Callable[[], None] | None = None
         """Takes it from the dashboard."""
         self.has_ended = False
+        self.computing: ComputeTime | None = None
+        self.drifts: dict[str, Fraction] = {}
+        """Of the workers whose tables were off in so many runs in a row, by how much their times are multiplied now."""
 
     def __enter__(self) -> RunAttempt:
         self.all_workers.running = self
@@ -85,8 +89,11 @@ class RunAttempt:
             elif worker.lost is None:
                 self.all_workers.drop(worker.member.address)
 
-    def begin(self, program: Mapping[str, Any], stored: Mapping[str, Any], *, observed: bool) -> None:
-        """Acquire the workers, in the order of their addresses, and send each its part.  `program`: as `shipment`."""
+    def begin(
+        self, program: Mapping[str, Any], stored: Mapping[str, Any], interval: tuple[float, float], *, observed: bool
+    ) -> None:
+        """Acquire the workers, in the order of their addresses, and send each its part.  `program`: as `shipment`; `interval`:
+        between these ratios a measured time is as predicted."""
         digest = program["digest"]
         new: list[Worker] = []
         for process, member in sorted(self.members.items(), key=lambda one: one[1].address):
@@ -103,6 +110,7 @@ class RunAttempt:
         facts = {
             "run": self.name, "digest": digest, "where": self.shares.where, "holds": self.transport.holds, "inputs": stored,
             "peers": {str(worker.process): worker.member.door for worker in self.workers}, "observed": observed,
+            "interval": interval,
         }  # fmt: skip
         for worker in self.workers:
             worker.seen = Seen(worker.member.address)
@@ -115,8 +123,9 @@ class RunAttempt:
         backends = self.transport.backends()
         failures: list[tuple[tuple[int, ...], int, RunFailed]] = []
         results, journal = None, None if observe is None else Journal(self.shares)
+        self.computing = ComputeTime.of(self.shares, HOME, journal)
         try:
-            results = execute_plan(self.shares.plan, bound, inputs, backends, journal, pace=QueueClock.THREADS,
+            results = execute_plan(self.shares.plan, bound, inputs, backends, self.computing, pace=QueueClock.THREADS,
                 others=self.transport)
         except RunFailed as failure:
             failures.append((*min(self.transport.failures, default=((0,), 0)), failure))
@@ -127,6 +136,8 @@ class RunAttempt:
                 raise WorkerFault(worker.member.address, said)
             if "failure" in said:
                 failures.append((tuple(said["start"]), said["queue"], failure_of(said["failure"], worker.member.label)))
+            if "drift" in said:
+                self.drifts[worker.member.address] = Fraction(*said["drift"])
             for name, came in said.get("written", {}).items():
                 outputs[name].sink.came += came
         if failures:
@@ -220,6 +231,8 @@ class ClusterClient:
         self.reading: dict[str, CostTable] = {}
         self.tables: dict[str, Tables] = {}
         """Of home and the workers, by address."""
+        self.drift, self.learned = Drift(), 0
+        """Of home; and how often tables were found to be off, so that plans are made anew."""
         self.lost: list[Lost] = []
         self.workers = Workers(membership.context)
         self.one_run = threading.Lock()
@@ -237,7 +250,7 @@ class ClusterClient:
         before = len(self.lost)
         while self.members:
             try:
-                self.tables = self.tables or describe(self.connected(), self.host_profile)
+                self.describe()
                 return measure(self.connected())
             except Unreachable:
                 return None
@@ -247,11 +260,20 @@ class ClusterClient:
                     self.tell(f"a worker was lost: {self.lost[-1].words}; the program runs on the {len(self.members)} left")
         raise failed("no worker of the cluster takes part", [lost.words for lost in self.lost[before:]][:3])
 
+    def describe(self) -> None:
+        """Have all processes say their `tables`, once, and say whose were off in earlier runs.  Lost."""
+        if all(member.address in self.tables for member in self.members):
+            return
+        self.tables = {**describe(self.connected(), self.host_profile), **self.tables}
+        for name, member in self.devices.items():
+            if (drift := self.tables[member.address].drift) != 1:
+                self.tell(f"{name} is planned with {float(drift):.2g} times its tables, as measured in earlier runs")
+
     @property
     def profile(self) -> Profile:
         """The devices of the members there are, with links that are measured the first time.  RunFailed: as `require_same`."""
         if self.declared is not None:
-            return profile_of_members(self.declared, self.devices)
+            return profile_of_members(self.declared, self.devices, self.tables)
         measured = self.measured  # which may drop members
         return profile_of(self.host_profile, self.members, measured, self.tables)
 
@@ -308,8 +330,29 @@ class ClusterClient:
             one.sink.came = 0
         with RunAttempt(self.workers, self.membership, shares, members) as epoch:
             stored = {name: one.facts() for name, one in lying.items()}
-            epoch.begin(shipment(plan, without), stored, observed=observe is not None)
-            return epoch.execute(bound, inputs, outputs, observe)
+            epoch.begin(shipment(plan, without), stored, self.interval, observed=observe is not None)
+            results = epoch.execute(bound, inputs, outputs, observe)
+        self.learn(epoch)
+        return results
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Between these ratios a measured time is as predicted, by what the calibrations say of themselves."""
+        calibrations = [self.host_profile.calibration, *(one.calibration for one in self.tables.values())]
+        below, above = (max(getattr(one, name) for one in calibrations) for name in ("residual_p10", "residual_p90"))
+        return float(1 - below), float(1 + above)
+
+    def learn(self, epoch: RunAttempt) -> None:
+        """Take over by how much the tables of home and of workers are off since three runs in a row, and say so."""
+        if epoch.computing is not None and self.drift.add(epoch.computing.ratio, self.interval):
+            epoch.drifts[HERE] = self.drift.factor
+        for address, factor in epoch.drifts.items():
+            name = next((name for name, member in self.devices.items() if member.address == address), "home")
+            known = self.tables.get(address, Tables(self.host_profile.calibration, self.host_profile.home))
+            self.tables[address] = replace(known, drift=factor)
+            self.tell(f"{name} was not as predicted in {IN_A_ROW} runs in a row: the next run is planned with what was measured, "
+                      f"{float(factor):.2g} times its tables")  # fmt: skip
+        self.learned += bool(epoch.drifts)
 
     def drop(self, lost: Lost) -> None:
         """A worker is not a member any more."""

@@ -105,12 +105,13 @@ def threads_of(members: Sequence[ClusterMember], member: ClusterMember) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The cost tables of a process: its calibration, with the device that has them; `pace`: how many times longer everything
-    takes at present."""
+    """The cost tables of a process: its calibration, with the device that has them; how many times longer everything takes at
+    present: `pace`, by two short programs, times `drift`, by the last runs."""
 
     calibration: Calibration
     device: DeviceProfile
     pace: Fraction = Fraction(1)
+    drift: Fraction = Fraction(1)
 
 
 NO_TABLES: Final[Mapping[str, Tables]] = MappingProxyType({})
@@ -131,7 +132,8 @@ def describe(workers: Sequence[Worker], local: Profile) -> dict[str, Tables]:
         if said["profile"]:
             known[said["digest"]] = read_profile(f"<profile of {worker.member.label}>", said["profile"])
         profile = known[said["digest"]]
-        tables[worker.member.address] = Tables(profile.calibration, profile.home, Fraction(*said["pace"]))
+        pace_of, drift = Fraction(*said["pace"]), Fraction(*said["drift"])
+        tables[worker.member.address] = Tables(profile.calibration, profile.home, pace_of, drift)
     home = replace(local.home, threads=1) if any(one.is_here for one in members) else local.home
     tables[HERE] = Tables(local.calibration, local.home, pace(home, PACED_NS) if len(alike) > 1 else Fraction(1))
     return tables
@@ -164,7 +166,7 @@ def profile_of(
 
 
 def _at_present(tables: Tables) -> DeviceProfile:
-    return tables.device.slower(tables.pace)
+    return tables.device.slower(tables.pace * tables.drift)
 
 
 def _together(calibrations: Sequence[Calibration]) -> Calibration:
@@ -281,8 +283,11 @@ class DeclaredDevices:
             problems.add(path, f"`{name}` has no worker: {wants}", f"the workers are {there}")
 
 
-def profile_of_members(declared: Profile, matched: Mapping[str, ClusterMember]) -> Profile:
-    """The declared profile with the devices whose workers there are, and at most the memory that these have."""
+def profile_of_members(
+    declared: Profile, matched: Mapping[str, ClusterMember], tables: Mapping[str, Tables] = NO_TABLES
+) -> Profile:  # fmt: skip
+    """The declared profile with the devices whose workers there are, at most the memory that these have, and the drift of the
+    last runs: of several alike, that of the least."""
     devices = []
     for device in declared.devices:
         if device.backend is BackendKind.STORE:
@@ -292,7 +297,9 @@ def profile_of_members(declared: Profile, matched: Mapping[str, ClusterMember]) 
         count = len(members) + device.home
         if count:
             granted = min((member.memory for member in members if member.memory is not None), default=None)
-            devices.append(_within(replace(device, count=count), granted))
+            addresses = [*([HERE] if device.home else []), *(member.address for member in members)]
+            drift = min(tables[address].drift if address in tables else Fraction(1) for address in addresses)
+            devices.append(_within(replace(device, count=count).slower(drift), granted))
     return declared.restricted(devices)
 
 

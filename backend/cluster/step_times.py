@@ -1,4 +1,5 @@
-"""The times at which steps of a run took place in each process, converted to home's clock for an observer.
+"""The times at which steps of a run took place in each process, converted to home's clock for an observer; and how far they are
+from the predicted ones.
 
 Clocks of two machines are never compared.  A worker measures from the message that starts the run to the message that ends it.
 Home knows when it sent the first and received the second, and centres the worker's interval in its own.  So all times of a worker
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from time import perf_counter_ns
 from typing import Any, Final
 
@@ -16,13 +18,18 @@ import numpy as np
 
 from ...lang.support.records import dataclass, field
 from ..graph.phases import PhaseId
-from ..schedule.plan.plan import DeviceId, TransferStep
+from ..schedule.plan.plan import DeviceId, RunStep, TransferStep
+from ..schedule.solution import QueueKind
 from ..vm.run_state import Observer, StepTiming
-from .cluster_transport import ClusterTransport, Shares
+from .cluster_transport import ClusterTransport, Process, Shares
 
 MOST: Final = 100_000
 """Executions that are kept one by one; of those after them only how many, and how long they took together."""
 _FIELDS: Final = 6
+LEAST_NS: Final = 50_000_000
+"""Runs whose phases take less, by prediction and measured, say nothing of their tables."""
+IN_A_ROW: Final = 3
+"""Runs that have to be off before tables are."""
 
 
 @dataclass(slots=True)
@@ -59,6 +66,65 @@ class Journal:
     def seen(self) -> Seen:
         """Of this process itself."""
         return Seen("", self.began, self.span, self.began + self.span, self.rows())
+
+
+@dataclass(slots=True)
+class ComputeTime:
+    """Measured against predicted time of the phases of one process; `journal` is told of each step too."""
+
+    expected: Mapping[int, int]
+    """Predicted nanoseconds by phase."""
+    journal: Journal | None = None
+    ns: int = 0
+
+    @staticmethod
+    def of(shares: Shares, process: Process, journal: Journal | None) -> ComputeTime:
+        """Of the phases, or parts of them, that the plan has for a process."""
+        expected: dict[int, int] = {}
+        for queue in shares.plan.main.queues:
+            if queue.kind is not QueueKind.COPY and shares.where.get(queue.device) == process:
+                for step in queue.steps:
+                    if isinstance(step, RunStep):
+                        expected[step.phase] = expected.get(step.phase, 0) + (step.end - step.start) * shares.plan.tick_ns
+        return ComputeTime({phase: ns for phase, ns in expected.items() if ns}, journal)
+
+    def __call__(self, took: StepTiming) -> None:
+        if self.journal is not None:
+            self.journal(took)
+        if not isinstance(took.step, TransferStep) and took.step.id in self.expected:
+            self.ns += took.ns
+
+    @property
+    def ratio(self) -> Fraction | None:
+        """How many times longer than predicted; None of what is too short to say."""
+        expected = sum(self.expected.values())
+        return Fraction(self.ns, expected) if expected and self.ns and max(self.ns, expected) >= LEAST_NS else None
+
+
+@dataclass(slots=True)
+class Drift:
+    """How far a process is from its predictions, run by run.  `factor`: by how much its times are multiplied since."""
+
+    factor: Fraction = Fraction(1)
+    ratios: list[Fraction] = field(default_factory=list)
+
+    def add(self, ratio: Fraction | None, interval: tuple[float, float]) -> bool:
+        """Count a run; `interval`: between these ratios it is as predicted.  True: so many runs in a row were all longer, or all
+        shorter, that the factor is another one now."""
+        low, high = interval
+        if ratio is None:
+            return False
+        if low <= ratio <= high:
+            self.ratios.clear()
+            return False
+        if self.ratios and (self.ratios[0] > 1) != (ratio > 1):
+            self.ratios.clear()
+        self.ratios.append(ratio)
+        if len(self.ratios) < IN_A_ROW:
+            return False
+        self.factor = (self.factor * sorted(self.ratios)[IN_A_ROW // 2]).limit_denominator(1000) or self.factor
+        self.ratios.clear()
+        return True
 
 
 @dataclass(slots=True)

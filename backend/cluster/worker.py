@@ -42,7 +42,7 @@ from ..schedule.plan.plan_text import label
 from ..vm.executor import execute_plan
 from ..vm.run_state import WATCHER, RunState
 from .cluster_transport import HOME, ClusterTransport, Held, Process, Shares
-from .step_times import Journal
+from .step_times import ComputeTime, Drift, Journal
 from .wire import Connection, Lost, Message, MessageKind, connect, failure_facts, link_table, rounded, unpack
 
 # ---------------------------------------------------------------------------------------------------- connections
@@ -240,6 +240,7 @@ class Resident:
         self.held_of = ""
         """The program of what is held."""
         self.running: WorkersRun | None = None
+        self.drift = Drift()
         self.change = threading.Condition()
         self.waiting_clients: list[ClientConnection] = []
         self.peers: dict[tuple[str, int], Connection] = {}
@@ -371,7 +372,9 @@ class ClientConnection:
                 case MessageKind.LOAD:
                     self.resident.keep(facts["digest"], unpack(facts))
                 case MessageKind.DESCRIBE:
+                    drift = self.resident.drift.factor
                     said = description(facts["threads"], facts["known"], paced=facts["paced"])
+                    said["drift"] = [drift.numerator, drift.denominator]
                 case MessageKind.MEASURE:
                     said = {"ns": link_table(facts["to"], self.resident.connecting).ns}
                 case MessageKind.SEE:
@@ -452,12 +455,18 @@ class WorkersRun:
             self.connect_peers()
             inputs = {name: from_facts(facts) for name, facts in self.facts["inputs"].items()}
             backends = self.transport.backends()
-            execute_plan(self.plan, self.bound, inputs, backends, self.journal, pace=QueueClock.THREADS, others=self.transport)
+            computing = ComputeTime.of(self.transport.shares, self.transport.me, self.journal)
+            execute_plan(self.plan, self.bound, inputs, backends, computing, pace=QueueClock.THREADS, others=self.transport)
+            drift = self.resident.drift
+            drifted = {}
+            if drift.add(computing.ratio, self.facts["interval"]):
+                drifted = {"drift": [drift.factor.numerator, drift.factor.denominator]}
             written = {name: one.sink.came for name, one in inputs.items() if isinstance(one, StoredOutput) and one.sink.came}
             if self.journal is None:
-                self.send_home(MessageKind.DONE, {"written": written} if written else {})
+                self.send_home(MessageKind.DONE, drifted | ({"written": written} if written else {}))
             else:
-                self.send_home(MessageKind.DONE, {"written": written, "span": self.journal.span}, [self.journal.rows()])
+                facts = {"written": written, "span": self.journal.span, **drifted}
+                self.send_home(MessageKind.DONE, facts, [self.journal.rows()])
         except RunFailed as failure:
             start, queue = min(self.transport.failures, default=((0,), 0))
             self.send_home(MessageKind.DONE, {"failure": failure_facts(failure), "start": start, "queue": queue})

@@ -443,7 +443,7 @@ class Program:
 
         core, scheduling = self._core, Scheduling(PlanPurpose.RUN, cluster=connection)
         profile, stored, there = place_stored_files(core, bound, files, scheduling)
-        key = id(bound), tuple(connection.cluster.members), tuple(there.stores)
+        key = id(bound), tuple(connection.cluster.members), tuple(there.stores), connection.cluster.learned
         planned = self._plans.get(key)
         if planned is None:
             planned = self._plans[key] = bound, plan_on(core, there, profile, scheduling).plan

@@ -79,7 +79,7 @@ def test_what_needs_most_may_be_made_for_these_sizes_only(rho: Rho, tmp_path: Pa
 
 
 @pytest.mark.parametrize("effort", ["--fast"])
-def test_a_plan_for_cluster_profile_is_limited_by_their_memory(rho: Rho, tmp_path: Path, effort: str) -> None:
+def test_a_plan_for_declared_devices_is_limited_by_their_memory(rho: Rho, tmp_path: Path, effort: str) -> None:
     """256 GB are declared, whatever this machine has; what exceeds them is refused."""
     (tmp_path / "mm.rho").write_text("input a : f64[n n]\ninput b : f64[n n]\noutput c ← a+.×b\n", encoding="utf-8")
     assert rho("plan", str(tmp_path / "mm.rho"), "--size", "n=60000", "--devices", "h100", effort).code == 0
