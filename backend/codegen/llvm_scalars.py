@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import struct
+from _blake2 import blake2b
 from collections.abc import Callable, Sequence
-from hashlib import sha256
 from typing import Final
 
 from ...lang.support.records import dataclass
@@ -238,7 +238,7 @@ def picked(v: Vectors, entries: tuple[float, ...], index: str) -> str:
     w, lanes = v.w, v.lanes
     if not has_feature("avx2"):
         items = ", ".join(f"float {v.number(entry, Kind.F32)}" for entry in entries)
-        name = f"@p{sha256(items.encode()).hexdigest()[:12]}"
+        name = f"@p{blake2b(items.encode(), digest_size=6).hexdigest()}"
         w.declarations[f"{name} = private constant [16 x float] [{items}], align 64"] = None
         low = v.binary("and", Kind.I32, index, v.constant(Kind.I32, 15))
         return v.gather(Kind.F32, w.let(f"getelementptr float, ptr {name}, {v.type(Kind.I32)} {low}"))

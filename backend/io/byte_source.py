@@ -7,8 +7,6 @@ import math
 import os
 import struct
 import sys
-import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
@@ -24,6 +22,8 @@ from .cells import converted_integers
 from .errors import FileTrouble, damaged, first_line, system_errors
 
 if TYPE_CHECKING:
+    import zipfile
+
     from .remote import Version
 
 
@@ -111,8 +111,14 @@ LONGEST_DIRECTORY: Final = 8 << 20
 _ENCRYPTED: Final = 1
 _LOCAL: Final = struct.Struct("<26sHH")
 """The local header of a member, which ends with the lengths of its name and of its extra field."""
-_UNSOUND: Final = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, OverflowError, RuntimeError)
-"""The exceptions that zipfile raises on damaged archives."""
+
+
+def _unsound() -> tuple[type[Exception], ...]:
+    """The exceptions that zipfile raises on damaged archives."""
+    import zipfile
+    import zlib
+
+    return zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, OverflowError, RuntimeError
 
 
 class _Bounded(io.BufferedIOBase):
@@ -142,17 +148,21 @@ class _Bounded(io.BufferedIOBase):
 @contextmanager
 def opened(content: Content, otherwise: str) -> Iterator[zipfile.ZipFile]:
     """The open archive.  Damaged members are E705, and so is a file that is no archive, with the message `otherwise`."""
+    import zipfile
+
     with system_errors(), content.open() as file:
         archive = None
         try:
             with zipfile.ZipFile(cast(BinaryIO, _Bounded(file))) as archive:
                 yield archive
-        except _UNSOUND as error:
+        except _unsound() as error:
             raise damaged(otherwise if archive is None else f"has a damaged member: {first_line(error)}") from None
 
 
 def stored_at(content: Content, info: zipfile.ZipInfo) -> int | None:
     """The offset of an uncompressed member's content; None if it is compressed."""
+    import zipfile
+
     if info.flag_bits & _ENCRYPTED or info.compress_type != zipfile.ZIP_STORED:
         return None
     with content.open() as file:
@@ -167,6 +177,8 @@ def stored_at(content: Content, info: zipfile.ZipInfo) -> int | None:
 @contextmanager
 def member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[BinaryIO]:
     """A member's content as a stream, whose checksum is verified at its end."""
+    import zipfile
+
     if info.flag_bits & _ENCRYPTED:
         raise damaged("is encrypted")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

@@ -17,7 +17,6 @@ from __future__ import annotations
 import csv
 import functools
 import io
-import json
 import math
 import re
 import warnings
@@ -793,6 +792,8 @@ def _quoted(text: str, delimiter: str) -> str:
 
 def _all_written(items: list[Any], kind: Kind) -> list[str]:
     if kind is Kind.F64 and all(map(math.isfinite, items)):  # JSON writes floats as Python does, and faster
+        import json
+
         return (json.dumps(items, separators=(",", ":"))[1:-1] + ",").replace(".0,", ",")[:-1].split(",")
     return [_written(item, kind) for item in items]
 

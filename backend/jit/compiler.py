@@ -13,10 +13,10 @@ import struct
 import subprocess
 import sys
 import threading
+from _blake2 import blake2b
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cache, wraps
-from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
 from queue import SimpleQueue

@@ -10,14 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from fractions import Fraction
-from typing import Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from ..diagnostics.model import Code, Diagnostic, Edit, Fix, Label
 from ..primitives.table import did_you_mean, nearest
 from ..support.records import dataclass
 from ..syntax.source import Span
 from ..tree.program import Directive, DirectiveGroup, DirectiveWord
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 Phase = TypeVar("Phase")
 
@@ -337,6 +339,8 @@ def _quantity(text: str) -> tuple[Fraction, str] | None:
     match = _QUANTITY.fullmatch(text)
     if match is None or len(match[1]) > 18:
         return None
+    from fractions import Fraction
+
     decimals = match[2] or ""
     number = Fraction(int(match[1].replace("_", "") + decimals), 10 ** len(decimals))
     return number, match[3]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from typing import Any, Final
@@ -24,6 +23,8 @@ def limit_values(text: str, most: int = MOST_VALUES) -> None:
 
 def decode(text: str, most: int = MOST_VALUES) -> Any:
     """The value of a JSON text.  Raises ValueError (TooManyValues, JSONDecodeError) or RecursionError."""
+    import json
+
     limit_values(text, most)
     return json.loads(text)
 

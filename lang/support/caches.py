@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import stat
+from _blake2 import blake2b  # what `hashlib` has, without OpenSSL, which takes longer to load than this
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -108,16 +109,12 @@ class Cache:
                 os.unlink(name, dir_fd=folder)
 
     def _name(self, key: str) -> str:
-        from hashlib import blake2b
-
         return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest() + self.suffix
 
     def _line(self, digest: bytes) -> bytes:
         return f"rho {self.kind} ".encode() + digest.ljust(_DIGEST_DIGITS) + b"\n"
 
     def _digest(self, secret: bytes, name: str, content: bytes) -> bytes:
-        from hashlib import blake2b
-
         keyed = blake2b(f"{self.kind}\n{name}\n".encode(), key=secret, digest_size=_DIGEST_DIGITS // 2)
         keyed.update(content)
         return keyed.hexdigest().encode()

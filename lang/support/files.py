@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 import re
 import stat
@@ -313,6 +312,8 @@ class FileReplacement:
 
     def _write_journals(self) -> None:
         """Write a journal into each folder; that of the first folder, which decides, last."""
+        import json
+
         folders = list(dict.fromkeys(part.folder for part in self._parts))
         for folder in folders:
             _sync_folder(folder)
@@ -413,6 +414,8 @@ _Journal = tuple[str | None, Sequence[str], Sequence[tuple[str, str, tuple[int, 
 def _read_journal(handle: int) -> _Journal | None:
     """(the deciding journal or None for itself, the other journals, (temporary, target, identity of the old file) of each file);
     None if it is not a journal."""
+    import json
+
     try:
         data: Any = json.loads(os.pread(handle, _MOST_BYTES, 0))
         if data["format"] != FORMAT or not (data["decided_by"] is None or isinstance(data["decided_by"], str)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,6 +20,8 @@ from .standard_streams import Console, Volume, flush_results
 
 def to_json(value: Any) -> str:
     """One line of JSON, glyphs as they are; never NaN or Infinity, which JSON does not have."""
+    import json
+
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 

@@ -21,7 +21,6 @@ sizes are counted at their caps.
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -625,6 +624,8 @@ LARGEST_PLAN: Final = 64 << 20
 
 def encode_plan(plan: ExecutionPlan) -> str:
     """The canonical text of a plan."""
+    import json
+
     return json.dumps(plan_object(plan), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
