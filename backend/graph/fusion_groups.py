@@ -48,6 +48,7 @@ from .phases import (
     Structured,
     SubGraph,
     ValueId,
+    kind_of,
 )
 from .projections import IDENTITY, affine, axis_index, compose, may_fill
 
@@ -292,7 +293,7 @@ def join_chain(phases: Sequence[Structured], wanted: Sequence[ValueId]) -> Joine
         for result in phase.results:
             value_node = places[result.node]
             if result.reduction is not None:
-                value_node = builder.add(ApplyNode(ALONG[result.reduction], (value_node,), node_kind(builder, value_node)))
+                value_node = builder.add(ApplyNode(ALONG[result.reduction], (value_node,), kind_of(builder.nodes[value_node])))
             node_of[result.value] = value_node
             is_row[result.value] = on_rows or result.reduction is not None
     results = [PhaseResult(value, node_of[value], None) for value in wanted]
@@ -320,10 +321,6 @@ def may_reuse_operand(chain: JoinedGroup) -> bool:
     reduced = [level[node.args[0]] for node in body if isinstance(node, ApplyNode) and node.function.startswith("along_")]
     element_levels = [level[r.node] for r, on_row in zip(chain.phase.results, chain.is_row, strict=True) if not on_row]
     return element_levels[0] >= max([*reduced, *element_levels])
-
-
-def node_kind(builder: BodyBuilder, index: int) -> Kind:
-    return getattr(builder.nodes[index], "kind", Kind.I64)
 
 
 # ------------------------------------------------------------------------------------------------ stencil groups

@@ -507,6 +507,8 @@ Range = tuple[int, int]
 
 LIMITS: Final = ((Kind.U8, 0, 255), (Kind.I32, -(1 << 31), (1 << 31) - 1))
 SOURCES: Final = {Kind.BOOL: (0, 1), Kind.U8: (0, 255)}
+_MOST: Final = 1 << 40
+"""Ranges beyond this are not followed."""
 ARITHMETIC: Final = frozenset({"add", "sub", "mul", "min", "max", "neg", "abs"})
 COMPARISONS: Final = frozenset({"lt", "le", "eq", "ge", "gt", "ne"})
 
@@ -527,27 +529,32 @@ def narrow(body: Body) -> Body:
 
 def _ranges(nodes: Sequence[Node]) -> dict[int, Range]:
     """The value ranges of i64 nodes, as far as they are known."""
-    intervals: dict[int, Range] = {}
+    ranges: dict[int, Range] = {}
     for index, node in enumerate(nodes):
-        match node:
-            case ConstantNode(Kind.I64):
-                intervals[index] = (node.bits, node.bits)
-            case ApplyNode(function="convert", kind=Kind.I64, args=(arg,)):
-                source = kind_of(nodes[arg])
-                if source in SOURCES:
-                    intervals[index] = SOURCES[source]
-                elif arg in intervals:
-                    intervals[index] = intervals[arg]
-            case ApplyNode(function="select", args=(_, x, y)) if x in intervals and y in intervals:
-                intervals[index] = (min(intervals[x][0], intervals[y][0]), max(intervals[x][1], intervals[y][1]))
-            case ApplyNode(function=function, args=args) if function in ARITHMETIC and all(a in intervals for a in args):
-                interval = combined(function, [intervals[arg] for arg in args])
-                if interval[0] > -(1 << 40) and interval[1] < 1 << 40:
-                    intervals[index] = interval
-    return intervals
+        interval = None
+        if isinstance(node, ApplyNode):
+            interval = range_of(node.function, operand_kind(nodes, node), node.kind, [ranges.get(arg) for arg in node.args])
+        elif isinstance(node, ConstantNode) and node.kind is Kind.I64:
+            interval = node.bits, node.bits
+        if interval is not None:
+            ranges[index] = interval
+    return ranges
 
 
-def combined(function: str, args: list[Range]) -> Range:
+def range_of(function: str, compute: Kind, kind: Kind, args: Sequence[Range | None]) -> Range | None:
+    """The range of a function that gives an i64, from those of its operands; None if it is not known or not small."""
+    if kind is Kind.I64 and function == "convert":
+        return SOURCES.get(compute) or args[0]
+    known = [one for one in args[function == "select" :] if one is not None]
+    if compute is not Kind.I64 or kind is not Kind.I64 or len(known) < len(args) - (function == "select"):
+        return None
+    if function == "select":
+        return min(known)[0], max(high for _, high in known)
+    low, high = combined(function, known) if function in ARITHMETIC else (-_MOST, _MOST)
+    return (low, high) if low > -_MOST and high < _MOST else None
+
+
+def combined(function: str, args: Sequence[Range]) -> Range:
     """The range of a function of `ARITHMETIC` on operands of these ranges (inclusive)."""
     (a, b), (c, d) = args[0], args[-1]
     match function:

@@ -43,7 +43,7 @@ from ..loopir.ir import (
     uses,
     walk,
 )
-from ..lower.body import ARITHMETIC, COMPARISONS, SOURCES, Range, combined, narrowest
+from ..lower.body import ARITHMETIC, COMPARISONS, SOURCES, Range, narrowest, range_of
 from ..scalar.function_table import REDUCTIONS
 from .rewriting import FreshNames, rebuilt
 
@@ -312,7 +312,6 @@ class _ProgressionPropagation:
 # and scratch, form a *group*; if every value of a group fits u8 or i32, it is computed in that kind, exactly, with up to eight
 # times as many lanes, and widened only where a wide operation reads it.  Carried values and indices stay wide.
 
-_MOST: Final = 1 << 40
 _PASSES: Final = 3
 """Passes over the program: one for each scratch view that depends on another."""
 
@@ -363,17 +362,8 @@ class _Narrowing:
                 return bits, bits
             case Load(view=view):
                 return self.stored.get(view)
-            case Apply(function="convert", compute=source, kind=Kind.I64, args=(arg,)):
-                return SOURCES.get(source) or self.ranges.get(arg)
-            case Apply(function="select", compute=Kind.I64, args=(_, *args)) | Apply(compute=Kind.I64, kind=Kind.I64, args=args):
-                ranges = [self.ranges[arg] for arg in args if arg in self.ranges]
-                if len(ranges) < len(args):
-                    return None
-                if statement.function == "select":
-                    return min(ranges)[0], max(high for _, high in ranges)
-                if statement.function in ARITHMETIC:
-                    low, high = combined(statement.function, ranges)
-                    return (low, high) if low > -_MOST and high < _MOST else None
+            case Apply(function=function, compute=compute, kind=kind, args=args):
+                return range_of(function, compute, kind, [self.ranges.get(arg) for arg in args])
         return None
 
     # -------------------------------------------------------------------------------------------- groups

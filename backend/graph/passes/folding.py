@@ -41,6 +41,7 @@ from ..phases import (
     Structured,
     SubGraph,
     ValueId,
+    kind_of,
     payload_key,
 )
 from ..projections import (
@@ -186,7 +187,7 @@ class _ConstantFolding:
                 return None
             columns.append(column)
         items = columns[result.node]
-        return _reduced(result.reduction, _node_kind(phase.body[result.node]), items, space[-1]) if result.reduction else items
+        return _reduced(result.reduction, kind_of(phase.body[result.node]), items, space[-1]) if result.reduction else items
 
     def column(self, phase: Structured, node: Node, points: Sequence[tuple[int, ...]], columns: Sequence[tuple[Payload, ...]]
                ) -> tuple[Payload, ...] | None:  # fmt: skip
@@ -205,7 +206,7 @@ class _ConstantFolding:
                 args = [columns[a] for a in node.args]
                 if node.function == "select":
                     return tuple(b if a else c for a, b, c in zip(*args, strict=True))
-                return _folded(node.function, _node_kind(phase.body[node.args[0]]), node.kind, args)
+                return _folded(node.function, kind_of(phase.body[node.args[0]]), node.kind, args)
 
     def read(self, read: Read, points: Sequence[tuple[int, ...]]) -> tuple[Payload, ...] | None:
         data = self.data[read.value]
@@ -242,14 +243,14 @@ def _is_foldable(phase: Structured) -> Callable[[Node], bool]:
     def known(node: Node) -> bool:
         if not isinstance(node, ApplyNode) or node.function == "select":
             return True
-        kind = _node_kind(phase.body[node.args[0]])
+        kind = kind_of(phase.body[node.args[0]])
         return fold(node.function, kind, node.kind, [()] * len(node.args), [(0,)] * len(node.args)) is not None
 
     return known
 
 
 def _is_exact(node: Node) -> bool:
-    kind = _node_kind(node)
+    kind = kind_of(node)
     return kind.is_integer or kind is Kind.BOOL
 
 
@@ -275,10 +276,6 @@ def constant_size(node: SizeNode) -> Node:
     """The constant of a size that is a number; other sizes as they are."""
     value = node.size.constant
     return node if value is None else ConstantNode(Kind.I64, value)
-
-
-def _node_kind(node: Node) -> Kind:
-    return node.kind if isinstance(node, ReadNode | ConstantNode | ApplyNode) else Kind.I64
 
 
 def _numbers(sizes: Sequence[Size]) -> list[int] | None:

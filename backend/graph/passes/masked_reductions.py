@@ -40,6 +40,7 @@ from ..phases import (
     Structured,
     SubGraph,
     ValueId,
+    kind_of,
 )
 from ..projections import affine, axis_index, frame_of
 from ..traverse import all_phases, axis_sizes, results, sizes, subgraphs, uses, with_subgraphs
@@ -168,7 +169,7 @@ class _Masked:
             isinstance(n, AxisNode) and n.axis == last for n in phase.body
         ):
             return None
-        blanks = [_neutral(result, _kind(phase.body[result.node]), variable) for result in phase.results]
+        blanks = [_neutral(result, kind_of(phase.body[result.node]), variable) for result in phase.results]
         if None in blanks:
             return None
         axes = (*phase.axes[:last], replace(phase.axes[last], size=length))
@@ -197,7 +198,7 @@ class _Masked:
         held = len(body) - 1
         masked: list[PhaseResult] = []
         for result, blank in zip(phase.results, blanks, strict=True):
-            kind = _kind(phase.body[result.node])
+            kind = kind_of(phase.body[result.node])
             assert blank is not None
             body.append(ConstantNode(kind, blank))
             body.append(ApplyNode("select", (held, result.node, len(body) - 1), kind))
@@ -236,10 +237,6 @@ def _is_light(body: Sequence[Node]) -> bool:
     if len(body) > _MOST_NODES or body_may_fail(body):
         return False
     return all(n.function in LIGHT for n in body if isinstance(n, ApplyNode))
-
-
-def _kind(node: Node) -> Kind:
-    return getattr(node, "kind", Kind.I64)
 
 
 def _neutral(result: PhaseResult, kind: Kind, variable: SizeVariable) -> Payload | None:

@@ -39,6 +39,7 @@ from ..phases import (
     Structured,
     SubGraph,
     ValueId,
+    kind_of,
 )
 from ..projections import affine, axis_index, compose, constant_index
 from ..registry import signature_of
@@ -100,7 +101,7 @@ def _numbers(phase: Structured) -> tuple[int, ...] | None:
 
 def _is_plain(phase: Structured) -> bool:
     """May the phase be a kernel: has it no failures, complex numbers or characters?"""
-    kinds = (getattr(node, "kind", Kind.I64) for node in phase.body)
+    kinds = (kind_of(node) for node in phase.body)
     return not body_may_fail(phase.body) and not any(kind.is_complex or kind is Kind.CHAR for kind in kinds)
 
 
@@ -152,7 +153,7 @@ def _unrolled_reduction(phase: Structured) -> Structured:
         return phase
     if not _is_plain(phase):
         return phase
-    if not all(_can_unroll(result.reduction or "", _kind(phase, result)) for result in phase.results):
+    if not all(_can_unroll(result.reduction or "", kind_of(phase.body[result.node])) for result in phase.results):
         return phase
     builder = BodyBuilder()
     step = _UnrolledStep(phase, len(sizes) - 1, builder)
@@ -161,14 +162,11 @@ def _unrolled_reduction(phase: Structured) -> Structured:
     for result in phase.results:
         assert result.reduction is not None
         join = _tree if result.reduction in REDUCTIONS else _right_fold
-        total = join(builder, result.reduction, _kind(phase, result), [step_nodes[result.node] for step_nodes in places])
+        items = [step_nodes[result.node] for step_nodes in places]
+        total = join(builder, result.reduction, kind_of(phase.body[result.node]), items)
         results.append(PhaseResult(result.value, total, None))
     unrolled = builder.finish(replace(phase, axes=phase.axes[:-1]), results)
     return phase if any(map(_copies_operand, unrolled.reads)) else unrolled
-
-
-def _kind(phase: Structured, result: PhaseResult) -> Kind:
-    return getattr(phase.body[result.node], "kind", Kind.I64)
 
 
 def _can_unroll(function: str, kind: Kind) -> bool:

@@ -15,7 +15,7 @@ from functools import reduce
 from math import prod
 from typing import Final, Protocol, TypeVar
 
-from ....typechecker.elements import ArrayType, Kind
+from ....typechecker.elements import ArrayType
 from ....typechecker.scalars import is_sequential
 from ....typechecker.sizes.polynomials import ZERO, Size, product
 from ....typechecker.sizes.size import minimum, quotient, upper_bound
@@ -32,6 +32,7 @@ from ...graph.phases import (
     Reshaped,
     Structured,
     ValueId,
+    kind_of,
 )
 from ...graph.projections import frame_of
 from ...graph.scratch import right_fold
@@ -76,7 +77,7 @@ def rows_workspace(phase: Structured, number: Callable[[Size], int], scattered: 
     sizes = [number(axis.size) for axis in phase.axes]
     applied = [node for node in phase.body if isinstance(node, ApplyNode)]
     each, _ = _bytes_per_point(phase, applied, deferred_bytes(phase, scattered), reduces=False)
-    results = sum(getattr(phase.body[r.node], "kind", Kind.I64).bytes for r in phase.results)
+    results = sum(kind_of(phase.body[r.node]).bytes for r in phase.results)
     in_work = rows_points(prod(sizes), sizes[-1])
     return in_work * (each + results) + _lane_bytes(in_work, sizes[-1])
 
@@ -255,7 +256,7 @@ def _sequential_bytes(phase: Structured) -> Size:
     total = ZERO
     for result in phase.results:
         if is_sequential(result.reduction or ""):
-            kind = getattr(phase.body[result.node], "kind", Kind.I64)
+            kind = kind_of(phase.body[result.node])
             items = product(upper_bound(axis.size) for axis in phase.axes)
             cells = product(upper_bound(axis.size) for axis in phase.axes[:-1])
             total = total + right_fold(result.reduction or "", kind, items, upper_bound(phase.axes[-1].size), cells)
@@ -272,7 +273,7 @@ def _inner_bytes(phase: Structured, node: ApplyNode | AxisNode) -> int:
     """Bytes an item of the temporaries of a function."""
     if isinstance(node, AxisNode):
         return 0
-    kinds = [node.kind, *(getattr(phase.body[arg], "kind", Kind.I64) for arg in node.args)]
+    kinds = [node.kind, *(kind_of(phase.body[arg]) for arg in node.args)]
     if any(kind.is_complex for kind in kinds):
         return (ROWS[node.function].held_complex if node.function in ROWS else 2 * _INNER_ARRAYS) * 16
     return (ROWS[node.function].held if node.function in ROWS else _INNER_ARRAYS) * 8
