@@ -74,6 +74,8 @@ class BodyResult:
 
 @dataclass(frozen=True, slots=True)
 class Body:
+    """A legal body, in single assignment by position."""
+
     nodes: tuple[Node, ...]
     results: tuple[BodyResult, ...]
 
@@ -712,10 +714,8 @@ def cycle_body(kind: Kind) -> Body:
 #
 # Note [Argument block].  64-bit words, in order: the size of each axis; the first coordinate of each axis; the scalars; for each
 # operand its address and its stride in bytes on each axis; for each result its address and its stride in bytes on each parallel
-# axis; then `FAILURE_WORDS` words for a failed check: the value, widened to 64 bits.  A kernel returns 0, 1 + the body
-# node whose check failed, or `NO_MEMORY`.
-
-FAILURE_WORDS: Final = 1
+# axis; then a word for a failed check: the value, widened to 64 bits.  A kernel returns 0, 1 + the body node whose check
+# failed, or `NO_MEMORY`.
 
 
 @dataclass(frozen=True, slots=True)
@@ -754,11 +754,6 @@ class Kernel:
     def head(self) -> int:
         """The words of the argument block before the operands."""
         return 2 * self.axes + len(self.body.sizes)
-
-    def words(self) -> int:
-        """Length of the argument block."""
-        operands = len(self.operands) * (1 + self.axes)
-        return self.head + operands + len(self.body.results) * (1 + self.result_axes) + FAILURE_WORDS
 
     def text(self) -> str:
         """The LLVM text of its code."""

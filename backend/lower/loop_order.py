@@ -31,7 +31,6 @@ PASS_BYTES: Final = 2048
 of more rows of lanes at once are slow from main memory."""
 RUN: Final = 64
 """Items of a block of a scan that are combined sequentially."""
-FAILURE_WORDS: Final = 1
 NO_MEMORY: Final = -1
 """The return value of a kernel that gets no scratch memory."""
 NAME: Final = "kernel"

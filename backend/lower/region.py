@@ -737,10 +737,6 @@ def _variables(guards: Iterable[CoreGuard]) -> frozenset[SizeVariable]:
     return frozenset(variable for guard in guards for variable in guard.variables())
 
 
-def _word(scope: LoweringScope, kind: Kind, source: Source) -> ValueLocation:
-    return scope.external_view(kind, (), source, ViewRole.OUTPUT)
-
-
 def _lower_outer_loop(scope: LoweringScope, loop: LoopState) -> tuple[bool, ...]:
     """Lower the region's own loop or fold, whose state is in views that the caller fills and reads.
 
