@@ -19,7 +19,7 @@ class Case:
     limit: int = 4_000_000
     passes: int = 1
     also: int | None = None
-    """Passes where the planner takes larger tiles and more of them, though one of smaller tiles would fit."""
+    """Passes where rows divide into tiles: what another pass would make again is not collected for it, though it is small."""
 
 
 _X = "input x : f64[n] where n ≥ 8\n"
