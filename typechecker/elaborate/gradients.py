@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...lang.diagnostics.model import Code, Diagnostic, Severity
 from ...lang.syntax.source import Span
 from ..core.arrays import Reshape, ValueId
-from ..core.blocks import results_of
+from ..core.blocks import all_ops, results_of
 from ..core.builder import DeclaredAdjoint
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind
@@ -49,6 +49,8 @@ def gradient(ctx: Context, derived: DerivedFunction, left: Value | None, right: 
         if not refusal.is_reported:
             ctx.error(Code.E630, refusal.message, refusal.span or span, notes=refusal.notes)
         return builder.poison(span)
+    for _ in all_ops(builder.since(start + len(ops))):
+        ctx.spend(span)
     for original, part in zip(leaves(right), parts, strict=True):
         if part is None:
             message = "this function's value does not depend on this argument: its derivative is 0"
