@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from fractions import Fraction
 from math import log
-from time import perf_counter_ns
+from statistics import geometric_mean, median
+from time import perf_counter_ns, thread_time_ns
 from typing import Final
 
 import numpy as np
@@ -27,7 +28,7 @@ from ..devices.profile import Calibration, CostTable, DeviceProfile, Profile
 from ..devices.this_machine import HostFacts, host_profile, with_default_tables
 from ..graph.phases import LibraryPhase, Structured
 from . import probes
-from .measurement_loop import Clock, LoadMonitor, Section, low
+from .measurement_loop import Clock, LoadMonitor, Section, low, waited_ns
 from .probes import ProbeProgram, last, tier_name, warm_kernels
 
 
@@ -221,26 +222,27 @@ def ratios(device: DeviceProfile, watch: LoadMonitor, effort: CalibrationEffort)
 
 
 def pace(device: DeviceProfile, period_ns: int = _PACE_NS, clock: Clock = perf_counter_ns) -> Fraction:
-    """How many times longer than its tables say this process takes at present, on average over `period_ns`: what others take of
-    its processors counts.  1 where the tables say nothing."""
-    actual = expected = 0
+    """How many times longer than its tables say this process takes at present: the mean over a few programs of what they usually
+    take, divided by the share of `period_ns` in which the process had its processors.  1 where the tables say nothing."""
+    ratios: dict[str, list[float]] = {}
     with _one_pace, warm_kernels(), CpuBackend(device.threads).quiet():
-        probed = [ProbeProgram(text, dict.fromkeys("xy", shape), last()).ready(_PACED, device.threads)
-                  for text, shape in (("(÷1+*-x)×y", "f64[n]"), ("x+.×y", "f64[s s]"))]  # fmt: skip
-        for ready in probed:
+        probed = {text: ProbeProgram(text, {"x": f"f64[{shape}]", "y": f"f64[{shape}]"}, last()).ready(_PACED, device.threads)
+                  for text, shape in (("(÷1+*-x)×y", "n"), ("+/x×y", "n"), ("x+.×y", "s s"))}  # fmt: skip
+        for ready in probed.values():
             ready.run()
-        start = clock()
-        while not actual or clock() - start < period_ns:
-            for ready in probed:
+        start, used, waited = clock(), thread_time_ns(), waited_ns()
+        while not ratios or clock() - start < period_ns:
+            for text, ready in probed.items():
                 for took in ready.run():
-                    estimate = None
                     if isinstance(took.step, Structured | LibraryPhase):
                         estimate = step_ns(took.step, ready.bound, device, Calibration())
-                    actual += 0 if estimate is None else took.ns
-                    expected += 0 if estimate is None else estimate.ns
-            if not expected:
-                return Fraction(1)
-    return Fraction(actual, expected)
+                        if estimate is None or not estimate.ns:
+                            return Fraction(1)
+                        ratios.setdefault(text, []).append(took.ns / estimate.ns)
+        elapsed = max(1, clock() - start)
+        used = thread_time_ns() - used if device.threads == 1 else elapsed - (waited_ns() - waited) // device.threads
+    share = min(1.0, max(used / elapsed, 0.001))
+    return Fraction(geometric_mean(median(of_text) for of_text in ratios.values()) / share).limit_denominator(100) or Fraction(1)
 
 
 def shares(values: Sequence[Fraction]) -> tuple[Fraction, Fraction]:

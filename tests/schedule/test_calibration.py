@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import partial
 from math import prod
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,11 +20,14 @@ from rho.backend.calibration.calibrate import CalibrationEffort, calibrate
 from rho.backend.calibration.measurement_loop import Clock, ProbeRow, Section, Times
 from rho.backend.calibration.probes import kernels_as, tier_name, warm_kernels
 from rho.backend.cpu.backend import CpuBackend
-from rho.backend.devices.profile import CostTable, is_key
+from rho.backend.devices.profile import CostTable, DeviceProfile, is_key
 from rho.backend.devices.profile_toml import canonical, read_profile
 from rho.backend.devices.this_machine import VERSION, HostFacts, cache_file, host_profile, machine_profile
+from rho.backend.graph.phases import Structured
 from rho.backend.jit import tiering
 from rho.backend.jit.tiering import Mode
+from rho.backend.schedule.single_device import HOME
+from rho.backend.vm.run_state import StepTiming
 from rho.lang.diagnostics.model import RunFailed
 from rho.typechecker.elements import Kind
 
@@ -288,3 +292,18 @@ def test_the_spread_of_the_estimates_is_said() -> None:
     text = measure.spread_text([(Fraction(1), "x+y"), (Fraction(3, 2), "*x"), (Fraction(1, 4), "x+.×y")])
     assert text == "3 phases compared: half are within 1.5 times of their estimate, the farthest, a product of matrices, 4 times"
     assert measure.spread_text([]).startswith("no program was run long enough")
+
+
+def test_the_pace_of_a_process_is_what_programs_take_by_its_share_of_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A neighbour who takes three quarters of the processor makes everything take four times as long."""
+    took = [StepTiming(object.__new__(Structured), HOME, 0, 3000)]
+    ready = SimpleNamespace(run=lambda: took, bound=None)
+    monkeypatch.setattr(measure.ProbeProgram, "ready", lambda self, size, threads: ready)
+    monkeypatch.setattr(measure, "step_ns", lambda *given: SimpleNamespace(ns=1000))
+    monkeypatch.setattr(measure, "thread_time_ns", partial(next, itertools.count(0, 25)))
+    device = DeviceProfile("cpu0", "cpu")
+    assert measure.pace(device, 0, partial(next, itertools.count(0, 50))) == 12
+    monkeypatch.setattr(measure, "waited_ns", partial(next, itertools.count(0, 100)))  # two threads, which wait half of the time
+    assert measure.pace(replace(device, threads=2), 0, partial(next, itertools.count(0, 50))) == 6
+    monkeypatch.setattr(measure, "step_ns", lambda *given: None)
+    assert measure.pace(device, 0, partial(next, itertools.count(0, 50))) == 1
