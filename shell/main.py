@@ -171,7 +171,8 @@ def _run_verb(name: str, words: list[str], console: Console) -> Exit:
         raise UsageError(f"rho {name}: needs {verb.usage}", f"for example: {verb.examples[0][0]}")
     if verb.max_arguments is not None and count > verb.max_arguments:
         surplus = arguments.positional[verb.max_arguments]
-        raise UsageError(f"rho {name}: one thing too many: `{surplus}`", f"usage: rho {name} {verb.usage}")
+        taken = f"{verb.max_arguments or 'no'} argument{'s' * (verb.max_arguments != 1)}"
+        raise UsageError(f"unexpected argument `{surplus}`: `rho {name}` takes {taken}", f"usage: rho {name} {verb.usage}")
     if any(option.file is FileUse.WRITTEN and arguments.has(option.name) for option in verb.options):
         from .cli.outputs import reject_same_file
 

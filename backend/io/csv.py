@@ -285,6 +285,8 @@ def _undecodable(data: bytes, at: int, line: int) -> FileTrouble:
     if line == 1 and data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return damaged("is UTF-16, not UTF-8", "save it as UTF-8")
     message = f"is not UTF-8: line {line + data.count(10, 0, at)} has the byte 0x{data[at]:02x}"
+    if 0x80 <= data[at] < 0xA0:
+        return damaged(message, "this looks like Windows-1252: save it as UTF-8 with `iconv -f cp1252 -t utf-8`")
     return damaged(message, "save it as UTF-8: `iconv -f latin1 -t utf-8`")
 
 

@@ -236,6 +236,9 @@ def _columns(file: Any, asked: Column) -> list[str]:
         stored = _STORED.get(type)
         if stored is None:
             note = ["read columns one by one: `file.parquet:name`, dates with `as date`"] if not asked.member else []
+            if type.startswith("timestamp"):
+                cure = f"read it by its name, as `file.parquet:{column}`, with `as time` or `as date`"
+                raise disagrees(f"has times in the column `{column}` ({type})", cure)
             raise disagrees(f"has a column `{column}` of {type}, which no element type stores", *note)
         require_accepted(stored, asked.kind)
     return wanted

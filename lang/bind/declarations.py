@@ -9,11 +9,13 @@ import math
 import re
 
 from ..diagnostics.model import Code, Diagnostic, Edit, Fix
+from ..primitives.table import ELEMENT_NAMES
 from ..support.records import dataclass, replace
 from ..syntax.lex_errors import read_statement
 from ..syntax.lexer import DECLARING, NAME, WORD_END, Node, ParseError, TokenKind, declared
 from ..syntax.source import Span, Token
 from ..tree import expressions, program
+from ..tree.expressions import GIVEN
 from ..tree.program import AS_WRITTEN, CellFormat, ColumnFormat, has_time
 from .expressions import bind_array, bind_assignment, expression_of
 from .names import allowed_name, checked_name, module_stem
@@ -43,11 +45,21 @@ class TypeReader:
 
     def type(self, node: Node) -> expressions.TypeExpression:
         (shape,) = node.children
+        if shape.expr_name == "given":
+            return self._given(shape)
         if shape.expr_name == "tuple":
             return expressions.TupleTypeExpression(self.span(shape), tuple(self.type(item) for item in shape.children))
         element, *rest = shape.children
         items = tuple(self._item(item) for item in rest[0].children) if rest else ()
         return expressions.ArrayTypeExpression(self.span(shape), self._element(element), items)
+
+    def _given(self, node: Node) -> expressions.ArrayTypeExpression:
+        """`(k)`: an integer that is the size k; of the name of an element type, that type."""
+        (name,) = node.children
+        if name.text in ELEMENT_NAMES or name.text[0].isupper():
+            return expressions.ArrayTypeExpression(self.span(node), expressions.ElementName(self.span(name), name.text), ())
+        element = expressions.ElementName(self.span(node), GIVEN, (expressions.SizeName(self.span(name), name.text),))
+        return expressions.ArrayTypeExpression(self.span(node), element, ())
 
     def _element(self, node: Node) -> expressions.ElementName:
         (inner,) = node.children
@@ -192,6 +204,7 @@ _TYPED = re.compile(rf"(?!where{WORD_END})({NAME})[ \t]*:")
 _EXPECTED = {
     "name": "a name", "_colon": "`:` and a type", "_gets": "`←`", "_arrow": "`→`", "type": "a type such as `f64[n 3]`",
     "tuple": "a type such as `f64[n 3]`", "array": "a type such as `f64[n 3]`", "element": "a type such as `f64[n 3]`",
+    "given": "a type such as `f64[n 3]`",
     "refined": "a type such as `f64[n 3]`", "parameter": "a type such as `f64[n 3]`", "signature": "a type such as `f64[n 3]`",
     "annotated": "a type such as `f64[n 3]`", "quantity": "a type such as `f64[n 3]`", "omega": "a type such as `f64[n 3]`",
     "range": "a type such as `f64[n 3]`", "monadic": "a type such as `f64[n 3]`",

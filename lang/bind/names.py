@@ -185,7 +185,7 @@ def _unknown_name_notes(context: BindContext, name: str, module: re.Match[str] |
         return (f"`{module[1]}` is not a module in use: `use {module[1]}` above would make it one",)
     declared = [line for line in before.split("\n") if line.lstrip().startswith("input") or (":" in line and "→" in line)]
     if any(re.search(rf"[\[<][^\]>\n⋄]*\b{re.escape(name)}\b", line) for line in declared):
-        return (f"{name} is a size in a type, not a value: take it from an array, as `≢x` or from `⍴x`",)
+        return (f"{name} is a size of another function's signature: take it from an array, as `≢x` or from `⍴x`",)
     return ()
 
 

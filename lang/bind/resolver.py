@@ -9,7 +9,7 @@ are local to it, those of inputs and annotations belong to the program.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from ..primitives.table import ELEMENT_NAMES
@@ -52,6 +52,7 @@ class Resolver:
         self.statement = statement
         self._previous = previous
         self.offset = 0
+        self.signed_sizes: Mapping[str, Symbol] = {}
 
     def span(self, token: Token) -> Span:
         return self.between(token.start, token.end)
@@ -173,6 +174,8 @@ class Resolver:
     def dfn(self, token: Token, scope: NameScope) -> None:
         """Resolve a dfn, which is a block with its own scope."""
         inner = scope.inner()
+        if not scope.depth:
+            inner.sizes = self.signed_sizes
         if mentions(token.items, "⍺⍺") or mentions(token.items, "⍵⍵"):
             operator_scope = self.resolution.operator_scopes[self.at(token)] = inner.restricted_to(names_in(token.items))
             for symbol in operator_scope.symbols.values():
@@ -200,9 +203,12 @@ class Resolver:
         if name_class is NameClass.ARRAY or tokens[0].text in ARGUMENTS:
             self.sequence(tokens, scope)
             return
+        pending = self.resolution.pending.get(tokens[0].text) if scope is self.resolution.top else None
         symbol = self.create(scope, tokens[0], name_class)
         outer, scope.defining = scope.defining, symbol
+        self.signed_sizes = {} if pending is None else pending.sizes
         self.sequence(tokens[2:], scope)
+        self.signed_sizes = {}
         scope.defining = outer
         self.enter(scope, symbol)
 
@@ -314,7 +320,8 @@ def _resolve_named(resolver: Resolver, text: str, start: int, keyword: str) -> N
         resolver.reference(name, top)
     elif gets is None:
         known = resolver.resolution.pending.get(name.text)
-        resolver.resolution.pending[name.text] = PendingSignature((*(() if known is None else known.spans), resolver.span(name)))
+        spans = (*(() if known is None else known.spans), resolver.span(name))
+        resolver.resolution.pending[name.text] = PendingSignature(spans, {} if local is None else local)
     if keyword not in ("param", "output"):
         _resolve_sizes(resolver, text, name.end, type_end, local, values=keyword != "input")
     if where is not None:
@@ -366,7 +373,7 @@ def _resolve_size(resolver: Resolver, name: Token, kind: SymbolKind, local: dict
     elif name.text in known:
         resolver.record(known[name.text], span, ReferenceKind.READ)
     else:
-        known[name.text] = resolver.symbol(name.text, kind, NameClass.ARRAY, span)
+        known[name.text] = resolver.symbol(name.text, kind, NameClass.ARRAY, span, depth=0 if local is None else 1)
         resolver.record(known[name.text], span, ReferenceKind.BIND)
 
 

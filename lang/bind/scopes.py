@@ -13,7 +13,7 @@ from ..syntax.glyph_input import GlyphText
 from ..syntax.lexer import CONVERSIONS, DYADIC_OPERATORS, FUNCTIONS, TokenKind
 from ..syntax.reader import RawStatement
 from ..syntax.source import AnchoredSpan, Span, StatementPosition, Token, mentions, split_at
-from ..tree.expressions import Expression, Function, NameClass, Operator, Symbol
+from ..tree.expressions import Expression, Function, NameClass, Operator, Symbol, SymbolKind
 
 # ---------------------------------------------------------------------------------------------------- symbols
 
@@ -42,9 +42,10 @@ class Reference:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PendingSignature:
-    """The signatures and annotations of a name whose binding has not been read yet."""
+    """The signatures and annotations of a name whose binding has not been read yet, and the sizes of the signature."""
 
     spans: tuple[Span, ...]
+    sizes: Mapping[str, Symbol] = field(default_factory=dict)
 
 
 class ResolvedName(NamedTuple):
@@ -74,6 +75,8 @@ class NameScope:
     `defining` is the function that the current statement binds: dfns inside the statement see it before any older binding,
     so referring to it there is recursion.  `operands` are the classes of `⍺⍺` and `⍵⍵`; inner dfns do not see them.
     `failed_names` are names whose binding failed; `captures` are the symbols of enclosing blocks that this block refers to.
+    `sizes` are the names of sizes, which are integers where no other name hides them: those of inputs in the file, and those of
+    its signature in the function that has it.
     """
 
     parent: NameScope | None = None
@@ -84,6 +87,7 @@ class NameScope:
     defining: Symbol | None = None
     failed_names: set[str] = field(default_factory=set)
     captures: dict[Symbol, None] = field(default_factory=dict)
+    sizes: Mapping[str, Symbol] = field(default_factory=dict)
 
     def inner(self, operands: Mapping[str, NameClass] | None = None) -> NameScope:
         """The scope of a dfn's body."""
@@ -93,7 +97,7 @@ class NameScope:
         """The scope of a guard's value: names bound in it are visible only there."""
         return NameScope(
             self.parent, self.depth, dict(self.symbols), self.bound, self.operands, self.defining, set(self.failed_names),
-            self.captures,
+            self.captures, self.sizes,
         )  # fmt: skip
 
     def capture(self, symbol: Symbol) -> None:
@@ -118,6 +122,9 @@ class NameScope:
                 return ResolvedName(scope.symbols.get(name), None)
             if (symbol := scope.symbols.get(name)) is not None:
                 return ResolvedName(symbol, symbol.name_class)
+            size = scope.sizes.get(name)
+            if size is not None and size.kind is SymbolKind.SIZE:
+                return ResolvedName(size, NameClass.ARRAY)
             scope = scope.parent
         return None
 
@@ -182,6 +189,9 @@ class Resolution:
     operator_scopes: dict[int, NameScope] = field(default_factory=dict)
     captures: dict[int, tuple[Symbol, ...]] = field(default_factory=dict)
     new_names: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.top.sizes = self.sizes
 
     def begin_statement(self) -> StatementNames:
         """Clear what describes the previous statement and add an entry for the next one."""

@@ -236,7 +236,8 @@ DECLARATION_RULES = r"""
     annotated   = type ((_gets expression) / where)?
     parameter   = (quantity _gap type) / type
 
-    type        = (tuple / array) _blank
+    type        = (given / tuple / array) _blank
+    given       = "(" _blank name _blank ")"
     tuple       = "(" _blank type (~r"[⋄\n]" _blank type)+ ")"
     array       = element shape?
     element     = refined / name

@@ -127,9 +127,13 @@ SizeExpression: TypeAlias = SizeName | SizeNumber | SizeCall
 ShapeItem: TypeAlias = SizeExpression | ShapeVariable | BoundedSize
 
 
+GIVEN = "size"
+"""The element of a parameter `(k)`: an integer, which is the size k."""
+
+
 @dataclass(frozen=True, slots=True)
 class ElementName:
-    """`f64`, an element variable `T`, `idx<n>` or `perm<k≤n>` (one argument) or `int<a..b>` (two)."""
+    """`f64`, an element variable `T`, `idx<n>` or `perm<k≤n>` (one argument) or `int<a..b>` (two); `(k)` has the name `GIVEN`."""
 
     span: Span
     name: str
@@ -143,6 +147,12 @@ class ArrayTypeExpression:
     span: Span
     element: ElementName
     shape: tuple[ShapeItem, ...]
+
+    @property
+    def given(self) -> SizeName | None:
+        """The k of a parameter `(k)`."""
+        name = self.element.args[0] if self.element.name == GIVEN else None
+        return name if isinstance(name, SizeName) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from ...lang.tree.program import AS_WRITTEN
 from ...typechecker.core.blocks import Core
 from ...typechecker.diagnostics import show_type
 from ...typechecker.elements import ArrayType, Kind
-from ...typechecker.sizes.polynomials import SizeVariable
+from ...typechecker.sizes.polynomials import Size, SizeVariable, variable
 from . import stored_plans
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def refuse_memory(
     tiles = [_streams_note(candidate, streams)] if streams is not None and streams.why else []
     in_memory = "with all of its values in memory"
     held = [f"{in_memory}{' and ' if note.startswith(_STORED) else ', '}{note}" for note in fitting] if tiles else fitting
-    notes = [*of_files, *_sizes_note(candidate), *held, *tiles]
+    notes = [*of_files, *_sizes_note(candidate), *_counts_note(candidate), *held, *tiles]
     message = f"this program needs {_exact(need)} at once{f' {in_memory}' if tiles else ''}, and {has}"
     span, label = (labels[0].span, labels[0].message) if labels else (Span(candidate.main.name, 0, 0), "")
     raise Refused([Diagnostic(Code.E702, message, span, label=label, labels=tuple(labels[1:]), notes=tuple(notes))])
@@ -241,6 +241,28 @@ def _sizes_note(candidate: PlanCandidate) -> list[str]:
     """A note with the program's sizes, if it has any."""
     sizes = ", ".join(f"{v.name}={n}" for v, n in sorted(candidate.bound.sizes.items(), key=lambda item: item[0].id))
     return [f"with {sizes}"] if sizes else []
+
+
+def _counts_note(candidate: PlanCandidate) -> list[str]:
+    """The advice to limit a count of which the result of an op has as many cells as of another one, as in a table of groups."""
+    core = candidate.core
+    pairs = {
+        tuple(sorted(counts, key=lambda v: v.id))
+        for type in core.types.values()
+        for counts in [{v for size in type.shape for v in size.variables() if v.is_runtime}]
+        if len(counts) > 1 and all(candidate.bound.sizes.get(v) is None for v in counts)
+    }
+    named: dict[Size, str] = {}
+    for value, name in core.names.items():
+        for size in core.types[value].shape[:1]:
+            named.setdefault(size, name)
+    for counts in sorted(pairs, key=lambda pair: [v.id for v in pair]):
+        known = [named[variable(v)] for v in counts if variable(v) in named]
+        if known:
+            shown = " × ".join(f"`≢{name}`" for name in known)
+            limit = f"if `≢{known[0]}` is at most 50, write `50⌊≢{known[0]}` where it gives a length"
+            return [f"there is room for {shown} cells, each as many as the data may have: {limit}"]
+    return []
 
 
 def _fitting_sizes(candidate: PlanCandidate, need: Callable[[BoundGraph], int], allowed: int) -> list[str]:

@@ -149,9 +149,9 @@ class SessionState:
 
     @property
     def kinds(self) -> dict[str, SymbolKind]:
-        """The kinds of the names."""
+        """The kinds of the names, and of those of sizes, which are integers."""
         kinds = {name: _KINDS.get(type_, SymbolKind.ARRAY) for name, type_ in self.types.items()}
-        return kinds | dict.fromkeys(self.params, SymbolKind.PARAM)
+        return dict.fromkeys(self.sizes, SymbolKind.ARRAY) | kinds | dict.fromkeys(self.params, SymbolKind.PARAM)
 
     @property
     def items(self) -> list[SessionItem]:

@@ -68,6 +68,10 @@ def printed_record(shown: DisplayedValue) -> str | int:
 # ---------------------------------------------------------------------------------------------------- workspace
 
 _MOST_SOURCES: Final = 512
+_MOST_ENTRIES: Final = 300
+"""The longest session whose entries are checked as a program too."""
+_SIZES_AND_BOUNDS: Final = frozenset({"E1", "E2", "E4"})
+"""Codes of what depends on sizes, which are numbers in a session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +120,7 @@ class Workspace:
         self.state = SessionState()
         self.sources: dict[str, Source] = {}
         self._checker = session.checker()
+        self._program_checker = session.checker()
 
     # ------------------------------------------------------------------------------------- entering
 
@@ -136,6 +141,7 @@ class Workspace:
     def abandon(self) -> None:
         """Share nothing with an interrupted `evaluate` that may still run in another thread."""
         self._checker = self.session.checker()
+        self._program_checker = self.session.checker()
 
     def evaluate(self, text: str, name: str | None = None) -> tuple[EntryResult, SessionState]:
         """Check and run statements; returns the result and the state after them, and leaves the session's state as it is."""
@@ -154,7 +160,21 @@ class Workspace:
         entry = SessionEntry(text.rstrip("\n"), tuple([printed_record(shown) for shown in printed]))
         state = replace(progress.state, log=(*progress.state.log, entry)).with_history(self.state)
         diagnostics = (*warnings, *hints.lint_foreign_syntax(source, warnings, self._diagnostics))
-        return EntryResult(Exit.OK, printed, diagnostics, tuple(progress.notes)), state
+        notes = (*progress.notes, *self._refused_in_a_program(text))
+        return EntryResult(Exit.OK, printed, diagnostics, notes), state
+
+    def _refused_in_a_program(self, text: str) -> Iterator[str]:
+        """Notes of what a program with the session's statements would refuse in an entry: there sizes are no numbers."""
+        before = [entry.text for entry in self.state.log]
+        if len(before) > _MOST_ENTRIES or not any("input" in entry for entry in before):
+            return
+        program = Source("<program>", "\n".join([*before, text]))
+        start = len(program.text) - len(text)
+        errors = [d for d in self.session.check(program, self._program_checker).diagnostics if d.is_error]
+        for error in errors:
+            if error.code[:2] in _SIZES_AND_BOUNDS and error.span.file == program.name and error.span.start >= start:
+                cures = [*[fix.title for fix in error.fixes], *error.notes]
+                yield f"in a program: {error.code}: {error.message}" + (f" ({cures[0]})" if cures else "")
 
     def _diagnostics(self, source: Source) -> Sequence[Diagnostic]:
         """What an entry would be told, as `evaluate` checks it."""
@@ -431,7 +451,9 @@ def _with_size_numbers(state: SessionState, checked: Checked, layout: EntryLayou
             variables = size.variables()
             if len(variables) == 1 and str(size) == next(iter(variables)).name:
                 sizes[str(size)] = int(length)
-    return replace(state, sizes=sizes, params=state.params)
+    fresh = sorted(sizes.keys() - state.sizes.keys() - state.latest.keys())
+    numbers = [TextItem((name,), f"{name} ← {sizes[name]}", frozenset(), Span("<repl>", 0, 0)) for name in fresh]
+    return replace(state.with_items(numbers, state.types), sizes=sizes, params=state.params)
 
 
 # ---------------------------------------------------------------------------------------------------- types of computed values

@@ -8,6 +8,7 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rho.backend.vm.values import array
@@ -65,6 +66,23 @@ def test_a_session_that_is_no_program_says_so(table: Table, enter: Enter) -> Non
     enter("x ← 5000⍴1.5", "y ← (x>⍳5000)/x", "y+1 2")
     run_command(")save s.md", table.context)
     assert "as a program it does not hold" in table.err.getvalue()
+
+
+def test_what_a_program_would_refuse_is_said_at_once(workspace: Workspace, tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.arange(9))
+    for entry in (f"input x : i64[n] ← '{tmp_path / 'x.npy'}'", "y ← (x>3)⌿x", "≢y", "(⍳n)[3]", "{0=≢⍵ : 0 ⋄ ⌈/⍵} y"):
+        assert not workspace.enter(entry).notes, entry
+    for entry, code in (("⌈/y", "E204"), ("x[⍳5]+y", "E140"), ("z ← 3 4⍴12↑y ⋄ 3↕y", "E202"), ("7+⊃y", "E204")):
+        (note,) = workspace.enter(entry).notes
+        assert note.startswith(f"in a program: {code}: "), note
+    assert not workspace.enter("≢y").notes  # once for each entry
+
+
+def test_names_of_sizes_are_numbers_in_a_session(workspace: Workspace, tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.arange(9))
+    workspace.enter(f"input x : i64[n] ← '{tmp_path / 'x.npy'}'")
+    printed = [shown.text() for entry in ("n", "f ← {⍵×n}", "f 2", "n ← 1", "f n") for shown in workspace.enter(entry).printed]
+    assert printed == ["9", "18", "9"]
 
 
 def test_long_output_is_left_out(enter: Enter, workspace: Workspace) -> None:

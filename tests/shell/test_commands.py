@@ -157,7 +157,7 @@ def test_analyze_puts_estimates_beside_times(rho: Rho, project: Path) -> None:
         (("kernel", "instal"), "did you mean `install`?"),
         (("kernel", "install", "--user", "--prefix", "x"), "two places"),
         (("run",), "needs FILE"),
-        (("run", "a.rho", "b.rho"), "one thing too many: `b.rho`"),
+        (("run", "a.rho", "b.rho"), "unexpected argument `b.rho`: `rho run` takes 1 argument"),
         (("run", "no/such/file.rho"), "there is no file"),
     ],
 )

@@ -31,6 +31,20 @@ def test_the_three_largest_buffers_and_the_size_to_constrain(rho: Rho, given: li
     assert "with n=300, m=40" in ran.err
 
 
+def test_a_table_of_groups_names_the_count_to_limit(rho: Rho, tmp_path: Path) -> None:
+    program = tmp_path / "pivot.rho"
+    text = (
+        f"use set\ninput x : i64[n] ← '{tmp_path / 'x.npy'}'\n(shops a) ← set.classes x\n(pays b) ← set.classes 3|x\n"
+        "output t ← ((≢shops) (≢pays))⍴((≢shops)×≢pays) +⌸ ((a×≢pays)+b ⋄ 1)\n"
+    )
+    program.write_text(text, encoding="utf-8")
+    np.save(tmp_path / "x.npy", np.arange(3000) % 7)
+    refused = rho("run", str(program), "--max-memory", "20MB")
+    assert refused.code == 4 and "if `≢shops` is at most 50, write `50⌊≢shops`" in refused.err
+    program.write_text(text.replace("(≢shops)×", "(50⌊≢shops)×").replace("((≢shops) ", "((50⌊≢shops) "), encoding="utf-8")
+    assert rho("run", str(program), "--max-memory", "20MB").code == 0
+
+
 def test_what_would_fit_does_and_one_more_does_not(rho: Rho, given: list[str], tmp_path: Path) -> None:
     refused = rho("run", *given, "--max-memory", "200KB")
     most = int(re.findall(r"at most n≤(\d+) would fit", refused.err)[0])

@@ -114,14 +114,14 @@ class SizeVariables:
             self._same[value] = self._same.get(original, original)
 
     def of_mask(
-        self, mask: ValueId, cap: Size, span: Span, facts: MaskFacts, types: Mapping[ValueId, ArrayType]
+        self, mask: ValueId, cap: Size, span: Span, why: str, facts: MaskFacts, types: Mapping[ValueId, ArrayType]
     ) -> tuple[SizeVariable, tuple[SizeFact, ...]]:  # fmt: skip
         """The size of a mask's true elements, and facts about the sum with that of the opposite mask."""
         value = self._same.get(mask, mask)
         known = self.known_mask(mask, facts)
         new_facts: tuple[SizeFact, ...] = ()
         if known is None:
-            why, least = "the number of elements this mask keeps", facts.minimum_true(value)
+            least = facts.minimum_true(value)
             known = self.at_run_time("k", cap, span, why, least, SizeOrigin.RUNTIME)
             opposite = next((size for other, size in self._masks.items() if facts.is_opposite(other, value)), None)
             if opposite is not None:
@@ -367,7 +367,9 @@ class Builder(Conversions):
     def mask_size(self, mask: Operand, cap: Size, span: Span) -> SizeVariable:
         """The size variable for the number of true elements of a mask; structurally equal masks share one."""
         before = self.sizes.next[0]
-        size, new_facts = self.sizes.of_mask(mask.value, cap, self.sink.outside(span), self._masks, self.types)
+        call = self.sink.outside(span)
+        why = "the number of elements this mask keeps" if call == span else "a length of what this call gives"
+        size, new_facts = self.sizes.of_mask(mask.value, cap, call, why, self._masks, self.types)
         self.constraints.premises += new_facts
         if self._counts and self.sizes.next[0] != before:
             counts = [count for count in self._counts if self._masks.is_same(count.mask, mask.value)]

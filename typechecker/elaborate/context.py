@@ -23,7 +23,7 @@ from ..core.blocks import Block
 from ..core.builder import Builder
 from ..elements import Element
 from ..proof.obligations import Proof
-from ..sizes.polynomials import Size, SizeOrigin, SizeVariable
+from ..sizes.polynomials import Size, SizeOrigin, SizeVariable, variable
 from ..values.facts import Operand, TupleOperand, Value, leaves
 
 # ---------------------------------------------------------------------------------------------------- definition keys
@@ -230,12 +230,14 @@ class FileContext:
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """The environment of a file or of a call of a dfn (at `call_span`); `bound` is everything bound in it, in order."""
+    """The environment of a file or of a call of a dfn (at `call_span`); `bound` is everything bound in it, in order; `sizes` are
+    those of the signature of the function whose body this is."""
 
     file: FileContext
     call_span: Span | None = None
     entries: dict[Definition, Entry] = field(default_factory=dict)
     bound: list[tuple[Definition, Entry]] = field(default_factory=list)
+    sizes: Mapping[str, Size] = field(default_factory=dict)
 
     def bind(self, definition: Definition, entry: Entry) -> None:
         """Bind a definition to a value."""
@@ -248,11 +250,19 @@ class Frame:
     def capture(self, captures: Iterable[Symbol]) -> Frame:
         """The environment that a function captures."""
         entries = self.entries
-        return Frame(self.file, None, {symbol: entries[symbol] for symbol in captures if symbol in entries})
+        captured: dict[Definition, Entry] = {symbol: entries[symbol] for symbol in captures if symbol in entries}
+        return Frame(self.file, None, captured, sizes=self.sizes)
 
     def inner(self, call_span: Span | None = None) -> Frame:
         """A frame for a call, or for a part of one with local bindings."""
-        return Frame(self.file, call_span or self.call_span, dict(self.entries))
+        return Frame(self.file, call_span or self.call_span, dict(self.entries), sizes=self.sizes)
+
+    def size(self, name: str) -> Size | None:
+        """The size of this name: of the signature, or of an input."""
+        known = self.sizes.get(name)
+        if known is None and name in self.file.sizes:
+            return variable(self.file.sizes[name])
+        return known
 
     def by_name(self) -> dict[str, Entry]:
         """The values of a file's names."""
@@ -289,7 +299,8 @@ class DfnFunction:
 class SignedFunction:
     """An annotated function, whose signature is matched at every call.
 
-    `proof`: how the facts that its body needs were proved from the signature for all sizes; calls do not prove them again.
+    `params`: those before its definition, which its sizes may mean; `existential`: the sizes that its facts define.  `proof`: how
+    the facts that its body needs were proved from the signature for all sizes; calls do not prove them again.
     """
 
     span: Span
@@ -297,6 +308,8 @@ class SignedFunction:
     signature: program.Signature
     body: FunctionValue
     file: FileContext
+    params: Mapping[str, SizeVariable] = field(default_factory=dict)
+    existential: tuple[tuple[str, expressions.SizeExpression], ...] = ()
     proof: Proof = Proof.NONE
 
 

@@ -7,7 +7,7 @@ from typing import TypeAlias, assert_never
 from ...lang.bind.functions import bind_operator
 from ...lang.diagnostics.model import Code, Label
 from ...lang.tree import expressions
-from ...lang.tree.expressions import Argument, NameClass
+from ...lang.tree.expressions import Argument, NameClass, Symbol, SymbolKind
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned
 from .context import (
     AtopFunction,
@@ -59,6 +59,9 @@ def _entry(ctx: Context, node: _Name | _Member, frame: Frame) -> Entry | None:
     entry = frame.find(node.definition)
     if isinstance(node, _Member):
         return entry.entries.get(node.name) if isinstance(entry, Module) else entry
+    if entry is None and isinstance(node.definition, Symbol) and node.definition.kind is SymbolKind.SIZE:
+        size = frame.size(node.name)
+        return None if size is None else ctx.builder.size_value(size, node.span)
     if entry is not None or node.definition is not Argument.LEFT:
         return entry
     poison = ctx.error(

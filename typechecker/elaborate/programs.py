@@ -10,7 +10,7 @@ from ...lang.support.records import dataclass, replace
 from ...lang.syntax import parser
 from ...lang.syntax.source import AnchoredSpan, Source, Span, ensure_recursion_headroom
 from ...lang.tree import expressions as tree, program as program_tree
-from ...lang.tree.expressions import NameClass, Symbol
+from ...lang.tree.expressions import NameClass, Symbol, SymbolKind
 from ..core.arrays import CorePrint, ValueId
 from ..core.blocks import Block, Core, CoreGuard
 from ..core.builder import SPECULATIVE_IDS, Builder, EmittedOps, replay_ops, statement_effect, statement_mark
@@ -199,7 +199,7 @@ def _rebound(entry: Entry, frame: Frame) -> Entry:
             return _with_captures(entry, frame)
         case SignedFunction():
             body = _with_captures(entry.body, frame) if isinstance(entry.body, DfnFunction) else entry.body
-            return SignedFunction(entry.span, entry.name, entry.signature, body, frame.file, entry.proof)
+            return replace(entry, body=body, file=frame.file, params=dict(frame.file.params))
         case _:
             return entry
 
@@ -446,6 +446,8 @@ def _new_record(
     text = frame.file.source.text[span.start : span.end]
     used = tuple([(symbol, definition_keys.bound.get(symbol)) for symbol in uses])
     definition = ctx.check_cache.definition(used, text, span, frame.file.index_origin, declared)
+    if any(symbol.kind is SymbolKind.SIZE for symbol in uses):  # as a number
+        definition = replace(definition, dependency=DependencyLevel.SIZES)
     return StatementRecord(statement, name, definition, declared, used, {}, None)
 
 

@@ -10,6 +10,7 @@ from ...lang.primitives.table import nearest
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ...lang.tree.expressions import (
+    GIVEN,
     BoundedSize,
     ElementName,
     Fact,
@@ -112,6 +113,10 @@ def element_of(ctx: Context, node: ElementName, names: Names, variables: Mapping
         return Element(KINDS[node.name])
     if node.name in variables:
         return variables[node.name]
+    if node.name == GIVEN:
+        message = "an integer that gives a size is a parameter of a signature, as in `(k) → f64[n] → f64[k]`"
+        ctx.error(Code.E011, message, node.span)
+        return None
     sizes: list[Size] = []
     for arg in node.args:
         value = names(arg) if isinstance(arg, BoundedSize) else _signed(ctx, arg, names)

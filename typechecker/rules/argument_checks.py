@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from ...lang.diagnostics.model import Code, Edit, Fix, Label
 from ...lang.support.records import replace
 from ...lang.syntax.source import Span
-from ..core.arrays import BindSize, Broadcast, Gather, Payload, Reshape, Stack, Transpose
+from ..core.arrays import BindSize, Broadcast, Gather, Payload, Reshape, Scalar, Stack, Transpose
 from ..core.builder import MOST_AXES, MOST_SIZES, Builder
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, fits, integer_range, limits, promote_all, strong
@@ -300,7 +300,9 @@ def size_arguments(b: Builder, x: Operand, span: Span, what: str) -> tuple[Size,
     exact = b.facts_of(x).quotients
     if exact is not None:
         return _exact_quotients(b, exact, span, what)
-    if not is_whole_literal(x) and not require_integers(b, x, span, what):
+    items = _items(b, x)
+    mixed = items is not None and any(b.facts_of(item).quotients is not None for item in items)
+    if not is_whole_literal(x) and not mixed and not require_integers(b, x, span, what):
         return None
     if x.type.rank > 1:
         b.error(Code.E131, f"{what} must be a scalar or a vector, but this is {show_type(x.type)}", span)
@@ -316,7 +318,10 @@ def size_arguments(b: Builder, x: Operand, span: Span, what: str) -> tuple[Size,
     if count is None:
         b.error(Code.E403, f"how many {what} there are must be known before the program runs", span, labels=(label(b, x),))
         return None
-    items = _items(b, x) if x.type.rank else None
+    if mixed and items is not None:
+        parts = [size_arguments(b, item, span, what) for item in items]
+        known = [part[0] for part in parts if part is not None]
+        return tuple(known) if len(known) == count else None
     x = b.to_number(x, span)
     bounded: list[Size] = []
     for i in range(count):
@@ -335,10 +340,17 @@ def size_arguments(b: Builder, x: Operand, span: Span, what: str) -> tuple[Size,
 def _items(b: Builder, x: Operand) -> list[Operand] | None:
     """The scalars of which a vector of numbers was joined, with what is known of each; None if it was made otherwise."""
     op = b.definitions.get(x.value)
-    if not isinstance(op, Stack) or x.type.element.index_bound is not None:
+    if not isinstance(op, Stack) or x.type.rank != 1 or x.type.element.index_bound is not None:
         return None
-    items = [b.limited(Operand(value, b.types[value], b.sequences.size(value))) for value in op.args]
-    return [item for item in items if isinstance(item, Operand)]
+    items: list[Operand] = []
+    for value in op.args:
+        inner = b.definitions.get(value)
+        while isinstance(inner, Scalar) and inner.function == "convert":  # to the type of the vector
+            value = inner.args[0]
+            inner = b.definitions.get(value)
+        item = b.limited(Operand(value, b.types[value], b.sequences.size(value)))
+        items += [item] if isinstance(item, Operand) else []
+    return items
 
 
 def bounded_fix(b: Builder, x: Operand) -> tuple[Fix, ...]:

@@ -196,6 +196,9 @@ def _out_of_range(b: Builder, index: Operand, bad: Size, size: Size, span: Span)
 
 def _warn(b: Builder, index: Operand, message: str, span: Span, hint: str, size: Size) -> bool:
     """W310, with labels at the origins of run-time sizes, whose names are not the program's."""
+    if len([variable for variable in size.variables() if variable.is_runtime]) > 1:  # whose formula says little
+        message = "this index is not proved to be in range"
+        hint = ""
     if b.warned(index, message, span):
         return True
     b.report(Diagnostic(

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from ...lang.diagnostics.model import Code
+from ...lang.support.records import replace
 from ...lang.syntax.source import Span
 from ...lang.tree import program
 from ...lang.tree.expressions import (
@@ -32,13 +33,13 @@ from ..core.arrays import ValueId
 from ..core.blocks import CoreCall
 from ..diagnostics import show_type
 from ..elaborate import type_expressions
-from ..elaborate.context import Context, SignedFunction
+from ..elaborate.context import Context, DfnFunction, FunctionValue, SignedFunction
 from ..elaborate.declarations import declared_grade
 from ..elaborate.functions import lift
 from ..elaborate.type_expressions import DeclaredType, TupleType
 from ..elements import ArrayType, Element, Kind
 from ..proof.obligations import Obligation, Proof, Relation, SizeFact
-from ..sizes.polynomials import Size
+from ..sizes.polynomials import ZERO, Size
 from ..sizes.size import upper_bound
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from . import unify
@@ -56,6 +57,8 @@ def _show(node: TypeExpression) -> str:
     if isinstance(node, TupleTypeExpression):
         return "(" + " ⋄ ".join([_show(item) for item in node.items]) + ")"
     element = node.element.name
+    if node.given is not None:
+        return f"({node.given.name})"
     if node.element.args:
         element += "<" + "..".join([show_size(arg) for arg in node.element.args]) + ">"
     return element + (f"[{' '.join([show_size(part) for part in node.shape])}]" if node.shape else "")
@@ -120,6 +123,11 @@ def call(ctx: Context, function: SignedFunction, left: Value | None, right: Valu
     return lift(ctx, arrays, ranks, lambda cells: body(list(cells)), span)
 
 
+def _given(node: TypeExpression) -> SizeName | None:
+    """The k of a parameter `(k)`."""
+    return node.given if isinstance(node, ArrayTypeExpression) else None
+
+
 def _cell_rank(node: TypeExpression) -> int | None:
     """The rank of a parameter's cells; None if it takes the whole argument."""
     if isinstance(node, TupleTypeExpression) or any(isinstance(part, ShapeVariable) for part in node.shape):
@@ -130,8 +138,9 @@ def _cell_rank(node: TypeExpression) -> int | None:
 def _call_cells(
     ctx: Context, function: SignedFunction, wanted_by: Sequence[Parameter], args: list[Value], span: Span
 ) -> Value:
-    bindings = Bindings(function.file.params)
-    for parameter, value in zip(wanted_by, args, strict=True):
+    bindings = Bindings(function.params)
+    pairs = list(zip(wanted_by, args, strict=True))
+    for parameter, value in sorted(pairs, key=lambda pair: _given(pair[0].type) is None):
         if not bind(ctx, parameter.type, value, bindings, function.name, span):
             return ctx.builder.poison(span)
     bind_caps(bindings)
@@ -146,7 +155,7 @@ def _call_cells(
     first, promised = ctx.builder.next_value, declared_usages(ctx, function.signature, converted, bindings)
     with _body(ctx, function, stated):
         left = converted[0] if len(converted) == 2 else None
-        result = ctx.call(function.body, left, converted[-1], span)
+        result = ctx.call(_with_sizes(ctx, function, bindings), left, converted[-1], span)
         if is_poisoned(result):
             return ctx.builder.poison(span)
         _open_shapes(function.signature.result, result, bindings)
@@ -162,6 +171,24 @@ def _call_cells(
     return _as_declared(conformed, expected)
 
 
+def _with_sizes(ctx: Context, function: SignedFunction, bindings: Bindings) -> FunctionValue:
+    """The body, in which the names of the signature's sizes are integers."""
+    body = function.body
+    if not isinstance(body, DfnFunction):
+        return body
+    sizes = dict(bindings.sizes)
+    for name, node in function.existential:
+        mark = ctx.builder.mark()
+        size = type_expressions.size_expression(ctx, node, lambda part: sizes.get(part.name) or bindings.size(part.name))
+        if size is None or len(ctx.builder.sink.diagnostics) > mark[0]:
+            ctx.builder.rollback(mark)
+        else:
+            sizes[name] = size
+    closure = body.closure.inner()
+    closure.sizes = sizes
+    return replace(body, closure=closure)
+
+
 def _converted(
     ctx: Context, function: SignedFunction, wanted_by: Sequence[Parameter], args: list[Value], bindings: Bindings, span: Span
 ) -> list[Value] | None:  # fmt: skip
@@ -175,6 +202,10 @@ def _converted(
     assumed = type_expressions.meaningful_facts(ctx, facts, partial(known_size, ctx, bindings))
     try:
         for parameter, value in zip(wanted_by, args, strict=True):
+            given = _given(parameter.type)
+            if given is not None:
+                converted.append(ctx.builder.size_value(known_size(ctx, bindings, given) or ZERO, span))
+                continue
             expected = instantiate(ctx, parameter.type, bindings, value)
             if expected is None:
                 return None

@@ -31,7 +31,7 @@ from ..elaborate.context import (
 from ..elements import ArrayType, Element, Kind
 from ..proof.obligations import Proof
 from ..proof.report_unproved import ClauseSite, clause_site
-from ..sizes.polynomials import SizeOrigin, SizeVariable, variable
+from ..sizes.polynomials import ZERO, SizeOrigin, SizeVariable, variable
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from .calls import call, instantiate, known_size
 from .unify import (
@@ -41,6 +41,7 @@ from .unify import (
     bounded_sizes,
     element_classes,
     eliminate_existentials,
+    existential_sizes,
     parameters,
     shape_variables,
     sizes_of,
@@ -72,8 +73,9 @@ class _SampledSignature:
 
 def define(ctx: Context, signature: program.Signature, body: FunctionValue, file: FileContext) -> FunctionValue:
     """Check an annotated function and return it; a broken one after an error."""
+    existential = existential_sizes(signature, frozenset(file.params))
     signature = eliminate_existentials(signature, frozenset(file.params))
-    function = SignedFunction(signature.span, signature.target.name, signature, body, file)
+    function = SignedFunction(signature.span, signature.target.name, signature, body, file, dict(file.params), existential)
     outcome = None if isinstance(body, BrokenFunction) else _outcome(ctx, function)
     if outcome is None:
         return BrokenFunction(signature.span)
@@ -156,7 +158,7 @@ def _check_speculatively(ctx: Context, function: SignedFunction, sample: _Sample
     builder, signature = ctx.builder, function.signature
     constraints = builder.constraints
     guards, solved, promises = len(constraints.guards), len(constraints.solver_assumptions), len(constraints.declared_usages)
-    bindings = Bindings(function.file.params)
+    bindings = Bindings(function.params)
     builder.open_block((), signature.span)
     classes = element_classes(signature)
     for name, class_ in classes.items():
@@ -223,6 +225,8 @@ def _sample(ctx: Context, node: TypeExpression, bindings: Bindings) -> Value:
         for item in node.items:
             items.append(_sample(ctx, item, bindings))
         return TupleOperand(tuple(items))
+    if node.given is not None:
+        return ctx.builder.size_value(known_size(ctx, bindings, node.given) or ZERO, node.span)
     type_ = instantiate(ctx, node, bindings, None)
     if not isinstance(type_, ArrayType):
         return ctx.builder.poison(node.span)

@@ -14,6 +14,7 @@ from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.source import Span
 from ...lang.tree import program
 from ...lang.tree.expressions import (
+    GIVEN,
     ArrayTypeExpression,
     BoundedSize,
     ElementName,
@@ -33,8 +34,9 @@ from ..elaborate.context import Context
 from ..elaborate.type_expressions import KINDS, DeclaredType, TupleType, meant_element, reject_element
 from ..elements import ArrayType, Element, Kind, fits, integer_range, promote, strong, widens
 from ..proof.obligations import Obligation, Relation, SizeFact
+from ..rules.argument_checks import require_natural, size_arguments
 from ..rules.index import is_below_if_any, is_exactly_inside
-from ..sizes.polynomials import ZERO, Size, SizeVariable, number as size_number, product, variable
+from ..sizes.polynomials import ONE, ZERO, Size, SizeOrigin, SizeVariable, number as size_number, product, variable
 from ..sizes.size import quotient, upper_bound
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned
 
@@ -68,6 +70,8 @@ def bind(ctx: Context, node: TypeExpression, value: Value, bindings: Bindings, n
     if not isinstance(value, Operand):
         ctx.error(Code.E305, f"`{name}` takes an array here, not a tuple", span)
         return False
+    if node.given is not None:
+        return _bind_given(ctx, node.given, value, bindings, name, span)
     _bind_element(ctx, node.element, value, bindings)
     shape = value.type.shape
     items = node.shape
@@ -98,6 +102,20 @@ def bind(ctx: Context, node: TypeExpression, value: Value, bindings: Bindings, n
     return True
 
 
+def _bind_given(ctx: Context, given: SizeName, value: Operand, bindings: Bindings, name: str, span: Span) -> bool:
+    """Bind the k of `(k)` to the integer that the argument is: a size, or one that is bounded (E403)."""
+    builder = ctx.builder
+    sizes = size_arguments(builder, value, span, f"the size {given.name} of `{name}`")
+    if sizes is None or not require_natural(builder, sizes, span, f"the size {given.name} of `{name}`"):
+        return False
+    known = bindings.size(given.name)
+    if known is None:
+        bindings.sizes[given.name] = sizes[0]
+        return True
+    message = f"{given.name} of `{name}` is {known} and {sizes[0]}"
+    return builder.require(Obligation(SizeFact(Relation.EQUAL, known, sizes[0]), Code.E201, span, message))
+
+
 def _shapes_agree(
     ctx: Context, known: tuple[Size, ...], shape: tuple[Size, ...], part: ShapeVariable, name: str, span: Span
 ) -> bool:
@@ -115,7 +133,7 @@ def _bind_element(ctx: Context, node: ElementName, value: Operand, bindings: Bin
     if node.name in KINDS:
         return
     element = value.type.element
-    if node.name in ("idx", "perm", "int"):
+    if node.name in _SIZED_ELEMENTS:
         return
     element = (
         strong(ctx.builder.to_number(value, ctx.builder.span_of(value)).type.element)
@@ -147,13 +165,15 @@ def bind_bounds(node: TypeExpression, value: Value, bindings: Bindings) -> None:
 def sizes_bound_by(parameters: Sequence[ArrayTypeExpression]) -> frozenset[str]:
     """The size names that arguments of these types always bind."""
     bindings = Bindings({})
+    some = variable(SizeVariable("", -1, SizeOrigin.RIGID))
+    bindings.sizes.update({array.given.name: some for array in parameters if array.given is not None})
     for array in parameters:
         for part in (*array.shape, *(array.element.args if array.element.name == "perm" else ())):
-            _bind_size(part, ZERO, bindings)
+            _bind_size(part, some, bindings)
     bind_caps(bindings)
     for array in parameters:
         if array.element.name == "idx":
-            _bind_size(array.element.args[0], ZERO, bindings)
+            _bind_size(array.element.args[0], some, bindings)
     return frozenset(bindings.sizes)
 
 
@@ -175,11 +195,11 @@ def _bind_size(node: ShapeItem, size: Size, bindings: Bindings) -> None:
             pass
 
 
-def _linear(node: SizeExpression, bindings: Bindings) -> tuple[str, int, Size] | None:
-    """(name, factor, offset) of `(c×n)±c'` with one unbound name."""
+def _linear(node: SizeExpression, bindings: Bindings) -> tuple[str, Size, Size] | None:
+    """(name, factor, offset) of `(c×n)±c'` with one unbound name; a factor is a number or a size that is bound."""
     match node:
         case SizeName():
-            return (node.name, 1, Size({})) if bindings.size(node.name) is None else None
+            return (node.name, ONE, ZERO) if bindings.size(node.name) is None else None
         case SizeCall(function="+", args=(a, b)):
             for part, rest in ((a, b), (b, a)):
                 linear, offset = _linear(part, bindings), _value(rest, bindings)
@@ -192,8 +212,8 @@ def _linear(node: SizeExpression, bindings: Bindings) -> tuple[str, int, Size] |
         case SizeCall(function="×", args=(a, b)):
             for part, rest in ((a, b), (b, a)):
                 linear, factor = _linear(part, bindings), _value(rest, bindings)
-                if linear is not None and factor is not None and (factor.constant or 0) >= 1:
-                    return linear[0], linear[1] * (factor.constant or 1), linear[2] * factor
+                if linear is not None and factor is not None and (factor.constant is None or factor.constant >= 1):
+                    return linear[0], linear[1] * factor, linear[2] * factor
             return None
         case _:
             return None
@@ -354,7 +374,7 @@ def _is_below(ctx: Context, x: Operand, size: Size) -> bool:
 # The parameters, variables and classes of a signature, and whether its arguments determine every size.
 
 CLASSES = frozenset({"num", "real", "int", "ord"})
-_SIZED_ELEMENTS = ("idx", "int", "perm")
+_SIZED_ELEMENTS = ("idx", "int", "perm", GIVEN)
 
 
 def parameters(signature: program.Signature) -> list[Parameter]:
@@ -398,6 +418,10 @@ def well_formed(ctx: Context, signature: program.Signature, params: Collection[s
     """E011 for an unknown element type, E121 for two shape variables in one shape, E122 for a size that no argument
     determines."""
     elements = [array.element for array in (*parameter_arrays(signature), *arrays(signature.result))]
+    for array in arrays(signature.result):
+        if array.given is not None:
+            ctx.error(Code.E011, "an integer that gives a size is a parameter, not a result", array.span)
+            return False
     mistaken = dict.fromkeys([element.name for element in elements if _is_mistaken(element)])
     for name in mistaken:
         reject_element(ctx, [element for element in elements if element.name == name])
@@ -497,6 +521,12 @@ def eliminate_existentials(signature: program.Signature, params: frozenset[str])
     for name, value in meant:
         result = _in_type(result, name, value)
     return signature if where == signature.where else replace(signature, where=where, result=result)
+
+
+def existential_sizes(signature: program.Signature, params: frozenset[str]) -> tuple[tuple[str, _Size], ...]:
+    """What the facts say of the sizes that no argument determines: their names with sizes that are determined."""
+    known = determined(signature) | params
+    return tuple(solve_existentials(signature.where, lambda size: size.name in known)[1])
 
 
 def solve_existentials(where: Sequence[Fact], known: Known) -> tuple[tuple[Fact, ...], list[tuple[str, _Size]]]:
