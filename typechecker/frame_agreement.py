@@ -94,7 +94,17 @@ def _obligation(
         message = f"these arrays do not line up: axes {axis} ({one} and {two}) may differ"
     labels = tuple(Label(b.span_of(x), show_type(x.type)) for x in (first, second))
     notes, fixes = hints(b, args[principal], frames[principal], args[i], frames[i], span)
-    return Obligation(SizeFact(Relation.EQUAL, one, two), Code.E101, span, message, labels, notes, fixes)
+    meant = tuple([fix for x in (first, second) if (fix := _one_character(b, x)) is not None])
+    return Obligation(SizeFact(Relation.EQUAL, one, two), Code.E101, span, message, labels, notes, fixes, meant)
+
+
+def _one_character(b: FrameContext, x: Operand) -> Fix | None:
+    """The fix of `" "`, a vector of one character, as the scalar `' '`."""
+    at = b.span_of(x)
+    text = b.text(at)
+    if x.type.shape != (ONE,) or len(text) != 3 or text[0] != '"' or text[-1] != '"' or text[1] == "'":
+        return None
+    return Fix(f"write `'{text[1]}'`, one character: `{text}` is a vector of one", (Edit(at, f"'{text[1]}'"),))
 
 
 def hints(

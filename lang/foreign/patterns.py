@@ -249,7 +249,10 @@ def complex_of(groups: PatternGroups) -> str:
 Write: TypeAlias = "str | Callable[[PatternGroups], str] | None"
 
 _START = r"(?:^|(?<=⋄))[ \t]*(?P<all>"
+_START_INSIDE = r"(?:^|(?<=[⋄{]))[ \t]*(?P<all>"
+"""The start of a statement, also of the first one of a function."""
 _REST = r"[^\n⋄]*[^\s⋄]"
+_REST_INSIDE = r"[^\n⋄{}]*[^\s⋄{}]"
 _AXIS = r"(?:[^\[\]();\n]|\[[^\[\]();\n]*\])*"
 _FLAT = r"[^\n⋄;\[\](){}]*"
 CALL_ARGUMENTS = r"\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)"
@@ -326,10 +329,11 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern(r"!=", "there is no `!=`: `≠` is not equal", "≠"),
     Pattern(r"<=", "there is no `<=`: `≤` is at most", "≤"),
     Pattern(r">=", "there is no `>=`: `≥` is at least", "≥"),
-    *(Pattern(_START + rf"{target}[ \t]{blanks}=(?!=)[ \t]*(?!{_GUARD})(?P<v>{_REST}))",
+    *(Pattern(start + rf"{target}[ \t]{blanks}=(?!=)[ \t]*(?!{_GUARD})(?P<v>{rest}))",
               f"`=` compares; {given} by `←`", assignment_of, (Code.E001, Code.E002), legal)
       for target, given in ((rf"(?P<w>{NAME})", "a name gets a value"), (rf"(?P<x>{NAME}\[[^\[\]\n⋄]*\])", "items get a value"))
-      for blanks, legal in (("+", True), ("*", False))),
+      for blanks, legal, start, rest in (
+          ("+", True, _START, _REST), ("*", False, _START_INSIDE, _REST_INSIDE), ("*", False, _START, _REST))),
     Pattern(_BOTH + r"&&)", "there is no `&&`: `∧` is and", dyadic_of("∧")),
     Pattern(_BOTH + r"\|\|)", "`||` is `|` twice: `∨` is or", dyadic_of("∨"), legal=True),
     Pattern(_BOTH + r"(?<![\w.])(?P<w>and)\b)", "there is no `and`: `∧` is and", dyadic_of("∧"), (Code.E001,)),

@@ -84,7 +84,8 @@ class SizeFact:
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """A fact with the span that needs it and the diagnostic (code, message, labels, notes, fixes) if it fails."""
+    """A fact with the span that needs it and the diagnostic (code, message, labels, notes, fixes) if it fails.  `meant` are fixes
+    of what surely is no data of that size, which stand before a `where`."""
 
     fact: SizeFact
     code: Code
@@ -93,3 +94,4 @@ class Obligation:
     labels: tuple[Label, ...] = ()
     notes: tuple[str, ...] = ()
     fixes: tuple[Fix, ...] = ()
+    meant: tuple[Fix, ...] = ()

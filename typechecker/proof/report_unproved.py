@@ -179,7 +179,7 @@ def unproved_diagnostic(
     runtime = sorted((v for v in checked if v.is_runtime and not indices), key=lambda v: v.id)
     counterexample = decision.counterexample
     shown = None if counterexample is None else {v.name: n for v, n in counterexample.items() if v in variables}
-    code, labels, notes, fixes = obligation.code, obligation.labels, obligation.notes, obligation.fixes
+    code, labels, notes, fixes = obligation.code, obligation.labels, obligation.notes, (*obligation.meant, *obligation.fixes)
     if code == Code.E201:
         code = {Verdict.NEVER: Code.E200, Verdict.UNKNOWN: Code.E209}.get(verdict, Code.E201)
     severity, origin = Severity.ERROR, None
@@ -194,8 +194,9 @@ def unproved_diagnostic(
             fixes = (*fixes, *[fix for guard in guards for fix in suggest_clause(guard.fact, premises, sites)])
         else:
             severity, code, origin = Severity.WARNING, Code.W201, code
-            notes = (*notes, *[fix.title for fix in fixes], CHECKED_IN_TURN if indices else CHECKED_AT_LOAD)
-            fixes = tuple([fix for guard in guards for fix in suggest_clause(guard.fact, premises, sites)])
+            notes = (*notes, *[fix.title for fix in obligation.fixes], CHECKED_IN_TURN if indices else CHECKED_AT_LOAD)
+            clauses = [fix for guard in guards for fix in suggest_clause(guard.fact, premises, sites)]
+            fixes = obligation.meant or tuple(clauses)
             # the program may be right, so the fix is in its declarations
     return Diagnostic(
         code, obligation.message, obligation.span, severity, labels=labels, notes=notes, fixes=fixes, goal=str(fact),
