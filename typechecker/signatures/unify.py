@@ -36,7 +36,7 @@ from ..elements import ArrayType, Element, Kind, fits, integer_range, promote, s
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..rules.argument_checks import require_natural, size_arguments
 from ..rules.index import is_below_if_any, is_exactly_inside
-from ..sizes.polynomials import ONE, ZERO, Size, SizeOrigin, SizeVariable, number as size_number, product, variable
+from ..sizes.polynomials import ONE, ZERO, Size, SizeOrigin, SizeVariable, number as size_number, operand, product, variable
 from ..sizes.size import quotient, upper_bound
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned
 
@@ -352,7 +352,22 @@ def _position_as(ctx: Context, x: Operand, element: Element, permutation: bool, 
         f"{what} is declared idx<{element.index_bound}>, but this is not known to be in that range",
         span,
         label=show_type(x.type),
+        fixes=_limited(ctx, x, element.index_bound, span),
     )
+
+
+def _limited(ctx: Context, x: Operand, bound: Size, span: Span) -> tuple[Fix, ...]:
+    """The fix that limits an integer to the positions of an axis that has some, where the value itself is underlined."""
+    builder, origin = ctx.builder, ctx.builder.index_origin
+    text, named = builder.text(span), {SizeOrigin.INPUT, SizeOrigin.PARAM}
+    if builder.source_names.uses.get(x.value) != span or not text or not x.type.element.kind.is_integer:
+        return ()
+    if any(size.origin not in named for size in bound.variables()) or not builder.at_most(ONE, bound):
+        return ()
+    limited = f"{origin}⌈{operand(bound - 1 + origin)}⌊{text}"
+    last = builder.text(Span(span.file, span.end, span.end + 1)) in ("", "\n")
+    limited = limited if last else f"({limited})"
+    return (Fix(f"limit it to the positions there are: `{limited}`", (Edit(span, limited),)),)
 
 
 def _is_below(ctx: Context, x: Operand, size: Size) -> bool:
