@@ -11,7 +11,7 @@ from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.source import Span
 from ..core.blocks import CoreCall, CoreGuard
 from ..sizes.polynomials import ONE, ZERO, Size, SizeVariable, variable
-from ..sizes.size import minimum
+from ..sizes.size import maximum, minimum, remainder
 from .obligations import Obligation, Proof, Relation, SizeFact
 from .prover import ProofResult, find_examples, prove, prove_without_examples
 from .report_unproved import ClauseSite, suggest_clause, unproved_diagnostic
@@ -116,30 +116,37 @@ class Arm:
     needs_condition: bool = False
     start: int = 0
 
-    def required(self) -> Size | None:
-        """A size that is at least 1 exactly where the facts about sizes known at load hold; None if there are none.
+    def required(self, *, runtime: bool) -> Size | None:
+        """A size that is at least 1 exactly where the facts hold; None if there are none.
 
-        A fact that depends on more is left out: then what is required in the arm is required where the rest holds."""
-        if len(self.alternatives) != 1:
-            return None
-        sizes = [size for fact in self.alternatives[0] if not fact.is_runtime() for size in _positive_where(fact)]
-        return minimum(*sizes) if sizes else None
+        Without `runtime`, a fact that loading does not know is left out: what is required in the arm is required where the rest
+        holds."""
+        sizes: list[Size] = []
+        for facts in self.alternatives:
+            stated = [_positive_where(fact) for fact in facts if runtime or not fact.is_runtime()]
+            if not stated:
+                return None
+            sizes.append(minimum(*stated))
+        return maximum(*sizes) if sizes else None
 
 
-def _positive_where(fact: SizeFact) -> tuple[Size, ...]:
-    """A size that is at least 1 exactly where a fact holds; none if there is no polynomial for it."""
+def _positive_where(fact: SizeFact) -> Size:
+    """A size that is at least 1 exactly where a fact holds."""
     difference = fact.right - fact.left
     match fact.relation:
         case Relation.AT_MOST:
-            return (difference + 1,)
+            return difference + 1
         case Relation.LESS:
-            return (difference,)
+            return difference
         case Relation.EQUAL:
-            return (ONE - difference * difference,)
+            return ONE - difference * difference
         case Relation.NOT_EQUAL:
-            return (difference * difference,)
-        case _:
-            return ()
+            return difference * difference
+        case Relation.DIVIDES:
+            rest = remainder(fact.right, fact.left)
+            return ONE - rest * rest
+        case Relation.POWER:
+            return ONE  # no condition says it
 
 
 # ---------------------------------------------------------------------------------------------------- constraints
@@ -182,7 +189,7 @@ class Constraints:
     def decided(self, fact: SizeFact) -> bool | None:
         """Does a fact hold?  None if that depends on data or is unknown."""
         if fact.left == fact.right:
-            return fact.relation is not Relation.LESS
+            return fact.relation not in (Relation.LESS, Relation.NOT_EQUAL)
         verdict = self._verdict(fact)
         if self.scopes and verdict is not Verdict.UNKNOWN:
             self._note_scopes(fact, verdict)
@@ -209,7 +216,7 @@ class Constraints:
         guards: tuple[CoreGuard, ...] = (CoreGuard(fact, obligation),)
         if decision.verdict is not Verdict.NEVER and mentions_index(fact, self.loops):
             guards = guards_of(obligation, self.loops)
-        guards = tuple([self._in_arms(guard) for guard in guards])
+        guards = tuple([self._in_arms(guard, runtime=False) for guard in guards])
         diagnostic = unproved_diagnostic(obligation, decision, self.premises, spans, self.sites(), guards,
                                          signed=self.clause_site is not None)  # fmt: skip
         report(diagnostic)
@@ -250,14 +257,21 @@ class Constraints:
 
         Facts with other run-time sizes are not recorded: their ops check them."""
         loops = self.loops
-        if loops and (mentions_index(guard.fact, loops) or not guard.fact.is_runtime()):
-            self.guards.append(self._in_arms(CoreGuard(guard.fact, guard.obligation, loops[-1].variable)))
-        elif not guard.fact.is_runtime():
-            self.solver_assumptions.append(self._in_arms(guard))
+        if guard.fact.is_runtime() and not mentions_index(guard.fact, loops):
+            return
+        guard = self._in_arms(guard, runtime=True)
+        if loops:
+            self.guards.append(replace(guard, index=loops[-1].variable))
+        elif any(size.is_runtime for size in guard.variables()):  # when the sizes in the conditions are known
+            self.guards.append(guard)
+        else:
+            self.solver_assumptions.append(guard)
 
-    def _in_arms(self, guard: CoreGuard) -> CoreGuard:
-        """The guard, required only where the conditions of the enclosing arms hold."""
-        required = [size for arm in self.scopes if isinstance(arm, Arm) and (size := arm.required()) is not None]
+    def _in_arms(self, guard: CoreGuard, *, runtime: bool) -> CoreGuard:
+        """The guard, required only where the conditions of the enclosing arms hold (`runtime`: also those that only the run
+        knows)."""
+        arms = [scope for scope in self.scopes if isinstance(scope, Arm)]
+        required = [size for arm in arms if (size := arm.required(runtime=runtime)) is not None]
         if not required:
             return guard
         return replace(guard, runs=minimum(*required, *([] if guard.runs is None else [guard.runs])))
