@@ -135,7 +135,10 @@ def test_an_arm_waits_for_its_condition_only_where_it_needs_it(expression: str) 
     assert [op.needs_condition for op in all_ops(core.block.ops) if isinstance(op, CoreBranch)] == [BRANCHES[expression]]
 
 
-DECIDED = ["{n≠n : ⍵[9] ⋄ 1} x", "{n=n : 1 ⋄ ⍵[9]} x", "{3≤≢⍵ : 1 ⋄ ⍵[7]} 1 2 3", "{(0=≢⍵)∨1<≢⍵ : 1 ⋄ ⊃⍵} x,x", "{0=≢⍵ : 1 ⋄ 0<≢⍵ : 2 ⋄ ⍵[9]} x", "{0≤≢⍵ : 1 ⋄ ⍵[9]} x"]
+DECIDED = [
+    "{n≠n : ⍵[9] ⋄ 1} x", "{n=n : 1 ⋄ ⍵[9]} x", "{3≤≢⍵ : 1 ⋄ ⍵[7]} 1 2 3", "{(0=≢⍵)∨1<≢⍵ : 1 ⋄ ⊃⍵} x,x",
+    "{0=≢⍵ : 1 ⋄ 0<≢⍵ : 2 ⋄ ⍵[9]} x", "{0≤≢⍵ : 1 ⋄ ⍵[9]} x",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("expression", DECIDED)
