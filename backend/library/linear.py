@@ -12,7 +12,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from functools import cache, partial
+from functools import cache
 from math import prod
 from typing import Any, Final, TypeAlias
 
@@ -162,26 +162,32 @@ _SINGULAR = "the matrix is singular"
 def _library(work: Work, space: Callable[[Shape, Shape, Any], object] | None = None) -> Operation:
     """Returns a library operation that applies `work` to the operands as matrices in binary64 or complex128.
 
-    `space(matrix, right side, dtype)`: makes LAPACK's work space for one matrix and right side of these shapes, which all runs
-    of a call share; None without LAPACK."""
+    `space(matrix, right side, dtype)`: makes LAPACK's work space for one matrix and right side of these shapes; None without
+    LAPACK.  All runs of a call share a small one."""
 
     def meaning(call: OperationCall) -> Function:
         context, phase = call.context, call.phase
         shapes = [context.shape(result) for result in phase.results]
         dtypes = [DTYPES[context.kind(result)] for result in phase.results]
         operands = [context.shape(arg) for arg in phase.args]
-        guard = alone if any(prod(shape) >= _ALONE for shape in (*operands, *shapes)) else nullcontext
-        apply, is_single = work, len(operands[-1]) == 2 and len(operands[0]) <= 2
-        if space is not None:
-            kind = Kind.C128 if any(context.kind(arg).is_complex for arg in phase.args) else Kind.F64
-            apply = partial(work, space(operands[-1], operands[0], DTYPES[kind]) if is_single else None)
+        is_small = all(prod(shape) < _ALONE for shape in (*operands, *shapes))
+        guard = nullcontext if is_small else alone
+        kind = Kind.C128 if any(context.kind(arg).is_complex for arg in phase.args) else Kind.F64
+
+        def make() -> tuple[object, ...]:
+            if space is None:
+                return ()
+            is_single = len(operands[-1]) == 2 and len(operands[0]) <= 2
+            return (space(operands[-1], operands[0], DTYPES[kind]) if is_single else None,)
+
+        shared = make() if is_small else None
 
         def run(*arrays: NumArray) -> Arrays:
             depth = max(0, arrays[-1].ndim - 2)
             with guard():
-                results = apply(*(_matrices(a, min(depth, a.ndim)) for a in arrays))
+                results = work(*(make() if shared is None else shared), *(_matrices(a, min(depth, a.ndim)) for a in arrays))
             return tuple(
-                reshaped(np.asarray(result).astype(dtype, "C", copy=space is not None), shape)
+                reshaped(np.asarray(result).astype(dtype, "C", copy=bool(shared)), shape)
                 for result, dtype, shape in zip(results, dtypes, shapes, strict=True)
             )
 

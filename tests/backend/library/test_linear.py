@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import math
 import random
@@ -10,6 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+import rho
+from rho.backend.library.linear import Square
 from rho.backend.reference import linear
 from rho.backend.vm.values import Array, array, to_numpy
 from rho.tests.backend.library.agreeing import compare, run
@@ -98,3 +101,18 @@ def test_transforms(length: int) -> None:
         for kind, wide in ((Kind.F32, Kind.C64), (Kind.F64, Kind.C128)):
             library("rfft", [matrix(kind, (*frame, length))], [(wide, (*frame, length // 2 + 1))])
             library("irfft", [matrix(wide, (*frame, length // 2 + 1))], [(kind, (*frame, length))])
+
+
+def test_calls_share_only_small_work_space() -> None:
+    """And a result is new each time."""
+    chance = np.random.default_rng(5)
+    for text, operands in (("{⌹⍵}", [(5, 5)]), ("{⍺⌹⍵}", [(5,), (5, 5)]), ("{(q r)←⎕qr ⍵ ⋄ q+.×r}", [(5, 3)])):
+        function = rho.compile(text)
+        given = [[chance.random(shape) for shape in operands] for _ in range(8)]
+        results = [function(*arrays) for arrays in given]
+        for arrays, result in zip(given, results, strict=True):
+            assert np.allclose(result, function(*arrays), rtol=0, atol=0)
+    function, large = rho.compile("{⌹⍵}"), chance.random((200, 200))
+    for _ in range(4):
+        function(large)
+    assert not [item for item in gc.get_objects() if isinstance(item, Square) and len(item.factors) == len(large)]
