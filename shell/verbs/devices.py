@@ -15,6 +15,7 @@ from ...backend.devices.profile_toml import canonical, fingerprint
 from ...backend.devices.this_machine import load_profile, profile_text, shipped_names
 from ...backend.schedule.plan.plan_text import bytes_text
 from ...lang.diagnostics.model import Refused, pointing_into
+from ...lang.support.records import replace
 from ...lang.syntax.source import Source
 from ..cli.arguments import Arguments
 from ..cli.outputs import wants_json, write_result
@@ -86,6 +87,9 @@ def _cluster_profile(connection: ClusterConnection) -> Profile:
     cluster, folder = connection.cluster, os.path.realpath(".")
     _, shared = commonly_visible(cluster, {}, [folder])
     folders, profile = [os.path.join(one, "") for one in shared], cluster.profile
+    if cluster.membership.owned:  # workers that end with this command have no addresses that last
+        named = [replace(one, reserved={"worker": one.name}) if "worker" in one.reserved else one for one in profile.devices]
+        profile = replace(profile, devices=tuple(named))
     return with_store(profile, folders, cluster.reading, cluster.devices) if shared and not profile.has_stores else profile
 
 

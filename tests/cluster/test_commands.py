@@ -54,6 +54,10 @@ def test_devices_shows_workers_and_writes_a_profile_that_plans(project: Path) ->
     assert facts["devices"][-1]["paths"] == [f"{project.resolve()}/"]
     assert [(link["from"], link["to"]) for link in facts["links"]] == [("home", "w0"), ("files", "home"), ("files", "w0")]
     assert facts["links"][0]["latency_ns"] > 0
+    assert '\nworker = "w0"\n' in (project / "c.toml").read_text(encoding="utf-8")
+    planned = rho(project, "plan", "p.rho", "--in", "x=x.npy", "--in", "m=m.npy", "--cluster", "local:1", "--devices", "c.toml",
+                  "--fast", "--json")  # fmt: skip
+    assert planned.returncode == 0 and [one["id"] for one in json.loads(planned.stdout)["devices"]] == ["home", "w0", "files"]
 
 
 WRITTEN = """input x : f64[n] ← "x.npy"
