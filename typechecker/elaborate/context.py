@@ -218,14 +218,15 @@ Entry: TypeAlias = "Operand | TupleOperand | FunctionValue | OperatorValue | Mod
 
 @dataclass(slots=True, eq=False)
 class FileContext:
-    """What is constant throughout one file: source, index origin, the size names of inputs and params, and the definition
-    keys."""
+    """What is constant throughout one file: source, index origin, the size names of inputs and params, the definition keys, and
+    the functions of a library module that the program does not reach."""
 
     source: Source
     index_origin: int
     definition_keys: DefinitionKeys = field(default_factory=DefinitionKeys)
     sizes: dict[str, SizeVariable] = field(default_factory=dict)
     params: dict[str, SizeVariable] = field(default_factory=dict)
+    unreached: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from ...lang.bind.directives import check_directives
+from ...lang.bind.names import LIBRARY_PREFIX
 from ...lang.diagnostics.model import Code, Diagnostic, Severity
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax import parser
@@ -549,11 +550,33 @@ def _load(run: declarations.Elaboration, name: str, source: Source) -> Module:
     ctx.sources.append(source)
     parsed = _read(ctx, source)
     frame = Frame(FileContext(source, parsed.program.index_origin))
+    if source.name.startswith(LIBRARY_PREFIX) and not ctx.incremental:
+        frame.file.unreached = _unreached(parsed.program, [one.text for one in ctx.sources if one is not source])
     _elaborate_statements(run, parsed, frame, main=False)
     ctx.loading.pop()
     module = Module(name, frame.by_name())
     ctx.modules[source.name] = module
     return module
+
+
+def _unreached(program: program_tree.ProgramTree, texts: Sequence[str]) -> frozenset[str]:
+    """The functions of a module that neither other files (`texts`) mention nor what they mention uses."""
+    functions: dict[str, list[str]] = {}
+    pending: list[str] = []
+    for statement, uses in zip(program.statements, program.uses, strict=True):
+        used = [symbol.name for symbol in uses]
+        if isinstance(statement, tree.BindFunction) and statement.target.name not in functions:
+            functions[statement.target.name] = used
+        else:
+            pending += used
+    pending += [name for name in functions if any(f".{name}" in text for text in texts)]
+    reached: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name in functions and name not in reached:
+            reached.add(name)
+            pending += functions[name]
+    return frozenset(functions) - reached
 
 
 def module_names(load: Load, exports: Exports, path: str, importer: str) -> Mapping[str, NameClass] | None:
