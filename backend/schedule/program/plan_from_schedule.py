@@ -3,10 +3,11 @@
 Every step of the schedule becomes a step of the plan, in the queue that `fence_insertion` assigns; rows become boxes through the
 cut of their phase.  A phase that one device runs undivided has no box, so that it runs as in a plan of one device.
 
-Note [Live ranges].  A piece on a device is freed after the last step there whose boxes overlap it, or as soon as it is resident
-if only transfers read it (they defer the free, `plan.FreeStep`); pieces that nothing reads stay, and so do those that are results
-of the run.  In buffers and peaks a piece is live from the start of its shard or transfer to the end of its last reader, transfers
-included; what takes no time is live for a tick, and what stays is live in the last tick too.
+Note [Live ranges].  A piece on a device is freed after the last step there whose boxes overlap it and that starts when the piece
+is there, or as soon as it is resident if only transfers read it (they defer the free, `plan.FreeStep`); pieces that nothing reads
+stay, and so do those that are results of the run.  In buffers and peaks a piece is live from the start of its shard or transfer
+to the end of its last reader, transfers included; what takes no time is live for a tick, and what stays is live in the last tick
+too.
 """
 
 from __future__ import annotations
@@ -438,8 +439,7 @@ class _PlanWriter:
                 if isinstance(step, Shard):
                     needed = self.boxes_read(step)
                     for piece in (piece for source in sources[step.phase] for piece in self.on[int(step.device), source]):
-                        early = piece.start < step.end or piece.available <= step.start  # a step may take no time
-                        if not piece.is_partial and early and self.is_read_by(piece, needed):
+                        if not piece.is_partial and piece.available <= step.start and self.is_read_by(piece, needed):
                             piece.last_reader, piece.is_read = at, True
                             piece.end = max(piece.end, step.end, step.start + 1)
                     if step.phase not in self.program.distributed_loops:
