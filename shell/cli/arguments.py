@@ -374,7 +374,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "devices", "[options]", "what this machine has; how fast it is",
-        (("rho devices --json", ""), ("rho devices --calibrate", "measures this machine, at most half a minute"),
+        (("rho devices --json", ""), ("rho devices --calibrate", "measures this machine: half a minute if it is calm"),
          ("rho devices --devices workstation", "what a shipped profile declares"),
          ("rho devices --devices cluster40 -o mine.toml", "a file to start from"),
          ("rho devices --cluster local:2", "workers, and links as they are measured"),

@@ -104,7 +104,7 @@ def _gpus() -> Iterator[dict[str, Any]]:
 def _calibrated(console: Console, *, refine: bool, force: bool) -> Profile:
     from ..execution import stored_plans
 
-    console.note("measuring this machine" + (" (a few minutes)" if refine else " (at most half a minute)"))
+    console.note("measuring this machine" + (" (a few minutes)" if refine else " (half a minute if it is calm)"))
     with progress_line(console, lambda: "measuring"):
         profile, stored = stored_plans.calibrate(refine=refine, force=force, report=console.note)
     console.note(f"not kept: {stored}" if isinstance(stored, str) else f"kept in {stored}")
