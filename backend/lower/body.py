@@ -425,7 +425,8 @@ def legalize(phase: Structured, *, complexes: bool = False, loops: bool = False)
     """The legal body of a phase; None if code lacks a function or kind of it.
 
     `complexes`: expand complex numbers into two parts.  `loops`: allow functions that are loops (integers to any power)."""
-    body, following = _with_fold_steps(with_fixed_powers(phase))
+    phase = with_fixed_powers(phase)
+    body, following = _with_fold_steps(phase)
     if following and len(following) < len(phase.results):
         return None
     if not complexes and any(kind_of(node).is_complex for node in body):
