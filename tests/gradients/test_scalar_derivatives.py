@@ -124,6 +124,48 @@ def test_what_is_selected_away_makes_no_nan(text: str, x: list[float], slopes: l
         assert np.array_equal(rho.compile(f"{{{{{text}}}∂⍵}}")(np.array(x, float)), np.array(slopes, float))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "+/{⍵>1:⍵ ⋄ 0}¨√⍵",
+        "{(0>+/⍵):⍵[0] ⋄ ⍵[1]}√⍵",
+        "+/{⍵[1]}⍤1⊢1 2⍴√⍵",
+        "+/{⊃⌽⍵}⍤1⊢1 2⍴√⍵",
+        "+/,1↓⍤1⊢1 2⍴√⍵",
+        "+/{⌈/⍵}⍤1⊢1 2⍴√⍵",
+        "+/{+/(⍵>1)/⍵}⍤1⊢1 2⍴√⍵",
+        "+/{x←⍵ ⋄ x[0]←1 ⋄ +/x}⍤1⊢1 2⍴√⍵",
+        "{a←√⍵ ⋄ +/{⍵+a[1]}¨0.5 0.5}0.25×⍵",
+        "{⍵[1]}{⍵×1}⍣3⊢√⍵",
+    ],
+)
+def test_items_selected_away_in_maps_and_branches_make_no_nan(text: str) -> None:
+    with np.errstate(all="ignore"):
+        assert np.array_equal(rho.compile(f"{{{{{text}}}∂⍵}}")(np.array([0.0, 4.0])), [0.0, 0.25])
+
+
+@pytest.mark.parametrize("text", ["⍵*2", "⍵*3", "⍵×⍵", "4○⍵", "⍟⍵", "⍵÷2+⍵", "0○⍵÷9", "¯1○⍵÷9", "⍵⍟2", "⍵√2", "!⍵", "|⍵", "1○⍵"])
+@pytest.mark.parametrize("hidden", [math.nan, math.inf, 0.0, 1.0, -1.0])
+def test_what_is_undefined_and_selected_away_makes_no_nan(text: str, hidden: float) -> None:
+    with np.errstate(all="ignore"):
+        found = rho.compile(f"{{{{+/1↓{text}}}∂⍵}}")(np.array([hidden, 4.0]))
+    assert found[0] == 0 and np.isfinite(found[1])
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "expected"),
+    [
+        ("{+/{+/(((⍵>¯9)/*⍵)-1)*2}∂⍵}", [0.0, 1.0], [2.0, 8 * math.e**2 / 2 - 2 * math.e]),
+        ("{+/{({⍵×⍺}⍣⍵⊢1.)*2}∂⍵}", [1.0, 0.0, 2.0], [0.0, 8.0, 0.0]),
+        ("{+/{+/2×⌸(0 0 1 ⋄ ⍵)}∂⍵}", [0.0, 2.0, 3.0], [1.0, 1.0, 0.0]),
+        ("{+/{+/2×⌸(0 0 1 ⋄ ⍵)}∂⍵}", [0.0, 0.0, 3.0], [1.0, 1.0, 0.0]),
+        ("{+/{+/{(×/⍵)*2}∂⍵}∂⍵}", [1.0, 0.0, 2.0], [16.0, 48.0, 8.0]),
+    ],
+)
+def test_second_derivatives_where_a_cotangent_is_zero(text: str, x: list[float], expected: list[float]) -> None:
+    assert np.allclose(rho.compile(f"{{{text}∂⍵}}")(np.array(x)), expected, rtol=1e-12)
+
+
 def test_every_function_of_floats_has_a_rule_or_is_refused() -> None:
     refused = {"circular", "floor", "ceil", "digamma", "gcd", "lcm"}
     for row in FUNCTIONS.values():

@@ -42,7 +42,7 @@ def gradient(ctx: Context, derived: DerivedFunction, left: Value | None, right: 
     activity.extend(ops)
     try:
         wanted = [x.value for x in arguments]
-        parts = cotangents_of(builder, span, ops, activity, [(y.value, seed.value)], wanted, zeros=left is not None)
+        parts, _ = cotangents_of(builder, span, ops, activity, [(y.value, seed.value)], wanted, zeros=left is not None)
         terms = Terms(builder, span)
         values = [terms.zeros_like(x.value) if part is None else part for x, part in zip(arguments, parts, strict=True)]
     except NotDifferentiable as refusal:
@@ -68,6 +68,8 @@ def with_adjoint(ctx: Context, derived: DerivedFunction, left: Value | None, rig
     value = ctx.call(function, None, right, span)
     if is_poisoned(value):
         return value
+    if isinstance(value, TupleOperand):
+        return ctx.error(Code.E630, "an adjoint is of one array, but this function gives a tuple", derived.span)
     x = single(ctx, value, span)
     if x.poisoned:
         return x
@@ -141,6 +143,9 @@ def _result(
         return y, builder.literal((1.0,), ArrayType(Element(kind), ()), span)
     seed = single(ctx, left, span)
     if seed.poisoned:
+        return None
+    if seed.type.element.kind is Kind.CHAR or seed.type.element.kind.is_complex:
+        ctx.error(Code.E300, f"a cotangent is of real numbers, but this is {show_type(seed.type)}", builder.span_of(seed))
         return None
     seed = builder.convert(seed, kind, span)
     if seed.type.rank != y.type.rank:

@@ -30,7 +30,7 @@ def _reshape(r: ReversePass, op: c.Reshape, g: ValueId) -> None:
     items = t.iota(count)
     positions = t.emit(lambda v: c.Reshape(v, items), Kind.I64, (taken,))
     sums = key_sum(t, positions, t.reshape(g, (taken,)), bins)
-    r.add(op.arg, t.reshape(t.slice(sums, 0, ZERO, count), shape))
+    r.add(op.arg, t.reshape(t.slice(sums, 0, ZERO, count), shape), zeros=True)
 
 
 def _transpose(r: ReversePass, op: c.Transpose, g: ValueId) -> None:
@@ -344,9 +344,12 @@ def _key_reduce(r: ReversePass, op: c.KeyReduce, g: ValueId) -> None:
             factors = t.where(zero, t.number(1.0, x), x)
             zeros = _by_key(t, op, _binned(t, op, "add", t.apply("convert", zero, to=Kind.I64)))
             rest = _by_key(t, op, _binned(t, op, "mul", factors))
-            has_none, has_one = (t.apply("eq", zeros, t.literal(number, Kind.I64)) for number in (0, 1))
-            slope = t.where(has_none, t.div(rest, factors), t.where(t.apply("and", has_one, zero), rest, None))
-            r.add(x, t.mul(spread, slope))
+            has_none, has_one, has_two = (t.apply("eq", zeros, t.literal(number, Kind.I64)) for number in (0, 1, 2))
+            zero_items = _by_key(t, op, _binned(t, op, "add", t.where(zero, x, None)))  # 0, but not their derivatives
+            of_zero = t.where(has_one, rest, t.where(has_two, t.mul(t.sub(zero_items, x), rest), None))
+            others = t.div(rest, factors)
+            of_others = t.where(has_none, others, t.where(has_one, t.mul(zero_items, others), None))
+            r.add(x, t.mul(spread, t.where(zero, of_zero, of_others)))
         case _:
             raise t.refuse(f"a reduction by key with `{op.function}` has no gradient in this version")
 

@@ -152,7 +152,7 @@ def _plain(type: ArrayType) -> ArrayType:
 def _block_adjoint(
     r: ReversePass, block: Block, params: Mapping[ValueId, ValueId], sizes: Mapping[SizeVariable, Size],
     cotangents: Sequence[ValueId | None], wanted: Sequence[ValueId], *, zeros: bool,
-) -> list[ValueId | None]:  # fmt: skip
+) -> tuple[list[ValueId | None], list[bool]]:  # fmt: skip
     """Emit a block's ops once more, on other params, and its adjoint: the cotangents of `wanted`, params or outer values."""
     cloner = Cloner(r.builder, r.span, params, sizes)
     ops = cloner.ops(block.ops)
@@ -197,7 +197,7 @@ def _map(r: ReversePass, op: MapCells) -> None:
     for number, param in zip(given, params[len(op.args) :], strict=True):
         of_results[number] = param.value
     wanted = [*[op.body.params[i] for i in active], *outer]
-    parts = _block_adjoint(r, op.body, inner, {}, of_results, wanted, zeros=zeros)
+    parts, selected = _block_adjoint(r, op.body, inner, {}, of_results, wanted, zeros=zeros)
     present = [number for number, part in enumerate(parts) if part is not None]
     block = builder.close_block(_operands(r, [part for part in parts if part is not None]))
     if not present:
@@ -209,9 +209,9 @@ def _map(r: ReversePass, op: MapCells) -> None:
     for number, result in zip(present, results, strict=True):
         if number < len(active):
             arg, frame = op.args[active[number]], op.frames[active[number]]
-            r.add(arg, _sum_axes(r, result.value, frame, depth), zeros=zeros)
+            r.add(arg, _sum_axes(r, result.value, frame, depth), zeros=selected[number])
         else:
-            r.add(outer[number - len(active)], t.sum_leading(result.value, depth), zeros=zeros)
+            r.add(outer[number - len(active)], t.sum_leading(result.value, depth), zeros=selected[number])
 
 
 def _sum_axes(r: ReversePass, x: ValueId, first: int, last: int) -> ValueId:
@@ -257,7 +257,7 @@ def _loop(r: ReversePass, op: CoreLoop) -> None:
         of_results[i] = g
     wanted = [*[states[i] for i in active], *[body.params[i] for i in cells], *outer]
     sizes = {} if op.index is None else {op.index: at}
-    parts = _block_adjoint(r, body, inner, sizes, of_results, wanted, zeros=True)
+    parts, _ = _block_adjoint(r, body, inner, sizes, of_results, wanted, zeros=True)
     result: list[ValueId] = []
     for number, part in enumerate(parts):
         state = of_states[number]
@@ -554,7 +554,7 @@ def _branch(r: ReversePass, op: CoreBranch) -> None:
         builder.open_block((), r.span)
         scopes.append(builder.open_arm(stated(builder, op.condition, holds=arm is op.then)))
         seeds = [_fitted(r, r.cotangents.get(result), value) for result, value in zip(op.results, arm.results, strict=True)]
-        parts = _block_adjoint(r, arm, {}, {}, seeds, outer, zeros=zeros)
+        parts, _ = _block_adjoint(r, arm, {}, {}, seeds, outer, zeros=zeros)
         values = [part if part is not None else t.zeros_like(value) for part, value in zip(parts, outer, strict=True)]
         builder.close_scope()
         arms.append(builder.close_block(_operands(r, values)))
@@ -564,7 +564,7 @@ def _branch(r: ReversePass, op: CoreBranch) -> None:
         lambda ids: CoreBranch(ids, op.condition, arms[0], arms[1], needs_condition=needed), types, r.span
     )
     for value, result in zip(outer, results, strict=True):
-        r.add(value, result.value, zeros=zeros)
+        r.add(value, result.value, zeros=True)
 
 
 def _defines(block: Block, value: ValueId) -> bool:

@@ -187,15 +187,16 @@ class ReversePass:
 def cotangents_of(
     builder: Builder, span: Span, ops: Sequence[Op], activity: Activity, seeds: Sequence[tuple[ValueId, ValueId]],
     wanted: Sequence[ValueId], *, zeros: bool,
-) -> list[ValueId | None]:  # fmt: skip
-    """The cotangents of `wanted`, from `seeds`: (value, its cotangent); None is 0.
+) -> tuple[list[ValueId | None], list[bool]]:  # fmt: skip
+    """The cotangents of `wanted`, from `seeds`: (value, its cotangent); None is 0; and whether each may have zeros.
 
     The ops have been emitted and define, from the wanted values and others, the values that have seeds."""
     reverse = ReversePass(builder, span, activity)
     for value, cotangent in seeds:
         reverse.add(value, cotangent, zeros=zeros)
     reverse.run(ops)
-    return [reverse.cotangents.get(value) for value in wanted]
+    parts = [reverse.cotangents.get(value) for value in wanted]
+    return parts, [part in reverse.may_have_zeros for part in parts]
 
 
 _NAMES: Final = {"Format": "text of a number", "Library": "library function"}

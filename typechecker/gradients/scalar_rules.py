@@ -4,7 +4,7 @@ The cotangent of a complex number a + bi is the derivative by a and i times that
 cotangent of the result times the conjugate of the derivative.
 
 A rule gets the terms, the operands, the result, and the result's cotangent.  Where a derivative may be infinite or undefined, a
-cotangent of 0 stays 0 (`Terms.unless_zero`): items that are selected away never make NaN of it.  At a tie of `min` and `max` the
+cotangent of 0 stays 0 (`Terms.times`): items that are selected away never make NaN of it.  At a tie of `min` and `max` the
 first operand takes the cotangent; `abs` and `sign` have derivative 0 at 0.
 """
 
@@ -24,13 +24,12 @@ Rule: TypeAlias = "Callable[[Terms, Operands, ValueId, ValueId], ValueId]"
 
 
 def _divided(t: Terms, g: ValueId, by: ValueId) -> ValueId:
-    return t.unless_zero(g, t.div(g, t.conj(by)))
+    return t.over(g, t.conj(by))
 
 
 def _times(t: Terms, g: ValueId, by: ValueId) -> ValueId:
     known = constant(t, by)
-    product = t.mul(g, t.conj(by))
-    return product if known is not None and math.isfinite(known) else t.unless_zero(g, product)
+    return t.mul(g, t.conj(by)) if known is not None and math.isfinite(known) else t.times(g, t.conj(by))
 
 
 def _square(t: Terms, x: ValueId) -> ValueId:
@@ -64,7 +63,7 @@ def _base_of_power(t: Terms, x: Operands, y: ValueId, g: ValueId) -> ValueId:
     if known == 1:
         return g
     if known == 2:
-        return t.mul(g, t.mul(t.number(2.0, base), base))
+        return _times(t, g, t.mul(t.number(2.0, base), base))
     if known is not None:
         lower = t.apply("pow", base, t.number(known - 1, base))
         return _times(t, g, t.mul(t.number(known, base), lower))
@@ -80,7 +79,7 @@ def _exponent_of_power(t: Terms, x: Operands, y: ValueId, g: ValueId) -> ValueId
 
 
 def _base_of_logarithm(t: Terms, x: Operands, y: ValueId, g: ValueId) -> ValueId:
-    return t.neg(_divided(t, t.mul(g, y), t.mul(x[0], t.apply("ln", x[0]))))
+    return t.neg(_times(t, g, t.div(y, t.mul(x[0], t.apply("ln", x[0])))))
 
 
 def _degree_of_root(t: Terms, x: Operands, y: ValueId, g: ValueId) -> ValueId:
@@ -162,18 +161,18 @@ def _part(factor: complex) -> Rule:
 
 
 CIRCULAR: Final[dict[int, Rule | None]] = {
-    0: lambda t, x, y, g: t.neg(_divided(t, t.mul(g, x[0]), _legs(t, x[0], outside=False))),
+    0: lambda t, x, y, g: t.neg(_times(t, g, t.div(x[0], _legs(t, x[0], outside=False)))),
     1: lambda t, x, y, g: _times(t, g, _sine(t, x[0], 2)),
     2: lambda t, x, y, g: t.neg(_times(t, g, _sine(t, x[0], 1))),
     3: lambda t, x, y, g: _times(t, g, _one_plus(t, _square(t, y))),
-    4: lambda t, x, y, g: _divided(t, t.mul(g, x[0]), y),
+    4: lambda t, x, y, g: _times(t, g, t.div(x[0], y)),
     5: lambda t, x, y, g: _times(t, g, _sine(t, x[0], 6)),
     6: lambda t, x, y, g: _times(t, g, _sine(t, x[0], 5)),
     7: lambda t, x, y, g: _times(t, g, _one_minus(t, _square(t, y))),
     -1: lambda t, x, y, g: _divided(t, g, _legs(t, x[0], outside=False)),
     -2: lambda t, x, y, g: t.neg(_divided(t, g, _legs(t, x[0], outside=False))),
     -3: lambda t, x, y, g: _divided(t, g, _one_plus(t, _square(t, x[0]))),
-    -4: lambda t, x, y, g: _divided(t, t.mul(g, t.apply("abs", x[0])), _legs(t, x[0], outside=True)),
+    -4: lambda t, x, y, g: _times(t, g, t.div(t.apply("abs", x[0]), _legs(t, x[0], outside=True))),
     -5: lambda t, x, y, g: _divided(t, g, _sine(t, x[0], 4)),
     -6: lambda t, x, y, g: _divided(t, g, _legs(t, x[0], outside=True)),
     -7: lambda t, x, y, g: _divided(t, g, t.mul(_one_minus(t, x[0]), _one_plus(t, x[0]))),

@@ -131,11 +131,25 @@ class Terms:
         zero = self.number(0.0, like)
         return self.apply("select", condition, zero if x is None else x, zero if y is None else y)
 
-    def unless_zero(self, cotangent: ValueId, product: ValueId) -> ValueId:
-        """The product of a cotangent and a derivative that may be infinite or undefined: 0 for an item that was selected away."""
-        if not self.has_zeros:
-            return product
-        return self.where(self.apply("eq", cotangent, self.number(0.0, cotangent)), None, product)
+    def times(self, cotangent: ValueId, slope: ValueId) -> ValueId:
+        """A cotangent times a derivative: 0 for an item that was selected away, whatever the derivative is.
+
+        Its own derivative by the cotangent is the slope also where the cotangent is 0, if that is finite."""
+        if self.has_zeros:
+            is_infinite = self.apply("ne", self.sub(slope, slope), self.number(0.0, slope))
+            slope = self.where(self.apply("and", self._is_zero(cotangent), is_infinite), None, slope)
+        return self.mul(cotangent, slope)
+
+    def over(self, cotangent: ValueId, divisor: ValueId) -> ValueId:
+        """A cotangent divided by a number, in the same way."""
+        if self.has_zeros:
+            is_undefined = self.apply("or", self._is_zero(divisor), self.apply("ne", divisor, divisor))
+            is_hidden = self.apply("and", self._is_zero(cotangent), is_undefined)
+            divisor = self.where(is_hidden, self.number(1.0, divisor), divisor)
+        return self.div(cotangent, divisor)
+
+    def _is_zero(self, x: ValueId) -> ValueId:
+        return self.apply("eq", x, self.number(0.0, x))
 
     # ------------------------------------------------------------------------------------------- shapes
 
