@@ -101,15 +101,22 @@ def lint_foreign_syntax(
     errors = [diagnostic for diagnostic in diagnostics if diagnostic.is_error]
     notes = [note for note in _notes(source, errors) if _settles(note, source)]
 
-    def accepted(notes: Sequence[Diagnostic]) -> list[Diagnostic]:
+    def is_accepted(notes: Sequence[Diagnostic]) -> bool:
         edits = [edit for note in notes for edit in note.fixes[0].edits]
         is_independent = all(one.span.end <= next.span.start for one, next in pairwise(sorted(edits, key=_start)))
-        if is_independent and sum(one.is_error for one in check(with_edits(source, edits))) <= len(errors):
-            return list(notes)
+        return is_independent and sum(one.is_error for one in check(with_edits(source, edits))) <= len(errors)
+
+    def accepted(notes: Sequence[Diagnostic]) -> list[Diagnostic]:
+        """The notes whose fixes are accepted together and, if they are few, one by one."""
+        if is_accepted(notes):
+            return list(notes) if len(notes) not in range(2, _FEW) else [note for note in notes if is_accepted((note,))]
         middle = len(notes) // 2
         return [*accepted(notes[:middle]), *accepted(notes[middle:])] if middle else []
 
     return tuple(accepted(notes)) if notes else ()
+
+
+_FEW = 9
 
 
 def _start(edit: Edit) -> int:

@@ -85,7 +85,8 @@ OPERATORS: Final[dict[str, str]] = {
     "@": "x.at[i].set np.put scatter update replace assign amend",
     "⌸": "np.bincount np.add.at histogram segment_sum scatter group by groupby reduce_by_index",
     "⌺": "convolution convolve filter scipy.ndimage neighbourhood kernel blur",
-    "∂": "jax.grad derivative differentiate autodiff jacobian",
+    "∂": "jax.grad derivative differentiate autodiff jacobian vjp",
+    "⍫": "jax.custom_vjp custom gradient torch.autograd.Function straight-through",
 }  # fmt: skip
 """Foreign names by the glyph of an operator."""
 

