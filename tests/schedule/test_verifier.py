@@ -27,6 +27,7 @@ from rho.backend.schedule.problem import (
     Problem,
     SourceLine,
 )
+from rho.backend.schedule.search import portfolio
 from rho.backend.schedule.search.lexicographic_search import plan_objectives
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import FAST
@@ -386,3 +387,28 @@ def test_what_is_empty_along_one_axis_is_tiled_along_the_others() -> None:
     box = ((0, 3), (0, 0))
     assert is_tiled(box, [((0, 1), (0, 0)), ((1, 3), (0, 0))]) and is_tiled(box, [box]) and is_tiled(((0, 0),), [((0, 0),)])
     assert not is_tiled(box, [((0, 1), (0, 0))]) and not is_tiled(box, [box, box]) and not is_tiled(((0, 0),), [])
+
+
+def test_conflicts_of_subproblems_are_not_cured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cure is tested by planning, whose subproblems may be impossible too: their cures had subproblems again, without end."""
+    depth = deepest = 0
+    explained = portfolio.explained
+
+    def counted(problem: Problem, answer: Answer) -> Answer:
+        nonlocal depth, deepest
+        depth += 1
+        deepest = max(deepest, depth)
+        try:
+            return explained(problem, answer)
+        finally:
+            depth -= 1
+
+    monkeypatch.setattr(portfolio, "explained", counted)
+    for seed in (27, 508, 1606):
+        drawn = Random(seed)
+        problem = problem_of(drawn, most_phases=4)
+        powered = tuple(replace(g, idle_mw=drawn.randint(0, 5), active_mw=drawn.randint(5, 20)) for g in problem.devices)
+        problem = replace(problem, devices=powered, power_off_unused=drawn.random() < 0.5)
+        resolved = resolve_texts(problem, directives_for(drawn, problem), ["latency"])
+        portfolio.plan_problem(replace(problem, directives=resolved.directives), FAST)
+    assert deepest == 1

@@ -315,7 +315,7 @@ def _context(problem: Problem, budget: Budget) -> SearchContext | None:
     costs = Costs(decoder)
     if not decoder.constraints.is_consistent or topological_order(decoder.before) is None or not all(costs.allowed):
         return None
-    context = SearchContext(problem, budget, decoder, costs, solve_subproblem=plan_problem)
+    context = SearchContext(problem, budget, decoder, costs, solve_subproblem=_plan_within)
     if context.has_distributed_phases:
         context.budget = replace(budget, steps=0)  # the solver has no distributed phases
     return context
