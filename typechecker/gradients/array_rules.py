@@ -209,13 +209,6 @@ def _along(t: Terms, g: ValueId, like: ValueId, axis: int) -> ValueId:
     return t.broadcast(g, shape, tuple([at for at in range(len(shape)) if at != axis]))
 
 
-def products_before(t: Terms, x: ValueId, axis: int) -> ValueId:
-    """The products of all items before each."""
-    shape = t.shape(x)
-    ones = t.full(1.0, t.kind(x), (*shape[:axis], ONE, *shape[axis + 1 :]))
-    return t.slice(t.join(axis, ones, t.scan("mul", x, axis)), axis, ZERO, shape[axis])
-
-
 def first_place(t: Terms, holds: ValueId, axis: int) -> ValueId:
     """The first true item of each line alone."""
     at = t.coordinates(t.shape(holds), axis)
@@ -232,8 +225,8 @@ def _reduce(r: ReversePass, op: c.Reduce, g: ValueId) -> None:
         case "sub":
             r.add(x, t.mul(spread, _signs(t, x, axis)))
         case "mul":
-            before = products_before(t, x, axis)
-            after = t.reverse(products_before(t, t.reverse(x, axis), axis), axis)
+            before = t.products_before(x, axis)
+            after = t.reverse(t.products_before(t.reverse(x, axis), axis), axis)
             r.add(x, t.mul(spread, t.mul(before, after)))
         case "div":
             r.add(x, t.mul(t.mul(spread, _signs(t, x, axis)), t.div(_along(t, op.result, x, axis), x)))

@@ -190,10 +190,8 @@ def _decode(r: ReversePass, op: Library, g: ValueId) -> None:
         radix = t.broadcast(t.reshape(radix, frame), (*frame, length), tuple(range(len(frame))))
     elif not rank:
         radix = t.reshape(radix, (ONE,))
-    from .array_rules import products_before
-
     axis = len(frame)
-    weights = t.reverse(products_before(t, t.reverse(radix, axis), axis), axis)
+    weights = t.reverse(t.products_before(t.reverse(radix, axis), axis), axis)
     turned = t.to_front(weights, axis)
     total = g
     if frame:

@@ -10,7 +10,7 @@ same in every plan.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ...lang.syntax.source import Span
 from ..core.arrays import Scalar, ValueId
@@ -19,14 +19,10 @@ from ..core.builder import Builder, DeclaredAdjoint
 from . import scalar_rules
 from .terms import NotDifferentiable, Terms
 
-if TYPE_CHECKING:
-    ArrayRule = Callable[["ReversePass", Op, ValueId], None]
-
-
 # ---------------------------------------------------------------------------------------------------- activity
 
 class Activity:
-    """The active values: those that depend on given ones and are floats (or complex, which no rule takes)."""
+    """The active values: those that depend on given ones and are floats or complex."""
 
     def __init__(self, builder: Builder, values: Iterable[ValueId]) -> None:
         self.builder, self.values = builder, set(values)

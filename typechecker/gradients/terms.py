@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from ...lang.syntax.source import Span
 from ..core.arrays import (
     Broadcast,
-    Gather,
     Iota,
     Join,
     Literal,
@@ -26,7 +25,7 @@ from ..core.blocks import Op
 from ..core.builder import Builder
 from ..elements import ArrayType, Element, Kind
 from ..scalars import FUNCTIONS, ResultKind
-from ..sizes.polynomials import ONE, ZERO, Size, number
+from ..sizes.polynomials import ONE, ZERO, Size
 
 Shape = tuple[Size, ...]
 
@@ -244,17 +243,11 @@ class Terms:
         full_shape = (*shapes[0][:axis], length, *shapes[0][axis + 1 :])
         return self.emit(lambda r: Join(r, args, axis), self.kind(args[0]), full_shape)
 
-    def gather(self, x: ValueId, indices: ValueId, axis: int) -> ValueId:
-        """Items at proved indices of an axis."""
+    def products_before(self, x: ValueId, axis: int) -> ValueId:
+        """The products of all items before each along an axis."""
         shape = self.shape(x)
-        return self.emit(lambda r: Gather(r, x, indices, axis, checked=False), self.kind(x),
-                         shape[:axis] + self.shape(indices) + shape[axis + 1 :])  # fmt: skip
+        ones = self.full(1.0, self.kind(x), (*shape[:axis], ONE, *shape[axis + 1 :]))
+        return self.slice(self.join(axis, ones, self.scan("mul", x, axis)), axis, ZERO, shape[axis])
 
     def refuse(self, message: str, span: Span | None = None, *notes: str) -> NotDifferentiable:
         return NotDifferentiable(message, span or self.span, notes)
-
-
-def sizes(*values: int) -> Shape:
-    return tuple(map(number, values))
-
-
