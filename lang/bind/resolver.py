@@ -293,6 +293,8 @@ def _resolve_named(resolver: Resolver, text: str, start: int, keyword: str) -> N
         return
     name = _token(word)
     gets, where = _value_and_facts(text, name.end)
+    if keyword == "output":
+        where = None  # its value may hold the word; an output has no facts
     type_end = min(gets if gets is not None else len(text), where if where is not None else len(text))
     types = text[name.end : type_end]
     signature = not keyword and "→" in types

@@ -153,8 +153,12 @@ def typed(draw: st.DrawFn) -> list[str]:
 FAILED_AND_DECLARED = "f ← {⍺ f ⍵}\nf : f64[n] → f64[k≤n]\nf "
 """A definition of `f` that fails, so that uses stay quiet, also behind a signature, which is remembered."""
 
+FACTS_OF_AN_OUTPUT = "f ← {⍵}\noutput r ← f : f64[n] → f64 where n ≥ 1"
+"""An output has no facts: what follows `where` is part of its value, whose names are unknown."""
+
 
 @example([FAILED_AND_DECLARED + "← {⍵}", FAILED_AND_DECLARED + "{⍵}"])
+@example([FACTS_OF_AN_OUTPUT])
 @settings(max_examples=repeats(600), deadline=None)
 @given(typed())
 def test_every_keystroke_is_as_checked_alone(versions: list[str]) -> None:
