@@ -15,16 +15,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ...backend.vm.values import DIGITS, Array, ArrayLike, kind_of_dtype, separator, table_of
 from ...lang.support.records import dataclass
+from ...lang.tree.program import CellFormat, ColumnFormat
 from ...typechecker.core.arrays import Payload
 from ...typechecker.elements import Kind
+
+if TYPE_CHECKING:
+    from ..execution.outcome import DisplayedValue
 
 LIMIT: Final = 1000
 EDGE: Final = 3
 TEXT_EDGE: Final = 30
+SHORT_TEXT: Final = 40
+MOST_ROWS: Final = 10
 INDENT: Final = " " * 6
 COLUMNS_CUT: Final = "…"
 ROWS_CUT: Final = "⋮"
@@ -81,6 +87,65 @@ def matrix_cells(
     if None in shown_axes[0]:
         table.insert(shown_axes[0].index(None), [ROWS_CUT] * len(table[0]))
     return table
+
+
+def line_of(value: Array | ArrayLike, write: Callable[[Payload], str] | None = None, *, kind: Kind, digits: int = DIGITS) -> str:
+    """The items of a value in one line, in row-major order; of many the first three and the last.
+
+    `write`: the text of an item, if it is not that of its kind."""
+    source = _value_source(value, kind)
+    count = math.prod(source.shape)
+    cut = count > (SHORT_TEXT if kind is Kind.CHAR else 2 * EDGE + 1)
+    leading = range(SHORT_TEXT - 1 if kind is Kind.CHAR else EDGE) if cut else range(count)
+    texts = _item_texts(source, [_coordinates(i, source.shape) for i in leading], write, digits)
+    if kind is Kind.CHAR:
+        return "".join(texts) + COLUMNS_CUT * cut
+    last = [tuple(size - 1 for size in source.shape)] if cut else []
+    return " ".join([*texts, *[COLUMNS_CUT] * cut, *_item_texts(source, last, write, digits)])
+
+
+def column_cells(
+    value: Array | ArrayLike, write: Callable[[Payload], str] | None = None, *, kind: Kind, digits: int = DIGITS
+) -> list[str]:  # fmt: skip
+    """The cells of a column of a table (a vector, or rows of text), aligned to one width; of many rows the first and the last.
+
+    `write`: the text of an item, if it is not that of its kind."""
+    source = _value_source(value, kind)
+    rows = source.shape[0]
+    shown = [*range(rows)] if rows <= MOST_ROWS else [*range(MOST_ROWS - 1 - EDGE), *range(rows - EDGE, rows)]
+    if len(source.shape) == 2:
+        width = source.shape[1]
+        texts = [[(row, j) for j in range(min(width, SHORT_TEXT))] for row in shown]
+        cells = ["".join(_item_texts(source, row, write, digits)) + COLUMNS_CUT * (width > SHORT_TEXT) for row in texts]
+        cells = [cell.rstrip() for cell in cells]
+    elif write is not None or kind is Kind.CHAR:
+        cells = _item_texts(source, [(row,) for row in shown], write, digits)
+    else:
+        cells = [row[0] for row in table_of(kind, [source.item((row,)) for row in shown], (len(shown), 1), digits)]
+    if rows > len(shown):
+        cells.insert(len(shown) - EDGE, ROWS_CUT)
+    widest = max(map(len, cells), default=0)
+    return [cell.ljust(widest) if len(source.shape) == 2 else cell.rjust(widest) for cell in cells]
+
+
+def _item_texts(
+    source: _ValueSource, positions: Sequence[tuple[int, ...]], write: Callable[[Payload], str] | None, digits: int
+) -> list[str]:
+    """The texts of items, each without regard to the others; control characters by their pictures."""
+    items = [source.item(position) for position in positions]
+    if write is not None:
+        return [write(item) for item in items]
+    texts = [text for row in table_of(source.kind, items, (len(items),), digits) for text in row]
+    return [chr(0x2400 + ord(text)) if text < " " and len(text) == 1 else text for text in texts]
+
+
+def _coordinates(offset: int, shape: Sequence[int]) -> tuple[int, ...]:
+    """The position of the item at an offset in row-major order."""
+    position: list[int] = []
+    for size in reversed(shape):
+        offset, coordinate = divmod(offset, size)
+        position.insert(0, coordinate)
+    return tuple(position)
 
 
 # ------------------------------------------------------------------------- reading
@@ -196,3 +261,82 @@ def _planes(rows: Sequence[str], frame: Sequence[Sequence[int | None]]) -> list[
         return lines
 
     return lay(0)
+
+
+# ------------------------------------------------------------------------- outputs on a terminal
+#
+# A run on a terminal ends with its outputs, each short: a number or a vector is a line, outputs of one length are a table.
+
+def output_lines(outputs: Sequence[tuple[DisplayedValue, ColumnFormat]], width: int, digits: int) -> list[str]:
+    """The lines of outputs with their types; columns of one length together, as a table of at most `width` characters."""
+    lengths = [one.shape[0] for one, _ in outputs if _is_column(one)]
+    lines: list[str] = []
+    pending: list[tuple[str, str, str]] = []
+    for one, reading in outputs:
+        if _is_column(one) and lengths.count(one.shape[0]) > 1:
+            together = [pair for pair in outputs if _is_column(pair[0]) and pair[0].shape[0] == one.shape[0]]
+            if together[0][0] is not one:
+                continue
+            block = _table_lines(together, width, digits)
+        elif len(one.shape) == 2 and _is_in_memory(one) and 0 not in one.shape and reading.form is CellFormat.ITEM:
+            rows = display(one.value, kind=one.kind, digits=digits, limit=0, width=width - 2)
+            block = [f"{one.name}  {one.measured_type}", *(f"  {row}" for row in rows)]
+        else:
+            text = line_of(one.value, _writer(reading), kind=one.kind, digits=digits) if _is_in_memory(one) else ""
+            pending.append((one.name, one.measured_type if one.shape else "", text))
+            continue
+        lines += [*_aligned(pending), *block]
+        pending = []
+    return [*lines, *_aligned(pending)]
+
+
+def _is_in_memory(one: DisplayedValue) -> bool:
+    """Is this a value and not the file that it was written to tile by tile?"""
+    return not hasattr(one.value, "discard")
+
+
+def _is_column(one: DisplayedValue) -> bool:
+    """Can this be a column of a table: a vector, or rows of text?"""
+    return len(one.shape) == (2 if one.kind is Kind.CHAR else 1) and one.shape[0] > 0 and _is_in_memory(one)
+
+
+def _writer(reading: ColumnFormat) -> Callable[[Any], str] | None:
+    """What writes the items of a date or time; None for other values."""
+    if reading.form is CellFormat.ITEM:
+        return None
+    from ...backend.io.cells import CellError, text_of
+
+    def write(item: Any) -> str:
+        try:
+            return text_of(item, reading)
+        except CellError:
+            return str(item)
+
+    return write
+
+
+def _aligned(entries: Sequence[tuple[str, str, str]]) -> list[str]:
+    """Lines of a name, a type and a value, below each other; a scalar has no type."""
+    names = max((len(name) for name, _, _ in entries), default=0)
+    types = max((len(type) for _, type, _ in entries), default=0)
+    return [
+        f"{name:{names}}  {type:{types}}  {text}".rstrip() if type else f"{name:{names}}  {text}" for name, type, text in entries
+    ]
+
+
+def _table_lines(columns: Sequence[tuple[DisplayedValue, ColumnFormat]], width: int, digits: int) -> list[str]:
+    """Columns below their names and types; those that do not fit into the width follow below."""
+    blocks: list[list[str]] = []
+    used = 0
+    for one, reading in columns:
+        cells = column_cells(one.value, _writer(reading), kind=one.kind, digits=digits)
+        texts = [one.name, one.measured_type, *cells]
+        room = max(map(len, texts))
+        texts = [text.ljust(room) if one.kind is Kind.CHAR else text.rjust(room) for text in texts]
+        if blocks and used + 2 + room <= width:
+            blocks[-1] = [f"{line}  {text}" for line, text in zip(blocks[-1], texts, strict=True)]
+            used += 2 + room
+        else:
+            blocks.append(texts)
+            used = room
+    return [line.rstrip() for block in blocks for line in block]

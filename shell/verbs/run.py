@@ -97,6 +97,8 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     request = _with_output_folder(request, arguments.value("--out-dir"), session, source)
     program, plots = plots.with_outputs(source, session, stored=arguments.has("--plan"))
     drawn: list[str] = []
+    shown: list[str] = []
+    shows_outputs = results is console and console.out.isatty() and console.volume is not Volume.QUIET and not json
 
     def ready(loaded: LoadedProgram) -> None:
         read.update(file.path for file in loaded.files.values())
@@ -123,6 +125,8 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
         pictures = plots.picture_files(loaded, outcome)
         plots.show(outcome, console, drawn.append)
         _save(loaded, request, outcome, console, results, pictures)
+        if shows_outputs:
+            shown.extend(_shown_outputs(loaded, outcome, console, without=plots.added))
 
     with RunProgress(console, recorder) as callbacks, _disconnecting(scheduling):
         report = run_program(
@@ -136,7 +140,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     if traced is not None and report.exit is Exit.OK:
         _write_trace(recorder, traced)
     code = show_report(report, console, json=json)
-    for line in drawn:
+    for line in (*shown, *drawn):
         (console.note if json else console.print)(line)
     plan = report.outcome.plan
     if "measured" in plan:
@@ -149,9 +153,31 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
         console.note(compilation_line(plan["machine_code"]))
         console.note(f"took {plan['measured']['seconds'] * 1000:.1f} ms; memory at most {peaks}")
     if code is Exit.OK and not (json or plots.requests or request.outputs or report.outcome.printed):
-        for line in _silent_run_notes(report.outcome, program):
+        for line in _silent_run_notes(report.outcome, program, shows_outputs):
+            console.note(line)
+    if code is Exit.OK and console.err.isatty():
+        for line in _written_lines(request.outputs, [one.path for one in plots.requests], traced):
             console.note(line)
     return code
+
+
+def _shown_outputs(loaded: LoadedProgram, outcome: Outcome, console: Console, without: Sequence[str]) -> list[str]:
+    """The lines of the outputs on a terminal, but for those that the program prints under their names."""
+    from ..display.values import output_lines
+
+    printed = {shown.name for shown in outcome.printed}
+    entries = [entry for entry in loaded.core.outputs if entry.name not in printed and entry.name not in without]
+    return output_lines([(outcome.outputs[one.name], one.reading) for one in entries], console.width, console.digits)
+
+
+def _written_lines(outputs: Mapping[str, str], pictures: Sequence[str | None], trace: str | None) -> list[str]:
+    """What was written into which file."""
+    names: dict[str, list[str]] = {}
+    for name, path in outputs.items():
+        if stream_of(path) is None:
+            names.setdefault(path, []).append(name)
+    lines = [f"wrote {', '.join(written)} to {path}" for path, written in names.items()]
+    return [*lines, *(f"drew {path}" for path in pictures if path is not None), *([f"wrote {trace}"] if trace else [])]
 
 
 def _recorder(traced: str | None) -> StageTimes:
@@ -201,8 +227,10 @@ def _with_output_folder(request: RunRequest, folder: str | None, session: Sessio
 _MOST_NAMED = 8
 
 
-def _silent_run_notes(outcome: Outcome, program: Source) -> list[str]:
+def _silent_run_notes(outcome: Outcome, program: Source, shows_outputs: bool) -> list[str]:
     """Notes on what a run computed that printed and saved nothing, so that it is clear that it ran."""
+    if shows_outputs and outcome.outputs:
+        return ["keep one with --out NAME=FILE"]
     types = [f"{name} {shown.measured_type}" for name, shown in outcome.outputs.items()]
     if types:
         more = f" and {len(types) - _MOST_NAMED} more" if len(types) > _MOST_NAMED else ""
@@ -210,7 +238,9 @@ def _silent_run_notes(outcome: Outcome, program: Source) -> list[str]:
     from ...lang.syntax.glyph_input import to_glyphs
     from ...lang.syntax.reader import split_statements
 
-    return [] if split_statements(to_glyphs(program)) else ["the program is empty"]
+    if not split_statements(to_glyphs(program)):
+        return ["the program is empty"]
+    return ["it shows nothing: a line with an expression prints it, and `output NAME` keeps a value"] if shows_outputs else []
 
 
 def _check_outputs(loaded: LoadedProgram, request: RunRequest, permissions: Permissions) -> None:
