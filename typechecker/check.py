@@ -84,13 +84,11 @@ class CheckResult:
     def instances(self) -> Mapping[str, tuple[tuple[str, Instance], ...]]:
         """The ways to apply each function, each with its signature as text."""
         from .elaborate.infer_signature import instances
-        from .usage.check_moves import show_instance
 
         result: dict[str, tuple[tuple[str, Instance], ...]] = {}
         for name, entry in self.elaborated.names.items():
             if isinstance(entry, FunctionValue):
-                inferred = instances(self.elaborated.context, entry)
-                result[name] = tuple([(show_instance(name, one.arguments, one.results, one.facts), one) for one in inferred])
+                result[name] = tuple(instances(self.elaborated.context, name, entry))
         return result
 
     def describe(self, name: str) -> tuple[str, ...]:
@@ -107,14 +105,12 @@ class CheckResult:
 
     def _signatures_of(self, name: str, function: FunctionValue) -> tuple[str, ...]:
         from .elaborate.infer_signature import instances
-        from .usage.check_moves import show_instance
 
         context, definition = self.elaborated.context, self.elaborated.definition_keys.get(name)
         signatures = context.check_cache.signatures
         known = None if definition is None else signatures.get((name, definition.key))
         if known is None:
-            inferred = instances(context, function)
-            known = tuple([show_instance(name, one.arguments, one.results, one.facts) for one in inferred])
+            known = tuple([text for text, _ in instances(context, name, function)])
             if definition is not None and definition.dependency <= DependencyLevel.CONSTANTS:
                 signatures.put((name, definition.key), known)
         return known

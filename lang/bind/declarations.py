@@ -123,6 +123,8 @@ class TypeReader:
                 if len(text) > 19:
                     raise self.context.error(Code.E302, "this size does not fit i64", self.span(node))
                 return expressions.SizeNumber(self.span(node), int(text))
+            case "items":
+                return expressions.SizeName(self.span(node), node.text)
             case "name":
                 meaning = self.context.resolution.meanings.get(self.context.base + node.start)
                 return expressions.SizeName(self.span(node), node.text, None if meaning is None else meaning.symbol)
@@ -161,7 +163,8 @@ class TypeReader:
                 return expressions.Quantity(self.span(node), None, None)
             case "range":
                 low, high = inner.children
-                return expressions.Quantity(self.span(node), self.size(low), self.size(high))
+                most = None if high.expr_name == "omega" else self.size(high)
+                return expressions.Quantity(self.span(node), self.size(low), most)
             case _:
                 exact = self.size(inner)
                 return expressions.Quantity(self.span(node), exact, exact)
@@ -209,7 +212,7 @@ _EXPECTED = {
     "annotated": "a type such as `f64[n 3]`", "quantity": "a type such as `f64[n 3]`", "omega": "a type such as `f64[n 3]`",
     "range": "a type such as `f64[n 3]`", "monadic": "a type such as `f64[n 3]`",
     "_open": "a shape in brackets", "_close": "`]`", "item": "a size", "size": "a size", "tight": "a size", "number": "a size",
-    "operand_t": "a size", "operand_s": "a size", "group": "a size", "variable": "a size", "bounded": "a size",
+    "operand_t": "a size", "operand_s": "a size", "items": "a size", "group": "a size", "variable": "a size", "bounded": "a size",
     "path": "a file name in quotes", "fact": "a fact such as `n ≥ 1`", "chain": "a fact such as `n ≥ 1`",
     "relation": "one of `= ≠ ≤ < ≥ >`", "expression": "a value", "_end": "the end of the declaration", "block": "`{`",
     "where": "the end of the declaration", "operator": "the end of the declaration", "_gap": "a blank",
@@ -264,12 +267,12 @@ def bind_declaration(context: BindContext, text: str) -> program.Statement:
             target = _target(context, children[0])
             parts = {child.expr_name: child for child in children}
             path = parts.get("path")
-            type_ = types.type(parts["type"])
+            parameter = types.parameter(parts["parameter"])
             clauses = [child for child in children if child.expr_name == "clause"]
             return program.InputDeclaration(
-                span, target, type_, None if path is None else _unquoted(path),
+                span, target, parameter.type, None if path is None else _unquoted(path),
                 types.where([child for child in children if child.expr_name == "where"]), _column_format(context, types, clauses),
-                tuple([types.span(clause) for clause in clauses]),
+                tuple([types.span(clause) for clause in clauses]), parameter.quantity,
             )  # fmt: skip
         case "param":
             default = _expression(context, children[1])

@@ -224,7 +224,7 @@ DECLARATION_RULES = r"""
     declaration = (schedule / use / input / param / output) _end
     typed       = _colon (signature / annotated) _end
     use         = ~r"use(?![\w∆])" _blank (path / name)
-    input       = ~r"input(?![\w∆])" _blank name _colon type (_gets path _blank)? clause* where?
+    input       = ~r"input(?![\w∆])" _blank name _colon parameter (_gets path _blank)? clause* where?
     param       = ~r"param(?![\w∆])" _blank name _gets expression where?
     output      = ~r"output(?![\w∆])" _blank name (_gets shown)? _blank as?
     clause      = as / missing / sep / decimal
@@ -248,9 +248,10 @@ DECLARATION_RULES = r"""
     bounded     = name ~r"≤" _blank tight
 
     tight       = operand_t (operator _blank operand_t)*
-    operand_t   = (monadic _blank)* (group / number / name)
+    operand_t   = (monadic _blank)* (group / number / items / name)
     size        = operand_s (operator _blank operand_s)*
-    operand_s   = (monadic _blank)* (group / number / name) _blank
+    operand_s   = (monadic _blank)* (group / number / items / name) _blank
+    items       = "×/" name
     group       = "(" _blank size ")"
 
     where       = ~r"where(?![\w∆])" _blank fact (~r"[,∧]" _blank fact)* _blank
@@ -258,7 +259,7 @@ DECLARATION_RULES = r"""
     class_fact  = name _gap class _blank
     chain       = size (relation _blank size)*
     quantity    = omega / range / tight
-    range       = tight ".." tight
+    range       = tight ".." (omega / tight)
 
     schedule    = ~r"schedule(?![\w∆])" _blank block
     block       = "{" (_blank (separator / block / word))* _blank "}"

@@ -11,7 +11,7 @@ alias such as `⋆`); names are exactly as written.
 from __future__ import annotations
 
 from enum import Enum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ..support.records import dataclass, field
 from ..syntax.source import Span
@@ -82,8 +82,12 @@ Definition: TypeAlias = Symbol | Argument
 #
 # Shapes, sizes, quantities and facts as signatures and declarations state them.
 
+ITEMS: Final = "×/"
+
 @dataclass(frozen=True, slots=True)
 class SizeName:
+    """A size; the name `×/s` (`ITEMS` before that of a shape variable) is the number of items of a shape."""
+
     span: Span
     name: str
     definition: Symbol | None = field(default=None, compare=False, repr=False)
@@ -166,7 +170,7 @@ TypeExpression: TypeAlias = ArrayTypeExpression | TupleTypeExpression
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """`0`, `1`, `d`, `d..d` (two bounds) or `ω` (both bounds None)."""
+    """`0`, `1`, `d`, `d..d` (two bounds), `d..ω` (no upper bound) or `ω` (both bounds None)."""
 
     span: Span
     low: SizeExpression | None

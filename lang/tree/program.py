@@ -121,6 +121,7 @@ class InputDeclaration:
     where: tuple[Fact, ...]
     reading: ColumnFormat = AS_WRITTEN
     clauses: tuple[Span, ...] = ()
+    quantity: expressions.Quantity | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,10 +142,10 @@ def _input_hint(document: Document, symbol: Symbol) -> list[Hint]:
     result = document.checked.result
     lines = () if result is None else result.describe(symbol.name)
     at = document.text.find(":", symbol.span.end, symbol.statement.end)
-    reads = quantities_in(lines[0])[:1] if len(lines) == 1 else []
-    if at == -1 or not reads or not is_latest(document, symbol):
+    reads = _quantity(lines[0].partition(" : ")[2]) if len(lines) == 1 else ""
+    if at == -1 or not reads or not is_latest(document, symbol) or _quantity(document.text[at + 1 : symbol.statement.end]):
         return []
-    return [_hint(document, at + 1, f" {reads[0]}", HintKind.QUANTITY, f"each element is read {reads[0]} times")]
+    return [_hint(document, at + 1, f" {reads}", HintKind.QUANTITY, f"each element is read {reads} times")]
 
 
 def _function_hints(document: Document, symbol: Symbol) -> list[Hint]:
@@ -161,38 +161,25 @@ def _function_hints(document: Document, symbol: Symbol) -> list[Hint]:
     start = symbol.declared.end
     statement = document.index.statement_at(symbol.declared.start)
     end = symbol.declared.end if statement is None else statement.end
-    written = parameters_in(document.text[start:end])
-    reads = quantities_in(lines[0])
-    if len(written) != len(reads):
-        return []
     return [
-        _hint(document, start + at, f"{reads[index]} ", HintKind.QUANTITY)
-        for index, (at, stated) in enumerate(written)
-        if not stated
+        _hint(document, start + at, f"{reads} ", HintKind.QUANTITY)
+        for (at, stated), (_, reads) in zip(_parameters(document.text[start:end]), _parameters(lines[0]), strict=False)
+        if reads and not stated
     ]
 
 
-def quantities_in(line: str) -> list[str]:
-    """The quantities in a line `name : type` or `name : type → type`: of the value, or of the function's parameters."""
-    _, _, types = line.partition(" : ")
-    types = types.partition(" where ")[0]
-    parts = types.split(" → ")
-    return [part.split(" ", 1)[0] for part in (parts[:-1] or parts) if _has_quantity(part)]
+def _quantity(part: str) -> str:
+    """The quantity before a type; empty if there is none."""
+    first, blank, rest = part.strip().partition(" ")
+    return first if blank and _TYPE.match(rest) is not None and first.count("[") == first.count("]") else ""
 
 
-def _has_quantity(part: str) -> bool:
-    first, blank, rest = part.partition(" ")
-    return bool(blank) and _TYPE.match(rest) is not None and first.count("[") == first.count("]")
-
-
-def parameters_in(text: str) -> list[tuple[int, bool]]:
-    """For every parameter in `: τ → τ → τ` the offset where it starts, and whether it states a quantity."""
+def _parameters(text: str) -> list[tuple[int, str]]:
+    """For every parameter in `: τ → τ → τ` the offset where it starts, and its quantity."""
     parameters = []
     at = text.find(":") + 1
-    parts = text[at:].split("→")
-    for part in parts[:-1]:
-        blanks = len(part) - len(part.lstrip())
-        parameters.append((at + blanks, _has_quantity(part.strip())))
+    for part in text[at:].split("→")[:-1]:
+        parameters.append((at + len(part) - len(part.lstrip()), _quantity(part)))
         at += len(part) + 1
     return parameters
 

@@ -135,8 +135,8 @@ def test_spellings_mean_the_same(program: str, same: str, show: Callable[..., st
 DECLARATIONS = (
     ('input x : f64[n 3] ← "x.npy" where n ≥ 1',
      "InputDeclaration(x, ArrayTypeExpression(ElementName('f64', []), [SizeName('n'), SizeNumber(3)]), 'x.npy', "
-     "[Fact('≥', SizeName('n'), SizeNumber(1))], ColumnFormat(<CellFormat.ITEM: 'an item of the declared kind'>, '', ·, '', '.'), [])"),
-    ("input x : i64", "InputDeclaration(x, ArrayTypeExpression(ElementName('i64', []), []), ·, [], ColumnFormat(<CellFormat.ITEM: 'an item of the declared kind'>, '', ·, '', '.'), [])"),
+     "[Fact('≥', SizeName('n'), SizeNumber(1))], ColumnFormat(<CellFormat.ITEM: 'an item of the declared kind'>, '', ·, '', '.'), [], ·)"),
+    ("input x : i64", "InputDeclaration(x, ArrayTypeExpression(ElementName('i64', []), []), ·, [], ColumnFormat(<CellFormat.ITEM: 'an item of the declared kind'>, '', ·, '', '.'), [], ·)"),
     ("param k ← 3", "Param(k, 3, [])"),
     ("param k ← 3 where 1≤k≤9",
      "Param(k, 3, [Fact('≤', SizeNumber(1), SizeName('k')), Fact('≤', SizeName('k'), SizeNumber(9))])"),

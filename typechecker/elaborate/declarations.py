@@ -10,7 +10,7 @@ from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.source import Span
 from ...lang.tree import expressions as tree, program
 from ...lang.tree.program import CellFormat
-from ..core.blocks import Block, CoreCall, CoreGuard, CoreInput, CoreOutput, CoreParam
+from ..core.blocks import Block, Core, CoreCall, CoreGuard, CoreInput, CoreOutput, CoreParam
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, limits
 from ..proof.obligations import Obligation, SizeFact
@@ -19,7 +19,7 @@ from ..rules.argument_checks import static_integer
 from ..signatures.unify import solve_existentials
 from ..sizes.polynomials import ZERO, Size, SizeOrigin, SizeVariable, variable
 from ..sizes.size import lower_bound, maximum
-from ..usage.backward_analysis import demands_of_block
+from ..usage.backward_analysis import demands_of, demands_of_block
 from ..usage.check_moves import UsageContract, violation
 from ..usage.grades import ANY, Grade
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
@@ -31,12 +31,13 @@ from .type_expressions import TupleType
 
 @dataclass(slots=True)
 class Elaboration:
-    """The elaboration of a program: its context, and the inputs, params, outputs and schedules collected so far."""
+    """The elaboration of a program: its context, and the inputs, their quantities, params, outputs and schedules so far."""
 
     ctx: Context
     inputs: list[CoreInput] = field(default_factory=list)
     params: list[CoreParam] = field(default_factory=list)
     outputs: list[CoreOutput] = field(default_factory=list)
+    quantities: list[tuple[Operand, tree.Quantity, tree.NameTarget]] = field(default_factory=list)
     schedules: list[program.ScheduleBlock] = field(default_factory=list)
     scheduled: frozenset[str] = frozenset()
 
@@ -48,6 +49,9 @@ def size_name(ctx: Context, frame: Frame, node: tree.SizeName | tree.BoundedSize
     if known is not None:
         return known
     name, entry = node.name, _value(node, frame)
+    if name.startswith(tree.ITEMS):
+        ctx.error(Code.E121, f"`{name}` is known in signatures only, which have shape variables", node.span)
+        return None
     if isinstance(entry, Operand) and not entry.poisoned:
         message = f"`{name}` is {show_type(entry.type)}, and only a natural number known before the program runs is a size"
         ctx.error(Code.E403, message, node.span, labels=(Label(ctx.builder.spans[entry.value], f"`{name}`"),))
@@ -85,6 +89,8 @@ def input(run: Elaboration, statement: program.InputDeclaration, frame: Frame, *
         return
 
     def introduce(size: tree.SizeName | tree.BoundedSize) -> Size | None:
+        if size.name.startswith(tree.ITEMS):
+            return size_name(ctx, frame, size)
         if size.name in frame.file.params:
             return variable(frame.file.params[size.name])
         if size.name not in frame.file.sizes:
@@ -112,6 +118,8 @@ def input(run: Elaboration, statement: program.InputDeclaration, frame: Frame, *
     width = _width(statement.type, type_)
     ctx.builder.constraints.input_sites.append(clause_site(f"`input {name}`", statement.span, statement.where, known, width))
     _assume(ctx, statement.where, frame)
+    if statement.quantity is not None:
+        run.quantities.append((operand, statement.quantity, statement.target))
 
 
 def _width(node: tree.TypeExpression, type: ArrayType) -> tuple[SizeVariable, Span] | None:
@@ -285,12 +293,12 @@ def output(run: Elaboration, statement: program.OutputDeclaration, frame: Frame,
 
 # ---------------------------------------------------------------------------------------------------- quantities
 #
-# The quantities of a signature, checked where the function is defined, by `usage.check_moves`.
+# The quantities of a signature, checked where the function is defined, and those of inputs, by `usage.check_moves`.
 
 def states_quantities(signature: program.Signature) -> bool:
     """Does the signature state a quantity other than ω?"""
     quantities = [p.quantity for p in (signature.left, signature.right) if p is not None and p.quantity is not None]
-    return any(quantity.high is not None for quantity in quantities)
+    return any(quantity.low is not None for quantity in quantities)
 
 
 def usage_violations(
@@ -319,13 +327,31 @@ def usage_violations(
     return violated
 
 
+def input_contracts(run: Elaboration, frame: Frame) -> list[UsageContract]:
+    """The quantities that inputs state."""
+    sizes = frozenset([*frame.file.sizes, *frame.file.params])
+    contracts: list[UsageContract] = []
+    for x, quantity, target in run.quantities:
+        grade = declared_grade(run.ctx, quantity, partial(size_name, run.ctx, frame))
+        if grade is not None:
+            contracts.append(UsageContract(target.name, x.value, grade, quantity.span, target.span, sizes))
+    return contracts
+
+
+def input_violations(ctx: Context, core: Core, contracts: Sequence[UsageContract]) -> list[Diagnostic]:
+    """The diagnostics of a program whose usage of inputs violates their quantities."""
+    demands, premises = demands_of(core), core.facts()
+    diagnostics = [violation(contract, demands, premises, ctx.mentions) for contract in contracts]
+    return [diagnostic for diagnostic in diagnostics if diagnostic is not None]
+
+
 def declared_grade(ctx: Context, quantity: tree.Quantity, names: type_expressions.Names) -> Grade | None:
-    """The interval that a signature states, with `names` resolved."""
-    if quantity.low is None or quantity.high is None:
+    """The interval that a declaration states, with `names` resolved."""
+    if quantity.low is None:
         return ANY
     low = type_expressions.size_expression(ctx, quantity.low, names)
-    high = type_expressions.size_expression(ctx, quantity.high, names)
-    if low is None or high is None:
+    high = None if quantity.high is None else type_expressions.size_expression(ctx, quantity.high, names)
+    if low is None or (high is None and quantity.high is not None):
         return None
     surely = not low.is_runtime() and ctx.builder.at_most(ZERO, low)
     return Grade(low if surely else maximum(ZERO, lower_bound(low)), high)

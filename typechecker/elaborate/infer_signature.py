@@ -7,23 +7,24 @@ these is generic and is checked at each use.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Span
-from ...lang.tree.expressions import ArrayTypeExpression, BoundedSize, ShapeItem, ShapeVariable, SizeCall, SizeName
+from ...lang.tree.expressions import ITEMS, ArrayTypeExpression
 from ..core.blocks import Block, Core, CoreInput, CoreOutput, defined_and_read
 from ..core.builder import Builder
 from ..elements import ArrayType, Element, Kind
 from ..proof.obligations import Relation, SizeFact
-from ..signatures.calls import instantiate, known_size
-from ..signatures.unify import Bindings
+from ..signatures.check_definition import symbolic_arguments
+from ..signatures.unify import Bindings, arrays, parameters
 from ..sizes.polynomials import Size, SizeOrigin, SizeVariable, variable
 from ..usage.backward_analysis import demands_of_block
+from ..usage.check_moves import grade_text, show_instance
 from ..usage.grades import NONE, Grade
 from ..values.facts import Operand, Value, is_poisoned, leaves
-from . import type_expressions
 from .context import BrokenFunction, BudgetExceeded, Context, FunctionValue, NamingMode, SignedFunction
 
 # ---------------------------------------------------------------------------------------------------- as a program
@@ -68,13 +69,41 @@ class Instance:
     equal: Mapping[SizeVariable, Size]
 
 
-def instances(ctx: Context, function: FunctionValue) -> list[Instance]:
-    """The instances of a function; empty if it is generic."""
+def instances(ctx: Context, name: str, function: FunctionValue) -> list[tuple[str, Instance]]:
+    """The instances of a function, each with its signature as text; empty if it is generic."""
     if isinstance(function, BrokenFunction):
         return []
     if isinstance(function, SignedFunction):
-        instance = _try_on(ctx, function, lambda: _declared(ctx, function), function.span)
-        return [] if instance is None else [instance]
+        bindings = Bindings(function.file.params)
+        instance = _try_on(ctx, function, lambda: symbolic_arguments(ctx, function.signature, bindings), function.span)
+        return [] if instance is None else [(_as_written(name, function, instance, bindings), instance)]
+    inferred = _inferred(ctx, function)
+    return [(show_instance(name, one.arguments, one.results, one.facts), one) for one in inferred]
+
+
+def _as_written(name: str, function: SignedFunction, instance: Instance, bindings: Bindings) -> str:
+    """The signature of the program, with the quantities that it leaves out."""
+    items = {only: variable(replace(only, name=ITEMS + name)) for name, (size,) in bindings.shapes.items() for only in
+             size.variables()}  # fmt: skip
+    text, start = function.file.source.text, function.signature.span.start
+    parts, grades = [], list(instance.arguments)
+    for parameter in parameters(function.signature):
+        sizes = len(arrays(parameter.type))
+        grade = reduce(Grade.join, [_substituted(one, items) for one, _ in grades[:sizes]])
+        del grades[:sizes]
+        parts.append(text[start : parameter.span.start])
+        if parameter.quantity is None and not (isinstance(parameter.type, ArrayTypeExpression) and parameter.type.given):
+            parts.append(f"{grade_text(grade)} ")
+        start = parameter.span.start
+    lines = re.sub("⍝.*", "", "".join([*parts, text[start : function.signature.span.end]])).splitlines()
+    written = lines[0]
+    for line in lines[1:]:  # in a tuple, the end of a line separates items
+        written += (" ⋄ " if written.count("(") > written.count(")") else " ") + line
+    return f"{name} :{' '.join(written.split()).partition(':')[2]}"
+
+
+def _inferred(ctx: Context, function: FunctionValue) -> list[Instance]:
+    """The instances of a function without a signature."""
     valences = ((_MONADIC, _LAST_RESORT_MONADIC, (_NAMES,)), (_DYADIC, _LAST_RESORT_DYADIC, (_LEFT_NAMES, _RIGHT_NAMES)))
     for expected, others, names in valences:
         usual = [instance for ranks in expected if (instance := _of_ranks(ctx, function, ranks, names, _KINDS)) is not None]
@@ -122,44 +151,7 @@ def _argument(ctx: Context, kind: Kind, names: Sequence[str], span: Span) -> Ope
     return Operand(ctx.builder.fresh(type_, span), type_)
 
 
-def _declared(ctx: Context, function: SignedFunction) -> list[Operand]:
-    """Symbolic arguments of the declared types; a shape variable is one axis, an element variable f64."""
-    bindings = Bindings(function.file.params)
-    types = [p.type for p in (function.signature.left, function.signature.right) if p is not None]
-    nodes = [node for node in types if isinstance(node, ArrayTypeExpression)]
-    if len(nodes) < len(types):
-        return []
-    for node in nodes:
-        for part in _sizes(node):
-            if isinstance(part, SizeName) and bindings.size(part.name) is None:
-                bindings.sizes[part.name] = variable(ctx.builder.sizes.create(part.name, SizeOrigin.INPUT))
-            elif isinstance(part, ShapeVariable) and part.name not in bindings.shapes:
-                bindings.shapes[part.name] = (variable(ctx.builder.sizes.create(f"..{part.name}", SizeOrigin.INPUT)),)
-            elif isinstance(part, BoundedSize):
-                return []
-        if node.element.name not in type_expressions.KINDS and node.element.name not in ("idx", "int", "perm"):
-            bindings.elements.setdefault(node.element.name, Element(Kind.F64))
-    type_expressions.meaningful_facts(ctx, function.signature.where, partial(known_size, ctx, bindings))
-    operands: list[Operand] = []
-    for node in nodes:
-        type_ = instantiate(ctx, node, bindings, None)
-        if not isinstance(type_, ArrayType):
-            return []
-        operands.append(Operand(ctx.builder.fresh(type_, node.span), type_))
-    return operands
-
-
-def _sizes(node: ArrayTypeExpression) -> Iterator[ShapeItem]:
-    pending: list[ShapeItem] = [*node.element.args, *node.shape]
-    while pending:
-        part = pending.pop(0)
-        if isinstance(part, SizeCall):
-            pending[:0] = part.args
-        else:
-            yield part
-
-
-def _try_on(ctx: Context, function: FunctionValue, arguments: Callable[[], list[Operand]], span: Span) -> Instance | None:
+def _try_on(ctx: Context, function: FunctionValue, arguments: Callable[[], Sequence[Value]], span: Span) -> Instance | None:
     """The instance of the function on these arguments, elaborated speculatively; None after an error."""
     builder = ctx.builder
     guards, premises = len(builder.constraints.guards), len(builder.constraints.premises)
@@ -167,17 +159,15 @@ def _try_on(ctx: Context, function: FunctionValue, arguments: Callable[[], list[
         builder.open_block((), span)
         try:
             args = arguments()
-            if not args:
-                return None
             result = ctx.call(function, args[0] if len(args) == 2 else None, args[-1], span)
-            if is_poisoned(result) or any(d.is_error for d in builder.sink.diagnostics):
+            if any(map(is_poisoned, [*args, result])) or any(d.is_error for d in builder.sink.diagnostics):
                 return None
             block = builder.close_block(leaves(result))
             facts = guarded = [guard.fact for guard in builder.constraints.guards[guards:] if guard.index is None]
             if isinstance(function, SignedFunction):
                 facts = [fact for fact in builder.constraints.premises[premises:] if fact not in guarded]
             static_facts = [fact for fact in facts if not (fact.left.is_runtime() or fact.right.is_runtime())]
-            return _instance(ctx, args, result, block, static_facts)
+            return _instance(ctx, [x for arg in args for x in leaves(arg)], result, block, static_facts)
         except (BudgetExceeded, RecursionError):
             return None
 

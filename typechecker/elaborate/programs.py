@@ -244,6 +244,7 @@ def elaborate(
     except BudgetExceeded as budget:
         for diagnostic in budget.diagnostics:
             ctx.builder.report(diagnostic)
+    contracts = declarations.input_contracts(run, frame)
     block = ctx.builder.close_block(())
     for problem in _check_schedules(run, frame, source, block):
         ctx.builder.report(problem)
@@ -267,9 +268,10 @@ def elaborate(
             tuple(builder.constraints.declared_usages),
             _distinct(builder.constraints.solver_assumptions),
         )
-        moved = _check_moves(core, names, ctx) if run.schedules else []
-        if moved:
-            core, diagnostics = None, (*diagnostics, *moved)
+        violated = _check_moves(core, names, ctx) if run.schedules else []
+        violated += declarations.input_violations(ctx, core, contracts) if contracts else []
+        if violated:
+            core, diagnostics = None, (*diagnostics, *violated)
     return Elaborated(
         core,
         diagnostics,

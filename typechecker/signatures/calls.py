@@ -226,7 +226,7 @@ def declared_usages(
     """(argument, least, most) reads of each argument whose quantity the signature states."""
     grades: list[tuple[ValueId, Size, Size | None]] = []
     for parameter, arg in zip(parameters(signature), args, strict=True):
-        if parameter.quantity is None or parameter.quantity.high is None:
+        if parameter.quantity is None or parameter.quantity.low is None:
             continue
         grade = declared_grade(ctx, parameter.quantity, partial(known_size, ctx, bindings))
         if grade is not None:

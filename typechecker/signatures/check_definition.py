@@ -13,7 +13,7 @@ from functools import partial
 from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Verdict
 from ...lang.support.records import dataclass, replace
 from ...lang.tree import program
-from ...lang.tree.expressions import ArrayTypeExpression, BoundedSize, ShapeVariable, TupleTypeExpression, TypeExpression
+from ...lang.tree.expressions import ITEMS, ArrayTypeExpression, BoundedSize, ShapeVariable, TupleTypeExpression, TypeExpression
 from ..elaborate import declarations, type_expressions
 from ..elaborate.context import (
     BrokenFunction,
@@ -69,6 +69,9 @@ class _SampledSignature:
     def element(self, class_: str | None) -> Element:
         kinds = _ANY_KIND if class_ is None else _CLASS_KINDS[class_]
         return Element(kinds[min(self.kind, len(kinds) - 1)])
+
+
+_ONE_AXIS = _SampledSignature(1, 0)
 
 
 def define(ctx: Context, signature: program.Signature, body: FunctionValue, file: FileContext) -> FunctionValue:
@@ -163,15 +166,10 @@ def _check_speculatively(ctx: Context, function: SignedFunction, sample: _Sample
     bindings = Bindings(function.params)
     builder.open_block((), signature.span)
     classes = element_classes(signature)
-    for name, class_ in classes.items():
-        bindings.elements[name] = sample.element(class_)
     facts = [node for node in signature.where if node.relation not in CLASSES]
-    for parameter in parameters(signature):
-        _name_sizes(ctx, parameter.type, bindings, sample)
-    stated = type_expressions.meaningful_facts(ctx, facts, partial(known_size, ctx, bindings))
-    for parameter in parameters(signature):
-        _open_sizes(ctx, parameter.type, bindings)
-    args = [_sample(ctx, p.type, bindings) for p in parameters(signature)]
+    before = len(constraints.premises)
+    args = symbolic_arguments(ctx, signature, bindings, sample)
+    stated = constraints.premises[before:]
     known = frozenset(v for size in bindings.sizes.values() for v in size.variables())
     builder.constraints.clause_site = _site(signature, known | frozenset(bindings.params.values()))
     for fact, _ in type_expressions.facts(ctx, facts, partial(known_size, ctx, bindings)):
@@ -197,6 +195,21 @@ def _check_speculatively(ctx: Context, function: SignedFunction, sample: _Sample
     else:
         proof = Proof.SOLVER if len(constraints.solver_assumptions) > solved else Proof.RULES
     return [_of_class(_of_rank(d, signature, sample), signature, classes) for d in diagnostics], proof
+
+
+def symbolic_arguments(
+    ctx: Context, signature: program.Signature, bindings: Bindings, sample: _SampledSignature = _ONE_AXIS
+) -> list[Value]:  # fmt: skip
+    """Arguments of the declared types with rigid sizes, which are bound; the facts that can be formed become premises."""
+    for name, class_ in element_classes(signature).items():
+        bindings.elements[name] = sample.element(class_)
+    for parameter in parameters(signature):
+        _name_sizes(ctx, parameter.type, bindings, sample)
+    facts = [node for node in signature.where if node.relation not in CLASSES]
+    type_expressions.meaningful_facts(ctx, facts, partial(known_size, ctx, bindings))
+    for parameter in parameters(signature):
+        _open_sizes(ctx, parameter.type, bindings)
+    return [_sample(ctx, p.type, bindings) for p in parameters(signature)]
 
 
 def _site(signature: program.Signature, sizes: frozenset[SizeVariable]) -> ClauseSite:
@@ -261,4 +274,5 @@ def _open_sizes(ctx: Context, node: TypeExpression, bindings: Bindings) -> None:
 def _rigid(node: ArrayTypeExpression) -> list[str]:
     """The names of the rigid sizes of a parameter, in order of occurrence."""
     parts = [part for part in (*node.element.args, *node.shape) if not isinstance(part, ShapeVariable)]
-    return [size.name for part in parts for size in sizes_of(part.bound if isinstance(part, BoundedSize) else part)]
+    sizes = [size.name for part in parts for size in sizes_of(part.bound if isinstance(part, BoundedSize) else part)]
+    return [name for name in sizes if not name.startswith(ITEMS)]

@@ -15,6 +15,7 @@ from ...lang.syntax.source import Span
 from ...lang.tree import program
 from ...lang.tree.expressions import (
     GIVEN,
+    ITEMS,
     ArrayTypeExpression,
     BoundedSize,
     ElementName,
@@ -55,6 +56,9 @@ class Bindings:
     bounds: list[tuple[SizeExpression, Size]] = field(default_factory=list)
 
     def size(self, name: str) -> Size | None:
+        """The size of a name; of `×/s`, the number of items of the shape s."""
+        if name.startswith(ITEMS) and name.removeprefix(ITEMS) in self.shapes:
+            return product(self.shapes[name.removeprefix(ITEMS)])
         if name in self.sizes:
             return self.sizes[name]
         return variable(self.params[name]) if name in self.params else None
@@ -169,12 +173,15 @@ def sizes_bound_by(parameters: Sequence[ArrayTypeExpression]) -> frozenset[str]:
     bindings.sizes.update({array.given.name: some for array in parameters if array.given is not None})
     for array in parameters:
         for part in (*array.shape, *(array.element.args if array.element.name == "perm" else ())):
-            _bind_size(part, some, bindings)
+            if isinstance(part, ShapeVariable):
+                bindings.shapes[part.name] = (some,)
+            else:
+                _bind_size(part, some, bindings)
     bind_caps(bindings)
     for array in parameters:
         if array.element.name == "idx":
             _bind_size(array.element.args[0], some, bindings)
-    return frozenset(bindings.sizes)
+    return frozenset([*bindings.sizes, *[ITEMS + name for name in bindings.shapes]])
 
 
 def _bind_size(node: ShapeItem, size: Size, bindings: Bindings) -> None:

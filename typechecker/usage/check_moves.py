@@ -29,11 +29,10 @@ from .grades import ONCE, Grade, UsageSite
 # In the syntax of signatures: `1`, `0..1`, `(2×n)+m`, `0⌈n-1`.
 
 def grade_text(grade: Grade) -> str:
-    """The quantity of a grade; `ω` if it has no upper bound, or none that may be stated because a divisor may be 0."""
-    if grade.high is None or not (_divides_surely(grade.low) and _divides_surely(grade.high)):
-        return "ω"
-    high = show(grade.high)
-    return high if grade.is_exact else f"{show(grade.low)}..{high}"
+    """The quantity of a grade; `ω` for a bound that there is not, or that may not be stated because a divisor may be 0."""
+    high = "ω" if grade.high is None or not _divides_surely(grade.high) else show(grade.high)
+    low = show(grade.low) if _divides_surely(grade.low) else "0"
+    return high if grade.is_exact or (low, high) == ("0", "ω") else f"{low}..{high}"
 
 
 def is_writable(grade: Grade, names: frozenset[str]) -> bool:
