@@ -32,6 +32,8 @@ from typing import Final, TypeVar
 
 from ...typechecker.elements import Kind
 from .ir import (
+    ONE,
+    ZERO,
     Apply,
     Box,
     BranchResult,
@@ -51,6 +53,8 @@ from .ir import (
     View,
     ViewRole,
     index,
+    plus,
+    times,
 )
 
 # ---------------------------------------------------------------------------------------------------- literals
@@ -204,19 +208,21 @@ class _LoopParser:
     # -- parts
 
     def form(self) -> Index:
-        terms: list[tuple[str, int]] = []
-        constant, sign = 0, -1 if self.take("-") else 1
+        total, sign = ZERO, -1 if self.take("-") else 1
         while True:
-            if self.tokens[self.position][0] == "number":
-                factor = sign * self.whole_number()
-                if self.take("*"):
-                    terms.append((self.name(), factor))
-                else:
-                    constant += factor
+            factor, is_number = sign, self.tokens[self.position][0] == "number"
+            if is_number:
+                factor *= self.whole_number()
+            if is_number and not self.take("*"):
+                term = ONE
+            elif self.take("("):
+                term = self.form()
+                self.expect(")")
             else:
-                terms.append((self.name("an index"), sign))
+                term = index(self.name("an index"))
+            total = plus(total, times(term, factor))
             if not self.at("+", "-"):
-                return index(*terms, constant=constant)
+                return total
             sign = 1 if self.take("+") else -1
             self.position += sign < 0
 

@@ -55,6 +55,7 @@ def test_affine_forms() -> None:
     assert show_index(Index((("i", -3),), 0)) == "-3*i"
     body = parse("program p(i, n) { k = index 3 - i + 2*n - n + 1 - 0 z = index i - i }").body
     assert body == (IndexStatement("k", Index((("i", -1), ("n", 1)), 4)), IndexStatement("z", Index((), 0)))
+    assert parse("program p(i) { k = index 1 - 2*(i - 3) }").body == (IndexStatement("k", Index((("i", -2),), 7)),)
 
 
 WRONG = [

@@ -10,6 +10,8 @@ from rho.backend.loopir import interpreter, verifier
 from rho.backend.loopir.templates import (
     CombinePartials,
     CountTrue,
+    GpuScanForm,
+    KeyedReductionForm,
     LoopTemplate,
     PhiloxUniforms,
     ScanForm,
@@ -17,11 +19,17 @@ from rho.backend.loopir.templates import (
     Scatter,
     SelectionForm as Selected,
     SelectTemplate,
+    expanded,
+    gpu_keyed_reduction,
+    gpu_scan,
 )
 from rho.backend.loopir.text import parse, show
 from rho.backend.lower.loop_order import VectorStride
+from rho.backend.scalar.function_table import REDUCTIONS
+from rho.tests.harness.share import share
 from rho.tests.loops.running import meaning
 from rho.typechecker.elements import Kind
+from rho.typechecker.scalars import is_ordered
 
 WRITTEN = (
     PhiloxUniforms(), CountTrue(), CombinePartials("add", Kind.F64), Scatter("add", Kind.I64, 4, True, VectorStride.UNIT),
@@ -40,6 +48,36 @@ def test_well_formed(written: LoopTemplate) -> None:
     program = written.program()
     verifier.verify(program)
     assert parse(show(program)) == program
+
+
+KINDS = [(function, kind) for function in sorted(REDUCTIONS) for kind in (Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind.F64)
+         if function not in ("and", "or") and not (kind.is_float and function in ("band", "bor", "bxor"))]  # fmt: skip
+KINDS += [(function, Kind.BOOL) for function in ("and", "or", "ne", "eq")]
+
+
+@pytest.mark.parametrize(("function", "kind"), share(KINDS), ids=str)
+def test_every_function_and_kind_is_well_formed(function: str, kind: Kind) -> None:
+    """What a template leaves out or repeats for some values is well formed for all of them."""
+    programs = [ScanTemplate(function, kind, form, form is ScanForm.COLUMNS, True).program() for form in ScanForm]
+    programs += [gpu_scan(function, kind, form) for form in GpuScanForm]
+    programs += [Scatter(function, kind, 1, unit, step, runs).program()
+                 for unit in (False, True) for step in VectorStride for runs in (False, True)]  # fmt: skip
+    are_exact = not is_ordered(function, kind) and function in REDUCTIONS
+    programs += [gpu_keyed_reduction(function, kind, form, checked=checked) for checked in (False, True)
+                 for form in KeyedReductionForm if are_exact or form is KeyedReductionForm.GROUPED]  # fmt: skip
+    for program in (*programs, CombinePartials(function, kind).program()):
+        verifier.verify(program)
+        assert parse(show(program)) == program
+
+
+def test_directives() -> None:
+    text = "%macro add to by\n%if twice\n$to = $by $by\n%else twice\n$to = $by\n%end twice\n%end add\n"
+    text += "%for items\n%add x$k; $n + $k\n%end items\n"
+    values = {"items": [{"k": 1}, {"k": 2}], "n": "y"}
+    assert expanded(text, {**values, "twice": False}) == "x1 = y + 1\nx2 = y + 2\n"
+    assert expanded(text, {**values, "twice": True}) == "x1 = y + 1 y + 1\nx2 = y + 2 y + 2\n"
+    with pytest.raises(KeyError):
+        expanded("$absent", {})
 
 
 @pytest.mark.parametrize("written", [w for w in WRITTEN if isinstance(w, Scatter) and not w.runs], ids=str)
