@@ -523,6 +523,12 @@ _RUNNING: dict[str, Page] = {
         "input x : u8[n]\n2×x",
         "input x : u8[n]\n2×i64 x",
     ),
+    Code.W350: Page(
+        "A function takes all that is on its right, so `x>0¿(a ⋄ b)` compares x with the choice of a literal, and one of "
+        "the values is never taken. Parentheses make the comparison the condition.",
+        "x ← 3\nx>0¿(1 ⋄ 2)",
+        "x ← 3\n(x>0)¿(1 ⋄ 2)",
+    ),
     Code.W630: Page(
         "The function's value is the same whatever this argument is, or depends on it only through steps (`⌊`, `=`, `⍋`), whose "
         "derivative is 0 almost everywhere. The result is an array of zeros.",

@@ -144,6 +144,15 @@ def test_items_selected_away_in_maps_and_branches_make_no_nan(text: str) -> None
         assert np.array_equal(rho.compile(f"{{{{{text}}}∂⍵}}")(np.array([0.0, 4.0])), [0.0, 0.25])
 
 
+@pytest.mark.parametrize("text", ["(y+.×x)×y", "y×y+.×x", "+⌿y∘.×x"])
+def test_products_in_a_choice_that_is_not_taken_make_no_nan(text: str) -> None:
+    """Of the direction y of the vector 0, which is NaN."""
+    function = f"{{+/{{x←⍵ ⋄ y←x÷√x+.×x ⋄ (0≠x+.×x)¿({text} ⋄ x)}}⍵}}"
+    with np.errstate(all="ignore"):
+        assert np.array_equal(rho.grad(function)(np.zeros(3)), np.ones(3))
+        assert np.isfinite(rho.grad(function)(np.array([1.0, 2.0, 3.0]))).all()
+
+
 @pytest.mark.parametrize("text", ["⍵*2", "⍵*3", "⍵×⍵", "4○⍵", "⍟⍵", "⍵÷2+⍵", "0○⍵÷9", "¯1○⍵÷9", "⍵⍟2", "⍵√2", "!⍵", "|⍵", "1○⍵"])
 @pytest.mark.parametrize("hidden", [math.nan, math.inf, 0.0, 1.0, -1.0])
 def test_what_is_undefined_and_selected_away_makes_no_nan(text: str, hidden: float) -> None:

@@ -296,19 +296,20 @@ def _contract(r: ReversePass, op: c.Contract, g: ValueId) -> None:
     t = r.terms
     outer, inner = len(t.shape(op.left)) - 1, len(t.shape(op.right)) - 1
     if r.is_active(op.left):
-        r.add(op.left, _contracted(t, g, t.conj(t.transpose(op.right, [inner, *range(inner)])), inner))
+        r.add(op.left, _contracted(t, g, t.conj(t.transpose(op.right, [inner, *range(inner)])), inner, t.times))
     if r.is_active(op.right):
-        r.add(op.right, _contracted(t, t.conj(t.transpose(op.left, [*range(1, outer + 1), 0])), g, outer))
+        left = t.conj(t.transpose(op.left, [*range(1, outer + 1), 0]))
+        r.add(op.right, _contracted(t, left, g, outer, lambda slope, cotangent: t.times(cotangent, slope)))
 
 
-def _contracted(t: Terms, x: ValueId, y: ValueId, count: int) -> ValueId:
-    """The product of two arrays, summed over the last `count` axes of x and the first of y; the outer product for none."""
+def _contracted(t: Terms, x: ValueId, y: ValueId, count: int, times: Callable[[ValueId, ValueId], ValueId]) -> ValueId:
+    """The product of two arrays, summed over the last `count` axes of x and the first of y; for none, `times` of all pairs."""
     first, second = t.shape(x), t.shape(y)
     rows, columns = first[: len(first) - count], second[count:]
     shape = rows + columns
     if count == 0:
         left = t.broadcast(x, shape, tuple(range(len(first))))
-        return t.mul(left, t.broadcast(y, shape, tuple(range(len(first), len(shape)))))
+        return times(left, t.broadcast(y, shape, tuple(range(len(first), len(shape)))))
     length = product(second[:count])
     a, b = t.reshape(x, (*rows, length)), t.reshape(y, (length, *columns))
     return t.emit(lambda v: c.Contract(v, a, b), t.kind(x), shape)

@@ -138,6 +138,10 @@ def select(b: Builder, left: Operand, right: Value, axis: Operand | None, span: 
     if not isinstance(right, TupleOperand) or len(right.items) != 2:
         return b.error(Code.E305, "`¿` takes a tuple of two on its right: `m ¿ (a ⋄ b)`", span)
     mask = as_bool(b, left, span)
+    if left.constant is not None and b.text(b.span_of(left))[:1].isdigit() and left.type.rank == 0:
+        message = "this condition is a literal, so one of the two values is never taken"
+        note = "`¿` comes before what is left of its condition: write `(x>0)¿(a ⋄ b)`, not `x>0¿(a ⋄ b)`"
+        b.report(Diagnostic(Code.W350, message, span, Severity.WARNING, labels=(label(b, left),), notes=(note,)))
     return b.poison(span) if mask is None else _select(b, mask, right.items[0], right.items[1], span)
 
 
