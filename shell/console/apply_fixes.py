@@ -51,7 +51,7 @@ def apply_safe_fixes(source: Source, check: Check) -> FixedSource:
     now = _Attempt(source, check(source), 0)
     refused: list[FixRefused] = []
     for _ in range(MAXIMUM_ROUNDS):
-        fixable, refused = _independent(now.diagnostics, now.source), []
+        fixable, refused = independent_fixes(now.diagnostics, now.source), []
         attempts = [fixable, *([one] for one in fixable)] if len(fixable) > 1 else [fixable] * bool(fixable)
         for attempt in attempts:
             after = _try_with_follow_ups(now, [diagnostic.fixes[0] for diagnostic in attempt], check)
@@ -72,7 +72,7 @@ def _try_with_follow_ups(now: _Attempt, fixes: Sequence[Fix], check: Check) -> _
     """Apply the fixes and, while the text has more errors than before, the fixes of the errors that they uncover."""
     first = after = _try_fixes(now, fixes, check)
     for _ in range(_MAXIMUM_FOLLOW_UPS):
-        further = [diagnostic.fixes[0] for diagnostic in _independent(after.diagnostics, after.source)]
+        further = [diagnostic.fixes[0] for diagnostic in independent_fixes(after.diagnostics, after.source)]
         if _error_count(after.diagnostics) <= _error_count(now.diagnostics) or not further:
             break
         after = _try_fixes(after, further, check)
@@ -92,7 +92,7 @@ def difference(old: Source, new: str) -> str:
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
-def _independent(diagnostics: Sequence[Diagnostic], source: Source) -> list[Diagnostic]:
+def independent_fixes(diagnostics: Sequence[Diagnostic], source: Source) -> list[Diagnostic]:
     """The diagnostics whose first fix changes only this text and overlaps no fix of an earlier one."""
     chosen: list[Diagnostic] = []
     taken: list[tuple[int, int]] = []

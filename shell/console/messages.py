@@ -60,6 +60,12 @@ def show_diagnostics(console: Console, diagnostics: Sequence[Diagnostic], source
         console.err.write(diagnostics_text(console, diagnostics, sources) + "\n")
 
 
+def explain_fixes(console: Console, diagnostics: Sequence[Diagnostic], path: str) -> None:
+    """Say on a terminal how what is marked `[fix]` is applied to the program in a file."""
+    if path and path != "-" and console.err.isatty() and any(one.fixes and one.code != Code.N001 for one in diagnostics):
+        console.note(f"`rho check --fix {path}` applies what is marked [fix]")
+
+
 def with_input_options(
     diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source], inputs: Mapping[str, str]
 ) -> tuple[Diagnostic, ...]:  # fmt: skip

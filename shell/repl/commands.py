@@ -5,19 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from enum import Enum
+from itertools import zip_longest
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from ...lang.diagnostics.help_pages import explain, suggested_word
-from ...lang.diagnostics.model import Rejected, RhoError, pointing_into
+from ...lang.diagnostics.model import Diagnostic, Rejected, RhoError, pointing_into
 from ...lang.primitives.table import did_you_mean
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Source
 from ..console import messages
 from ..console.messages import read_source, save_text
 from ..console.process_exit import Exit, UsageError, nearest
 from ..console.standard_streams import Console
 from ..display.estimates import duration, predicted_ns, uncalibrated_note
+from ..display.values import line_of
 from . import status_line as setting
-from .status_line import ReplSettings, show_value
+from .status_line import ReplSettings, concrete_type, show_value
 
 if TYPE_CHECKING:
     from ..pipeline_types import LoadedProgram
@@ -32,6 +36,15 @@ class CommandResult(Enum):
     QUIT = "the session ends"
 
 
+@dataclass(frozen=True, slots=True)
+class LastEntry:
+    """The text that was entered last, what was said about it, and whether it was accepted."""
+
+    source: Source
+    diagnostics: tuple[Diagnostic, ...]
+    accepted: bool
+
+
 class CommandContext:
     """The workspace, console and settings that commands work on.
 
@@ -41,6 +54,8 @@ class CommandContext:
         self._source = workspace
         self._lock = Lock()
         self.console, self.settings = console, settings
+        self.last: LastEntry | None = None
+        self.explains_fixes = console.interactive
 
     @property
     def workspace(self) -> Workspace:
@@ -63,12 +78,15 @@ class CommandContext:
 COMMANDS: tuple[tuple[str, str], ...] = (
     (")type", "EXPR            type and quantities of an expression"),
     (")explain", "CODE or ⍤       the page of an error code or a glyph"),
+    (")tree", "EXPR            how it groups: with all parentheses, and as a tree"),
+    (")trace", "STATEMENT       the value of each step, in order"),
+    (")fix", "                apply what was marked [fix] in the last entry, and enter that"),
     (")plan", "EXPR            how it would run: phases, memory, cost"),
     (")time", "EXPR            run it and time it, beside the estimate"),
     (")plot", "[KIND] EXPR     draw it; KIND is line, bars, scatter or hist; of `a ⋄ b ⋄ …` a is the x axis"),
     (")help", "[⍤ or NAME]     what a glyph, its name or a library function does"),
     (")search", "WORDS or TYPE   functions by what they do, or by type: f64[n] → f64"),
-    (")names", "[START]         what has been named, with types"),
+    (")names", "[START]         what has been named: types and signatures"),
     (")forget", "NAME…           take names away"),
     (")undo", "                take back the last entry"),
     (")load", "FILE            enter a saved session or a program"),
@@ -89,9 +107,19 @@ def run_command(line: str, context: CommandContext) -> tuple[CommandResult, Exit
     action = _ACTIONS.get(word)
     if action is None:
         guess = nearest(word, [name for name, _ in COMMANDS])
-        context.console.note(f"unknown command {word}; " + (f"did you mean {guess}?" if guess else ")help lists them"))
+        hint = _ELSEWHERE.get(word) or (f"did you mean {guess}?" if guess else ")help lists them")
+        context.console.note(f"unknown command {word}; {hint}")
         return CommandResult.CONTINUE, Exit.USAGE
     return CommandResult.CONTINUE, reporting_errors(lambda: action(rest.strip(), context), context)
+
+
+_ELSEWHERE = {
+    **dict.fromkeys((")vars", ")fns", ")ops", ")nms"), ")names lists values and functions"),
+    **dict.fromkeys((")clear", ")erase", ")drop"), ")forget NAME… takes names away, )undo the last entry"),
+    **dict.fromkeys((")copy", ")pcopy"), ")load enters a file, `use` a module"),
+    ")lib": ")search looks in the library",
+}
+"""What does here what commands of other languages' sessions do."""
 
 
 def reporting_errors(action: Callable[[], Exit], context: CommandContext) -> Exit:
@@ -118,8 +146,9 @@ def _checked_expression(rest: str, context: CommandContext) -> CheckedEntry:
 
 
 def _type(rest: str, context: CommandContext) -> Exit:
-    if context.workspace.state.types.get(rest) in ("function", "operator", "module"):
-        for line in context.workspace.describe(rest):
+    signatures = _signatures(rest, context)
+    if signatures:
+        for line in signatures:
             context.console.print(line)
         return Exit.OK
     entry = _checked_expression(rest, context)
@@ -133,6 +162,80 @@ def _type(rest: str, context: CommandContext) -> Exit:
             if quantity.name in mentioned:
                 context.console.print(f"  {quantity.line()}")
     return Exit.OK
+
+
+_FUNCTION = "∆∆function"
+
+
+def _signatures(text: str, context: CommandContext) -> tuple[str, ...]:
+    """The signatures of a function: of a name, of a member of a module, or of an expression; none of anything else."""
+    kind = context.types.get(text)
+    if kind in ("function", "operator", "module") or not text:
+        return context.workspace.describe(text)
+    if kind is not None or "←" in text:
+        return ()
+    checked = context.workspace.check(f"{_FUNCTION} ← {text}").checked
+    if not checked.accepted or checked.result is None or checked.types.get(_FUNCTION) != "function":
+        return ()
+    return tuple([line.replace(_FUNCTION, text, 1) for line in checked.result.describe(_FUNCTION)])
+
+
+def _tree(rest: str, context: CommandContext) -> Exit:
+    from .grouping import grouping_of
+
+    if not rest:
+        raise UsageError("an expression is needed", "for example: )tree (+/x)÷≢x")
+    for line in grouping_of(rest, context.workspace.state.kinds).lines():
+        context.console.print(line)
+    return Exit.OK
+
+
+def _trace(rest: str, context: CommandContext) -> Exit:
+    """Show the value of each part of a statement, in the order in which they are computed; the session stays as it is."""
+    from .grouping import grouping_of, short
+
+    if not rest:
+        raise UsageError("a statement is needed", "for example: )trace (+/x)÷≢x")
+    workspace = context.workspace
+    before, rows = workspace.state, list[tuple[str, str, str]]()
+    try:
+        for step, name in grouping_of(rest, before.kinds).steps():
+            entered, state = workspace.evaluate(step)
+            if entered.exit is Exit.OK and name:
+                workspace.state = state
+                entered, _ = workspace.evaluate(name)
+            for label, shown in zip_longest([short(step)], entered.printed, fillvalue=""):
+                if not isinstance(shown, str):
+                    type = concrete_type(shown) if shown.shape else ""
+                    rows.append((label, type, line_of(shown.value, kind=shown.kind, digits=context.settings.digits)))
+            if entered.exit is not Exit.OK:
+                break
+    finally:
+        workspace.state = before
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for step, type, value in rows:
+        columns = [f"{step:{widths[0]}}", *([f"{type:{widths[1]}}"] if widths[1] else []), value]
+        context.console.print("  ".join(columns).rstrip())
+    if entered.exit is not Exit.OK:
+        messages.show_diagnostics(context.console, entered.diagnostics, workspace.sources)
+    return entered.exit
+
+
+def _fix(rest: str, context: CommandContext) -> Exit:
+    """Enter the last entry again with the fixes of its messages, in place of it if it was accepted."""
+    from ..console.apply_fixes import independent_fixes, with_fixes
+    from .loop import handle_entry
+
+    last = context.last
+    fixable = () if last is None else independent_fixes(last.diagnostics, last.source)
+    if last is None or not fixable:
+        elsewhere = [fix.title for one in (() if last is None else last.diagnostics) for fix in one.fixes]
+        raise UsageError("the last entry has no [fix]", f"of an earlier entry: {elsewhere[0]}" if elsewhere else "")
+    text = with_fixes(last.source, [diagnostic.fixes[0] for diagnostic in fixable]).text
+    if last.accepted:
+        context.workspace.undo()
+    context.console.note("\n".join(f"      {line}" for line in text.splitlines()))
+    return handle_entry(text, context)[1]
 
 
 def _plan(rest: str, context: CommandContext) -> Exit:
@@ -249,7 +352,8 @@ def _search(rest: str, context: CommandContext) -> Exit:
 def _names(rest: str, context: CommandContext) -> Exit:
     for name, type in context.workspace.state.types.items():
         if name.startswith(rest):
-            context.console.print(f"{name} : {type}")
+            lines = context.workspace.describe(name) if type == "function" else ()
+            context.console.print("\n".join(lines or [f"{name} : {type}"]))
     return Exit.OK
 
 
@@ -330,6 +434,7 @@ def _set(rest: str, context: CommandContext) -> Exit:
 
 
 _ACTIONS: dict[str, Callable[[str, CommandContext], Exit]] = {
-    ")type": _type, ")explain": _explain, ")plan": _plan, ")time": _time, ")plot": _plot, ")help": _help, ")search": _search,
+    ")type": _type, ")tree": _tree, ")trace": _trace, ")fix": _fix, ")explain": _explain, ")plan": _plan,
+    ")time": _time, ")plot": _plot, ")help": _help, ")search": _search,
     ")names": _names, ")forget": _forget, ")undo": _undo, ")load": _load, ")save": _save, ")set": _set,
 }  # fmt: skip

@@ -14,11 +14,12 @@ from typing import Final, Generic, TypeVar
 
 from ...lang.support.processes import POLL_SECONDS
 from ...lang.support.records import dataclass
+from ...lang.syntax.source import Source
 from ..console import messages
 from ..console.process_exit import Exit
 from ..console.standard_streams import Console
 from ..workspace.exchange import CONTINUATION
-from .commands import CommandContext, CommandResult, run_command
+from .commands import CommandContext, CommandResult, LastEntry, run_command
 from .status_line import repl_folder
 
 # ---------------------------------------------------------------------------------------------------- interruptible work
@@ -222,6 +223,10 @@ def handle_entry(entry: str, context: CommandContext) -> tuple[CommandResult, Ex
     else:
         entered, state = workspace.evaluate(entry)
     messages.show_diagnostics(console, entered.diagnostics, workspace.sources)
+    context.last = LastEntry(Source(workspace.entry_name, entry), entered.diagnostics, entered.exit is Exit.OK)
+    if context.explains_fixes and any(one.fixes for one in entered.diagnostics):
+        context.explains_fixes = False
+        console.note(")fix applies what is marked [fix], and enters that")
     for note in entered.notes:
         console.note(note)
     if entered.printed:

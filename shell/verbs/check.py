@@ -186,6 +186,8 @@ def _report(
             if diagnostics:
                 console.print(messages.diagnostics_text(console, diagnostics, sources))
             console.note(summary_line(diagnostics, len(files)))
+            if not arguments.has("--fix"):
+                messages.explain_fixes(console, diagnostics, " ".join(arguments.positional))
 
 
 def summary_line(diagnostics: Sequence[Diagnostic], files: int) -> str:

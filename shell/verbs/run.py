@@ -140,6 +140,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     if traced is not None and report.exit is Exit.OK:
         _write_trace(recorder, traced)
     code = show_report(report, console, json=json)
+    messages.explain_fixes(console, report.diagnostics, path if arguments.positional else "")
     for line in (*shown, *drawn):
         (console.note if json else console.print)(line)
     plan = report.outcome.plan

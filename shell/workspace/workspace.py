@@ -138,6 +138,11 @@ class Workspace:
         self.state = replace(last, earlier=tuple(earlier))
         return text
 
+    @property
+    def entry_name(self) -> str:
+        """The name of the next entry in messages."""
+        return f"<entry {len(self.state.log) + 1}>"
+
     def abandon(self) -> None:
         """Share nothing with an interrupted `evaluate` that may still run in another thread."""
         self._checker = self.session.checker()
@@ -145,7 +150,7 @@ class Workspace:
 
     def evaluate(self, text: str, name: str | None = None) -> tuple[EntryResult, SessionState]:
         """Check and run statements; returns the result and the state after them, and leaves the session's state as it is."""
-        source = Source(name or f"<entry {len(self.state.log) + 1}>", text)
+        source = Source(name or self.entry_name, text)
         self._remember(source)
         glyphs = to_glyphs(source)
         try:

@@ -35,7 +35,9 @@ Enter = Callable[..., list[str]]
         (")help stats.mean", "stats.mean"),
         (")search sort", "⍋"),
         (")names", "x : f64[5000]"),
-        (")names me", "mean : function"),
+        (")names me", "mean : 1 f64[n] → f64"),
+        (")type +⌿÷≢", "f64[n m] → f64[m]"),
+        (")tree +/x", "x"),
         (")set", "prefix"),
         (")set digits", "digits"),
     ],
@@ -69,6 +71,33 @@ def test_estimates_by_default_tables_are_marked(
 def test_commands_refuse(table: Table, command: str) -> None:
     after, code = run_command(command, table.context)
     assert after is CommandResult.CONTINUE and code is not Exit.OK and table.err.getvalue()
+
+
+def test_a_fix_is_applied_and_explained_once(table: Table) -> None:
+    handle_entry("x ← 1 2", table.context)
+    table.context.explains_fixes = True
+    handle_entry("sum(x)", table.context)
+    assert table.err.getvalue().count(")fix applies") == 1
+    assert run_command(")fix", table.context) == (CommandResult.CONTINUE, Exit.OK)
+    assert table.out.getvalue() == "3\n" and "      +/,x\n" in table.err.getvalue()
+    assert run_command(")fix", table.context)[1] is Exit.USAGE  # the entry has none any more
+    handle_entry("sum(x)", table.context)
+    assert table.err.getvalue().count(")fix applies") == 1
+
+
+def test_a_fix_of_a_note_replaces_the_entry(table: Table) -> None:
+    handle_entry("x ← 5", table.context)
+    handle_entry("x = 7", table.context)
+    assert run_command(")fix", table.context)[1] is Exit.OK
+    handle_entry("x", table.context)
+    assert [entry.text for entry in table.workspace.state.log] == ["x ← 5", "x ← 7", "x"]
+    assert table.out.getvalue().splitlines()[-1] == "7"
+
+
+@pytest.mark.parametrize("command", [")vars", ")fns", ")clear", ")copy"])
+def test_commands_of_other_sessions_are_named(table: Table, command: str) -> None:
+    assert run_command(command, table.context)[1] is Exit.USAGE
+    assert ")" in table.err.getvalue().partition("; ")[2]
 
 
 def test_quit(table: Table) -> None:

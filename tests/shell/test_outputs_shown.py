@@ -105,3 +105,13 @@ def test_a_terminal_that_prints_into_a_file_is_told_of_files_only(folder: Path) 
     out, err = io.StringIO(), Terminal()
     assert main(["run", "p.rho", "--out", "x=x.npy"], Console(out, err, io.StringIO(), {"TERM": "dumb"})) == 0
     assert (out.getvalue(), err.getvalue()) == ("", "wrote x to x.npy\n")
+
+
+def test_a_fix_is_explained_where_it_is_shown(folder: Path) -> None:
+    Path("p.rho").write_text("x ← 1 2\ny ← sum(x)\noutput y\n", encoding="utf-8")
+    says = "`rho check --fix p.rho` applies what is marked [fix]\n"
+    assert run("p.rho")[2].endswith(says)
+    out, err = Terminal(), Terminal()
+    assert main(["check", "p.rho"], Console(out, err, io.StringIO(), {"TERM": "dumb"})) == 3 and err.getvalue().endswith(says)
+    assert main(["check", "--fix", "p.rho"], Console(out, err, io.StringIO(), {"TERM": "dumb"})) == 0
+    assert run("p.rho")[:2] == (0, "y  3\n")
