@@ -19,11 +19,12 @@ from ...lang.support.records import dataclass, replace
 from ...typechecker.core.blocks import Core
 from ...typechecker.sizes.polynomials import Size, SizeVariable, show_short_formula
 from ..execution.outcome import Outcome
-from ..pipeline_types import Checked, LoadedProgram
+from ..pipeline_types import LoadedProgram
 from .estimates import GENERIC_COST
 
 if TYPE_CHECKING:
     from ...backend.vm.run_state import Observer
+    from ...typechecker.check import CheckResult
 
 _LINE_NAMES: Final = ("work", "span", "reads", "writes")
 
@@ -113,12 +114,10 @@ class DefinitionCost:
     cost: CostReport
 
 
-def costs_of_definitions(checked: Checked) -> dict[str, tuple[DefinitionCost, ...]]:
+def costs_of_definitions(checked: CheckResult) -> dict[str, tuple[DefinitionCost, ...]]:
     """The costs of every function of the program, by name; none for a generic one."""
-    if checked.result is None:
-        return {}
     costs: dict[str, tuple[DefinitionCost, ...]] = {}
-    for name, instances in checked.result.instances().items():
+    for name, instances in checked.instances().items():
         costs[name] = tuple([
             DefinitionCost(signature, _cost(substitute_sizes(optimise(lower(one.program)), one.equal)))
             for signature, one in instances

@@ -235,6 +235,11 @@ class Document:
     def _refused(self, diagnostics: Sequence[Diagnostic]) -> Checked:
         return Checked(self.source, None, tuple(diagnostics), {self.name: self.source})
 
+    @property
+    def has_commands(self) -> bool:
+        """May links name commands of the editor?"""
+        return self._folder.has_commands
+
     def memoised(self, work: Callable[[Document], T]) -> T:
         """`work(self)`, computed once for this version."""
         if work not in self._memo:
@@ -264,10 +269,12 @@ class Document:
 
 @dataclass(slots=True)
 class OpenDocuments:
-    """The open documents by URI, and the editor's options: strictness, devices of schedule blocks, encoding of columns."""
+    """The open documents by URI, and the editor's options: strictness, devices of schedule blocks, encoding of columns, and
+    whether it has the command `rho.costs`, which links may name."""
 
     strict: bool = False
     devices: str | None = None
+    has_commands: bool = False
     encoding: PositionEncoding = PositionEncoding.UTF16
     documents: dict[str, Document] = field(default_factory=dict)
 

@@ -7,16 +7,16 @@ import re
 from enum import Enum
 from typing import Final
 
-from ...lang.diagnostics.model import RhoError
-from ...lang.support.records import dataclass, replace
+from ...lang.support.records import dataclass
 from ...lang.syntax.glyph_input import to_glyphs
 from ...lang.syntax.source import Source, Span
 from ...lang.tree.expressions import Symbol, SymbolKind
 from ...typechecker.core.arrays import Reduce, Scalar, Scan
 from ...typechecker.core.blocks import Core, MapCells, Op, all_ops
 from ...typechecker.sizes.polynomials import Size, show_short
+from ..display.estimates import function_cost_line, program_cost_line
 from .documents import Document, Range, TextPosition
-from .hover import cost_of, is_latest, types_of
+from .hover import is_latest, types_of
 
 # ---------------------------------------------------------------------------------------------------- frames
 #
@@ -190,7 +190,7 @@ def _parameters(text: str) -> list[tuple[int, str]]:
 # loaded.
 #
 # The range of a lens is computed at once, its text when the editor asks for it, since the back end computes costs.  The time of a
-# program is for the sizes in the headers of its data, that of a function for sizes of 1000.
+# program is for the sizes in the headers of its data, that of a function for sizes of 1000; `rho type FILE --cost` has formulas.
 
 PROGRAM = ""
 
@@ -224,48 +224,19 @@ def lens_text(document: Document, name: str) -> str:
         return _program_text(document)
     if name not in document.checked.types:
         return "generic: costs at each use"
-    cost = cost_of(document, name)
-    lines = [] if cost is None else cost.splitlines()
-    parts = [part for kind in ("work", "memory") if (part := _cost_line(lines, kind))]
-    parts += [time] if parts and (time := _time_text(document, name)) else []
-    return " · ".join(parts) or "generic: costs at each use"
-
-
-def _time_text(document: Document, name: str) -> str:
-    """The predicted time of a function for its first signature, `~12 µs at n=1000`; empty if it is unknown."""
-    from ..display.estimates import time_at_assumed_sizes
-
     result = document.checked.result
-    if result is None:
-        return ""
-    try:
-        instances = replace(result, elaborated=replace(result.elaborated,
-            names={name: result.elaborated.names[name]})).instances()
-        params = {} if document.checked.core is None else {one.name: one.default for one in document.checked.core.params}
-        return time_at_assumed_sizes(instances[name][0][1], params) if instances.get(name) else ""
-    except RecursionError:
-        return ""
-
-
-def _cost_line(lines: list[str], kind: str) -> str:
-    line = next((line for line in lines if line.startswith(kind)), "")
-    return " ".join(line.partition("operations (")[0].split()) + (" operations" if "operations (" in line else "")
+    return (result and function_cost_line(result, name)) or "generic: costs at each use"
 
 
 def _program_text(document: Document) -> str:
-    from ..display.costs import cost_of_program
-    from ..display.estimates import time_of_program
-
     core = document.checked.core
     if core is None:
         return "rejected"
     parts = []
     if core.block.ops or core.inputs:
         try:
-            lines = cost_of_program(core).lines()
-            parts += [part for kind in ("work", "memory") if (part := _cost_line(lines, kind))]
-            parts += [time] if (time := time_of_program(core, os.path.dirname(document.name))) else []
-        except (RhoError, RecursionError):
+            parts += [cost] if (cost := program_cost_line(core, os.path.dirname(document.name))) else []
+        except RecursionError:
             parts.append("too deep to cost")
     count = len(core.guards)
     if count:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
+from urllib.parse import quote
 
 from ...lang.bind.scopes import Reference
 from ...lang.diagnostics.help_pages import primitive_markdown
-from ...lang.diagnostics.model import RhoError
 from ...lang.primitives import table
 from ...lang.primitives.record import Primitive
 from ...lang.primitives.table import rows
@@ -17,6 +18,7 @@ from ...lang.tree.expressions import Symbol, SymbolKind
 from ...lang.tree.program import clause_words
 from ...typechecker.diagnostics import show_type
 from ..display.documentation import LibraryEntry, entries_of
+from ..display.estimates import function_cost_line
 from .documents import Document, Range, TextPosition
 
 # ---------------------------------------------------------------------------------------------------- pages
@@ -169,7 +171,7 @@ def _name_page(document: Document, reference: Reference) -> str | None:
     doc = documentation(document, symbol)
     parts += [] if doc is None else documentation_lines(doc)
     if symbol.kind is SymbolKind.FUNCTION and is_latest(document, symbol):
-        parts += [cost for cost in [cost_of(document, symbol.name)] if cost]
+        parts.append(cost_of(document, symbol.name))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -220,19 +222,14 @@ def _member_page(document: Document, reference: Reference) -> str | None:
     return library_page(replace(entry, source=f"{reference.symbol.name}.{entry.source}"))
 
 
-def cost_of(document: Document, name: str) -> str | None:
-    """The costs of a function as formulas in the sizes of its arguments, in a block of text; None for a generic function."""
-    from ..display.costs import costs_of_definitions
-
+def cost_of(document: Document, name: str) -> str:
+    """One line with the cost of a call for sizes of 1000, and where its formulas are; empty for a generic function."""
     result = document.checked.result
-    if result is None:
-        return None
-    only = replace(result.elaborated, names={name: result.elaborated.names[name]})
-    try:
-        costs = costs_of_definitions(replace(document.checked, result=replace(result, elaborated=only)))
-    except (RhoError, RecursionError):
-        return None
-    lines: list[str] = []
-    for definition in costs.get(name, ()):
-        lines += [*([definition.signature] if len(costs[name]) > 1 else []), *definition.cost.lines()]
-    return "\n".join(["```text", *lines, "```"]) if lines else None
+    line = "" if result is None else function_cost_line(result, name)
+    if not line:
+        return ""
+    formulas = f"rho type {document.name} {name} --cost"
+    if not document.has_commands:
+        return f"{line}  \nformulas: `{formulas}`"
+    arguments = quote(json.dumps([document.name, name]))
+    return f"{line} ([formulas](command:rho.costs?{arguments} \"{formulas}\"))"

@@ -295,9 +295,13 @@ def register_lifecycle(server: RhoServer) -> None:
         encoding = server.workspace.position_encoding
         server.folder.encoding = PositionEncoding(str(getattr(encoding, "value", encoding or "utf-16")))
         options = params.initialization_options
-        strict = options.get("strict") if isinstance(options, dict) else getattr(options, "strict", False)
-        server.folder.strict = strict is True
-        devices = options.get("devices") if isinstance(options, dict) else getattr(options, "devices", None)
+
+        def option(name: str) -> object:
+            return options.get(name) if isinstance(options, dict) else getattr(options, name, None)
+
+        server.folder.strict = option("strict") is True
+        server.folder.has_commands = option("commands") is True
+        devices = option("devices")
         server.folder.devices = devices if isinstance(devices, str) and devices else None
 
     @server.feature(lsp.SHUTDOWN)

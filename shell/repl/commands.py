@@ -18,12 +18,13 @@ from ..console import messages
 from ..console.messages import read_source, save_text
 from ..console.process_exit import Exit, UsageError, nearest
 from ..console.standard_streams import Console
-from ..display.estimates import duration, predicted_ns, uncalibrated_note
+from ..display.estimates import duration, function_cost_line, predicted_ns, uncalibrated_note, value_cost_line, with_one_name
 from ..display.values import line_of
 from . import status_line as setting
 from .status_line import ReplSettings, concrete_type, show_value
 
 if TYPE_CHECKING:
+    from ...typechecker.check import CheckResult
     from ..pipeline_types import LoadedProgram
     from ..plotting.charts import Picture
     from ..workspace.workspace import CheckedEntry, Workspace
@@ -81,7 +82,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     (")tree", "EXPR            how it groups: with all parentheses, and as a tree"),
     (")trace", "STATEMENT       the value of each step, in order"),
     (")fix", "                apply what was marked [fix] in the last entry, and enter that"),
-    (")plan", "EXPR            how it would run: phases, memory, cost"),
+    (")plan", "EXPR            how it would run: phases, memory, cost; of a function, its cost as formulas"),
     (")time", "EXPR            run it and time it, beside the estimate"),
     (")plot", "[KIND] EXPR     draw it; KIND is line, bars, scatter or hist; of `a ⋄ b ⋄ …` a is the x axis"),
     (")help", "[⍤ or NAME]     what a glyph, its name or a library function does"),
@@ -146,10 +147,16 @@ def _checked_expression(rest: str, context: CommandContext) -> CheckedEntry:
 
 
 def _type(rest: str, context: CommandContext) -> Exit:
-    signatures = _signatures(rest, context)
-    if signatures:
-        for line in signatures:
-            context.console.print(line)
+    function = _function(rest, context)
+    if function is not None:
+        known = rest in context.types
+        for line in context.workspace.describe(rest) if known else function.describe(_FUNCTION):
+            context.console.print(line if known else line.replace(_FUNCTION, rest, 1))
+        if context.console.interactive and (cost := function_cost_line(function, _FUNCTION)):
+            context.console.print(f"  {cost}; `)plan {rest}` has formulas")
+        return Exit.OK
+    if context.types.get(rest) in ("operator", "module"):
+        context.console.print("\n".join(context.workspace.describe(rest)))
         return Exit.OK
     entry = _checked_expression(rest, context)
     checked = entry.checked
@@ -161,23 +168,21 @@ def _type(rest: str, context: CommandContext) -> Exit:
         for quantity in checked.result.quantities():
             if quantity.name in mentioned:
                 context.console.print(f"  {quantity.line()}")
+        cost = value_cost_line(context.workspace.prepare(entry).bound) if checked.core and checked.core.block.ops else ""
+        if cost:
+            context.console.print(f"  {cost}")
     return Exit.OK
 
 
 _FUNCTION = "∆∆function"
 
 
-def _signatures(text: str, context: CommandContext) -> tuple[str, ...]:
-    """The signatures of a function: of a name, of a member of a module, or of an expression; none of anything else."""
-    kind = context.types.get(text)
-    if kind in ("function", "operator", "module") or not text:
-        return context.workspace.describe(text)
-    if kind is not None or "←" in text:
-        return ()
+def _function(text: str, context: CommandContext) -> CheckResult | None:
+    """The program `∆∆function ← text`, if the text (a name, a member of a module, an expression) is a function."""
+    if not text or "←" in text or context.types.get(text, "function") != "function":
+        return None
     checked = context.workspace.check(f"{_FUNCTION} ← {text}").checked
-    if not checked.accepted or checked.result is None or checked.types.get(_FUNCTION) != "function":
-        return ()
-    return tuple([line.replace(_FUNCTION, text, 1) for line in checked.result.describe(_FUNCTION)])
+    return checked.result if checked.accepted and checked.types.get(_FUNCTION) == "function" else None
 
 
 def _tree(rest: str, context: CommandContext) -> Exit:
@@ -239,6 +244,13 @@ def _fix(rest: str, context: CommandContext) -> Exit:
 
 
 def _plan(rest: str, context: CommandContext) -> Exit:
+    function = _function(rest, context)
+    if function is not None:
+        from ..display.costs import costs_of_definitions, definition_lines
+
+        for line in definition_lines(costs_of_definitions(with_one_name(function, _FUNCTION))):
+            context.console.print(line.replace(_FUNCTION, rest, 1))
+        return Exit.OK
     entry = _checked_expression(rest, context)
     from ...backend.schedule.plan.plan_text import plan_text
     from ..display.analysis import regrouped_graph, rewritten_lines

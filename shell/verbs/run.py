@@ -490,11 +490,11 @@ def type_command(arguments: Arguments, console: Console) -> Exit:
 def _show_json(checked: Checked, arguments: Arguments, console: Console) -> Exit:
     names, functions = estimates.names_json(checked), estimates.functions_json(checked)
     shown: dict[str, Any] = {"type": checked.last, "names": names, "functions": functions, "diagnostics": []}
-    if arguments.has("--cost") and checked.core is not None:
+    if arguments.has("--cost") and checked.core is not None and checked.result is not None:
         from ..display.costs import cost_of_program, costs_of_definitions
 
         shown["cost"] = cost_of_program(checked.core).json()
-        shown["costs"] = _costs_json(costs_of_definitions(checked))
+        shown["costs"] = _costs_json(costs_of_definitions(checked.result))
     print_json(console, shown)
     return Exit.OK
 
@@ -507,7 +507,7 @@ def _show(checked: Checked, arguments: Arguments, console: Console) -> Exit:
     lines = estimates.quantity_lines(checked)
     if checked.last is not None or not lines:
         console.print(checked.last or "nothing")
-    if not arguments.has("--cost") or checked.core is None:
+    if not arguments.has("--cost") or checked.core is None or checked.result is None:
         for line in lines:
             console.print(line)
         return Exit.OK
@@ -516,7 +516,7 @@ def _show(checked: Checked, arguments: Arguments, console: Console) -> Exit:
     computes = bool(checked.core.block.ops or checked.core.inputs)
     for line in (*estimates.value_lines(checked), *(cost_of_program(checked.core).lines() if computes else ())):
         console.print(line)
-    for line in definition_lines(costs_of_definitions(checked)):
+    for line in definition_lines(costs_of_definitions(checked.result)):
         console.print(line)
     return Exit.OK
 
@@ -538,7 +538,7 @@ def _show_names(checked: Checked, wanted: Sequence[str], arguments: Arguments, c
     if arguments.has("--cost"):
         from ..display.costs import costs_of_definitions, definition_lines
 
-        costs = {name: one for name, one in costs_of_definitions(checked).items() if name in described}
+        costs = {name: one for name, one in costs_of_definitions(checked.result).items() if name in described}
         described |= {name: tuple(definition_lines({name: one})) for name, one in costs.items()}
         shown["costs"] = _costs_json(costs)
         if values := [name for name in described if name not in costs]:

@@ -114,7 +114,7 @@ def test_strict_makes_guards_errors() -> None:
         ("input x‸ : f64[n]\n+/x × x\n", ("x : 2 f64[n]",)),
         ("param k‸ ← 3\n", ("param k : i64",)),
         ("⍝ The mean of the cells.\n⍝ >>> mean 1 2\n⍝ 1.5\nmean‸ ← {(+⌿⍵)÷≢⍵}\n",
-         ("mean : 1 f64[n] → f64", "The mean of the cells.", "mean 1 2", "work", "memory")),
+         ("mean : 1 f64[n] → f64", "The mean of the cells.", "mean 1 2", "at n=1000", "formulas: `rho type ")),
         ("use stats\nstats.me‸an 1 2\n", ("stats.mean : f64[n ..s] → f64[..s]", "arithmetic mean")),
         ("+/‸⍳10\n", ("**⍳**", "`` `iota ``", "index of", "⍳5")),
         ("+/`io‸ta 10\n", ("**⍳**",)),
