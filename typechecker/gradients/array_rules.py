@@ -117,6 +117,9 @@ def key_sum(t: Terms, indices: ValueId, items: ValueId, bins: Any, *, checked: b
 def _gather(r: ReversePass, op: c.Gather, g: ValueId) -> None:
     t, shape = r.terms, r.terms.shape(op.arg)
     rank, at = len(t.shape(op.indices)), op.axis
+    if rank == 0 and not op.fills:
+        _add_to_cell(r, op, g)
+        return
     axes = [*range(rank, rank + at), *range(rank), *range(rank + at, len(t.shape(g)))]
     items = t.transpose(g, axes)
     bins, indices = shape[at], op.indices
@@ -126,6 +129,21 @@ def _gather(r: ReversePass, op: c.Gather, g: ValueId) -> None:
     if op.fills:
         sums = t.slice(sums, 0, ONE, shape[at])
     r.add(op.arg, t.from_front(sums, at), zeros=True)
+
+
+def _add_to_cell(r: ReversePass, op: c.Gather, g: ValueId) -> None:
+    """Add to the cell of the cotangent that one index selects, so that a loop over cells changes only these."""
+    t = r.terms
+    if not r.is_active(op.arg):
+        return
+    before = r.cotangents.get(op.arg)
+    if before is not None:
+        gather = partial(c.Gather, arg=before, indices=op.indices, axis=op.axis, checked=op.checked, indexing=op.indexing)
+        g = t.add(t.emit(gather, t.kind(g), t.shape(g)), g)
+    base = t.zeros_like(op.arg) if before is None else before
+    indices = tuple([op.indices if axis == op.axis else None for axis in range(len(t.shape(op.arg)))])
+    update = partial(c.Update, arg=base, indices=indices, value=g, checked=op.checked, indexing=op.indexing)
+    r.replace(op.arg, t.emit(update, t.kind(g), t.shape(op.arg)), zeros=True)
 
 
 def _update(r: ReversePass, op: c.Update, g: ValueId) -> None:

@@ -145,21 +145,27 @@ class Cloner:
 
 # ---------------------------------------------------------------------------------------------------- blocks
 
+_NONE: Final[Mapping[ValueId, ValueId]] = {}
+
+
 def _plain(type: ArrayType) -> ArrayType:
     return ArrayType(Element(type.element.kind), type.shape)
 
 
 def _block_adjoint(
     r: ReversePass, block: Block, params: Mapping[ValueId, ValueId], sizes: Mapping[SizeVariable, Size],
-    cotangents: Sequence[ValueId | None], wanted: Sequence[ValueId], *, zeros: bool,
+    cotangents: Sequence[ValueId | None], wanted: Sequence[ValueId], *, zeros: bool, sums: Mapping[ValueId, ValueId] = _NONE,
 ) -> tuple[list[ValueId | None], list[bool]]:  # fmt: skip
-    """Emit a block's ops once more, on other params, and its adjoint: the cotangents of `wanted`, params or outer values."""
+    """Emit a block's ops once more, on other params, and its adjoint: the cotangents of `wanted`, params or outer values.
+
+    `sums`: cotangents of outer values that those of the block are added to."""
     cloner = Cloner(r.builder, r.span, params, sizes)
     ops = cloner.ops(block.ops)
     values = [cloner.value(value) for value in wanted]
     activity = Activity(r.builder, values)
     activity.extend(ops)
-    seeds = [(cloner.value(value), g) for value, g in zip(block.results, cotangents, strict=True) if g is not None]
+    seeds = [*sums.items()]
+    seeds += [(cloner.value(value), g) for value, g in zip(block.results, cotangents, strict=True) if g is not None]
     return cotangents_of(r.builder, r.span, ops, activity, seeds, values, zeros=zeros)
 
 
@@ -240,7 +246,7 @@ def _loop(r: ReversePass, op: CoreLoop) -> None:
     given = [i for i in active if op.keep and op.results[i] in r.cotangents]
     first = [_last_cotangent(r, op, i, states[i]) for i in active]
     first += [t.zeros_like(op.cells[i]) for i in cells]
-    first += [t.zeros_like(value) for value in outer]
+    first += [r.cotangents.get(value) or t.zeros_like(value) for value in outer]
     of_cells = [_plain(builder.types[states[i]]) for i in given]
     params = builder.open_block(
         [*[builder.types[value] for value in body.params], *of_cells, *[_plain(builder.types[x]) for x in first]], span
@@ -257,7 +263,8 @@ def _loop(r: ReversePass, op: CoreLoop) -> None:
         of_results[i] = g
     wanted = [*[states[i] for i in active], *[body.params[i] for i in cells], *outer]
     sizes = {} if op.index is None else {op.index: at}
-    parts, _ = _block_adjoint(r, body, inner, sizes, of_results, wanted, zeros=True)
+    sums = dict(zip(outer, of_states[len(active) + len(cells) :], strict=True))
+    parts, _ = _block_adjoint(r, body, inner, sizes, of_results, wanted, zeros=True, sums=sums)
     result: list[ValueId] = []
     for number, part in enumerate(parts):
         state = of_states[number]
@@ -268,12 +275,12 @@ def _loop(r: ReversePass, op: CoreLoop) -> None:
             result.append(cotangent)
         elif part is None:
             result.append(state)
-        elif number < len(active) + len(cells):
+        elif number >= len(active) + len(cells):
+            result.append(part)
+        else:
             indices = (t.size(at), *(None for _ in t.shape(part)))
             update = partial(Update, arg=state, indices=indices, value=part, checked=False)
             result.append(t.emit(update, t.kind(state), t.shape(state)))
-        else:
-            result.append(t.add(state, part))
     block = _without_dead_ops(builder.close_block(_operands(r, result)))
     read = defined_and_read(block)[1]
     used = [number for number in range(reads) if values[number] in read]
@@ -290,8 +297,9 @@ def _loop(r: ReversePass, op: CoreLoop) -> None:
     results = builder.emit_many(
         lambda ids: CoreLoop(ids, tuple(first), trip, block, None, False, tuple(arrays), index, True), types, span
     )
-    targets = [*[op.initial[i] for i in active], *[op.cells[i] for i in cells], *outer]
-    for target, total in zip(targets, results, strict=True):
+    for value, total in zip(outer, results[len(active) + len(cells) :], strict=True):
+        r.replace(value, total.value, zeros=True)
+    for target, total in zip([*[op.initial[i] for i in active], *[op.cells[i] for i in cells]], results, strict=False):
         r.add(target, total.value, zeros=True)
 
 

@@ -99,8 +99,12 @@ class ReversePass:
             return
         before = self.cotangents.get(value)
         total = cotangent if before is None else self.terms.add(before, cotangent)
+        self.replace(value, total, zeros=(self.terms.has_zeros if zeros is None else zeros) or before in self.may_have_zeros)
+
+    def replace(self, value: ValueId, total: ValueId, *, zeros: bool) -> None:
+        """Set the cotangent of a value to one that what there was has been added to."""
         self.cotangents[value] = total
-        if (self.terms.has_zeros if zeros is None else zeros) or before in self.may_have_zeros:
+        if zeros:
             self.may_have_zeros.add(total)
 
     def run(self, ops: Sequence[Op]) -> None:
