@@ -218,7 +218,10 @@ class CompiledRun:
     def nest(self, arrays: Sequence[NumArray]) -> LoopOrder:
         strides = [strides_over(array, self.space) for array in arrays]
         nest = plan_nest(self.space, self.reduces, strides, self.body.coordinates)
-        return in_registers(nest, is_exact=not self.body.is_ordered, is_unsplittable=self.is_unsplittable)
+        body = self.body
+        return in_registers(
+            nest, is_exact=not body.is_ordered, finds_places=body.has_argument_reduction, is_right_fold=body.is_right_fold
+        )
 
     def code_for(self, arrays: Sequence[NumArray], stores: StoreMode) -> Kernel | None:
         """The kernel for operands with these layouts; None if an array is not what the phase declares."""
@@ -227,8 +230,8 @@ class CompiledRun:
                 return None
         arrays = pack(arrays, operands_to_pack(self.nest(arrays), arrays, self.packable))
         nest = self.nest(arrays)
-        if self.body.has_argument_reduction and nest.form is not Form.REDUCE_IN_REGISTERS:
-            return None
+        if self.body.has_argument_reduction and tiering.work(self.body, self.points) >= tiering.LONG_NANOSECONDS:
+            return None  # it is one task, in which no interrupt is handled
         if stores is StoreMode.STREAMED and not self.may_stream(nest):
             stores = StoreMode.PLAIN
         return with_short_rows(build_kernel(self.body, nest, self.operands, stores), nest, vector_bytes())

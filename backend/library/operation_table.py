@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..loopir.ir import Call, LoopProgram
 from ..vm.backend_interface import Backend, CheckFailed, Kernel, Types
 from ..vm.specialization import NotCompiledYet, NotSpecializable, Specialization
 from .linear import LINEAR, TRANSFORMS
-from .operation import Operation, OperationCall, OperationContext, as_results
+from .operation import Function, Operation, OperationCall, OperationContext, as_results
 from .products import CONTRACTING
 from .scans_and_generators import KEYED, MAKING, RADIX, SCANS
 from .search import FINDING, SEARCHING
@@ -55,11 +56,15 @@ def bind_library(binding: Specialization, phase: LibraryPhase) -> None:
         except NotSpecializable as error:
             if phase.defines or isinstance(error, NotCompiledYet):
                 raise
-        if list(binding.values) != list(phase.args):
-            raise NotSpecializable
         known = OperationContext(types.types, dict(types.sizes), types.guards, binding.threads)
         binding.routine = operation.meaning(OperationCall(phase, known, is_native=True))
+        if list(binding.values) != list(phase.args):  # an operand that is read twice is given once
+            binding.routine = partial(_repeated, binding.routine, [binding.places[value] for value in phase.args])
     binding.result(value, types.shape(value), DTYPES[types.kind(value)])
+
+
+def _repeated(function: Function, positions: Sequence[int], *operands: Any) -> Any:
+    return function(*[operands[position] for position in positions])
 
 
 # ---------------------------------------------------------------------------------------------------- callbacks of regions

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from math import nan
 from typing import Final
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import identity_of, is_ordered, neutral_element
 from ..graph.phases import ARGUMENT_REDUCTIONS, bits_of
@@ -58,6 +58,11 @@ class Reduction:
         return self.function in ARGUMENT_REDUCTIONS
 
     @property
+    def extreme(self) -> Reduction:
+        """The reduction of the same items without their index."""
+        return replace(self, function=self.function.removeprefix("arg"))
+
+    @property
     def index_kind(self) -> Kind:
         """The kind of indices: for reductions in order as wide as the items, so that both fill as many registers."""
         return Kind.I32 if self.in_order and self.kind.bytes < 8 else Kind.I64
@@ -90,6 +95,13 @@ class Reduction:
         if not self.is_argument_reduction:
             return [item]
         return [item, position if self.index_kind is Kind.I64 else b.apply("convert", (position,), Kind.I64, self.index_kind)]
+
+    def number(self, b: LoopBuilder, item: str) -> str:
+        """The item, or where it loses to any number the neutral one."""
+        if not (self.is_argument_reduction and self.kind.is_float):
+            return item
+        is_number, worst = b.apply("eq", (item, item), self.kind, Kind.BOOL), b.constant(self.kind, self.extreme.neutral_bits)
+        return b.apply("select", (is_number, item, worst), self.kind, self.kind)
 
     def joined(self, b: LoopBuilder, left: Sequence[str], right: Sequence[str]) -> list[str]:
         if not self.is_argument_reduction:

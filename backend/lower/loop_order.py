@@ -77,6 +77,8 @@ _SHORT_ROW: Final = 32
 _MIN_CELLS: Final = 4
 _MIN_VECTOR_CELLS: Final = 16
 """Cells from which vectors of cells pay."""
+_MIN_SEARCHED_ROW: Final = 64
+"""The least items of a row in which the place of an extreme is searched for along the row."""
 _MIN_ROW: Final = 6
 """Items of a contiguous row from which it is reduced along the row."""
 _MIN_MASKED_BYTES: Final = 4
@@ -134,13 +136,13 @@ def plan_nest(
     )  # fmt: skip
 
 
-def in_registers(nest: LoopOrder, *, is_exact: bool, is_unsplittable: bool) -> LoopOrder:
+def in_registers(nest: LoopOrder, *, is_exact: bool, finds_places: bool, is_right_fold: bool) -> LoopOrder:
     """The loop order of a reduction on a CPU, where accumulators and short rows stay in registers.
 
-    Argument reductions and right folds (`is_unsplittable`) use vectors of cells.  So do reductions that are exact in any order
-    (`is_exact`) where no operand varies on both inner loops, as in an outer product: values that do not vary on the reduced loop
-    are computed once a vector, and those that vary on it alone are broadcast.  Short contiguous rows are reduced along the
-    row."""
+    Right folds use vectors of cells, and so do argument reductions (`finds_places`) unless they go along rows.  So do reductions
+    that are exact in any order (`is_exact`) where no operand varies on both inner loops, as in an outer product: values that do
+    not vary on the reduced loop are computed once a vector, and those that vary on it alone are broadcast.  Short contiguous rows
+    are reduced along the row."""
     if nest.form is Form.MAP or len(nest.sizes) < 2:
         return nest
     cells, rows = nest.sizes[-2:]
@@ -149,7 +151,8 @@ def in_registers(nest: LoopOrder, *, is_exact: bool, is_unsplittable: bool) -> L
     rows_are_contiguous = bool(moving) and all(
         abs(row) >= _MIN_MASKED_BYTES and not 0 < abs(cell) < abs(row) for cell, row in moving
     )
-    if is_unsplittable or is_outer:
+    along_rows = nest.form is Form.REDUCE_INNER and rows >= _MIN_SEARCHED_ROW
+    if is_right_fold or is_outer or (finds_places and not along_rows):
         return replace(nest, form=Form.REDUCE_IN_REGISTERS)
     if nest.form is Form.REDUCE_OUTER and rows_are_contiguous and _MIN_ROW <= rows <= LANES:
         return replace(nest, form=Form.REDUCE_INNER)

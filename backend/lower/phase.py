@@ -89,6 +89,9 @@ SHARING_ROWS: Final = 4
 SHORT_SHARING_ROWS: Final = 2
 """Rows that are reduced at once where an operand is the same for all; the latter if their vectors are all in registers."""
 
+SEARCHED: Final = 1024
+"""Items among which the place of an extreme is searched for once their extreme is known."""
+
 
 class PhaseNest:
     """The loop nest of a body, in one of the forms of `loop_order.Form`.
@@ -327,9 +330,10 @@ class PhaseNest:
                 return self.values([*point, index], known, mask)
 
             return self.ordered(items, self.reductions, is_alone=not point)
-        if self.form is Form.REDUCE_IN_REGISTERS or any(one.is_argument_reduction for one in self.reductions):
+        finds_places = any(one.is_argument_reduction for one in self.reductions)
+        if self.form is Form.REDUCE_IN_REGISTERS or (finds_places and self.last.most <= MOST_UNROLLED):
             return self.itemwise(point, known)
-        return self.in_any_order(point, known)
+        return self.first_extremes(point, known) if finds_places else self.in_any_order(point, known)
 
     def ordered(self, items: Items, sums: Sequence[Reduction], *, is_alone: bool = False) -> list[str]:
         """Reductions in the order of sums; `is_alone`: of the only cell."""
@@ -376,6 +380,48 @@ class PhaseNest:
         with b.range(LoopKind.SERIAL, self.extents[-1], entry) as loop:
             loop.yields = joined(b, self.reductions, loop.inside, self.states([*point, at(loop.index)], known))
         return self.results_of(loop.results)
+
+    def first_extremes(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
+        """Argument reductions, and others that are exact in any order: the extremes in vectors, block by block, then the place of
+        each in the first block that has it."""
+        b, size, reductions = self.b, self.extents[-1], self.reductions
+        extremes = [one.extreme for one in reductions]
+        finding = [number for number, one in enumerate(reductions) if one.is_argument_reduction]
+
+        def items(index: Index) -> list[str]:
+            values = self.values([*point, index], known)
+            return [one.number(b, value) for one, value in zip(reductions, values, strict=True)]
+
+        entry = [register for one in extremes for register in one.entry(b)]
+        entry += [(Kind.I64, b.constant(Kind.I64, 0), None) for _ in finding]
+        with b.loop(LoopKind.SERIAL, (ZERO,), (size,), entry, step=SEARCHED) as block:
+            start, before = at(block.index), block.inside[: len(extremes)]
+            after = in_vectors(b, extremes, items, (plus(start, Index((), SEARCHED)), size), start, before)
+            better = [reductions[number].is_better(b, after[number], before[number]) for number in finding]
+            firsts = zip(better, block.inside[len(extremes) :], strict=True)
+            found = [b.apply("select", (wins, block.index, first), Kind.I64, Kind.I64) for wins, first in firsts]
+            block.yields = (*after, *found)
+        totals = list(block.results[: len(extremes)])
+        for number, first in zip(finding, block.results[len(extremes) :], strict=True):
+            totals[number] = self.first_place(point, known, number, totals[number], at(first))
+        return totals
+
+    def first_place(self, point: Sequence[Index], known: dict[int, str], number: int, extreme: str, first: Index) -> str:
+        """The place of the first item that equals an extreme, which is in the block that begins at `first` unless all items there
+        are NaN."""
+        b, size, one = self.b, self.extents[-1], self.reductions[number]
+        least = Reduction("min", Kind.I64)
+        none = b.constant(Kind.I64, least.neutral_bits)
+
+        def items(index: Index) -> list[str]:
+            here = [*point, index]
+            equals = b.apply("eq", (self.values(here, known)[number], extreme), one.kind, Kind.BOOL)
+            return [b.apply("select", (equals, b.number(self.coordinate(len(point), here)), none), Kind.I64, Kind.I64)]
+
+        (place,) = in_vectors(b, [least], items, (plus(first, Index((), SEARCHED)), size), first)
+        with b.block() as slow:
+            itemwise = self.itemwise(point, known)[number]
+        return b.choose(b.compare("eq", at(place), at(none)), slow, (), [(Kind.I64, itemwise, place)])[0]
 
     def right_fold(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
         """Right folds; the result for no items is the function's identity."""

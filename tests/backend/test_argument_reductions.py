@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import random
 import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
-from share import drawing
+from share import drawing, seeds
 
 import rho
+from rho.backend.vm.call_sites import CallSite
 
 LENGTHS = (1, 4095, 4097, 131_072, 131_073, 300_001)
 FUNCTIONS = {"⌊": np.nanargmin, "⌈": np.nanargmax}
@@ -37,6 +40,43 @@ def test_slices_do_not_show(glyph: str, length: int) -> None:
         assert int(head(values)) == 0
     rows = draw.integers(0, 9, (7, length)).astype(float)
     assert np.asarray(by_row(rows)).tolist() == FUNCTIONS[glyph](rows, axis=1).tolist()
+
+
+PLACES = ("{⍵⍳⌈/⍵}", "{⍵⍳⌊/⍵}", "{⊃⍋⍵}", "{⊃⍒⍵}", "{x←|⍵ ⋄ (⍵×⍵)⍳⌊/x×x}", "{(⍵⍳⌈/⍵)+⍵⍳⌊/⍵}",
+          "{{⍵⍳⌈/⍵}⍤1⊢⍵}", "{{⊃⍋⍵}⍤1⊢⍵}", "{{⊃⍒⍵}⍤1⊢⍉⍵}")  # fmt: skip
+HARD = (0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -3.0)
+EXTENTS = ((1,), (2,), (9,), (63,), (64,), (1023,), (1024,), (1025,), (2500,), (3, 1), (40, 7), (5, 64), (2, 1030))
+
+
+@pytest.mark.parametrize("seed", seeds(60, least=12))
+def test_code_finds_what_numpy_finds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks in vectors: ties, zeros of both signs, NaN, and blocks that have nothing else."""
+    draw = random.Random(seed)
+    text = draw.choice(PLACES)
+    shape = draw.choice([extents for extents in EXTENTS if len(extents) == 1 + ("⍤" in text)])
+    some = draw.choice((HARD, (np.nan, -np.inf), (np.nan,), (0.0, -0.0), range(5), (-(2**63),)))
+    dtype = draw.choice([np.float64, np.float32, np.int64, np.int32, np.uint8, np.bool_])
+    items = np.array(draw.choices(some, k=math.prod(shape))).reshape(shape)
+    items = items if dtype in (np.float64, np.float32) or items.dtype.kind == "i" else np.nan_to_num(items, posinf=7, neginf=-7)
+    with np.errstate(all="ignore"):
+        x = (np.abs(items) if dtype is np.uint8 else items).astype(dtype)
+    expected = rho.compile(text)(x)
+    monkeypatch.setenv("RHO_KERNELS", "always")
+    function = rho.compile(text)
+    for _ in range(4):
+        assert np.asarray(function(x)).tolist() == np.asarray(expected).tolist(), (text, x)
+
+
+@pytest.mark.parametrize("text", ["{⍵⍳⌈/⍵}", "{⊃⍋⍵}", "{{⍵⍳⌈/⍵}⍤1⊢3 4⍴⍵}"])
+def test_a_settled_call_enters_no_python(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It took 20 µs, as the place of an extreme had code only beside others."""
+    monkeypatch.setenv("RHO_KERNELS", "always")
+    function, x = rho.compile(text), np.random.default_rng(1).random(12)
+    values = [np.asarray(function(x)).tolist() for _ in range(9)]
+    calls: list[object] = []
+    monkeypatch.setattr(CallSite, "__call__", lambda *given: calls.append(given))
+    assert np.asarray(function(x)).tolist() == values[0]
+    assert not calls
 
 
 def test_slices_take_the_scratch_that_is_planned(tmp_path: Path) -> None:

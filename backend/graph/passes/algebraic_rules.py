@@ -35,7 +35,7 @@ from ..phases import (
 from ..projections import IDENTITY, affine, axis_index, constant_index, frame_of, may_fill, needed_positions, sum_of_products
 from ..traverse import all_phases, axis_sizes
 from .rewrite_rules import PatternMatch, Rewrite, RewriteScope
-from .rewriting import body_may_fail, has_reduction, is_view
+from .rewriting import has_reduction, is_view
 
 # ---------------------------------------------------------------------------------------- sums of products
 
@@ -163,10 +163,6 @@ def _could_fuse(value: ValueId, reader: LibraryPhase, scope: RewriteScope) -> bo
 #   * `needed` (start, stop), of such a gather and of grades: only these positions of the ordered axis are read, and the items at
 #     all others may be anything.
 
-MIN_ROWS: Final = 256
-"""Rows from which the head of each row's grade is worth a reduction."""
-SHORT_ROW: Final = 64
-"""Row length up to which the reduction compares many rows at once, and pays even without fusion."""
 EMPTY_RANGE: Final = (0, 0)
 
 
@@ -288,9 +284,7 @@ def extreme_search_to_argmin(match: PatternMatch, scope: RewriteScope) -> Rewrit
 
 
 def grade_head_to_argmin(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
-    """Rewrites the head of each row's grade to an argument reduction, which fuses with the producer of the rows.
-
-    A grade stays where there are few rows, and where long rows have no producer to fuse with: the library is as quick there."""
+    """Rewrites the head of each row's grade to an argument reduction, which fuses with the producer of the rows."""
     grade = match.root
     arg, (result,) = grade.args[0], grade.results
     type, frame = scope.types[arg], frame_of(grade)
@@ -310,28 +304,10 @@ def grade_head_to_argmin(match: PatternMatch, scope: RewriteScope) -> Rewrite | 
 
 
 def _pays(scope: RewriteScope, grade: LibraryPhase, frame: int) -> bool:
-    arg, types = grade.args[0], scope.types
-    numbers = [int(size.constant) for size in types[arg].shape if size.constant is not None]
-    kind = types[arg].element.kind
-    if not frame or len(numbers) != frame + 1 or types[arg].permutation or grade.results[0] in scope.graph.roots:
-        return False
-    if kind.is_complex or kind is Kind.CHAR or not numbers[-1] or prod(numbers[:-1]) < MIN_ROWS:
-        return False
-    maker = scope.makers.get(arg)
-    fuses = (
-        isinstance(maker, Structured) and len(scope.readers(arg)) == 1 and arg not in scope.graph.roots
-        and not has_reduction(maker) and not body_may_fail(maker.body)
-        and all(len(_axes(read)) < len(maker.axes) for read in maker.reads)
-    )  # fmt: skip
-    return fuses or numbers[-1] <= SHORT_ROW
-
-
-def _axes(read: Read) -> set[int]:
-    """The axes of the space that a read depends on: all of them for a read of several stages."""
-    stages = read.projection.stages
-    if len(stages) != 1 or not isinstance(stages[0], Affine):
-        return set(range(64))
-    return {term.axis for index in stages[0].indices for term in index.terms}
+    (result,), type = grade.results, scope.types[grade.args[0]]
+    sizes, kind = [size.constant for size in type.shape], type.element.kind
+    is_known = len(sizes) == frame + 1 and None not in sizes and bool(sizes[-1])
+    return is_known and not (kind.is_complex or kind is Kind.CHAR or type.permutation or result in scope.graph.roots)
 
 
 def _without_last(phase: Structured, read: Read, value: ValueId, frame: int) -> Read:
