@@ -138,7 +138,8 @@ def package() -> dict[str, Any]:
         "license": "MIT",
         "private": True,
         "engines": {"vscode": "^1.82.0"},
-        "categories": ["Programming Languages"],
+        "categories": ["Programming Languages", "Snippets"],
+        "icon": "icon.png",
         "main": "./dist/extension.js",
         "activationEvents": ["onLanguage:rho"],
         "contributes": {
@@ -149,7 +150,18 @@ def package() -> dict[str, Any]:
                 },
             ],
             "grammars": [{"language": "rho", "scopeName": "source.rho", "path": "./syntaxes/rho.tmLanguage.json"}],
-            "commands": [{"command": "rho.restart", "title": "Rho: Restart the Language Server"}],
+            "snippets": [{"language": "rho", "path": "./snippets.json"}],
+            "commands": [
+                {"command": command, "title": title, "category": "Rho", **({"icon": icon} if icon else {})}
+                for command, title, icon in _COMMANDS
+            ],
+            "menus": {
+                "editor/title/run": [{"command": "rho.run", "when": "editorLangId == rho"}],
+                "commandPalette": [
+                    {"command": command, "when": "false" if command == "rho.costs" else "editorLangId == rho"}
+                    for command, _, _ in _COMMANDS if command != "rho.restart"
+                ],
+            },
             "configuration": {
                 "title": "Rho",
                 "properties": {
@@ -183,7 +195,47 @@ def package() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def as_json(value: dict[str, Any]) -> str:
+_COMMANDS = (
+    ("rho.run", "Run This Program", "$(play)"),
+    ("rho.check", "Check This Program", ""),
+    ("rho.plan", "Show the Plan of This Program", ""),
+    ("rho.plot", "Draw a Value of This Program", ""),
+    ("rho.insertGlyph", "Insert a Glyph", ""),
+    ("rho.costs", "Show the Costs of a Function", ""),
+    ("rho.restart", "Restart the Language Server", ""),
+)
+"""Command, title and icon; `rho.costs` has arguments and is only linked to."""
+
+
+def snippets() -> dict[str, Any]:
+    """Snippets of statements: what is typed, what it becomes, what it is for."""
+    rows = (
+        ("input", 'input ${1:x} : ${2:f64}[${3:n}] ← "${4:x.csv}"', "an array from a file"),
+        ("column", 'input ${1:price} : ${2:f64}[${3:n}] ← "${4:sales.csv}:${5:price}"${6: missing ⎕nan}', "a column of a table"),
+        ("param", "param ${1:k} ← ${2:3}", "a number that a run may set"),
+        ("output", "output ${1:y} ← ${2:x}", "a value that a run shows and saves"),
+        ("function", "${1:mean} : ${2:f64[n] → f64}\n${1:mean} ← {${3:(+⌿⍵)÷≢⍵}}", "a function with a signature"),
+        ("guard", "{${1:0=≢⍵} : ${2:⎕nan} ⋄ ${3:⌈/⍵}}", "a function of two cases"),
+        ("groups", "(${1:keys} ${2:code}) ← set.classes ${3:shop}\n(≢${1:keys}) +⌸ (${2:code} ⋄ ${4:sales})", "sums by key"),
+        ("use", "use ${1|stats,set,table,dates,text|}", "a module of the library"),
+        ("example", "⍝ >>> ${1:mean 1 2}\n⍝ ${2:1.5}", "an example that `rho test` runs"),
+    )  # fmt: skip
+    return {prefix: {"prefix": prefix, "body": body.split("\n"), "description": about} for prefix, body, about in rows}
+
+
+def glyphs() -> list[dict[str, Any]]:
+    """What the command that inserts a glyph offers: each glyph with its names and its title."""
+    rows: dict[str, dict[str, Any]] = {}
+    for row in PRIMITIVES:
+        if row.names and not row.later and not row.glyph.isalnum():
+            entry = rows.setdefault(row.glyph, {"glyph": row.glyph, "names": [], "title": ""})
+            spelt = [f"`{name}" for name in (*row.names, *([row.key] if row.key else []))]
+            entry["names"] += [name for name in spelt if name not in entry["names"]]
+            entry["title"] = " · ".join(part for part in (entry["title"], row.title) if part)
+    return list(rows.values())
+
+
+def as_json(value: dict[str, Any] | list[dict[str, Any]]) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -285,6 +337,8 @@ def generated_files() -> dict[str, str]:
     """The text of every generated file, by its path under `editors/`."""
     return {
         "vscode/package.json": as_json(package()),
+        "vscode/snippets.json": as_json(snippets()),
+        "vscode/glyphs.json": as_json(glyphs()),
         "vscode/language-configuration.json": as_json(language_configuration()),
         "vscode/syntaxes/rho.tmLanguage.json": as_json(grammar()),
         "neovim/syntax/rho.vim": syntax(),

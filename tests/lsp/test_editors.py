@@ -15,9 +15,12 @@ import pytest
 from rho.lang.primitives.operators import RESERVED_WORDS
 from rho.lang.primitives.record import GlyphRole
 from rho.lang.primitives.table import ELEMENT_NAMES, PRIMITIVES
+from rho.lang.syntax.source import Source
+from rho.shell.cli.arguments import find_verb
 from rho.shell.editors import editor_files
 from rho.shell.editors.__main__ import main
 from rho.shell.editors.editor_files import generated_files
+from rho.shell.pipeline import Session
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted([*(ROOT / "examples").glob("*.rho"), *(ROOT / "stdlib").glob("*.rho")])
@@ -36,7 +39,8 @@ def test_the_script_writes_every_file(tmp_path: Path) -> None:
 
 def test_no_file_names_a_registry_or_a_home() -> None:
     for path in (ROOT / "editors").rglob("*"):
-        if path.is_file() and "node_modules" not in path.parts and "dist" not in path.parts and path.suffix != ".vsix":
+        made = {"node_modules", "dist"} & set(path.parts) or path.suffix in (".vsix", ".png")
+        if path.is_file() and not made:
             text = path.read_text(encoding="utf-8")
             assert "registry" not in text and "/home/" not in text and str(ROOT) not in text, path
             assert path.name != "package-lock.json"
@@ -110,6 +114,8 @@ def test_the_manifest_fits_the_files() -> None:
     manifest: dict[str, Any] = json.loads((folder / "package.json").read_text(encoding="utf-8"))
     assert (folder / manifest["contributes"]["grammars"][0]["path"]).is_file()
     assert (folder / manifest["contributes"]["languages"][0]["configuration"]).is_file()
+    assert (folder / manifest["contributes"]["snippets"][0]["path"]).is_file()
+    assert (folder / manifest["icon"]).read_bytes().startswith(b"\x89PNG")
     client = (folder / "extension.js").read_text(encoding="utf-8")
     for command in manifest["contributes"]["commands"]:
         assert f'"{command["command"]}"' in client
@@ -122,7 +128,85 @@ def test_the_client_is_javascript() -> None:
     subprocess.run(["node", "--check", str(ROOT / "editors" / "vscode" / "extension.js")], check=True, timeout=60)
 
 
+CLIENT = """\
+const Module = require("module");
+const done = [], registered = {};
+const editor = { document: { languageId: "rho", isDirty: false, uri: { fsPath: "/w/my programs/p.rho" } }, selections: [1],
+  edit: (change) => change({ replace: (_, text) => done.push(["insert", text]) }) };
+const vscode = {
+  workspace: { getConfiguration: () => ({ get: (name, otherwise) => otherwise }), createFileSystemWatcher: () => null },
+  commands: { registerCommand: (name, action) => { registered[name] = action; },
+    executeCommand: async () => [{ name: "f", kind: 11 }, { name: "x", kind: 12 }, { name: "y", kind: 12 }] },
+  window: { get activeTextEditor() { return editor; }, showQuickPick: async (items) => items[0] },
+  tasks: { executeTask: (task) => done.push(task.execution) },
+  SymbolKind: { Function: 11, Module: 1 }, TaskScope: { Workspace: 2 },
+  ShellExecution: class { constructor(command, words, options) { Object.assign(this, { command, words, options }); } },
+  Task: class { constructor(definition, scope, name, source, execution) { this.execution = execution; } },
+};
+class LanguageClient { constructor(id, name, server, options) { done.push(options.initializationOptions); } async start() {} }
+const load = Module._load;
+Module._load = (name, ...rest) => name === "vscode" ? vscode
+  : name.startsWith("vscode-languageclient") ? { LanguageClient, TransportKind: {} } : load(name, ...rest);
+(async () => {
+  await require(process.argv[2]).activate({ subscriptions: [] });
+  for (const name of ["rho.run", "rho.check", "rho.plan", "rho.plot", "rho.insertGlyph"]) await registered[name]();
+  await registered["rho.costs"]("/w/p.rho", "mean");
+  console.log(JSON.stringify({ done, registered: Object.keys(registered) }));
+})();
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node here")
+def test_the_commands_of_the_client_run_the_verbs(tmp_path: Path) -> None:
+    (tmp_path / "client.js").write_text(CLIENT, encoding="utf-8")
+    folder = ROOT / "editors" / "vscode"
+    words = ["node", str(tmp_path / "client.js"), str(folder / "extension.js")]
+    ran = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60)
+    said = json.loads(ran.stdout)
+    options, *tasks, costs = said["done"]
+    file = "/w/my programs/p.rho"
+    assert options["commands"] is True
+    assert [task["words"] for task in tasks if isinstance(task, dict)] == [
+        ["run", file], ["check", file], ["plan", file], ["run", file, "--plot", "y"],
+    ]  # fmt: skip
+    assert tasks[-1] == ["insert", editor_files.glyphs()[0]["glyph"]]
+    assert (costs["command"], costs["words"]) == ("rho", ["type", "/w/p.rho", "mean", "--cost"])
+    manifest = json.loads((folder / "package.json").read_text(encoding="utf-8"))
+    assert {entry["command"] for entry in manifest["contributes"]["commands"]} == set(said["registered"])
+
+
+def test_a_snippet_with_its_defaults_is_accepted() -> None:
+    for name, snippet in editor_files.snippets().items():
+        text = "\n".join(snippet["body"])
+        text = re.sub(r"\$\{\d+\|([^,|]*)[^}]*\}", r"\1", text)
+        text = re.sub(r"\$\{\d+:([^{}]*(?:\{[^{}]*\})?[^{}]*)\}", r"\1", text)
+        before = "use set\nx ← 1 2\nshop ← ↑ 'Ulm' 'Kiel'\nsales ← 10 20\n" if name in ("output", "groups") else ""
+        if name == "guard":
+            text = f"input x : f64[n]\n{text} x"
+        checked = Session().check(Source("<snippet>", before + text + "\n"))
+        assert checked.accepted, (name, text, checked.diagnostics)
+
+
 # ------------------------------------------------------------------------------------------ the others
+
+
+def test_hooks_are_commands_of_rho() -> None:
+    """`.pre-commit-hooks.yaml`, of which this reads the few forms that it has."""
+    hooks: list[dict[str, str]] = []
+    for line in (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8").splitlines():
+        if line.startswith("- "):
+            hooks.append({})
+        if line[2:].strip() and not line.startswith("#"):
+            key, _, value = line[2:].partition(": ")
+            hooks[-1][key] = value
+    assert {hook["id"] for hook in hooks} == {"rho-check", "rho-fmt"}
+    for hook in hooks:
+        verb, *options = hook["entry"].removeprefix("rho ").split()
+        known = find_verb(verb)
+        assert known is not None and set(options) <= {spelling for option in known.options for spelling in option.spellings}
+        assert hook["language"] == "python" and re.search(hook["files"], "a/b.rho") and not re.search(hook["files"], "b.rho.md")
+
+
 
 
 def test_helix_settings_can_be_read() -> None:
