@@ -20,7 +20,7 @@ from ..graph.fusion_groups import is_stencil_group
 from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase as AnyPhase, PhaseId, ValueId
 from ..jit import tiering
 from ..jit.compiler import LruCache, MachineCode, address_of, is_installed, vector_bytes
-from ..library.operation_table import OPERATIONS, OperationRoutines, in_parts
+from ..library.operation_table import OPERATIONS, OperationRoutines
 from ..loopir.facts import IterationEstimate, Phase, estimate_iteration, trips_of
 from ..loopir.ir import MOST_VALUES, Index, LoopProgram, View
 from ..lower.region import Region, lower_region, pointwise
@@ -56,8 +56,7 @@ from .parallel_for import (
     run_tiles,
     time_tiles_of,
 )
-from .templates import prepare_copy
-from .views import DTYPES, NumArray, has_unit_stride, is_packed, model_array, start_of
+from .views import DTYPES, NumArray, has_unit_stride, in_parts, is_packed, model_array, start_of
 
 # ---------------------------------------------------------------------------------------------------- execution of a region
 #
@@ -465,14 +464,14 @@ class RegionLaunch:
                     array = model_array(self.types.shape(value), DTYPES[self.types.kind(value)])
                     base: BufferRef = self.binding.result(value, array.shape, array.dtype), 0
                     if initial:
-                        self.copy(array[0], base, *initial[index])
+                        self.binding.copy(array[0], base, *initial[index])
                     execution.arrays[view.name], self.bases[view.name] = in_parts(array), base
                 case StateView(component, doubled):
                     self.state(view.name, component, initial[component], finals, doubled=doubled)
                 case CurrentBuffer():
                     zero, counter = np.zeros((), np.int64), (self.binding.room((), np.dtype(np.int64)), 0)
                     self.binding.keep.append(zero)
-                    self.copy(zero, counter, zero, (None, start_of(zero)))
+                    self.binding.copy(zero, counter, zero, (None, start_of(zero)))
                     execution.arrays[view.name], self.bases[view.name] = zero, counter
                 case ScratchView() if not is_own(execution.program, view):
                     shape = tuple(map(execution.number, view.shape))
@@ -483,9 +482,7 @@ class RegionLaunch:
         self.launch(scratch)
         for component, array, base in finals:
             value = traverse.results(phase)[component]
-            self.copy(array, (self.binding.result(value, array.shape, array.dtype), 0), array, base)
-        if self.binding.waiting:
-            raise NotCompiledYet
+            self.binding.copy(array, (self.binding.result(value, array.shape, array.dtype), 0), array, base)
 
     def initial(self) -> list[tuple[NumArray, BufferRef]]:
         """Returns each component of the first state, and where it begins."""
@@ -510,27 +507,13 @@ class RegionLaunch:
         if not is_result and pair.nbytes > _MAX_PAIR_BYTES:
             raise NotSpecializable
         base = self.binding.result(value, shape, dtype) if is_result else self.binding.room(pair.shape, dtype), 0
-        self.copy(pair[0], base, *first)
+        self.binding.copy(pair[0], base, *first)
         execution.arrays[name], self.bases[name] = in_parts(pair[0]), base
         if doubled:
             execution.others[name] = in_parts(pair[1])
         if not (is_result or is_stacked):
             parity = (self.run.trips(self.types) - isinstance(self.phase, Fold)) % 2
             finals.append((component, pair[parity], (base[0], parity * pair[0].nbytes)))
-
-    def copy(self, target: NumArray, to: BufferRef, source: NumArray, at: BufferRef) -> None:
-        """Launch a copy between buffers."""
-        if not target.size:
-            return
-        draft = prepare_copy(np.atleast_1d(in_parts(target)), np.atleast_1d(in_parts(source)), 1, streams=False)
-        if draft is None:
-            raise NotSpecializable
-        if not self.binding.wants(draft.kernel):
-            return  # the others are requested as well
-        address = address_of(draft.kernel)
-        if address is None:
-            raise NotSpecializable
-        self.binding.share(draft.launch(address, 1, 0.0), [at, to])
 
     def launch(self, scratch: Mapping[str, NumArray]) -> None:
         execution = self.execution

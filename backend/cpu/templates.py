@@ -96,7 +96,7 @@ def _pieces(target: NumArray, source: NumArray, threads: int, *, is_aligned: boo
     address = address_of(cached.kernel)
     if address is None:
         return None
-    launch = cached.launch(address, threads, target.nbytes * _NANOSECONDS_A_BYTE)
+    launch = cached.launch(address, threads)
     _kept.put(key, (), launch)
     return launch
 
@@ -108,9 +108,10 @@ class TemplateKernel:
     kernel: Kernel
     block: ArgumentBlock
     loops: list[TaskLoop]
+    nanoseconds: float
 
-    def launch(self, address: int, threads: int, nanoseconds: float) -> TaskLaunch:
-        return TaskLaunch(address, [self.block], 2, threads, nanoseconds, self.loops)
+    def launch(self, address: int, threads: int) -> TaskLaunch:
+        return TaskLaunch(address, [self.block], 2, threads, self.nanoseconds, self.loops)
 
 
 _kept: Final[LruCache[TemplateKernel | TaskLaunch | None]] = LruCache(256)
@@ -138,7 +139,7 @@ def prepare_copy(target: NumArray, source: NumArray, threads: int, *, streams: b
     words = (*nest.sizes, *[0] * kernel.axes, 0, *inner, 0, *outer[:-1], 0)
     moves = [[(read_at, a, 0), (written_at, b, 0)] for a, b in zip(inner, outer, strict=True)]
     loops = _cuts(nest, kind.bytes, duration, threads).loops(moves)
-    return TemplateKernel(kernel, ArgumentBlock(words, [(read_at, (0, 0)), (written_at, (1, 0))]), loops)
+    return TemplateKernel(kernel, ArgumentBlock(words, [(read_at, (0, 0)), (written_at, (1, 0))]), loops, duration)
 
 
 def _cuts(nest: LoopOrder, item: int, duration: float, threads: int) -> TaskSplit:

@@ -12,7 +12,9 @@ made only if both lie in the operand.  A projection that leaves it is a bug in R
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import Enum
 from math import prod
 from typing import Any, Final, TypeAlias
@@ -81,6 +83,14 @@ def is_packed(array: NumArray) -> bool:
 def model_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NumArray:
     """A row-major array without memory for its items, which nobody reads."""
     return as_strided(np.empty(1, dtype), shape, contiguous(shape, dtype.itemsize)[:-1])
+
+
+def in_parts(array: NumArray) -> NumArray:
+    """Returns an array as views have it: complex numbers as two floats along a last axis."""
+    if array.dtype.kind != "c":
+        return array
+    part = array.real.dtype
+    return as_strided(array.real, (*array.shape, 2), (*array.strides, part.itemsize), subok=False)
 
 
 def as_stored(value: NumArray, kind: Kind) -> NumArray:
@@ -650,7 +660,9 @@ def _padded(stage: KnownAffine, low: Numbers, high: Numbers, fill: int) -> View:
 
     def view(operand: Any) -> Any:
         padded: NumArray = pooled_empty(box, operand.dtype)
-        if empty:
+        if _recorded.pads is not None:
+            _recorded.pads.append(Pad(padded, fill, None if empty else (operand[tuple(source)], tuple(target))))
+        elif empty:
             padded.fill(fill)
         else:
             _fill_around(padded, target, fill)
@@ -658,6 +670,32 @@ def _padded(stage: KnownAffine, low: Numbers, high: Numbers, fill: int) -> View:
         return inner(padded)
 
     return view
+
+
+@dataclass(frozen=True, slots=True)
+class Pad:
+    """An array of fills, but for the items of `inside`: a view of the operand, and the slices of the array where they are."""
+
+    array: NumArray
+    fill: int
+    inside: tuple[NumArray, tuple[slice, ...]] | None
+
+
+class _Recorded(threading.local):
+    pads: list[Pad] | None = None
+
+
+_recorded: Final = _Recorded()
+
+
+@contextmanager
+def recorded_pads() -> Iterator[list[Pad]]:
+    """Collects the pads of views that are made meanwhile, whose arrays stay empty."""
+    _recorded.pads = pads = list[Pad]()
+    try:
+        yield pads
+    finally:
+        _recorded.pads = None
 
 
 def _fill_around(padded: NumArray, inside: Sequence[slice], fill: int) -> None:

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import Size
@@ -221,11 +220,3 @@ def _strides(program: LoopProgram, block: Any) -> dict[str, list[int]]:
         strides[view.name] = [*block[offset + 1 : last], view.kind.bytes][: len(view.shape)]
         offset = last
     return strides
-
-
-def in_parts(array: NumArray) -> NumArray:
-    """Returns an array as views have it: complex numbers as two floats along a last axis."""
-    if array.dtype.kind != "c":
-        return array
-    part = array.real.dtype
-    return as_strided(array.real, (*array.shape, 2), (*array.strides, part.itemsize), subok=False)

@@ -33,16 +33,15 @@ from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import number
 from ..cpu.parallel_for import SHARED_NANOSECONDS, ArgumentBlock, BufferRef, TaskLaunch, parallel_for
 from ..cpu.phases import compile_structured
-from ..cpu.templates import prepare_copy
 from ..cpu.views import DTYPES, NumArray, common_stride, model_array, start_of
 from ..graph.phases import LibraryPhase, ValueId
 from ..graph.projections import frame_of, framed_of, sum_of_products, uses_ordered_sums
 from ..graph.scratch import MIN_BLAS_SIDE
 from ..jit import tiering
-from ..jit.compiler import LruCache, address_of
+from ..jit.compiler import LruCache
 from ..vm.run_state import pooled_empty, reshaped, trim
 from ..vm.runtime import native
-from ..vm.specialization import NotCompiledYet, NotSpecializable, OperandStarts, Specialization, specialize_structured
+from ..vm.specialization import NotSpecializable, OperandStarts, Specialization, specialize_structured
 from .operation import Arrays, Operation, OperationCall, on_operands
 
 # ---------------------------------------------------------------------------------------------------- BLAS
@@ -487,7 +486,6 @@ def _symmetric(items: NumArray, result: NumArray, threads: int) -> None:
 # products of limbs are added with two's complement wrapping, as the language defines.
 
 _EXACT_BITS: Final = 53
-_COPY_NANOSECONDS: Final = 0.3
 """A byte."""
 
 
@@ -602,7 +600,10 @@ def _bind_product(binding: Specialization, phase: LibraryPhase) -> None:
     bases: list[BufferRef] = [(binding.places[arg], 0) for arg in args]
     for operand, is_copied in enumerate(into_rows):
         if is_copied:
-            batches[operand], bases[operand] = _copied_in_rows(binding, batches[operand], bases[operand])
+            array, room = batches[operand], (binding.room(batches[operand].shape, batches[operand].dtype), 0)
+            batches[operand] = model_array(array.shape, array.dtype)
+            binding.copy(batches[operand], room, array, bases[operand])
+            bases[operand] = room
     bound = bound_product(kind, batches[0], batches[1], binding.threads)
     if bound is None or bound.pieces is None:
         raise NotSpecializable
@@ -620,20 +621,6 @@ def _mirrored_product(
     result: NumArray = pooled_empty(shape, dtype)
     _symmetric(batch, result.reshape(len(batch), *shape[depth:]), threads)
     return result
-
-
-def _copied_in_rows(binding: Specialization, array: NumArray, source: BufferRef) -> tuple[NumArray, BufferRef]:
-    """Returns an array like a copy in rows, and the buffer that holds it."""
-    target = model_array(array.shape, array.dtype)
-    draft = prepare_copy(target, array, 1, streams=False)
-    if draft is None:
-        raise NotSpecializable
-    if not binding.wants(draft.kernel):
-        raise NotCompiledYet
-    room: BufferRef = (binding.room(array.shape, array.dtype), 0)
-    duration = array.nbytes * _COPY_NANOSECONDS
-    binding.share(draft.launch(address_of(draft.kernel) or 0, 1, duration), (source, room))
-    return target, room
 
 
 CONTRACTING: Final[dict[str, Operation]] = {"contract": on_operands(contract, _bind_product, trims=False)}

@@ -118,6 +118,8 @@ class CallSite:
         binding = Specialization(program.layouts, program.machine, program.threads, lost, values, self.results)
         try:
             self.bind(binding)
+            if binding.waiting:
+                raise NotCompiledYet
             words = binding.words(key, self.overwrites(binding, key))
         except NotSpecializable as unbound:
             self.waiting[variant] = binding.waiting if isinstance(unbound, NotCompiledYet) else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
-from functools import partial
+from functools import cache, partial
 from math import prod
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -20,11 +20,11 @@ from ..cpu import parallel_for
 from ..cpu.kernels import BoundKernel, CompiledRun, layout_of
 from ..cpu.parallel_for import POOL_THREADS_WORD, BufferRef, TaskLaunch
 from ..cpu.phases import ViewsRun, broadcast_view, compile_structured, compiled_of
-from ..cpu.templates import IndexOutside
-from ..cpu.views import DeferredView, NumArray, model_array, start_of
+from ..cpu.templates import IndexOutside, prepare_copy
+from ..cpu.views import DeferredView, NumArray, Pad, in_parts, model_array, recorded_pads, start_of
 from ..graph.phases import Structured, ValueId
 from ..jit import tiering
-from ..jit.compiler import MachineCode
+from ..jit.compiler import MachineCode, address_of
 from .backend_interface import CheckFailed, Types
 from .run_state import ALIGNMENT, MIN_POOLED as POOLED_MIN_BYTES, pooled_empty
 
@@ -323,19 +323,44 @@ class Specialization:
         return result
 
     def view(self, value: ValueId, view: Callable[[Any], Any]) -> tuple[NumArray, BufferRef]:
-        """A view of an operand, and where it begins.  Unbound: it is a copy."""
-        viewed = view(self.values[value])
+        """A view of an operand, and where it begins; pads are copies that the run makes.  Unbound: it is another copy."""
+        with recorded_pads() as pads:
+            viewed = view(self.values[value])
         if isinstance(viewed, DeferredView):
             raise NotSpecializable
+        sources = [(self.values[value], self.places[value])]
+        for pad in pads:
+            sources.append((pad.array, self.padded(pad, sources)))
         array = np.asarray(viewed)
-        return array, self.base(value, array)
+        return array, _base_in(sources, array)
 
     def base(self, value: ValueId, array: NumArray) -> BufferRef:
         """Where a view of an operand begins.  Unbound: it is a copy."""
-        source = self.values[value]
-        if array.size and not np.may_share_memory(array, source):
+        return _base_in([(self.values[value], self.places[value])], array)
+
+    def padded(self, pad: Pad, sources: Sequence[tuple[NumArray, int]]) -> int:
+        """The buffer number of scratch memory that a launch fills and another one copies the items inside to."""
+        array, room = pad.array, self.room(pad.array.shape, pad.array.dtype)
+        fills = fill_of(array.dtype, pad.fill)
+        self.copy(array, (room, 0), np.broadcast_to(fills, array.shape), (None, start_of(fills)))
+        if pad.inside is not None:
+            items, inside = pad.inside
+            target = array[inside]
+            self.copy(target, (room, start_of(target) - start_of(array)), items, _base_in(sources, items))
+        return room
+
+    def copy(self, target: NumArray, to: BufferRef, source: NumArray, at: BufferRef) -> None:
+        """Add a launch that copies between buffers with these layouts; if its code is not compiled it is requested."""
+        if not target.size:
+            return
+        draft = prepare_copy(np.atleast_1d(in_parts(target)), np.atleast_1d(in_parts(source)), self.threads, streams=False)
+        if draft is None:
             raise NotSpecializable
-        return self.places[value], start_of(array) - start_of(source)
+        address = address_of(draft.kernel) if self.wants(draft.kernel) else 0
+        if address is None:
+            raise NotSpecializable
+        if address:
+            self.share(draft.launch(address, self.threads), [at, to])
 
     def result(self, value: ValueId, shape: tuple[int, ...], dtype: np.dtype[Any], order: Sequence[int] | None = None) -> int:
         """The buffer number of a new result; `order`: its axes in memory, outermost first."""
@@ -385,6 +410,20 @@ class Specialization:
         return Sample(words, layouts, rooms, frozenset(loose), tuple(self.keep))
 
 
+@cache
+def fill_of(dtype: np.dtype[Any], fill: int) -> NumArray:
+    """An item of a fill, which stays where it is."""
+    return np.array(fill, dtype)
+
+
+def _base_in(sources: Sequence[tuple[NumArray, int]], array: NumArray) -> BufferRef:
+    """In which of some numbered buffers a view begins, and where."""
+    for source, number in reversed(sources):
+        if not array.size or np.may_share_memory(array, source):
+            return number, start_of(array) - start_of(source)
+    raise NotSpecializable
+
+
 def specialize_structured(binding: Specialization, phase: Structured, run: Any = None) -> None:
     """Specialize a structured phase, or a row chain given its first phase.  Raises NotSpecializable."""
     types = binding.types
@@ -406,15 +445,14 @@ def _specialize_view(
     binding: Specialization, view: Callable[[Any], Any], space: tuple[int, ...], source: ValueId, result: ValueId
 ) -> None:  # fmt: skip
     """Specialize a result that is a view of part of an operand."""
-    viewed = view(binding.values[source])
-    if isinstance(viewed, DeferredView):
+    viewed, base = binding.view(source, view)
+    array, (at, ahead) = np.asarray(broadcast_view(viewed, space)), base
+    if not array.size or at is None:
         raise NotSpecializable
-    array = np.asarray(broadcast_view(viewed, space))
-    if not array.size:
-        raise NotSpecializable
-    at, ahead = binding.base(source, array)
-    assert at is not None
-    binding.made[result] = (binding.layouts.of(array), at, ahead)
+    if at < binding.operands:
+        binding.made[result] = (binding.layouts.of(array), at, ahead)
+    else:
+        binding.copy(model_array(array.shape, array.dtype), (binding.result(result, array.shape, array.dtype), 0), array, base)
 
 
 class FailureDecoder:
@@ -437,9 +475,13 @@ def specialize_kernel(
     binding: Specialization, run: CompiledRun, operands: Sequence[tuple[NumArray, BufferRef]], defined: Sequence[ValueId],
 ) -> None:  # fmt: skip
     """Launch the kernel on these operands for these results."""
-    bound = _bound_kernel(binding, run, [array for array, _ in operands])
-    if bound.packs:
-        raise NotSpecializable
+    bound, operands = _bound_kernel(binding, run, [array for array, _ in operands]), list(operands)
+    for packing in bound.packs:
+        array, base = operands[packing.operand]
+        packed = np.empty_like(array, order=packing.order)
+        room = binding.room(packed.shape, packed.dtype), 0
+        binding.copy(packed, room, array, base)
+        operands[packing.operand] = packed, room
     arrays = list(zip(bound.shapes, bound.dtypes, strict=True))
     results = [
         binding.result(value, shape, dtype, bound.order[: len(shape)])

@@ -12,7 +12,7 @@ from share import share
 import rho
 from rho.backend.cpu import regions, regions as pointwise, regions as ranges
 from rho.backend.cpu.backend import CpuBackend
-from rho.backend.cpu.views import DTYPES
+from rho.backend.cpu.views import DTYPES, in_parts
 from rho.backend.graph.phases import Structured
 from rho.backend.jit.compiler import LruCache
 from rho.backend.library import operation_table
@@ -57,7 +57,7 @@ class Called:
             backend.library(phase, types))  # fmt: skip
         made = [np.asarray(array) for array in kernel(memory, None)]
         made += [np.array(sizes[variable]) for variable in routine.defines]
-        return [_padded(operation_table.in_parts(array), shape) for array, shape in zip(made, writes, strict=True)]
+        return [_padded(in_parts(array), shape) for array, shape in zip(made, writes, strict=True)]
 
 
 def _array(dtype: Any, shape: tuple[int, ...], items: Sequence[Any]) -> Any:
