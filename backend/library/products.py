@@ -486,7 +486,6 @@ def _symmetric(items: NumArray, result: NumArray, threads: int) -> None:
 # products of limbs are added with two's complement wrapping, as the language defines.
 
 _EXACT_BITS: Final = 53
-"""A byte."""
 
 
 def contract(call: OperationCall, arrays: Arrays) -> Arrays:
