@@ -136,9 +136,9 @@ def compile_kernel(
     phase: Structured, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], kinds: Callable[[ValueId], Kind],
     number: Callable[[Size], int], threads: int, otherwise: Run,
 ) -> Run:  # fmt: skip
-    """A function that runs a phase with kernels when they pay; `otherwise` itself if they never do."""
+    """A function that runs a phase with kernels when they pay; `otherwise` itself if there are none."""
     mode = tiering.mode()
-    body = legalize(phase, complexes=True) if is_installed() else None
+    body = legalize(phase, complexes=True) if mode is not tiering.Mode.OFF and is_installed() else None
     if body is None:
         return otherwise
     operands, scalars = [kinds(read.value) for read in phase.reads], [number(size) for size in body.sizes]
@@ -165,6 +165,8 @@ class CompiledRun:
         self.runs = 0
 
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
+        if self.saving < tiering.LAUNCH_NANOSECONDS and self.mode is not tiering.Mode.ALWAYS:
+            return self.otherwise(values, overwrite)
         if self.defers:
             operands = [view(values[value]) for value, view in self.views]
             if any(isinstance(operand, DeferredView) for operand in operands):

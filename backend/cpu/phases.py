@@ -15,7 +15,6 @@ import numpy as np
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Span
 from ...typechecker.elements import Kind
-from ...typechecker.scalars import SUMMED, is_sequential
 from ...typechecker.sizes.polynomials import Size
 from ..graph import traverse
 from ..graph.fusion_groups import JoinedGroup, join_chain as joined_group
@@ -39,7 +38,7 @@ from ..lower.loop_order import Form, LoopOrder, StoreMode, row_nest
 from ..schedule.program_facts.scratch_memory import LARGE_SPACE_POINTS, rows_points
 from ..vm.backend_interface import CheckFailed
 from ..vm.run_state import ALIGNMENT, pooled_empty, trim
-from .kernels import STREAMING_BYTES, CompiledRun, Run, strides_over
+from .kernels import STREAMING_BYTES, CompiledRun, Run, compile_kernel, strides_over
 from .numpy_reductions import (
     ROW_REDUCTION_PREFIX,
     NumpyReduction,
@@ -384,7 +383,7 @@ def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Calla
         reductions = [NumpyReduction(r.node, r.reduction or "", kinds(r.value)) for r in phase.results]
         body = compile_body(phase.body, [r.node for r in reductions], varying, space, number)
         run = ReducedRun(body, views, space, reductions).run
-        return _through_kernels(phase, views, space, kinds, number, threads, run)
+        return compile_kernel(phase, views, space, kinds, number, threads, run)
     if all(isinstance(phase.body[r.node], ReadNode) for r in phase.results):
         return _views_of_operands(phase, views, space)
     constants = all(isinstance(phase.body[r.node], ConstantNode) for r in phase.results)
@@ -393,57 +392,13 @@ def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Calla
     nodes = [r.node for r in phase.results]
     body = compile_body(phase.body, nodes, varying, space, number)
     run = MappedRun(body, views, space, nodes, [DTYPES[kinds(r.value)] for r in phase.results]).run
-    return _through_kernels(phase, views, space, kinds, number, threads, run)
+    return compile_kernel(phase, views, space, kinds, number, threads, run)
 
 
 def _over_axes(phase: Structured, rank: int, run: Run, kinds: Callable[[ValueId], Kind]) -> Run:
     """A reduction of a ravel by `run` over the axes of what was ravelled."""
     known = {result.value: kinds(result.value) for result in phase.results}
     return lambda values, overwrite: combine_ravelled(phase, rank, known.__getitem__, run(values, None))
-
-
-def _through_kernels(
-    phase: Structured, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], kinds: Callable[[ValueId], Kind],
-    number: Callable[[Size], int], threads: int, run: Run,
-) -> Run:  # fmt: skip
-    """The run of a phase through kernels, at once or when it has been run often; `run`, on NumPy, where it stays there."""
-    mode = tiering.mode()
-    if mode is tiering.Mode.OFF:
-        return run
-
-    def through() -> Run:
-        from .kernels import compile_kernel
-
-        return compile_kernel(phase, views, space, kinds, number, threads, run)
-
-    applied = [node.function for node in phase.body if isinstance(node, ApplyNode)]
-    one_by_one = any(is_sequential(r.reduction or "") for r in phase.results)
-    sums = any(r.reduction in SUMMED and kinds(r.value).is_float for r in phase.results)
-    if mode is tiering.Mode.ALWAYS or one_by_one or tiering.is_candidate(prod(space), applied, sums=sums):
-        return through()
-    return _SmallPhaseRun(run, through).run
-
-
-class _SmallPhaseRun:
-    """A small phase, which runs on NumPy; its kernel is for native programs only."""
-
-    def __init__(self, run: Run, through: Callable[[], Run]) -> None:
-        self._run, self._through = run, through
-        self._compiled: Run | None = None
-
-    def compiled(self) -> Run:
-        if self._compiled is None:
-            self._compiled = self._through()
-        return self._compiled
-
-    def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
-        return self._run(values, overwrite)
-
-
-def compiled_of(kernel: Run) -> object:
-    """The `CompiledRun` of a phase's kernel, if there is one."""
-    owner = getattr(kernel, "__self__", None)
-    return getattr(owner.compiled(), "__self__", None) if isinstance(owner, _SmallPhaseRun) else owner
 
 
 def _empty(phase: Structured, parallel: tuple[int, ...], kinds: Callable[[ValueId], Kind]) -> Run:

@@ -254,7 +254,9 @@ def _made(
         (source, lambda array: array[at_first]),
         (places, lambda array: array[wide]),
     ]
-    return GatherRun(body, views, space, list(kinds), scalars, threads, tiering.mode(), _nothing, 0)
+    run = GatherRun(body, views, space, list(kinds), scalars, threads, tiering.mode(), _nothing, 0)
+    run.saving = saved
+    return run
 
 
 def _nothing(values: Any, overwrite: Any) -> tuple[Any, ...]:

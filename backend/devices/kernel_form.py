@@ -17,7 +17,6 @@ from typing import Final, TypeAlias
 
 from ...lang.support.records import dataclass
 from ...typechecker.elements import ArrayType, Kind
-from ...typechecker.scalars import SUMMED
 from ...typechecker.sizes.polynomials import Size
 from ..graph import traverse
 from ..graph.bind_sizes import BoundGraph
@@ -133,7 +132,9 @@ def work_of(phase: Structured, types: Types, extents: tuple[int, ...], number: N
     """`kernels`: are there any?  `extents` of the axes (of a shard, maybe), none of them 0."""
     phase = with_fixed_powers(phase)
     chained = any(isinstance(node, ApplyNode) and node.function.startswith(ALONG) for node in phase.body)
-    body = legalize(phase, complexes=not chained) if kernels and _is_candidate(phase, types, extents) else None
+    body = legalize(phase, complexes=not chained) if kernels else None
+    if body is not None and tiering.saving(body, prod(extents)) < tiering.LAUNCH_NANOSECONDS:
+        body = None
     reads = tuple(varies(read, extents) for read in phase.reads)
     shapes = [tuple(map(number, types[read.value].shape)) for read in phase.reads]
     steps = [strides(read, extents, shape) for read, shape in zip(phase.reads, shapes, strict=True)]
@@ -166,12 +167,6 @@ def work_of(phase: Structured, types: Types, extents: tuple[int, ...], number: N
     seen = 0 if body is None else tiering.work(body, prod(extents))
     return Work(Tier.CALLS if body is None else Tier.KERNEL, prod(extents), streams, written, applied, reduced, chain,
                 lines, line, seen, nest, chained)  # fmt: skip
-
-
-def _is_candidate(phase: Structured, types: Types, extents: Sequence[int]) -> bool:
-    applied = [node.function for node in phase.body if isinstance(node, ApplyNode)]
-    sums = any(r.reduction in SUMMED and types[r.value].element.kind.is_float for r in phase.results)
-    return tiering.is_candidate(prod(extents), applied, sums=sums)
 
 
 # ------------------------------------------------------------------------------------------ operands

@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
 SWITCH: Final = "RHO_KERNELS"
 SMALL: Final = 1 << 13
-"""A phase with fewer points stays on NumPy, whose calls then cost no more than binding a kernel, unless it applies expensive
-functions."""
+"""The points from which NumPy works on a phase slice by slice."""
 COMPILE_NANOSECONDS: Final = 10e6
 """A run that would lose so much without code waits until it is compiled."""
 LOAD_NANOSECONDS: Final = 3e6
@@ -44,10 +43,6 @@ LAUNCH_NANOSECONDS: Final = 12_000
 AT_ONCE: Final = 5.0
 CALLED: Final = 2_000.0
 """Nanoseconds per item of a right fold on NumPy: `AT_ONCE` if a few calls handle all items, `CALLED` if each item is a call."""
-MANY: Final = 6
-"""From this number of functions in its body, a small phase costs more as NumPy calls than as a kernel."""
-
-
 SHARED_NANOSECONDS: Final = 8_000
 """A launch with at least this much work (nanoseconds) uses pool threads; one that is awake joins in about a microsecond."""
 WORTH_WAKING: Final = 60_000
@@ -76,12 +71,6 @@ def mode() -> Mode:
     if value in ("off", "0", "no"):
         return Mode.OFF
     return {"always": Mode.ALWAYS, "warm": Mode.WARM}.get(value, Mode.AUTO)
-
-
-def is_candidate(points: int, applied: Iterable[str], *, sums: bool) -> bool:
-    """Can a kernel over `points` points that applies these functions ever pay?  `sums`: does it sum floats?"""
-    functions = list(applied)
-    return points >= SMALL or sums or len(functions) >= MANY or not TRANSCENDENTAL.isdisjoint(functions)
 
 
 def saving(body: Body, points: int) -> float:

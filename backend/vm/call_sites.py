@@ -36,8 +36,8 @@ from .specialization import (
 )
 
 MAX_SPECIALIZATIONS: Final = 96
-MAX_SINGLE_SIZE: Final = 6
-"""After so many specializations for a single size, no size family is tried any more."""
+MAX_FAMILIES: Final = 6
+"""After so many specializations no size family is tried any more."""
 _NEVER: Final = 1 << 62
 _NEXT, _SITE, _BINDINGS = 0, 3, 4
 """Word offsets: in a `struct binding` of the next one; in a `struct run` of its call site, and of its first specialization."""
@@ -61,7 +61,6 @@ class CallSite:
         """The least nanoseconds of a run through this call site; the first one, which makes kernels, does not count."""
         self.waiting: dict[tuple[int, ...], Sequence[tiering.CodeRequest] | None] = {}
         """By layouts, sizes and variant: the code that a specialization waits for; None if there is one, or can be none."""
-        self.untuned = 0
 
     def run(self, memory: dict[ValueId, Any], target: Any) -> Sequence[Any] | None:
         """The results; None if the instructions inside are to run instead."""
@@ -125,13 +124,11 @@ class CallSite:
             self.waiting[variant] = binding.waiting if isinstance(unbound, NotCompiledYet) else None
             return
         self.waiting[variant] = None
-        keep, tuning = binding.keep, self.tuned(values, numbers) if len(numbers) == 1 and self.untuned < MAX_SINGLE_SIZE else None
+        keep, tuning = binding.keep, self.tuned(values, numbers) if len(numbers) == 1 and self.bindings < MAX_FAMILIES else None
         if tuning is not None:
             changes = np.array(tuning.tuning, np.int64)
             words, keep = tuning.words, [changes, *tuning.keep]
             words[SIZE_FAMILY_WORD] = changes.ctypes.data
-        elif numbers:
-            self.untuned += 1
         added = np.array(words, np.int64)
         added[_NEXT] = program.words[self.place + _BINDINGS]
         program.keep += (added, *keep)

@@ -19,7 +19,7 @@ from ...lang.syntax.source import Span
 from ..cpu import parallel_for
 from ..cpu.kernels import BoundKernel, CompiledRun, layout_of
 from ..cpu.parallel_for import POOL_THREADS_WORD, BufferRef, TaskLaunch
-from ..cpu.phases import ViewsRun, broadcast_view, compile_structured, compiled_of
+from ..cpu.phases import ViewsRun, broadcast_view, compile_structured
 from ..cpu.templates import IndexOutside, prepare_copy
 from ..cpu.views import DeferredView, NumArray, Pad, in_parts, model_array, recorded_pads, start_of
 from ..graph.phases import Structured, ValueId
@@ -428,7 +428,7 @@ def specialize_structured(binding: Specialization, phase: Structured, run: Any =
     """Specialize a structured phase, or a row chain given its first phase.  Raises NotSpecializable."""
     types = binding.types
     run = run or compile_structured(phase, types.kind, types.number, binding.threads)
-    owner = compiled_of(run)
+    owner = getattr(run, "__self__", None)
     if isinstance(owner, CompiledRun):
         results = list(binding.places)[binding.operands : binding.operands + binding.count]
         operands = [binding.view(value, view) for value, view in owner.views]

@@ -91,8 +91,9 @@ def test_what_has_a_kernel_is_asked_of_the_policy() -> None:
     complex_sum = SUM.replace("f64", "c128")
     assert work(bound(complex_sum, x=(MANY,), y=(MANY,))).tier is kernel_form.Tier.KERNEL
     assert work(bound("input x : c128[n]\noutput z ← ⍟x\n", x=(MANY,))).tier is kernel_form.Tier.CALLS
-    assert tiering.is_candidate(tiering.SMALL, ["add"], sums=False) and not tiering.is_candidate(50, ["add"], sums=False)
-    assert tiering.is_candidate(50, ["exp"], sums=False) and tiering.is_candidate(50, [], sums=True)
+    cases = ("x+1", tiering.SMALL, "KERNEL"), ("x+1", 50, "CALLS"), ("*x", 50, "KERNEL"), ("+/x", 50, "KERNEL")
+    for text, count, tier in cases:
+        assert work(bound(f"input x : f64[n]\noutput z ← {text}\n", x=(count,))).tier.name == tier
 
 
 def test_applications_count_where_they_vary() -> None:
