@@ -1,4 +1,5 @@
-"""Compiles the C runtime to LLVM text, `backend/vm/runtime.ll`: run it after every change of the C sources.
+"""Compiles the C of the runtime and of tables to LLVM text, `backend/vm/runtime.ll` and `backend/io/records.ll`: run it after
+every change of the C sources.
 
 It needs exactly `ziglang==0.15.2` (`pip install`), whose clang writes text that LLVM 20 and later read, identical on every
 machine. Machine-specific lines (target, features, metadata) are removed.  The first line has the digest of the sources, which a
@@ -15,7 +16,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-FOLDER = Path(__file__).parent.parent / "backend" / "vm"
+BACKEND = Path(__file__).parent.parent / "backend"
+SOURCES = (BACKEND / "vm" / "runtime.c", BACKEND / "io" / "records.c")
+"""The modules; each is one source, which includes the others of its folder."""
 ZIG = "0.15.2"
 FLAGS = (
     "-std=c11", "-O2", "-g0", "-ffreestanding", "-fno-stack-protector", "-fno-sanitize=all", "-fno-vectorize",
@@ -27,22 +30,22 @@ _ADDED = "@rho_pause("
 """The declaration that `backend.vm.runtime.Runtime` replaces by a definition."""
 
 
-def digest() -> str:
-    """The digest of all sources, in the order of their names."""
+def digest(folder: Path) -> str:
+    """The digest of all sources of a folder, in the order of their names."""
     result = hashlib.sha256()
-    for file in sorted([*FOLDER.glob("*.c"), *FOLDER.glob("*.h")]):
+    for file in sorted([*folder.glob("*.c"), *folder.glob("*.h")]):
         result.update(f"{file.name}\n".encode() + file.read_bytes())
     return result.hexdigest()
 
 
-def stripped(text: str) -> str:
+def stripped(text: str, folder: Path) -> str:
     """The LLVM text without machine-specific lines, after a line with the digest."""
     lines = [line for line in text.splitlines() if line and not line.startswith(_LINES_OF_A_MACHINE)]
     lines = [line for line in lines if not (line.startswith("declare") and _ADDED in line)]
     text = re.sub(r", !\w[\w.]* !\d+", "", "\n".join(lines))
     text = re.sub(r' "[^"]*"(="[^"]*")?(?=.*\}$)', "", text, flags=re.MULTILINE)
     text = text.replace("= { }", "= { nounwind }")  # LLVM rejects empty groups of attributes
-    return f"; sha256 {digest()}\n{text}\n"
+    return f"; sha256 {digest(folder)}\n{text}\n"
 
 
 def main() -> None:
@@ -50,9 +53,10 @@ def main() -> None:
     version = subprocess.run([*command, "version"], capture_output=True, text=True, check=True).stdout.strip()
     if version != ZIG:
         raise SystemExit(f"ziglang {ZIG} is needed, this is {version}")
-    target = FOLDER / "runtime.ll"
-    subprocess.run([*command, "cc", *FLAGS, str(FOLDER / "runtime.c"), "-o", str(target)], check=True)
-    target.write_text(stripped(target.read_text("utf-8")), "utf-8")
+    for source in SOURCES:
+        target = source.with_suffix(".ll")
+        subprocess.run([*command, "cc", *FLAGS, str(source), "-o", str(target)], check=True)
+        target.write_text(stripped(target.read_text("utf-8"), source.parent), "utf-8")
 
 
 if __name__ == "__main__":

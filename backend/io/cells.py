@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
 
 from ...lang.diagnostics.model import Code
 from ...lang.support.records import dataclass
-from ...lang.tree.program import CellFormat, ColumnFormat, has_time
+from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat, has_time
 from ...typechecker.elements import Kind
 from ..vm.backend_interface import CheckFailed
 from ..vm.values import INTEGER_BITS, NUMPY_NAMES, integer_range
@@ -42,13 +43,15 @@ class CellError(Exception):
         super().__init__(message)
 
 
-def item_of(cell: str, kind: Kind) -> Any:
-    """The text as an item of the kind.  Raises CellError."""
-    text = cell.replace("¯", "-").replace("∞", "inf").replace("−", "-")
+def item_of(cell: str, kind: Kind, reading: ColumnFormat = AS_WRITTEN) -> Any:
+    """The text as an item of the kind, with the decimal sign and the groups of digits of a column.  Raises CellError."""
     if kind is Kind.CHAR:
         if len(cell) != 1:
             raise CellError(f"{shown(cell)} is not one character")
         return cell
+    text = cell.replace("¯", "-").replace("∞", "inf").replace("−", "-")
+    if kind is not Kind.BOOL and (reading.group or reading.decimal != "."):
+        text = _with_point(cell, text, kind, reading)
     if kind is Kind.BOOL:
         if text.lower() not in _TRUTHS:
             raise CellError(f"{shown(cell)} is not a bool", "a bool is 0, 1, true or false")
@@ -64,6 +67,31 @@ def item_of(cell: str, kind: Kind) -> Any:
     if value is None:
         raise CellError(f"{shown(cell)} is not a number")
     return value
+
+
+def _with_point(cell: str, text: str, kind: Kind, reading: ColumnFormat) -> str:
+    """A number with a decimal point and without groups of digits.  Raises CellError."""
+    if reading.group and _group_of(reading).search(text):
+        if not _grouped_number(reading).fullmatch(text):
+            raise CellError(f"{shown(cell)} is not a number whose digits stand in groups of three")
+        text = _group_of(reading).sub("", text)
+    if reading.decimal == "." or kind in INTEGER_BITS:
+        return text
+    if "." in text:
+        raise CellError(f"{shown(cell)} has a point; the decimals of this column are written with `{reading.decimal}`")
+    return text.replace(reading.decimal, ".")
+
+
+@cache
+def _group_of(reading: ColumnFormat) -> re.Pattern[str]:
+    """What separates groups of digits; a blank is any of the blanks that there are."""
+    return re.compile(r"\s" if reading.group == " " else re.escape(reading.group))
+
+
+@cache
+def _grouped_number(reading: ColumnFormat) -> re.Pattern[str]:
+    group, decimal = _group_of(reading).pattern, re.escape(reading.decimal)
+    return re.compile(rf"[-+]?[0-9]{{1,3}}(?:{group}[0-9]{{3}})+(?:{decimal}[0-9]*)?(?:[eE][-+]?[0-9]+)?")
 
 
 def _complex(text: str) -> complex | None:
@@ -146,7 +174,8 @@ DATE_PATTERNS: Final = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y %H:%M", "%
 """Frequent date formats other than ISO 8601."""
 SEPARATORS: Final = ",;\t|"
 _AS_ISO: Final = re.compile(r"\d{4}-\d\d-\d\d.*")
-_THOUSANDS: Final = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+")
+NUMBER_SIGNS: Final = ((".", ","), (",", ""), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'"), (".", "’"), (".", "_"))
+"""Frequent pairs of a decimal sign and a sign between groups of digits, other than a point and none."""
 
 
 def for_cell(text: str, kind: Kind, reading: ColumnFormat) -> tuple[str, ...]:
@@ -154,17 +183,38 @@ def for_cell(text: str, kind: Kind, reading: ColumnFormat) -> tuple[str, ...]:
     dated = reading.form in (CellFormat.DATE, CellFormat.TIME)
     if not dated and not reading.separator and (column := for_line(text, ",")):
         return column
-    clauses = _decimal(text, kind) if not dated and reading.decimal == "." else []
+    is_plain = not dated and kind is not Kind.BOOL and (reading.decimal, reading.group) == (".", "")
+    clauses = number_clauses([text], kind) if is_plain else []
     if dated or (kind is Kind.I64 and not clauses):
         clauses = _dates(text)
-    if _THOUSANDS.fullmatch(text) and not dated:
-        other = ", or `decimal \",\"` if these are no groups" if clauses else ""
-        return (f"digits in groups are not read; write them without commas{other}",)
     if clauses:
         return (f"this clause of the `input` reads it: {' or '.join(f'`{clause}`' for clause in clauses)}",)
     if dated and not reading.pattern and not _AS_ISO.fullmatch(text):
         return (f'say how it is written, as in `as "{DATE_PATTERNS[0]}"` (the directives of strptime)',)
     return ()
+
+
+def number_clauses(cells: Sequence[str], kind: Kind) -> list[str]:
+    """The clauses each of which reads all cells as numbers, that of the most frequent form first."""
+    clauses = []
+    for decimal, group in NUMBER_SIGNS:
+        reading = ColumnFormat(decimal=decimal, group=group)
+        if (kind in INTEGER_BITS and not group) or not all_read(cells, kind, reading):
+            continue
+        if group and not any(map(_group_of(reading).search, cells)):
+            continue
+        if decimal != "." and not any(decimal in cell for cell in cells):
+            continue
+        clauses.append(" ".join([f'group "{group}"'] * bool(group) + [f'decimal "{decimal}"'] * (decimal != ".")))
+    return clauses
+
+
+def all_read(cells: Sequence[str], kind: Kind, reading: ColumnFormat = AS_WRITTEN) -> bool:
+    """Are there cells, and is each an item of the kind?"""
+    try:
+        return bool(cells) and all(item_of(cell, kind, reading) is not None for cell in cells)
+    except CellError:
+        return False
 
 
 def for_line(text: str, separator: str) -> tuple[str, ...]:
@@ -178,16 +228,6 @@ def for_line(text: str, separator: str) -> tuple[str, ...]:
 
 def separator_clause(sign: str) -> str:
     return 'sep "\\t"' if sign == "\t" else f'sep "{sign}"'
-
-
-def _decimal(text: str, kind: Kind) -> list[str]:
-    if kind is Kind.BOOL or kind in INTEGER_BITS or text.count(",") != 1:
-        return []
-    try:
-        item_of(text.replace(",", "."), kind)
-    except CellError:
-        return []
-    return ['decimal ","']
 
 
 def _dates(text: str) -> list[str]:
@@ -271,13 +311,11 @@ def changed() -> FileTrouble:
     return FileTrouble(Code.E705, "changed while it was read")
 
 
-# ---------------------------------------------------------------------------------------------------- element conversions
+# ---------------------------------------------------------------------------------------------------- items of columns
 #
-# Many cells of a column as items, or one, as the clauses of an input say.
+# A cell as an item, as the clauses of an input say.
 
 MISSING: Final = frozenset({"", "NA"})
-QUOTED: Final = "\0"
-"""Prefix of a cell that would count as missing if it were not quoted (`csv`, Note [Quoted cells])."""
 BLANK: Final = 32
 
 
@@ -296,96 +334,20 @@ class Column:
         return self.kind is Kind.CHAR and self.reading.missing is None and self.reading.form is CellFormat.ITEM
 
 
-class NeedsItemwise(Exception):
-    """Raised if some cells have to be converted one by one."""
+def item_or_missing(cell: str, wanted: Column, *, is_text: bool = False) -> Any:
+    """The item of one cell, or the replacement of a missing one, which it is not if it `is_text`.
 
-
-_Convert = Callable[[list[str], Any], None]
-
-
-def converter(wanted: Column) -> _Convert:
-    """The function that converts many cells into a part of an array, or raises `NeedsItemwise`."""
-    reading = wanted.reading
-    if reading.form is CellFormat.PRESENT:
-        return _presence
-    if reading.form is not CellFormat.ITEM:
-        return _remembering(wanted)
-    if wanted.kind is Kind.CHAR:
-        return lambda cells, room: _texts(cells, room, reading)
-    if wanted.kind is Kind.I64:
-        return lambda cells, room: _numbers(cells, room, int, reading)
-    if wanted.kind in (Kind.F64, Kind.F32):
-        return lambda cells, room: _numbers(cells, room, float, reading)
-    return _slowly
-
-
-def _slowly(cells: list[str], room: Any) -> None:
-    raise NeedsItemwise
-
-
-def _presence(cells: list[str], room: Any) -> None:
-    room[...] = [cell.strip() not in MISSING for cell in cells]
-
-
-def _numbers(cells: list[str], room: Any, make: Callable[[str], Any], reading: ColumnFormat) -> None:
-    text = "".join(cells)
-    if not text.isascii() or "_" in text:
-        raise NeedsItemwise
-    if reading.decimal != ".":
-        if "." in text:
-            raise NeedsItemwise
-        cells = [cell.replace(reading.decimal, ".") for cell in cells]
-    if reading.missing is not None:
-        filler = str(reading.missing)
-        cells = [filler if cell.strip() in MISSING else cell for cell in cells]
-    try:
-        room[...] = list(map(make, cells))
-    except (ValueError, OverflowError):
-        raise NeedsItemwise from None
-
-
-def _texts(cells: list[str], room: Any, reading: ColumnFormat) -> None:
-    import numpy
-
-    if any(cell in MISSING for cell in map(str.strip, cells)):
-        if reading.missing is None:
-            raise NeedsItemwise
-        cells = [str(reading.missing) if cell.strip() in MISSING else cell for cell in cells]
-    width = room.shape[1]
-    cells = [cell.removeprefix(QUOTED) for cell in cells]
-    if width:
-        padded = "".join([cell.ljust(width) for cell in cells])
-        if len(padded) != room.size:
-            raise changed()
-        room.view("=u4")[...] = numpy.frombuffer(padded.encode("utf-32-le"), "<u4").reshape(room.shape)
-
-
-def _remembering(wanted: Column) -> _Convert:
-    """The conversion of dates and times, each of which is read once, also that of the cells for which `missing` stands."""
-    known: dict[str, int] = {}
-
-    def convert(cells: list[str], room: Any) -> None:
-        for cell in cells:
-            if cell not in known:
-                try:
-                    known[cell] = item_or_missing(cell, wanted)
-                except CellError:
-                    raise NeedsItemwise from None
-        room[...] = [known[cell] for cell in cells]
-
-    return convert
-
-
-def item_or_missing(cell: str, wanted: Column) -> Any:
-    """The item of one cell, or the replacement of a missing one.  Raises CellError, whose message follows the cell's position."""
+    Raises CellError, whose message follows the cell's position."""
     text, reading = cell.strip(), wanted.reading
-    if text in MISSING:
+    if reading.form is CellFormat.PRESENT:
+        return text not in MISSING
+    if text in MISSING and not is_text:
         if reading.missing is None:
             clause = f"missing {example_missing(wanted.kind)}"
             raise CellError(f" is {text or 'empty'}", f"say what stands for it: `{clause}` at the end of its `input`")
         return reading.missing
     try:
-        return cell.removeprefix(QUOTED) if wanted.kind is Kind.CHAR else _item(text, wanted)
+        return cell if wanted.kind is Kind.CHAR else _item(text, wanted)
     except CellError as trouble:
         notes = () if wanted.kind is Kind.CHAR else for_cell(text, wanted.kind, reading)
         if not notes and wanted.member and not trouble.notes and not any(map(str.isdecimal, text)):
@@ -397,11 +359,7 @@ def _item(text: str, wanted: Column) -> Any:
     reading = wanted.reading
     if reading.form in (CellFormat.DATE, CellFormat.TIME):
         return number_of(text, reading)
-    if reading.decimal != "." and wanted.kind not in INTEGER_BITS:
-        if "." in text:
-            raise CellError(f"“{text}” has a point; the decimals of this column are written with `{reading.decimal}`")
-        text = text.replace(reading.decimal, ".")
-    return item_of(text, wanted.kind)
+    return item_of(text, wanted.kind, reading)
 
 
 def put(room: Any, at: int, item: Any) -> None:
@@ -411,6 +369,7 @@ def put(room: Any, at: int, item: Any) -> None:
     text = str(item)
     if len(text) > room.shape[1]:
         raise changed()
+    room[at] = " "
     room[at, : len(text)] = list(text)
 
 

@@ -6,30 +6,23 @@ cells is a number, a date or what the column is declared as.  A whole table has 
 axis it may be one column or one record, declared as a scalar it is one cell.
 
 A table is measured once (`measured`) and read once, for all requested columns together (`Table.shape`).
-
-Note [Fast and exact].  NumPy's C reader is tried first on a block's numbers; wherever it hesitates (any error or warning)
-the cells are converted together by Python, and where that fails one by one, which either succeeds or names the line and
-column at fault.
 """
 
 from __future__ import annotations
 
-import csv
 import functools
-import io
 import math
 import re
-import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from operator import itemgetter
-from typing import Any, BinaryIO, ClassVar, Final, TypeAlias
+from typing import Any, ClassVar, Final
 
 from ...lang.diagnostics.model import Code
 from ...lang.primitives.table import nearest
-from ...lang.support.records import cached_property, dataclass, field, replace
-from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat, has_time
+from ...lang.support.records import cached_property, dataclass
+from ...lang.tree.program import CellFormat, ColumnFormat, has_time
 from ...typechecker.elements import Kind
 from ..vm.values import shortest_f32
 from .byte_source import ITEMS, Content, blocks_of, characters_of, new_array, suffix_of
@@ -37,20 +30,17 @@ from .cells import (
     BLANK,
     DATE_PATTERNS,
     MISSING,
-    QUOTED,
     CellError,
     Column,
-    NeedsItemwise,
     changed,
-    converter,
     for_line,
     item_of,
     item_or_missing,
     number_of,
-    put,
     require_shape,
 )
-from .errors import FileTrouble, damaged, disagrees, listed, system_errors
+from .errors import FileTrouble, damaged, disagrees, listed
+from .records import START, TOGETHER, Converter, RecordBlock, RecordOffset, UnreadableCell, blocks
 from .row_sinks import AppendSink
 
 # ---------------------------------------------------------------------------------------------------- detection of headers
@@ -113,208 +103,25 @@ def may_be_years(cells: Sequence[str]) -> bool:
     return 0 < len(numbers) < len(filled) and all(map(_YEAR.fullmatch, numbers))
 
 
-# ---------------------------------------------------------------------------------------------------- CSV tokenizer
-#
-# A text table as blocks of complete records.
-#
-# UTF-8, with or without a byte order mark; lines end in LF or CRLF; blank lines are no records, but `""` is one of an empty cell.
-# Quotes are those of RFC 4180: a quoted cell may contain separators, quotes (doubled) and line ends.  A line without quotes may
-# have any length: it is read in parts of complete cells, so that memory does not depend on the layout of a table.
-#
-# Note [Quoted cells].  The csv module does not distinguish `""` from an empty cell, nor `"NA"` from `NA`.  Cells that are text
-# only because they are quoted get a prefix, a character that no table contains.
+# ---------------------------------------------------------------------------------------------------- measuring
 
-_TOGETHER: Final = 1 << 17
-"""Bytes of a block of lines, approximately."""
-_PIECE: Final = 1 << 18
-"""Bytes of a part of a long line; also the limit for a line within a cell and for a line with quotes."""
-_MARK: Final = "\ufeff"
-_LINE_END, _RETURN = 10, 13
+
 _MOST_PLACES: Final = 2048
-_LONE_RETURN: Final = (
-    "a carriage return stands where no line ends",
-    "lines end in LF or CR LF: `tr '\\r' '\\n' < old.csv > new.csv`",
-)
-_MISSING_IF_BARE: Final = re.compile(r"\s*(?:NA)?\s*")
-_MAY_HAVE_ONE: Final = re.compile(r'"\s*(?:NA)?\s*(?:"|$)')
-
-RecordOffset: TypeAlias = tuple[int, int, int]
-"""The start of a record: how many records are before it, its byte offset, and its line (from 1)."""
-START: Final[RecordOffset] = (0, 0, 1)
-
-
-@dataclass(slots=True)
-class RecordBlock:
-    """Complete records, or a part of a long one: the line (from 1) and column (from 0) at which the text begins, and whether its
-    last record ends here.  `byte`: the offset of its first line in the file."""
-
-    line: int
-    text: str
-    separator: str
-    column: int = 0
-    ends: bool = True
-    byte: int = 0
-    _records: tuple[list[int], list[list[str]]] | None = field(default=None, repr=False)
-
-    @property
-    def is_complete(self) -> bool:
-        return self.ends and not self.column
-
-    @property
-    def quoted(self) -> bool:
-        return '"' in self.text
-
-    @property
-    def records(self) -> tuple[list[int], list[list[str]]]:
-        """The line at which each non-blank record begins, and its cells."""
-        if self._records is None:
-            self._records = self.read()
-        return self._records
-
-    def read(self, following: Iterable[str] = ()) -> tuple[list[int], list[list[str]]]:
-        """The records; while a quote is open, lines are taken from `following`."""
-        lines, rows = list[int](), list[list[str]]()
-        count, begins = self.text.count("\n") + (not self.text.endswith("\n")), 0
-        source = chain(io.StringIO(self.text, newline="\n"), following)
-        marked = _with_marks(source, self.separator) if self.quoted else source
-        reader = csv.reader(marked, delimiter=self.separator, strict=True, skipinitialspace=True)
-        try:
-            while begins < count and (row := next(reader, None)) is not None:
-                if len(row) > 1 or (row and row[0].strip()) or not self.is_complete:
-                    lines.append(self.line + begins)
-                    rows.append(row)
-                begins = reader.line_num
-        except csv.Error as error:
-            message, *notes = _csv_problem(error)
-            raise damaged(f"line {self.line + begins}: {message}", *notes) from None
-        return lines, rows
-
-    def plain(self) -> list[list[str]]:
-        """The records without marks.  See Note [Quoted cells]."""
-        rows = self.records[1]
-        return [[cell.removeprefix(QUOTED) for cell in row] for row in rows] if self.quoted else rows
-
-
-def blocks(content: Content, separator: str, start: RecordOffset = START) -> Iterator[RecordBlock]:
-    """The blocks of a table from the start of a record on."""
-    with system_errors(), content.open() as file:
-        _, byte, line = start
-        file.seek(byte)
-        while data := file.read(_TOGETHER):
-            rest = b"" if data.endswith(b"\n") else file.readline(_PIECE)
-            data += rest
-            if len(rest) == _PIECE and not rest.endswith(b"\n"):
-                above, newline, long = data.rpartition(b"\n")
-                if not newline:
-                    yield from _parts(file, data, byte, line, separator)
-                    byte, line = file.tell(), line + 1
-                    continue
-                file.seek(-len(long), io.SEEK_CUR)
-                data = above + newline
-            block = RecordBlock(line, _decoded(data, line), separator, byte=byte)
-            byte, line = byte + len(data), line + data.count(b"\n")
-            if not data.strip(b"\n"):
-                continue
-            if block.quoted:
-                more: list[str] = []
-                block._records = block.read(_following(file, line, more))
-                block.text, byte, line = block.text + "".join(more), file.tell(), line + len(more)
-            yield block
-
-
-def _with_marks(lines: Iterable[str], separator: str) -> Iterator[str]:
-    """The lines with prefixes for quoted cells.  See Note [Quoted cells]."""
-    inside = False
-    for line in lines:
-        quotes = line.count('"')
-        yield _with_mark(line, separator, inside) if _MAY_HAVE_ONE.search(line) else line
-        inside ^= bool(quotes % 2)
-
-
-def _with_mark(line: str, separator: str, inside: bool) -> str:
-    parts = line.split('"')
-    for at in range(2 if inside else 1, len(parts), 2):
-        before, cell, after = parts[at - 1].rstrip(" "), parts[at], "".join(parts[at + 1 : at + 2])
-        begins = before.endswith(separator) or (at == 1 and not before)
-        ends = after[:1] in (separator, "\n", "\r") if after else at + 2 >= len(parts)
-        if begins and ends and _MISSING_IF_BARE.fullmatch(cell):
-            parts[at] = QUOTED + cell
-    return '"'.join(parts)
-
-
-def _parts(file: BinaryIO, data: bytes, byte: int, line: int, separator: str) -> Iterator[RecordBlock]:
-    """The parts of a long line, whose beginning has been read."""
-    column, ends = 0, False
-    while not ends:
-        more = file.readline(_PIECE)
-        ends = more.endswith(b"\n") or len(more) < _PIECE
-        data += more
-        cells, delimiter, data = (data, b"", b"") if ends else data.rpartition(separator.encode())
-        if b"\r" in (cells or data).removesuffix(b"\n").removesuffix(b"\r"):
-            raise damaged(f"line {line}: {_LONE_RETURN[0]}", _LONE_RETURN[1])
-        if not ends and (not delimiter or len(data) >= _PIECE):
-            raise damaged(f"line {line} has a cell of more than {_PIECE} bytes")
-        block = RecordBlock(line, _decoded(cells, line, first=not column), separator, column, ends, byte)
-        if block.quoted:
-            raise damaged(f"line {line} has quotes and more than {_PIECE} bytes")
-        yield block
-        column += block.text.count(separator) + 1
-
-
-def _following(file: BinaryIO, line: int, lines: list[str]) -> Iterator[str]:
-    """The lines that follow, which are appended to `lines` as they are consumed."""
-    while data := file.readline(_PIECE):
-        if len(data) == _PIECE and not data.endswith(b"\n"):
-            raise damaged(f"line {line} has quotes and more than {_PIECE} bytes")
-        lines.append(_decoded(data, line))
-        yield lines[-1]
-        line += 1
-
-
-def _decoded(data: bytes, line: int, *, first: bool = True) -> str:
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise _undecodable(data, error.start, line) from None
-    if "\0" in text:
-        raise damaged(f"is not a table: line {line + text[: text.index(chr(0))].count(chr(10))} holds a NUL character")
-    return text.removeprefix(_MARK) if first and line == 1 else text
-
-
-def _undecodable(data: bytes, at: int, line: int) -> FileTrouble:
-    if line == 1 and data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return damaged("is UTF-16, not UTF-8", "save it as UTF-8")
-    message = f"is not UTF-8: line {line + data.count(10, 0, at)} has the byte 0x{data[at]:02x}"
-    if 0x80 <= data[at] < 0xA0:
-        return damaged(message, "this looks like Windows-1252: save it as UTF-8 with `iconv -f cp1252 -t utf-8`")
-    return damaged(message, "save it as UTF-8: `iconv -f latin1 -t utf-8`")
-
-
-def _csv_problem(error: csv.Error) -> tuple[str, ...]:
-    """The message and notes for an error of the csv module."""
-    text = str(error)
-    if "new-line character" in text:
-        return _LONE_RETURN
-    if "end of data" in text:
-        return ("a quoted cell is not closed",)
-    if "field limit" in text:
-        return ("a cell is too long, or its quote is not closed",)
-    if "expected after" in text:
-        return ("text follows a closing quote; a quote in a quoted cell is doubled",)
-    return (text,)
-
-
-# ------------------------------------------------------------------------- counting records
 
 
 @dataclass
 class RecordMeasure:
     """The measurements of a table: the text of its first record, the number of columns, and record starts from which reading can
-    begin; the last one is the table's end."""
+    begin; the last one is the table's end.
+
+    `widths`: characters of the longest cell of each column, in the first record and in all others; `long_line`: the first line
+    that was read in parts, whose cells were not measured (0: none)."""
 
     first: list[RecordBlock]
     columns: int
     places: tuple[RecordOffset, ...]
+    widths: Any
+    long_line: int = 0
 
     @property
     def records(self) -> int:
@@ -327,16 +134,16 @@ class RecordMeasure:
     @property
     def headed(self) -> bool:
         """Does the first record look like a header?"""
-        return is_header(self._cells())
+        return is_header(chain.from_iterable(map(set, self._texts())))
 
-    def _cells(self) -> Iterator[str]:
-        for block in self.first:
-            yield from (cell.removeprefix(QUOTED) for cell in block.read()[1][0])
+    def _texts(self) -> Iterator[list[str]]:
+        """The cells of the first record, in parts."""
+        return (block.apart().cells.texts() for block in self.first)
 
     @functools.cached_property
     def names(self) -> list[str]:
         """The cells of the first record."""
-        return [cell.strip() for cell in self._cells()]
+        return [cell.strip() for cell in chain.from_iterable(self._texts())]
 
 
 def measured(content: Content, separator: str, known: tuple[RecordOffset, ...] = ()) -> RecordMeasure:
@@ -344,59 +151,55 @@ def measured(content: Content, separator: str, known: tuple[RecordOffset, ...] =
 
     `known`: record starts from an earlier measurement; then only the first record is read.  Raises FileTrouble E705 if there is
     no record, or one with another number of cells."""
+    import numpy
+
     first: list[RecordBlock] = []
     places: list[RecordOffset] = [START]
-    begins = columns = records = cells = apart = 0
+    begins = columns = records = parts = apart = long_line = end_line = 0
+    widths = numpy.zeros((2, 0), numpy.int64)
     for block in blocks(content, separator):
         if known and columns:
-            return RecordMeasure(first, columns, known)
+            return RecordMeasure(first, columns, known, widths)
         if not block.column and block.byte >= places[-1][1] + max(1, apart):
             places.append((records, block.byte, block.line))
             if len(places) > _MOST_PLACES:
                 del places[1::2]
-                apart = 2 * max(apart, _TOGETHER)
-        count = _uniform(block, columns) if columns else None
-        if count is not None:
-            records += count
+                apart = 2 * max(apart, TOGETHER)
+        cells, end_line = block.cells, block.line
+        if block.is_complete:
+            lengths = cells.lengths
+            if not len(lengths):
+                continue
+        else:
+            parts += cells.count
+            long_line = long_line or block.line
+            lengths = [parts] if block.ends else []
+        if not columns and not records:
+            first.append(_first_record(block, int(lengths[0])) if block.is_complete else block.apart())
+            begins = first[0].line
+        if not block.ends:
             continue
-        lines = block.records[0] if block.is_complete else [block.line]
-        lengths = map(len, block.records[1]) if block.is_complete else [block.text.count(separator) + 1]
-        for line, length in zip(lines, lengths, strict=True):
-            cells += length
-            if not records and not columns:
-                first.append(_first_record(block, lines) if block.is_complete else replace(block, _records=None))
-                begins = line
-            if block.ends:
-                columns = columns or cells
-                if cells != columns:
-                    notes = for_line(first[0].text, separator) if columns == 1 else ()
-                    raise damaged(f"line {line} has {_count(cells)}, line {begins} has {_count(columns)}", *notes)
-                records, cells = records + 1, 0
+        if not columns:
+            columns = int(lengths[0])
+            widths = numpy.zeros((2, 0 if long_line else columns), numpy.int64)
+        for record in numpy.flatnonzero(numpy.asarray(lengths) != columns)[:1].tolist():
+            line = block.line + (cells.lines_before(int(cells.firsts[record])) if block.is_complete else 0)
+            notes = for_line(first[0].data.decode(), separator) if columns == 1 else ()
+            raise damaged(f"line {line} has {_count(int(lengths[record]))}, line {begins} has {_count(columns)}", *notes)
+        if block.is_complete and not long_line:
+            if not records:
+                block.splitter.widths(cells, range(columns), widths[0])
+            block.splitter.widths(cells, range(0 if records else columns, cells.count), widths[1])
+        records, parts = records + len(lengths), 0
     if not records:
         raise damaged("is empty: it has neither numbers nor a header line")
-    return RecordMeasure(first, columns, known or (*places, (records, content.size(), block.line)))
+    return RecordMeasure(first, columns, known or (*places, (records, content.size(), end_line)), widths, long_line)
 
 
-def _first_record(block: RecordBlock, lines: list[int]) -> RecordBlock:
-    """The first record of a block."""
-    texts = block.text.split("\n")
-    start = lines[0] - block.line
-    end = lines[1] - block.line if len(lines) > 1 else len(texts)
-    return RecordBlock(lines[0], "\n".join(texts[start:end]), block.separator)
-
-
-def _uniform(block: RecordBlock, columns: int) -> int | None:
-    """The number of records in a block of complete lines without quotes or blank lines; None if they have to be parsed."""
-    import numpy
-
-    data = block.text.encode()
-    if not block.is_complete or not data.endswith(b"\n") or any(sign in data for sign in b'" ') or not block.text.isascii():
-        return None
-    codes = numpy.frombuffer(data, "u1")
-    ends = numpy.flatnonzero(codes == _LINE_END)
-    marks = numpy.diff(numpy.searchsorted(numpy.flatnonzero(codes == ord(block.separator)), ends), prepend=0)
-    lengths = numpy.diff(ends, prepend=-1) - 1 - (codes[ends - 1] == _RETURN)
-    return None if (marks != columns - 1).any() or (lengths <= marks).any() else len(ends)
+def _first_record(block: RecordBlock, count: int) -> RecordBlock:
+    """The first record of a block, which has `count` cells."""
+    cells = block.cells
+    return block.apart(block.data.rfind(b"\n", 0, int(cells.starts[0])) + 1, cells.stop(count - 1) + cells.is_quoted(count - 1))
 
 
 def _count(cells: int) -> str:
@@ -410,8 +213,6 @@ WORKING_MEMORY: Final = 6 << 20
 """Bytes that a block takes while its cells become items."""
 _SHOWN: Final = 4
 _MOST_TOLD: Final = 1_000
-_NUMPY_READS: Final = {Kind.I64: "int64", Kind.F64: "float64", Kind.F32: "float64"}
-"""The kinds that NumPy's reader reads, and the dtype."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,7 +223,7 @@ class _ParseTask:
     array: Any
     column: int | None
     headed: bool
-    convert: Any
+    converter: Converter
 
 
 class Table:
@@ -446,24 +247,12 @@ class Table:
     def _headed(self) -> bool:
         return self._measure.headed
 
-    @cached_property
-    def _widths(self) -> list[tuple[int, int]]:
-        """The longest cell of each column, with and without the first record."""
-        first = [len(cell) for cell in self._measure.names]
-        widths = [0] * len(first)
-        for at, (rows, _) in enumerate(self._rows()):
-            for column in range(len(widths)):
-                cells = map(itemgetter(column), rows if at else rows[1:])
-                widths[column] = max(widths[column], max(map(len, cells), default=0))
-        return [(max(pair), pair[1]) for pair in zip(first, widths, strict=True)]
-
-    def _rows(self) -> Iterator[tuple[list[list[str]], list[int]]]:
-        for block in blocks(self._content, self._separator):
-            lines, rows = block.records
-            if not block.is_complete:
-                raise damaged(f"line {block.line} is too long for a table with text")
-            if rows:
-                yield block.plain(), lines
+    def _width(self, column: int, headed: bool) -> int:
+        """The longest cell of a column.  Raises FileTrouble E705 for lines that are read in parts."""
+        if self._measure.long_line:
+            raise damaged(f"line {self._measure.long_line} is too long for a table with text")
+        first, others = self._measure.widths[:, column].tolist()
+        return int(others if headed else max(first, others))
 
     def shape(self, wanted: Column) -> tuple[int, ...]:
         """The shape of a requested column, which is then read together with the others."""
@@ -476,7 +265,7 @@ class Table:
         else:
             shape = (lines,)
             if wanted.kind is Kind.CHAR:
-                shape = (lines, max(self._widths[column][headed], len(str(wanted.reading.missing or ""))))
+                shape = (lines, max(self._width(column, headed), len(str(wanted.reading.missing or ""))))
             if len(shape) != wanted.rank:
                 held = "two axes" if len(shape) == 2 else "one axis"
                 text = "a column of text is `char[n w]`, w its longest cell"
@@ -498,7 +287,7 @@ class Table:
 
     def items(self, wanted: Column, first: int) -> tuple[int, Iterator[Any]]:
         """A row at or before `first`, and the items from there on as vectors, block by block."""
-        task = _ParseTask(wanted, None, *self._place(wanted), converter(wanted))
+        task = _ParseTask(wanted, None, *self._place(wanted), Converter(wanted))
         start = self._measure.place_of(first + task.headed) if self._measure.records > 1 else START
         return max(0, start[0] - task.headed), self._items(task, start)
 
@@ -528,11 +317,12 @@ class Table:
 
     def texts(self) -> tuple[list[str], list[list[str]], bool]:
         """The cells of the first record, all cells by column, and whether the first record is a header."""
-        columns: list[list[str]] = [[] for _ in range(self._measure.columns)]
-        for rows, _ in self._rows():
-            for at, cells in enumerate(columns):
-                cells += map(itemgetter(at), rows)
-        return self._measure.names, columns, self._headed
+        names, texts = self._measure.names, list[str]()
+        for block in blocks(self._content, self._separator):
+            if not block.is_complete:
+                raise damaged(f"line {block.line} is too long for a table with text")
+            texts += block.cells.texts()
+        return names, [texts[at :: len(names)] for at in range(len(names))], self._headed
 
     def _place(self, wanted: Column) -> tuple[int | None, bool]:
         """The number of the column (from 0; None: all), and whether the first record is a header."""
@@ -576,7 +366,7 @@ class Table:
             array = new_array(shape, wanted.kind)
             if wanted.kind is Kind.CHAR:
                 array.view("=u4")[...] = BLANK
-            tasks.append(_ParseTask(wanted, array, *self._place(wanted), converter(wanted)))
+            tasks.append(_ParseTask(wanted, array, *self._place(wanted), Converter(wanted)))
         done = 0
         refused: dict[Column, FileTrouble] = {}
         for block in blocks(self._content, self._separator):
@@ -593,39 +383,31 @@ class Table:
         refused: dict[Column, FileTrouble] | None = None,
     ) -> int:
         """Convert a block's items into the parts of arrays that `room_of` returns, after `done` records; returns the number of
-        records read so far.  An unreadable cell is raised as FileTrouble (E705), or stored by its column in `refused`."""
-        count: int | None = None
+        records that end in it.  An unreadable cell is raised as FileTrouble (E705), or stored by its column in `refused`."""
+        cells, columns = block.cells, self._measure.columns
+        records = cells.records if block.is_complete else int(block.ends)
+        if block.is_complete and cells.count != records * columns:
+            raise changed()
         for task in tasks:
-            items = _parsed_by_numpy(block, task, self._measure.columns) if done else None
-            if items is not None:
-                count = len(items)
-                room_of(task, done, block.column, items.size)[...] = items.reshape(-1)
-                continue
-            if task.headed and not done and not block.is_complete:
-                count = 1
-                continue
-            lines, rows = block.records
-            count, skip = len(rows), int(task.headed and not done)
-            if task.column is None:
-                cells = list(chain.from_iterable(rows[skip:]))
+            skip = int(task.headed and not done)
+            if block.is_complete:
+                first, stride = skip * columns + (task.column or 0), 1 if task.column is None else columns
+                count = (records - skip) * (columns if task.column is None else 1)
             else:
-                column = task.column - block.column
-                cells = [row[column] for row in rows[skip:] if 0 <= column < len(row)]
-            if not cells:
+                first, stride = 0 if task.column is None else task.column - block.column, 1
+                count = cells.count if task.column is None else int(0 <= first < cells.count)
+                count *= not skip
+            if count <= 0:
                 continue
-            if block.quoted and not task.wanted.takes_quoted:
-                cells = [cell.removeprefix(QUOTED) for cell in cells]
-            room = room_of(task, done + skip, block.column, len(cells))
+            room = room_of(task, done + skip, block.column, count)
             try:
-                task.convert(cells, room)
-            except NeedsItemwise:
-                try:
-                    self._one_by_one(task, cells, lines[skip:], block.column, room)
-                except FileTrouble as trouble:
-                    if refused is None:
-                        raise
-                    refused.setdefault(task.wanted, trouble)
-        return (len(block.records[1]) if count is None else count) if block.ends else 0
+                task.converter.fill(block, first, stride, room)
+            except UnreadableCell as unreadable:
+                trouble = self._trouble(task, block, unreadable)
+                if refused is None:
+                    raise trouble from None
+                refused.setdefault(task.wanted, trouble)
+        return records
 
     def _room(self, task: _ParseTask, done: int, column: int, count: int) -> Any:
         """The part of the array for the items of a block."""
@@ -637,18 +419,14 @@ class Table:
             raise changed()
         return array[start : start + count]
 
-    def _one_by_one(self, task: _ParseTask, cells: list[str], lines: list[int], column: int, room: Any) -> None:
-        wanted, names = task.wanted, self._measure.names if task.headed else []
-        for at, cell in enumerate(cells):
-            record, index = (at, task.column) if task.column is not None else divmod(at, len(cells) // len(lines))
-            index += column * (task.column is None)
-            where = f"line {lines[record]}, column {index + 1}" + (f" ({names[index]})" if names and names[index] else "")
-            try:
-                put(room, at, item_or_missing(cell, wanted))
-            except CellError as trouble:
-                first = lines[record] == self._measure.first[0].line and bool(self.doubt)
-                notes = ["a first line with numbers is no header; read columns by name: `file.csv:name`"] if first else []
-                raise damaged(f"{where}{trouble.message}", *trouble.notes, *notes) from None
+    def _trouble(self, task: _ParseTask, block: RecordBlock, unreadable: UnreadableCell) -> FileTrouble:
+        """What is wrong with a cell, and where."""
+        names = self._measure.names if task.headed else []
+        index = (block.column + unreadable.cell) % self._measure.columns
+        where = f"line {unreadable.line}, column {index + 1}" + (f" ({names[index]})" if names and names[index] else "")
+        first = unreadable.line == self._measure.first[0].line and bool(self.doubt)
+        notes = ["a first line with numbers is no header; read columns by name: `file.csv:name`"] if first else []
+        return damaged(f"{where}{unreadable.trouble.message}", *unreadable.trouble.notes, *notes)
 
 
 def _as_rank(lines: int, columns: int, rank: int) -> tuple[int, ...]:
@@ -662,26 +440,6 @@ def _as_rank(lines: int, columns: int, rank: int) -> tuple[int, ...]:
     wanted = {0: "a scalar is one cell", 1: "one axis is one line or one column"}.get(rank, "a table has two axes")
     axes = "1 axis" if rank == 1 else f"{rank} axes"
     raise disagrees(f"is {shape}, its declared type has {axes} ({wanted})")
-
-
-def _parsed_by_numpy(block: RecordBlock, task: _ParseTask, columns: int) -> Any:
-    """The numbers by NumPy's reader; None if it reports any error or warning.  See Note [Fast and exact]."""
-    import numpy
-
-    kind = _NUMPY_READS.get(task.wanted.kind) if replace(task.wanted.reading, separator="") == AS_WRITTEN else None
-    column = task.column if block.is_complete else None
-    if kind is None or block.quoted or column != task.column:
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            items = numpy.loadtxt(
-                block.text.split("\n"), kind, comments=None, delimiter=block.separator, usecols=column, ndmin=2
-            )
-    except (ValueError, OverflowError, Warning):
-        return None
-    expected = len(items) * columns if block.is_complete else items.size
-    return items if block.text.count(block.separator) == expected - len(items) else None
 
 
 # ---------------------------------------------------------------------------------------------------- writing CSV

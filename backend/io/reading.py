@@ -35,8 +35,9 @@ from ..vm.backend_interface import rho_number as number_in_text
 from . import csv
 from .byte_source import Content, bytes_of, new_array, suffix_of
 from .cells import Column, changed, require_shape
-from .csv import DELIMITERS, RecordOffset, Table
+from .csv import DELIMITERS, Table
 from .errors import FileTrouble, damaged, disagrees, system_errors
+from .records import RecordOffset
 
 # ---------------------------------------------------------------------------------------------------- text files
 #

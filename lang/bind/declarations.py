@@ -217,7 +217,8 @@ _EXPECTED = {
     "relation": "one of `= ≠ ≤ < ≥ >`", "expression": "a value", "_end": "the end of the declaration", "block": "`{`",
     "where": "the end of the declaration", "operator": "the end of the declaration", "_gap": "a blank",
     "clause": "the end of the declaration", "as": "the end of the declaration", "missing": "the end of the declaration",
-    "sep": "the end of the declaration", "decimal": "the end of the declaration", "shown": "a value",
+    "sep": "the end of the declaration", "decimal": "the end of the declaration",
+    "group_sign": "the end of the declaration", "shown": "a value",
     "form": "`date`, `time`, `present` or a format in quotes", "literal": "a number or a text", "quoted": "a text in quotes",
     "class": "`num`, `real`, `int` or `ord`", "_blank": "the end of the declaration",
 }  # fmt: skip
@@ -292,7 +293,7 @@ def _column_format(context: BindContext, types: TypeReader, clauses: list[Node])
         (value,) = clause.children
         word, span = clause.expr_name, types.span(value)
         if word in words:
-            raise context.error(Code.E011, f"`{word}` stands here twice", types.span(clause))
+            raise context.error(Code.E011, f"`{word.removesuffix('_sign')}` stands here twice", types.span(clause))
         words.add(word)
         match word:
             case "as":
@@ -302,8 +303,13 @@ def _column_format(context: BindContext, types: TypeReader, clauses: list[Node])
                 column_format = replace(column_format, missing=missing)
             case "sep":
                 column_format = replace(column_format, separator=_separator(context, value, span))
-            case _:
+            case "decimal":
                 column_format = replace(column_format, decimal=_separator(context, value, span))
+            case _:
+                sign = _separator(context, value, span)
+                column_format = replace(column_format, group=" " if sign.isspace() else sign)
+        if column_format.group == column_format.decimal:
+            raise context.error(Code.E011, "`group` and `decimal` are one sign here", types.span(clause))
     return column_format
 
 
@@ -416,6 +422,12 @@ def _directives(context: BindContext, block: Node) -> tuple[program.Directive, .
 # ------------------------------------------------------------------------------------------ errors
 
 
+_AFTER_PATH = (
+    'these clauses may follow the path: `as date`, `as time`, `as "%d.%m.%Y"`, `as present`, `missing 0`, `sep ";"`, '
+    '`decimal ","`, `group "."`, `where n ≥ 1`'
+)
+
+
 def _unreadable_declaration(context: BindContext, text: str, error: ParseError) -> BindError:
     """E011 with what the grammar expected at the position where parsing stopped."""
     start = error.pos
@@ -428,9 +440,10 @@ def _unreadable_declaration(context: BindContext, text: str, error: ParseError) 
     expected = _EXPECTED.get(error.expr.name, "a declaration") if error.expr is not None else "a declaration"
     if text[start : start + 1] in ("'", '"') and text.startswith("input"):
         expected = "`←`"
+    has_path = text.startswith("input") and expected == _EXPECTED["_end"] and '"' in text[:start]
     instead = f", not `{text[start:end]}`" if start < len(text) else ""
     return context.error(Code.E011, f"{expected} is expected here{instead}", context.span(min(start, len(text)), end),
-                         notes=_example(text))  # fmt: skip
+                         notes=(_AFTER_PATH,) if has_path else _example(text))  # fmt: skip
 
 
 def _example(text: str) -> tuple[str, ...]:

@@ -30,13 +30,15 @@ class ColumnFormat:
     """How the cells of a column are read or written.
 
     `pattern` is the format of dates and times as for strptime, "" for ISO 8601.  `missing` is the item for empty cells, None to
-    refuse them.  `separator` "" is the default of the file's format."""
+    refuse them.  `separator` "" is the default of the file's format.  `group`
+    separates groups of three digits ("": none does; a blank: any blank)."""
 
     form: CellFormat = CellFormat.ITEM
     pattern: str = ""
     missing: int | float | str | None = None
     separator: str = ""
     decimal: str = "."
+    group: str = ""
 
 
 AS_WRITTEN: Final = ColumnFormat()
@@ -46,6 +48,7 @@ _CLAUSES: Final = {
     "missing": 'What stands for empty cells and `NA`: `missing 0`, `missing ⎕nan`, `missing ""`; without it they are refused.',
     "sep": 'What separates cells: `sep ";"`; else `,`, and a tab in a tsv file.',
     "decimal": 'The decimal sign of numbers: `decimal ","`.',
+    "group": 'What separates groups of three digits: `group ","`.',
 }
 _DATED: Final = {
     "date": "Dates such as `2024-12-31`, as days since 1970-01-01 (i64).",

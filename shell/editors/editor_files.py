@@ -92,7 +92,7 @@ def grammar() -> dict[str, Any]:
             _match(rf"(?:^|(?<=⋄))[ \t]*(?:{alternatives(starting)}){_END}(?![ \t]*←)", "keyword.control"),
             _match(rf"{_START}where{_END}", "keyword.control"),
             _match(rf"{_START}as(?=[ \t]+(?:date|time|present){_END}|[ \t]+[\"'])", "keyword.control"),
-            _match(rf"{_START}missing(?=[ \t]+[¯⎕0-9.∞\"'])|{_START}(?:sep|decimal)(?=[ \t]+[\"'])", "keyword.control"),
+            _match(rf"{_START}missing(?=[ \t]+[¯⎕0-9.∞\"'])|{_START}(?:sep|decimal|group)(?=[ \t]+[\"'])", "keyword.control"),
             {
                 "match": rf"(?:^|(?<=⋄))[ \t]*({NAME})(?=[ \t]*(?:←[ \t]*\{{|:(?!:)[^←\n]*→))",
                 "captures": {"1": {"name": "entity.name.function.rho"}},
@@ -268,7 +268,7 @@ def syntax() -> str:
         rf"syntax match rhoKeyword /\%(^\|⋄\)\s*\zs\%({_OR.join(KEYWORDS)}\)\>\ze\%(\s*←\)\@!/",
         r"syntax match rhoKeyword /\<where\>/",
         r"""syntax match rhoKeyword /\<as\ze\s\+\%(date\>\|time\>\|present\>\|["']\)/""",
-        r"""syntax match rhoKeyword /\<missing\ze\s\+[¯⎕0-9.∞"']\|\<\%(sep\|decimal\)\ze\s\+["']/""",
+        r"""syntax match rhoKeyword /\<missing\ze\s\+[¯⎕0-9.∞"']\|\<\%(sep\|decimal\|group\)\ze\s\+["']/""",
         r"""syntax match rhoText /'\%([^']\|''\)*'/""",
         r"""syntax match rhoText /"\%([^"]\|""\)*"/""",
         r"syntax match rhoComment /⍝.*$\|\%^#!.*$/ contains=@Spell",

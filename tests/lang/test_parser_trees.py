@@ -135,13 +135,13 @@ def test_spellings_mean_the_same(program: str, same: str, show: Callable[..., st
 DECLARATIONS = (
     ('input x : f64[n 3] ← "x.npy" where n ≥ 1',
      "InputDeclaration(x, ArrayTypeExpression(ElementName('f64', []), [SizeName('n'), SizeNumber(3)]), 'x.npy', "
-     "[Fact('≥', SizeName('n'), SizeNumber(1))], ColumnFormat(<CellFormat.ITEM: 'an item of the declared kind'>, '', ·, '', '.'), [], ·)"),
-    ("input x : i64", "InputDeclaration(x, ArrayTypeExpression(ElementName('i64', []), []), ·, [], ColumnFormat(<CellFormat.ITEM: 'an item of the declared kind'>, '', ·, '', '.'), [], ·)"),
+     "[Fact('≥', SizeName('n'), SizeNumber(1))], ColumnFormat(<CellFormat.ITEM: 'an item of the declared kind'>, '', ·, '', '.', ''), [], ·)"),
+    ("input x : i64", "InputDeclaration(x, ArrayTypeExpression(ElementName('i64', []), []), ·, [], ColumnFormat(<CellFormat.ITEM: 'an item of the declared kind'>, '', ·, '', '.', ''), [], ·)"),
     ("param k ← 3", "Param(k, 3, [])"),
     ("param k ← 3 where 1≤k≤9",
      "Param(k, 3, [Fact('≤', SizeNumber(1), SizeName('k')), Fact('≤', SizeName('k'), SizeNumber(9))])"),
-    ("output y ← 1", "OutputDeclaration(y, 1, ColumnFormat(<CellFormat.ITEM: 'an item of the declared kind'>, '', ·, '', '.'))"),
-    ("y←1⋄output y", "BindArray(y, 1, ·) / OutputDeclaration(y, n:y, ColumnFormat(<CellFormat.ITEM: 'an item of the declared kind'>, '', ·, '', '.'))"),
+    ("output y ← 1", "OutputDeclaration(y, 1, ColumnFormat(<CellFormat.ITEM: 'an item of the declared kind'>, '', ·, '', '.', ''))"),
+    ("y←1⋄output y", "BindArray(y, 1, ·) / OutputDeclaration(y, n:y, ColumnFormat(<CellFormat.ITEM: 'an item of the declared kind'>, '', ·, '', '.', ''))"),
     ("use stats", "ModuleUse(stats, ·)"),
     ('use "./geometry.rho"', "ModuleUse(geometry, './geometry.rho')"),
     ("x : f64[2] ← 1 2", "BindArray(x, 1 2, ArrayTypeExpression(ElementName('f64', []), [SizeNumber(2)]))"),

@@ -10,7 +10,7 @@ from rho.shell.lsp.hover import hover
 from .texts import marked
 
 INPUT = 'input d : i64[n] ← "a.csv:day" as date missing 0 sep ";" decimal ","\n'
-CLAUSES = {"as", "missing", "sep", "decimal"}
+CLAUSES = {"as", "missing", "sep", "decimal", "group"}
 FORMS = {"date", "time", "present"}
 
 
@@ -51,7 +51,7 @@ def labels(text: str) -> list[str]:
     ['input d : i64[n] ← "a.csv:day" ‸', 'input d : i64[n] ← "a.csv:day" mi‸', "input d : i64 a‸", "input d : i64[n] as date ‸"],
 )
 def test_clauses_are_offered_first_after_the_path_or_the_type(text: str) -> None:
-    assert set(labels(text)[:4]) == CLAUSES
+    assert set(labels(text)[:5]) == CLAUSES
 
 
 def test_the_forms_are_all_that_is_offered_after_as() -> None:

@@ -269,7 +269,7 @@ syntax keyword rhoType bf16 bool c128 c64 char f16 f32 f64 i32 i64 u8 idx int pe
 syntax match rhoKeyword /\%(^\|⋄\)\s*\zs\%(input\|output\|param\|schedule\|use\|where\)\>\ze\%(\s*←\)\@!/
 syntax match rhoKeyword /\<where\>/
 syntax match rhoKeyword /\<as\ze\s\+\%(date\>\|time\>\|present\>\|["']\)/
-syntax match rhoKeyword /\<missing\ze\s\+[¯⎕0-9.∞"']\|\<\%(sep\|decimal\)\ze\s\+["']/
+syntax match rhoKeyword /\<missing\ze\s\+[¯⎕0-9.∞"']\|\<\%(sep\|decimal\|group\)\ze\s\+["']/
 syntax match rhoText /'\%([^']\|''\)*'/
 syntax match rhoText /"\%([^"]\|""\)*"/
 syntax match rhoComment /⍝.*$\|\%^#!.*$/ contains=@Spell

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 from share import seeds
 
-from rho.backend.io import csv
+from rho.backend.io import csv, records
 from rho.backend.io.byte_source import Content
 from rho.backend.io.errors import FileTrouble
 from rho.backend.io.external_arrays import StoredInput, from_facts, stored_input
@@ -27,7 +26,7 @@ NOWHERE = Span("p.rho", 0, 0)
 @pytest.fixture
 def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of a few lines, so that small tables have many places."""
-    monkeypatch.setattr(csv, "_TOGETHER", 64)
+    monkeypatch.setattr(records, "TOGETHER", 64)
 
 
 def table(chance: random.Random) -> tuple[str, int]:
@@ -70,10 +69,11 @@ def test_a_place_is_the_start_of_a_record(narrow: None, tmp_path: Path, seed: in
     content = Content(str(path))
     found = csv.measured(content, ",")
 
-    def rows(place: csv.RecordOffset) -> list[list[str]]:
-        return [*chain.from_iterable(block.records[1] for block in csv.blocks(content, ",", place))]
+    def rows(place: records.RecordOffset) -> list[list[str]]:
+        texts = [block.cells.text(at) for block in records.blocks(content, ",", place) for at in range(block.cells.count)]
+        return [texts[at : at + found.columns] for at in range(0, len(texts), found.columns)]
 
-    every = rows(csv.START)
+    every = rows(records.START)
     assert len(every) == found.records
     for place in found.places:
         assert rows(place) == every[place[0] :]
