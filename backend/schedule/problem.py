@@ -63,6 +63,11 @@ least one tick after its start.  With `inplace`, an output lies inside an operan
 operand of at least its size that nothing else uses from the start of the shard on; it takes memory of its own from the end of the
 shard, where the operand's ends.
 
+Note [Axes].  A phase of a program may be cut along one of several axes, with other rows, ticks, combine and scratch along each,
+and its readers need other parts of it.  `Problem.axes` states them all; `phases` and `edges` are those along the `chosen` axes.
+Where an edge joins axes that do not line up, it is `whole`: every shard of the target receives all of the output.  A schedule
+is one along certain axes (`Answer.axes`), and each Note holds for `Problem.along` these.
+
 Note [Distributed phases].  A phase with `distributed` is run by several devices at the same time, which exchange data as they run
 (a distributed loop, whose iterations have a plan of their own).  It has one mode; all its shards start in one tick and take the
 same ticks, those of its table whatever the rows.  It occupies its channels exclusively to its end, and before its start for so
@@ -79,7 +84,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Final, NewType, TypeAlias
 
-from ...lang.support.records import dataclass, field
+from ...lang.support.records import dataclass, field, replace
 from ..devices.cost_functions import Duplex, Ticks
 
 # ---------------------------------------------------------------------------------------------------- problem
@@ -203,6 +208,20 @@ class Edge:
     whole: bool = False
     halo: int = 0
     only: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AxisSpace:
+    """See Note [Axes].  `phases`: each phase along each of its axes; `edges`: each edge by the indices of its source's and its
+    target's axis."""
+
+    phases: tuple[tuple[PhaseTask, ...], ...]
+    edges: tuple[Mapping[tuple[int, int], Edge], ...]
+
+    @property
+    def is_single(self) -> bool:
+        """Does every phase have one axis?"""
+        return all(len(options) == 1 for options in self.phases)
 
 
 class Objective(Enum):
@@ -378,6 +397,21 @@ class Problem:
     executions: int = 1
     """Executions that the phases belong to: `batches` once they are unrolled (`instance_transformations.unrolled`), else 1."""
     selects: tuple[Select, ...] = ()
+    axes: AxisSpace | None = None
+    """None: no phase has another axis."""
+    chosen: tuple[int, ...] = ()
+    """The axis of each phase, by its index in `axes`."""
+
+    def along(self, chosen: Sequence[int]) -> Problem:
+        """The problem along these axes alone.  See Note [Axes]."""
+        if self.axes is None:
+            return self
+        phases = tuple(options[k] for options, k in zip(self.axes.phases, chosen, strict=True))
+        edges = (next(iter(options.values())) for options in self.axes.edges)
+        along = tuple(
+            options[chosen[edge.source], chosen[edge.target]] for edge, options in zip(edges, self.axes.edges, strict=True)
+        )
+        return replace(self, phases=phases, edges=along, axes=None, chosen=tuple(chosen))
 
     def device_names(self) -> tuple[str, ...]:
         return tuple(name for group in self.devices for name in group.names())

@@ -118,8 +118,9 @@ class Status(Enum):
 @dataclass(frozen=True, slots=True)
 class BoundCertificate:
     """Why no plan is better: `method` is bound (a lower bound equals its value), z3 (a makespan of T-1 is refuted), certificate
-    (the rows that all devices can do by T-1 sum to too few) or none.  `detail` is data of the method, for
-    `plan --check --prove`."""
+    (the rows that all devices can do by T-1 sum to too few) or none.  `detail`: what is proved of fewer plans, all of it derived
+    again by `plan --check --prove`: lower bounds of those along the plan's axes (`axes`), and of those also in whole shards
+    (`whole`, where one of these is as short); and data of the method."""
 
     method: str
     lower_bound: int
@@ -150,7 +151,9 @@ class Answer:
     """The result of a planner.  `values` are the objectives in their order (ticks, millijoules…, devices, syncs);
     `lower_bound` is of the first.  IMPOSSIBLE has a conflict and no schedule; ABORTED may have a schedule that is not to
     be used as a result.  `failures`: stages of the planner that were left out, and why.  `chunks`: the bound, and being optimal,
-    range over schedules with at most so many chunks a device, of which this is one."""
+    range over schedules with at most so many chunks a device, of which this is one.  `axes`: the axis of each phase, by its index
+    in the problem's space (empty: the problem's own); `every_axis`: the bound, the conflict, and being optimal range over all
+    axes of that space."""
 
     status: Status
     schedule: Schedule | None
@@ -162,6 +165,8 @@ class Answer:
     speculated: tuple[PhaseIndex, ...] = ()
     failures: tuple[str, ...] = ()
     chunks: int = 1
+    axes: tuple[int, ...] = ()
+    every_axis: bool = False
 
 
 # ---------------------------------------------------------------------------------------------------- synchronisation

@@ -588,8 +588,8 @@ SCHEDULE_PAGES: dict[str, Page] = {
         _block("place a on gpu"),
     ),
     Code.SCH106: _schedule_page(
-        "No plan meets the deadline or the limit. The message gives a lower bound that holds for every plan along the "
-        "axes that were chosen for its cuts.",
+        "No plan meets the deadline or the limit. The message gives a lower bound that holds for every plan, or says along "
+        "which axes.",
         _block("deadline 1ns"),
         _block("deadline 1s"),
     ),

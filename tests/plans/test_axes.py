@@ -32,6 +32,7 @@ from .planning import QUICK, Case, case_of
 MOST_ASSIGNMENTS = 64
 SCANNED = "input x : f64[n m] where n≥1\na ← 7○x×1.5\nb ← +⍀a\noutput c ← ⌈⌿b"
 CROSSED = "input x : f64[n m]\na ← 1+x×x\noutput b ← ⍉a×2\n+/a"
+SCANNED_BY_ROWS = "input x : f64[n m] where m≥1\na ← 7○x×1.5\nb ← +\\a\noutput c ← ⌈/b"
 TWICE = "input x : f64[n m]\ninput y : f64[n m]\na ← x+y\nb ← +⌿a\nc ← +/a×y\noutput b\noutput c"
 OWN = (SCANNED, CROSSED, TWICE)
 KINDS = [kind for kind in BLOCKS if kind not in ("transformer", "convolution")]
@@ -93,6 +94,8 @@ def is_in(plan: ExecutionPlan, space_of: ExecutionPlan) -> bool:
     kinds = {phase.id: [kind for _, kind in phase.axes] for phase in plan.phases}
     reduced = {id for id, axis in axes.items() if axis is not None and kinds[id][axis : axis + 1] == ["reduce"]}
     combined = {step.phase for queue in plan.main.queues for step in queue.steps if isinstance(step, CombineStep)}
+    if space_of.space.every_axis:
+        return count <= space_of.space.chunks and dealt <= set(space_of.space.dealt)
     return (
         reduced <= combined  # such a phase has partial results, on one device too
         and count <= space_of.space.chunks
@@ -155,16 +158,28 @@ def test_what_comes_twice_is_let_go_of_once() -> None:
     checked(case_of(drawn, axes={PhaseId(phase): 0 for phase in (0, 1, 2, 3, 5)}), drawn)
 
 
-def test_another_axis_is_better_and_no_claim_denies_it() -> None:
-    """A bound of 5.733 ms was printed as one of all plans, and the plan along the other axis takes 4.422 ms; stored, that was
-    refused as V3, for its rows were read along the axis that the planner would have chosen."""
+@pytest.mark.parametrize("where, most_ms", [("workstation", 4.45), ("cluster40", 4.75)])
+def test_axes_are_searched_and_bounds_range_over_them(where: str, most_ms: float) -> None:
+    """The planner chose an axis before the search: 6.099 ms and 12.04 ms, and a bound of 5.733 ms above the plan along the other
+    axis, of 4.422 ms; stored, that was refused as V3, since its rows were read along the axis that the planner would choose."""
+    times = []
+    for text in (SCANNED, SCANNED_BY_ROWS):
+        drawn = Drawn(text, {"x": (4000, 4000)}, canonical(load_profile(where)))
+        plan = checked(case_of(drawn, FAST), drawn)
+        said = plan.prediction
+        assert said is not None and plan.space.every_axis and "along any axis" in queues_text(plan)
+        times.append(said.makespan * plan.tick_ns)
+        assert times[-1] <= most_ms * 1e6 and said.lower_bound <= said.makespan
+    assert max(times) <= 1.03 * min(times)
+
+
+def test_a_bound_along_given_axes_says_so() -> None:
     drawn = Drawn(SCANNED, {"x": (1000, 1000)}, canonical(load_profile("workstation")))
-    chosen = case_of(drawn, FAST)
-    plan = checked(chosen, drawn)
+    plan = checked(case_of(drawn, FAST), drawn)
     x, a, b, c = (one.phase for one in plan.space.cuts)
-    other = case_of(drawn, FAST, axes={x: 1, a: 1, b: 1, c: 0})
-    better = checked(other, drawn)
-    assert plan.prediction is not None and better.prediction is not None
-    assert better.prediction.makespan < plan.prediction.lower_bound
-    assert "lower bound" in queues_text(plan) and "along these axes" in queues_text(plan)
-    assert plans_text(plan) == "plan of whole shards along these axes"
+    other = checked(case_of(drawn, FAST, axes={x: 0, a: 0, b: 1, c: 0}), drawn)
+    assert plan.prediction is not None and other.prediction is not None
+    assert plan.prediction.lower_bound <= plan.prediction.makespan < other.prediction.lower_bound
+    assert "lower bound" in queues_text(other) and "along these axes" in queues_text(other)
+    assert plans_text(other) == "plan of whole shards along these axes"
+    assert "along these axes" not in queues_text(plan)

@@ -149,12 +149,13 @@ class PlannedCut:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """The plan space that a lower bound ranges over: each phase cut along its chosen axis and no other, with at most `chunks`
-    chunks on a device; `dealt` are loops that may be distributed."""
+    """The plan space that a lower bound ranges over: each phase cut along its chosen axis and no other, or along any of its axes
+    (`every_axis`), with at most `chunks` chunks on a device; `dealt` are loops that may be distributed."""
 
     cuts: tuple[PlannedCut, ...] = ()
     chunks: int = 1
     dealt: tuple[PhaseId, ...] = ()
+    every_axis: bool = False
 
 
 @dataclass(frozen=True, slots=True)

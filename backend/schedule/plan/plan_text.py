@@ -10,7 +10,7 @@ cpu0 compute
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import prod
 from typing import Final, TypeAlias
@@ -50,6 +50,7 @@ from .plan import (
     LoopStep,
     PlannedPhase,
     PlannedRead,
+    Prediction,
     Queue,
     RowsStep,
     RunStep,
@@ -440,15 +441,18 @@ def space_lines(plan: ExecutionPlan) -> list[str]:
     parts = ["whole shards" if plan.space.chunks == 1 else f"at most {plan.space.chunks} chunks a device"]
     if not _is_cuttable(plan):
         parts = ["phases each whole on one device"]
-    parts += _axes(plan, names)
+    axes = list(_axes(plan, names))
+    parts += ["along any axis"] if plan.space.every_axis and axes else axes
     kinds = {phase.id: [kind for _, kind in phase.axes] for phase in plan.phases}
-    cut = [one for one in plan.space.cuts if one.axis is not None]
-    joined = [names.get(one.phase, "") for one in cut if kinds.get(one.phase, [])[one.axis :][:1] == ["reduce"]]
+    cut = [(one.phase, one.axes if plan.space.every_axis else (one.axis,)) for one in plan.space.cuts if one.axis is not None]
+    joined = [names.get(id, "") for id, among in cut if {*_kinds(kinds.get(id, ()), among)} == {"reduce"}]
     if joined:
         parts.append(f"partial results at home ({_listed(joined)})")
     if plan.space.dealt:
         parts.append(f"iterations of {_listed([names.get(id, f'#{id}') for id in plan.space.dealt])} on one device or several")
     lines = [f"bound over: {', '.join(parts)}"]
+    if plan.space.every_axis and axes:
+        lines.append(f"cut {', '.join(axes)}")
     reasons: dict[str, list[str]] = {}
     for one in plan.space.cuts:
         if one.because:
@@ -460,7 +464,7 @@ def space_lines(plan: ExecutionPlan) -> list[str]:
 
 def has_other_axes(plan: ExecutionPlan) -> bool:
     """Could a phase be cut along another axis than in the plans that the bound is of?"""
-    return any(one.is_chosen for one in plan.space.cuts)
+    return not plan.space.every_axis and any(one.is_chosen for one in plan.space.cuts)
 
 
 def plans_text(plan: ExecutionPlan) -> str:
@@ -473,6 +477,11 @@ def plans_text(plan: ExecutionPlan) -> str:
     if has_other_axes(plan):
         words.append("along these axes")
     return " ".join(words)
+
+
+def _kinds(kinds: Sequence[str], axes: Iterable[int | None]) -> Iterator[str]:
+    """The kinds of these axes of a phase, parallel or reduce."""
+    return (kinds[axis] for axis in axes if axis is not None and axis < len(kinds))
 
 
 def _is_cuttable(plan: ExecutionPlan) -> bool:
@@ -567,8 +576,16 @@ def bound_text(plan: ExecutionPlan) -> str:
         word = f"optimal{along} ({prediction.proof.method})"
     elif prediction.status is Status.GAP and prediction.objectives and prediction.objectives[0][1]:
         first = prediction.objectives[0][1]
-        word = f"gap {100 * (first - prediction.lower_bound) / first:.1f} %"
+        word = f"gap {100 * (first - prediction.lower_bound) / first:.1f} %" + _narrower_bounds(prediction, first)
     return f"lower bound {prediction.lower_bound}{'' if prediction.status is Status.OPTIMAL else along}: {word}"
+
+
+def _narrower_bounds(prediction: Prediction, value: int) -> str:
+    """What is proved of fewer plans."""
+    detail = prediction.proof.detail
+    parts = [f"; along these axes {bound}{' (optimal)' * (bound == value)}" for name, bound in detail.items() if name == "axes"]
+    parts += [f"; the least in whole shards along these axes {bound}" for name, bound in detail.items() if name == "whole"]
+    return "".join(parts)
 
 
 def prediction_text(plan: ExecutionPlan) -> str:

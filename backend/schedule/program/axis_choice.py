@@ -1,22 +1,19 @@
-"""The axis that each phase of a graph is cut along, chosen once before planning so that neighbours line up.
+"""The axes along which each phase of a graph may be cut, and what shards along them read of their operands.
 
-Phases are processed in order.  Of the ways to cut a phase (`partitioning.cuts_of`) the cheapest is chosen, where the cost is what
-its shards need beside their part of the operands: whole operands and halos count their bytes, a combine its partial results, and
-an axis of few rows what cannot be distributed evenly.  An input is cut along the axis that is cheapest for its first consumer.
+A problem states every axis (Note [Axes] of `problem`); `search.axis_search` chooses among them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import prod
 from typing import Final, TypeAlias
 
 from ....lang.support.records import dataclass, field
 from ...graph import traverse
 from ...graph.phases import Affine, AffineIndex, Graph, Input, LibraryPhase, Phase, PhaseId, Projection, Structured, ValueId
 from ...graph.symbolic_costs import Types
-from ..program_facts.partitioning import Cut, cuts_of, max_subtrees, merged_loop_body, shape_of, space_of
+from ..program_facts.partitioning import Cut, cuts_of, merged_loop_body, shape_of, space_of
 
 # ---------------------------------------------------------------------------------------------------- access relations
 #
@@ -134,120 +131,67 @@ def _interval(index: AffineIndex, box: Sequence[tuple[int, int]]) -> tuple[int, 
     return low, high + 1
 
 
-# ---------------------------------------------------------------------------------------------------- choice of axes
-
-_COMBINE_BYTES: Final = 1 << 16
-"""The cost of a combine beside its partial results, in bytes."""
-
+# ---------------------------------------------------------------------------------------------------- options
 
 Axes: TypeAlias = Mapping[PhaseId, int | None]
 """By phase, the axis along which it, or an input, is cut (None: undivided)."""
 
 
 @dataclass(frozen=True, slots=True)
+class PhaseCut:
+    """One way to divide a phase: its `cut` (None: undivided), and the axis along which the rows of each of its values lie."""
+
+    cut: Cut | None
+    axes: Mapping[ValueId, int] = field(default_factory=dict)
+
+    @property
+    def is_undivided(self) -> bool:
+        """Is the output one piece, so that parts are counted in bytes?"""
+        return self.cut is None or self.cut.combines
+
+
+@dataclass(frozen=True, slots=True)
 class AxisChoice:
-    """`cut_of`: the cut of each phase by place (None: atomic); `axis_of`: the axis along which the rows of a value lie."""
+    """`cut_of`: the cut of each phase by index (None: atomic); `axis_of`: the axis along which the rows of a value lie."""
 
     cut_of: tuple[Cut | None, ...]
     axis_of: Mapping[ValueId, int]
 
 
-@dataclass(frozen=True, slots=True)
-class FixedAxis:
-    """A phase whose cut is fixed: its `cut`, and the axes of its results and, where they are free, of its operands."""
-
-    cut: Cut | None
-    axes: Mapping[ValueId, int] = field(default_factory=dict)
+def choice_of(options: Sequence[Sequence[PhaseCut]], chosen: Sequence[int]) -> AxisChoice:
+    """The cuts of the phases along the chosen options."""
+    taken = [cuts[k] for cuts, k in zip(options, chosen, strict=True)]
+    return AxisChoice(tuple(one.cut for one in taken), {value: axis for one in taken for value, axis in one.axes.items()})
 
 
-def choose_cuts(
-    graph: Graph, fixed: Mapping[PhaseId, FixedAxis] | None = None, free: Iterable[ValueId] = (), axes: Axes | None = None
-) -> AxisChoice:  # fmt: skip
-    """The cuts of the phases; `free`: values from elsewhere, which lie as their first consumer likes best; `axes`: of phases that
-    are not to be chosen for."""
-    chooser = _Chooser(graph.types, fixed or {}, axes or {}, free=set(free))
-    cuts = [chooser.choose(phase) for phase in graph.phases]
-    for index, phase in enumerate(graph.phases):
-        if isinstance(phase, Input):
-            axis = chooser.axis.setdefault(phase.result, 0)
-            shape = shape_of(phase.result, graph.types)
-            if shape and shape[axis] > 1 and chooser.axes.get(phase.id, axis) is not None:
-                cuts[index] = Cut(axis, shape[axis])
-    return AxisChoice(tuple(cuts), chooser.axis)
+def options_along(graph: Graph, cuts: AxisChoice) -> tuple[tuple[PhaseCut, ...], ...]:
+    """The cuts of the phases as the only options."""
+    return tuple(
+        (PhaseCut(cut, {value: cuts.axis_of.get(value, 0) for value in traverse.results(phase)}),)
+        for phase, cut in zip(graph.phases, cuts.cut_of, strict=True)
+    )
 
 
-def fixed_axis_of(phase: Phase, cut: Cut, types: Types) -> FixedAxis:
-    """A phase with a fixed cut, with its operands along the axes that are cheapest for it."""
-    chooser, phase = _Chooser(types, {}, {}), merged_loop_body(phase, types)
-    operands = enumerate(traverse.operands(phase))
-    axes = {value: chooser.best_axis(phase, cut, operand, value)[1] for operand, value in operands}
-    return FixedAxis(cut, {**axes, **dict.fromkeys(traverse.results(phase), 0 if cut.combines else cut.axis)})
+def options_of(
+    graph: Graph, fixed: Mapping[PhaseId, PhaseCut] | None = None, axes: Axes | None = None
+) -> tuple[tuple[PhaseCut, ...], ...]:
+    """Every way to divide each phase: along axes that it does not reduce first.  `fixed`: the only way for a phase; `axes`: the
+    only axis."""
+    return tuple(
+        (fixed[phase.id],) if fixed is not None and phase.id in fixed else _options(phase, graph.types, axes)
+        for phase in graph.phases
+    )
 
 
-@dataclass(slots=True)
-class _Chooser:
-    types: Types
-    fixed: Mapping[PhaseId, FixedAxis]
-    axes: Axes
-    axis: dict[ValueId, int] = field(default_factory=dict)
-    free: set[ValueId] = field(default_factory=set)
-
-    def choose(self, phase: Phase) -> Cut | None:
-        if isinstance(phase, Input):
-            if phase.id in self.axes:
-                self.axis[phase.result] = self.axes[phase.id] or 0
-            else:
-                self.free.add(phase.result)
-            return None
-        if phase.id in self.fixed:
-            return self.take(phase, self.fixed[phase.id])
-        phase = merged_loop_body(phase, self.types)
-        options = cuts_of(phase, self.types)
-        if phase.id in self.axes:
-            options = tuple(cut for cut in options if cut.axis == self.axes[phase.id])
-        best = min(options, key=lambda cut: (self.cost(phase, cut), cut.combines, cut.axis), default=None)
-        for operand, value in enumerate(traverse.operands(phase)):
-            if value in self.free and best is not None:
-                self.axis[value] = self.best_axis(phase, best, operand, value)[1]
-                self.free.discard(value)
-        for value in traverse.results(phase):
-            self.axis[value] = 0 if best is None or best.combines else best.axis
-        return best
-
-    def take(self, phase: Phase, fixed: FixedAxis) -> Cut | None:
-        self.axis |= dict.fromkeys(traverse.results(phase), 0)
-        for value, axis in fixed.axes.items():
-            if value in self.free or value in traverse.results(phase):
-                self.axis[value] = axis
-                self.free.discard(value)
-        return fixed.cut
-
-    def bytes(self, value: ValueId) -> int:
-        return prod(shape_of(value, self.types) or (0,)) * self.types[value].element.kind.bytes
-
-    def cost(self, phase: Phase, cut: Cut) -> int:
-        """Bytes that shards need beside their part of the operands."""
-        operands = traverse.operands(phase)
-        total = sum(map(self.bytes, dict.fromkeys((*operands, *traverse.results(phase)))))
-        bytes_moved = total // cut.rows
-        for operand, value in enumerate(operands):
-            if value in self.free:
-                bytes_moved += self.best_axis(phase, cut, operand, value)[0]
-            else:
-                axis = self.axis.get(value, 0)
-                bytes_moved += self.redistribution_bytes(value, operand_access(phase, cut, operand, axis, self.types), axis)
-        if cut.combines:
-            bytes_moved += _COMBINE_BYTES + sum(map(self.bytes, traverse.results(phase))) * max_subtrees(cut.rows)
-        return bytes_moved
-
-    def redistribution_bytes(self, value: ValueId, need: OperandAccess, axis: int) -> int:
-        shape, size = shape_of(value, self.types), self.bytes(value)
-        if isinstance(need, AlignedRows) and shape:
-            return need.halo * size // max(1, shape[axis])
-        return size
-
-    def best_axis(self, phase: Phase, cut: Cut, operand: int, value: ValueId) -> tuple[int, int]:
-        """Along which axis, of those that have rows to deal out, an input's rows line up best: (bytes beside, axis)."""
-        axes = [axis for axis, rows in enumerate(shape_of(value, self.types) or ()) if rows > 1]
-        needs = [(operand_access(phase, cut, operand, axis, self.types), axis) for axis in axes]
-        return min(((self.redistribution_bytes(value, need, axis), axis) for need, axis in needs), default=(self.bytes(value), 0))
+def _options(phase: Phase, types: Types, axes: Axes | None) -> tuple[PhaseCut, ...]:
+    if isinstance(phase, Input):
+        shape = shape_of(phase.result, types) or ()
+        cuts = [Cut(axis, size) for axis, size in enumerate(shape) if size > 1]
+    else:
+        cuts = sorted(cuts_of(phase, types), key=lambda cut: (cut.combines, cut.axis))
+    if axes is not None and phase.id in axes:
+        cuts = [cut for cut in cuts if cut.axis == axes[phase.id]]
+    results = traverse.results(phase)
+    return tuple(PhaseCut(cut, dict.fromkeys(results, 0 if cut.combines else cut.axis)) for cut in cuts) or (
+        PhaseCut(None, dict.fromkeys(results, 0)),
+    )

@@ -25,7 +25,17 @@ from ..problem import DeviceGroup, DeviceIndex, DistributedMode, Edge, Link, Pha
 from ..program_facts.partitioning import Cut, box_along_axis, box_of, reads_of, result_boxes, shape_of, space_of
 from ..program_facts.scratch_memory import Numbers
 from ..solution import Mode, Schedule, Shard, Transfer
-from .axis_choice import WHOLE_OPERAND, AlignedRows, AxisChoice, FixedAxis, OperandAccess, WholeOperand, operand_access
+from .axis_choice import (
+    WHOLE_OPERAND,
+    AlignedRows,
+    Axes,
+    AxisChoice,
+    OperandAccess,
+    PhaseCut,
+    WholeOperand,
+    choice_of,
+    operand_access,
+)
 
 # ---------------------------------------------------------------------------------------------------- distributed loop
 
@@ -55,17 +65,32 @@ class CostContext:
 
 @dataclass(frozen=True, slots=True)
 class ProgramProblem:
-    """The problem of a program: `phases` and `cuts` by the indices of `problem`."""
+    """The problem of a program: `phases` and `cuts` (those along the chosen axes) by the indices of `problem`; `options`: the
+    cuts of each phase, by the indices of `problem.axes`."""
 
     problem: Problem
     bound: BoundGraph
     phases: tuple[Phase, ...]
     cuts: AxisChoice
+    options: tuple[tuple[PhaseCut, ...], ...] = ()
     profile: Profile | None = None
     distributed_loops: Mapping[int, DistributedLoop] = field(default_factory=dict)
     """By phase index, the loops that several devices run together."""
     shared_loops: tuple[PhaseId, ...] = ()
     """The loops that several devices may run together in the plans that the bound ranges over."""
+
+    def along(self, chosen: Sequence[int] = ()) -> ProgramProblem:
+        """The problem along these axes alone (empty: the problem's own)."""
+        chosen = chosen or self.problem.chosen
+        return replace(self, problem=self.problem.along(chosen), cuts=choice_of(self.options, chosen))
+
+    def along_axes(self, axes: Axes) -> ProgramProblem:
+        """The problem along the axes of its phases that a plan states."""
+        chosen = [
+            next((k for k, one in enumerate(options) if one.cut is not None and one.cut.axis == axes.get(phase.id)), 0)
+            for phase, options in zip(self.phases, self.options, strict=True)
+        ]
+        return self.along(chosen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +158,9 @@ class DistributedLoop:
         return tuple(v for v in dict.fromkeys(v for phase in phases for v in traverse.uses(phase)) if v not in defined)
 
     @property
-    def fixed_axis(self) -> FixedAxis:
-        axes = {value: axis for value, axis in self.body.cuts.axis_of.items() if value not in self.loop.body.params}
-        axes |= {value: axis or 0 for value, axis in zip(self.loop.initial, self.partition.axes, strict=True)}
-        axes |= {value: axis or 0 for value, axis in zip(self.loop.results, self.partition.axes, strict=True)}
-        return FixedAxis(None if self.is_gathered else Cut(self.partition.axes[0] or 0, self.rows), axes)
+    def phase_cut(self) -> PhaseCut:
+        axes = {value: axis or 0 for value, axis in zip(self.loop.results, self.partition.axes, strict=True)}
+        return PhaseCut(None if self.is_gathered else Cut(self.partition.axes[0] or 0, self.rows), axes)
 
     def distributed_mode(self, out: Sequence[int]) -> DistributedMode:
         """The loop as a phase of the problem around it; `out`: bytes of the results by device, in the order of the mode."""

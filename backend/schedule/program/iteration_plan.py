@@ -28,7 +28,7 @@ from ...graph.iteration_graph import (
     speculable_branches,
     speculated_branches,
 )
-from ...graph.phases import Branch, Loop, Phase, PhaseId, SubGraph, ValueId
+from ...graph.phases import Branch, Input, Loop, Phase, PhaseId, SubGraph, ValueId
 from ..plan.plan import LoopPartition
 from ..problem import (
     Adjacent,
@@ -45,14 +45,15 @@ from ..problem import (
     SourceLine,
 )
 from ..program_facts.partitioning import Cut, cuts_of, shape_of
+from ..search.axis_search import without_axes
 from ..search.branch_forms import plan_selects
 from ..search.strategy import FAST, Budget
 from ..solution import Answer, Decisions, InsertionPolicy, Mode, Status, TransferPolicy
 from ..timeline.serial_sgs import ScheduleDecoder
-from .axis_choice import AxisChoice, FixedAxis, choose_cuts
+from .axis_choice import AxisChoice, PhaseCut
 from .distributed_loop import CostContext, DistributedLoop, PlannedIteration, ProgramProblem
 from .plan_from_schedule import sub_plan_of
-from .problem_from_program import iteration_problem
+from .problem_from_program import cuts_of_fewest_bytes, iteration_problem
 
 # ---------------------------------------------------------------------------------------------------- one iteration
 
@@ -108,7 +109,7 @@ class IterationTemplate:
 def iteration_template(bound: BoundGraph, loop: Loop, axes: StateAxes, context: CostContext) -> IterationTemplate | None:
     """The template of a loop whose states are cut along these axes; None: nothing can be distributed."""
     iteration = iteration_of(bound, loop, axes)
-    cuts, rows = _iteration_axes(iteration)
+    cuts, rows = _iteration_axes(iteration, context)
     if rows < 2:
         return None
     return IterationTemplate(
@@ -139,8 +140,8 @@ def distributed_loop_of(one: IterationTemplate, mode: Mode) -> DistributedLoop |
 def gather_iteration(one: IterationTemplate) -> PlannedIteration:
     """The epilogue, which gathers the last states at home; not yet scheduled."""
     context, last = one.context, exit_graph(one.bound, one.iteration.loop, one.iteration)
-    forced = {phase.id: FixedAxis(None) for phase in last.bound.graph.phases} | _fixed_axes(last, {})
-    cuts = choose_cuts(last.bound.graph, forced)
+    forced = {phase.id: PhaseCut(None) for phase in last.bound.graph.phases} | _fixed_axes(last, {})
+    cuts = cuts_of_fewest_bytes(last.bound, forced, context)
     unsplit = replace(cuts, cut_of=(None,) * len(cuts.cut_of))
     return PlannedIteration(last, iteration_problem(last, cuts, _tables(last, unsplit, context), context))
 
@@ -186,14 +187,14 @@ def _owner(mode: Mode, row: int) -> int:
 # --------------------------------------------------------------------------------------------- axes of an iteration
 
 
-def _fixed_axes(iteration: LoopIteration, makers: Mapping[ValueId, Phase]) -> dict[PhaseId, FixedAxis]:
+def _fixed_axes(iteration: LoopIteration, makers: Mapping[ValueId, Phase]) -> dict[PhaseId, PhaseCut]:
     """The fixed axes of the phases that enter and produce the states, and of those that take edge rows."""
     types = iteration.bound.graph.types
-    fixed: dict[PhaseId, FixedAxis] = {}
+    fixed: dict[PhaseId, PhaseCut] = {}
     for phase, axis in zip(iteration.bound.graph.phases, iteration.axes, strict=False):
         (value,) = traverse.results(phase)
         shape = shape_of(value, types) or ()
-        fixed[phase.id] = FixedAxis(None if axis is None else Cut(axis, shape[axis]), {value: axis or 0})
+        fixed[phase.id] = PhaseCut(None if axis is None else Cut(axis, shape[axis]), {value: axis or 0})
     for value, axis in zip(iteration.next, iteration.axes, strict=True):
         maker = makers.get(value)
         if maker is None:
@@ -201,29 +202,38 @@ def _fixed_axes(iteration: LoopIteration, makers: Mapping[ValueId, Phase]) -> di
         shape = shape_of(value, types) or ()
         others = [cut for cut in cuts_of(maker, types) if cut.combines] if axis is None else []
         cut = min(others, key=lambda cut: cut.axis, default=None) if axis is None else Cut(axis, shape[axis])
-        fixed[maker.id] = FixedAxis(cut, {} if cut is None or cut.combines else dict.fromkeys(traverse.results(maker), axis or 0))
+        fixed[maker.id] = PhaseCut(cut, {} if cut is None or cut.combines else dict.fromkeys(traverse.results(maker), axis or 0))
     if iteration.stop is not None and iteration.stop in makers and makers[iteration.stop].id not in fixed:
         maker = makers[iteration.stop]
-        fixed[maker.id] = FixedAxis(next((cut for cut in cuts_of(maker, types) if cut.combines), None))
+        fixed[maker.id] = PhaseCut(next((cut for cut in cuts_of(maker, types) if cut.combines), None))
     return fixed
 
 
-def _iteration_axes(iteration: LoopIteration) -> tuple[AxisChoice, int]:
+def _iteration_axes(iteration: LoopIteration, context: CostContext) -> tuple[AxisChoice, int]:
     """The partition axis of each phase of an iteration, and the rows to distribute: the states', else those of the longest
     axis."""
     graph = iteration.bound.graph
     makers = {value: phase for phase in graph.phases for value in traverse.results(phase)}
     fixed = _fixed_axes(iteration, makers)
-    fixed |= {phase.id: FixedAxis(None) for phase in graph.phases if phase.id in iteration.wraparounds}
-    outside = [value for phase in graph.phases for value in traverse.uses(phase) if value not in makers]
-    cuts = choose_cuts(graph, fixed, outside)
+    fixed |= {phase.id: PhaseCut(None) for phase in graph.phases if phase.id in iteration.wraparounds}
+    outside = dict.fromkeys(value for phase in graph.phases for value in traverse.uses(phase) if value not in makers)
+    number = 1 + max((int(phase.id) for phase in graph.phases), default=0)
+    span = iteration.loop.span
+    inputs = tuple(Input(PhaseId(number + index), span, f"outer {index}", value) for index, value in enumerate(outside))
+    around = replace(iteration.bound, graph=replace(graph, phases=(*inputs, *graph.phases)))
+
+    def cuts_with(fixed: Mapping[PhaseId, PhaseCut]) -> AxisChoice:
+        cuts = cuts_of_fewest_bytes(around, fixed, context)
+        return replace(cuts, cut_of=cuts.cut_of[len(inputs) :])
+
+    cuts = cuts_with(fixed)
     sizes = [cut.size for cut in cuts.cut_of[: len(iteration.axes)] if cut is not None]
     rows = sizes[0] if sizes else max((cut.size for cut in cuts.cut_of if cut is not None), default=0)
-    small = {p.id: FixedAxis(None) for p, cut in zip(graph.phases, cuts.cut_of,
-        strict=True) if cut is not None and 2 * cut.size < rows}
-    if not small:
-        return cuts, rows
-    return choose_cuts(graph, fixed | small, outside), rows
+    small = {
+        phase.id: PhaseCut(None) for phase, cut in zip(graph.phases, cuts.cut_of, strict=True)
+        if cut is not None and 2 * cut.size < rows
+    }  # fmt: skip
+    return (cuts_with(fixed | small) if small else cuts), rows
 
 
 # ---------------------------------------------------------------------------------------------------- branches
@@ -260,7 +270,8 @@ def plan_forms(bound: BoundGraph, build_problem: ProblemFactory, budget: Budget,
     branches = speculable_branches(bound.graph)
     if not branches:
         program = build_problem(bound)
-        return BranchForm(program, plan(program.problem, budget))
+        answer = plan(program.problem, budget)
+        return BranchForm(program.along(answer.axes), answer)
     full = build_problem(with_speculated(bound, branches))
     stated = replace(full.problem, selects=selects_of(bound, full, branches))
     forms: dict[int, tuple[ProgramProblem, tuple[PhaseId, ...]]] = {}
@@ -276,7 +287,7 @@ def plan_forms(bound: BoundGraph, build_problem: ProblemFactory, budget: Budget,
         planned = replace(planned, answer=_bounded(planned.answer, plan(relaxed(bound, build_problem), FAST)))
     program, apart = forms[id(planned.problem)]
     places = tuple(PhaseIndex(index) for index, phase in enumerate(program.phases) if phase.id in apart)
-    return BranchForm(program, replace(planned.answer, speculated=places))
+    return BranchForm(program.along(planned.answer.axes), replace(planned.answer, speculated=places))
 
 
 def _bounded(answer: Answer, least: Answer) -> Answer:
@@ -289,11 +300,14 @@ def _bounded(answer: Answer, least: Answer) -> Answer:
 
 
 def relaxed(bound: BoundGraph, build_problem: ProblemFactory) -> Problem:
-    """A relaxation of every form: without arms, and of each branch only the select, once its condition is ready.
+    """A relaxation of every form along any axes: without arms, and of each branch only the select, once its condition is ready.
 
     A schedule of any form, without the steps of arms, is a schedule of this problem; so its bounds hold for all forms."""
     branches = speculable_branches(bound.graph)
-    late, full = build_problem(bound), build_problem(with_speculated(bound, branches))
+    late, full = (
+        replace(program, problem=without_axes(program.problem))
+        for program in (build_problem(bound), build_problem(with_speculated(bound, branches)))
+    )
     chosen = {phase.id: task for phase, task in zip(full.phases, full.problem.phases, strict=True) if phase.id in branches}
     phases = tuple(chosen.get(phase.id, task) for phase, task in zip(late.phases, late.problem.phases, strict=True))
     conditions = {

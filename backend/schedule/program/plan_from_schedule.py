@@ -332,7 +332,7 @@ class _PlanWriter:
             spread=spread,
             regions=regions_of(graph, {one.phase for one in spread}),
             chunks=tuple(self.chunks()),
-            space=Space(cuts_in(self.program), answer.chunks, self.program.shared_loops),
+            space=Space(cuts_in(self.program), answer.chunks, self.program.shared_loops, answer.every_axis),
         )
 
     def chunks(self) -> Iterator[PlannedChunks]:

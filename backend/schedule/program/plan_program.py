@@ -160,7 +160,7 @@ def plan_program(
         program, warnings = with_directives(built, core, objectives, bound)
         return program if search_deadline is None else search_deadline.constrain(program)
 
-    best = planner or _best
+    best = planner or (_best if axes is None else _along_given_axes)
     failures: list[StrategyFailure] = []
     formed: BranchForm | None = None
     with tolerate_failures("plan of every form", failures):
@@ -191,31 +191,41 @@ def _with_distributed_loops(
     budget: Budget,
 ) -> BranchForm:
     """The form with distributed loops, where that is better."""
-    bare = replace(formed.program, problem=replace(formed.program.problem, chunks=formed.answer.chunks))
+    from ..search.lexicographic_search import plan_objectives
 
-    every = _every_form(bound, build_problem) if speculable_branches(bound.graph) else [bare]
+    bare = replace(formed.program, problem=replace(formed.program.problem, chunks=formed.answer.chunks))
+    context = cost_context_of(bare, profile, ticks_of)
+    loops = distributable_loops(bare, context)
+    if not loops and not speculable_branches(bound.graph):
+        return BranchForm(bare, formed.answer)
+    forms = _every_form(bound, build_problem)
+    every = [replace(form, problem=replace(form.problem, chunks=formed.answer.chunks)) for form in forms]
     program, answer = plan_distributed_loops(
         bare,
         formed.answer,
-        cost_context_of(bare, profile, ticks_of),
-        lambda distributed_loops: build_problem(bare.bound, distributed_loops=distributed_loops),
+        context,
+        lambda distributed_loops: build_problem(bare.bound, distributed_loops=distributed_loops).along(),
         budget,
-        _best,
+        plan_objectives,
         every,
     )
-    program = replace(program, shared_loops=distributable_loops(bare, cost_context_of(bare, profile, ticks_of)))
-    return BranchForm(program, replace(answer, speculated=formed.answer.speculated))
+    answer = replace(answer, speculated=formed.answer.speculated, every_axis=formed.answer.every_axis)
+    return BranchForm(replace(program, shared_loops=loops), answer)
 
 
 def _every_form(bound: BoundGraph, build_problem: Callable[[BoundGraph], ProgramProblem]) -> list[ProgramProblem]:
-    """Every form of a program's branches; their relaxation where there are too many."""
+    """Every form of a program's branches, along any axes; their relaxation where there are too many."""
+    from ..search.axis_search import without_axes
+
     if chosen := every_form(bound):
-        return [build_problem(with_speculated(bound, one)) for one in chosen]
+        forms = (build_problem(with_speculated(bound, one)) for one in chosen)
+        return [replace(form, problem=without_axes(form.problem)) for form in forms]
     return [replace(build_problem(bound), problem=relaxed(bound, build_problem))]
 
 
 def _without_search(program: ProgramProblem) -> BranchForm:
     """The best baseline, in whole shards, without a bound."""
+    program = program.along()
     program = replace(program, problem=replace(program.problem, chunks=1))
     costs = Costs(ScheduleDecoder(program.problem))
     compared = baselines(costs)
@@ -252,7 +262,7 @@ def _planned(
         places = frozenset((int(edge.source), int(edge.target)) for edge in program.problem.edges)
         program = build_problem(
             program.bound, places, {distributed.loop.id: distributed for distributed in program.distributed_loops.values()}
-        )
+        ).along(program.problem.chosen)
         answer = replace(best(program.problem, budget), speculated=answer.speculated)
         if answer.schedule is None:
             raise _without_plan(replace(answer, status=Status.ABORTED), core, program)
@@ -337,7 +347,10 @@ def _bounded_by(known: Answer, answer: Answer) -> Answer:
         return replace(answer, status=Status.GAP, lower_bound=0, proof=BoundCertificate("none", 0))
     bound = min(known.lower_bound, answer.values[0])
     status = Status.OPTIMAL if bound == answer.values[0] else Status.GAP
-    return replace(answer, status=status, lower_bound=bound, proof=replace(known.proof, lower_bound=bound), chunks=known.chunks)
+    proof = replace(known.proof, lower_bound=bound)
+    return replace(
+        answer, status=status, lower_bound=bound, proof=proof, chunks=known.chunks, every_axis=known.every_axis
+    )  # fmt: skip
 
 
 def _failed(failures: Sequence[str], core: Core) -> Iterator[Diagnostic]:
@@ -349,9 +362,15 @@ def _failed(failures: Sequence[str], core: Core) -> Iterator[Diagnostic]:
 
 
 def _best(problem: Problem, budget: Budget) -> Answer:
+    from ..search.axis_search import plan_axes
+
+    return plan_axes(problem, budget)
+
+
+def _along_given_axes(problem: Problem, budget: Budget) -> Answer:
     from ..search.lexicographic_search import plan_objectives
 
-    return plan_objectives(problem, budget)
+    return plan_objectives(problem.along(problem.chosen), budget)
 
 
 def _violations(program: ProgramProblem, answer: Answer) -> list[str]:
@@ -436,16 +455,17 @@ def _without_plan(answer: Answer, core: Core, program: ProgramProblem, *said: st
         if any(isinstance(directive, Deadline) for directive in program.problem.directives):
             from ..exact.infeasibility import certified_bound
 
-            bounded = "certain is that none" + (" along the axes that were chosen" if _has_other_axes(program) else "")
+            narrow = _has_other_axes(program) and not answer.every_axis
+            bounded = "certain is that none" + (" along the axes that were chosen" if narrow else "")
             notes = (f"{bounded} is shorter than {time_text(certified_bound(program.problem) * tick_ns)}", hint)
         return RunFailed([Diagnostic(Code.E709, message, span, notes=(*notes, *said))])
     if answer.conflict.phase is not None and not any(one.line.number for one in answer.conflict.directives):
         span = program.phases[answer.conflict.phase].span
     diagnostic = conflict_diagnostic(answer.conflict, span, tick_ns)
     diagnostic = replace(diagnostic, notes=(*diagnostic.notes, *said))
-    if _has_other_axes(program) and diagnostic.code in (Code.SCH103, Code.SCH106):
+    if _has_other_axes(program) and not answer.every_axis and diagnostic.code in (Code.SCH103, Code.SCH106):
         diagnostic = replace(diagnostic, notes=(*diagnostic.notes,
-            "this is so of plans along the axes that were chosen; no others were tried"))
+            "this is so of plans along the axes that move the fewest bytes; the few others that were tried had no plan"))
     return Rejected([diagnostic])
 
 
@@ -506,12 +526,12 @@ def faults_of_stored(plan: ExecutionPlan, bound: BoundGraph, core: Core, profile
     form = with_speculated(bound, plan.speculated)
     try:
         axes = axes_in(plan)
-        bare = problem_of(form, profile, axes=axes)
+        bare = problem_of(form, profile, axes=axes).along()
         context = cost_context_of(bare, profile)
         distributed_loops = distributed_loops_of(plan, bare, context)
         compared, _ = with_directives(bare, core, _objectives(plan), bound)
         chunks = min(CHUNKS, chunks_of_bound(plan))
-        built = problem_of(form, profile, distributed_loops=distributed_loops, chunks=chunks, axes=axes)
+        built = problem_of(form, profile, distributed_loops=distributed_loops, chunks=chunks, axes=axes).along()
         program, _ = with_directives(built, core, _objectives(plan), bound)
         program = replace(program, shared_loops=distributable_loops(compared, context) if plan.space.dealt else ())
         answer = answer_of(plan, program)
@@ -524,32 +544,38 @@ def faults_of_stored(plan: ExecutionPlan, bound: BoundGraph, core: Core, profile
 def plan_is_reproved(plan: ExecutionPlan, bound: BoundGraph, core: Core, profile: Profile) -> bool:
     """Can the plan's bound, and its being optimal, be derived again?"""
     from ..exact.z3_solver import SolverSteps
+    from ..search.axis_search import bound_holds_along_all, derived_along_all
     from ..search.lexicographic_search import STEPS, bound_is_reproved
     from ..search.portfolio import bound_is_confirmed
 
-    bound = replace(bound, stores=stored_on(plan, bound))
+    bound, axes = replace(bound, stores=stored_on(plan, bound)), axes_in(plan)
 
     def build_problem(form: BoundGraph) -> ProgramProblem:
-        built = problem_of(form, profile, chunks=min(CHUNKS, chunks_of_bound(plan)), axes=axes_in(plan))
+        only = None if plan.space.every_axis else axes
+        built = problem_of(form, profile, chunks=min(CHUNKS, chunks_of_bound(plan)), axes=only)
         return with_directives(built, core, _objectives(plan), bound)[0]
 
     def formed(chosen: tuple[PhaseId, ...]) -> ProgramProblem:
         return build_problem(with_speculated(bound, chosen))
 
     program = formed(plan.speculated)
-    every = _every_form(bound, build_problem) if speculable_branches(bound.graph) else [program]
+    every = _every_form(bound, build_problem)
     said = bound_with_distributed_loops(every, cost_context_of(program, profile))
     if said is not None:
         return plan.prediction is not None and plan.prediction.lower_bound <= max(said, 0)
-    answer = answer_of(plan, program)
-    if not bound_is_reproved(program.problem, answer):
+    answer, along = answer_of(plan, program.along_axes(axes)), program.along_axes(axes).problem
+    narrower = ((replace(along, chunks=1 if name == "whole" else answer.chunks), answer.proof.detail.get(name, 0))
+                for name in ("axes", "whole"))  # fmt: skip
+    if not all(bound_is_confirmed(problem, least, SolverSteps(STEPS)) for problem, least in narrower):
+        return False
+    if not bound_is_reproved(program.problem, answer, derive=derived_along_all):
         return False
     others = [formed(chosen).problem for chosen in every_form(bound) if chosen != plan.speculated]
     if not every_form(bound):
         others = [relaxed(bound, build_problem)]
     if program.problem.objectives[:1] != (Objective.LATENCY,):
         return not others or answer.lower_bound == 0
-    return all(bound_is_confirmed(other, answer.lower_bound, SolverSteps(STEPS)) for other in others)
+    return all(bound_holds_along_all(other, answer.lower_bound, SolverSteps(STEPS)) for other in others)
 
 
 def _objectives(plan: ExecutionPlan) -> tuple[Objective, ...]:

@@ -1,6 +1,6 @@
 """A bound graph on the devices of a profile, as a scheduling problem.
 
-Phase i of the graph is phase i of the problem.  Each phase has the rows of its chosen cut (`axis_choice`), or none: loops,
+Phase i of the graph is phase i of the problem.  Each phase has the rows of each of its cuts (`axis_choice`), or none: loops,
 branches, maps and phases with run-time sizes are atomic.  Inputs are at home or in a store, cut so that parts of them can be
 transferred; constants are at home; printing and saving run there, in program order, except outputs in a store.
 
@@ -26,12 +26,12 @@ from ...devices.profile import DeviceProfile, Profile
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
 from ...graph.iteration_graph import LoopIteration, hoist_arms
-from ...graph.phases import Constant, Graph, Input, Output, Phase, PhaseId, Print, ValueId
+from ...graph.phases import Constant, Input, Output, Phase, PhaseId, Print, ValueId
 from ..bounds.bound_strategies import energy_of_schedule
 from ..instances.instance_json import to_devices
 from ..plan.plan import ALIGNMENT, ExecutionPlan, PlannedCut
 from ..plan.plan_text import op_name
-from ..problem import Combine, DeviceGroup, Edge, Keep, Objective, PhaseIndex, PhaseTask, Problem, SourceLine
+from ..problem import AxisSpace, Combine, DeviceGroup, Edge, Keep, Objective, PhaseIndex, PhaseTask, Problem, SourceLine
 from ..program_facts.partitioning import (
     BLOCK,
     Cut,
@@ -46,11 +46,12 @@ from ..program_facts.partitioning import (
     stored_value,
 )
 from ..program_facts.scratch_memory import Numbers, rounded_to_alignment
+from ..search.axis_search import least_bytes
 from ..search.lexicographic_search import plan_objectives
 from ..search.strategy import FAST
 from ..single_device import working_bytes
 from ..solution import Answer
-from .axis_choice import AlignedRows, Axes, AxisChoice, FixedAxis, choose_cuts, fixed_axis_of, operand_access
+from .axis_choice import AlignedRows, Axes, AxisChoice, PhaseCut, choice_of, operand_access, options_along, options_of
 from .distributed_loop import CostContext, DistributedLoop, ProgramProblem, TicksOf
 
 # ---------------------------------------------------------------------------------------------------- problem of a program
@@ -69,34 +70,36 @@ def problem_of(
     ticks_of: TicksOf | None = None,
     distributed_loops: Mapping[PhaseId, DistributedLoop] | None = None,
     chunks: int = 1,
-    cut: Mapping[PhaseId, FixedAxis] | None = None,
+    cut: Mapping[PhaseId, PhaseCut] | None = None,
     axes: Axes | None = None,
 ) -> ProgramProblem:
     """The problem of a program.  Raises Refused: SCH104, a phase that no device of the profile can run.
 
     `unaligned`: edges (by places of phases) whose operands are wanted whole.  `ticks_of`: ticks from elsewhere.
     `distributed_loops`: loops that several devices run together.  `chunks`: as of the problem (without such loops).  `cut`:
-    phases that are cut so; `axes`: along which phases are, where that is not to be chosen."""
+    phases that are cut so; `axes`: the only axes of phases.  The problem is along the axes that move the fewest bytes, and states
+    the others."""
 
     together = {
         p: distributed_loops[phase.id]
         for p, phase in enumerate(bound.graph.phases)
         if distributed_loops and phase.id in distributed_loops
     }
-    cuts = _cuts(
-        bound.graph, {**(cut or {}), **{distributed.loop.id: distributed.fixed_axis for distributed in together.values()}}, axes
-    )
+    fixed = {**(cut or {}), **{distributed.loop.id: distributed.phase_cut for distributed in together.values()}}
+    options = options_of(bound.graph, fixed, axes)
     finest = _cost_context(profile, 1, ticks_of, ExecutionKind.FIRST)
     if ticks_of is None:
         _require_kernels(bound, profile, finest.groups)
     context = _cost_context(profile, _tick_ns(bound, finest), ticks_of, ExecutionKind.FIRST)
-    builder = _ProblemBuilder(bound, cuts, context, unaligned, together)
-    problem = Problem(
-        context.groups, context.links, builder.tasks(), builder.edges(), builder.kept_inputs(), tuple(objectives),
-        tick_ns=context.tick_ns, memory_grain=ALIGNMENT, power_off_unused=profile.power_off_unused,
-        chunks=1 if together else chunks,
+    builder = _ProblemBuilder(bound, options, context, unaligned, together)
+    space = builder.space()
+    chosen = least_bytes(space)
+    stated = Problem(
+        context.groups, context.links, (), (), builder.kept_inputs(), tuple(objectives), tick_ns=context.tick_ns,
+        memory_grain=ALIGNMENT, power_off_unused=profile.power_off_unused, chunks=1 if together else chunks, axes=space,
     )  # fmt: skip
-    return ProgramProblem(problem, bound, bound.graph.phases, cuts, profile, together)
+    problem = replace(stated.along(chosen), axes=space)
+    return ProgramProblem(problem, bound, bound.graph.phases, choice_of(options, chosen), options, profile, together)
 
 
 def cost_context_of(program: ProgramProblem, profile: Profile, ticks_of: TicksOf | None = None) -> CostContext:
@@ -130,10 +133,19 @@ def iteration_problem(iteration: LoopIteration, cuts: AxisChoice, tables: Sequen
     def ticks(phase: Phase, group: DeviceGroup, cut: Cut | None, bound: BoundGraph) -> Ticks | None:
         return tables[places[phase.id]][group.kind]
 
-    builder = _ProblemBuilder(bound, cuts, replace(context, ticks=ticks), frozenset(), {})
-    edges = [_with_rows_read(edge, iteration, cuts) for edge in builder.edges()]
+    builder = _ProblemBuilder(bound, options_along(bound.graph, cuts), replace(context, ticks=ticks), frozenset(), {})
+    space = builder.space()
+    edges = [_with_rows_read(edge[0, 0], iteration, cuts) for edge in space.edges]
     stop = [PhaseIndex(p) for p, phase in enumerate(bound.graph.phases) if iteration.stop in traverse.results(phase)]
-    return ProgramProblem(context.problem(builder.tasks(), tuple(edges), stop), bound, bound.graph.phases, cuts)
+    tasks = tuple(task for (task,) in space.phases)
+    return ProgramProblem(context.problem(tasks, tuple(edges), stop), bound, bound.graph.phases, cuts)
+
+
+def cuts_of_fewest_bytes(bound: BoundGraph, fixed: Mapping[PhaseId, PhaseCut], context: CostContext) -> AxisChoice:
+    """The cuts of the phases of a graph that move the fewest bytes beside the shards' parts."""
+    options = options_of(bound.graph, fixed)
+    free = replace(context, ticks=lambda *_: None, combine_ticks=lambda _: 0)
+    return choice_of(options, least_bytes(_ProblemBuilder(bound, options, free, frozenset(), {}).space()))
 
 
 def _with_rows_read(edge: Edge, iteration: LoopIteration, cuts: AxisChoice) -> Edge:
@@ -145,16 +157,6 @@ def _with_rows_read(edge: Edge, iteration: LoopIteration, cuts: AxisChoice) -> E
     assert space is not None, "iterations have known sizes"
     (value,), (box,) = reads_of(phase, types), operand_boxes(phase, types, full_box(space))
     return replace(edge, only=box[cuts.axis_of.get(value, 0)])
-
-
-def _cuts(graph: Graph, fixed: Mapping[PhaseId, FixedAxis], axes: Axes | None) -> AxisChoice:
-    """The chosen axes, the same for all forms of the branches."""
-    every = hoist_arms(graph)
-    cuts = choose_cuts(every, fixed, axes=axes)
-    if every is graph:
-        return cuts
-    of = {phase.id: cut for phase, cut in zip(every.phases, cuts.cut_of, strict=True)}
-    return AxisChoice(tuple(of[phase.id] for phase in graph.phases), cuts.axis_of)
 
 
 def _require_kernels(bound: BoundGraph, profile: Profile, groups: Sequence[DeviceGroup]) -> None:
@@ -205,19 +207,29 @@ def _profile_ticks(
 @dataclass(slots=True)
 class _ProblemBuilder:
     bound: BoundGraph
-    cuts: AxisChoice
+    options: tuple[tuple[PhaseCut, ...], ...]
     context: CostContext
     unaligned: frozenset[tuple[int, int]]
     distributed_loops: Mapping[int, DistributedLoop]
 
-    # ------------------------------------------------------------------------------ phases
-
-    def tasks(self) -> tuple[PhaseTask, ...]:
+    def space(self) -> AxisSpace:
+        """The phases and edges along every axis."""
         numbers = Numbers()
         names, leaving = task_names(self.bound), self.leaving_bytes(numbers)
-        return tuple(
-            self.task(p, phase, names[p], numbers, leaving.get(p)) for p, phase in enumerate(self.bound.graph.phases)
+        phases = tuple(
+            tuple(self.task(p, phase, one.cut, names[p], numbers, leaving.get(p)) for one in self.options[p])
+            for p, phase in enumerate(self.bound.graph.phases)
         )
+        edges = tuple(
+            {
+                (i, j): self.edge(source, target, values, self.options[source][i], self.options[target][j])
+                for i in range(len(self.options[source])) for j in range(len(self.options[target]))
+            }
+            for (source, target), values in self.values_read()
+        )  # fmt: skip
+        return AxisSpace(phases, edges)
+
+    # ------------------------------------------------------------------------------ phases
 
     def leaving_bytes(self, numbers: Numbers) -> dict[int, int]:
         """By print and output, the bytes that live to the end of the run: its operand itself, or a copy.
@@ -243,8 +255,9 @@ class _ProblemBuilder:
                 leaving[earlier[-1]] += copies[last]
         return leaving
 
-    def task(self, p: int, phase: Phase, name: str, numbers: Numbers, leaving: int | None) -> PhaseTask:
-        cut = self.cuts.cut_of[p]
+    def task(
+        self, p: int, phase: Phase, cut: Cut | None, name: str, numbers: Numbers, leaving: int | None
+    ) -> PhaseTask:  # fmt: skip
         results = traverse.results(phase)
         size = sum(numbers.bytes(self.bound.graph.types[value]) for value in results)
         filed = stored_value(phase)
@@ -299,58 +312,56 @@ class _ProblemBuilder:
 
     # ------------------------------------------------------------------------------ edges
 
-    def edges(self) -> tuple[Edge, ...]:
-        """See Note [Edges]."""
+    def values_read(self) -> list[tuple[tuple[int, int], list[ValueId | None]]]:
+        """By edge, in the order of targets: the values that it carries; None: run-time sizes.  See Note [Edges]."""
         maker: dict[ValueId, int] = {}
         definer: dict[SizeVariable, int] = {}
-        edges: dict[tuple[int, int], Edge] = {}
+        edges: dict[tuple[int, int], list[ValueId | None]] = {}
         for p, phase in enumerate(self.bound.graph.phases):
             for value in self.distributed_loops[p].outer_values if p in self.distributed_loops else traverse.uses(phase):
                 if value in maker:
-                    self.add_data_edge(edges, maker[value], p, value)
+                    edges.setdefault((maker[value], p), []).append(value)
             for variable in _mentioned(phase, self.bound):
                 if variable in definer and definer[variable] != p:
-                    self.add(edges, definer[variable], p, Edge(PhaseIndex(0), PhaseIndex(0), whole=True))
+                    edges.setdefault((definer[variable], p), []).append(None)
             maker.update(dict.fromkeys(traverse.results(phase), p))
             definer.update(dict.fromkeys(traverse.defines(phase), p))
-        return tuple(edge for _, edge in sorted(edges.items(), key=lambda item: (item[0][1], item[0][0])))
+        return sorted(edges.items(), key=lambda item: (item[0][1], item[0][0]))
 
-    def add_data_edge(self, edges: dict[tuple[int, int], Edge], source: int, target: int, value: ValueId) -> None:
-        phase, cut = self.bound.graph.phases[target], self.cuts.cut_of[target]
-        axis = 0 if self.is_undivided(source) else self.cuts.axis_of.get(value, 0)  # parts of one piece are runs of bytes
-        edge = Edge(PhaseIndex(source), PhaseIndex(target), whole=True)
-        if target in self.distributed_loops and (source, target) not in self.unaligned:
-            need = self.distributed_loops[target].access(value, axis)
-            if isinstance(need, AlignedRows) and not (
-                self.is_undivided(source) and (need.halo or self.has_uneven_rows(value, self.distributed_loops[target].rows))
-            ):
-                edge = replace(edge, whole=False, halo=need.halo)
-        elif cut is not None and (source, target) not in self.unaligned:
-            places = [operand for operand, one in enumerate(reads_of(phase, self.bound.graph.types)) if one == value]
-            needs = [operand_access(phase, cut, operand, axis, self.bound.graph.types) for operand in places]
-            halos = [need.halo for need in needs if isinstance(need, AlignedRows)]
-            apart = self.is_undivided(source) and (cut.size % cut.grain != 0 or self.has_uneven_rows(value, cut.rows))
-            if places and len(halos) == len(needs) and not (self.is_undivided(source) and (max(halos) or apart)):
-                edge = replace(edge, whole=False, halo=max(halos))
-        self.add(edges, source, target, edge)
+    def edge(
+        self, source: int, target: int, values: Sequence[ValueId | None], source_cut: PhaseCut, target_cut: PhaseCut
+    ) -> Edge:  # fmt: skip
+        """The edge between two phases divided so."""
+        halos = [self.halo(source, target, value, source_cut, target_cut) for value in values]
+        lined = [halo for halo in halos if halo is not None]
+        reads_all = len(lined) < len(halos)
+        return Edge(PhaseIndex(source), PhaseIndex(target), whole=reads_all, halo=0 if reads_all else max(lined))
+
+    def halo(self, source: int, target: int, value: ValueId | None, source_cut: PhaseCut, target_cut: PhaseCut) -> int | None:
+        """The rows beside its part of a value that a shard of the target reads; None: it reads all of it."""
+        if value is None or (source, target) in self.unaligned:
+            return None
+        types, phase = self.bound.graph.types, self.bound.graph.phases[target]
+        axis = 0 if source_cut.is_undivided else source_cut.axes.get(value, 0)  # parts of one piece are runs of bytes
+        if target in self.distributed_loops:
+            needs = [self.distributed_loops[target].access(value, axis)]
+            apart = source_cut.is_undivided and self.has_uneven_rows(value, self.distributed_loops[target].rows)
+        elif target_cut.cut is None:
+            return None
+        else:
+            cut, operands = target_cut.cut, [operand for operand, one in enumerate(reads_of(phase, types)) if one == value]
+            needs = [operand_access(phase, cut, operand, axis, types) for operand in operands]
+            apart = source_cut.is_undivided and (cut.size % cut.grain != 0 or self.has_uneven_rows(value, cut.rows))
+        halos = [need.halo for need in needs if isinstance(need, AlignedRows)]
+        if not halos or len(halos) < len(needs) or apart or (source_cut.is_undivided and max(halos)):
+            return None
+        return max(halos)
 
     def has_uneven_rows(self, value: ValueId, rows: int) -> bool:
         """Do rows of a phase read different numbers of rows of a value?  Then their reads are not intervals of its bytes."""
         shape = self.bound.graph.types[value].shape
         length = shape[0].constant if shape else None
         return length is None or length == 0 or length % rows != 0
-
-    def is_undivided(self, p: int) -> bool:
-        """Is the output of a phase undivided, so that parts are counted in bytes?"""
-        cut = self.cuts.cut_of[p]
-        return cut is None or cut.combines
-
-    def add(self, edges: dict[tuple[int, int], Edge], source: int, target: int, edge: Edge) -> None:
-        edge = replace(edge, source=PhaseIndex(source), target=PhaseIndex(target))
-        other = edges.get((source, target))
-        if other is not None:
-            edge = replace(edge, whole=edge.whole or other.whole, halo=max(edge.halo, other.halo))
-        edges[source, target] = replace(edge, halo=0) if edge.whole else edge
 
 
 def _has_effect(phase: Phase) -> bool:
@@ -476,8 +487,8 @@ def _alone(bound: BoundGraph, phase: Phase) -> BoundGraph:
 
 
 def _problem(alone: BoundGraph, phase: Phase, cut: Cut | None, profile: Profile) -> ProgramProblem:
-    fixed = FixedAxis(None) if cut is None else fixed_axis_of(phase, cut, alone.graph.types)
-    return problem_of(alone, profile, cut={phase.id: fixed})
+    axes = dict.fromkeys(traverse.results(phase), 0 if cut is None or cut.combines else cut.axis)
+    return problem_of(alone, profile, cut={phase.id: PhaseCut(cut, axes)}).along()
 
 
 def _ranked(alone: BoundGraph, phase: Phase, profile: Profile) -> Profile:

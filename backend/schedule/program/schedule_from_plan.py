@@ -129,11 +129,16 @@ def answer_of(plan: ExecutionPlan, program: ProgramProblem) -> Answer:
     """The answer that a plan states, to be verified."""
     schedule, said = schedule_of(plan, program), plan.prediction
     chunks = chunks_of_bound(plan)
+    every_axis = plan.space.every_axis
     if said is None:
-        return Answer(Status.GAP, schedule, 0, (schedule.makespan,), BoundCertificate("none", 0), chunks=chunks)
+        return Answer(
+            Status.GAP, schedule, 0, (schedule.makespan,), BoundCertificate("none", 0), chunks=chunks, every_axis=every_axis
+        )  # fmt: skip
     known = {objective.value for objective in Objective}
     values = tuple(value for name, value in said.objectives if name in known)
-    return Answer(said.status, schedule, said.lower_bound, values, said.proof, said.baselines, chunks=chunks)
+    return Answer(
+        said.status, schedule, said.lower_bound, values, said.proof, said.baselines, chunks=chunks, every_axis=every_axis
+    )  # fmt: skip
 
 
 def _rows(
@@ -162,9 +167,10 @@ def _rows(
 # by V1 to V10.
 
 CODE: Final = "V12"
-ADVISORY: Final = ("BoundCertificate.method", "BoundCertificate.detail", "Space.chunks", "PlannedPhase.span", "PlannedFile.name")
-"""Fields of a stored plan from which nothing is concluded: the method of its bound and its number of chunks (`--prove` derives
-the bound again), and the names of source files."""
+ADVISORY: Final = ("BoundCertificate.method", "BoundCertificate.detail", "Space.chunks", "Space.every_axis",
+    "PlannedPhase.span", "PlannedFile.name")
+"""Fields of a stored plan from which nothing is concluded: the method of its bound, its number of chunks and whether it is along
+any axis (`--prove` derives the bound again), and the names of source files."""
 UNCHECKED: Final = (
     "ExecutionPlan.tick_ns", "ExecutionPlan.profile", "ExecutionPlan.devices", "ExecutionPlan.links", "ExecutionPlan.directives",
     "ExecutionPlan.spread", "ExecutionPlan.prediction",

@@ -7,9 +7,9 @@ complete; otherwise the best candidate is kept, and the bound says how good it i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, TypeAlias
 
 from ....lang.support.records import dataclass, field, replace
 from ..bounds.bound_strategies import (
@@ -329,9 +329,15 @@ def _fewest_syncs(
 
 STEPS: Final = 400_000_000
 
+Derivation: TypeAlias = Callable[[Problem, Answer, SolverSteps], bool]
+"""Can the bound of an answer be derived from a problem?"""
 
-def bound_is_reproved(problem: Problem, answer: Answer, steps: SolverSteps | None = None) -> bool:
-    """Whether the answer's bound, and its being optimal or impossible, can be derived again."""
+
+def bound_is_reproved(
+    problem: Problem, answer: Answer, steps: SolverSteps | None = None, derive: Derivation | None = None
+) -> bool:  # fmt: skip
+    """Whether the answer's bound, and its being optimal or impossible, can be derived again; `derive` does it of an answer with
+    a schedule."""
     steps = steps or SolverSteps(STEPS)
     problem = replace(problem, chunks=answer.chunks)  # the space of its bound
     if answer.status is Status.ABORTED:
@@ -349,8 +355,14 @@ def bound_is_reproved(problem: Problem, answer: Answer, steps: SolverSteps | Non
         return False
     objective = problem.objectives[0] if problem.objectives else Objective.LATENCY
     if objective is not Objective.LATENCY:
-
-        return bound_of(problem, answer.schedule) >= answer.lower_bound
+        return (derive or _derived)(problem, answer, steps)
     if answer.schedule.makespan != answer.values[0]:
         return False
+    return (derive or _derived)(problem, answer, steps)
+
+
+def _derived(problem: Problem, answer: Answer, steps: SolverSteps) -> bool:
+    assert answer.schedule is not None
+    if problem.objectives and problem.objectives[0] is not Objective.LATENCY:
+        return bound_of(problem, answer.schedule) >= answer.lower_bound
     return bound_is_confirmed(problem, answer.lower_bound, steps)

@@ -259,6 +259,8 @@ def _plan_within(problem: Problem, budget: Budget) -> Answer:
         return _with_conflict(problem, replace(cut, baselines=unchunked.baselines, failures=failures))
     if cut.schedule is None or (unchunked.schedule is not None and unchunked.schedule.makespan <= cut.schedule.makespan):
         return replace(unchunked, failures=failures)
+    if unchunked.status is Status.OPTIMAL:
+        cut = replace(cut, proof=replace(cut.proof, detail={**cut.proof.detail, "whole": unchunked.lower_bound}))
     return replace(cut, chunks=problem.chunks, baselines=unchunked.baselines, failures=failures)
 
 

@@ -199,6 +199,7 @@ METHODS: Final = ("none", "bound", "certificate", "z3")
 ADVISORY: Final = (
     "Answer.baselines", "Baseline.name", "Baseline.ticks", "Answer.speculated", "Answer.failures", "BoundCertificate.method",
     "BoundCertificate.detail",
+    "Answer.every_axis",
     "Conflict.facts", "Conflict.hint", "Conflict.phase", "ScheduledQueue.name", "Schedule.decisions", "Decisions.modes",
     "Decisions.priority", "Decisions.queueing", "Decisions.sending",
 )  # fmt: skip
@@ -257,11 +258,10 @@ def check_claims(
 
 def bound_status(problem: Problem, answer: Answer) -> BoundStatus:
     """The status of the bound of an answer that has passed all other checks."""
-    return (
-        BoundStatus.PROVED
-        if answer.lower_bound <= elementary_lower_bound(replace(problem, chunks=answer.chunks))
-        else BoundStatus.CLAIMED
-    )
+    if answer.every_axis and problem.axes is not None and not problem.axes.is_single:
+        return BoundStatus.CLAIMED
+    least = elementary_lower_bound(replace(problem.along(answer.axes or problem.chosen), chunks=answer.chunks))
+    return BoundStatus.PROVED if answer.lower_bound <= least else BoundStatus.CLAIMED
 
 
 def elementary_lower_bound(problem: Problem) -> int:
@@ -639,7 +639,11 @@ MAX_STEPS_PER_RUN: Final = 10_000
 
 def verify(problem: Problem, answer: Answer, sync: Synchronisation | None = None) -> tuple[Violation, ...]:
     """All violations of an answer; empty if it may be used.  Objective values of an invalid schedule are not checked."""
-    schedule = answer.schedule
+    schedule, axes = answer.schedule, answer.axes or problem.chosen
+    known = [(k,) for k in problem.chosen] if problem.axes is None else [range(len(one)) for one in problem.axes.phases]
+    if len(axes) != len(known) or any(k not in among for k, among in zip(axes, known, strict=True)):
+        return (Violation(Rule.V3, f"it is along axes {list(axes)}, which the problem does not have"),)
+    problem = problem.along(axes)
     claims = tuple(check_claims(problem, answer, verify_schedule))
     if schedule is None:
         if answer.status in (Status.OPTIMAL, Status.GAP):
