@@ -99,12 +99,12 @@ def execute(
     from .vm.executor import execute_plan
 
     backends: dict[DeviceId, Backend] = {device.id: CpuBackend(device.threads) for device in schedule.devices}
-    cards = [] if simulated else [device for device in schedule.devices if device.backend == "cuda"]
-    if cards:
-        from .cuda.device import CudaBackend
+    if not simulated and any(device.backend in ("cuda", "opencl") for device in schedule.devices):
+        from .gpu.device import card_backend, cards_of
 
-        backends |= {device.id: CudaBackend(number, device.memory) for number, device in enumerate(cards)}
-    pace = QueueClock.SIMULATED if simulated else QueueClock.PREDICTED if cards else QueueClock.THREADS
+        for device, number in cards_of(schedule.devices):
+            backends[device.id] = card_backend(device.backend, number, device.memory)
+    pace = QueueClock.SIMULATED if simulated else QueueClock.THREADS
     if stores is None:
         return execute_plan(schedule, bound, inputs, backends, observe, pace=pace)
     from .jit.compiler import compiling_apart

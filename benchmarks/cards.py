@@ -3,7 +3,7 @@
     python benchmarks/cards.py [--check] [--quick] [--rounds 7] [--only W3,W4] [--write results/cards.md]
 
 First the programs of the test suite run on the card and are compared with the reference interpreter, and with the processor's
-bits where these are promised (docs/cards.md); `--check` stops there.  Then the workloads run on arrays in the card's memory,
+bits where these are promised (docs/devices-gpu.md); `--check` stops there.  Then the workloads run on arrays in its memory,
 synchronised, in comparison with CuPy, JAX and PyTorch if these are installed; results are compared first.  Finally some programs
 run as planned over the processor and the card, in comparison with the predicted times.
 
@@ -29,9 +29,11 @@ from typing import Any
 import numpy as np
 
 from rho import backend
-from rho.backend.cuda import bindings
-from rho.backend.cuda.device import CudaBackend
 from rho.backend.devices.this_machine import load_profile
+from rho.backend.gpu import cuda as bindings
+from rho.backend.gpu.cuda import CudaDriver
+from rho.backend.gpu.device import CardBackend
+from rho.backend.gpu.driver import Card
 from rho.backend.schedule.plan.plan import DeviceId
 from rho.backend.schedule.program.plan_program import plan_program
 from rho.backend.vm.executor import execute_plan
@@ -47,11 +49,15 @@ PART = 9
 NAMES = ("CuPy", "torch", "jax", "Rho")
 
 
-class Resident(CudaBackend):
+def card_of(xp: Any) -> Card:
+    return Card(CudaDriver(0, xp))
+
+
+class Resident(CardBackend):
     """A back end that keeps inputs and outputs on the card, so that only the card's work is timed."""
 
     def __init__(self, xp: Any) -> None:
-        super().__init__(xp=xp)
+        super().__init__(card_of(xp))
         self.inputs: dict[int, Any] = {}
 
     def bring(self, value: Any, kind: Any) -> Any:
@@ -63,7 +69,7 @@ class Resident(CudaBackend):
         return value
 
     def finish(self) -> None:
-        self._compute.synchronize()
+        self.card.driver.finish(self.card.driver.record(self.card.driver.compute))
 
 
 # --------------------------------------------------------------------------------------------- correctness
@@ -76,7 +82,13 @@ def wrong(xp: Any, part: Callable[[Sequence[str]], Sequence[str]]) -> tuple[int,
     from rho.tests.harness.tiers import checked
     from rho.tests.kernels.test_programs import LOOPS, STENCILS
 
-    test_cuda_backend.cuda_stub = xp
+    card = card_of(xp)
+
+    def make(limit: int | None = None) -> CardBackend:
+        card.driver.limit(limit)
+        return CardBackend(card)
+
+    test_cuda_backend.MAKE = make
     hosted: Counter[str] = Counter()
     ran, found = 0, []
     loops = [f"output {text}" for text in (*LOOPS, *STENCILS)]
@@ -184,7 +196,7 @@ def row(work: Workload, kind: str, size: int, rounds: int, xp: Any) -> str:
     wanted = work.by_hand(given)
     for name, call in list(calls.items()):
         try:
-            if not agree(on_host(call()), wanted, kind, work):
+            if not agree(card._to_host(call()) if name == "Rho" else on_host(call()), wanted, kind, work):
                 notes.append(f"{name} differs")
         except Exception as error:  # a peer that cannot do it is left out
             if name == "Rho":
@@ -219,7 +231,7 @@ def split_row(work: Workload, size: int, profile_name: str, xp: Any) -> str:
     bound = backend.load(found.core, given, {})
     plan = plan_program(found.core, bound, load_profile(profile_name)).plan
     backends: dict[DeviceId, Any] = {
-        device.id: CudaBackend(0, device.memory, xp) if device.backend == "cuda" else CpuBackend(device.threads)
+        device.id: CardBackend(card_of(xp)) if device.backend == "cuda" else CpuBackend(device.threads)
         for device in plan.devices
     }
     taken = []

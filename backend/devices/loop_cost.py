@@ -17,6 +17,7 @@ from typing import Final
 
 from ...lang.support.records import dataclass, field
 from ...typechecker.elements import Kind
+from ..codegen.gpu_targets import DIALECTS
 from ..graph import traverse
 from ..graph.bind_sizes import BoundGraph
 from ..graph.fusion_groups import merge_elementwise_loop
@@ -57,7 +58,7 @@ from .measured_phase_cost import (
     work_grains,
 )
 from .op_tables import Around, Rates
-from .profile import GRAIN, BackendKind, CostTable, Grains, reduce_stems, scalar_stems
+from .profile import GRAIN, CostTable, Grains, reduce_stems, scalar_stems
 
 # ---------------------------------------------------------------------------------------------------- regions
 
@@ -90,7 +91,7 @@ def region_of(phase: Loop | Fold | Map, types: Types, rates: Rates) -> Region | 
                 return region
         return None
 
-    if not rates.kernels or rates.device.backend is BackendKind.CUDA:
+    if not rates.kernels or rates.device.backend.value in DIALECTS:
         return None
     return _regions.of(id(phase), (phase, types), make)
 

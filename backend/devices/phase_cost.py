@@ -24,7 +24,7 @@ from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable, number as size_number
 from ...typechecker.sizes.size import upper_bound
-from ..codegen.cuda_coverage import missing
+from ..codegen.gpu_targets import DIALECTS, missing
 from ..graph import traverse
 from ..graph.bind_sizes import BoundGraph, KnownValues
 from ..graph.phases import Branch, Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, Structured, SubGraph
@@ -313,7 +313,8 @@ def missing_operation(phase: Phase, bound: BoundGraph, device: DeviceProfile) ->
 def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: ShardExtent | None = None) -> Grains:
     """Time of the work of a phase, without what its own step costs.  NoTable."""
     where = None if cut is None else (cut.axis, cut.rows)
-    if rates.device.backend is BackendKind.CUDA and (lacking := missing(phase, types)) is not None:
+    dialect = DIALECTS.get(rates.device.backend.value)
+    if dialect is not None and (lacking := missing(phase, types, dialect)) is not None:
         raise NoTable(lacking)
 
     def called(routine: Phase) -> int:

@@ -140,6 +140,7 @@ class CalibrationSource(Enum):
 class BackendKind(Enum):
     CPU = "cpu"
     CUDA = "cuda"
+    OPENCL = "opencl"
     DASK = "dask"
     REFERENCE = "reference"
     NULL = "null"

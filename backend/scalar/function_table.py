@@ -257,7 +257,7 @@ def _compute(text: str) -> Compute:
 #
 # The abstract machine that definitions are written for.
 #
-# Machines are LLVM vectors (`codegen.llvm_scalars`), CUDA variables (`codegen.cuda_scalars`) and NumPy arrays
+# Machines are LLVM vectors (`codegen.llvm_scalars`), CUDA variables (`codegen.gpu_scalars`) and NumPy arrays
 # (`cpu.numpy_scalars`).  Operations for which machines have separate instructions are methods (`residue`, the checked
 # conversions); everything else is written in terms of these.
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from enum import Enum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, RunFailed
 from ...lang.support.records import dataclass, replace
@@ -214,18 +214,24 @@ def require_optimal(plan: ExecutionPlan, where: str) -> None:
 
 def require_local_devices(plan: ExecutionPlan, where: str) -> None:
     """Raise Refused SCH104 if this machine lacks a device of the plan."""
-    cards = 0
-    if any(device.backend == "cuda" for device in plan.devices):
-        from ...backend.cuda.bindings import gpus
+    away = [device for device in plan.devices if device.backend not in ("cpu", "store")]
+    if not away:
+        return
+    from ...backend.gpu.device import cards_of, missing_card
 
-        cards = len(gpus())
-    usable = {device.id for device in [device for device in plan.devices if device.backend == "cuda"][:cards]}
-    away = [device for device in plan.devices if device.backend not in ("cpu", "store") and device.id not in usable]
+    for device, number in cards_of(plan.devices):
+        reason = missing_card(device.backend, number)
+        if reason is None:
+            away.remove(device)
+        elif reason:
+            message = f"device {device.id} ({device.backend}) runs no programs: {reason}"
+            raise Refused([Diagnostic(Code.SCH104, message, Span(where, 0, 0), notes=(_SIMULATE,))])
     if away:
-        one = away[0]
-        message = f"device {one.id} ({one.backend}) is not on this machine"
-        notes = ("add --simulate to run the plan here all the same (in Python: `plan.simulated()`)",)
-        raise Refused([Diagnostic(Code.SCH104, message, Span(where, 0, 0), notes=notes)])
+        message = f"device {away[0].id} ({away[0].backend}) is not on this machine"
+        raise Refused([Diagnostic(Code.SCH104, message, Span(where, 0, 0), notes=(_SIMULATE,))])
+
+
+_SIMULATE: Final = "add --simulate to run the plan here all the same (in Python: `plan.simulated()`)"
 
 
 def with_scheduled_plan(loaded: LoadedProgram, scheduling: Scheduling, permissions: Permissions) -> LoadedProgram:

@@ -74,8 +74,9 @@ def devices_command(arguments: Arguments, console: Console) -> Exit:
         for line in profile_lines(profile):
             console.print(line)
         for gpu in () if declared else _gpus():
-            memory, capability = bytes_text(gpu["memory_bytes"]), gpu["capability"]
-            console.print(f"{gpu['name']}  {gpu['model']}  {memory}  compute capability {capability}")
+            console.print(f"{gpu['name']}  {gpu['model']}  {bytes_text(gpu['memory_bytes'])}  {gpu['version']}")
+            if gpu["lacks"]:
+                console.print(f"  runs no programs: {gpu['lacks']}")
     return Exit.OK
 
 
@@ -94,11 +95,11 @@ def _cluster_profile(connection: ClusterConnection) -> Profile:
 
 
 def _gpus() -> Iterator[dict[str, Any]]:
-    """The cards that CuPy finds; plans only use those that a profile declares."""
-    from ...backend.cuda.bindings import gpus
+    """The cards of this machine; plans only use those that a profile or `--devices` names."""
+    from ...backend.gpu.device import cards_here
 
-    for gpu in gpus():
-        yield {"name": f"gpu{gpu.number}", "model": gpu.name, "memory_bytes": gpu.memory, "capability": gpu.capability}
+    for name, gpu in cards_here():
+        yield {"name": name, "model": gpu.name, "memory_bytes": gpu.memory, "version": gpu.version, "lacks": gpu.lacks}
 
 
 def _calibrated(console: Console, *, refine: bool, force: bool) -> Profile:

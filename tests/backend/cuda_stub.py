@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import sys
 from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from rho.backend.gpu import device, driver as gpu_driver
+from rho.backend.gpu.cuda import CudaDriver
+from rho.backend.gpu.driver import Card
 from rho.tests.backend.cupy_surface import require, signature_of
 from rho.tests.kernels.cuda_host import host_module
 
@@ -28,6 +32,10 @@ class Pointer:
 
     def __add__(self, offset: int) -> Pointer:
         return Pointer(self.owner, self.ptr + offset)
+
+    def copy_from_device_async(self, src: Pointer, size: int, stream: Any = None) -> None:
+        assert stream is not None
+        ctypes.memmove(self.ptr, src.ptr, size)
 
 
 def _in(value: Any) -> Any:
@@ -200,7 +208,7 @@ class Stream:
 
 
 class MemoryPool:
-    """As in CuPy's, what is kept counts towards the limit and is not let go when that is reached.  Arrays do not come from it."""
+    """As in CuPy's, what is kept counts towards the limit and is not let go when that is reached."""
 
     def __init__(self) -> None:
         self.limit = self.kept = 0
@@ -213,7 +221,8 @@ class MemoryPool:
     def malloc(self, size: int) -> Any:
         if self.limit and self.kept + size > self.limit:
             raise OutOfMemoryError(size, self.kept, self.limit)
-        return size
+        memory = np.empty(size + 64, np.uint8)
+        return Pointer(memory, memory.ctypes.data + -memory.ctypes.data % 64)
 
     def free_all_blocks(self, stream: Any = None) -> None:
         self.kept = 0
@@ -324,3 +333,15 @@ def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
     return getattr(_Wrapped(np, ""), name)
+
+
+def card(limit: int | None = None) -> device.CardBackend:
+    """A back end over this module."""
+    card = device._cards.setdefault(("stub", 0), Card(CudaDriver(0, sys.modules[__name__])))
+    card.driver.limit(limit)
+    return device.CardBackend(card)
+
+
+def over(host: np.ndarray[Any, Any]) -> gpu_driver.DeviceArray:
+    """Memory of the host as an array of the card."""
+    return gpu_driver.DeviceArray(Pointer(host, host.ctypes.data), 0, host.shape, host.strides, host.dtype)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rho.backend.cuda import bindings
+from rho.backend.gpu import cuda as bindings
 from rho.benchmarks import cards
 from rho.tests.backend import cuda_stub, test_cuda_backend
 from rho.tests.kernels import cuda_host
@@ -15,7 +15,7 @@ from rho.tests.kernels import cuda_host
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(test_cuda_backend, "cuda_stub", cuda_stub)  # the script puts its CuPy there
+    monkeypatch.setattr(test_cuda_backend, "MAKE", cuda_stub.card)  # the script puts its back end there
     monkeypatch.setattr(cards, "PART", 50)
     monkeypatch.setenv("JAX_PLATFORMS", "cpu")
 

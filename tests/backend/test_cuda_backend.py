@@ -12,16 +12,17 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.codegen import cuda_coverage
+from rho.backend.codegen import gpu_targets
+from rho.backend.codegen.gpu_targets import CUDA
 from rho.backend.cpu.backend import CpuBackend
 from rho.backend.cpu.views import reshaped_strides
-from rho.backend.cuda import bindings
-from rho.backend.cuda.cuda_library import IMPLEMENTATIONS
-from rho.backend.cuda.device import CudaBackend
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.devices.phase_cost import missing_operation
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
 from rho.backend.devices.this_machine import load_profile
+from rho.backend.gpu import cuda as bindings
+from rho.backend.gpu.driver import CardModel
+from rho.backend.gpu.library import IMPLEMENTATIONS
 from rho.backend.graph import traverse
 from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.graph.phases import Structured
@@ -42,13 +43,15 @@ from rho.tests.kernels.test_programs import LOOPS, STENCILS
 from rho.typechecker.core.blocks import Core
 
 pytestmark = pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compiler")
+MAKE = cuda_stub.card
+"""The back end; `benchmarks/cards.py` puts a card's there."""
 
 
 def run_on_card(core: Core, inputs: Mapping[str, Any], hosted: Counter[str] | None = None, limit: int
     | None = None) -> RunResults:
     bound = backend.load(core, inputs, {})
     plan = backend.plan(bound)
-    card = CudaBackend(limit=limit, xp=cuda_stub)
+    card = MAKE(limit)
     before = {name: np.array(value) for name, value in inputs.items()}
     try:
         return execute_plan(plan, bound, inputs, {plan.home: card})
@@ -164,7 +167,7 @@ def test_orders_of_rows_and_of_matrices(text: str, shape: tuple[int, int]) -> No
 def absent(bound: BoundGraph) -> set[str]:
     """What a card has no kernel for."""
     types = bound.graph.types
-    return {name for phase in traverse.all_phases(bound.graph) if (name := cuda_coverage.missing(phase, types)) is not None}
+    return {name for phase in traverse.all_phases(bound.graph) if (name := gpu_targets.missing(phase, types, CUDA)) is not None}
 
 
 def test_what_has_no_kernel_is_declared() -> None:
@@ -178,7 +181,7 @@ def test_what_has_no_kernel_is_declared() -> None:
 
 
 def test_the_table_is_the_implementations() -> None:
-    assert set(cuda_coverage.LIBRARY) == set(IMPLEMENTATIONS) <= set(OPS)
+    assert set(gpu_targets.LIBRARY) == set(IMPLEMENTATIONS) <= set(OPS)
 
 
 def test_support_and_back_end_agree(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,13 +217,13 @@ def test_support_and_back_end_agree(monkeypatch: pytest.MonkeyPatch) -> None:
         assert set(hosted) <= missing, text
     assert len(launched) > 10
     for op, seen in launched.items():
-        assert (True in seen) <= (cuda_coverage.LIBRARY[op].implementation is cuda_coverage.CardTarget.KERNEL), op
-        assert cuda_coverage.LIBRARY[op].implementation is not cuda_coverage.CardTarget.KERNEL or seen != {False}, op
+        executes = gpu_targets.LIBRARY[op].implementation
+        assert executes is gpu_targets.CardTarget.COPIES or (True in seen) == (executes is gpu_targets.CardTarget.KERNEL), op
 
 
 def test_the_page_has_the_table() -> None:
-    page = Path(cuda_coverage.__file__).parents[2] / "docs" / "cards.md"
-    assert "\n".join(cuda_coverage.table()) in page.read_text(encoding="utf-8")
+    page = Path(gpu_targets.__file__).parents[2] / "docs" / "devices-gpu.md"
+    assert "\n".join(gpu_targets.table()) in page.read_text(encoding="utf-8")
 
 
 def test_a_kernel_is_compiled_once() -> None:
@@ -235,7 +238,7 @@ def test_a_kernel_is_compiled_once() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cuda_stub, "RawModule", Counted)
-        patch.setattr("rho.backend.cuda.device._cards", {})
+        patch.setattr("rho.backend.gpu.device._cards", {})
         for _ in range(2):
             run_on_card(core, {"x": np.arange(5.0)})
     assert made and len(made) == len(set(made))
@@ -265,7 +268,8 @@ def test_a_program_over_the_processor_and_a_card(monkeypatch: pytest.MonkeyPatch
     bound = backend.load(core, given, {})
     planned = plan_program(core, bound, load_profile("h100")).plan
     assert {device.backend for device in planned.devices} == {"cpu", "cuda"}
-    monkeypatch.setattr("rho.backend.cuda.device.cupy", lambda: cuda_stub)
+    monkeypatch.setattr("rho.backend.gpu.cuda.cupy", lambda: cuda_stub)
+    monkeypatch.setattr("rho.backend.gpu.device._cards", {})
     cuda_stub.log.clear()
     got = backend.execute(planned, bound, given)
     assert any(entry[0] == "launch" for entry in cuda_stub.log)
@@ -289,7 +293,7 @@ def test_a_reduction_cut_over_the_processor_and_a_card() -> None:
     answer = split_evenly(program.problem)
     assert answer is not None
     cut_plan = plan_of(program, answer)
-    card = CudaBackend(xp=cuda_stub)
+    card = cuda_stub.card()
     cuda_stub.log.clear()
     got = execute_plan(cut_plan, bound, given, {DeviceId("cpu0"): CpuBackend(), DeviceId("gpu0"): card})
     assert any(entry[0] == "launch" for entry in cuda_stub.log)
@@ -299,7 +303,8 @@ def test_a_reduction_cut_over_the_processor_and_a_card() -> None:
 
 def test_a_whole_program_on_a_card(monkeypatch: pytest.MonkeyPatch) -> None:
     """One device, which is a card; with a cut of its memory that is enforced."""
-    monkeypatch.setattr("rho.backend.cuda.device.cupy", lambda: cuda_stub)
+    monkeypatch.setattr("rho.backend.gpu.cuda.cupy", lambda: cuda_stub)
+    monkeypatch.setattr("rho.backend.gpu.device._cards", {})
     core = checked("input x : f64[n]\noutput r ← +/x\noutput s ← x[⍒x]\n")
     assert core is not None
     given = {"x": np.random.default_rng(2).standard_normal(5000)}
@@ -328,8 +333,8 @@ def test_the_planner_knows_what_a_card_cannot_run() -> None:
 def test_which_cards_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bindings, "cupy", lambda: cuda_stub)
     monkeypatch.setattr(bindings, "is_installed", lambda: True)
-    assert bindings.gpus() == (bindings.Gpu(0, "Stub", 1 << 33, "9.0"),)
-    assert "Stub (9.0)" in bindings.tier()
+    assert bindings.gpus() == (CardModel(0, "Stub", 1 << 33, "compute capability 9.0"),)
+    assert "Stub (compute capability 9.0)" in bindings.tier()
     monkeypatch.setattr(bindings, "cupy", lambda: None)
     assert bindings.gpus() == () and "no usable card" in bindings.tier()
 
@@ -339,4 +344,4 @@ def test_one_module_imports_cupy() -> None:
     package = Path(bindings.__file__).parents[2]
     files = [path for room in ("backend", "shell") for path in (package / room).rglob("*.py")]
     found = [path.name for path in files if re.search(r"^\s*(import|from) cupyx?\b", path.read_text(encoding="utf-8"), re.M)]
-    assert found == ["bindings.py"]
+    assert found == ["cuda.py"]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.cuda.device import CudaBackend
+from rho.backend.gpu.cuda import CudaDriver
 from rho.lang.diagnostics.model import RhoError
 from rho.tests.backend import cuda_stub
 from rho.tests.backend.test_cuda_backend import run_on_card
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compi
 
 def test_large_values_travel_through_pinned_memory_beside_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """The copy waits for what was computed, and what follows for the copy; results are waited for."""
-    monkeypatch.setattr("rho.backend.cuda.device._cards", {})
+    monkeypatch.setattr("rho.backend.gpu.device._cards", {})
     core = checked("input x : f64[n]\noutput r ← x+1\n")
     assert core is not None
     cuda_stub.log.clear()
@@ -34,8 +34,8 @@ def test_large_values_travel_through_pinned_memory_beside_the_work(monkeypatch: 
 
 def test_values_larger_than_a_buffer_go_through_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two buffers of pinned memory, whatever the size; one is not filled again before the card has copied it."""
-    monkeypatch.setattr("rho.backend.cuda.device.STAGE", 1 << 16)
-    monkeypatch.setattr("rho.backend.cuda.device._cards", {})
+    monkeypatch.setattr("rho.backend.gpu.driver.STAGE", 1 << 16)
+    monkeypatch.setattr("rho.backend.gpu.device._cards", {})
     core = checked("input x : f64[n]\ninput M : c128[r c]\noutput r ← x+1\noutput s ← ⌽⍉M\n")
     assert core is not None
     rng = np.random.default_rng(4)
@@ -67,7 +67,7 @@ def test_failures_of_the_card_are_told(error: Exception, code: str, text: str, m
     def fail(*args: Any, **more: Any) -> None:
         raise error
 
-    monkeypatch.setattr("rho.backend.cuda.device._cards", {})
+    monkeypatch.setattr("rho.backend.gpu.device._cards", {})
     monkeypatch.setattr(cuda_stub, "RawModule", fail)
     with pytest.raises(RhoError) as told:
         run_on_card(core, {"x": np.zeros(20)})
@@ -91,7 +91,7 @@ def test_memory_that_runs_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*args: Any) -> None:
         raise cuda_stub.OutOfMemoryError(8, 0)
 
-    monkeypatch.setattr(cuda_stub, "empty", refuse)
+    monkeypatch.setattr(cuda_stub.MemoryPool, "malloc", refuse)
     with pytest.raises(RhoError) as told:
         run_on_card(core, {"x": np.zeros(20)})
     assert told.value.diagnostics[0].code == "E702"
@@ -99,10 +99,11 @@ def test_memory_that_runs_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_the_pool_keeps_for_later_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     """CuPy's pool counts it towards its limit; only what is needed at once may be more than there is."""
-    monkeypatch.setattr("rho.backend.cuda.device._cards", {})
-    card = CudaBackend(limit=1000, xp=cuda_stub)
-    with card._here():
-        card._pool.kept = 900
-        assert cuda_stub.allocators[-1](600) == 600
-    with pytest.raises(MemoryError), card._here():
+    monkeypatch.setattr("rho.backend.gpu.device._cards", {})
+    driver = CudaDriver(0, cuda_stub)
+    driver.limit(1000)
+    with driver.here():
+        driver.pool.kept = 900
+        assert cuda_stub.allocators[-1](600) and not driver.pool.kept
+    with pytest.raises(MemoryError), driver.here():
         cuda_stub.allocators[-1](1001)

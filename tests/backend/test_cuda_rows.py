@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.cuda import bindings
-from rho.backend.cuda.device import CudaBackend
 from rho.backend.schedule import single_device
 from rho.backend.vm.executor import execute_plan
 from rho.tests.backend import cuda_stub
-from rho.tests.kernels import cuda_host
+from rho.tests.kernels import cuda_host, nvrtc
 from rho.tests.kernels.chains import FLOATS, MANY, SHORT, WHOLE, WHOLES, chains, given, planned, program, run
 from rho.tests.kernels.phases import data, same_bits
 from rho.tests.kernels.test_cuda_text import recorded, together
@@ -30,7 +28,7 @@ def small_chains_too(monkeypatch: pytest.MonkeyPatch) -> None:
 def on_card(text: str, inputs: dict[str, Any]) -> tuple[dict[str, Any], int, int]:
     """Outputs, how many chains the plan has, how many kernels were launched."""
     plan, bound = planned(text, inputs)
-    card = CudaBackend(xp=cuda_stub)
+    card = cuda_stub.card()
     cuda_stub.log.clear()
     made = execute_plan(plan, bound, inputs, {plan.home: card})
     assert not card.hosted
@@ -83,10 +81,10 @@ def test_rows_of_any_frame() -> None:
         assert all(same_bits(got[name], wanted.outputs[name].value) for name in got)
 
 
-@pytest.mark.skipif(bindings.library() is None, reason="nvidia-cuda-nvrtc-cu12 is not installed")
+@pytest.mark.skipif(nvrtc.library() is None, reason="nvidia-cuda-nvrtc-cu12 is not installed")
 def test_nvrtc_accepts_them(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = recorded(monkeypatch)
     for text in (FLOATS[0], FLOATS[2], WHOLE[1], WHOLES[5]):
         on_card(program(text, Kind.F64), given((3, 300), Kind.F64))
     assert sum("__shared__" in code for code in seen) >= 4
-    assert not bindings.compile_text(together(list(seen))).log
+    assert not nvrtc.compile_text(together(list(seen))).log

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.codegen.cuda_scalars import Functions, apply as card_apply
+from rho.backend.codegen.gpu_scalars import Functions, apply as card_apply
+from rho.backend.codegen.gpu_targets import CUDA
 from rho.backend.codegen.llvm_builder import IrBuilder
 from rho.backend.codegen.llvm_scalars import Vectors, apply as vectors_apply
 from rho.backend.cpu.numpy_scalars import series_machine
@@ -48,7 +49,7 @@ def test_the_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
     node = Apply("", Kind.F64, "middle", (), Kind.F64)
     v = Vectors(IrBuilder(), 4)
     assert vectors_apply(v, node, ["%x", "%y"]) and "fmul <4 x double>" in "".join(v.w.lines)
-    assert card_apply(Functions(), node, ["x", "y"]) == "(x + y) * 0x1.0000000000000p-1"
+    assert card_apply(Functions(CUDA), node, ["x", "y"]) == "(x + y) * 0x1.0000000000000p-1"
     steps, meaning = series_machine(Kind.F64), function_table.definition("middle", 0, Kind.F64)
     assert meaning is not None and meaning.compute(np.float64(1), np.float64(4), steps) == 2.5
 

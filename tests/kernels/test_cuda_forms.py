@@ -178,5 +178,5 @@ def test_a_phase_that_may_fail_overwrites_nothing() -> None:
     items[77] = 1 << 60
     own = items.copy()
     with pytest.raises(CheckFailed):
-        on_card(made, [items], cuda_stub.DeviceArray(own))
+        on_card(made, [items], cuda_stub.over(own))
     assert np.array_equal(own, items)

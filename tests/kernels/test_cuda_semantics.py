@@ -11,7 +11,7 @@ import pytest
 from share import seeds
 
 from rho.backend.cpu.views import DTYPES
-from rho.backend.cuda.launch import Modules, compile_structured
+from rho.backend.gpu.launch import compile_structured, contiguous_array
 from rho.backend.graph.phases import ApplyNode, ConstantNode, Structured, ValueId
 from rho.backend.jit import tiering
 from rho.backend.lower.body import legalize
@@ -25,6 +25,7 @@ from rho.typechecker.elements import Kind
 from rho.typechecker.scalars import FUNCTIONS
 
 pytestmark = pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compiler")
+CARD = cuda_stub.card().card
 FLOATS = (Kind.F32, Kind.F64)
 
 
@@ -35,11 +36,10 @@ def on_card(made: Structured, arrays: list[Any], overwrite: Any = None) -> list[
     def on_host(values: Any, target: Any) -> Any:
         return run(made, arrays, tiering.Mode.OFF)
 
-    modules = Modules(cuda_stub)
-    kernel = compile_structured(cuda_stub, modules, made, kinds.__getitem__, lambda size: size.evaluate({}), on_host)
+    kernel = compile_structured(CARD, made, kinds.__getitem__, lambda size: size.evaluate({}), on_host)
     assert kernel is not None
-    memory = {ValueId(i): cuda_stub.DeviceArray(np.require(a, requirements="A")) for i, a in enumerate(arrays)}
-    return [value.get() for value in kernel(memory, overwrite)]
+    memory = {ValueId(i): cuda_stub.over(np.require(a, requirements="A")) for i, a in enumerate(arrays)}
+    return [CARD.down(value, contiguous_array(CARD, value)) for value in kernel(memory, overwrite)]
 
 
 def agree(made: Structured, arrays: list[Any]) -> None:
@@ -162,9 +162,9 @@ def test_overwriting() -> None:
     made = phase([count], [projection([count], [count], [0])], [read(0, Kind.F64), apply("mul", (0, 0), Kind.F64)], [1])
     x = np.arange(count, dtype=float)
     own = x.copy()
-    target = cuda_stub.DeviceArray(own)
+    target = cuda_stub.over(own)
     kinds = {ValueId(0): Kind.F64, made.results[0].value: Kind.F64}
-    kernel = compile_structured(cuda_stub, Modules(cuda_stub), made, kinds.__getitem__, lambda s: s.evaluate({}), lambda v, o: ())
+    kernel = compile_structured(CARD, made, kinds.__getitem__, lambda s: s.evaluate({}), lambda v, o: ())
     assert kernel is not None
     kernel({ValueId(0): target}, target)
     assert np.array_equal(own, x * x)

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 import pytest
 
 from rho import backend
-from rho.backend.codegen.cuda_printer import PRELUDE, CudaText, cuda_text
+from rho.backend.codegen.gpu_printer import GpuText, gpu_text
+from rho.backend.codegen.gpu_targets import CUDA
 from rho.backend.cpu.views import DTYPES
-from rho.backend.cuda import bindings
-from rho.backend.cuda.launch import Modules, compile_structured, nests_of
+from rho.backend.gpu.launch import compile_structured, nests_of
 from rho.backend.graph import traverse
 from rho.backend.graph.phases import Loop, Structured, ValueId
 from rho.backend.loopir.templates import KeyedReductionForm as Keyed, gpu_keyed_reduction
@@ -28,13 +28,13 @@ from rho.lang.diagnostics.model import RhoError
 from rho.tests.backend import cuda_stub
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
 from rho.tests.harness.tiers import checked
-from rho.tests.kernels import cuda_host
+from rho.tests.kernels import cuda_host, nvrtc
 from rho.tests.kernels.phases import apply, phase, projection, read
 from rho.tests.kernels.test_programs import LOOPS, STENCILS
 from rho.typechecker.elements import Kind
 
 ALL = os.environ.get("RHO_TEST_NVRTC", "") == "all"
-needs_nvrtc = pytest.mark.skipif(bindings.library() is None, reason="nvidia-cuda-nvrtc-cu12 is not installed")
+needs_nvrtc = pytest.mark.skipif(nvrtc.library() is None, reason="nvidia-cuda-nvrtc-cu12 is not installed")
 
 
 def kernel_of(made: Structured, kinds: list[Kind], strides: list[tuple[int, ...]], space: tuple[int, ...]) -> Kernel:
@@ -45,28 +45,32 @@ def kernel_of(made: Structured, kinds: list[Kind], strides: list[tuple[int, ...]
 
 # ------------------------------------------------------------------------------------------- goldens
 
-MAP = """extern "C" __global__ void __launch_bounds__(256) nest0(const i64 n0_, const i64 o0_, const char *x0, \
-const i64 x0_0, const char *x1, const i64 x1_0, char *y0, const i64 y0_0) {
+MAP = """extern "C" __global__ void __launch_bounds__(256) nest0(const i64 n0_, const i64 o0_, const char *x0_base, \
+const i64 x0_at, const i64 x0_0, const char *x1_base, const i64 x1_at, const i64 x1_0, char *y0_base, const i64 y0_at, \
+const i64 y0_0) {
+  const char *x0 = x0_base + x0_at;
+  const char *x1 = x1_base + x1_at;
+  char *y0 = y0_base + y0_at;
   const float v1_ = *(const float *)(x1);
-  for (i64 at1 = (i64)blockIdx.x * blockDim.x + threadIdx.x; at1 < n0_; at1 += (i64)gridDim.x * blockDim.x) {
+  for (i64 at1 = (i64)blockIdx.x * 256 + threadIdx.x; at1 < n0_; at1 += (i64)gridDim.x * 256) {
     const i64 k2_ = at1;
-    const float v3_ = *(const float *)(x0 + k2_ * 4LL);
+    const float v3_ = *(const float *)(x0 + k2_ * 4);
     const float v4_ = v3_ * v1_;
-    *(float *)(y0 + k2_ * 4LL) = v4_;
+    *(float *)(y0 + k2_ * 4) = v4_;
   }
 }
 """
 
 
-def text_of(kernel: Kernel) -> CudaText:
-    return cuda_text(gpu_kernel(kernel))
+def text_of(kernel: Kernel) -> GpuText:
+    return gpu_text(gpu_kernel(kernel), CUDA)
 
 
 def test_a_map() -> None:
     body = [read(0, Kind.F32), read(1, Kind.F32), apply("mul", (0, 1), Kind.F32)]
     made = phase([9], [projection([9], [9], [0]), projection([9], [], [])], body, [2])
     text = text_of(kernel_of(made, [Kind.F32] * 2, [(4,), (0,)], (9,)))
-    assert text.source == PRELUDE + MAP
+    assert text.source == CUDA.prelude + MAP
     assert [grid.blocks({"n0": 1000}) for grid in text.grids] == [4] and not text.is_checked and not text.scratch
 
 
@@ -80,7 +84,7 @@ def test_forms() -> None:
     assert "__shared__ double lanes1[256];" in along.source and "__shared__ double lanes1[2048];" in across.source
     sizes = {"n0": 9, "n1": 9999, "blocks": 3}
     assert [grid.blocks(sizes) for grid in along.grids] == [27, 9] and [grid.blocks(sizes) for grid in across.grids] == [3, 9]
-    short = cuda_text(gpu_kernel(rows, 256))
+    short = gpu_text(gpu_kernel(rows, 256), CUDA)
     assert len(short.grids) == 1 and not short.scratch
 
 
@@ -89,26 +93,26 @@ def test_what_is_not_needed_is_not_computed() -> None:
     body = [read(0, Kind.F64), read(1, Kind.F64), apply("neg", (1,), Kind.F64), apply("floor", (0,), Kind.F64)]
     made = phase([5, 7], [projection([5, 7], [5, 7], [0, 1])] * 2, body, [3])
     text = text_of(kernel_of(made, [Kind.F64] * 2, [(80, 16), (56, 8)], (5, 7)))
-    assert text.is_checked and "*failed = 1; return;" in text.source and "(x1 +" not in text.source
+    assert text.is_checked and "failed = 1; return;" in text.source and "(x1 +" not in text.source
 
 
 def test_nothing_is_rounded_otherwise_than_the_processor_does() -> None:
-    assert {"--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true"} <= set(bindings.OPTIONS)
+    assert {"--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true"} <= set(CUDA.options)
 
 
 def test_constants_keep_their_bits() -> None:
-    from rho.backend.codegen.cuda_scalars import number
+    from rho.backend.codegen.gpu_scalars import number
 
     assert number(Kind.F64, 0.1) == "0x1.999999999999ap-4" and number(Kind.F64, -0.0) == "-0x0.0p+0"
     assert number(Kind.F32, 0.5) == "0x1.0000000000000p-1f"
-    assert number(Kind.F64, float("-inf")) == "(-__longlong_as_double(0x7ff0000000000000LL))"
-    assert number(Kind.I64, -(1 << 63)) == "(-9223372036854775807LL - 1)"
+    assert number(Kind.F64, float("-inf")) == "(-__longlong_as_double(0x7ff0000000000000))"
+    assert number(Kind.I64, -(1 << 63)) == "((i64)-9223372036854775807 - 1)"
 
 
 # --------------------------------------------------------------------------------------------- NVRTC
 
 
-def texts_of(program: str, n: int, r: int, c: int) -> Iterator[CudaText]:
+def texts_of(program: str, n: int, r: int, c: int) -> Iterator[GpuText]:
     """The kernels that a program would launch."""
     core = checked(DECLARED + program)
     if core is None:
@@ -118,7 +122,7 @@ def texts_of(program: str, n: int, r: int, c: int) -> Iterator[CudaText]:
     except RhoError:
         return
     types, sizes = bound.graph.types, dict(bound.sizes)
-    modules = Modules(cuda_stub)
+    card = cuda_stub.card().card
 
     def kind(value: ValueId) -> Kind:
         return types[value].element.kind
@@ -128,18 +132,18 @@ def texts_of(program: str, n: int, r: int, c: int) -> Iterator[CudaText]:
             continue
         launch = None
         if isinstance(one, Structured):
-            run = compile_structured(cuda_stub, modules, one, kind, lambda size: size.evaluate(sizes), lambda v, o: ())
+            run = compile_structured(card, one, kind, lambda size: size.evaluate(sizes), lambda v, o: ())
             launch = getattr(run, "__self__", None)
         elif isinstance(one, Loop):
             _, program = nests_of(one, Types(types, sizes, bound.graph.guards))
             if program is not None:
-                yield cuda_text(program)
+                yield gpu_text(program, CUDA)
         if launch is None:
             continue
         strides = []
         for value, reading in launch.reads:
             shape = tuple(size.evaluate(sizes) for size in types[value].shape)
-            strides.append(reading(cuda_stub.empty(shape, DTYPES[kind(value)])).strides)
+            strides.append(reading(card.empty(shape, DTYPES[kind(value)])).strides)
         yield launch.bound(strides).text
 
 
@@ -147,9 +151,9 @@ def together(texts: list[str]) -> str:
     """Several kernels as one module."""
     parts = []
     for place, text in enumerate(texts):
-        own = re.sub(r"(__launch_bounds__\(\d+\) \w+)\(", rf"\1_{place}(", text.removeprefix(PRELUDE))
+        own = re.sub(r"(__launch_bounds__\(\d+\) \w+)\(", rf"\1_{place}(", text.removeprefix(CUDA.prelude))
         parts.append(f"namespace k{place} {{\n{own}}}\n")
-    return PRELUDE + "".join(parts)
+    return CUDA.prelude + "".join(parts)
 
 
 def programs() -> list[str]:
@@ -167,7 +171,7 @@ def test_nvrtc_accepts_the_kernels_of_programs() -> None:
     for first in range(0, len(found), size):
         own = found[first : first + size]
         source = own[0] if size == 1 else together(own)
-        made = bindings.compile_text(source)
+        made = nvrtc.compile_text(source)
         assert not made.log, source
         assert made.ptx.count(".entry") == source.count('extern "C"')
         if not any(
@@ -191,7 +195,7 @@ def test_nvrtc_accepts_every_function() -> None:
                 *(apply("circular", (0,), kind, k) for k in (1, 7))]  # fmt: skip
         made = phase([9], [projection([9], [9], [0])], body, range(1, len(body)))
         texts.append(text_of(kernel_of(made, [kind], [(kind.bytes,)], (9,))))
-    made_all = bindings.compile_text(together([text.source for text in texts]))
+    made_all = nvrtc.compile_text(together([text.source for text in texts]))
     assert not made_all.log
 
 
@@ -205,7 +209,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> dict[str, None]:
             super().__init__(code, options)
 
     monkeypatch.setattr(cuda_stub, "RawModule", Recorded)
-    monkeypatch.setattr("rho.backend.cuda.device._cards", {})
+    monkeypatch.setattr("rho.backend.gpu.device._cards", {})
     return seen
 
 
@@ -230,7 +234,7 @@ def test_nvrtc_accepts_what_runs_launch(monkeypatch: pytest.MonkeyPatch) -> None
     assert sum("first_" in code for code in seen) >= 2
     assert any("break;" in code and "nest1" not in code for code in seen)
     assert any("tables_" in code for code in seen) and any("lines_" in code for code in seen)
-    made = bindings.compile_text(together(list(seen)))
+    made = nvrtc.compile_text(together(list(seen)))
     assert not made.log and made.ptx.count(".entry") == "".join(seen).count('extern "C"')
 
 
@@ -238,11 +242,11 @@ def test_nvrtc_accepts_what_runs_launch(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.parametrize(("function", "kind"), [("add", Kind.I32), ("min", Kind.I64), ("or", Kind.BOOL), ("max", Kind.I32)])
 def test_nvrtc_accepts_keyed_reductions(function: str, kind: Kind) -> None:
     text = together([keyed_text(function, kind, form) for form in Keyed])
-    assert not bindings.compile_text(text).log
+    assert not nvrtc.compile_text(text).log
 
 
 def keyed_text(function: str, kind: Kind, form: Keyed) -> str:
-    return cuda_text(gpu_keyed_reduction(function, kind, form, checked=True)).source
+    return gpu_text(gpu_keyed_reduction(function, kind, form, checked=True), CUDA).source
 
 
 @needs_nvrtc
@@ -254,13 +258,13 @@ def test_nvrtc_compiles_for_other_cards(architecture: str) -> None:
         keyed_text("add", Kind.F64, Keyed.GROUPED),
         *(t.source for t in texts_of("output r ← +/A", 3, 3, 40)),
     ]
-    assert not bindings.compile_text(together(texts), architecture).log
+    assert not nvrtc.compile_text(together(texts), architecture).log
 
 
 @needs_nvrtc
 def test_nvrtc_says_what_is_wrong() -> None:
-    with pytest.raises(bindings.CudaCompileError, match="nonsense"):
-        bindings.compile_text("nonsense")
+    with pytest.raises(nvrtc.CudaCompileError, match="nonsense"):
+        nvrtc.compile_text("nonsense")
 
 
 def test_the_samples_are_not_empty() -> None:

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.codegen.cuda_printer import cuda_text
 from rho.backend.cpu import templates as cpu_templates
 from rho.backend.cpu.numpy_reductions import scan_axis
 from rho.backend.cpu.numpy_scalars import UFUNC_FUNCTIONS
-from rho.backend.cuda.launch import Modules
+from rho.backend.gpu.launch import run_text, text_for
 from rho.backend.jit import compiler, tiering
 from rho.backend.jit.compiler import LruCache
 from rho.backend.loopir import templates
@@ -128,7 +127,7 @@ def test_nothing_to_scan(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compiler")
 @pytest.mark.parametrize(("kind", "function"), [FUNCTIONS[0], FUNCTIONS[5], FUNCTIONS[11], FUNCTIONS[-3]])
 def test_on_cards(kind: Kind, function: str) -> None:
-    modules = Modules(cuda_stub)
+    card = cuda_stub.card().card
     for lines, length in ((1, 1), (3, 65), (2, BLOCK), (1, 2 * BLOCK + 70)):
         array = data(kind, lines * length, 5).reshape(lines, length)
         want, blocks, step = wanted(function, kind, array, 1), -(-length // BLOCK), array.dtype.itemsize
@@ -140,6 +139,6 @@ def test_on_cards(kind: Kind, function: str) -> None:
             (length * step,)),
         ):
             result = np.empty_like(source)
-            words = (*sizes, source.ctypes.data, *strides, result.ctypes.data, *strides)
-            assert not modules.run(cuda_text(gpu_scan(function, kind, form)), words)
+            words = (*sizes, cuda_stub.over(source), *strides, cuda_stub.over(result), *strides)
+            assert not run_text(card, text_for(card, gpu_scan(function, kind, form)), words)
             assert same_bits(result if source is array else np.ascontiguousarray(result.T), want), form

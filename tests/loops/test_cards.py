@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from rho.backend.codegen.cuda_printer import cuda_text
-from rho.backend.cuda.launch import Modules
+from rho.backend.codegen.gpu_printer import gpu_text
+from rho.backend.codegen.gpu_targets import CUDA
+from rho.backend.gpu.launch import run_text
 from rho.backend.loopir import verifier
 from rho.backend.loopir.ir import LoopProgram, ViewRole
 from rho.backend.loopir.templates import GpuScanForm, KeyedReductionForm as Keyed, gpu_keyed_reduction, gpu_scan
@@ -118,8 +119,8 @@ def test_the_text_means_what_the_program_does(name: str) -> None:
     for view in program.views:
         if view.role is not ViewRole.SCRATCH:
             array = memory[view.name]
-            words += array.ctypes.data, *array.strides[: array.ndim - (view.unit and array.ndim > 0)]
-    has_failed = Modules(cuda_stub).run(cuda_text(program), words)
+            words += cuda_stub.over(array), *array.strides[: array.ndim - (view.unit and array.ndim > 0)]
+    has_failed = run_text(cuda_stub.card().card, gpu_text(program, CUDA), words)
     made = [memory[view.name].tobytes() for view in program.views if view.role is ViewRole.OUTPUT]
     *wanted, record = results(program, sizes)
     assert has_failed == (record is not None) and made == wanted

@@ -1,6 +1,7 @@
-"""Library phases through CuPy, where CuPy's semantics are those of the language; `codegen.cuda_coverage` lists them.
+"""Library phases by generated kernels, on CUDA also through CuPy where its semantics are those of the language;
+`codegen.gpu_targets` lists them.
 
-An implementation takes a `CudaCall` and the operands, arrays of the device, and returns the results, none of which shares memory
+An implementation takes a `CardCall` and the operands, arrays of the device, and returns the results, none of which shares memory
 with an operand.  Checks and run-time sizes synchronise with the device.  Products, transforms and linear algebra round as their
 libraries do.
 """
@@ -18,23 +19,34 @@ from ...lang.diagnostics.model import Code
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import identity_of, neutral_element
-from ..codegen.cuda_coverage import LIBRARY
-from ..codegen.cuda_printer import cuda_text
-from ..codegen.cuda_scalars import is_joined
+from ..codegen.gpu_scalars import is_joined
+from ..codegen.gpu_targets import missing
 from ..cpu.numpy_reductions import sort_keys
 from ..cpu.numpy_scalars import fill_pairs
-from ..cpu.views import DTYPES, FILLS
-from ..graph.phases import LibraryPhase
+from ..cpu.views import DTYPES, FILLS, NumArray, contiguous
+from ..graph.phases import ApplyNode, LibraryPhase, ReadNode
 from ..graph.projections import frame_of, framed_of
 from ..library.operation import Attributes
 from ..library.select import check_gather, check_indices, check_update
 from ..loopir.templates import MOST_BINS, GpuScanForm, KeyedReductionForm, gpu_keyed_reduction, gpu_scan
-from ..lower.body import PART, Body, cycle_body, gather_body, operand_kinds, rotate_body
+from ..lower.body import PART, Body, BodyResult, cycle_body, gather_body, rotate_body
 from ..lower.loop_order import BLOCK
 from ..vm.backend_interface import CheckFailed, Kernel, Types
 from ..vm.values import fill_of
-from .bindings import raising
-from .launch import DeviceView, Launch, Modules
+from .cuda import raising
+from .driver import Card, DeviceArray
+from .launch import (
+    computed,
+    contiguous_array,
+    copied,
+    fetched,
+    full,
+    kind_of_dtype,
+    reshaped,
+    run_text,
+    store,
+    text_for,
+)
 
 # ---------------------------------------------------------------------------------------------------- call
 #
@@ -44,12 +56,28 @@ Arrays: TypeAlias = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class CudaCall(Attributes):
+class CardCall(Attributes):
     """One execution of a phase on a device."""
 
-    xp: Any
-    modules: Modules
+    card: Card
     types: Types
+
+    @property
+    def xp(self) -> Any:
+        """CuPy; NumPy where the driver has no library of arrays."""
+        return np if self.card.driver.xp is None else self.card.driver.xp
+
+    def by_arrays(self, function: Callable[..., Any], arrays: Sequence[DeviceArray]) -> Any:
+        """A function of CuPy's arrays, or of NumPy's between two transfers, on the card's arrays."""
+        driver, card = self.card.driver, self.card
+        if driver.xp is None:
+            results = function(*map(self.down, arrays))
+            return tuple(card.up(np.asarray(r)) for r in results) if isinstance(results, tuple) else card.up(np.asarray(results))
+        results = function(*map(driver.view, arrays))
+        return tuple(map(driver.adopt, results)) if isinstance(results, tuple) else driver.adopt(results)
+
+    def down(self, array: DeviceArray) -> NumArray:
+        return self.card.down(array, contiguous_array(self.card, array))
 
     def shape(self) -> tuple[int, ...]:
         return self.types.shape(self.phase.results[0])
@@ -58,7 +86,7 @@ class CudaCall(Attributes):
         return self.types.kind(self.phase.results[0])
 
 
-Implementation: TypeAlias = Callable[[CudaCall, Arrays], Any]
+Implementation: TypeAlias = Callable[[CardCall, Arrays], Any]
 
 
 # ---------------------------------------------------------------------------------------------------- sorting
@@ -77,7 +105,7 @@ def stable_order(xp: Any, keys: Any) -> Any:
     return xp.argsort(keys, axis=-1, kind="stable").astype(np.int64)
 
 
-def grade(call: CudaCall, arrays: Any) -> Any:
+def grade(call: CardCall, arrays: Any) -> Any:
     """The grade of lines along the last axis; cells of several items are graded by a stable sort for each item, the last one
     first (least significant key first)."""
     xp, (arg,) = call.xp, arrays
@@ -108,157 +136,134 @@ def sorted_items(xp: Any, items: Any, *, descending: bool) -> Any:
 # An index out of range reads item 0 and sets a flag; then the result is discarded, and the indices are searched for the first bad
 # one, for the message.  If indices were proved to be in range there is no synchronisation.
 
-Numbers = tuple[int, ...]
-
-
-def gather(call: CudaCall, arrays: Any) -> Any:
-    order = call.phase.attributes.get("sorts")
+def gather(call: CardCall, arrays: Arrays) -> DeviceArray:
+    order, card = call.phase.attributes.get("sorts"), call.card
     if order is not None:
-        return sorted_items(call.xp, arrays[0], descending=order == "down")
-    xp, axis, rank, shape, kind = call.xp, call.axis(), frame_of(call.phase), call.shape(), call.kind()
+        return call.by_arrays(lambda items: sorted_items(call.xp, items, descending=order == "down"), arrays[:1])  # type: ignore[no-any-return]
+    axis, rank, shape, kind = call.axis(), frame_of(call.phase), call.shape(), call.kind()
     (table, indices, *others), carried = arrays, framed_of(call.phase)
     frames = [rank if rank and carries else 0 for carries in carried]
     cell = table.shape[frames[0] :]
     length, fills, checked = cell[axis], call.flag("fills"), call.flag("checked")
     if not prod(shape) or not length:
         if prod(shape[:rank]) and (fills or checked):
-            check_gather(call.phase, cell, indices, others)
-        return xp.full(shape, FILLS[kind], table.dtype)
+            check_gather(call.phase, cell, call.down(indices), list(map(call.down, others)))
+        return full(card, shape, FILLS[kind], table.dtype)
     picked, behind, at = indices.ndim - frames[1], len(cell) - axis - 1, frames[0] + axis
     strides = (0,) * (rank - frames[0]) + table.strides[:at] + (0,) * picked + table.strides[at + 1 :]
-    places = (0,) * (rank - frames[1]) + indices.strides[: frames[1]] + (0,) * axis + indices.strides[frames[1] :] + (0,) * behind
-    body = gather_body(kind, _kind(indices), fill_of(kind) if fills else None, proved=not checked)
-    step = table.strides[at]
-    operands = [DeviceView(table, 0, shape, strides), DeviceView(indices, 0, shape, places)]
-    result = _fetched(call, body, kind, shape, operands, (length, step))
+    rows = (0,) * (rank - frames[1]) + indices.strides[: frames[1]] + (0,) * axis + indices.strides[frames[1] :] + (0,) * behind
+    body = gather_body(kind, kind_of_dtype(indices.dtype), fill_of(kind) if fills else None, proved=not checked)
+    operands = [table.viewed(shape, strides), indices.viewed(shape, rows)]
+    result = fetched(card, body, kind, shape, operands, (length, table.strides[at]))
     if result is None:
-        check_gather(call.phase, cell, indices, others)
+        check_gather(call.phase, cell, call.down(indices), list(map(call.down, others)))
         raise AssertionError("a kernel found an index outside an axis, and the indices have none")
     return result
 
 
-def rotate(call: CudaCall, arrays: Any) -> Any:
+def rotate(call: CardCall, arrays: Arrays) -> DeviceArray:
     """A rotation by computed indices, so that the amount stays on the device."""
     arg, amount = arrays
-    axis, shape, kind = call.axis(), tuple(arg.shape), call.kind()
+    axis, shape, kind = call.axis(), arg.shape, call.kind()
     if not arg.size:
-        return arg.copy()
+        return copied(call.card, arg)
     strides = tuple(0 if other == axis else stride for other, stride in enumerate(arg.strides))
     steps = iter(amount.strides)
     by = tuple(0 if other == axis or not amount.ndim else next(steps) for other in range(arg.ndim))
-    body = rotate_body(kind, _kind(amount), axis)
-    operands = [DeviceView(arg, 0, shape, strides), DeviceView(amount, 0, shape, by)]
-    return _fetched(call, body, kind, shape, operands, (shape[axis], arg.strides[axis]))
+    body = rotate_body(kind, kind_of_dtype(amount.dtype), axis)
+    operands = [arg.viewed(shape, strides), amount.viewed(shape, by)]
+    result = fetched(call.card, body, kind, shape, operands, (shape[axis], arg.strides[axis]))
+    assert result is not None, "nothing is checked"
+    return result
 
 
-def reshape_cycle(call: CudaCall, arrays: Any) -> Any:
-    xp, shape, kind = call.xp, call.shape(), call.kind()
+def reshape_cycle(call: CardCall, arrays: Arrays) -> DeviceArray:
+    shape, kind = call.shape(), call.kind()
     count = prod(shape)
     if not arrays[0].size or not count:
-        return xp.full(shape, FILLS[kind], DTYPES[kind])
-    arg = arrays[0].reshape(-1)
-    none = DeviceView(arg, 0, (count,), (0,))
-    result = _fetched(call, cycle_body(kind), kind, (count,), [none, none], (arg.size, arg.strides[0]))
+        return full(call.card, shape, FILLS[kind], DTYPES[kind])
+    arg = reshaped(call.card, arrays[0], (arrays[0].size,))
+    none = arg.viewed((count,), (0,))
+    result = fetched(call.card, cycle_body(kind), kind, (count,), [none, none], (arg.size, arg.strides[0]))
     assert result is not None, "nothing is checked"
-    return result.reshape(shape)
-
-
-def _kind(array: Any) -> Kind:
-    return next(kind for kind, dtype in DTYPES.items() if dtype == array.dtype)
-
-
-def _fetched(
-    call: CudaCall, body: Body, kind: Kind, shape: Numbers, operands: Sequence[DeviceView], scalars: Sequence[int]
-) -> Any | None:
-    """The items; None if an index is out of range."""
-    source, other = operands
-    kinds = operand_kinds(kind, _kind(other.array))
-    placed = [source, other]
-    if kind.is_complex:
-        placed.append(DeviceView(source.array, source.offset + kinds[0].bytes, source.shape, source.strides))
-    launch = _launch(call.modules, body, shape, tuple(kinds))
-    bound = launch.bound([p.strides for p in placed])
-    results = launch.room(bound, None)
-    if launch.launch(bound, placed, results, scalars):
-        return None
-    return launch.finish(bound, results)[0]
-
-
-def _launch(modules: Modules, body: Body, shape: Numbers, kinds: tuple[Kind, ...]) -> Launch:
-    def make() -> Launch:
-        return Launch(modules.xp, modules, body, [], shape, kinds, [], None)
-
-    launch: Launch = modules.launches.of((body, shape, kinds), (), make)
-    return launch
+    return reshaped(call.card, result, shape)
 
 
 # ---------------------------------------------------------------------------------------------------- reductions by key
 #
 # Keyed reductions, by generated kernels.
 
-def key_reduce(call: CudaCall, arrays: Any) -> Any:
+def key_reduce(call: CardCall, arrays: Arrays) -> DeviceArray:
     """A keyed reduction; cells of several items stay together in each bin, and complex sums are two sums of floats."""
-    xp, function, shape = call.xp, call.function(), call.shape()
-    bins, kind, items = shape[0], call.kind(), xp.ascontiguousarray(arrays[1])
-    keys = xp.ascontiguousarray(arrays[0].reshape(-1).astype(np.int64))
+    card, function, shape = call.card, call.function(), call.shape()
+    bins, kind, items = shape[0], call.kind(), contiguous_array(card, arrays[1])
+    keys = call.by_arrays(lambda keys: keys.astype(np.int64), arrays[:1]) if arrays[0].dtype != np.int64 else arrays[0]
+    keys = contiguous_array(card, reshaped(card, keys, (keys.size,)))
     if kind.is_complex:
         kind = PART[kind]
-        items = items.reshape(-1).view(DTYPES[kind])
+        items = items.viewed((items.size * 2,), (kind.bytes,), 0, DTYPES[kind])
     width = items.size // keys.size if keys.size else 0
     flat = (bins, width if keys.size else prod(shape[1:]) * (2 if call.kind().is_complex else 1))
-    result = _scattered(call, kind, keys, items, flat) if is_joined(function, kind) else _grouped(call, kind, keys, items, flat)
-    return (result.reshape(-1).view(DTYPES[call.kind()]) if call.kind().is_complex else result).reshape(shape)
+    result = (_scattered if is_joined(function, kind) else _grouped)(call, kind, keys, items, flat)
+    strides = contiguous(shape, call.kind().bytes)[: len(shape)]
+    return result.viewed(shape, strides, 0, DTYPES[call.kind()])
 
 
-def _scattered(call: CudaCall, kind: Kind, keys: Any, items: Any, shape: tuple[int, int]) -> Any:
-    xp, function, (bins, width) = call.xp, call.function(), shape
-    result = xp.full(shape, neutral_element(function, kind), DTYPES[kind])
+def _scattered(call: CardCall, kind: Kind, keys: DeviceArray, items: DeviceArray, shape: tuple[int, int]) -> DeviceArray:
+    function, (bins, width) = call.function(), shape
+    neutral = neutral_element(function, kind)
+    result = full(call.card, shape, neutral, DTYPES[kind])
     if not width:
-        check_indices(keys, bins, checked=call.flag("checked"), indexing=call.phase.indexing)
+        check_indices(call.down(keys), bins, checked=call.flag("checked"), indexing=call.phase.indexing)
     elif keys.size:
         is_few = width == 1 and bins <= MOST_BINS and keys.size >= _MANY * bins
         if _run(call, kind, KeyedReductionForm.FEW if is_few else KeyedReductionForm.SCATTER, (keys, items, result)):
-            check_indices(keys, bins, checked=True, indexing=call.phase.indexing)
-    if function in ("min", "max"):
-        _fill_empty(call, function, xp.bincount(keys, minlength=bins) == 0, result)
+            check_indices(call.down(keys), bins, checked=True, indexing=call.phase.indexing)
+    if identity_of(function, call.kind()) is None and (call.down(result) == neutral).any():
+        _require_full(call, np.bincount(call.down(keys), minlength=bins))
     return result
 
 
-def _grouped(call: CudaCall, kind: Kind, keys: Any, items: Any, shape: tuple[int, int]) -> Any:
-    xp, function, bins = call.xp, call.function(), shape[0]
+def _grouped(call: CardCall, kind: Kind, keys: DeviceArray, items: DeviceArray, shape: tuple[int, int]) -> DeviceArray:
+    """In the order of items, after a stable sort of the keys."""
+    function, bins = call.function(), shape[0]
     if call.flag("checked"):
-        check_indices(keys, bins, checked=True, indexing=call.phase.indexing)
-    order = stable_order(xp, keys)
-    starts = xp.searchsorted(xp.take(keys, order), xp.arange(bins + 1)).astype(np.int64)
-    result = xp.empty(shape, DTYPES[kind])
-    _fill_empty(call, function, starts[1:] == starts[:-1], result)
+        check_indices(call.down(keys), bins, checked=True, indexing=call.phase.indexing)
+    starts, order = call.by_arrays(lambda keys: _in_groups(call.xp, keys, bins), [keys])
+    value = identity_of(function, call.kind())
+    if value is None:
+        _require_full(call, np.diff(call.down(starts)))
+    result = full(call.card, shape, 0 if value is None else value, DTYPES[kind])
     if items.size:
         _run(call, kind, KeyedReductionForm.GROUPED, (starts, order, items, result))
     return result
+
+
+def _in_groups(xp: Any, keys: Any, bins: int) -> tuple[Any, Any]:
+    """Where each bin begins among the keys in order, and that order."""
+    order = stable_order(xp, keys)
+    return xp.searchsorted(xp.take(keys, order), xp.arange(bins + 1)).astype(np.int64), order
 
 
 _MANY = 64
 """Items a bin from which thread blocks have private bins in shared memory."""
 
 
-def _run(call: CudaCall, kind: Kind, form: KeyedReductionForm, arrays: Sequence[Any]) -> bool:
+def _run(call: CardCall, kind: Kind, form: KeyedReductionForm, arrays: Sequence[DeviceArray]) -> bool:
     """Did a check fail?"""
     *keys, items, result = arrays
     bins, width = result.shape
     sizes = {"count": keys[-1].size, "width": width, "bins": bins}
     apart = () if form is KeyedReductionForm.FEW else (width * items.dtype.itemsize,)
-    words = [sizes[name] for name in form.value] + [int(array.data.ptr) for array in keys]
-    words += [word for array in (items, result) for word in (int(array.data.ptr), *apart)]
-    return call.modules.run(cuda_text(gpu_keyed_reduction(call.function(), kind, form, checked=call.flag("checked"))), words)
+    words: list[int | DeviceArray] = [*(sizes[name] for name in form.value), *keys, items, *apart, result, *apart]
+    program = gpu_keyed_reduction(call.function(), kind, form, checked=call.flag("checked"))
+    return run_text(call.card, text_for(call.card, program), words)
 
 
-def _fill_empty(call: CudaCall, function: str, empty: Any, result: Any) -> None:
-    """Fill empty bins with the result for no items; E204 if the function has none."""
-    value = identity_of(function, call.kind())
-    if value is not None:
-        result[empty] = value
-    elif bool(empty.any()):
-        raise CheckFailed(Code.E204, f"{function} of no items has no value")
+def _require_full(call: CardCall, counts: NumArray) -> None:
+    """E204 for a bin without items, of a function that has no value for them."""
+    if not counts.all():
+        raise CheckFailed(Code.E204, f"{call.function()} of no items has no value")
 
 
 # ---------------------------------------------------------------------------------------------------- linear algebra
@@ -273,7 +278,7 @@ def _wide(a: Any) -> Any:
     return a.astype(np.complex128 if a.dtype.kind == "c" else np.float64)
 
 
-def _shaped(call: CudaCall, result: Any) -> Any:
+def _shaped(call: CardCall, result: Any) -> Any:
     return result.astype(DTYPES[call.kind()]).reshape(call.shape())
 
 
@@ -286,7 +291,7 @@ def _solution(xp: Any, a: Any, b: Any) -> Any:
     return xp.linalg.solve(a, b)
 
 
-def _solve(call: CudaCall, arrays: Any) -> Any:
+def _solve(call: CardCall, arrays: Any) -> Any:
     b, a = map(_wide, arrays)
     if not a.size or not b.size:
         return call.xp.zeros(call.shape(), DTYPES[call.kind()])
@@ -295,14 +300,14 @@ def _solve(call: CudaCall, arrays: Any) -> Any:
     return _shaped(call, _solution(call.xp, a, b.reshape(len(b), -1)))
 
 
-def _inverse(call: CudaCall, arrays: Any) -> Any:
+def _inverse(call: CardCall, arrays: Any) -> Any:
     a = _wide(arrays[0])
     if not a.size:
         return call.xp.zeros(call.shape(), DTYPES[call.kind()])
     return _shaped(call, _solution(call.xp, a, call.xp.eye(len(a), dtype=a.dtype)))
 
 
-def _cholesky(call: CudaCall, arrays: Any) -> Any:
+def _cholesky(call: CardCall, arrays: Any) -> Any:
     xp, a = call.xp, _wide(arrays[0])
     if not a.size:
         return _shaped(call, a)
@@ -316,40 +321,38 @@ def _cholesky(call: CudaCall, arrays: Any) -> Any:
     return _shaped(call, lower)
 
 
-def _determinant(call: CudaCall, arrays: Any) -> Any:
+def _determinant(call: CardCall, arrays: Any) -> Any:
     return _shaped(call, call.xp.asarray(call.xp.linalg.det(_wide(arrays[0]))))
 
 
-LINEAR: Final[dict[str, Callable[[CudaCall, Any], Any]]] = {
+LINEAR: Final[dict[str, Callable[[CardCall, Any], Any]]] = {
     "inverse": _inverse, "solve": _solve, "cholesky": _cholesky, "det": _determinant,
 }  # fmt: skip
 
 
 # ---------------------------------------------------------------------------------------------------- scans
-#
-# Scans on a device: CuPy's for sums of integers, which are exact in any order; else generated kernels, in the order of scans.
 
 _SCAN_MANY: Final = 4096
 """Lines from which each line has one thread."""
 
 
-def scan(call: CudaCall, arrays: Any) -> Any:
-    xp, axis, function, kind = call.xp, call.axis() + frame_of(call.phase), call.function(), call.kind()
-    arg = xp.ascontiguousarray(arrays[0])
+def scan(call: CardCall, arrays: Arrays) -> DeviceArray:
+    """A scan in the order of scans."""
+    axis, function, kind, card = call.axis() + frame_of(call.phase), call.function(), call.kind(), call.card
+    arg = contiguous_array(card, arrays[0])
     if not arg.size:
-        return arg.copy()
-    if function == "add" and kind is Kind.I64:
-        return xp.cumsum(arg, axis=axis, dtype=arg.dtype)
-    result = xp.empty(arg.shape, arg.dtype)
+        return copied(card, arg)
+    result = card.empty(arg.shape, arg.dtype)
     length, inner = arg.shape[axis], math.prod(arg.shape[axis + 1 :])
-    lines, addresses, step = arg.size // length, (int(arg.data.ptr), int(result.data.ptr)), arg.dtype.itemsize
+    lines, step = arg.size // length, arg.dtype.itemsize
     form = GpuScanForm.BLOCKS if length > BLOCK else GpuScanForm.BLOCK
     if inner > 1 or lines >= _SCAN_MANY:
         form = GpuScanForm.LINES
     sizes = (lines // inner, length, inner) if form is GpuScanForm.LINES else (lines, length, -(-length // BLOCK))
     strides = (length * inner * step, inner * step) if form is GpuScanForm.LINES else (length * step,)
-    words = [*sizes[: len(form.value)], *(word for address in addresses for word in (address, *strides))]
-    call.modules.run(cuda_text(gpu_scan(function, kind, form)), words)
+    run_text(
+        card, text_for(card, gpu_scan(function, kind, form)), [*sizes[: len(form.value)], arg, *strides, result, *strides]
+    )
     return result
 
 
@@ -373,17 +376,17 @@ def _positions(xp: Any, table: Any, arg: Any) -> Any:
     return xp.where(is_match, xp.take(order, inside), size).astype(np.int64)
 
 
-def index_of(call: CudaCall, arrays: Any) -> Any:
+def index_of(call: CardCall, arrays: Any) -> Any:
     table, arg = arrays
     return _positions(call.xp, table, arg)
 
 
-def member_of(call: CudaCall, arrays: Any) -> Any:
+def member_of(call: CardCall, arrays: Any) -> Any:
     arg, table = arrays
     return _positions(call.xp, table.reshape(-1), arg) < table.size
 
 
-def first_occurrence(call: CudaCall, arrays: Any) -> Any:
+def first_occurrence(call: CardCall, arrays: Any) -> Any:
     """Whether each item is the first one equal to it; NaN always is."""
     xp, arg = call.xp, arrays[0]
     if not arg.size:
@@ -391,7 +394,7 @@ def first_occurrence(call: CudaCall, arrays: Any) -> Any:
     return (_positions(xp, arg, arg) == xp.arange(arg.size)) | (arg != arg)
 
 
-def interval_index(call: CudaCall, arrays: Any) -> Any:
+def interval_index(call: CardCall, arrays: Any) -> Any:
     """(Count of table items not after the item) - 1; -1 for a NaN."""
     xp, (table, arg) = call.xp, arrays
     keys, wanted = (order_keys(xp, items, descending=False) for items in (table, arg))
@@ -401,7 +404,7 @@ def interval_index(call: CudaCall, arrays: Any) -> Any:
     return xp.where(arg == arg, intervals, -1)
 
 
-def match(call: CudaCall, arrays: Any) -> Any:
+def match(call: CardCall, arrays: Any) -> Any:
     left, right = arrays
     if left.shape != right.shape:
         return call.xp.zeros((), np.bool_)
@@ -412,7 +415,7 @@ def match(call: CudaCall, arrays: Any) -> Any:
 #
 # Selection and update by indices on a device; every index that was not proved to be in range is checked.
 
-def update(call: CudaCall, arrays: Any) -> Any:
+def update(call: CardCall, arrays: Any) -> Any:
     """`arg` with arg[i;j;…] ← value; of duplicate indices a stable sort finds the last one, which wins."""
     xp, indexed = call.xp, call.phase.attributes["indexed"]
     assert isinstance(indexed, tuple)
@@ -454,12 +457,11 @@ _PIECE: Final = 1 << 22
 """Blocks of random numbers generated at once, which bounds the memory of temporaries."""
 
 
-def compile_library(xp: Any, modules: Modules, phase: LibraryPhase, types: Types) -> Kernel | None:
+def compile_library(card: Card, phase: LibraryPhase, types: Types) -> Kernel | None:
     """The phase as a kernel; None if the host has to run it."""
-    row = LIBRARY.get(phase.op)
-    if row is None or not row.condition(phase, types.types):
+    if missing(phase, types.types, card.driver.dialect) is not None:
         return None
-    implementation, call, operands = IMPLEMENTATIONS[phase.op], CudaCall(phase, xp, modules, types), phase.args
+    implementation, call, operands = IMPLEMENTATIONS[phase.op], CardCall(phase, card, types), phase.args
 
     def run(memory: Any, overwrite: Any) -> Arrays:
         try:
@@ -474,11 +476,11 @@ def compile_library(xp: Any, modules: Modules, phase: LibraryPhase, types: Types
 # -------------------------------------------------------------------------------------------- creation
 
 
-def _size_vector(call: CudaCall, arrays: Any) -> Any:
-    return call.xp.asarray(np.array(call.sizes(call.types), np.int64).reshape(call.shape()))
+def _size_vector(call: CardCall, arrays: Arrays) -> DeviceArray:
+    return call.card.up(np.array(call.sizes(call.types), np.int64).reshape(call.shape()))
 
 
-def _random(call: CudaCall, arrays: Any) -> Any:
+def _random(call: CardCall, arrays: Any) -> Any:
     """Uniform f64 from an integer key or a pair."""
     xp, shape = call.xp, call.shape()
     words = [*arrays[0].reshape(-1).get().tolist(), 0]
@@ -492,18 +494,27 @@ def _random(call: CudaCall, arrays: Any) -> Any:
 # -------------------------------------------------------------------------------------------- joins and rotations
 
 
-def _join(call: CudaCall, arrays: Arrays) -> Any:
-    return call.xp.concatenate(arrays, call.axis())
+def _join(call: CardCall, arrays: Arrays) -> DeviceArray:
+    result, start, axis = call.card.empty(call.shape(), DTYPES[call.kind()]), 0, call.axis()
+    for array in arrays:
+        stop = start + array.shape[axis]
+        store(call.card, result[(*(slice(None),) * axis, slice(start, stop))], array)
+        start = stop
+    return result
 
 
-def _stack(call: CudaCall, arrays: Arrays) -> Any:
-    return call.xp.stack(arrays, call.axis())
+def _stack(call: CardCall, arrays: Arrays) -> DeviceArray:
+    result, axis = call.card.empty(call.shape(), DTYPES[call.kind()]), call.axis()
+    for number, array in enumerate(arrays):
+        store(call.card, result[(*(slice(None),) * axis, slice(number, number + 1))], array.viewed(
+            (*array.shape[:axis], 1, *array.shape[axis:]), (*array.strides[:axis], 0, *array.strides[axis:])))  # fmt: skip
+    return result
 
 
 # ----------------------------------------------------------------------------------------- selecting
 
 
-def _mask_update(call: CudaCall, arrays: Arrays) -> Any:
+def _mask_update(call: CardCall, arrays: Arrays) -> Any:
     arg, mask, value = arrays
     cell = arg.shape[mask.ndim :]
     places = call.xp.flatnonzero(mask.reshape(-1))
@@ -514,12 +525,12 @@ def _mask_update(call: CudaCall, arrays: Arrays) -> Any:
     return result.reshape(arg.shape)
 
 
-def _compress(call: CudaCall, arrays: Arrays) -> Any:
+def _compress(call: CardCall, arrays: Arrays) -> Any:
     mask, arg = arrays
     return call.xp.take(arg, call.xp.flatnonzero(mask.reshape(-1)), call.axis())
 
 
-def _expand(call: CudaCall, arrays: Arrays) -> Any:
+def _expand(call: CardCall, arrays: Arrays) -> Any:
     (mask, arg), axis, xp = arrays, call.axis(), call.xp
     places = xp.flatnonzero(mask.reshape(-1))
     if places.size != arg.shape[axis]:
@@ -529,7 +540,7 @@ def _expand(call: CudaCall, arrays: Arrays) -> Any:
     return result
 
 
-def _where(call: CudaCall, arrays: Arrays) -> Any:
+def _where(call: CardCall, arrays: Arrays) -> Any:
     xp, mask = call.xp, arrays[0]
     positions = xp.flatnonzero(mask.reshape(-1)).astype(np.int64)
     if mask.ndim <= 1:
@@ -541,14 +552,31 @@ def _where(call: CudaCall, arrays: Arrays) -> Any:
     return xp.stack(columns[::-1], 1)
 
 
-def _runtime_size(call: CudaCall, arrays: Arrays) -> Any:
+def _runtime_size(call: CardCall, arrays: Arrays) -> Any:
     return ()
 
 
 # ----------------------------------------------------------------------------------------- computing
 
 
-def _contract(call: CudaCall, arrays: Arrays) -> Any:
+def _contract(call: CardCall, arrays: Arrays) -> DeviceArray:
+    """A product, by CuPy where there is one; else in the order of sums."""
+    card, kind, (left, right) = call.card, call.kind(), arrays
+    if card.driver.xp is not None:
+        return call.by_arrays(lambda *arrays: _product(call, arrays), arrays)  # type: ignore[no-any-return]
+    shared = left.shape[-1]
+    if not shared or not left.size or not right.size:
+        return full(card, call.shape(), 0, DTYPES[kind])
+    rows, columns = reshaped(card, left, (left.size // shared, shared)), reshaped(card, right, (shared, right.size // shared))
+    space = (rows.shape[0], columns.shape[1], shared)
+    views = [rows.viewed(space, (rows.strides[0], 0, rows.strides[1])), columns.viewed(space, (0, *columns.strides[::-1]))]
+    body = Body((ReadNode(0, kind), ReadNode(1, kind), ApplyNode("mul", (0, 1), kind)), (BodyResult((2,), kind, "add"),))
+    result = computed(card, body, space, (kind, kind), views)
+    assert result is not None, "nothing is checked"
+    return reshaped(card, result, call.shape())
+
+
+def _product(call: CardCall, arrays: Arrays) -> Any:
     xp, (left, right) = call.xp, arrays
     shared = left.shape[-1]
     if not shared or not left.size or not right.size:
@@ -558,7 +586,7 @@ def _contract(call: CudaCall, arrays: Arrays) -> Any:
 
 
 def _transform(name: str) -> Implementation:
-    def run(call: CudaCall, arrays: Arrays) -> Any:
+    def run(call: CardCall, arrays: Arrays) -> Any:
         xp, arg, shape, dtype = call.xp, arrays[0], call.shape(), DTYPES[call.kind()]
         if not arg.size or 0 in shape:
             return xp.zeros(shape, dtype)
@@ -569,11 +597,19 @@ def _transform(name: str) -> Implementation:
     return run
 
 
+def _by_arrays(function: Implementation) -> Implementation:
+    """An implementation on CuPy's arrays as one on the card's."""
+    return lambda call, arrays: call.by_arrays(lambda *arrays: function(call, arrays), arrays)
+
+
 IMPLEMENTATIONS: Final[dict[str, Implementation]] = {
     "size_vector": _size_vector, "join": _join, "stack": _stack, "rotate": rotate, "reshape_cycle": reshape_cycle,
-    "gather": gather, "update": update, "mask_update": _mask_update, "scan": scan, "contract": _contract, "compress": _compress,
-    "expand": _expand, "where": _where, "runtime_size": _runtime_size, "grade": grade, "key_reduce": key_reduce,
-    "random": _random, "index_of": index_of, "member_of": member_of, "first_occurrence": first_occurrence,
-    "interval_index": interval_index, "match": match,
-    **{name: _transform(name) for name in ("fft", "ifft", "rfft", "irfft")}, **LINEAR,
+    "gather": gather, "scan": scan, "contract": _contract, "key_reduce": key_reduce,
+    "runtime_size": _runtime_size,
+    **{name: _by_arrays(function) for name, function in {
+        "update": update, "mask_update": _mask_update, "compress": _compress, "expand": _expand, "where": _where, "grade": grade,
+        "random": _random, "index_of": index_of, "member_of": member_of, "first_occurrence": first_occurrence,
+        "interval_index": interval_index, "match": match,
+        **{name: _transform(name) for name in ("fft", "ifft", "rfft", "irfft")}, **LINEAR,
+    }.items()},
 }  # fmt: skip

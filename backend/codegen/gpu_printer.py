@@ -1,4 +1,4 @@
-"""Loop programs as CUDA C++.
+"""Loop programs in the C of cards, in a dialect.
 
 Note [Grids].  A program is statements that compute numbers, then nests; each nest is a function, which computes what it needs
 of these numbers again.  PARALLEL loops that stand directly in each other are one space, whose points go to blocks of threads, in
@@ -10,7 +10,8 @@ stand directly in each other are one space, in whose innermost axis neighbouring
 by all threads, which find the same; what is stored, by the first.  So threads agree on the loops and branches around barriers.
 They wait after all that touches a view that the nest both reads and writes.  A private view is memory of the block.
 
-Note [Failures].  A check that fails is noted, and the thread leaves: barriers wait for those that are left.
+Note [Failures].  A check that fails is noted.  Where the threads of a block fail together, or there are no barriers, they leave;
+else a thread that fails stays for the barriers, and from then on reads and writes nothing (`live`).
 """
 
 from __future__ import annotations
@@ -49,26 +50,20 @@ from ..loopir.ir import (
     walk,
 )
 from ..loopir.verifier import may_fail
-from ..lower.loop_order import LANES
 from ..transform import redundancy
-from .cuda_scalars import FAIL, STORED, TYPES, Functions, apply, checked, join, literal
+from .gpu_scalars import STORED, TYPES, Functions, apply, checked, join, literal
+from .gpu_targets import THREADS, Dialect
 from .llvm_registers import fails
 
 # --------------------------------------------------------------------------- functions and their arguments
 #
-# A loop program as CUDA C++, and the launches of its functions.
+# The text of a loop program, and the launches of its functions.
 #
 # Each nest of the program is a function; they run one after the other.  All take the same words of 64 bits: the parameters; of
-# each view of a caller its address and its strides in bytes, but a last one that is one item; the address of each scratch view
-# that is not private, row-major; and, of a program that may fail, the address of an `int`, which becomes 1 where a check fails.
+# each view of a caller its memory, its offset there and its strides in bytes, but a last one that is one item; memory and offset
+# of each scratch view that is not private, row-major; and, of a program that may fail, those of an `int`, which becomes 1 where a
+# check fails.
 
-THREADS: Final = LANES
-"""Threads per block, in every launch."""
-PRELUDE: Final = """typedef long long i64;
-typedef unsigned long long u64;
-typedef unsigned int u32;
-typedef unsigned char u8;
-"""
 _SOME: Final = 1 << 10
 
 
@@ -104,7 +99,7 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True)
-class CudaText:
+class GpuText:
     """The text of a module; `scratch`: the views for which the caller allocates memory."""
 
     source: str
@@ -122,24 +117,30 @@ def value(index: Index, parameters: Mapping[str, int]) -> int:
 
 _NUMBERS: Final = (ConstantStatement, IndexStatement, Apply, Load, Fail)
 """Statements that may be executed repeatedly, and so may stand between the loops of a space."""
-_HEAD: Final = f'extern "C" __global__ void __launch_bounds__({THREADS})'
 
 
 @cache
-def cuda_text(program: LoopProgram) -> CudaText:
+def gpu_text(program: LoopProgram, dialect: Dialect) -> GpuText:
     """The module of a program."""
     program = redundancy.eliminate_dead_code(program)
-    views, functions, kernels, grids = {view.name: view for view in program.views}, Functions(), list[str](), list[Grid]()
+    views, functions, kernels, grids = {view.name: view for view in program.views}, Functions(dialect), list[str](), list[Grid]()
     private_views = [view for view in program.views if view.role is ViewRole.SCRATCH and view.private]
     scratch = tuple(view for view in program.views if view.role is ViewRole.SCRATCH and not view.private)
     is_checked = fails(walk(program.body))
-    takes = [f"const i64 {_name(name)}" for name in program.parameters]
+    takes, addresses = [f"const i64 {_name(name)}" for name in program.parameters], dict[str, str]()
+
+    def address(name: str, type: str) -> None:
+        takes.extend((f"{dialect.memory}{type} *{name}_base", f"const i64 {name}_at"))
+        addresses[name] = f"{dialect.memory}{type} *{name} = {name}_base + {name}_at;"
+
     for view in program.views:
         if view.role is not ViewRole.SCRATCH:
-            address = f"const char *{view.name}" if view.role is ViewRole.INPUT else f"char *{view.name}"
-            strides = len(view.shape) - (view.unit and bool(view.shape))
-            takes += [address, *(f"const i64 {view.name}_{axis}" for axis in range(strides))]
-    takes += [f"char *{view.name}" for view in scratch] + ["int *failed"] * is_checked
+            address(view.name, "const char" if view.role is ViewRole.INPUT else "char")
+            takes += [f"const i64 {view.name}_{axis}" for axis in range(len(view.shape) - (view.unit and bool(view.shape)))]
+    for view in scratch:
+        address(view.name, "char")
+    if is_checked:
+        address("failed", "char")
     pure = [statement for statement in program.body if isinstance(statement, _NUMBERS)]
     if not all(views[s.view].role is ViewRole.INPUT for s in pure if isinstance(s, Load)):
         raise AssertionError("nests load numbers again")
@@ -149,12 +150,15 @@ def cuda_text(program: LoopProgram) -> CudaText:
         assert isinstance(statement, For), "a program for cards is nests, after what numbers they need"
         printer = _GridNest(views, functions, needed(pure, statement))
         grids.append(printer.nest(f"nest{len(grids)}", statement))
-        rooms = [f"__shared__ {STORED[v.kind]} {v.name}[{prod(value(length, {}) for length in v.shape)}];"
-                 for v in private_views if v.name in printer.touched]  # fmt: skip
-        lines = "\n".join(f"  {line}" for line in (*rooms, *printer.lines))
-        kernels.append(f"{_HEAD} {grids[-1].name}({', '.join(takes)}) {{\n{lines}\n}}\n")
-    source = PRELUDE + "\n".join((*functions.texts.values(), *kernels))
-    return CudaText(source, program.parameters, tuple(grids), scratch, is_checked)
+        head = [f"{dialect.shared}{STORED[v.kind]} {v.name}[{prod(value(length, {}) for length in v.shape)}];"
+                for v in private_views if v.name in printer.touched]  # fmt: skip
+        head += [text for name, text in addresses.items()
+                 if name in printer.touched or (name == "failed" and printer.uses_failed)]  # fmt: skip
+        head += ["bool live = true;"] * printer.uses_live
+        lines = "\n".join(f"  {line}" for line in (*head, *printer.lines))
+        kernels.append(f"{dialect.kernel} {grids[-1].name}({', '.join(takes)}) {{\n{lines}\n}}\n")
+    source = dialect.prelude + "\n".join((*functions.texts.values(), *kernels))
+    return GpuText(source, program.parameters, tuple(grids), scratch, is_checked)
 
 
 def needed(pure: Sequence[Statement], nest: For) -> list[Statement]:
@@ -194,6 +198,10 @@ class _GridNest:
     """The views that it reads or writes."""
     is_block: bool = False
     """Do all threads of a block execute the next statement, for one point?"""
+    may_stay: bool = False
+    """Are there threads that have failed, and stay for the barriers?"""
+    uses_live: bool = False
+    uses_failed: bool = False
     depth: int = 0
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
@@ -215,12 +223,32 @@ class _GridNest:
             self.put(f"const {TYPES[kind]} {_name(register)} = {value};")
 
     def index(self, index: Index) -> str:
-        terms = [_name(name) if c == 1 else f"{_name(name)} * {c}LL" for name, c in index.terms]
-        return " + ".join([*terms, *([f"{index.constant}LL"] if index.constant or not terms else [])])
+        terms = [_name(name) if c == 1 else f"{_name(name)} * {c}" for name, c in index.terms]
+        if not terms:
+            return f"(i64){index.constant}"
+        return " + ".join([*terms, *([str(index.constant)] if index.constant else [])])
 
     def bound(self, indices: tuple[Index, ...], relation: str) -> str:
         """The minimum (`<`) or maximum of several expressions."""
         return reduce(lambda x, y: f"({x} {relation} {y} ? {x} : {y})", map(self.index, indices))
+
+    @property
+    def dialect(self) -> Dialect:
+        return self.functions.dialect
+
+    @property
+    def fail(self) -> str:
+        """See Note [Failures]."""
+        self.uses_failed = True
+        leave = "live = false;" if self.live() else "return;"
+        return f"{{ *({self.dialect.memory}int *)failed = 1; {leave} }}"
+
+    def live(self) -> list[str]:
+        """The condition that a thread has not failed, where it may have."""
+        if not self.may_stay or self.is_block:
+            return []
+        self.uses_live = True
+        return ["live"]
 
     def fresh(self) -> str:
         return f"at{next(self.numbers)}"
@@ -238,11 +266,12 @@ class _GridNest:
         space = _space(loop, (LoopKind.PARALLEL, LoopKind.VECTOR))
         has_own = any(self.views[v].role is ViewRole.SCRATCH and self.views[v].private for v in self.touched)
         is_flat = not has_own and not any(isinstance(s, For) and s.kind is LoopKind.VECTOR for s in walk(space.body))
+        group, groups = self.dialect.group, self.dialect.groups
         if is_flat:
-            self.spread(space, "(i64)blockIdx.x * blockDim.x + threadIdx.x", "(i64)gridDim.x * blockDim.x")
+            self.spread(space, f"(i64){group} * {THREADS} + {self.dialect.item}", f"(i64){groups} * {THREADS}")
         else:
-            space, self.is_block = _space(loop, (LoopKind.PARALLEL,)), True
-            self.spread(space, "blockIdx.x", "gridDim.x")
+            space, self.is_block, self.may_stay = _space(loop, (LoopKind.PARALLEL,)), True, fails(every)
+            self.spread(space, group, groups)
         return Grid(name, space.axes, is_flat)
 
     def spread(self, space: _ThreadSpace, start: str, stride: str) -> None:
@@ -261,7 +290,7 @@ class _GridNest:
                     self.statement(statement)
                 here = position if loop is space.loops[0] else f"{position} % {length}"
                 if axis.step != 1:
-                    here = f"{here} * {axis.step}LL"
+                    here = f"{here} * {axis.step}"
                 self.let(Kind.I64, loop.index, here if axis.lower == ZERO else f"{here} + {self.index(axis.lower)}")
                 for upper in loop.upper:
                     if upper != axis.upper:
@@ -272,7 +301,7 @@ class _GridNest:
     def length(self, axis: GridAxis) -> str:
         """The number of iterations."""
         count = self.index(minus(axis.upper, axis.lower))
-        return f"(({count} + {axis.step - 1}LL) / {axis.step}LL)" if axis.step != 1 else _factor(count)
+        return f"(({count} + {axis.step - 1}) / {axis.step})" if axis.step != 1 else _factor(count)
 
     # ---------------------------------------------------------------------------------------- statements
 
@@ -289,7 +318,7 @@ class _GridNest:
             case Store():
                 self.store(statement)
             case Fail(_, condition):
-                self.put(f"if ({_name(condition)}) {FAIL}")
+                self.put(f"if ({_name(condition)}) {self.fail}")
             case If():
                 self.branch(statement)
             case For():
@@ -302,7 +331,7 @@ class _GridNest:
         if not may_fail(node):
             self.let(node.kind, node.name, apply(self.functions, node, args))
             return
-        for line in checked(node, _name(node.name), args[0]):
+        for line in checked(node, _name(node.name), args[0], self.fail):
             self.put(line)
 
     def item(self, view: View, indices: Sequence[Index]) -> str:
@@ -312,40 +341,45 @@ class _GridNest:
             for length, index in zip(view.shape, indices, strict=True):
                 here = self.index(index)
                 offset = f"{_factor(offset)} * {_factor(self.index(length))} + {here}" if offset else here
-            base = view.name if view.private else f"(({STORED[view.kind]} *){view.name})"
+            base = view.name if view.private else f"(({self.dialect.memory}{STORED[view.kind]} *){view.name})"
             return f"{base}[{offset or '0'}]"
         terms = [view.name]
         for axis, index in enumerate(indices):
             if index != ZERO:
                 is_last = view.unit and axis == len(indices) - 1
-                terms.append(f"{_factor(self.index(index))} * {f'{view.kind.bytes}LL' if is_last else f'{view.name}_{axis}'}")
+                terms.append(f"{_factor(self.index(index))} * {view.kind.bytes if is_last else f'{view.name}_{axis}'}")
         const = "const " if view.role is ViewRole.INPUT else ""
-        return f"*({const}{STORED[view.kind]} *)({' + '.join(terms)})"
+        return f"*({self.dialect.memory}{const}{STORED[view.kind]} *)({' + '.join(terms)})"
+
+    def masked(self, node: Load | Store) -> list[str]:
+        return [] if node.mask is None else [_name(node.mask)]
 
     def load(self, node: Load) -> None:
         view = self.views[node.view]
         item = self.item(view, node.indices)
         if view.kind is Kind.BOOL:
             item = f"{item} != 0"
-        if node.mask is not None:
-            item = f"{_name(node.mask)} ? {item} : {literal(view.kind, 0)}"
+        conditions = self.live() + self.masked(node)
+        if conditions:
+            item = f"{' && '.join(conditions)} ? {item} : {literal(view.kind, 0)}"
         self.let(view.kind, node.name, item)
         self.wait(node)
 
     def store(self, node: Store) -> None:
-        conditions = ["threadIdx.x == 0"] * self.is_block
-        if node.mask is not None:
-            conditions.append(_name(node.mask))
+        conditions = [f"{self.dialect.item} == 0"] * self.is_block + self.live() + self.masked(node)
         test = f"if ({' && '.join(conditions)}) " if conditions else ""
         view, value = self.views[node.view], _name(node.value)
         item = self.item(view, node.indices)
-        self.put(f"{test}{f'{item} = {value};' if node.join is None else join(node.join, view.kind, item, value)}")
+        text = f"{item} = {value};"
+        if node.join is not None:
+            text = join(self.dialect, node.join, view.kind, item, value, is_shared=view.private)
+        self.put(test + text)
         self.wait(node)
 
     def wait(self, *statements: Statement) -> None:
         """Statements for the threads of a block, between barriers that order them with accesses by other threads."""
         if self.is_block and any(view in self.crossing for s in statements for view in (*loaded_views(s), *stored_views(s))):
-            self.put("__syncthreads();")
+            self.put(self.dialect.barrier)
 
     def branch(self, node: If) -> None:
         for result in node.results:
@@ -362,7 +396,7 @@ class _GridNest:
     def loop(self, node: For) -> None:
         if node.kind is LoopKind.VECTOR and self.is_block:
             self.is_block = False
-            self.spread(_space(node, (LoopKind.VECTOR,)), "threadIdx.x", "blockDim.x")
+            self.spread(_space(node, (LoopKind.VECTOR,)), self.dialect.item, str(THREADS))
             self.is_block = True
             self.wait(*walk(node.body))
             return

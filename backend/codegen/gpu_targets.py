@@ -1,6 +1,9 @@
-"""Which phases the CUDA back end has kernels for; the others run on the host between two transfers.
+"""The targets of kernels for cards: the dialects in which loop programs are printed, CUDA C++ and OpenCL C, a table each; and
+which phases run on each, the others on the host between two transfers.
 
-Nothing here needs a card or CuPy, so that planning for cards works anywhere.
+The text is one: types and functions of numbers have CUDA's names, which the prelude of OpenCL C defines.
+
+Nothing here needs a card, so that planning for cards works anywhere.
 """
 
 from __future__ import annotations
@@ -24,20 +27,104 @@ from ..graph.phases import (
 )
 from ..graph.projections import frame_of
 from ..lower.body import KINDS, legalize
+from ..lower.loop_order import LANES
 from ..scalar.function_table import REDUCTIONS
+
+# ---------------------------------------------------------------------------------------------- dialects
+
+THREADS: Final = LANES
+"""Threads per block, in every launch."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dialect:
+    """`kernel`, `function` and `constant` begin the definition of a kernel, a function and a table; `memory` and `shared` are the
+    address spaces of the device and of a block; `group`, `groups` and `item` number blocks, and threads in a block; `joins` are
+    atomic statements by function, with the words `unsigned` and `type`, the `space` and the `prefix` of their width."""
+
+    name: str
+    prelude: str
+    kernel: str
+    function: str
+    constant: str
+    memory: str
+    shared: str
+    group: str
+    groups: str
+    item: str
+    barrier: str
+    joins: Mapping[str, str]
+    options: tuple[str, ...]
+
+
+_TRUTHS: Final = {"or": "if ({item}) {to} = 1;", "and": "if (!{item}) {to} = 0;"}
+
+CUDA: Final = Dialect(
+    "CUDA C++",
+    """typedef long long i64;
+typedef unsigned long long u64;
+typedef unsigned int u32;
+typedef unsigned char u8;
+""",
+    f'extern "C" __global__ void __launch_bounds__({THREADS})', "__device__ static", "__device__ static const",
+    "", "__shared__ ", "blockIdx.x", "gridDim.x", "threadIdx.x", "__syncthreads();",
+    {
+        "add": "atomicAdd(({unsigned} *)&{to}, ({unsigned}){item});", "min": "atomicMin(&{to}, {item});",
+        "max": "atomicMax(&{to}, {item});", **_TRUTHS,
+    },
+    ("--std=c++17", "--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true"),
+)  # fmt: skip
+"""Options: no contraction to fma, denormals are kept, quotients and roots are correctly rounded."""
+
+_ATOMIC: Final = "{prefix}_%s((volatile {space}{%s} *)&{to}, ({%s}){item});"
+
+OPENCL: Final = Dialect(
+    "OpenCL C",
+    """#pragma OPENCL FP_CONTRACT OFF
+typedef long i64;
+typedef ulong u64;
+typedef uint u32;
+typedef uchar u8;
+#define __double_as_longlong(x) as_long((double)(x))
+#define __longlong_as_double(x) as_double((i64)(x))
+#define __float_as_int(x) as_int((float)(x))
+#define __int_as_float(x) as_float((int)(x))
+#define sqrtf sqrt
+#define fabsf fabs
+#define floorf floor
+#define ceilf ceil
+#define fmodf fmod
+#define copysignf copysign
+#define fmaf fma
+""",
+    f"__kernel __attribute__((reqd_work_group_size({THREADS}, 1, 1))) void", "static", "__constant",
+    "__global ", "__local ", "(i64)get_group_id(0)", "(i64)get_num_groups(0)", "(i64)get_local_id(0)",
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
+    {
+        "add": _ATOMIC % ("add", "unsigned", "unsigned"), "min": _ATOMIC % ("min", "type", "type"),
+        "max": _ATOMIC % ("max", "type", "type"), **_TRUTHS,
+    },
+    ("-cl-std=CL1.2", "-w"),
+)  # fmt: skip
+"""What rounds otherwise than the processor is a property of the device (`gpu.opencl`), not an option."""
+
+DIALECTS: Final = {"cuda": CUDA, "opencl": OPENCL}
+"""By back end."""
+
+# ---------------------------------------------------------------------------------------------- coverage
 
 Types: TypeAlias = Mapping[ValueId, ArrayType]
 Condition: TypeAlias = Callable[[LibraryPhase, Types], bool]
 
 
-def missing(phase: Phase, types: Types) -> str | None:
-    """Returns what in a phase has no kernel, in words; None if the phase has one.  Nested phases are not looked at."""
+def missing(phase: Phase, types: Types, dialect: Dialect) -> str | None:
+    """Returns what in a phase a card does not run, in words; None if it runs it.  Nested phases are not looked at."""
     match phase:
         case Structured():
             return None if _is_renaming(phase) or _has_body(phase) else _missing_function(phase)
         case LibraryPhase():
             row = LIBRARY.get(phase.op)
-            if row is not None and row.condition(phase, types):
+            if row is not None and (row.condition if dialect is CUDA else row.opencl)(phase, types):
                 return None
             kinds = [types[value].element.kind.value for value in phase.args]
             return ".".join((phase.op, *kinds[-1:]))
@@ -55,7 +142,7 @@ def _is_renaming(phase: Structured) -> bool:
 
 
 def _missing_function(phase: Structured) -> str:
-    """Returns the first application in a phase's body that has no CUDA code, or nothing."""
+    """Returns the first application in a phase's body that kernels lack, or nothing."""
     for result in phase.results:
         kind = kind_of(phase.body[result.node])
         if result.reduction is not None and not _is_reduced(result.reduction, kind):
@@ -98,6 +185,18 @@ def _gather(phase: LibraryPhase, types: Types) -> bool:
     if phase.attributes.get("sorts") is None:
         return True
     return not _kind(phase, types).is_complex and len(types[phase.args[0]].shape) == frame_of(phase) + 1
+
+
+def _never(phase: LibraryPhase, types: Types) -> bool:
+    return False
+
+
+def _unsorted(phase: LibraryPhase, types: Types) -> bool:
+    return phase.attributes.get("sorts") is None
+
+
+def _real_product(phase: LibraryPhase, types: Types) -> bool:
+    return _contract(phase, types) and not _kind(phase, types).is_complex
 
 
 def _kind(phase: LibraryPhase, types: Types, operand: int = 0) -> Kind:
@@ -155,38 +254,44 @@ class CardTarget(Enum):
 
     KERNEL = "generated kernels"
     CUPY = "CuPy"
+    COPIES = "copies"
 
 
 @dataclass(frozen=True, slots=True)
 class CardExecution:
-    """When a library operation runs on a card, what executes it there, and which part of it still runs on the host.
+    """When a library operation runs on a card of CUDA, what executes it there, which part of it still runs on the host, and when
+    it runs on a card of OpenCL.
 
-    Only `gather`, `scan`, `grade` and transforms may have a frame on a card.  A kernel may use CuPy's sort or integer sums.
+    Only `gather`, `scan`, `grade` and transforms may have a frame on a card.  A kernel may use a sort by CuPy or by the host.
     """
 
     condition: Condition
     otherwise: str = ""
     implementation: CardTarget = CardTarget.CUPY
+    opencl: Condition = _never
 
 
 _TWO_KINDS: Final = "two kinds, complex"
 _CELLS: Final = "cells, two kinds, complex"
 _NOT_SQUARE: Final = "matrices that are not square"
+def _kernel(condition: Condition, otherwise: str = "", opencl: Condition | None = None) -> CardExecution:
+    return CardExecution(condition, otherwise, CardTarget.KERNEL, opencl or condition)
+
+
+def _copies(condition: Condition) -> CardExecution:
+    return CardExecution(condition, "", CardTarget.COPIES, condition)
+
+
 LIBRARY: Final[dict[str, CardExecution]] = {
-    "size_vector": CardExecution(_always),
-    **{op: CardExecution(_plain) for op in (
-        "join", "stack", "mask_update", "compress", "expand", "where", "runtime_size", "random", "update",
-    )},
+    "size_vector": _copies(_always), "runtime_size": _copies(_plain), "join": _copies(_plain), "stack": _copies(_plain),
+    **{op: CardExecution(_plain) for op in ("mask_update", "compress", "expand", "where", "random", "update")},
     **{op: CardExecution(_always) for op in ("fft", "ifft", "rfft", "irfft")},
-    "rotate": CardExecution(_plain, implementation=CardTarget.KERNEL),
-    "reshape_cycle": CardExecution(_plain, implementation=CardTarget.KERNEL),
-    "gather": CardExecution(_gather, "sorts of complex numbers", CardTarget.KERNEL),
-    "scan": CardExecution(_scan, "complex numbers, functions that are not associative", CardTarget.KERNEL),
-    "key_reduce": CardExecution(
-        _key_reduce, "frames, functions that are not `+ × ⌊ ⌈ ∧ ∨`, complex but for `+`", CardTarget.KERNEL,
-    ),
-    "contract": CardExecution(_contract, "frames, truth values"), "grade": CardExecution(_grade,
-    "complex numbers, matrices in a frame"),
+    "rotate": _kernel(_plain), "reshape_cycle": _kernel(_plain),
+    "gather": _kernel(_gather, "sorts of complex numbers", _unsorted),
+    "scan": _kernel(_scan, "complex numbers, functions that are not associative"),
+    "key_reduce": _kernel(_key_reduce, "frames, functions that are not `+ × ⌊ ⌈ ∧ ∨`, complex but for `+`"),
+    "contract": CardExecution(_contract, "frames, truth values", opencl=_real_product),
+    "grade": CardExecution(_grade, "complex numbers, matrices in a frame"),
     "index_of": CardExecution(_search, _CELLS), "interval_index": CardExecution(_search, _CELLS),
     "member_of": CardExecution(_member, _TWO_KINDS),
     "match": CardExecution(_member, "operands of two kinds"), "first_occurrence": CardExecution(_search, "cells, complex"),
@@ -196,8 +301,16 @@ LIBRARY: Final[dict[str, CardExecution]] = {
 """The library operations on cards; all others always run on the host."""
 
 
+_OPENCL: Final = {
+    "gather": "generated kernels, but sorts", "contract": "a loop, but of complex numbers",
+    "key_reduce": "generated kernels, sorted on the host",
+}  # fmt: skip
+
+
 def table() -> list[str]:
-    """Returns the table of where each library operation runs, as lines of docs/cards.md."""
-    lines = ["| library phase | on a card | on the host |", "|---|---|---|"]
-    lines += [f"| `{op}` | {LIBRARY[op].implementation.value} | {LIBRARY[op].otherwise} |" for op in sorted(LIBRARY)]
-    return [*lines, "| all others |  | always |"]
+    """Returns the table of where each library operation runs, as lines of docs/devices-gpu.md."""
+    lines = ["| library phase | on CUDA | on OpenCL | on the host |", "|---|---|---|---|"]
+    for op, row in sorted(LIBRARY.items()):
+        opencl = "" if row.opencl is _never else _OPENCL.get(op, row.implementation.value)
+        lines.append(f"| `{op}` | {row.implementation.value} | {opencl} | {row.otherwise} |")
+    return [*lines, "| all others | | | always |"]

@@ -1,7 +1,7 @@
-"""Scalar functions as CUDA C++, one expression each; `llvm_scalars` is the same for LLVM.
+"""Scalar functions in the C of cards, one expression each; `llvm_scalars` is the same for LLVM.
 
-The meanings are those of `backend.scalar`, to the bit: no contraction (`--fmad=false`), nothing divides by zero.  Signed
-arithmetic goes through unsigned words, as overflow has no meaning in C++.
+The meanings are those of `backend.scalar`, to the bit: nothing is contracted, nothing divides by zero.  Signed arithmetic goes
+through unsigned words, as overflow has no meaning in C.
 """
 
 from __future__ import annotations
@@ -17,21 +17,22 @@ from ...typechecker.elements import Kind
 from ..loopir.ir import Apply
 from ..scalar.coefficient_tables import entries
 from ..scalar.function_table import Definition, definition, matches_numpy
+from .gpu_targets import Dialect
 
 # ------------------------------------------------------------------------------------------- elementary functions
 #
-# The definitions of `backend.scalar` as CUDA C++: `Expression` writes a statement for each operator.
+# The definitions of `backend.scalar`: `Expression` writes a statement for each operator.
 #
-# Each series becomes one `__device__` function of the kind that it computes in.  The compiler is told to contract nothing by
+# Each series becomes one function of the kind that it computes in.  The compiler is told to contract nothing by
 # itself, so the bits are those of every other tier, except where a definition asks the C library (angles beyond 10⁶): there it is
-# CUDA's own.
+# the card's own.
 
 TYPES: Final = {
     Kind.BOOL: "bool", Kind.U8: "u8", Kind.I32: "int", Kind.I64: "i64", Kind.F32: "float", Kind.F64: "double", Kind.CHAR: "u32",
 }  # fmt: skip
 """The type of a computed value."""
 WORDS: Final = {Kind.I32: "u32", Kind.I64: "u64"}
-"""The unsigned types in which signed arithmetic is done, because signed overflow is undefined in C++."""
+"""The unsigned types in which signed arithmetic is done, because signed overflow is undefined in C."""
 
 _LEAST: Final = -(1 << 63)
 
@@ -43,17 +44,17 @@ def number(kind: Kind, value: float | int) -> str:
     if kind.is_float:
         return _float(kind, float(value))
     if kind is Kind.I64:
-        return f"({_LEAST + 1}LL - 1)" if value == _LEAST else f"{int(value)}LL"
+        return f"((i64){_LEAST + 1} - 1)" if value == _LEAST else f"(i64){int(value)}"
     if kind is Kind.I32:
-        return f"(int){int(value)}LL" if value == -(1 << 31) else str(int(value))
+        return f"(int){int(value)}"
     return f"({TYPES[kind]}){int(value)}u"
 
 
 def _float(kind: Kind, value: float) -> str:
     if math.isnan(value):
-        return "__longlong_as_double(0x7ff8000000000000LL)" if kind is Kind.F64 else "__int_as_float(0x7fc00000)"
+        return "__longlong_as_double(0x7ff8000000000000)" if kind is Kind.F64 else "__int_as_float(0x7fc00000)"
     if math.isinf(value):
-        wide = "0x7ff0000000000000LL" if kind is Kind.F64 else "0x7f800000"
+        wide = "0x7ff0000000000000" if kind is Kind.F64 else "0x7f800000"
         text = f"__longlong_as_double({wide})" if kind is Kind.F64 else f"__int_as_float({wide})"
         return text if value > 0 else f"(-{text})"
     return value.hex() if kind is Kind.F64 else f"{struct.unpack('<f', struct.pack('<f', value))[0].hex()}f"
@@ -65,7 +66,7 @@ class Expression:
     __slots__ = ("kind", "name", "text")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, text: CudaFunction, kind: Kind, name: str) -> None:
+    def __init__(self, text: GpuFunction, kind: Kind, name: str) -> None:
         self.text, self.kind, self.name = text, kind, name
 
     def _of(self, other: Expression | float | int) -> str:
@@ -152,10 +153,11 @@ class Expression:
         return self._test("!=", other)
 
 
-class CudaFunction:
+class GpuFunction:
     """A function being written; `backend.scalar.function_table.Machine` on variables."""
 
-    def __init__(self) -> None:
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
         self.lines: list[str] = []
         self.tables: dict[str, str] = {}
 
@@ -229,7 +231,7 @@ class CudaFunction:
         if name not in self.tables:
             written = [number(kind, entry) for entry in numbers]
             body = ",\n  ".join(", ".join(written[i : i + 4]) for i in range(0, len(written), 4))
-            self.tables[name] = f"__device__ static const {TYPES[kind]} {name}[{len(numbers)}] = {{\n  {body}\n}};"
+            self.tables[name] = f"{self.dialect.constant} {TYPES[kind]} {name}[{len(numbers)}] = {{\n  {body}\n}};"
 
     def lookup(self, table: str, index: Expression, start: int) -> Expression:
         self._table(f"rho_table_{table}", Kind.F64, entries(table))
@@ -251,14 +253,14 @@ class CudaFunction:
         return self.let(Kind.F64, f"{where.name} ? {name}({x.name}) : {value.name}")
 
 
-def defined(name: str, meaning: Definition, arity: int) -> tuple[str, ...]:
+def defined(dialect: Dialect, name: str, meaning: Definition, arity: int) -> tuple[str, ...]:
     """The tables and the text of a definition as the function `name`, of the kind that it computes in."""
-    function, type = CudaFunction(), TYPES[meaning.kind]
+    function, type = GpuFunction(dialect), TYPES[meaning.kind]
     names = "xy"[:arity]
     result = meaning.compute(*(Expression(function, meaning.kind, x) for x in names), function)
     body = "\n".join((*function.lines, f"  return {result.name};"))
     operands = ", ".join(f"{type} {x}" for x in names)
-    return (*function.tables.values(), f"__device__ static {type} {name}({operands}) {{\n{body}\n}}")
+    return (*function.tables.values(), f"{dialect.function} {type} {name}({operands}) {{\n{body}\n}}")
 
 
 # ------------------------------------------------------------------------------------------- scalar functions
@@ -266,31 +268,18 @@ def defined(name: str, meaning: Definition, arity: int) -> tuple[str, ...]:
 STORED: Final = TYPES | {Kind.BOOL: "u8"}
 """The type of a value in memory."""
 
-_HELPERS: Final = {
-    "place": """template <typename T> __device__ static bool is_least(T x, i64 at, T y, i64 there) {
-  if (x != x || y != y) return x != x ? y != y && at < there : true;
-  return x == y ? at < there : x < y;
-}
-template <typename T> __device__ static bool is_greatest(T x, i64 at, T y, i64 there) {
-  if (x != x || y != y) return x != x ? y != y && at < there : true;
-  return x == y ? at < there : x > y;
-}""",
-    "residue": """template <typename T, typename U> __device__ static T residue_of(T x, T y) {
+_RESIDUE: Final = {
+    False: """{function} {type} residue_of_{type}({type} x, {type} y) {{
   if (x == 0) return y;
   if (x == -1) return 0;
-  const T left = y % x;
-  return left != 0 && (left < 0) != (x < 0) ? (T)((U)left + (U)x) : left;
-}""",
-    "residue64": """__device__ static double residue64(double x, double y) {
+  const {type} left = y % x;
+  return left != 0 && (left < 0) != (x < 0) ? ({type})(({unsigned})left + ({unsigned})x) : left;
+}}""",
+    True: """{function} {type} residue_of_{type}({type} x, {type} y) {{
   if (x == 0) return y;
-  const double left = fmod(y, x);
-  return left == 0 ? copysign(0.0, x) : (x < 0) != (left < 0) ? left + x : left;
-}""",
-    "residue32": """__device__ static float residue32(float x, float y) {
-  if (x == 0) return y;
-  const float left = fmodf(y, x);
-  return left == 0 ? copysignf(0.0f, x) : (x < 0) != (left < 0) ? left + x : left;
-}""",
+  const {type} left = fmod{single}(y, x);
+  return left == 0 ? copysign{single}(({type})0, x) : (x < 0) != (left < 0) ? left + x : left;
+}}""",
 }
 
 
@@ -298,17 +287,24 @@ template <typename T> __device__ static bool is_greatest(T x, i64 at, T y, i64 t
 class Functions:
     """The functions that the expressions written so far call, by name, in the order of first use."""
 
+    dialect: Dialect
     texts: dict[str, str] = field(default_factory=dict)
 
-    def need(self, helper: str) -> None:
-        self.texts.setdefault(helper, _HELPERS[helper])
+    def residue(self, kind: Kind) -> str:
+        """The name of the residue of a kind."""
+        type, single = TYPES[kind], "f" if kind is Kind.F32 else ""
+        text = _RESIDUE[kind.is_float].format(
+            function=self.dialect.function, type=type, unsigned=WORDS.get(kind, ""), single=single,
+        )  # fmt: skip
+        self.texts.setdefault(f"residue_of_{type}", text)
+        return f"residue_of_{type}"
 
     def define(self, function: str, parameter: int, meaning: Definition, kind: Kind, arity: int) -> str:
         """The name of a function that `mathematics` defines."""
         which = f"_{parameter}".replace("-", "m") if function == "circular" else ""
         name = f"rho_{function}{which}" + ("_single" if kind is Kind.F32 else "")
         if name not in self.texts:
-            *tables, text = defined(name, meaning, arity)
+            *tables, text = defined(self.dialect, name, meaning, arity)
             for table in tables:
                 self.texts.setdefault(table.split("[")[0], table)
             self.texts[name] = text
@@ -326,11 +322,11 @@ def literal(kind: Kind, bits: int) -> str:
             return number(kind, bits)
 
 
-class InPlace(CudaFunction):
+class InPlace(GpuFunction):
     """A `ScalarMachine` that writes one nested expression instead of statements."""
 
     def __init__(self, functions: Functions, target: Kind) -> None:
-        super().__init__()
+        super().__init__(functions.dialect)
         self.functions, self.target = functions, target
 
     def let(self, kind: Kind, text: str) -> Expression:
@@ -343,10 +339,7 @@ class InPlace(CudaFunction):
         kind = x.kind
         if kind is Kind.U8:
             return self.let(kind, f"{x.name} == 0 ? {y.name} : (u8)({y.name} % {x.name})")
-        types = "" if kind.is_float else f"<{TYPES[kind]}, {WORDS[kind]}>"
-        helper = "residue32" if kind is Kind.F32 else "residue64" if kind is Kind.F64 else "residue"
-        self.functions.need(helper)
-        return self.let(kind, f"{helper if kind.is_float else 'residue_of'}{types}({x.name}, {y.name})")
+        return self.let(kind, f"{self.functions.residue(kind)}({x.name}, {y.name})")
 
 
 def apply(functions: Functions, node: Apply, args: list[str]) -> str:
@@ -376,50 +369,45 @@ def convert(source: Kind, target: Kind, x: str) -> str:
 # ------------------------------------------------------------------------------------------- checks
 
 _BOUNDS: Final = {Kind.BOOL: (0, 1), Kind.CHAR: (0, 0x10FFFF), Kind.U8: (0, 255), Kind.I32: (-(1 << 31), (1 << 31) - 1)}
-FAIL: Final = "{ *failed = 1; return; }"
-
-_JOINS: Final = {
-    "add": "atomicAdd(({unsigned} *)&{to}, ({unsigned}){item});", "min": "atomicMin(&{to}, {item});",
-    "max": "atomicMax(&{to}, {item});", "or": "if ({item}) {to} = 1;", "and": "if (!{item}) {to} = 0;",
-}  # fmt: skip
-
-
 def is_joined(function: str, kind: Kind) -> bool:
     """Can threads combine values into one item concurrently?"""
-    return kind in WORDS if function in ("add", "min", "max") else kind is Kind.BOOL and function in _JOINS
+    return kind in WORDS if function in ("add", "min", "max") else kind is Kind.BOOL and function in ("or", "and")
 
 
-def join(function: str, kind: Kind, to: str, item: str) -> str:
+def join(dialect: Dialect, function: str, kind: Kind, to: str, item: str, *, is_shared: bool) -> str:
     """The atomic statement that combines a value into an item."""
     if not is_joined(function, kind):
         raise AssertionError(f"threads do not join {kind.value} by {function}")
-    return _JOINS[function].format(unsigned=WORDS.get(kind, ""), to=to, item=item)
+    return dialect.joins[function].format(
+        unsigned=WORDS.get(kind, ""), type=TYPES[kind], prefix="atom" if kind is Kind.I64 else "atomic", to=to, item=item,
+        space=dialect.shared if is_shared else dialect.memory,
+    )  # fmt: skip
 
 
-def checked(node: Apply, name: str, x: str) -> list[str]:
-    """Statements that make `name` the value of a function that may fail, and note where it does."""
+def checked(node: Apply, name: str, x: str, fail: str) -> list[str]:
+    """Statements that make `name` the value of a function that may fail, and `fail` where it does."""
     source, target = node.compute, node.kind
     type = TYPES[target]
     if node.function in ("floor", "ceil"):
         rounded_text = f"{node.function}{'f' if source is Kind.F32 else ''}({x})"
-        return _whole(source, name, "", rounded_text, Kind.I64)
+        return _whole(source, name, "", rounded_text, Kind.I64, fail)
     if source is target:
         return [f"const {type} {name} = {x};"]
     if target.is_float:
         lines = [f"const {type} {name} = {convert(source, target, x)};"]
         if source is Kind.F64:
             far, near = number(target, math.inf), number(source, math.inf)
-            lines.append(f"if (fabsf({name}) == {far} && fabs({x}) < {near}) {FAIL}")
+            lines.append(f"if (fabsf({name}) == {far} && fabs({x}) < {near}) {fail}")
         return lines
     if source.is_float:
-        return _whole(source, name, x, x, target)
+        return _whole(source, name, x, x, target, fail)
     lines = [f"const {type} {name} = {convert(source, target, x)};"]
     if target is not Kind.I64 and source is not Kind.BOOL:
-        lines.append(f"if ({_outside(target, convert(source, Kind.I64, x))}) {FAIL}")
+        lines.append(f"if ({_outside(target, convert(source, Kind.I64, x))}) {fail}")
     return lines
 
 
-def _whole(source: Kind, name: str, exact: str, x: str, target: Kind) -> list[str]:
+def _whole(source: Kind, name: str, exact: str, x: str, target: Kind, fail: str) -> list[str]:
     """A float in the range of i64 (and, with `exact`, itself whole) as an integer; 0 where it is not."""
     limit = float(1 << 63)
     value, inside, wide = f"{name}x", f"{name}i", f"{name}w"
@@ -430,11 +418,11 @@ def _whole(source: Kind, name: str, exact: str, x: str, target: Kind) -> list[st
     lines = [
         f"const {type} {value} = {x};",
         f"const bool {inside} = {test};",
-        f"const i64 {wide} = {inside} ? (i64){value} : 0LL;",
+        f"const i64 {wide} = {inside} ? (i64){value} : 0;",
         f"const {TYPES[target]} {name} = {convert(Kind.I64, target, wide)};",
     ]
     bad = f"!{inside}" if target is Kind.I64 else f"!{inside} || {_outside(target, wide)}"
-    return [*lines, f"if ({bad}) {FAIL}"]
+    return [*lines, f"if ({bad}) {fail}"]
 
 
 def _outside(target: Kind, wide: str) -> str:

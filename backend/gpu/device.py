@@ -1,0 +1,208 @@
+"""One card as a back end (`vm.backend_interface`): generated kernels for structured phases, loops and some of the library; on
+CUDA, CuPy's libraries for more of it.
+
+Failures of a card (a kernel that faults, a missing library) become E710, and a lack of memory MemoryError: all that accesses the
+card runs inside `Driver.here`, which translates them.
+
+Phases without kernels (`codegen.gpu_targets`) run on the host between two transfers; `hosted` counts them by name, for display.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ...typechecker.elements import Kind
+from ..codegen.gpu_targets import missing
+from ..cpu.backend import CpuBackend
+from ..cpu.views import DTYPES, NumArray, as_stored, as_view, constants
+from ..graph import traverse
+from ..graph.fusion_groups import join_chain
+from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
+from ..schedule.plan.plan import Device
+from ..vm.backend_interface import Index, Kernel, RegionKernel, Types
+from . import cuda, opencl
+from .cuda import CudaDriver
+from .driver import Card, CardModel, DeviceArray, Driver
+from .launch import compile_region, compile_rows, compile_structured, contiguous_array, store
+from .library import compile_library
+from .opencl import OpenClDriver
+
+DRIVERS: Final[Mapping[str, Callable[[int], Driver]]] = {"cuda": CudaDriver, "opencl": OpenClDriver}
+"""By the name of the back end in profiles."""
+MODELS: Final[Mapping[str, Callable[[], tuple[CardModel, ...]]]] = {"cuda": lambda: cuda.gpus(), "opencl": lambda: opencl.gpus()}
+"""The cards of this machine, in order."""
+
+
+_cards: dict[tuple[str, int], Card] = {}
+
+
+def cards_of(devices: Sequence[Device]) -> list[tuple[Device, int]]:
+    """The cards of a plan with their positions among those of this machine: the number of a name that `rho devices` prints, else
+    the position among the plan's."""
+    counts, rows = Counter[str](), list[tuple[Device, int]]()
+    for device in devices:
+        if device.backend in DRIVERS:
+            named = re.fullmatch(r"(?:gpu|ocl)(\d+)", str(device.id))
+            rows.append((device, counts[device.backend] if named is None else int(named[1])))
+            counts[device.backend] += 1
+    return rows
+
+
+def cards_here() -> list[tuple[str, CardModel]]:
+    """The cards of this machine, by their names in plans."""
+    prefixes = {"cuda": "gpu", "opencl": "ocl"}
+    return [(f"{prefixes[kind]}{model.number}", model) for kind, models in MODELS.items() for model in models()]
+
+
+def missing_card(kind: str, number: int) -> str | None:
+    """Why a card runs no programs, "" if there is none; None if it runs them."""
+    models = MODELS[kind]()
+    return "" if number >= len(models) else models[number].lacks or None
+
+
+def card_backend(kind: str, number: int, limit: int | None) -> CardBackend:
+    """The back end of a card of this machine; `limit`: bytes that its arrays may take."""
+    if (kind, number) not in _cards:
+        _cards[kind, number] = Card(DRIVERS[kind](number))
+    card = _cards[kind, number]
+    card.driver.limit(limit)
+    return CardBackend(card)
+
+
+class CardBackend:
+    """The back end of a card."""
+
+    def __init__(self, card: Card) -> None:
+        self.card, self._here = card, card.driver.here
+        self.hosted: Counter[str] = Counter()
+        self._host = CpuBackend()
+
+    # ------------------------------------------------------------------------------------------ kernels
+
+    def structured(self, phase: Structured, types: Types) -> Kernel:
+        operands = tuple(dict.fromkeys(read.value for read in phase.reads))
+        fallback = self._through_host(lambda: self._host.structured(phase, types), operands)
+        with self._here():
+            kernel = compile_structured(self.card, phase, types.kind, types.number, fallback)
+        if kernel is None:
+            return self._counted(missing(phase, types.types, self.card.driver.dialect) or "body", fallback)
+        return self._placed(kernel)
+
+    def rows(self, members: Sequence[Structured], wanted: Sequence[ValueId], types: Types) -> Kernel:
+        with self._here():
+            kernel = compile_rows(self.card, join_chain(members, wanted), types.kind, types.number)
+        if kernel is not None:
+            return self._placed(kernel)
+        return _in_sequence([(member, self.structured(member, types)) for member in members], wanted)
+
+    def library(self, phase: LibraryPhase, types: Types) -> Kernel:
+        with self._here():
+            kernel = compile_library(self.card, phase, types)
+        if kernel is None:
+            fallback = self._through_host(lambda: self._host.library(phase, types), phase.args)
+            return self._counted(missing(phase, types.types, self.card.driver.dialect) or phase.op, fallback)
+        return self._placed(kernel)
+
+    def region(self, phase: Loop | Map | Fold, types: Types, program: Mapping[PhaseId, Phase]) -> RegionKernel | None:
+        """The kernel of a loop; None for other phases, whose bodies run step by step."""
+        if not isinstance(phase, Loop):
+            return None
+        with self._here():
+            runner = compile_region(self.card, phase, types, lambda constant: self.constant(constant, types))
+        if runner is None:
+            return None
+
+        def run(memory: Mapping[ValueId, Any]) -> Sequence[Any] | None:
+            with self._here():
+                return runner(memory, [memory[value] for value in phase.initial], types.number(phase.trip))
+
+        return run
+
+    def _placed(self, kernel: Kernel) -> Kernel:
+        def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
+            with self._here():
+                return kernel(memory, overwrite)
+
+        return run
+
+    def _through_host(self, make: Callable[[], Kernel], operands: tuple[ValueId, ...]) -> Kernel:
+        """A kernel of the host, compiled on first use, on arrays of the device."""
+        made_once: list[Kernel] = []
+
+        def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
+            if not made_once:
+                made_once.append(make())
+            host_memory = {value: self._to_host(memory[value]) for value in operands}
+            with np.errstate(all="ignore"):
+                results = made_once[0](host_memory, None)
+            return tuple(self._to_device(np.asarray(array)) for array in results)
+
+        return run
+
+    def _counted(self, name: str, kernel: Kernel) -> Kernel:
+        def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
+            self.hosted[name] += 1
+            return kernel(memory, overwrite)
+
+        return run
+
+    # ---------------------------------------------------------------------------------------- transfers
+
+    def bring(self, value: Any, kind: Kind) -> Any:
+        return self._to_device(as_stored(value, kind))
+
+    def fetch(self, value: Any, kind: Kind) -> Any:
+        return as_view(self._to_host(value), kind)
+
+    def constant(self, phase: Constant, types: Types) -> Any:
+        return self._to_device(constants(types.kind(phase.result), phase.data, types.shape(phase.result)))
+
+    def _to_device(self, host: NumArray) -> DeviceArray:
+        with self._here():
+            return self.card.up(host)
+
+    def _to_host(self, value: DeviceArray) -> NumArray:
+        with self._here():
+            return self.card.down(value, contiguous_array(self.card, value))
+
+    # ------------------------------------------------------------------------------------------- arrays
+
+    def item(self, value: Any) -> Any:
+        return self._to_host(value).item()
+
+    def part(self, value: Any, index: Index) -> Any:
+        return value[index] if index else value
+
+    def empty(self, kind: Kind, shape: tuple[int, ...]) -> Any:
+        with self._here():
+            return self.card.empty(shape, DTYPES[kind])
+
+    def store(self, target: Any, index: Index, part: Any) -> None:
+        with self._here():
+            store(self.card, target[index], part)
+
+    def quiet(self) -> Any:
+        return np.errstate(all="ignore")
+
+
+def _in_sequence(kernels: Sequence[tuple[Structured, Kernel]], wanted: Sequence[ValueId]) -> Kernel:
+    """The members of a chain in order, if it has no single kernel; values are freed after their last use."""
+    last: dict[ValueId, int] = {}
+    for number, (member, _) in enumerate(kernels):
+        last.update(dict.fromkeys((*traverse.operands(member), *traverse.results(member)), number))
+    last.update(dict.fromkeys(wanted, len(kernels)))
+
+    def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
+        known = {value: memory[value] for value in last if value in memory}
+        for number, (member, kernel) in enumerate(kernels):
+            known.update(zip(traverse.results(member), kernel(known, None), strict=True))
+            for value in [value for value in known if last[value] <= number]:
+                del known[value]
+        return tuple(known[value] for value in wanted)
+
+    return run

@@ -1,0 +1,234 @@
+"""Arrays in the memory of a card, and the interface of the drivers behind them (`Driver`): memory, copies, events, launches.
+
+A driver has two queues, one that computes and one that copies; each works in order.  Large values pass through two pinned buffers
+of one size: the host fills or empties one while the card copies the other.  An event for each says when it is free again.  The
+copying queue waits for earlier kernels, whose memory a copy may reuse, and later kernels wait for the copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from math import prod
+from threading import Lock
+from typing import Any, Final, Protocol, TypeAlias
+
+import numpy as np
+
+from ...lang.support.records import dataclass
+from ..codegen.gpu_targets import Dialect
+from ..cpu.views import NumArray, contiguous, reshaped_strides
+from ..jit.compiler import LruCache
+
+MOST_BLOCKS: Final = 1 << 20
+"""Of a launch; kernels stride over the rest."""
+PINNED: Final = 1 << 16
+"""Bytes from which a transfer goes through pinned memory."""
+STAGE: Final = 1 << 23
+"""Bytes of each buffer."""
+
+Numbers: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CardModel:
+    """A card that a driver can use: its position among them, its memory in bytes, its `version` in the words of its maker;
+    `lacks` says why programs cannot run there."""
+
+    number: int
+    name: str
+    memory: int
+    version: str
+    lacks: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceArray:
+    """A strided view of a driver's memory; `offset` and `strides` in bytes."""
+
+    memory: Any
+    offset: int
+    shape: Numbers
+    strides: Numbers
+    dtype: np.dtype[Any]
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    @property
+    def is_contiguous(self) -> bool:
+        dense = contiguous(self.shape, self.dtype.itemsize)
+        return not self.size or all(n == 1 or s == d for n, s, d in zip(self.shape, self.strides, dense, strict=False))
+
+    def viewed(self, shape: Numbers, strides: Numbers, offset: int = 0, dtype: Any = None) -> DeviceArray:
+        """Other items of the same memory; `offset` is from the first item of this array."""
+        return DeviceArray(self.memory, self.offset + offset, shape, strides, self.dtype if dtype is None else dtype)
+
+    def transpose(self, order: Sequence[int]) -> DeviceArray:
+        return self.viewed(tuple(self.shape[axis] for axis in order), tuple(self.strides[axis] for axis in order))
+
+    def __getitem__(self, index: tuple[int | slice, ...]) -> DeviceArray:
+        """A cell by indices on the leading axes, or a box by slices with step 1."""
+        offset, shape, strides = 0, list[int](), list[int]()
+        for axis, part in enumerate(index):
+            if isinstance(part, slice):
+                start, stop, _ = part.indices(self.shape[axis])
+                shape.append(max(0, stop - start))
+                strides.append(self.strides[axis])
+            else:
+                start = part
+            offset += start * self.strides[axis]
+        rest = len(index)
+        return self.viewed((*shape, *self.shape[rest:]), (*strides, *self.strides[rest:]), offset)
+
+
+class Driver(Protocol):
+    """`name`: of the device; `compute` and `copies`: its queues; `xp`: a library of arrays in its memory, with `view` and
+    `adopt` to and from them, or None.  What it refuses is raised inside `here`, which turns it into E710 with the device's words,
+    or MemoryError."""
+
+    name: str
+    dialect: Dialect
+    compute: Any
+    copies: Any
+    xp: Any
+
+    def view(self, array: DeviceArray) -> Any: ...
+    def adopt(self, array: Any) -> DeviceArray: ...
+
+    def limit(self, size: int | None) -> None:
+        """Bytes that arrays may take from now on; None: what the device has."""
+        ...
+
+    def here(self) -> AbstractContextManager[None]:
+        """Makes the device current, and translates its failures."""
+        ...
+
+    def allocate(self, size: int) -> Any:
+        """Memory, which is released with the last reference to it."""
+        ...
+
+    def pinned(self, size: int) -> NumArray:
+        """Bytes of the host that the card copies by itself."""
+        ...
+
+    def write(self, queue: Any, memory: Any, offset: int, host: NumArray, *, wait: bool) -> None:
+        """Enqueue a copy of bytes; with `wait` the host's may be used again on return."""
+        ...
+
+    def read(self, queue: Any, memory: Any, offset: int, host: NumArray, *, wait: bool) -> None:
+        """Enqueue a copy of bytes to the host; with `wait` they are there on return."""
+        ...
+
+    def copy(self, source: DeviceArray, target: DeviceArray) -> None:
+        """Enqueue a copy between contiguous arrays on the computing queue."""
+        ...
+
+    def launch(self, source: str, name: str, blocks: int, words: Sequence[int | DeviceArray]) -> None:
+        """Enqueue a kernel of a text on the computing queue; an array is two words, its memory and its offset."""
+        ...
+
+    def record(self, queue: Any) -> Any:
+        """An event that happens when all that was enqueued before has ended."""
+        ...
+
+    def wait(self, queue: Any, event: Any) -> None:
+        """What is enqueued later waits for an event."""
+        ...
+
+    def finish(self, event: Any) -> None:
+        """The host waits for an event."""
+        ...
+
+
+@dataclass(slots=True)
+class _PinnedBuffer:
+    bytes: NumArray
+    event: Any = None
+    """After which it is free."""
+
+
+class Card:
+    """A device: its driver, the launches it knows, and its pinned buffers, allocated on first use; one transfer at a time."""
+
+    def __init__(self, driver: Driver) -> None:
+        self.driver = driver
+        self.launches: LruCache[Any] = LruCache(256)
+        """Launches of library phases and of loops, by key."""
+        self._lock = Lock()
+        self._buffers: list[_PinnedBuffer] = []
+
+    def empty(self, shape: Numbers, dtype: np.dtype[Any]) -> DeviceArray:
+        memory = self.driver.allocate(max(1, prod(shape)) * dtype.itemsize)
+        return DeviceArray(memory, 0, shape, contiguous(shape, dtype.itemsize)[: len(shape)], dtype)
+
+    def up(self, host: NumArray) -> DeviceArray:
+        """An array on the card.  Later work on the computing queue finds it complete, and the host's is not needed any more."""
+        array, driver = self.empty(host.shape, host.dtype), self.driver
+        source = np.ascontiguousarray(host).reshape(-1).view(np.uint8)
+        if source.size < PINNED:
+            if source.size:
+                driver.write(driver.compute, array.memory, 0, source, wait=True)
+            return array
+        with self._lock:
+            driver.wait(driver.copies, driver.record(driver.compute))
+            for start in range(0, source.size, STAGE):
+                buffer = self._free_buffer()
+                part = buffer.bytes[: min(STAGE, source.size - start)]
+                part[...] = source[start : start + part.size]
+                driver.write(driver.copies, array.memory, start, part, wait=False)
+                buffer.event = driver.record(driver.copies)
+            driver.wait(driver.compute, buffer.event)
+        return array
+
+    def down(self, value: DeviceArray, copied: DeviceArray) -> NumArray:
+        """The items of an array in host memory, from a contiguous copy (or itself); waits until they are complete."""
+        host, driver = np.empty(value.shape, value.dtype), self.driver
+        target = host.reshape(-1).view(np.uint8)
+        if target.size < PINNED:
+            if target.size:
+                driver.read(driver.compute, copied.memory, copied.offset, target, wait=True)
+            return host
+        coming: list[tuple[int, _PinnedBuffer]] = []
+        with self._lock:
+            driver.wait(driver.copies, driver.record(driver.compute))
+            for start in range(0, target.size, STAGE):
+                if len(coming) > 1:
+                    self._empty(coming.pop(0), target)
+                buffer = self._free_buffer()
+                part = buffer.bytes[: min(STAGE, target.size - start)]
+                driver.read(driver.copies, copied.memory, copied.offset + start, part, wait=False)
+                buffer.event = driver.record(driver.copies)
+                coming.append((start, buffer))
+            for one in coming:
+                self._empty(one, target)
+        return host
+
+    def _empty(self, coming: tuple[int, _PinnedBuffer], target: NumArray) -> None:
+        start, buffer = coming
+        self.driver.finish(buffer.event)
+        part = target[start : start + STAGE]
+        part[...] = buffer.bytes[: part.size]
+
+    def _free_buffer(self) -> _PinnedBuffer:
+        if not self._buffers:
+            self._buffers = [_PinnedBuffer(self.driver.pinned(STAGE)) for _ in range(2)]
+        self._buffers.reverse()
+        if self._buffers[0].event is not None:
+            self.driver.finish(self._buffers[0].event)
+        return self._buffers[0]
+
+
+def reshaped_view(array: DeviceArray, target: Numbers) -> DeviceArray | None:
+    """The row-major reshape of a view; None if strides cannot express it."""
+    strides = reshaped_strides(array.shape, array.strides, target)
+    return None if strides is None else array.viewed(target, strides)

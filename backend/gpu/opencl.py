@@ -1,0 +1,231 @@
+"""The driver of OpenCL 1.2 and later, through pyopencl.  The only module that imports it, and only on first use.
+
+Memory is a buffer of its own for each array; the driver counts the bytes and keeps to the limit of the plan.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
+from threading import Lock
+from typing import Any, Final
+
+import numpy as np
+
+from ...lang.diagnostics.model import Code
+from ...lang.support.records import dataclass
+from ..codegen.gpu_targets import OPENCL, THREADS
+from ..cpu.views import NumArray
+from ..loopir.reductions import SHARED_BYTES
+from ..vm.backend_interface import CheckFailed
+from .driver import MOST_BLOCKS, CardModel, DeviceArray
+
+_SIMULATORS: Final = ("Oclgrind",)
+_NO_MEMORY: Final = ("MEM_OBJECT_ALLOCATION_FAILURE", "OUT_OF_HOST_MEMORY", "INVALID_BUFFER_SIZE")
+_DOUBLE: Final = "cl_khr_fp64"
+_ATOMICS: Final = ("cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics")
+
+
+@cache
+def is_installed() -> bool:
+    """Is pyopencl installed?  (Does not import it, which is slow.)"""
+    return find_spec("pyopencl") is not None
+
+
+@cache
+def _devices() -> tuple[tuple[Any, str], ...]:
+    """The devices of all platforms, with what is wrong with each; those that run programs first, simulators after the others."""
+    if not is_installed():
+        return ()
+    try:
+        import pyopencl
+    except (ImportError, OSError):
+        return ()
+    rows = list[tuple[Any, str]]()
+    for platform in _unless_failing(pyopencl.get_platforms):
+        rows += [(device, _lacks(device)) for device in _unless_failing(platform.get_devices)]
+    return tuple(sorted(rows, key=lambda row: (bool(row[1]), row[0].platform.name in _SIMULATORS)))
+
+
+def _unless_failing(ask: Callable[[], list[Any]]) -> list[Any]:
+    import pyopencl
+
+    try:
+        return ask()
+    except pyopencl.Error:  # no platform, or one whose driver is broken
+        return []
+
+
+def gpus() -> tuple[CardModel, ...]:
+    """The OpenCL devices of this machine; empty without pyopencl or a platform."""
+    rows = list[CardModel]()
+    for number, (device, lacks) in enumerate(_devices()):
+        version = f"{device.platform.name.strip()}, {device.version.strip()}"
+        rows.append(CardModel(number, device.name.strip(), int(device.global_mem_size), version, lacks))
+    return tuple(rows)
+
+
+def _lacks(device: Any) -> str:
+    """Why no program runs on a device: what it has too little of, or what its compiler says of a small program."""
+    import pyopencl
+
+    if device.max_work_group_size < THREADS:
+        return f"it runs {device.max_work_group_size} threads together, kernels want {THREADS}"
+    if device.local_mem_size < SHARED_BYTES:
+        return f"it has {device.local_mem_size} bytes of memory for threads together, kernels want {SHARED_BYTES}"
+    try:
+        _built(pyopencl.Context([device]), "__kernel void none(void) {}", [])
+    except pyopencl.Error as error:
+        return _words(error)
+    return ""
+
+
+def _built(context: Any, source: str, options: list[str]) -> Any:
+    """The program of a text, without what its compiler says when all is well."""
+    import pyopencl
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pyopencl.CompilerWarning)
+        return pyopencl.Program(context, source).build(options, cache_dir=False)
+
+
+def _words(error: Exception) -> str:
+    """What a device says, in a line: of a compiler the first error."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    return next((line for line in lines if "error:" in line), lines[0])
+
+
+def tier() -> str:
+    """How phases run on OpenCL devices of this machine, or why they do not, for people."""
+    if not is_installed():
+        return "none (pyopencl is not installed)"
+    return ", ".join(f"{gpu.name} ({gpu.lacks or gpu.version})" for gpu in gpus()) or "none (pyopencl finds no device)"
+
+
+class _Memory:
+    """A buffer, whose bytes count until it is dropped."""
+
+    __slots__ = ("buffer", "driver", "size")
+
+    def __init__(self, driver: OpenClDriver, buffer: Any, size: int) -> None:
+        self.driver, self.buffer, self.size = driver, buffer, size
+
+    def __del__(self) -> None:
+        self.driver.used -= self.size
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """A marker, and the copies before it, whose memory of the host pyopencl holds on to."""
+
+    marker: Any
+    copies: tuple[Any, ...]
+
+
+class OpenClDriver:
+    """One device, with a context of its own."""
+
+    xp: Any = None
+
+    def __init__(self, number: int) -> None:
+        import pyopencl
+
+        self.cl, (self.device, _) = pyopencl, _devices()[number]
+        self.name, self.dialect = f"ocl{number} ({self.device.name.strip()})", OPENCL
+        self.context = pyopencl.Context([self.device])
+        self.compute, self.copies = (pyopencl.CommandQueue(self.context) for _ in range(2))
+        self.used, self.most = 0, int(self.device.global_mem_size)
+        self._kernels: dict[tuple[str, str], Any] = {}
+        self._copies: list[Any] = []
+        self._lock = Lock()
+
+    def limit(self, size: int | None) -> None:
+        self.most = int(self.device.global_mem_size) if size is None else size
+
+    @contextmanager
+    def here(self) -> Iterator[None]:
+        cl = self.cl
+        try:
+            yield
+        except cl.Error as error:
+            if isinstance(error, cl.MemoryError) or any(code in str(error) for code in _NO_MEMORY):
+                raise MemoryError(_words(error)) from error
+            raise CheckFailed(Code.E710, f"{self.name}: {_words(error)}") from error
+
+    def allocate(self, size: int) -> Any:
+        with self._lock:
+            if self.used + size > self.most:
+                raise MemoryError(f"{self.name}: {self.used + size} bytes, of {self.most}")
+            self.used += size
+        try:
+            buffer = self.cl.Buffer(self.context, self.cl.mem_flags.READ_WRITE, size)
+        except BaseException:
+            self.used -= size
+            raise
+        return _Memory(self, buffer, size)
+
+    def pinned(self, size: int) -> NumArray:
+        return np.empty(size, np.uint8)
+
+    def view(self, array: DeviceArray) -> Any:
+        raise AssertionError("there is no library of arrays")
+
+    adopt = view
+
+    def write(self, queue: Any, memory: Any, offset: int, host: NumArray, *, wait: bool) -> None:
+        self._copies.append(self.cl.enqueue_copy(queue, memory.buffer, host, dst_offset=offset, is_blocking=wait))
+        if wait:
+            self._copies.clear()
+
+    def read(self, queue: Any, memory: Any, offset: int, host: NumArray, *, wait: bool) -> None:
+        self._copies.append(self.cl.enqueue_copy(queue, host, memory.buffer, src_offset=offset, is_blocking=wait))
+        if wait:
+            self._copies.clear()
+
+    def copy(self, source: DeviceArray, target: DeviceArray) -> None:
+        self.cl.enqueue_copy(
+            self.compute, target.memory.buffer, source.memory.buffer, byte_count=source.nbytes, src_offset=source.offset,
+            dst_offset=target.offset,
+        )  # fmt: skip
+
+    def launch(self, source: str, name: str, blocks: int, words: Sequence[int | DeviceArray]) -> None:
+        args = list[Any]()
+        for word in words:
+            args += (word.memory.buffer, np.int64(word.offset)) if isinstance(word, DeviceArray) else (np.int64(word),)
+        with self._lock:  # arguments belong to the kernel
+            if (source, name) not in self._kernels:
+                self._build(source)
+            kernel = self._kernels[source, name]
+            kernel.set_args(*args)
+            self.cl.enqueue_nd_range_kernel(self.compute, kernel, (max(1, min(blocks, MOST_BLOCKS)) * THREADS,), (THREADS,))
+
+    def _build(self, source: str) -> None:
+        """Compile a text.  E710 names what it needs and the device lacks."""
+        extensions = self.device.extensions.split()
+        needs = {_DOUBLE: "double " in source, **dict.fromkeys(_ATOMICS, "atom_" in source)}
+        lacking = [extension for extension, is_needed in needs.items() if is_needed and extension not in extensions]
+        if lacking:
+            raise CheckFailed(Code.E710, f"{self.name} has no {lacking[0]}, which the program needs there")
+        options, rounded = list(OPENCL.options), self.cl.device_fp_config
+        if self.device.single_fp_config & rounded.CORRECTLY_ROUNDED_DIVIDE_SQRT:
+            options.append("-cl-fp32-correctly-rounded-divide-sqrt")
+        if self.device.platform.name in _SIMULATORS:
+            options.append("-cl-opt-disable")  # it lacks what its optimiser makes of `x < 0 ? -x : x`
+        enabled = "".join(f"#pragma OPENCL EXTENSION {name} : enable\n" for name, is_needed in needs.items() if is_needed)
+        for kernel in _built(self.context, enabled + source, options).all_kernels():
+            self._kernels[source, kernel.function_name] = kernel
+
+    def record(self, queue: Any) -> Any:
+        event = _Event(self.cl.enqueue_marker(queue), tuple(self._copies))
+        self._copies.clear()
+        queue.flush()
+        return event
+
+    def wait(self, queue: Any, event: Any) -> None:
+        self.cl.enqueue_barrier(queue, wait_for=[event.marker])
+
+    def finish(self, event: Any) -> None:
+        event.marker.wait()

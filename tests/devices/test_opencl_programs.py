@@ -1,0 +1,127 @@
+"""Programs on the OpenCL devices of this machine: the processor's bits, its failures, and what a device refuses."""
+
+from __future__ import annotations
+
+from collections import Counter
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from share import share
+
+from rho import backend
+from rho.backend.codegen.gpu_targets import OPENCL, missing
+from rho.backend.gpu.device import card_backend
+from rho.backend.gpu.driver import CardModel
+from rho.backend.gpu.opencl import OpenClDriver
+from rho.backend.graph import traverse
+from rho.backend.schedule.plan.plan import Device, DeviceId
+from rho.backend.vm.backend_interface import CheckFailed
+from rho.lang.diagnostics.model import RhoError
+from rho.tests.devices.opencl_devices import DEVICES, cases, loadable, needs_opencl, on_device, on_processor
+from rho.tests.harness.tiers import checked
+
+pytestmark = needs_opencl
+
+
+@pytest.mark.parametrize("device", DEVICES, ids=lambda device: f"ocl{device.number}")
+def test_programs_have_the_bits_of_the_processor(device: CardModel) -> None:
+    ran, declared, hosted = 0, set[str](), Counter[str]()
+    for text, given in share(cases(), device.number)[::2]:
+        core = loadable(text, given)
+        if core is not None:
+            ran += 1
+            bound = backend.load(core, given, {})
+            declared |= {str(missing(phase, bound.graph.types, OPENCL)) for phase in traverse.all_phases(bound.graph)}
+            assert on_device(core, given, device.number, hosted) == on_processor(core, given), text
+    assert ran and set(hosted) <= declared, "what ran on the host is what planners are told"
+
+
+def test_products_are_the_loop_in_the_order_of_sums() -> None:
+    """Within rounding of the processor's, which is BLAS's; all devices agree."""
+    core = checked("input A : f64[r k]\ninput B : f64[k c]\noutput r ← A+.×B\n")
+    assert core is not None
+    rng = np.random.default_rng(5)
+    given = {"A": rng.standard_normal((40, 300)), "B": rng.standard_normal((300, 7))}
+    found = {repr(on_device(core, given, device.number)) for device in DEVICES}
+    assert len(found) == 1
+    got = on_device(core, given, DEVICES[0].number)
+    assert isinstance(got, dict)
+    bound = np.abs(given["A"]) @ np.abs(given["B"]) * 300 * np.finfo(float).eps
+    assert (np.abs(np.frombuffer(got["r"]).reshape(40, 7) - given["A"] @ given["B"]) <= bound).all()
+
+
+def test_a_whole_program_on_a_device_with_a_limit() -> None:
+    core = checked("input x : f64[n]\noutput r ← +/x\noutput s ← 1+x\n")
+    assert core is not None
+    given = {"x": np.random.default_rng(2).standard_normal(50_000)}
+    bound = backend.load(core, given, {})
+
+    def run(memory: int) -> Any:
+        device = Device(DeviceId(f"ocl{DEVICES[0].number}"), "opencl", memory=memory)
+        return backend.execute(backend.plan(bound, device), bound, given).outputs
+
+    wanted = backend.execute(backend.plan(bound), bound, given).outputs
+    assert all(run(1 << 21)[name].value.tobytes() == wanted[name].value.tobytes() for name in wanted)
+    card = card_backend("opencl", DEVICES[0].number, 500_000)
+    with pytest.raises(MemoryError, match="500000"), card.card.driver.here():
+        card.card.empty((100_000,), np.dtype(float))
+
+
+def test_memory_is_given_back() -> None:
+    core = checked("input x : f64[n]\noutput r ← +/{⍵×0.5}⍣9 ⊢ x\n")
+    assert core is not None
+    used = []
+    for _ in range(3):
+        on_device(core, {"x": np.arange(30_000.0)}, DEVICES[0].number)
+        used.append(card_backend("opencl", DEVICES[0].number, None).card.driver.used)  # type: ignore[attr-defined]
+    assert used[0] == used[1] == used[2] <= 4096, "all but constants that programs share"
+
+
+# -------------------------------------------------------------------------------------------- what a device refuses
+
+
+def driver() -> OpenClDriver:
+    return OpenClDriver(DEVICES[0].number)
+
+
+def test_a_text_that_does_not_build_is_e710_with_the_words_of_the_compiler() -> None:
+    device = driver()
+    with pytest.raises(CheckFailed) as told, device.here():
+        device.launch("__kernel void nest0(void) { nonsense; }", "nest0", 1, ())
+    assert told.value.code == "E710" and device.name in told.value.message and "nonsense" in told.value.message
+
+
+@pytest.mark.parametrize(("extension", "text"), [("cl_khr_fp64", "r ← x+1"), ("cl_khr_int64_base_atomics", "r ← 4+⌸(i ⋄ i)")])
+def test_a_device_without_what_a_program_needs_is_refused_by_name(
+    extension: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    core = checked(f"input x : f64[n]\ninput i : i64[n]\noutput {text}\n")
+    assert core is not None
+    card = card_backend("opencl", DEVICES[0].number, None).card
+    real = card.driver.device  # type: ignore[attr-defined]
+    lacking = SimpleNamespace(
+        extensions=real.extensions.replace(extension, ""), single_fp_config=real.single_fp_config, platform=real.platform,
+        name=real.name, global_mem_size=real.global_mem_size,
+    )  # fmt: skip
+    monkeypatch.setattr(card.driver, "device", lacking)
+    monkeypatch.setattr(card.driver, "_kernels", {})
+    got = on_device(core, {"x": np.arange(9.0), "i": np.arange(9) % 4}, DEVICES[0].number)
+    assert isinstance(got, list) and got[0][0] == "E710" and extension in got[0][1] and real.name.strip() in got[0][1]
+
+
+def test_a_device_that_is_lost_is_e710(monkeypatch: pytest.MonkeyPatch) -> None:
+    core = checked("input x : f64[n]\noutput r ← x+1\n")
+    assert core is not None
+    driver = card_backend("opencl", DEVICES[0].number, None).card.driver
+
+    def lost(*args: Any, **more: Any) -> None:
+        raise driver.cl.LogicError("clFinish failed: DEVICE_NOT_AVAILABLE")  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(driver, "read", lost)
+    bound = backend.load(core, {"x": np.arange(9.0)}, {})
+    with pytest.raises(RhoError) as told:
+        backend.execute(backend.plan(bound, Device(DeviceId("ocl0"), "opencl")), bound, {"x": np.arange(9.0)})
+    (diagnostic,) = told.value.diagnostics
+    assert diagnostic.code == "E710" and "DEVICE_NOT_AVAILABLE" in diagnostic.message
