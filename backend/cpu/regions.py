@@ -41,7 +41,7 @@ from ..transform.pipeline import optimise, runs_in_tiles
 from ..transform.simplify import Direction, KnownIndices, Progression
 from ..transform.time_tiling import TimeTiling, tile_in_time
 from ..vm.backend_interface import Backend, CheckFailed, Types, add_iteration, index_out_of_range, iteration_label as label_of
-from ..vm.run_state import pooled_empty
+from ..vm.run_state import ALIGNMENT, pooled_empty
 from ..vm.specialization import NotCompiledYet, NotSpecializable, Specialization
 from .kernels import layout_of
 from .numpy_scalars import implementation
@@ -427,6 +427,10 @@ _CALL_NANOSECONDS: Final = 4_000.0
 _REDUCED_NANOSECONDS: Final = 0.3
 """Overhead in nanoseconds of a region that Python runs, of each routine that it calls, and of each point that it reduces,
 beside a kernel."""
+_MAP_TASKS: Final = 8
+"""Tasks of a map for each thread, if its cells need no scratch memory."""
+_MAP_NANOSECONDS: Final = 1e9
+"""Work from which Python runs a map, so that a launch has a few hundred tasks at most."""
 _MAX_COPY_BYTES: Final = 1 << 20
 """The most bytes of an operand of which a loop reads a contiguous copy."""
 _MAX_PAIR_BYTES: Final = 1 << 16
@@ -449,6 +453,10 @@ class RegionLaunch:
             run.phase, iteration, run.region, compiled, inputs, self.types, _no_backend, binding.threads
         )
         self.duration = run.trips(self.types) * iteration.functions * _NANOSECONDS
+        self.first, self.last = int(isinstance(run.phase, Fold)), run.trips(self.types)
+        if isinstance(run.phase, Map):
+            self.last = self.execution.cell_count(run.phase)
+        self.starts = self.task_starts()
         self.bases: dict[str, BufferRef] = {name: run.input_base(binding, name, array) for name, array in inputs.items()}
 
     def bind(self) -> None:
@@ -474,9 +482,9 @@ class RegionLaunch:
                     self.binding.copy(zero, counter, zero, (None, start_of(zero)))
                     execution.arrays[view.name], self.bases[view.name] = zero, counter
                 case ScratchView() if not is_own(execution.program, view):
-                    shape = tuple(map(execution.number, view.shape))
-                    scratch[view.name] = model_array(shape, DTYPES[view.kind])
-                    self.bases[view.name] = self.binding.room(shape, DTYPES[view.kind]), 0
+                    array = model_array(tuple(map(execution.number, view.shape)), DTYPES[view.kind])
+                    scratch[view.name], count = array, len(self.starts) if self.is_private(view) else 1
+                    self.bases[view.name] = self.binding.room((count, _aligned(array.nbytes)), np.dtype(np.uint8)), 0
                 case _:
                     pass
         self.launch(scratch)
@@ -515,17 +523,43 @@ class RegionLaunch:
             parity = (self.run.trips(self.types) - isinstance(self.phase, Fold)) % 2
             finals.append((component, pair[parity], (base[0], parity * pair[0].nbytes)))
 
+    def is_private(self, view: View) -> bool:
+        """Returns whether each task has scratch memory of its own for a view; rows of one cell are written to the same."""
+        return view.local or self.execution.compiled.tiling is None
+
+    def task_starts(self) -> Sequence[int]:
+        """Returns the first cell of each task; loops are one task."""
+        count, threads, execution = self.last, self.binding.threads, self.execution
+        if not isinstance(self.phase, Map) or self.duration < tiering.SHARED_NANOSECONDS:
+            return [self.first]
+        scratch = [view for view, source in execution.views
+                   if isinstance(source, ScratchView) and not is_own(execution.program, view)]  # fmt: skip
+        if not any(map(self.is_private, scratch)):
+            pieces = tiering.pieces(_MAP_TASKS * threads, self.duration)
+            return tiering.starts(count, -(-count // pieces), threads, self.duration)
+        if self.duration >= threads * tiering.LONG_NANOSECONDS:
+            raise NotSpecializable  # as many tasks as interrupts ask for would need more memory than is planned
+        return range(0, count, -(-count // threads))
+
     def launch(self, scratch: Mapping[str, NumArray]) -> None:
         execution = self.execution
         words, places = execution.placed(scratch)
-        first, last = int(isinstance(self.phase, Fold)), self.run.trips(self.types)
         at = 0 if not isinstance(self.phase, Map) or execution.compiled.tiling is None else 2 + len(execution.region.sizes)
-        if isinstance(self.phase, Map):
-            last = execution.cell_count(self.phase)
-        words[at], words[at + 1], words[-1] = first, last, -1
-        addresses = [(word, (slot, 0)) for slot, word in enumerate(places.values())]
-        block, address = ArgumentBlock(list(words), addresses), execution.compiled.code.address
-        self.binding.share(TaskLaunch(address, [block], len(places), 1, self.duration), [self.bases[name] for name in places])
+        private = {view.name for view, _ in execution.views if view.name in scratch and self.is_private(view)}
+        blocks: list[ArgumentBlock] = []
+        for task, (start, stop) in enumerate(zip(self.starts, [*self.starts[1:], self.last], strict=True)):
+            words[at], words[at + 1], words[-1] = start, stop, -1
+            addresses = [
+                (word, (slot, task * _aligned(scratch[name].nbytes) if name in private else 0))
+                for slot, (name, word) in enumerate(places.items())
+            ]
+            blocks.append(ArgumentBlock(list(words), addresses))
+        launch = TaskLaunch(execution.compiled.code.address, blocks, len(places), self.binding.threads, self.duration)
+        self.binding.share(launch, [self.bases[name] for name in places])
+
+
+def _aligned(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT
 
 
 class RegionCode:
@@ -673,8 +707,8 @@ class RegionRun:
     def bind(self, binding: Specialization, backend: Backend) -> None:
         """Specialize the phase as one launch of its region, with copies of its first and last state where it has two buffers.
 
-        Raises NotSpecializable if Python runs it: it calls routines, may end early, or takes so long that threads share it or
-        that interrupts are handled between its ranges."""
+        Raises NotSpecializable if Python runs it: it calls routines, may end early, or takes so long that interrupts are handled
+        between its ranges."""
         types = binding.types
         if self.region is None and not self.reason:
             raise NotCompiledYet
@@ -747,9 +781,8 @@ class RegionRun:
         may_end = isinstance(phase, Loop) and phase.until is not None and not phase.keep
         if may_end or trips < 1 or (self.region is not None and self.region.routines):
             return False
-        work = trips * iteration.functions * _NANOSECONDS
-        is_shared = isinstance(phase, Map) and work >= tiering.SHARED_NANOSECONDS
-        return not is_shared and (work < tiering.LONG_NANOSECONDS or self.pointwise is not None)
+        most = _MAP_NANOSECONDS if isinstance(phase, Map) else tiering.LONG_NANOSECONDS
+        return trips * iteration.functions * _NANOSECONDS < most or self.pointwise is not None
 
     def is_pair(self, view: View) -> bool:
         """Returns whether the last axis but one selects one of two buffers at unrelated addresses."""

@@ -14,6 +14,7 @@ import pytest
 import rho
 from rho import backend
 from rho.backend.cpu import regions, regions as ranges
+from rho.backend.jit import tiering
 from rho.backend.jit.compiler import LruCache
 from rho.backend.library import operation_table
 from rho.backend.lower import region as control
@@ -221,3 +222,38 @@ def test_a_loop_in_many_calls_enters_no_python(body: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(regions.RegionRun, "run", lambda *given: regions_run.append(given) or run(*given))
     assert function(a, b).tobytes() in values
     assert not regions_run
+
+
+CELLS = ("{{⍵×1-⍵}⍣20⊢⍵}¨X", "{{0.5×⍵+2÷1+|⍵}⍣(30 ⋄ {1e¯9>|⍺-⍵})⊢⍵}¨X", "{⍵>0.5 : {⍵÷2}⍣3⊢⍵ ⋄ {⍵-1}⍣4⊢⍵}¨X",
+         "{{v←⍵ ⋄ v[1]←v[0]+v[2] ⋄ v}⍣5⊢⍵}⍤1⊢R", "{+/{0.5×⍵+1⌽⍵}⍣4⊢⍵}⍤1⊢R", "{{⍺+0.5×⍵}\\⍵-⌈/⍵}⍤1⊢R",
+         "{{v←⍵ ⋄ v[⌊9×⍵[0]]←0.5 ⋄ v}⍣3⊢⍵}⍤1⊢R")  # fmt: skip
+
+
+@pytest.mark.parametrize("text", CELLS)
+@pytest.mark.parametrize("most", [1, tiering.SHARED_NANOSECONDS])
+def test_cells_are_tasks_of_one_launch(text: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python ran the cells of a map that threads share, which took 80 µs; the first cell that fails is blamed as before."""
+    monkeypatch.setattr(tiering, "SHARED_NANOSECONDS", most)
+    function = rho.compile("{" + text.replace("X", ",⍵").replace("R", "⍵") + "}")
+    monkeypatch.setenv("RHO_KERNELS", "off")
+    plain = rho.compile("{" + text.replace("X", ",⍵").replace("R", "⍵") + "}")
+    for scale in (0.3, 1.0):
+        x = scale * np.random.default_rng(2).random((300, 8))
+
+        def outcome(called: Any, x: Any = x) -> object:
+            try:
+                return np.asarray(called(x)).tobytes()
+            except rho.RhoError as error:
+                return [(d.code, d.message) for d in error.diagnostics]
+
+        expected = outcome(plain)
+        monkeypatch.setenv("RHO_KERNELS", "always")
+        assert [outcome(function) for _ in range(5)] == [expected] * 5
+        monkeypatch.setenv("RHO_KERNELS", "off")
+
+
+def test_settled_maps_of_loops_enter_no_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    function, x = rho.compile("{{0.5×⍵+2÷⍵}⍣(50 ⋄ {1e¯12>|⍺-⍵})¨⍵}"), np.random.default_rng(1).random(3000) + 1
+    values = {function(x).tobytes() for _ in range(9)}
+    monkeypatch.setattr(regions.RegionRun, "run", None)
+    assert {function(x).tobytes()} == values
