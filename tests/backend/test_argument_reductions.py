@@ -92,3 +92,15 @@ def test_slices_take_the_scratch_that_is_planned(tmp_path: Path) -> None:
         tracemalloc.stop()
     planned = sum(program.plan(x=x).memory.values()) - x.nbytes
     assert taken <= planned + 400_000
+
+
+@pytest.mark.parametrize("text", ["y[⊃⍒x]", "(⊃⍋x)⌷y", "x[⊃⍋x]", "⊃⍋x", "1⊃⍒x", "y[⊃⌽⍒x]", "m[⊃⍒x;]", "{y[⊃⍒⍵]} x"])
+def test_the_place_in_known_data_is_an_index(text: str) -> None:
+    """A place is no permutation, though the order that it is the first of is one."""
+    x, y, m = np.array([3, 1, 9.5, 2]), np.array([4, 5, 6, 7]), np.arange(8).reshape(4, 2)
+    down, up = np.argsort(-x), np.argsort(x)
+    expected = {
+        "y[⊃⍒x]": y[down[0]], "(⊃⍋x)⌷y": y[up[0]], "x[⊃⍋x]": x[up[0]], "⊃⍋x": up[0], "1⊃⍒x": down[1], "y[⊃⌽⍒x]": y[down[-1]],
+        "m[⊃⍒x;]": m[down[0]], "{y[⊃⍒⍵]} x": y[down[0]],
+    }[text]  # fmt: skip
+    np.testing.assert_array_equal(rho.eval(f"x ← 3 1 9.5 2 ⋄ y ← 4 5 6 7 ⋄ m ← 4 2⍴⍳8 ⋄ {text}"), expected)

@@ -22,7 +22,8 @@ STDLIB = Path(__file__).parents[2] / "stdlib"
 
 def test_the_modules_are_here() -> None:
     assert modules() == [
-        "dates", "group", "linalg", "missing", "nn", "optim", "rolling", "series", "set", "sort", "stats", "table", "text",
+        "dates", "group", "linalg", "missing", "nn", "optim", "polynomial", "probability", "random", "rolling", "series", "set",
+        "signal", "solve", "sort", "stats", "table", "text",
     ]  # fmt: skip
 
 

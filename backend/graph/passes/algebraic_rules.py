@@ -299,7 +299,7 @@ def grade_head_to_argmin(match: PatternMatch, scope: RewriteScope) -> Rewrite | 
         reader.id: (replace(reader, reads=tuple(_without_last(reader, read, result, frame) for read in reader.reads)),)
         for reader in readers
     }
-    shorter = replace(scope.types[result], shape=type.shape[:-1])
+    shorter = replace(scope.types[result], shape=type.shape[:-1], permutation=False)
     return Rewrite({grade.id: (reduction,), **changed}, {result: shorter})
 
 
