@@ -89,7 +89,8 @@ def _built(context: Any, source: str, options: list[str]) -> Any:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pyopencl.CompilerWarning)
-        return pyopencl.Program(context, source).build(options, cache_dir=False)
+        program: Any = pyopencl.Program(context, source)  # its declared type of `cache_dir` has no False, which means no cache
+        return program.build(options, cache_dir=False)
 
 
 def _words(error: Exception) -> str:
