@@ -399,8 +399,8 @@ class PhaseNest:
             after = in_vectors(b, extremes, items, (plus(start, Index((), SEARCHED)), size), start, before)
             better = [reductions[number].is_better(b, after[number], before[number]) for number in finding]
             firsts = zip(better, block.inside[len(extremes) :], strict=True)
-            found = [b.apply("select", (wins, block.index, first), Kind.I64, Kind.I64) for wins, first in firsts]
-            block.yields = (*after, *found)
+            blocks = [b.apply("select", (wins, block.index, first), Kind.I64, Kind.I64) for wins, first in firsts]
+            block.yields = (*after, *blocks)
         totals = list(block.results[: len(extremes)])
         for number, first in zip(finding, block.results[len(extremes) :], strict=True):
             totals[number] = self.first_place(point, known, number, totals[number], at(first))
@@ -418,10 +418,10 @@ class PhaseNest:
             equals = b.apply("eq", (self.values(here, known)[number], extreme), one.kind, Kind.BOOL)
             return [b.apply("select", (equals, b.number(self.coordinate(len(point), here)), none), Kind.I64, Kind.I64)]
 
-        (place,) = in_vectors(b, [least], items, (plus(first, Index((), SEARCHED)), size), first)
+        (position,) = in_vectors(b, [least], items, (plus(first, Index((), SEARCHED)), size), first)
         with b.block() as slow:
             itemwise = self.itemwise(point, known)[number]
-        return b.choose(b.compare("eq", at(place), at(none)), slow, (), [(Kind.I64, itemwise, place)])[0]
+        return b.choose(b.compare("eq", at(position), at(none)), slow, (), [(Kind.I64, itemwise, position)])[0]
 
     def right_fold(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
         """Right folds; the result for no items is the function's identity."""

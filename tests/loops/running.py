@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from rho.backend.cpu.numpy_scalars import implementation
-from rho.backend.loopir import interpreter
 from rho.backend.loopir.ir import LoopProgram, ViewRole
 from rho.backend.reference import scalars
 from rho.backend.scalar.function_table import LONG, weight_of
 from rho.backend.vm.backend_interface import CheckFailed
+from rho.tests.loops import interpreter
 from rho.typechecker.elements import Kind
 
 DTYPES = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rho.backend.loopir import interpreter
 from rho.backend.loopir.text import parse
+from rho.tests.loops import interpreter
 
 from .fixtures import BRANCHES, SCAN, STENCIL, TRIANGLE
 from .running import arrays, backwards, meaning, results

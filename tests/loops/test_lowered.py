@@ -16,13 +16,13 @@ from rho.backend.cpu.views import DTYPES, in_parts
 from rho.backend.graph.phases import Structured
 from rho.backend.jit.compiler import LruCache
 from rho.backend.library import operation_table
-from rho.backend.loopir import interpreter
 from rho.backend.loopir.ir import ViewRole
 from rho.backend.loopir.text import parse, show
 from rho.backend.loopir.verifier import verify
 from rho.backend.lower.library_loops import with_size_operands
 from rho.backend.lower.scope import InitialState, Routine, StateView
 from rho.backend.transform.pipeline import optimise
+from rho.tests.loops import interpreter
 
 from .programs import REGIONS, ROUTINES, Make
 from .running import meaning

@@ -12,12 +12,12 @@ import rho
 from rho.backend.cpu import regions, regions as ranges, regions as tiles
 from rho.backend.cpu.parallel_for import TiledRows, TimeTiles, time_tiles_of
 from rho.backend.jit.compiler import LruCache
-from rho.backend.loopir import interpreter
 from rho.backend.loopir.facts import IterationEstimate
 from rho.backend.loopir.text import parse
 from rho.backend.loopir.verifier import problems
 from rho.backend.transform.pipeline import optimise, runs_in_tiles
 from rho.backend.transform.time_tiling import PARAMETERS, TimeTiling, tile_in_time
+from rho.tests.loops import interpreter
 
 from .running import meaning
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rho.backend.cpu.numpy_reductions import combine_tree, scan_axis
-from rho.backend.loopir import interpreter, verifier
+from rho.backend.loopir import verifier
 from rho.backend.loopir.templates import (
     CombinePartials,
     CountTrue,
@@ -27,6 +27,7 @@ from rho.backend.loopir.text import parse, show
 from rho.backend.lower.loop_order import VectorStride
 from rho.backend.scalar.function_table import REDUCTIONS
 from rho.tests.harness.share import share
+from rho.tests.loops import interpreter
 from rho.tests.loops.running import meaning
 from rho.typechecker.elements import Kind
 from rho.typechecker.scalars import is_ordered

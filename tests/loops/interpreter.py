@@ -1,7 +1,7 @@
 """A reference interpreter of loop programs, one item at a time, for tests.
 
-`run` takes the semantics of scalar functions as an argument (`ScalarMeaning`; tests pass the reference's), so that this room
-imports nothing that runs programs.  Undefined behaviour (an item outside its view, use of SCRATCH that nothing wrote, an index
+`run` takes the semantics of scalar functions as an argument (`ScalarMeaning`), which is the reference's in `running`.  Undefined
+behaviour (an item outside its view, use of SCRATCH that nothing wrote, an index
 beyond i64) raises `Undefined`.  `order` permutes the iterations of PARALLEL and VECTOR loops, on which no result may depend.
 """
 
@@ -11,11 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any, Protocol, TypeAlias
 
-from ...lang.support.records import dataclass
-from ...typechecker.elements import Kind
-from ...typechecker.scalars import is_exact_in_any_order
-from ..lower.loop_order import LANES
-from .ir import (
+from rho.backend.loopir.ir import (
     Apply,
     Box,
     Call,
@@ -35,7 +31,11 @@ from .ir import (
     ViewRole,
     scan_reductions,
 )
-from .text import literal_value
+from rho.backend.loopir.text import literal_value
+from rho.backend.lower.loop_order import LANES
+from rho.lang.support.records import dataclass
+from rho.typechecker.elements import Kind
+from rho.typechecker.scalars import is_exact_in_any_order
 
 Payload: TypeAlias = bool | int | float | complex | str
 
