@@ -126,8 +126,8 @@ def _unit(members: tuple[Structured, ...], phases: Sequence[Phase], live_out: fr
     fused = join_chain(members, wanted)
     level = reduction_levels(fused.phase)
     latest = [fused.is_row[i] * 1000 - level[r.node] for i, r in enumerate(fused.phase.results)]
-    ordered = [value for _, value in sorted(zip(latest, wanted, strict=True), key=lambda pair: pair[0])]
-    return RowsUnit(members, join_chain(members, ordered))
+    ordered = tuple([value for _, value in sorted(zip(latest, wanted, strict=True), key=lambda pair: pair[0])])
+    return RowsUnit(members, fused if ordered == wanted else join_chain(members, ordered))
 
 
 def _in_order(phases: Sequence[Phase], units: Sequence[tuple[int, MultiPhaseUnit]]) -> Iterator[Unit]:

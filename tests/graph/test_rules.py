@@ -10,7 +10,7 @@ import pytest
 from share import share
 
 from rho import backend
-from rho.backend.graph.passes import algebraic_rules, pipeline
+from rho.backend.graph.passes import pipeline
 from rho.backend.graph.passes.rewrite_rules import Preserves, RewriteRule
 from rho.backend.library import sort
 from rho.backend.reference.interpreter import interpret
@@ -93,7 +93,6 @@ def test_solutions(text: str) -> None:
 @pytest.mark.parametrize(("rule", "text"), EXAMPLES, ids=[f"{rule.name}: {text}" for rule, text in EXAMPLES])
 def test_bits(rule: RewriteRule, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sort, "_LEAST", 1)
-    monkeypatch.setattr(algebraic_rules, "MIN_ROWS", 1)
     core, least = accepted(text)
     found, compared = False, 0
     for length in range(least, LONGEST + 1):

@@ -10,7 +10,7 @@ import pytest
 from rho import backend
 from rho.backend.graph.bind_sizes import bind
 from rho.backend.graph.lowering.blocks import lower
-from rho.backend.graph.passes import algebraic_rules as places, unroll_short_axes
+from rho.backend.graph.passes import unroll_short_axes
 from rho.backend.graph.passes.pipeline import optimise, optimise_with_sizes
 from rho.backend.graph.phases import Affine, LibraryPhase, Structured
 from rho.backend.jit import tiering
@@ -66,7 +66,6 @@ a ← {⊃⍋⍵}⍤1 ⊢ G ⋄ r ← G[0;]+a[0]""".splitlines()
 @pytest.fixture(autouse=True)
 def always_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unroll_short_axes, "MIN_POINTS", 1)
-    monkeypatch.setattr(places, "MIN_ROWS", 1)
 
 
 def given(n: int, m: int, k: int) -> dict[str, Any]:

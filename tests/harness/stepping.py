@@ -14,7 +14,7 @@ from unittest import mock
 
 from rho.backend.graph.bind_sizes import BoundGraph, bind
 from rho.backend.graph.lowering.blocks import lower
-from rho.backend.graph.passes import algebraic_rules, contractions, masked_reductions, pipeline, sink_into_maps, unroll_short_axes
+from rho.backend.graph.passes import contractions, masked_reductions, pipeline, sink_into_maps, unroll_short_axes
 from rho.backend.graph.passes.folding import fold_views
 from rho.backend.graph.passes.rewrite_rules import RewriteRule, apply_rules
 from rho.backend.graph.phases import Graph
@@ -26,7 +26,7 @@ from rho.typechecker.core.blocks import Core
 THRESHOLDS: tuple[tuple[Any, str, Any], ...] = (
     (unroll_short_axes, "MIN_POINTS", 1), (sink_into_maps, "MIN_POINTS", 1), (unroll_short_axes, "MAX_REDUCE_STEPS", 5),
     (sink_into_maps, "MIN_ROW_ITEMS", 1),
-    (algebraic_rules, "MIN_ROWS", 1), (sort, "_LEAST", 1), (contractions, "MAX_COST_SHARE", 0.99),
+    (sort, "_LEAST", 1), (contractions, "MAX_COST_SHARE", 0.99),
 )  # fmt: skip
 
 
@@ -62,8 +62,7 @@ def _named(rule: RewriteRule) -> str:
 
 OPTIMISING = [step for one in pipeline.PASSES for step in _steps_of(one)]
 SETTLING = [step for one in pipeline.SIZED_PASSES for step in _steps_of(one)]
-AFTERWARDS = [step for one in pipeline._CLEANUP_PASSES for step in _steps_of(one)]
-NAMES = (*dict.fromkeys(name for name, _ in (*OPTIMISING, *SETTLING, *AFTERWARDS)), "batch_maps")
+NAMES = (*dict.fromkeys(name for name, _ in (*OPTIMISING, *SETTLING)), "batch_maps")
 """The names of all passes, by their functions, and of all rules."""
 
 
@@ -94,6 +93,4 @@ def load(core: Core, inputs: Mapping[str, Any], *, verified: bool = True) -> tup
         graph = run(lower(core), OPTIMISING)
         bound = bind(graph, bind_sizes(core, {name: value.shape for name, value in inputs.items()}, {}))
         graph = run(bound.graph, SETTLING)
-        if graph.phases is not bound.graph.phases:
-            graph = run(graph, AFTERWARDS)
     return replace(bound, graph=graph), changed

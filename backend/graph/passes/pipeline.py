@@ -6,7 +6,7 @@ its name, and the graph can be verified after each, so that a failure names the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
@@ -184,15 +184,13 @@ SIZED_PASSES: tuple[Pass, ...] = (
     Pass("short axes", "reductions of a few steps are written out", unroll_reductions),
     Pass("short axes", "parallel axes of a few steps are written out where that fuses", unroll_parallel_axes),
     Pass("again", "a little arithmetic on one large array is made again in each of its readers", recompute),
-)
-"""Passes that need sizes that are numbers; `_CLEANUP_PASSES` follow if they changed something."""
-_CLEANUP_PASSES: tuple[Pass, ...] = (
     Pass("views", "phases that only move elements are read through", fold_views),
     Pass("dead", "what is read through is no reader", drop_dead),
     Pass("fusion", "element-wise producers become part of their readers", fuse),
     Pass("constants", "what fusion brought together is folded", fold_constants),
     Pass("dead", "what fusion left over is dropped", drop_dead),
 )
+"""Passes that need sizes that are numbers."""
 PASS_NAMES: tuple[str, ...] = tuple(dict.fromkeys(step.name for step in (*PASSES, *SIZED_PASSES)))
 
 
@@ -204,31 +202,23 @@ def _verify(graph: Graph, name: str) -> None:
 
 def optimise(graph: Graph, without: frozenset[str] = frozenset(), verify_each: bool = False) -> Graph:
     """Run the passes in order, leaving out those named in `without`; `verify_each` checks the graph after every pass."""
-
-    for step in PASSES:
-        if step.name not in without:
-            graph = step.function(graph)
-            if verify_each:
-                _verify(graph, step.name)
-    return graph
+    return _applied(PASSES, graph, without, verify_each=verify_each)
 
 
 def optimise_with_sizes(bound: BoundGraph, without: frozenset[str] = frozenset(), verify_each: bool = False) -> BoundGraph:
     """Run the passes that need sizes that are numbers, as `optimise` runs the others."""
+    return replace(bound, graph=_applied(SIZED_PASSES, bound.graph, without, verify_each=verify_each))
 
-    graph = bound.graph
-    for step in SIZED_PASSES:
-        if step.name not in without:
-            graph = step.function(graph)
-            if verify_each:
-                _verify(graph, step.name)
-    if graph is bound.graph:
-        return bound
-    if graph.phases is bound.graph.phases:  # only messages changed
-        return replace(bound, graph=graph)
-    for step in _CLEANUP_PASSES:
-        if step.name not in without:
-            graph = step.function(graph)
-            if verify_each:
-                _verify(graph, step.name)
-    return replace(bound, graph=graph)
+
+def _applied(passes: Sequence[Pass], graph: Graph, without: frozenset[str], *, verify_each: bool) -> Graph:
+    live: Graph | None = None
+    for step in passes:
+        if step.name in without or (step.function is drop_dead and graph is live):
+            continue
+        changed = step.function(graph)
+        graph = graph if changed == graph else changed
+        if step.function in (drop_dead, drop_unread):
+            live = graph
+        if verify_each:
+            _verify(graph, step.name)
+    return graph

@@ -60,8 +60,19 @@ class Quantities:
         return self.grades.get(value, NONE)
 
 
+_latest: tuple[Graph, Quantities] | None = None
+
+
 def quantities_of(graph: Graph) -> Quantities:
-    """The quantities of a program, whose outputs and prints read each element once."""
+    """The quantities of a program, whose outputs and prints read each element once; those of the last graph are cached."""
+    global _latest
+    known = _latest
+    if known is None or known[0] is not graph:
+        known = _latest = graph, _quantities_of(graph)
+    return known[1]
+
+
+def _quantities_of(graph: Graph) -> Quantities:
     walk = _ReadWalk(graph)
     tallies: _Free = {}
     walk.phases(graph.phases, tallies, live=True)
