@@ -50,12 +50,15 @@ class Session:
         """A checker to pass to `check` for each version of a program: checking then costs what changed (editors, `--watch`)."""
         return Checker(strict=self.strictness is Strictness.STRICT)
 
-    def check(self, source: Source, checker: Checker | None = None) -> Checked:
-        """Types only; reads the program's modules and no data."""
+    def check(self, source: Source, checker: Checker | None = None, *, checkpoints: bool = False) -> Checked:
+        """Types only; reads the program's modules and no data.
+
+        `checkpoints`: gradients of loops keep few states and compute the others again."""
         loader = ModuleLoader(self.folder, self.permissions, self.texts)
         try:
             if checker is None:
-                result = check_program(source, load_module=loader.load, strict=self.strictness is Strictness.STRICT)
+                strict = self.strictness is Strictness.STRICT
+                result = check_program(source, load_module=loader.load, strict=strict, checkpoints=checkpoints)
             else:
                 result = checker.check(source, loader.load)
         except RhoError as error:
@@ -116,6 +119,10 @@ class Session:
         taken = file_memory(bound, request, files)
         limited = scheduling is None or request.limits.memory is not None or not scheduling.is_held_elsewhere
         allowed = exceeded_memory(local_plan, request.limits.memory, taken) if limited else None  # else by the profile's devices
+        if allowed is not None and any("∂" in source.text for source in core.sources):
+            few = self.check(checked.source, checkpoints=True)
+            if few.core is not None and len(few.core.recomputed) > len(core.recomputed):
+                return self.load(few, request, detail, scheduling)
         stored, runs = None, not full
         scratch: tuple[Scratch, ...] = ()
         streaming: Streaming | None = None

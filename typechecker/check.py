@@ -123,11 +123,14 @@ def no_modules(name: str, importer: str | None) -> Source | None:
 
 def check(
     source: Source, *, load_module: LoadModule = no_modules, strict: bool = False, index_origin: int | None = None,
-    check_cache: CheckCache | None = None,
+    check_cache: CheckCache | None = None, checkpoints: bool = False,
 ) -> CheckResult:  # fmt: skip
     """Check a program.  `index_origin` overrides the file's `⎕IO` (for `eval --lines` and corpora); `strict` makes errors of
-    checks that are left to loading or running; `check_cache` is what a `Checker` keeps of earlier versions."""
-    elaborated = elaborate(source, load_module, strict=strict, index_origin=index_origin, check_cache=check_cache)
+    checks that are left to loading or running; `check_cache` is what a `Checker` keeps of earlier versions; with `checkpoints`
+    gradients of loops keep few states and compute the others again."""
+    elaborated = elaborate(
+        source, load_module, strict=strict, index_origin=index_origin, check_cache=check_cache, checkpoints=checkpoints
+    )
     return CheckResult(elaborated.core, elaborated.diagnostics, elaborated)
 
 

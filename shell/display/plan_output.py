@@ -11,10 +11,13 @@ from ..execution.modules import bind_header_sizes
 from .estimates import bound_at_assumed_sizes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ...backend.graph.phases import Rewritten
     from ...backend.schedule.rendering.gantt_model import GanttChart
     from ...lang.syntax.source import Source, Span
-    from ...typechecker.core.blocks import Core
+    from ...typechecker.core.blocks import Core, Recomputed
+    from ...typechecker.sizes.polynomials import SizeVariable
     from ..pipeline_types import LoadedProgram
 
 
@@ -68,12 +71,20 @@ def plan_lines(loaded: LoadedProgram, *, programs: bool = False) -> str:
     rewritten = decision_lines(loaded.bound.graph, plan, line_of)
     rewritten += rewritten_lines(loaded.bound.graph, line_of)
     rewritten += loop_lines(loaded.bound.graph, line_of, programs=programs)
+    recomputed = [_recomputed_line(loop, loaded.bound.sizes, line_of(loop.span)) for loop in loaded.core.recomputed]
     files = [f"files   {loaded.file_bytes:,} bytes at most beside, while one is read"] if loaded.file_bytes else []
     peak = max(plan.peak.values(), default=0)
     costs = cost_of_program(loaded.core).lines(loaded.bound.sizes, peak, regrouped_graph(loaded.bound.graph))
     stages = () if loaded.staged is None else loaded.staged.stages
     before = [f"first, at most {stage.selection.most:,} items are selected: {plan_text(stage.plan)}\nthen" for stage in stages]
-    return "\n".join([*before, plan_text(plan), *rewritten, *costs, *files, *(stream_lines(loaded) or time_line(loaded.bound))])
+    ends = stream_lines(loaded) or time_line(loaded.bound)
+    return "\n".join([*before, plan_text(plan), *rewritten, *recomputed, *costs, *files, *ends])
+
+
+def _recomputed_line(loop: Recomputed, sizes: Mapping[SizeVariable, int], text: str) -> str:
+    """That the gradient of a loop keeps few of its states."""
+    count = f"{loop.trip.evaluate(sizes):,} " if loop.trip.variables() <= sizes.keys() else ""
+    return f"again      {text}: the gradient of the loop keeps few of its {count}states and computes the others again"
 
 
 # ---------------------------------------------------------------------------------------------------- offers

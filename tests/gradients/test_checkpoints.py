@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from share import share
 
 import rho
 from rho import backend
-from rho.tests.harness.tiers import checked
+from rho.lang.diagnostics.model import Refused
+from rho.lang.syntax.source import Source
+from rho.shell.display.plan_output import plan_lines
+from rho.shell.execution.run_request import Limits, RunRequest
+from rho.shell.pipeline import Session
+from rho.shell.pipeline_types import PlanDetail
+from rho.tests.harness.tiers import checked, run_plan
+from rho.typechecker.check import check
 from rho.typechecker.gradients import control_rules
 
 LOOPS = (
@@ -33,6 +43,37 @@ def test_states_that_are_computed_again_change_nothing_but_rounding(
     monkeypatch.setattr(control_rules, "_MANY_BYTES", 8)
     again = rho.grad(text + " ")(x)
     assert np.allclose(kept, again, rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize("text", share([*LOOPS, "{+/{1○⍵×1.1}⍣(N ⋄ {0.9>⊃⍵})⊢⍵}", "{+/{(1○⍵)+⍺×0.01×⍵*2}⍣(⍳N)⊢⍵}"], 1))
+@pytest.mark.parametrize("count", [0, 1, 15, 17, 255, 256, 300, 1000])
+def test_counts_that_are_known_when_it_runs_keep_few_states_on_request(text: str, count: int) -> None:
+    """The bits are the same."""
+    source = Source("a.rho", f"param m ← 3\ninput x : f64[n] where n ≥ 5\noutput g ← {text.replace('N', 'm')}∂x")
+    x = np.random.default_rng(count).uniform(0.2, 1.2, 5)
+    values = []
+    for checkpoints in (False, True):
+        core = check(source, checkpoints=checkpoints).core
+        assert core is not None
+        assert bool(core.recomputed) == checkpoints
+        values.append(np.asarray(run_plan(core, {"x": x}, {"m": count}).outputs["g"].value))
+    assert np.array_equal(values[0], values[1], equal_nan=True)
+
+
+def test_a_limit_of_memory_makes_a_loop_keep_few_states(tmp_path: Path) -> None:
+    (tmp_path / "p.rho").write_text("param m ← 1000\ninput x : f64[n]\noutput g ← {+/{1○⍵×1.1}⍣m⊢⍵}∂x", encoding="utf-8")
+    session = Session(str(tmp_path))
+    checked = session.check(Source(str(tmp_path / "p.rho"), (tmp_path / "p.rho").read_text(encoding="utf-8")))
+    x = np.random.default_rng(0).uniform(0.2, 1.2, 1000)
+    everything = session.load(checked, RunRequest(arrays={"x": x}))
+    few = session.load(checked, RunRequest(arrays={"x": x}, limits=Limits(1_500_000)))
+    assert max(few.plan.peak.values()) < 1_500_000 < 8_000_000 < max(everything.plan.peak.values())
+    shown = session.load(checked, RunRequest(arrays={"x": x}, limits=Limits(1_500_000)), PlanDetail.FULL)
+    assert "keeps few of its 1,000 states" in plan_lines(shown)
+    results = [session.run(loaded).outputs["g"].value for loaded in (few, everything)]
+    assert np.array_equal(*results)
+    with pytest.raises(Refused, match="E702"):
+        session.load(checked, RunRequest(arrays={"x": x}, limits=Limits(100_000)))
 
 
 def peak(text: str, count: int) -> int:

@@ -6,7 +6,7 @@ A `Block` is a list of ops over value ids, so a nested block refers to an outer 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ...lang.support.records import dataclass, field_names
 from ...lang.syntax.source import Source, Span
@@ -212,6 +212,13 @@ class CoreCall:
     reads: tuple[tuple[ValueId, Size, Size | None], ...]
 
 
+class Recomputed(NamedTuple):
+    """A loop of `trip` iterations whose gradient keeps few states and computes the others again."""
+
+    span: Span
+    trip: Size
+
+
 @dataclass(frozen=True, slots=True)
 class Core:
     """A checked program.
@@ -233,6 +240,7 @@ class Core:
     sources: tuple[Source, ...]
     calls: tuple[CoreCall, ...] = ()
     solver_assumptions: tuple[CoreGuard, ...] = ()
+    recomputed: tuple[Recomputed, ...] = ()
 
     @property
     def data(self) -> tuple[CoreInput, ...]:

@@ -41,7 +41,7 @@ from ..values.facts import (
     ValueFacts,
 )
 from .arrays import Literal, Payload, Reduce, Reshape, Scalar, SizeVector, ValueId
-from .blocks import Block, Op
+from .blocks import Block, Op, Recomputed
 
 # ---------------------------------------------------------------------------------------------------- size variables
 #
@@ -180,7 +180,10 @@ class _Scope(NamedTuple):
 
 
 class Builder(Conversions):
-    """See the module's docstring.  Callers set `index_origin` to that of the file being elaborated."""
+    """See the module's docstring.  Callers set `index_origin` to that of the file being elaborated.
+
+    `checkpoints`: gradients of loops keep few states and compute the others again; `strip_mined`: loops that were made so, by
+    their first results, with the length of the strips that they are made into once more; `recomputed`: what they keep."""
 
     def __init__(self, index_origin: int = 0) -> None:
         self.index_origin = index_origin
@@ -196,6 +199,9 @@ class Builder(Conversions):
         self._masks = MaskFacts(self.definitions, self.types, self.at_most)
         self.sequences = AffineSequences(self.definitions, self.types, self.at_most)
         self.adjoints: dict[ValueId, DeclaredAdjoint] = {}
+        self.checkpoints = False
+        self.strip_mined: dict[ValueId, int] = {}
+        self.recomputed: list[Recomputed] = []
         self.root: list[Op] = []
         self._blocks: list[tuple[tuple[ValueId, ...], list[Op]]] = [((), self.root)]
         self.next_id = 0

@@ -225,13 +225,15 @@ class Elaborated:
 
 
 def elaborate(
-    source: Source, load: Load, *, strict: bool = False, index_origin: int | None = None, check_cache: CheckCache | None = None
-) -> Elaborated:
+    source: Source, load: Load, *, strict: bool = False, index_origin: int | None = None, check_cache: CheckCache | None = None,
+    checkpoints: bool = False,
+) -> Elaborated:  # fmt: skip
     """Parse, bind and elaborate a whole program; `check_cache` has the results of its earlier versions."""
     ensure_recursion_headroom()
     cache = CheckCache() if check_cache is None else check_cache
     ctx = Context(Builder(0), load, strict, apply, expressions.expression, offer_guard, cache)
     ctx.incremental = check_cache is not None
+    ctx.builder.checkpoints = checkpoints
     run = declarations.Elaboration(ctx)
     ctx.sources.append(source)
     ctx.builder.source_names.sources = ctx.sources
@@ -267,6 +269,7 @@ def elaborate(
             tuple(ctx.sources),
             tuple(builder.constraints.declared_usages),
             _distinct(builder.constraints.solver_assumptions),
+            tuple(builder.recomputed),
         )
         violated = _check_moves(core, names, ctx) if run.schedules else []
         violated += declarations.input_violations(ctx, core, contracts) if contracts else []

@@ -24,6 +24,7 @@ from ..core.blocks import (
     FoldScan,
     MapCells,
     Op,
+    Recomputed,
     blocks_of,
     captured,
     defined_and_read,
@@ -35,7 +36,7 @@ from ..core.builder import Builder, stated
 from ..elements import ArrayType, Element, Kind
 from ..proof.constraints import Arm
 from ..sizes.polynomials import ONE, ZERO, Size, SizeOrigin, SizeVariable, as_size, product, variable
-from ..sizes.size import truncated_subtract
+from ..sizes.size import quotient, remainder, truncated_subtract
 from ..values.facts import Operand
 from .reverse_mode import Activity, ReversePass, cotangents_of
 
@@ -87,6 +88,8 @@ class Cloner:
                 span, why = builder.sizes.spans[size]
                 self.sizes[size] = variable(builder.sizes.at_run_time(size.name, cap, span, why, size.minimum, size.origin))
         copy = self._rewritten(op)
+        if isinstance(copy, CoreLoop) and results_of(op)[0] in builder.strip_mined:
+            builder.strip_mined[copy.results[0]] = builder.strip_mined[results_of(op)[0]]
         builder.effect(copy)
         for value in results_of(copy)[:1]:
             builder.definitions[value] = copy
@@ -285,9 +288,10 @@ def _loop(r: ReversePass, op: CoreLoop) -> None:
     read = defined_and_read(block)[1]
     used = [number for number in range(reads) if values[number] in read]
     reads_states = any(count <= number < len(body.params) for number in used)
-    if reads_states and not op.keep and _has_many_states(r, op):
+    strips = _strips(r, op) if reads_states and not op.keep else None
+    if strips is not None:
         builder.rollback(mark)
-        _strip_mine(r, op)
+        _strip_mine(r, op, *strips)
         return
     history = op.results if op.keep or not reads_states else _keep_states(r, op)
     arrays = [_backwards(r, op, number, history, given) for number in used]
@@ -309,13 +313,19 @@ _MANY_STATES: Final = 256
 """States that are kept at most where their size is not known."""
 
 
-def _has_many_states(r: ReversePass, op: CoreLoop) -> bool:
-    """Should a loop keep its states at some iterations only, and compute those between once more?"""
-    trip = op.trip.constant
-    state = _bytes_of_state(r, op)
-    if trip is None or trip < 4:
-        return False
-    return trip >= _MANY_STATES if state is None else trip * state > _MANY_BYTES
+def _strips(r: ReversePass, op: CoreLoop) -> tuple[Size, int] | None:
+    """The number and length of the strips of a loop that keeps its states at the beginnings of these only; None: it keeps all.
+
+    Without `checkpoints` only loops whose number of iterations is a literal, and which keep much, are made so.  Of another number
+    n, n÷256 states are kept, and at most 48 of the iterations that are left over."""
+    trip, state = op.trip.constant, _bytes_of_state(r, op)
+    length = r.builder.strip_mined.get(op.results[0], _MANY_STATES if r.builder.checkpoints else 0)
+    if trip is None:
+        return (quotient(op.trip, length), length) if length else None
+    if trip < 4 or not (trip >= (16 if length else _MANY_STATES) if state is None else length or trip * state > _MANY_BYTES):
+        return None
+    count = isqrt(trip) if not state else min(isqrt(trip), max(2, _MANY_BYTES // state))
+    return as_size(count), trip // count
 
 
 def _bytes_of_state(r: ReversePass, op: CoreLoop) -> int | None:
@@ -326,23 +336,24 @@ def _bytes_of_state(r: ReversePass, op: CoreLoop) -> int | None:
     return None if None in counts else sum((count or 0) * type.element.kind.bytes for count, type in pairs)
 
 
-def _strip_mine(r: ReversePass, op: CoreLoop) -> None:
-    """Make a loop of n iterations one of √n loops of √n iterations, after those that are left over, and differentiate that.
+def _strip_mine(r: ReversePass, op: CoreLoop, count: Size, length: int) -> None:
+    """Make a loop one of so many strips of `length` iterations, after those that are left over, and differentiate that.
 
-    So it keeps the states at the beginnings of √n loops, and in one of them at a time all states.  Large states make fewer and
-    longer loops, which are made so again."""
-    builder, t, span, state = r.builder, r.terms, r.span, _bytes_of_state(r, op)
-    assert op.trip.constant is not None
-    count = isqrt(op.trip.constant) if not state else min(isqrt(op.trip.constant), max(2, _MANY_BYTES // state))
-    length, rest = divmod(op.trip.constant, count)
+    So it keeps the states at the beginnings of strips, and in one of them at a time all states.  Large states make fewer and
+    longer strips, which are made so again."""
+    builder, t, span = r.builder, r.terms, r.span
+    rest = remainder(op.trip, length) if op.trip.constant is None else op.trip - count * length
+    if op.results[0] not in builder.strip_mined:
+        builder.recomputed.append(Recomputed(span, op.trip))
     start = builder.position
     states: Sequence[ValueId] = op.initial
-    if rest:
-        cells = tuple([t.slice_any(value, as_size(rest)) for value in op.cells])
+    if rest != ZERO:
+        cells = tuple([t.slice_any(value, rest) for value in op.cells])
         body, index = _body_at(r, op, ZERO, rest)
-        states = _emit_loop(r, states, as_size(rest), body, cells, keep=False, index=index)
-    strips = [t.slice_any(value, op.trip - rest, as_size(rest)) for value in op.cells]
-    shapes = [(as_size(count), as_size(length), *t.shape(value)[1:]) for value in strips]
+        states = _emit_loop(r, states, rest, body, cells, keep=False, index=index)
+        builder.strip_mined[states[0]] = isqrt(length) if length == _MANY_STATES else 0
+    strips = [t.slice_any(value, op.trip - rest, rest) for value in op.cells]
+    shapes = [(count, as_size(length), *t.shape(value)[1:]) for value in strips]
     arrays = [
         t.emit_typed(partial(Reshape, arg=value), ArrayType(builder.types[value].element, shape))
         for value, shape in zip(strips, shapes, strict=True)
@@ -350,11 +361,13 @@ def _strip_mine(r: ReversePass, op: CoreLoop) -> None:
     cell_types = [ArrayType(builder.types[value].element, t.shape(value)[1:]) for value in arrays]
     outer = _index(r, count)
     params = [param.value for param in builder.open_block([*cell_types, *[builder.types[value] for value in states]], span)]
-    body, index = _body_at(r, op, as_size(rest) + variable(outer) * length, length)
+    body, index = _body_at(r, op, rest + variable(outer) * length, as_size(length))
     given = tuple(params[: len(arrays)])
     inner = _emit_loop(r, params[len(arrays) :], as_size(length), body, given, keep=False, index=index)
+    builder.strip_mined[inner[0]] = 0
     block = builder.close_block(_operands(r, inner))
-    results = _emit_loop(r, states, as_size(count), block, tuple(arrays), keep=False, index=outer)
+    results = _emit_loop(r, states, count, block, tuple(arrays), keep=False, index=outer)
+    builder.strip_mined[results[0]] = 0
     ops = builder.take(start)
     ops += [Reshape(result, value) for result, value in zip(op.results, results, strict=True)]
     builder.replace(op, ops)
@@ -362,12 +375,12 @@ def _strip_mine(r: ReversePass, op: CoreLoop) -> None:
     r.run(ops)
 
 
-def _index(r: ReversePass, trip: int) -> SizeVariable:
+def _index(r: ReversePass, trip: Size) -> SizeVariable:
     why = "the number of the iteration"
-    return r.builder.runtime_size("i", as_size(max(0, trip - 1)), r.span, why, origin=SizeOrigin.LOOP_INDEX)
+    return r.builder.runtime_size("i", truncated_subtract(trip, 1), r.span, why, origin=SizeOrigin.LOOP_INDEX)
 
 
-def _body_at(r: ReversePass, op: CoreLoop, start: Size, trip: int) -> tuple[Block, SizeVariable]:
+def _body_at(r: ReversePass, op: CoreLoop, start: Size, trip: Size) -> tuple[Block, SizeVariable]:
     """The body of a loop for `trip` iterations from `start` on, and their index."""
     index = _index(r, trip)
     cloner = Cloner(r.builder, r.span, {}, {} if op.index is None else {op.index: start + variable(index)})

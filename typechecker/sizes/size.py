@@ -268,6 +268,9 @@ def _limit_atom(atom: Atom, side: int) -> Size:
             return variable(atom)
         return _limit(atom.cap, 1) if side > 0 and atom.cap is not None else number(atom.minimum)
     if atom.kind is AtomKind.REMAINDER:
+        divisor = atom.args[1].constant
+        if divisor is not None and divisor > 0:
+            return number(divisor - 1) if side > 0 else ZERO
         return maximum(_limit(atom.args[1], 1) - 1, _limit(atom.args[0], 1)) if side > 0 else ZERO
     if atom.kind is AtomKind.QUOTIENT:
         return quotient(_limit(atom.args[0], side), maximum(1, _limit(atom.args[1], -side)))
