@@ -41,8 +41,9 @@ def test_marks() -> None:
     assert attributes("input x : f64[n]\noutput r ← x[⍋x]\n", x) == [{"needed"}, {"sorts"}]
     assert attributes("input x : f64[n]\ninput y : f64[n]\noutput r ← y[⍋x]\n", {**x, "y": np.arange(5.0)}) == [set(), set()]
     assert attributes("input x : f64[n]\ng ← ⍋x\noutput r ← x[g]\noutput g\n", x) == [set(), set()]
-    matrix = {"A": np.ones((3, 4))}
-    assert attributes("input A : f64[r c] where c ≥ 1\noutput r ← {⊃⍋⍵}⍤1 ⊢ A\n", matrix) == [{"needed"}]
+    head = "input A : KIND[r c] where c ≥ 1\noutput r ← {⊃⍋⍵}⍤1 ⊢ A\n"
+    assert attributes(head.replace("KIND", "f64"), {"A": np.ones((3, 4))}) == [], "a reduction"
+    assert attributes(head.replace("KIND", "char"), {"A": np.full((3, 4), "a")}) == [{"needed"}]
 
 
 @pytest.mark.parametrize("kind", KINDS)
