@@ -262,7 +262,7 @@ def _library(phase: LibraryPhase, types: Mapping[ValueId, ArrayType]) -> list[tu
     frame = product(types[phase.results[0]].shape[: frame_of(phase)]) if phase.results else ONE
     cells = cells_of(phase, types).args
     grades = _cells(phase, cells)
-    if phase.op == "gather" and types[phase.args[1]].permutation and cells[1][0] == cells[0][_axis(phase)]:
+    if phase.op == "gather" and types[phase.args[1]].permutation and cells[1][:1] == (cells[0][_axis(phase)],):
         grades[0] = ONCE
     framed = framed_of(phase)
     return [
