@@ -51,4 +51,6 @@ def test_a_gradient_is_the_slope(text: str, shape: tuple[int, ...]) -> None:
     x = np.random.default_rng(seed).uniform(0.3, 1.9, shape)
     step = 1e-3 if "f32" in text else 1e-6 if "⌺" in text or "⌈" in text else 1e-4
     found, slopes = gradient_and_differences(text, x, seed, step)
-    assert is_near(found, slopes, 1e-3 if "f32" in text else 1e-6), (seed, found, slopes)
+    if not is_near(found, slopes, 1e-3 if "f32" in text else 1e-6):  # a pole is near, as of the logarithm to a base of almost 1
+        slopes = gradient_and_differences(text, x, seed, step / 100)[1]
+        assert is_near(found, slopes, 1e-5), (seed, found, slopes)
