@@ -251,10 +251,10 @@ def check_schedule_blocks(
     block has an error.  Refused: `devices` names no profile."""
     if core is None or not core.schedules:
         return core, tuple(diagnostics)
-    from ..backend.devices.this_machine import load_profile
     from ..backend.schedule.program.plan_program import check_blocks
+    from .execution.stored_plans import profile_named
 
-    more = check_blocks(core, None if devices is None else load_profile(devices))
+    more = check_blocks(core, None if devices is None else profile_named(devices))
     return None if any(one.is_error for one in more) else core, (*diagnostics, *more)
 
 

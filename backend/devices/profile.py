@@ -339,7 +339,7 @@ SHAPES: Final = ("square", "tall", "wide")
 LIBRARY_CLASSES: Final = ("scan", "gather", "sort", "search", "compact", "scatter", "solve", "factor", "transform", "random",
                           "format", "sequential", "fill")  # fmt: skip
 PARTS: Final = ("step", "first", "call", "fresh", "team", "point", "ufunc", "row", "column", "line", "turn", "cut", "disk",
-                "scratch")  # fmt: skip
+                "scratch", "transfer")  # fmt: skip
 _KINDS: Final = {kind.value: kind for kind in Kind}
 _HEADS: Final = frozenset({
     *FUNCTIONS, *CLASSES, *STREAMS, *MATRICES, *LIBRARY_CLASSES, *LIBRARY, "reduce", *PARTS,

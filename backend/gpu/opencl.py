@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from importlib.util import find_spec
-from threading import Lock
+from threading import Lock, RLock
 from typing import Any, Final
 
 import numpy as np
@@ -25,6 +25,10 @@ from .driver import MOST_BLOCKS, CardModel, DeviceArray
 
 _SIMULATORS: Final = ("Oclgrind",)
 _NO_MEMORY: Final = ("MEM_OBJECT_ALLOCATION_FAILURE", "OUT_OF_HOST_MEMORY", "INVALID_BUFFER_SIZE")
+_simulating: Final = RLock()
+"""Simulators run kernels on the threads that ask for them, and are not made for several."""
+_building: Final = Lock()
+"""Warnings are switched off for the whole process."""
 _DOUBLE: Final = "cl_khr_fp64"
 _ATOMICS: Final = ("cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics")
 
@@ -87,7 +91,7 @@ def _built(context: Any, source: str, options: list[str]) -> Any:
     """The program of a text, without what its compiler says when all is well."""
     import pyopencl
 
-    with warnings.catch_warnings():
+    with _building, warnings.catch_warnings():
         warnings.simplefilter("ignore", pyopencl.CompilerWarning)
         program: Any = pyopencl.Program(context, source)  # its declared type of `cache_dir` has no False, which means no cache
         return program.build(options, cache_dir=False)
@@ -141,6 +145,7 @@ class OpenClDriver:
         self.used, self.most = 0, int(self.device.global_mem_size)
         self._kernels: dict[tuple[str, str], Any] = {}
         self._copies: list[Any] = []
+        self._calls: AbstractContextManager[Any] = _simulating if self.device.platform.name in _SIMULATORS else nullcontext()
         self._lock = Lock()
 
     def limit(self, size: int | None) -> None:
@@ -150,7 +155,8 @@ class OpenClDriver:
     def here(self) -> Iterator[None]:
         cl = self.cl
         try:
-            yield
+            with self._calls:
+                yield
         except cl.Error as error:
             if isinstance(error, cl.MemoryError) or any(code in str(error) for code in _NO_MEMORY):
                 raise MemoryError(_words(error)) from error

@@ -237,7 +237,8 @@ VERBS: tuple[Verb, ...] = (
             JSON, FORMAT_RESULT, DIGITS, STRICT, EXACT, VERIFY,
             Option(("--watch",), Takes.NOTHING, "", "run again whenever the script or its data changes, until Ctrl-C"),
             Option(("--analyze",), Takes.NOTHING, "", "report the predicted and the measured cost of the run"),
-            Option(("--devices",), Takes.VALUE, "NAME|FILE", "plan for a device profile, shipped or in a file",
+            Option(("--devices",), Takes.VALUE, "NAME|FILE", "plan for a device profile, shipped or in a file,"
+                   " or for devices of this machine (cpu0,ocl0)",
                    file=READ),
             Option(("--simulate",), Takes.NOTHING, "", "run here as if on declared devices: keep each within its memory, and"
                    " print the predicted time"),

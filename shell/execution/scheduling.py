@@ -106,12 +106,11 @@ def plan_loaded(loaded: LoadedProgram, scheduling: Scheduling) -> PlannedProgram
 
 def profile_of(scheduling: Scheduling) -> Profile:
     """The profile that `scheduling` names: a cluster's, a declared one, or this machine's.  Refused: E704, E705."""
-    from ...backend.devices.this_machine import load_profile
-    from .stored_plans import this_machine
+    from .stored_plans import profile_named, this_machine
 
     if scheduling.cluster is not None:
         return scheduling.cluster.cluster.profile
-    return this_machine() if scheduling.devices is None else load_profile(scheduling.devices)
+    return this_machine() if scheduling.devices is None else profile_named(scheduling.devices)
 
 
 def plan_on(core: Core, bound: BoundGraph, profile: Profile, scheduling: Scheduling) -> PlannedProgram:
@@ -163,10 +162,10 @@ def load_stored_plan(loaded: LoadedProgram, scheduling: Scheduling) -> Execution
     """The plan of `--plan`, checked against the program.  Refused: SCH301 out of date, E705 not a plan or an invalid one."""
     assert scheduling.plan is not None
     from ...backend.devices.profile_toml import fingerprint
-    from ...backend.devices.this_machine import load_profile
+    from .stored_plans import profile_named
 
     plan = read_plan(scheduling.plan)
-    profile = profile_of_plan(plan) if scheduling.devices is None else load_profile(scheduling.devices)
+    profile = profile_of_plan(plan) if scheduling.devices is None else profile_named(scheduling.devices)
     if scheduling.cluster is not None and profile is not None and fingerprint(profile) != plan.profile:
         profile = None  # its links or stores were measured; what it needs of the workers is compared below
     require_fitting(plan, loaded.core, loaded.bound, profile, scheduling.plan)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ...lang.diagnostics.model import Code, Diagnostic, Refused
 from ...lang.support.files import Pipes, read_text
@@ -14,8 +16,9 @@ from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Source, Span
 
 if TYPE_CHECKING:
-    from ...backend.devices.profile import Profile
+    from ...backend.devices.profile import DeviceProfile, Profile
     from ...backend.devices.this_machine import HostFacts
+    from ...backend.gpu.driver import CardModel
     from ...backend.schedule.plan.plan import ExecutionPlan
 
 
@@ -93,6 +96,63 @@ def this_machine() -> Profile:
     from ...backend.devices.this_machine import machine_profile
 
     return machine_profile(host_facts(), tier_name(), numpy_version())
+
+
+def profile_named(name: str) -> Profile:
+    """The profile that `--devices` names: devices of this machine, separated by commas, or a shipped profile, or one in a file.
+
+    Refused: E704 there is none, E705 it is not a profile, SCH104 a device of this machine runs no programs."""
+    from ...backend.devices.this_machine import load_profile, shipped_names
+
+    names = name.split(",")
+    if name in shipped_names() or os.path.exists(name) or not all(map(_HERE.fullmatch, names)):
+        return load_profile(name)
+    from ...backend.gpu.device import cards_here
+
+    machine, cards = this_machine(), dict(cards_here())
+    known = [machine.home.name, *cards]
+    if unknown := [one for one in names if one not in known]:
+        message = f"`{unknown[0]}` is no device of this machine"
+        raise Refused([Diagnostic(Code.E704, message, Span(name, 0, 0), notes=(f"here: {', '.join(known)}",))])
+    if lacking := [one for one in names if one in cards and cards[one].lacks]:
+        message = f"`{lacking[0]}` ({cards[lacking[0]].name}) runs no programs: {cards[lacking[0]].lacks}"
+        raise Refused([Diagnostic(Code.SCH104, message, Span(name, 0, 0))])
+    return _combined(machine, [_card_profile(one, cards[one]) for one in dict.fromkeys(names) if one in cards], names)
+
+
+_HERE: Final = re.compile(r"cpu0|(gpu|ocl)\d+")
+
+
+def _combined(machine: Profile, cards: list[DeviceProfile], names: list[str]) -> Profile:
+    """The processor, if it is named, and cards, each with a link to home."""
+    from ...backend.devices.profile import LinkProfile, Profile
+    from ...backend.gpu.measure import TRANSFER
+
+    home = machine.home if machine.home.name in names else replace(cards.pop(0), home=True)
+    links = [LinkProfile(home.name, card.name, card.ops[TRANSFER].ns[0] // 2, card.ops[TRANSFER]) for card in cards]
+    devices = [replace(one, ops={}) if TRANSFER in one.ops else one for one in (home, *cards)]
+    return Profile(tuple(devices), tuple(links), calibration=machine.calibration)
+
+
+def _card_profile(name: str, model: CardModel) -> DeviceProfile:
+    """A card as it was measured when it was first used, kept like the calibration of a machine."""
+    from ...backend.devices.profile import BackendKind, Calibration, DeviceProfile, Profile
+    from ...backend.devices.this_machine import VERSION, UnusableCalibration, cache_file, keep_calibration, stored_calibration
+    from ...backend.gpu.measure import measured_card
+
+    backend = BackendKind.OPENCL if name.startswith("ocl") else BackendKind.CUDA
+    facts: dict[str, str | int] = {"card": model.name, "driver": model.version, "cpu": host_facts().model, "version": VERSION}
+    bare = Profile((DeviceProfile(name, "gpu", backend, home=True),), calibration=Calibration(facts=facts))
+    path = cache_file(bare)
+    try:
+        stored = None if path is None else stored_calibration(path, bare)
+    except UnusableCalibration:
+        stored = None
+    device = measured_card(name, backend, model) if stored is None else replace(stored.home, name=name, home=False)
+    if stored is None:
+        with suppress(OSError, UnusableCalibration):  # it is measured again next time
+            keep_calibration(replace(bare, devices=(replace(device, home=True),)))
+    return replace(device, memory_bytes=model.memory)
 
 
 def calibrate(

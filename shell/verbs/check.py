@@ -34,9 +34,9 @@ def check_command(arguments: Arguments, console: Console) -> Exit:
     strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
     session = Session(strictness=strictness, devices=arguments.value("--devices"))
     if session.devices is not None:
-        from ...backend.devices.this_machine import load_profile
+        from ..execution.stored_plans import profile_named
 
-        load_profile(session.devices)
+        profile_named(session.devices)
     if arguments.has("--fix") or arguments.has("--diff"):
         if arguments.has("--watch"):
             raise UsageError("--watch does not go together with --fix and --diff")

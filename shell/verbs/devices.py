@@ -12,7 +12,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
 from ...backend.devices.profile_toml import canonical, fingerprint
-from ...backend.devices.this_machine import load_profile, profile_text, shipped_names
+from ...backend.devices.this_machine import profile_text, shipped_names
 from ...backend.schedule.plan.plan_text import bytes_text
 from ...lang.diagnostics.model import Refused, pointing_into
 from ...lang.support.records import replace
@@ -60,7 +60,7 @@ def devices_command(arguments: Arguments, console: Console) -> Exit:
         profile = profile_from(code)
     elif name is not None:
         with pointing_into(_sources(name)):
-            profile = load_profile(name)
+            profile = stored_plans.profile_named(name)
     elif calibrate:
         profile = _calibrated(console, refine=arguments.has("--refine"), force=arguments.has("--force"))
     else:

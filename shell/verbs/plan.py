@@ -476,11 +476,11 @@ def _sizes(core: Core, request: RunRequest, plan: ExecutionPlan) -> dict[str, in
 
 def _profile(arguments: Arguments, plan: ExecutionPlan) -> Profile | None:
     """The profile of `--devices`, or the known one that the plan was made for; else None."""
-    from ...backend.devices.this_machine import load_profile
     from ..execution.scheduling import profile_of_plan
+    from ..execution.stored_plans import profile_named
 
     devices = arguments.value("--devices")
-    return profile_of_plan(plan) if devices is None else load_profile(devices)
+    return profile_of_plan(plan) if devices is None else profile_named(devices)
 
 
 def _verify(plan: ExecutionPlan, loaded: LoadedProgram, profile: Profile | None, path: str, *, prove: bool) -> list[str]:

@@ -368,10 +368,9 @@ def _profile_names(text: str) -> list[str]:
 
 def _estimate_row(name: str, core: Core, bound: BoundGraph, arguments: Arguments) -> EstimateRow:
     """The estimate for one profile.  Refused: it is not a profile."""
-    from ...backend.devices.this_machine import load_profile
-    from ..execution.stored_plans import this_machine
+    from ..execution.stored_plans import profile_named, this_machine
 
-    profile = this_machine() if name == HERE else load_profile(name)
+    profile = this_machine() if name == HERE else profile_named(name)
     options = scheduling_of(arguments, PlanPurpose.LOOK)
     asks_effort = arguments.has("--budget") or arguments.has("--prove")
     effort = options.effort if options is not None and asks_effort else PlanningEffort.FAST
