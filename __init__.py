@@ -6,27 +6,13 @@
     program = rho.load("kmeans.rho")
     program.run(points=xs, k=8)["labels"]
 
-Everything is imported when it is first used, so `import rho` costs nothing.
+Everything is imported when it is first used, so `import rho` costs nothing.  Type checkers read `__init__.pyi`.
 """
-
-from __future__ import annotations
-
-TYPE_CHECKING = False  # as `typing` has it, which would take longer to import than this
-
-if TYPE_CHECKING:
-    import os
-    from typing import Any
-
-    from .lang.diagnostics.model import Refused, Rejected, RhoError, RunFailed
-    from .shell.embedding.functions import Function
-    from .shell.embedding.programs import Bounds, Cluster, Plan, Program, Result
-    from .shell.pipeline import Session
-    from .shell.pipeline_types import Checked
 
 __version__ = "0.2.0"
 __all__ = [
-    "Bounds", "Checked", "Cluster", "Function", "Plan", "Program", "Refused", "Rejected", "Result", "RhoError", "RunFailed",
-    "Session", "check", "compile", "eval", "grad", "load", "value_and_grad",
+    "Array", "Bounds", "Checked", "Cluster", "Function", "Plan", "Program", "Refused", "Rejected", "Result", "RhoError",
+    "RunFailed", "Session", "check", "compile", "eval", "grad", "load", "plain", "value_and_grad",
 ]  # fmt: skip
 
 _MODULES = {
@@ -37,79 +23,114 @@ _MODULES = {
 }  # fmt: skip
 
 
-def compile(text: str, session: Session | None = None) -> Function:
+def compile(text, session=None, *, returns=None):
     """Compile the text of a Rho function into a Python function of arrays.
 
     A function of `⍵` takes one argument, one of `⍺` and `⍵` takes two: `rho.compile("{⍺+2×⍵}")(a, w)`.
+    `returns`: the NumPy type of the result's elements, of a tuple of results each; a call that gives others is a TypeError.
     Raises `Rejected` if the text is not a function or does not parse."""
-    function: Function = _module("shell.embedding.functions").compile_text(
-        _text(text, "rho.compile takes the text of a function"), session
-    )
-    return function
+    try:
+        text = _text(text, "rho.compile takes the text of a function")
+        return _module("shell.embedding.functions").compile_text(text, session, returns)
+    except Exception as error:
+        raise _for_caller(error) from error.__cause__
 
 
-def grad(function: Function | str, session: Session | None = None) -> Function:
+def grad(function, session=None):
     """The gradient of a function whose value is one number, by its right argument, as a compiled function.
 
     `rho.grad("{+/⍵*2}")(x)` is `f∂ x`; a function of `⍺` and `⍵` is called with both: `rho.grad("{+/(⍺+.×⍵)*2}")(a, x)`.
     Raises `Rejected` as `rho.compile` does, and at a call where there is no gradient (E630)."""
-    gradient: Function = _module("shell.embedding.functions").gradient_of(function, session, with_value=False)
-    return gradient
+    try:
+        return _module("shell.embedding.functions").gradient_of(function, session, with_value=False)
+    except Exception as error:
+        raise _for_caller(error) from error.__cause__
 
 
-def value_and_grad(function: Function | str, session: Session | None = None) -> Function:
+def value_and_grad(function, session=None):
     """As `rho.grad`, of which a call returns the pair (value, gradient); both share their work."""
-    gradient: Function = _module("shell.embedding.functions").gradient_of(function, session, with_value=True)
-    return gradient
+    try:
+        return _module("shell.embedding.functions").gradient_of(function, session, with_value=True)
+    except Exception as error:
+        raise _for_caller(error) from error.__cause__
 
 
-def load(path: str | os.PathLike[str], session: Session | None = None) -> Program:
+def load(path, session=None):
     """Check the script in a file and return it as a `Program`.
 
     Raises `Rejected` if the script has errors and `RunFailed` if the file cannot be read."""
-    if not isinstance(path, str) and not hasattr(path, "__fspath__"):
-        raise TypeError(f"rho.load takes the path of a program's file, not {type(path).__name__}")
-    program: Program = _module("shell.embedding.programs").load_program(path, session)
-    return program
+    try:
+        if not isinstance(path, str) and not hasattr(path, "__fspath__"):
+            raise TypeError(f"rho.load takes the path of a program's file, not {type(path).__name__}")
+        return _module("shell.embedding.programs").load_program(path, session)
+    except Exception as error:
+        raise _for_caller(error) from error.__cause__
 
 
-def eval(text: str, session: Session | None = None) -> Any:
+def eval(text, session=None, *, returns=None):
     """Run a text and return the value that it shows last, as a new array; None if it shows nothing.
 
+    `returns`: the NumPy type of its elements, of several results of each; it is a TypeError if they are others.
     A text is checked and planned once.  Raises `Rejected`, `Refused` and `RunFailed` as any program does."""
-    return _module("shell.embedding.evaluating").evaluate(_text(text, "rho.eval takes the text of a program"), session)
+    try:
+        text = _text(text, "rho.eval takes the text of a program")
+        return _module("shell.embedding.evaluating").evaluate(text, session, returns)
+    except Exception as error:
+        raise _for_caller(error) from error.__cause__
 
 
-def check(text: str, session: Session | None = None) -> Checked:
+def check(text, session=None):
     """Check the text of a program without running it: `.accepted`, `.diagnostics`, `.types`.  Raises nothing."""
-    source = _module("lang.syntax.source").Source("<rho.check>", _text(text, "rho.check takes the text of a program"))
-    checked: Checked = (session or _module("shell.pipeline").Session()).check(source)
-    return checked
+    try:
+        source = _module("lang.syntax.source").Source("<rho.check>", _text(text, "rho.check takes the text of a program"))
+        return (session or _module("shell.pipeline").Session()).check(source)
+    except Exception as error:
+        raise _for_caller(error) from error.__cause__
 
 
-def _text(given: object, wanted: str) -> str:
+def plain(value):
+    """A value of Rho as numbers, texts and lists, which `json.dumps` takes: `json.dumps(result, default=rho.plain)`.
+
+    Complex numbers are pairs, rows of characters texts, NaN and infinities the texts `nan`, `inf` and `-inf`, as in the output of
+    `rho run --json`.  Raises TypeError for what is no array, number or result."""
+    try:
+        return _module("shell.embedding.evaluating").plain(value)
+    except Exception as error:
+        raise _for_caller(error) from error.__cause__
+
+
+def _for_caller(error):
+    """The error without the frames inside Rho, if Rho raises it."""
+    return _module("shell.embedding.evaluating").for_caller(error)
+
+
+def _text(given, wanted):
     if not isinstance(given, str):
         raise TypeError(f"{wanted}, not {type(given).__name__}")
     return given
 
 
-def load_ipython_extension(ipython: Any) -> None:
+def load_ipython_extension(ipython):
     """`%load_ext rho` in IPython: the magics `%rho` and `%%rho`."""
     _module("shell.jupyter.magic").load_extension(ipython)
 
 
-def __dir__() -> list[str]:
+def __dir__():
     return sorted({*__all__, *[name for name in globals() if name.startswith("__")]})
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name):
+    if name == "Array":
+        from numpy.typing import NDArray
+
+        return NDArray
     place = _MODULES.get(name)
     if place is None:
         raise AttributeError(f"module 'rho' has no attribute {name!r}")
     return getattr(_module(place), name)
 
 
-def _module(place: str) -> Any:
+def _module(place):
     from importlib import import_module
 
     return import_module(f".{place}", __name__)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..lang.diagnostics.model import Diagnostic, RhoError
-from ..lang.support.records import dataclass
+from ..lang.support.records import dataclass, replace
 from ..lang.syntax.source import Source
 from ..typechecker.check import Checker, check as check_program
 from .execution.modules import ModuleLoader
@@ -34,17 +34,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """How programs are checked and run.
+    """How programs are checked and run: `rho.Session(max_memory="2GB", allow_read=["data"])`.
 
-    `folder`: the folder of a program without a file (modules and inputs of `rho eval` are relative to it).  `permissions`: the
-    files that programs may read and write.  `texts`: modules by name that are not read from disk (those of a stored plan).
-    `devices`: the profile, shipped or in a file, that schedule blocks are checked for."""
+    `max_memory`: programs and functions whose planned peak exceeds it are refused (E702); bytes, or text such as "500MB".
+    `allow_read`: the folders and files (and URLs) that programs may read, modules too; None allows all, an empty list nothing.
+    `folder`: the folder that relative paths in a text without a file start from.  `devices`: the profile, shipped or in a file,
+    that schedule blocks are checked for.
+
+    Rho's commands give `permissions` in place of `allow_read`, `strictness`, and `texts`, modules that are not read from disk."""
 
     folder: str = ""
     permissions: Permissions = UNRESTRICTED
     strictness: Strictness = Strictness.GUARDED
     texts: Mapping[str, Source] | None = None
     devices: str | None = None
+    max_memory: int | str | None = None
+    allow_read: Sequence[str | os.PathLike[str]] | None = None
+
+    def __post_init__(self) -> None:
+        if self.allow_read is not None:
+            if isinstance(self.allow_read, (str, os.PathLike)):
+                raise TypeError(f"allow_read is a list of folders: [{os.fspath(self.allow_read)!r}]")
+            given = tuple([os.fspath(path) for path in self.allow_read])
+            object.__setattr__(self, "allow_read", given)
+            object.__setattr__(self, "permissions", Permissions.of(given, ()))
+        if self.max_memory is not None:
+            object.__setattr__(self, "max_memory", _bytes_of(self.max_memory))
+
+    @property
+    def memory_limit(self) -> int | None:
+        """The bytes of `max_memory`."""
+        return self.max_memory if isinstance(self.max_memory, int) else None
 
     def checker(self) -> Checker:
         """A checker to pass to `check` for each version of a program: checking then costs what changed (editors, `--watch`)."""
@@ -89,6 +109,8 @@ class Session:
 
         core = checked.core
         assert core is not None, "only accepted programs are loaded"
+        if request.limits.memory is None and self.max_memory is not None:
+            request = replace(request, limits=replace(request.limits, memory=self.memory_limit))
         files: Mapping[str, InputFile] = {}
         folder, settings = self.folder_of(checked.source), param_values_of(core, request.params)
         shapes = {name: array.shape for name, array in {**settings.arrays, **request.arrays}.items()}
@@ -161,6 +183,17 @@ class Session:
 
         return with_scheduled_plan(loaded, scheduling or Scheduling(PlanPurpose.RUN), self.permissions)
 
+    def require_memory(
+        self, plan: ExecutionPlan, core: Core, bound: BoundGraph, sources: Mapping[str, Source], main: Source
+    ) -> None:  # fmt: skip
+        """Raise Refused E702 if a plan takes more memory than this session allows."""
+        if self.max_memory is None:
+            return
+        from .execution.admission_control import FileMemory, PlanCandidate, exceeded_memory, refuse_memory
+
+        if exceeded_memory(plan, self.memory_limit) is not None:
+            refuse_memory(PlanCandidate(core, bound, sources, main, {}), plan, self.memory_limit, FileMemory())
+
     def run(self, loaded: LoadedProgram, engine: Engine = Engine.PLANNED, observe: Observer | None = None) -> Outcome:
         """Read the data and compute; `observe` is called with the time of each step.  Nothing is printed or written.
 
@@ -223,6 +256,21 @@ class Session:
     def folder_of(self, source: Source) -> str:
         """The folder that relative paths in a program start from."""
         return self.folder if source.name.startswith("<") else os.path.dirname(source.name)
+
+
+def _bytes_of(given: object) -> int:
+    """A number of bytes, or the text of one.  TypeError, ValueError: neither."""
+    from ..lang.bind.directives import bytes_of
+
+    if isinstance(given, str):
+        if (count := bytes_of("".join(given.split()))) is None:
+            raise ValueError(f"max_memory is a number of bytes such as 500_000_000, or text such as '500MB', not {given!r}")
+        return count
+    if isinstance(given, bool) or not isinstance(given, int):
+        raise TypeError(f"max_memory is a number of bytes or text such as '500MB', not {type(given).__name__}")
+    if given < 0:
+        raise ValueError(f"max_memory is a natural number of bytes, not {given}")
+    return given
 
 
 def file_memory(bound: BoundGraph, request: RunRequest, files: Mapping[str, InputFile]) -> FileMemory:

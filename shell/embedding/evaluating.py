@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import takewhile
+from opcode import opmap
 from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from ...backend.io.cells import from_numpy
 from ...backend.io.errors import missing_package
 from ...backend.io.parquet import ArrowColumn, columns_of_arrow, items_of, offers_arrow, padded_texts
 from ...backend.vm.executor import PreparedPlanPool
-from ...backend.vm.values import kind_of_dtype
+from ...backend.vm.values import NUMPY_NAMES, from_numpy as values_from_numpy, kind_of_dtype, nested
 from ...lang.diagnostics.model import Rejected, RhoError
 from ...lang.diagnostics.render import render_text
 from ...lang.support import processes
@@ -27,6 +28,7 @@ from ...typechecker.core.arrays import CorePrint
 from ...typechecker.core.blocks import Core
 from ...typechecker.elements import Kind
 from ..console.messages import EVAL
+from ..console.standard_streams import plain_data
 from ..execution.outcome import as_numpy, constant_results
 from ..execution.run_request import RunRequest
 from ..pipeline import Session
@@ -54,6 +56,22 @@ def require_accepted(checked: Checked) -> Core:
         errors = [one for one in checked.diagnostics if one.is_error]
         raise with_source_lines(Rejected(errors or checked.diagnostics), checked.sources)
     return checked.core
+
+
+_PACKAGE: Final = __name__.partition(".shell.")[0]
+_RAISE: Final = opmap["RAISE_VARARGS"]
+
+
+def for_caller(error: Exception) -> Exception:
+    """An error that Rho raises by a statement, without the frames inside Rho: callers see their own line.  Others as they are."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    if last is None:
+        return error
+    module = str(last.tb_frame.f_globals.get("__name__", ""))
+    is_raised = last.tb_frame.f_code.co_code[last.tb_lasti] == _RAISE and module.partition(".")[0] == _PACKAGE
+    return error.with_traceback(None) if isinstance(error, RhoError) or is_raised else error
 
 
 def with_source_lines(error: E, sources: Mapping[str, Source]) -> E:
@@ -95,7 +113,65 @@ _lock = processes.lock()
 _SESSION: Final = Session()
 
 
-def evaluate(text: str, session: Session | None = None) -> Any:
+def evaluate(text: str, session: Session | None = None, returns: object = None) -> Any:
+    """The value of `last_value`, whose element types are as `returns` says.  TypeError: they are others."""
+    value = last_value(text, session)
+    if returns is not None:
+        items = value if isinstance(value, tuple) else () if value is None else (value,)
+        require_kinds([kind_of_dtype(item.dtype) for item in items], returns, isinstance(value, tuple), "the text")
+    return value
+
+
+def require_kinds(kinds: Sequence[Kind | None], returns: object, is_tuple: bool, what: str) -> None:
+    """Raise TypeError unless results of these kinds have the NumPy element types that `returns` says, of a tuple each its own."""
+    stated = require_element_types(returns)
+    wanted = tuple([kind_of_dtype(_dtype_of(one)) for one in stated])
+    if wanted == tuple(kinds) and is_tuple is isinstance(returns, tuple):
+        return
+    have = [np.dtype(NUMPY_NAMES[kind]).type for kind in kinds if kind is not None]
+    gives, says = _type_names(have, is_tuple), _type_names(stated, isinstance(returns, tuple))
+    raise TypeError(f"{what} gives {gives}, and returns= says {says}")
+
+
+def _type_names(elements: Sequence[type[np.generic]], is_tuple: bool) -> str:
+    names = [f"numpy.{element.__name__}" for element in elements]
+    return f"({', '.join(names)})" if is_tuple else names[0] if names else "nothing"
+
+
+def require_element_types(returns: object) -> tuple[type[np.generic], ...]:
+    """The element types that `returns` says.  TypeError: it does not say NumPy types that Rho has."""
+    stated: list[type[np.generic]] = []
+    for one in returns if isinstance(returns, tuple) else (returns,):
+        if not (isinstance(one, type) and issubclass(one, np.generic)) or kind_of_dtype(_dtype_of(one)) is None:
+            raise TypeError(f"returns= is an element type such as numpy.float64, or a tuple of them, not {returns!r}")
+        stated.append(one)
+    return tuple(stated)
+
+
+def _dtype_of(element: type) -> np.dtype[Any]:
+    return np.dtype("U1") if element is np.str_ else np.dtype(element)
+
+
+def plain(value: object) -> object:
+    """A value of Rho as numbers, texts and lists, which `json.dumps` takes: `json.dumps(result, default=rho.plain)`.
+
+    Complex numbers are pairs, rows of characters texts, NaN and infinities the texts `nan`, `inf` and `-inf`, as in the output of
+    `rho run --json`.  TypeError: it is no array, number or result."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(item) for name, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [plain(item) for item in value]
+    if isinstance(value, (np.ndarray, np.generic)):
+        array = np.asarray(value)
+        kind = kind_of_dtype(array.dtype)
+        if kind is not None:
+            return plain_data(nested(values_from_numpy(array)) if kind is Kind.CHAR else array.tolist())
+    if value is None or isinstance(value, (str, int, float, complex)):
+        return plain_data(value)
+    raise TypeError(f"{type(value).__name__} is no array, number or result of Rho")
+
+
+def last_value(text: str, session: Session | None = None) -> Any:
     """The last value that a program prints, as an array; several values of one result (`⎕qr A`) as a tuple, as from a compiled
     function; None if it prints nothing.
 

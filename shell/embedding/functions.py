@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from ...typechecker.elements import Kind
 from ..execution.stored_plans import cores
 from ..pipeline import Session
 from ..pipeline_types import Checked
-from .evaluating import E, as_array, with_source_lines
+from .evaluating import E, as_array, for_caller, require_element_types, require_kinds, with_source_lines
 
 # ---------------------------------------------------------------------------------------------------- errors
 #
@@ -109,6 +109,7 @@ _ARGUMENT_NAMES: Final = ("the argument", "the left argument", "the right argume
 
 _DIRECT_DTYPES: Final = frozenset(np.dtype(NUMPY_NAMES[kind]) for kind in Kind if kind is not Kind.CHAR)
 """Arrays of these dtypes are used as they are; others are converted at every call, since their values may be refused."""
+R = TypeVar("R", covariant=True)
 _INPUT_NAMES: Final = ((), (RIGHT,), (LEFT, RIGHT))
 
 ArgumentType: TypeAlias = tuple[Kind, tuple[int, ...]]
@@ -148,14 +149,17 @@ class _PreparedCall(PreparedPlanPool):
         return outputs[self.links.outputs[0]].value
 
 
-class Function:
+class Function(Generic[R]):
     """A compiled Rho function.  Call it with one argument (monadic) or two (left, right).  It can be pickled and copied.
 
+    It is typed by its results: `rho.compile(text, returns=numpy.float64)` is a `Function[rho.Array[numpy.float64]]`, and
+    `returns=(numpy.float64, numpy.int64)` says a pair of arrays; without `returns` the elements may be any.
     Raises `rho.Rejected` where the types do not fit (a TypeError for values that are not arrays, and for two arguments of a
     function without `⍺`), `rho.RunFailed` where a run-time check fails; both carry `.diagnostics`."""
 
-    def __init__(self, text: str, session: Session, *, drops_left: bool = False) -> None:
+    def __init__(self, text: str, session: Session, *, drops_left: bool = False, returns: object = None) -> None:
         self.text = text
+        self._returns = returns
         self._session = session
         self._drops_left = drops_left
         self._prepared_calls: dict[ArgumentKey, _PreparedCall] = {}
@@ -168,17 +172,20 @@ class Function:
     def __repr__(self) -> str:
         return f"rho.compile({self.text!r})"
 
-    def __reduce__(self) -> tuple[Callable[[str, Session], Function], tuple[str, Session]]:
+    def __reduce__(self) -> tuple[Callable[..., Function[Any]], tuple[str, Session, object]]:
         """A function is pickled and copied as its text and session, without its prepared plans."""
-        return compile_text, (self.text, self._session)
+        return compile_text, (self.text, self._session, self._returns)
 
-    def __call__(self, *arguments: object) -> Any:
+    def __call__(self, *arguments: object) -> R:
         try:
-            result = self._latest(*arguments)
+            result: R = self._latest(*arguments)
             return result if result is not NOT_APPLICABLE else self._call(arguments)
         except RhoError as error:
             rejected = self._rejection(arguments) if isinstance(error, RunFailed) and any(self._patterns.values()) else None
-            raise rejected or _in_caller_text(error, self._caller_text, self._sources) from None
+            shown = rejected or _in_caller_text(error, self._caller_text, self._sources)
+            raise shown.with_traceback(None) from None
+        except TypeError as error:
+            raise for_caller(error) from error.__cause__
         except ImportError:
             if sys.meta_path is not None:
                 raise
@@ -232,8 +239,12 @@ class Function:
         checked = self._checked_for_all(types) or self._checked(tuple(_type_text(kind, shape) for kind, shape in types))
         self._sources = checked.sources
         shapes = dict(zip(_INPUT_NAMES[len(types)], [shape for _, shape in types], strict=True))
+        if self._returns is not None:
+            entries = {entry.name: checked.core.types[entry.value].element.kind for entry in checked.core.outputs}
+            require_kinds([entries[name] for name in checked.outputs], self._returns, checked.is_tuple, "the function")
         bound = bind_shapes(checked.core, shapes, {})
         cpu_plan = plan(bound, Device(HOME, "cpu", cores()), detail=Detail.STEPS)
+        self._session.require_memory(cpu_plan, checked.core, bound, checked.sources, self._caller_text.source)
         links = NativeSignature(_INPUT_NAMES[len(types)], checked.outputs)
         return _PreparedCall(cpu_plan, bound, links, is_tuple=checked.is_tuple)
 
@@ -308,7 +319,7 @@ def _array_of_argument(argument: object, called: str) -> NumArray:
         raise TypeError("\n".join([f"{called} {trouble.message}", *(f"  = {note}" for note in trouble.notes)])) from None
 
 
-def compile_text(text: str, session: Session | None = None) -> Function:
+def compile_text(text: str, session: Session | None = None, returns: object = None) -> Function[Any]:
     """A function from Rho text: an expression that is a function, with statements before it if needed (`use`, definitions).
 
     Rejected: the text is not a function, or does not parse."""
@@ -320,10 +331,12 @@ def compile_text(text: str, session: Session | None = None) -> Function:
         type_ = checked.types.get(FUNCTION, "nothing")
         hint = "put braces around it and use ⍵: {…⍵…}"
         raise Rejected([Diagnostic(Code.E134, f"a function is wanted; this is {type_}", Span(_NAME, 0, 0), notes=(hint,))])
-    return Function(text, session, drops_left=checked.result is not None and checked.result.drops_left(FUNCTION))
+    if returns is not None:
+        require_element_types(returns)
+    return Function(text, session, drops_left=checked.result is not None and checked.result.drops_left(FUNCTION), returns=returns)
 
 
-def gradient_of(function: Function | str, session: Session | None, *, with_value: bool) -> Function:
+def gradient_of(function: Function[Any] | str, session: Session | None, *, with_value: bool) -> Function[Any]:
     """The gradient of a function by its right argument; `with_value`: the pair of its value and that."""
     if not isinstance(function, Function):
         if not isinstance(function, str):

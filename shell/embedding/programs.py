@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -34,9 +35,11 @@ from ..execution.scheduling import PlanningEffort, PlanPurpose, Scheduling
 from ..execution.stored_plans import cores, read_plan
 from ..pipeline import Session
 from ..pipeline_types import Checked
-from .evaluating import as_array, locating_errors, require_accepted, with_source_lines
+from .evaluating import as_array, for_caller, locating_errors, require_accepted, with_source_lines
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ...backend.vm.executor import NativeSignature
 
 # ---------------------------------------------------------------------------------------------------- clusters
@@ -230,30 +233,63 @@ def scheduling_for(
 
 # ---------------------------------------------------------------------------------------------------- programs
 
+P = ParamSpec("P")
+T = TypeVar("T")
 MOST_PLANS: Final = 64
 """How many combinations of shapes and params a program keeps plans for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a program costs at most: numbers where every size is known, formulas as text where not.
+    """What a program costs at most, as numbers; reading one raises TypeError where a size is not known.
 
-    `work` in operations, `span` in dependent steps, the others in bytes; `memory` is the peak."""
+    `formulas` has the same costs as text, in the names of the sizes that were left out."""
 
-    work: int | str
-    span: int | str
-    bytes_read: int | str
-    bytes_written: int | str
-    memory: int | str
+    formulas: Mapping[str, str]
+    numbers: Mapping[str, int]
+    unknown: tuple[str, ...] = ()
+
+    def _number(self, name: str) -> int:
+        if self.unknown:
+            sizes = ", ".join(f"{size}=…" for size in self.unknown)
+            raise TypeError(f"{name} depends on {', '.join(self.unknown)}: give bounds({sizes}), or read formulas[{name!r}]")
+        return self.numbers[name]
+
+    @property
+    def work(self) -> int:
+        """Operations."""
+        return self._number("work")
+
+    @property
+    def span(self) -> int:
+        """Dependent steps: the operations on the longest path."""
+        return self._number("span")
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes that are read."""
+        return self._number("bytes_read")
+
+    @property
+    def bytes_written(self) -> int:
+        """Bytes that are written."""
+        return self._number("bytes_written")
+
+    @property
+    def memory(self) -> int:
+        """The most bytes that live at once."""
+        return self._number("memory")
 
 
-class Result(Mapping[str, Any]):
-    """The outputs of a run by name, as arrays; `printed` are the texts that were printed, in order."""
+class Result(Mapping[str, "NDArray[Any]"]):
+    """The outputs of a run by name, as arrays; `printed` are the texts that were printed, in order.
 
-    def __init__(self, outputs: Mapping[str, Any], printed: tuple[str, ...]) -> None:
+    `json.dumps(result, default=rho.plain)` writes it as JSON."""
+
+    def __init__(self, outputs: Mapping[str, NDArray[Any]], printed: tuple[str, ...]) -> None:
         self._outputs, self.printed = dict(outputs), printed
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> NDArray[Any]:
         return self._outputs[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -264,6 +300,19 @@ class Result(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"rho.Result({', '.join(self._outputs)}; {len(self.printed)} printed)"
+
+
+def _for_callers(method: Callable[P, T]) -> Callable[P, T]:
+    """The method, whose errors show callers their own line and not the frames inside Rho."""
+
+    @wraps(method)
+    def called(*arguments: P.args, **named: P.kwargs) -> T:
+        try:
+            return method(*arguments, **named)
+        except Exception as error:
+            raise for_caller(error) from error.__cause__
+
+    return called
 
 
 class Program:
@@ -299,6 +348,7 @@ class Program:
         """The warnings that it was accepted with."""
         return self._checked.diagnostics
 
+    @_for_callers
     def bounds(self, **sizes: int) -> Bounds:
         """Costs for sizes and params by name; params that are not named have their defaults.
 
@@ -311,11 +361,13 @@ class Program:
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise TypeError(f"the size {name} is a natural number, not {value!r}")
             known[variables[name]] = value
-        missing = [variable for variable in self._variables if variable not in known]
-        parts = (report.work, report.span, report.bytes_read, report.bytes_written, report.memory)
-        work, span, read, written, memory = [str(part) if missing else part.evaluate(known) for part in parts]
-        return Bounds(work, span, read, written, memory)
+        unknown = tuple(sorted({variable.name for variable in self._variables if variable not in known}))
+        parts = {"work": report.work, "span": report.span, "bytes_read": report.bytes_read,
+                 "bytes_written": report.bytes_written, "memory": report.memory}  # fmt: skip
+        numbers = {} if unknown else {name: part.evaluate(known) for name, part in parts.items()}
+        return Bounds({name: str(part) for name, part in parts.items()}, numbers, unknown)
 
+    @_for_callers
     def plan(
         self, devices: str | os.PathLike[str] | None = None, /, *, objective: str | Sequence[str] = (),
         budget: float | str | None = None, **values: object,
@@ -358,23 +410,26 @@ class Program:
 
         TypeError: an unknown name, or a value that is not an array.  Refused: sizes or element types that do not fit, guards,
         bounds.  RunFailed: a run-time check.  Inputs are not written to, results share no memory with them."""
-        if plan is not None and not isinstance(plan, Plan):
-            self._require_entry_named("plan", plan, "a rho.Plan (`program.plan(…)`, `rho.Plan.load(FILE)`)")
-            plan, values = None, {**values, "plan": plan}
-        if cluster is not None and not isinstance(cluster, Cluster):
-            self._require_entry_named("cluster", cluster, "a rho.Cluster (`rho.Cluster(WHERE)`)")
-            cluster, values = None, {**values, "cluster": cluster}
-        if plan is not None and cluster is not None:
-            raise TypeError("a cluster has plans of its own: give a plan or a cluster")
-        if self._latest is not None and plan is None and cluster is None and self._is_typed(values):
-            try:
-                outputs = self._latest.run_named(values)
-            except RhoError as error:
-                raise with_source_lines(error, self._checked.sources) from None
-            if outputs is not None:
-                return Result(outputs, ())
-        with locating_errors(self._checked.sources):
-            return self._run(values, plan, cluster)
+        try:
+            if plan is not None and not isinstance(plan, Plan):
+                self._require_entry_named("plan", plan, "a rho.Plan (`program.plan(…)`, `rho.Plan.load(FILE)`)")
+                plan, values = None, {**values, "plan": plan}
+            if cluster is not None and not isinstance(cluster, Cluster):
+                self._require_entry_named("cluster", cluster, "a rho.Cluster (`rho.Cluster(WHERE)`)")
+                cluster, values = None, {**values, "cluster": cluster}
+            if plan is not None and cluster is not None:
+                raise TypeError("a cluster has plans of its own: give a plan or a cluster")
+            if self._latest is not None and plan is None and cluster is None and self._is_typed(values):
+                try:
+                    outputs = self._latest.run_named(values)
+                except RhoError as error:
+                    raise with_source_lines(error, self._checked.sources) from None
+                if outputs is not None:
+                    return Result(outputs, ())
+            with locating_errors(self._checked.sources):
+                return self._run(values, plan, cluster)
+        except Exception as error:
+            raise for_caller(error) from error.__cause__
 
     def _require_entry_named(self, option: str, value: object, wanted: str) -> None:
         """Raise TypeError unless the program has an input or param with the name of this option."""
@@ -428,6 +483,7 @@ class Program:
         if planned is None:
             bound = bind_shapes(self._core, shapes, params)
             planned = bound, plan(bound, Device(HOME, "cpu", cores()), detail=Detail.STEPS)
+            self._session.require_memory(planned[1], self._core, bound, self._checked.sources, self._checked.source)
             while len(self._plans) >= MOST_PLANS:
                 self._plans.pop(next(iter(self._plans)), None)
             self._plans[key] = planned
