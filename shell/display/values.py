@@ -267,22 +267,22 @@ def _planes(rows: Sequence[str], frame: Sequence[Sequence[int | None]]) -> list[
 #
 # A run on a terminal ends with its outputs, each short: a number or a vector is a line, outputs of one length are a table.
 
-def output_lines(outputs: Sequence[tuple[DisplayedValue, ColumnFormat]], width: int, digits: int) -> list[str]:
+def output_lines(outputs: Sequence[DisplayedValue], width: int, digits: int) -> list[str]:
     """The lines of outputs with their types; columns of one length together, as a table of at most `width` characters."""
-    lengths = [one.shape[0] for one, _ in outputs if _is_column(one)]
+    lengths = [one.shape[0] for one in outputs if _is_column(one)]
     lines: list[str] = []
     pending: list[tuple[str, str, str]] = []
-    for one, reading in outputs:
+    for one in outputs:
         if _is_column(one) and lengths.count(one.shape[0]) > 1:
-            together = [pair for pair in outputs if _is_column(pair[0]) and pair[0].shape[0] == one.shape[0]]
-            if together[0][0] is not one:
+            together = [other for other in outputs if _is_column(other) and other.shape[0] == one.shape[0]]
+            if together[0] is not one:
                 continue
             block = _table_lines(together, width, digits)
-        elif len(one.shape) == 2 and _is_in_memory(one) and 0 not in one.shape and reading.form is CellFormat.ITEM:
+        elif len(one.shape) == 2 and _is_in_memory(one) and 0 not in one.shape and one.reading.form is CellFormat.ITEM:
             rows = display(one.value, kind=one.kind, digits=digits, limit=0, width=width - 2)
             block = [f"{one.name}  {one.measured_type}", *(f"  {row}" for row in rows)]
         else:
-            text = line_of(one.value, _writer(reading), kind=one.kind, digits=digits) if _is_in_memory(one) else ""
+            text = line_of(one.value, _writer(one.reading), kind=one.kind, digits=digits) if _is_in_memory(one) else ""
             pending.append((one.name, one.measured_type if one.shape else "", text))
             continue
         lines += [*_aligned(pending), *block]
@@ -324,12 +324,12 @@ def _aligned(entries: Sequence[tuple[str, str, str]]) -> list[str]:
     ]
 
 
-def _table_lines(columns: Sequence[tuple[DisplayedValue, ColumnFormat]], width: int, digits: int) -> list[str]:
+def _table_lines(columns: Sequence[DisplayedValue], width: int, digits: int) -> list[str]:
     """Columns below their names and types; those that do not fit into the width follow below."""
     blocks: list[list[str]] = []
     used = 0
-    for one, reading in columns:
-        cells = column_cells(one.value, _writer(reading), kind=one.kind, digits=digits)
+    for one in columns:
+        cells = column_cells(one.value, _writer(one.reading), kind=one.kind, digits=digits)
         texts = [one.name, one.measured_type, *cells]
         room = max(map(len, texts))
         texts = [text.ljust(room) if one.kind is Kind.CHAR else text.rjust(room) for text in texts]

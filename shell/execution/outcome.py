@@ -13,6 +13,7 @@ from ...backend.graph.bind_sizes import BoundGraph
 from ...backend.graph.phases import Constant, Output, Print as PhasesPrint, ValueId as PhasesValueId
 from ...backend.vm.values import Array, array, from_numpy, kind_of_dtype, nested, to_numpy
 from ...lang.support.records import dataclass, field, replace
+from ...lang.tree.program import AS_WRITTEN, ColumnFormat
 from ...typechecker.core.arrays import CorePrint, ValueId
 from ...typechecker.core.blocks import Core
 from ...typechecker.diagnostics import show_type
@@ -26,12 +27,15 @@ PIPE_LIMIT = 1_000_000  # items that a pipe gets without cutting
 
 @dataclass(frozen=True, slots=True)
 class DisplayedValue:
-    """A value with its name ("" for an expression), its type as the checker writes it, and its element kind."""
+    """A value with its name ("" for an expression), its type as the checker writes it, and its element kind.
+
+    `reading`: how an output is written, for example as dates."""
 
     name: str
     type: str
     value: Any
     kind: Kind
+    reading: ColumnFormat = AS_WRITTEN
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -122,8 +126,11 @@ class Outcome:
 
 def outcome_of(core: Core, printed: Sequence[Any], outputs: Mapping[str, Any], plan: Mapping[str, Any] | None = None) -> Outcome:
     """The outcome of a run from its values: with the names and types that the program gives them."""
-    entries = {entry.name: entry.value for entry in core.outputs}
-    named = {name: _displayed(core, entries[name], name, value) for name, value in outputs.items()}
+    entries = {entry.name: entry for entry in core.outputs}
+    named = {
+        name: replace(_displayed(core, entries[name].value, name, value), reading=entries[name].reading)
+        for name, value in outputs.items()
+    }  # fmt: skip
     prints = [op.arg for op in core.block.ops if isinstance(op, CorePrint)]
     known: list[ValueId | None] = [*prints] if len(prints) == len(printed) else [None] * len(printed)
     shown = [_displayed(core, which, core.names.get(which, "") if which is not None else "", value)

@@ -149,11 +149,12 @@ class Notebook:
         """Run a cell.  Never raises; an interrupt is a failure of the cell."""
         self._count += 1
         cell = CellResult()
-        source = name or f"<cell {self._count}>"
+        source, before = name or f"<cell {self._count}>", self.workspace.state
         try:
             self._run(list(_split_commands(statements_of_transcript(code))), source, cell)
         except KeyboardInterrupt:
             self.workspace.abandon()
+            self.workspace.state = before
             cell.failure = _failure("KeyboardInterrupt", "interrupted; the session is as it was before")
         except RecursionError:
             cell.failure = _failure(Code.E610, "the cell is too deeply nested for Rho to check or run; name its parts")

@@ -1,7 +1,7 @@
 """Charts in characters: line charts, scatter plots, bars, histograms and heat maps, with one or several series.
 
 Bars are horizontal, one a line.  Points are braille dots, two by four a character, and lines join neighbours; NaN breaks a line.
-Several series have colours; without colours each has a chart of its own, one below the other with the same axes.
+Several series have colours; without colours each has a mark of its own, one a character.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from ...lang.support.bounded_parsing import parse_natural
 from ...lang.support.records import dataclass
+from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from ...typechecker.elements import Kind
 from ..console.standard_streams import Console
 from ..execution.outcome import DisplayedValue, as_numpy
@@ -48,7 +49,7 @@ class Picture:
     """A vector or matrix of f64 ready to be drawn, with NaN for every element that is not finite; `dropped`: how many.
 
     A chart also has `x`, the coordinates of its items as numbers or labels (None: their positions), with its name, and `series`:
-    names and vectors, of which `values` is the first."""
+    names and vectors, of which `values` is the first.  `x_reading` says whether the numbers of `x` are dates or times."""
 
     title: str
     values: Any
@@ -57,6 +58,23 @@ class Picture:
     x: Any = None
     x_name: str = ""
     series: tuple[tuple[str, Any], ...] = ()
+    x_reading: ColumnFormat = AS_WRITTEN
+
+    @property
+    def has_dates(self) -> bool:
+        """Are the numbers of the x axis dates or times?"""
+        return self.x_reading.form in (CellFormat.DATE, CellFormat.TIME)
+
+    def x_text(self, number: float) -> str:
+        """A coordinate as text: a date, a time or a number."""
+        if not self.has_dates or number != number:
+            return axis_number(number)
+        from ...backend.io.cells import CellError, text_of
+
+        try:
+            return text_of(round(number), self.x_reading)
+        except CellError:
+            return axis_number(number)
 
     def x_positions(self) -> Any:
         """The x coordinates of the items, as a vector of numbers."""
@@ -66,7 +84,7 @@ class Picture:
 
     def labels(self) -> tuple[str, ...]:
         """The labels of the items."""
-        return self.x if isinstance(self.x, tuple) else tuple([axis_number(float(position)) for position in self.x_positions()])
+        return self.x if isinstance(self.x, tuple) else tuple([self.x_text(float(position)) for position in self.x_positions()])
 
     @property
     def empty_reason(self) -> str | None:
@@ -110,6 +128,8 @@ def require_chart(chart: Chart, types: Sequence[tuple[Kind, int]]) -> None:
         if kind is Kind.CHAR and rank == 2 and index == 0 and len(types) > 1 and chart is not Chart.SCATTER:
             continue  # labels
         require_drawable(kind, rank)
+        if rank == 2 and chart is Chart.LINE and index == len(types) - 1 and len(types) <= 2:
+            continue  # a line for each column
         if rank != 1:
             raise NotDrawable(f"a matrix is not drawn as {chart.value}", "select a row or a column of it")
 
@@ -123,6 +143,8 @@ def chart_of(chart: Chart, shown: Sequence[DisplayedValue], names: Sequence[str]
     if chart is Chart.PLAIN:
         values, dropped = _finite(shown[0])
         return Picture(title, values, dropped)
+    if chart is Chart.LINE and len(shown[-1].shape) == 2:
+        return _lines_of_matrix(shown, names, title)
     lengths = [one.shape[0] for one in shown]
     if len(set(lengths)) > 1:
         raise NotDrawable(f"what is drawn together has one length, and these have {', '.join(map(str, lengths))}")
@@ -136,7 +158,30 @@ def chart_of(chart: Chart, shown: Sequence[DisplayedValue], names: Sequence[str]
         x = _texts(x_values) if x_values.kind is Kind.CHAR else _finite(x_values)[0]
     dropped = sum(count for _, count in cleaned)
     pairs = tuple(zip(called, [values for values, _ in cleaned], strict=True))
-    return Picture(title, cleaned[0][0], dropped, chart, x, names[0] if x_values is not None else "", pairs)
+    if x_values is None:
+        return Picture(title, cleaned[0][0], dropped, chart, series=pairs)
+    return Picture(title, cleaned[0][0], dropped, chart, x, names[0], pairs, x_values.reading)
+
+
+MOST_LINES: Final = 12
+"""The most columns of a matrix that are drawn as lines."""
+
+
+def _lines_of_matrix(shown: Sequence[DisplayedValue], names: Sequence[str], title: str) -> Picture:
+    """A line for each column of a matrix, over another value or the numbers of the rows.  Raises NotDrawable."""
+    matrix, over = shown[-1], shown[0] if len(shown) == 2 else None
+    if matrix.shape[1] > MOST_LINES:
+        hint = f"at most {MOST_LINES} are drawn; `plain` draws a heat map"
+        raise NotDrawable(f"{matrix.shape[1]} columns are too many lines", hint)
+    if over is not None and over.shape[0] != matrix.shape[0]:
+        raise NotDrawable(f"the x axis has {over.shape[0]} items, and the matrix {matrix.shape[0]} rows")
+    values, dropped = _finite(matrix)
+    series = tuple([(f"{names[-1]}[;{column}]", values[:, column]) for column in range(matrix.shape[1])])
+    first = series[0][1] if series else values.reshape(-1)
+    if over is None:
+        return Picture(title, first, dropped, Chart.LINE, series=series)
+    x = _texts(over) if over.kind is Kind.CHAR else _finite(over)[0]
+    return Picture(title, first, dropped, Chart.LINE, x, names[0], series, over.reading)
 
 
 def _finite(shown: DisplayedValue) -> tuple[Any, int]:
@@ -178,7 +223,9 @@ def normalised(values: Any, low: float, high: float) -> Any:
 
 
 def axis_number(number: float) -> str:
-    """A number as text for an axis, with four digits."""
+    """A number as text for an axis: four digits, or an integer below a million in groups."""
+    if 1e4 <= abs(number) < 1e6:
+        return f"{number:,.0f}".replace("-", "¯")
     text = f"{number:.4g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
     return ("0" if text == "-0" else text).replace("-", "¯")
 
@@ -187,6 +234,7 @@ def axis_number(number: float) -> str:
 
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
 _SERIES_COLOURS: Final = (36, 33, 35, 32, 31, 34)
+_SERIES_MARKS: Final = "•+×○◇▪"
 _MOST_JOINED: Final = 100_000
 _BRAILLE_BITS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 _BRAILLE_BLANK: Final = 0x2800
@@ -215,7 +263,7 @@ def _bars(picture: Picture, width: int) -> list[str]:
             (labels[index] if not number else "", name if several else "", float(values[index]))
             for index in range(len(labels)) for number, (name, values) in enumerate(picture.series)
         ]  # fmt: skip
-    shown = rows[:MOST_BARS]
+    shown = [(_shortened(label, width // 3), name, value) for label, name, value in rows[:MOST_BARS]]
     left = max(len(label) for label, _, _ in shown)
     middle = max(len(name) for _, name, _ in shown)
     numbers = ["" if value != value else axis_number(value) for _, _, value in shown]
@@ -231,17 +279,22 @@ def _bars(picture: Picture, width: int) -> list[str]:
     return lines
 
 
+def _shortened(label: str, most: int) -> str:
+    """A label of at most so many characters."""
+    return label if len(label) <= most else label[: most - 1] + "…"
+
+
 def _bar(value: float, low: float, high: float, room: int) -> str:
-    """A bar from zero to the value, in a field of `room` columns between the ends."""
+    """A bar from zero to the value, in a field of `room` columns between the ends; what is not zero is seen."""
     if value != value or low == high:
         return ""
     unit = max(high, -low)
     span = high / unit - low / unit
-    zero = round(-low / unit / span * room)
+    zero = min(max(round(-low / unit / span * room), low < 0), room - (high > 0))
     if value < 0:
         length = min(zero, max(1, round(-value / unit / span * room)))
         return " " * (zero - length) + "█" * length
-    eighths = round(value / unit / span * room * 8)
+    eighths = max(round(value / unit / span * room * 8), value > 0)
     full, part = divmod(min(eighths, 8 * (room - zero)), 8)
     return " " * zero + "█" * full + (_EIGHTHS[part] if part else "")
 
@@ -268,18 +321,27 @@ def _points(picture: Picture, width: int, height: int, *, colour: bool) -> list[
     if picture.x is None:
         across = 0.0, float(max(1, len(x) - 1))
     several = len(drawn) > 1
-    fields = [drawn] if colour or not several else [(one,) for one in drawn]
-    each = height if len(fields) == 1 else max(4, height // len(fields))
-    lines: list[str] = []
-    for series in fields:
-        if not colour and several:
-            lines.append(f"{series[0][0]}:")
-        lines += _plot_area(x, series, across, up, width, each, picture.chart, colour=colour and several)
-    lines += _axis(picture, across, width, max(len(text) for text in ticks_of(*up, each).values()) + 1)
-    if colour and several:
-        names = [f"\x1b[{_SERIES_COLOURS[at % len(_SERIES_COLOURS)]}m●\x1b[0m {name}" for at, (name, _) in enumerate(drawn)]
-        lines.append("  " + "  ".join(names))
+    lines = _plot_area(x, drawn, across, up, width, height, picture.chart, colour=colour and several)
+    lines += _axis(picture, across, width, max(len(text) for text in ticks_of(*up, height).values()) + 1)
+    if several:
+        marks = [_coloured_mark("●", at, True) if colour else _mark(at) for at in range(len(drawn))]
+        lines += _legend_lines([f"{mark} {name}" for mark, (name, _) in zip(marks, drawn, strict=True)], drawn, width)
     return lines
+
+
+def _legend_lines(entries: Sequence[str], drawn: Sequence[tuple[str, Any]], width: int) -> list[str]:
+    """The names of the series with their marks, in lines of at most `width` columns."""
+    lines, used = [""], 0
+    for entry, (name, _) in zip(entries, drawn, strict=True):
+        if used and used + len(name) + 4 > width:
+            lines, used = [*lines, ""], 0
+        lines[-1] += f"  {entry}"
+        used += len(name) + 4
+    return lines
+
+
+def _mark(number: int) -> str:
+    return _SERIES_MARKS[number % len(_SERIES_MARKS)]
 
 
 def _plot_area(
@@ -306,7 +368,11 @@ def _plot_area(
     lines = []
     for row in range(height):
         label = ticks.get(row, "")
-        marks = [(chr(_BRAILLE_BLANK + bits), ink) for bits, ink in zip(cells[row], inks[row], strict=True)]
+        marked = len(series) > 1 and not colour
+        marks = [
+            (_mark(ink) if marked and ink >= 0 else chr(_BRAILLE_BLANK + bits), ink)
+            for bits, ink in zip(cells[row], inks[row], strict=True)
+        ]  # fmt: skip
         drawn = "".join(_coloured_mark(mark, ink, colour) for mark, ink in marks)
         lines.append(f"{label:>{margin - 1}} {'┤' if label else '│'}{drawn.rstrip(chr(_BRAILLE_BLANK))}".rstrip())
     return lines
@@ -342,9 +408,9 @@ def _axis(picture: Picture, across: tuple[float, float], width: int, margin: int
     columns = max(4, width - margin - 1)
     if picture.x is None:
         return _position_axis(len(picture.values), margin, columns)
-    first, last = axis_number(across[0]), axis_number(across[1])
+    first, last = picture.x_text(across[0]), picture.x_text(across[1])
     if isinstance(picture.x, tuple):
-        first, last = picture.x[0], picture.x[-1]
+        first, last = (_shortened(label, columns // 2) for label in (picture.x[0], picture.x[-1]))
     name = picture.x_name if len(first) + len(picture.x_name) + len(last) + 4 <= columns else ""
     blank = max(1, columns - len(first) - len(last) - len(name))
     before, after = " " * (blank // 2), " " * (blank - blank // 2)

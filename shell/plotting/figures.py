@@ -5,15 +5,17 @@ from __future__ import annotations
 import io
 import os
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from ...lang.diagnostics.model import Refused
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Source
+from ...lang.tree.program import CellFormat, ColumnFormat
 from ..console.messages import require_writable
 from ..console.process_exit import UsageError, did_you_mean
 from ..console.standard_streams import Console
@@ -40,73 +42,139 @@ def has_matplotlib() -> bool:
     return find_spec("matplotlib") is not None
 
 
-def figure(picture: Picture, format: str, size: tuple[int, int] | None = None) -> bytes:
-    """The bytes of a file in `format` (`png` or `svg`), with a size in pixels.  The same picture gives the same bytes."""
+def figure(
+    picture: Picture, format: str, size: tuple[int, int] | None = None, note: Callable[[str], None] | None = None
+) -> bytes:  # fmt: skip
+    """The bytes of a file in `format` (`png` or `svg`), with a size in pixels.  The same picture gives the same bytes.
+
+    `note` is told which characters no font here has."""
     import matplotlib
     import numpy as np
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     from .charts import Chart
 
     width, height = size or (840, 480)
-    drawn = Figure(figsize=(width / 120, height / 120), dpi=120, layout="constrained")
-    FigureCanvasAgg(drawn)
-    axes = drawn.add_subplot()
-    axes.set_title(picture.title if picture.note is None else f"{picture.title}\n{picture.note}", fontsize=10)
-    if picture.empty_reason is not None:
-        axes.text(0.5, 0.5, picture.empty_reason, ha="center", va="center", transform=axes.transAxes)
-        axes.set_axis_off()
-    elif picture.chart is not Chart.PLAIN:
-        _draw_chart(picture, axes)
-    elif picture.values.ndim == 1:
-        axes.plot(np.arange(len(picture.values)), picture.values, marker="o" if len(picture.values) <= 60 else "", markersize=3)
-        axes.grid(alpha=0.3)
-    else:
-        aspect: Literal["equal", "auto"] = "equal" if _is_nearly_square(picture) else "auto"
-        image = axes.imshow(np.ma.masked_invalid(picture.values), aspect=aspect, interpolation="nearest")
-        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-        drawn.colorbar(image, ax=axes)
-    if picture.x is None and picture.chart is not Chart.HISTOGRAM:
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    buffer = io.BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": "rho"}):
-        drawn.savefig(buffer, format=format, metadata={"Date": None} if format == "svg" else {"Software": None})
+    is_map = picture.empty_reason is None and picture.chart is Chart.PLAIN and picture.values.ndim == 2
+    square = is_map and _is_nearly_square(picture)
+    with matplotlib.rc_context({"svg.hashsalt": "rho", "font.family": _fonts_for(picture)}):
+        drawn = Figure(figsize=(width / 120, height / 120), dpi=120, layout="compressed" if square else "constrained")
+        FigureCanvasAgg(drawn)
+        axes = drawn.add_subplot()
+        axes.set_title(picture.title if picture.note is None else f"{picture.title}\n{picture.note}", fontsize=10)
+        if picture.empty_reason is not None:
+            axes.text(0.5, 0.5, picture.empty_reason, ha="center", va="center", transform=axes.transAxes)
+            axes.set_axis_off()
+        elif is_map:
+            image = axes.imshow(
+                np.ma.masked_invalid(picture.values), aspect="equal" if square else "auto", interpolation="nearest"
+            )
+            axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+            drawn.colorbar(image, ax=axes)
+        else:
+            grouped = FuncFormatter(lambda number, position: f"{number:,.10g}".replace("-", "\u2212"))
+            (axes.xaxis if _draw_chart(picture, axes) else axes.yaxis).set_major_formatter(grouped)
+        if picture.x is None and picture.chart is not Chart.HISTOGRAM:
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        buffer = io.BytesIO()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            drawn.savefig(buffer, format=format, metadata={"Date": None} if format == "svg" else {"Software": None})
+    absent = dict.fromkeys(chr(int(match[1])) for one in caught if (match := _ABSENT_GLYPH.match(str(one.message))))
+    if absent and note is not None:
+        note(f"no font here has {' '.join(absent)}, which {'is' if len(absent) == 1 else 'are'} drawn as boxes")
     return buffer.getvalue()
 
 
-def _draw_chart(picture: Picture, axes: Axes) -> None:
-    """Bars, a histogram, points or lines over the x axis."""
+_ABSENT_GLYPH: Final = re.compile(r"Glyph (\d+) ")
+_WIDE_FONTS: Final = (
+    "Noto Sans CJK JP", "Noto Sans CJK SC", "Source Han Sans", "WenQuanYi Micro Hei", "Hiragino Sans", "Yu Gothic",
+    "Microsoft YaHei", "Arial Unicode MS", "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans Thai",
+)  # fmt: skip
+"""Fonts with letters that Matplotlib's own font lacks; those that are installed are asked for these."""
+
+
+def _fonts_for(picture: Picture) -> list[str]:
+    """The fonts to draw a picture with, in order."""
+    texts = "".join([picture.title, picture.x_name, *(picture.x if isinstance(picture.x, tuple) else ())])
+    if max(map(ord, texts), default=0) < 0x590:
+        return ["DejaVu Sans"]
+    from matplotlib import font_manager
+
+    known = set(font_manager.get_font_names())
+    return ["DejaVu Sans", *[name for name in _WIDE_FONTS if name in known]]
+
+
+def _draw_chart(picture: Picture, axes: Axes) -> bool:
+    """Draw bars, a histogram, points or lines over the x axis; returns whether bars lie, with their numbers on the x axis."""
     import numpy as np
+    from matplotlib.ticker import MaxNLocator
 
     from .charts import Chart, bins
 
-    places, count = picture.x_positions(), len(picture.series)
-    for number, (name, values) in enumerate(picture.series):
+    series = picture.series or (("", picture.values),)
+    places, count = _coordinates(picture), len(series)
+    has_labels = picture.chart is Chart.BARS or isinstance(picture.x, tuple)
+    horizontal = picture.chart is Chart.BARS and max(map(len, picture.labels())) > _LONG_LABEL and not picture.has_dates
+    for number, (name, values) in enumerate(series):
         match picture.chart:
             case Chart.HISTOGRAM:
                 counts, edges = bins(values)
                 axes.bar(edges[:-1], counts, np.diff(edges), align="edge", edgecolor="white")
             case Chart.BARS:
                 width = 0.8 / count
-                axes.bar(np.arange(len(values)) + (number - (count - 1) / 2) * width, values, width, label=name)
+                middles = np.arange(len(values)) + (number - (count - 1) / 2) * width
+                (axes.barh if horizontal else axes.bar)(middles, values, width, label=name)
             case Chart.SCATTER:
                 axes.scatter(places, values, s=12, label=name)
             case _:
                 axes.plot(places, values, marker="o" if len(values) <= 60 else "", markersize=3, label=name)
-    if picture.chart is Chart.BARS or isinstance(picture.x, tuple):
-        step = max(1, len(picture.labels()) // 20)
-        axes.set_xticks(np.arange(len(picture.labels()))[::step], picture.labels()[::step], rotation=30 if step > 1 else 0)
-    axes.set_xlabel(picture.x_name)
+    if has_labels:
+        labels = picture.labels()
+        step = -(-len(labels) // _MOST_LABELS)
+        shown = [label if len(label) <= _MOST_LABEL else label[: _MOST_LABEL - 1] + "…" for label in labels[::step]]
+        crowded = sum(len(label) + 2 for label in shown) > _LABEL_ROOM
+        if horizontal:
+            axes.set_yticks(np.arange(len(labels))[::step], shown)
+            axes.invert_yaxis()
+            axes.xaxis.set_major_locator(MaxNLocator(5))
+        else:
+            axes.set_xticks(np.arange(len(labels))[::step], shown, rotation=30 * crowded, ha="right" if crowded else "center")
+    (axes.set_ylabel if horizontal else axes.set_xlabel)(picture.x_name)
+    if any(np.nanmin(values, initial=0.0) < 0 for _, values in series) and picture.chart is Chart.BARS:
+        (axes.axvline if horizontal else axes.axhline)(0, color="black", linewidth=0.8)
     if count > 1:
         axes.legend()
-    axes.grid(alpha=0.3, axis="y")
+    axes.grid(alpha=0.3, axis="x" if horizontal else "y")
+    return horizontal
+
+
+_LONG_LABEL: Final = 14
+_MOST_LABEL: Final = 32
+_MOST_LABELS: Final = 16
+_LABEL_ROOM: Final = 90
+"""Characters of a label from which bars lie; characters and number of the labels that are shown; characters that fit in a row."""
+
+
+def _coordinates(picture: Picture) -> Any:
+    """The x coordinates; dates and times as NumPy has them, so that Matplotlib writes them as such."""
+    import numpy as np
+
+    places = picture.x_positions()
+    if not picture.has_dates:
+        return places
+    unit = "D" if picture.x_reading.form is CellFormat.DATE else "us"
+    known = np.isfinite(places) & (np.abs(places) < (10**6 if unit == "D" else 10**17))
+    dates = np.where(known, places, 0).astype(f"datetime64[{unit}]")
+    dates[~known] = np.datetime64("NaT")
+    return dates
 
 
 def _is_nearly_square(picture: Picture) -> bool:
     rows, columns = map(int, picture.values.shape)
-    return 1 / 8 <= rows / columns <= 8
+    return 1 / 3 <= rows / columns <= 3
 
 
 # ---------------------------------------------------------------------------------------------------- options
@@ -170,10 +238,11 @@ class PlotRequests:
             if stored:
                 raise UsageError(f"{one.option}: a stored plan keeps outputs only", f"add `output {name}` and plan again")
             added.append(name)
+        dated = {entry.name: entry.reading for entry in checked.core.inputs if entry.reading.form in _DATED}
         if not added:
             return source, self
         ending = "" if source.text.endswith("\n") else "\n"
-        text = source.text + ending + "".join(f"output {name}\n" for name in added)
+        text = source.text + ending + "".join(f"output {name}{_as_dates(dated.get(name))}\n" for name in added)
         return Source(source.name, text), replace(self, added=tuple(added))
 
     def require_drawable(self, loaded: LoadedProgram, permissions: Permissions) -> None:
@@ -200,8 +269,8 @@ class PlotRequests:
             return outcome
         return replace(outcome, outputs={name: value for name, value in outcome.outputs.items() if name not in self.added})
 
-    def picture_files(self, loaded: LoadedProgram, outcome: Outcome) -> list[PendingWrite]:
-        """The pictures for files, drawn and ready to be written with the outputs."""
+    def picture_files(self, loaded: LoadedProgram, outcome: Outcome, note: Callable[[str], None]) -> list[PendingWrite]:
+        """The pictures for files, drawn and ready to be written with the outputs; `note` is told what no font has."""
         if not self.requests:
             return []
         from ...backend.io.writing import PendingWrite
@@ -210,7 +279,8 @@ class PlotRequests:
         prepared = []
         for one in self.requests:
             if one.path is not None:
-                content = figure(one.picture(outcome), Path(one.path).suffix[1:].lower(), self.size)
+                of_file = partial(_note_on, one.path, note)
+                content = figure(one.picture(outcome), Path(one.path).suffix[1:].lower(), self.size, of_file)
                 prepared.append(PendingWrite(one.path, partial(_write_bytes, content), spans[one.names[-1]]))
         return prepared
 
@@ -224,6 +294,16 @@ class PlotRequests:
             if one.path is None:
                 for line in draw(one.picture(outcome), console, self.size):
                     write(line)
+
+
+_DATED: Final = (CellFormat.DATE, CellFormat.TIME)
+
+
+def _as_dates(reading: ColumnFormat | None) -> str:
+    """The clause with which an input that was read as dates is an output as dates."""
+    if reading is None:
+        return ""
+    return f' as "{reading.pattern}"' if reading.pattern else " as date" if reading.form is CellFormat.DATE else " as time"
 
 
 _NOT_ARRAYS = ("function", "operator", "module")
@@ -270,6 +350,10 @@ def _check_file(one: PlotRequest, path: str) -> None:
         without = one.option.partition("=")[0]
         raise UsageError(f"{one.option}: {MISSING}", f"{ADVICE}; {without} draws in the terminal")
     require_writable(path, f"{one.option}: `{path}`")
+
+
+def _note_on(path: str, note: Callable[[str], None], text: str) -> None:
+    note(f"{path}: {text}")
 
 
 def _write_bytes(content: bytes, file: BinaryIO) -> None:

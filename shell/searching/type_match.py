@@ -268,11 +268,11 @@ def _match_elements(query: ElementName, candidate: ElementName, state: MatchStat
 
 def _is_narrower(narrow: str, wide: str) -> bool:
     """Can an element of the `narrow` type be converted to the `wide` one without loss?"""
-    order = {**_ORDER, "f32": 4, "c64": 6, "perm": 2.3, "idx": 2.5, "int": 2.7}
+    order = {**_ORDER, "f32": 4, "c64": 6, "perm": 2.3, "idx": 2.5, "int": 2.7, "size": 2.7}
     if "char" in (narrow, wide):
         return False
-    if wide in ("idx", "perm", "int"):
-        return (narrow, wide) in (("perm", "idx"), ("idx", "int"))
+    if wide in ("idx", "perm", "int", "size"):
+        return (narrow, wide) in (("perm", "idx"), ("idx", "int"), ("idx", "size"))
     return order[narrow] < order[wide]
 
 

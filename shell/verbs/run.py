@@ -122,7 +122,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
         plots.require_drawable(loaded, permissions)
 
     def save(loaded: LoadedProgram, outcome: Outcome) -> None:
-        pictures = plots.picture_files(loaded, outcome)
+        pictures = plots.picture_files(loaded, outcome, console.note)
         plots.show(outcome, console, drawn.append)
         _save(loaded, request, outcome, console, results, pictures)
         if shows_outputs:
@@ -168,7 +168,7 @@ def _shown_outputs(loaded: LoadedProgram, outcome: Outcome, console: Console, wi
 
     printed = {shown.name for shown in outcome.printed}
     entries = [entry for entry in loaded.core.outputs if entry.name not in printed and entry.name not in without]
-    return output_lines([(outcome.outputs[one.name], one.reading) for one in entries], console.width, console.digits)
+    return output_lines([outcome.outputs[one.name] for one in entries], console.width, console.digits)
 
 
 def _written_lines(outputs: Mapping[str, str], pictures: Sequence[str | None], trace: str | None) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -198,10 +199,60 @@ def test_points_and_several_lines(charts: Path, rho: Rho) -> None:
     lines = rho("run", "c.rho", "--plot", "scatter:x,y", "--plot-size", "60x8").out.splitlines()
     assert len(lines) == 11 and max(map(len, lines)) <= 60 and lines[-1].split() == ["0", "x", "5.9"]
     assert dots(lines) <= 60 < dots(rho("run", "c.rho", "--plot", "x,y", "--plot-size", "60x8").out.splitlines())
-    apart = rho("run", "c.rho", "--plot", "x,y,z").out.splitlines()
-    assert "y:" in apart and "z:" in apart
-    together = rho("run", "c.rho", "--plot", "x,y,z", "--color", "always").out
-    assert "\x1b[36m●\x1b[0m y" in together and "y:\n" not in together
+    plain = rho("run", "c.rho", "--plot", "x,y,z").out
+    assert plain.splitlines()[-1] == "  • y  + z" and plain.count("•") > 20 < plain.count("+") and plain.count("┤") == 3
+    coloured = rho("run", "c.rho", "--plot", "x,y,z", "--color", "always").out
+    assert "\x1b[36m●\x1b[0m y" in coloured and "•" not in coloured and coloured.count("┤") == 3
+
+
+def test_a_matrix_is_a_line_for_each_column(charts: Path, rho: Rho) -> None:
+    lines = rho("run", "c.rho", "--plot", "line:grid", "--plot-size", "60x8").out.splitlines()
+    assert lines[-1] == "  • grid[;0]  + grid[;1]  × grid[;2]" and sum(line.count("┤") for line in lines) == 3
+    assert rho("run", "c.rho", "--plot", "few,grid").out.splitlines()[-2].split() == ["1", "few", "2"]
+    assert "x axis has 3 items" in rho("run", "c.rho", "--plot", "sales,grid").err
+    (charts / "wide.rho").write_text("m ← 2 13⍴⍳26\n", encoding="utf-8")
+    assert "at most 12 are drawn" in rho("run", "wide.rho", "--plot", "line:m").err
+
+
+def test_dates_are_dates_on_axes(charts: Path, rho: Rho) -> None:
+    table = "day,time,v\n2024-01-01,2024-01-01T10:00:00,1\n2024-03-01,2024-01-02T12:30:00,-2\n"
+    (charts / "d.csv").write_text(table, encoding="utf-8")
+    program = (
+        'input day : i64[n] ← "d.csv:day" as date\ninput time : i64[n] ← "d.csv:time" as time\ninput v : i64[n] ← "d.csv:v"\n'
+        'output late ← day+1 as "%d.%m.%Y"\n'
+    )
+    (charts / "d.rho").write_text(program, encoding="utf-8")
+    for x, first, last in (
+        ("day", "2024-01-01", "2024-03-01"), ("late", "02.01.2024", "02.03.2024"),
+        ("time", "2024-01-01T10:00:00", "2024-01-02T12:30:00"),
+    ):  # fmt: skip
+        assert rho("run", "d.rho", "--plot", f"line:{x},v").out.splitlines()[-1].split() == [first, x, last]
+    bars = rho("run", "d.rho", "--plot", "bars:day,v").out.splitlines()
+    assert [line.split()[0] for line in bars[1:]] == ["2024-01-01", "2024-03-01"]
+
+
+def test_bars_below_zero_and_beside_large_ones_are_seen(charts: Path, rho: Rho) -> None:
+    (charts / "b.rho").write_text("v ← 13400 ¯2.5 7.8 12000000 0\nlow ← ¯1 ¯2000000\n", encoding="utf-8")
+    bars = [line.split(maxsplit=1)[1].rsplit(maxsplit=1) for line in rho("run", "b.rho", "--plot", "bars:v").out.splitlines()[1:]]
+    assert [bool(bar[:-1]) for bar in bars] == [True, True, True, True, False]
+    assert [bar[-1] for bar in bars] == ["13,400", "¯2.5", "7.8", "1.2e7", "0"]
+    assert all("█" in line for line in rho("run", "b.rho", "--plot", "bars:low").out.splitlines()[1:])
+
+
+@pytest.mark.skipif(not figures.has_matplotlib(), reason="needs matplotlib: the extra `plot`")
+def test_long_labels_and_foreign_letters_warn_of_nothing(
+    charts: Path, rho: Rho, capfd: pytest.CaptureFixture[str]
+) -> None:  # fmt: skip
+    text = "shop ← ↑ 'a name that is very long indeed, and longer' 'b'\nsold ← 3 ¯4\ncity ← ['\U00012000 ' ⋄ 'x ']\n"
+    (charts / "f.rho").write_text(text, encoding="utf-8")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert rho("run", "f.rho", "--plot", "bars:shop,sold=a.png", "--plot", "line:shop,sold=b.svg").err == ""
+        said = rho("run", "f.rho", "--plot", "bars:city,sold=c.png").err
+    assert said in ("", "c.png: no font here has \U00012000, which is drawn as boxes\n")
+    assert capfd.readouterr() == ("", "")
+    lines = rho("run", "f.rho", "--plot", "bars:shop,sold", "--plot-size", "60x8").out.splitlines()
+    assert "…" in lines[1] and max(map(len, lines)) <= 60
 
 
 @pytest.mark.parametrize(
