@@ -19,9 +19,9 @@ from ...lang.syntax.source import Source, Span
 from ...lang.tree import expressions, program
 from ...lang.tree.expressions import Definition, NameClass, Symbol
 from ..core.arrays import ValueId
-from ..core.blocks import Block
+from ..core.blocks import Block, CoreCall, Op
 from ..core.builder import Builder
-from ..elements import Element
+from ..elements import Element, Kind
 from ..proof.obligations import Proof
 from ..sizes.polynomials import Size, SizeOrigin, SizeVariable, variable
 from ..values.facts import Operand, TupleOperand, Value, leaves
@@ -301,7 +301,8 @@ class SignedFunction:
     """An annotated function, whose signature is matched at every call.
 
     `params`: those before its definition, which its sizes may mean; `existential`: the sizes that its facts define.  `proof`: how
-    the facts that its body needs were proved from the signature for all sizes; calls do not prove them again.
+    the facts that its body needs were proved from the signature for all sizes; calls do not prove them again.  `bodies`: the body
+    as elaborated for all sizes, by the ranks and kinds of the signature's variables (`signatures.calls`).
     """
 
     span: Span
@@ -312,6 +313,26 @@ class SignedFunction:
     params: Mapping[str, SizeVariable] = field(default_factory=dict)
     existential: tuple[tuple[str, expressions.SizeExpression], ...] = ()
     proof: Proof = Proof.NONE
+    bodies: dict[SignatureInstance, ElaboratedBody | None] = field(default_factory=dict)
+
+
+SignatureInstance: TypeAlias = "tuple[tuple[tuple[str, int], ...], tuple[tuple[str, Kind], ...]]"
+"""The number of axes of each shape variable and the kind of each element variable of a signature."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ElaboratedBody:
+    """A body elaborated on arguments of rigid sizes: its ops, which calls repeat on their arguments, and its result.  `sizes` and
+    `shapes` are the rigid sizes; `names` and `mentions` are what the program calls its values, `usages` the calls in it."""
+
+    arguments: tuple[ValueId, ...]
+    sizes: Mapping[str, SizeVariable]
+    shapes: Mapping[str, tuple[SizeVariable, ...]]
+    ops: tuple[Op, ...]
+    result: Value
+    names: Mapping[ValueId, str]
+    mentions: Mapping[ValueId, Sequence[tuple[Span, Span]]]
+    usages: tuple[CoreCall, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -454,7 +475,8 @@ class Context:
                         Code.E610,
                         f"this program expands to more than {most} operations",
                         span,
-                        notes=("every call is expanded: in a chain of functions that call the one before twice, each doubles",),
+                        notes=("every call is expanded: in a chain of functions that call the one before twice, each doubles",
+                               "functions with a signature count a quarter"),
                     )
                 ]
             )

@@ -200,7 +200,7 @@ def _rebound(entry: Entry, frame: Frame) -> Entry:
             return _with_captures(entry, frame)
         case SignedFunction():
             body = _with_captures(entry.body, frame) if isinstance(entry.body, DfnFunction) else entry.body
-            return replace(entry, body=body, file=frame.file, params=dict(frame.file.params))
+            return replace(entry, body=body, file=frame.file, params=dict(frame.file.params), bodies={})
         case _:
             return entry
 

@@ -7,17 +7,15 @@ counts its iterations.  Of a branch the arm that is taken is differentiated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import isqrt
 from typing import Any, Final
 
-from ...lang.syntax.source import Span
 from ..core.arrays import BindSize, Reduce, Reshape, Scan, Slice, Update, ValueId
 from ..core.blocks import (
-    OPERANDS,
     Block,
+    Cloner,
     CoreBranch,
     CoreFold,
     CoreLoop,
@@ -32,119 +30,13 @@ from ..core.blocks import (
     operands_of,
     results_of,
 )
-from ..core.builder import Builder, stated
+from ..core.builder import stated
 from ..elements import ArrayType, Element, Kind
 from ..proof.constraints import Arm
 from ..sizes.polynomials import ONE, ZERO, Size, SizeOrigin, SizeVariable, as_size, product, variable
 from ..sizes.size import quotient, remainder, truncated_subtract
 from ..values.facts import Operand
 from .reverse_mode import Activity, ReversePass, cotangents_of
-
-# ---------------------------------------------------------------------------------------------------- cloning
-#
-# The ops of a block once more, with fresh values and run-time sizes.
-
-_SIZES = frozenset({"sizes", "starts", "trip", "frame"})
-
-
-class Cloner:
-    """`values` and `sizes` say what stands for the originals; what they lack stays as it is."""
-
-    def __init__(
-        self, builder: Builder, span: Span, values: Mapping[ValueId, ValueId], sizes: Mapping[SizeVariable, Size] | None = None
-    ) -> None:
-        self.builder, self.span, self.values, self.sizes = builder, span, dict(values), dict(sizes or {})
-
-    def value(self, value: ValueId) -> ValueId:
-        return self.values.get(value, value)
-
-    def type(self, type: ArrayType) -> ArrayType:
-        element = type.element
-        bound, most = (None if size is None else self.size(size) for size in (element.index_bound, element.symbolic_max))
-        return ArrayType(replace(element, index_bound=bound, symbolic_max=most), tuple(map(self.size, type.shape)))
-
-    def size(self, size: Size) -> Size:
-        return size.substitute(self.sizes)
-
-    def ops(self, ops: Iterable[Op]) -> list[Op]:
-        """Emit the ops into the innermost open block; returns the new ones."""
-        originals = list(ops)
-        copies = [self.op(op) for op in originals]
-        for op in originals:
-            for result in results_of(op):
-                declared = self.builder.adjoints.get(result)
-                if declared is not None:
-                    arguments, defined = tuple(map(self.value, declared.arguments)), frozenset(map(self.value, declared.defined))
-                    copy = replace(declared, arguments=arguments, result=self.value(result), defined=defined)
-                    self.builder.adjoints[copy.result] = copy
-        return copies
-
-    def op(self, op: Op) -> Op:
-        builder = self.builder
-        for size in defined_sizes(op):
-            if size not in self.sizes:
-                cap = None if size.cap is None else self.size(size.cap)
-                assert cap is not None
-                span, why = builder.sizes.spans[size]
-                self.sizes[size] = variable(builder.sizes.at_run_time(size.name, cap, span, why, size.minimum, size.origin))
-        copy = self._rewritten(op)
-        if isinstance(copy, CoreLoop) and results_of(op)[0] in builder.strip_mined:
-            builder.strip_mined[copy.results[0]] = builder.strip_mined[results_of(op)[0]]
-        builder.effect(copy)
-        for value in results_of(copy)[:1]:
-            builder.definitions[value] = copy
-        return copy
-
-    def _rewritten(self, op: Op) -> Op:
-        changes: dict[str, Any] = {}
-        index = getattr(op, "index", None)
-        if index is not None:
-            fresh = self.builder.sizes.create(index.name, index.origin, None if index.cap is None else self.size(index.cap))
-            self.sizes[index] = variable(fresh)
-            changes["index"] = fresh
-        for each in fields(op):
-            value = getattr(op, each.name)
-            if isinstance(value, Block):
-                changes[each.name] = self.block(value)
-            elif each.name in OPERANDS:
-                changes[each.name] = self._operands(value)
-            elif each.name in _SIZES:
-                changes[each.name] = tuple(map(self._sizes, value)) if isinstance(value, tuple) else self.size(value)
-            elif each.name == "size":
-                changes[each.name] = self._variable(value)
-        for name in ("result", "results"):
-            if hasattr(op, name):
-                old = getattr(op, name)
-                changes[name] = tuple(map(self._result, old)) if isinstance(old, tuple) else self._result(old)
-        return replace(op, **changes)
-
-    def _operands(self, value: Any) -> Any:
-        if isinstance(value, tuple):
-            return tuple([None if item is None else self.value(item) for item in value])
-        return self.value(value)
-
-    def _sizes(self, entry: Any) -> Any:
-        if isinstance(entry, Size):
-            return self.size(entry)
-        defined, then, otherwise = entry
-        return self._variable(defined), self.size(then), self.size(otherwise)
-
-    def _variable(self, size: SizeVariable) -> SizeVariable:
-        ((atom, _),) = self.sizes[size].terms[0][0]
-        assert isinstance(atom, SizeVariable)
-        return atom
-
-    def _result(self, value: ValueId) -> ValueId:
-        fresh = self.values[value] = self.builder.fresh(self.type(self.builder.types[value]), self.builder.spans[value])
-        return fresh
-
-    def block(self, block: Block) -> Block:
-        builder = self.builder
-        params = builder.open_block([self.type(builder.types[value]) for value in block.params], self.span)
-        self.values.update(zip(block.params, (param.value for param in params), strict=True))
-        self.ops(block.ops)
-        return builder.close_block([Operand(self.value(value), builder.types[self.value(value)]) for value in block.results])
-
 
 # ---------------------------------------------------------------------------------------------------- blocks
 

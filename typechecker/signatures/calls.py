@@ -8,6 +8,7 @@ was proved at the definition (`check_definition`).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -29,17 +30,18 @@ from ...lang.tree.expressions import (
     TupleTypeExpression,
     TypeExpression,
 )
-from ..core.arrays import ValueId
-from ..core.blocks import CoreCall
+from ..core.arrays import BindSize, Compress, ValueId, Where
+from ..core.blocks import Block, Cloner, CoreBranch, CoreCall, Op
+from ..core.builder import condition_decided, stated
 from ..diagnostics import show_type
 from ..elaborate import type_expressions
-from ..elaborate.context import Context, DfnFunction, FunctionValue, SignedFunction
+from ..elaborate.context import Context, DfnFunction, ElaboratedBody, FunctionValue, SignedFunction, rebuild
 from ..elaborate.declarations import declared_grade
 from ..elaborate.functions import lift
 from ..elaborate.type_expressions import DeclaredType, TupleType
 from ..elements import ArrayType, Element, Kind
 from ..proof.obligations import Obligation, Proof, Relation, SizeFact
-from ..sizes.polynomials import ZERO, Size
+from ..sizes.polynomials import ZERO, Size, SizeVariable
 from ..sizes.size import upper_bound
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from . import unify
@@ -149,13 +151,15 @@ def _call_cells(
     converted = _converted(ctx, function, wanted_by, args, bindings, span)
     if converted is None:
         return ctx.builder.poison(span)
-    stated = _facts(ctx, function, bindings, span)
-    if stated is None:
+    facts = _facts(ctx, function, bindings, span)
+    if facts is None:
         return ctx.builder.poison(span)
     first, promised = ctx.builder.next_value, declared_usages(ctx, function.signature, converted, bindings)
-    with _body(ctx, function, stated):
-        left = converted[0] if len(converted) == 2 else None
-        result = ctx.call(_with_sizes(ctx, function, bindings), left, converted[-1], span)
+    with _body(ctx, function, facts):
+        result = _repeated(ctx, function, bindings, converted, span)
+        if result is None:
+            left = converted[0] if len(converted) == 2 else None
+            result = ctx.call(_with_sizes(ctx, function, bindings), left, converted[-1], span)
         if is_poisoned(result):
             return ctx.builder.poison(span)
         _open_shapes(function.signature.result, result, bindings)
@@ -187,6 +191,101 @@ def _with_sizes(ctx: Context, function: SignedFunction, bindings: Bindings) -> F
     closure = body.closure.inner()
     closure.sizes = sizes
     return replace(body, closure=closure)
+
+
+# ------------------------------------------------------------------------------------ bodies elaborated once
+#
+# A body that was proved for all sizes is elaborated once for each number of axes and each kind that its variables stand for; a
+# call repeats its ops.  What it says of a result beyond its declared type (formulas of its integers) is not repeated.
+
+_UNUSABLE = ElaboratedBody((), {}, {}, (), TupleOperand(()), {}, {}, ())
+_OPS_A_NODE = 4
+"""How many ops are repeated in the time in which one node is elaborated."""
+
+
+def _repeated(ctx: Context, function: SignedFunction, bindings: Bindings, arguments: Sequence[Value], span: Span) -> Value | None:
+    """The result of a call by the ops of the body as it was elaborated before; None if it has to be elaborated for this call."""
+    instance = bindings.instance()
+    if instance not in function.bodies:
+        function.bodies[instance] = None
+        return None
+    body = function.bodies[instance]
+    if body is None:
+        from .check_definition import elaborated_body
+
+        function.bodies[instance] = _UNUSABLE
+        function.bodies[instance] = body = elaborated_body(ctx, function, instance) or _UNUSABLE
+    if body is _UNUSABLE or any(bindings.size(name) is None for name in body.sizes):
+        return None
+    sizes = {size: known for name, size in body.sizes.items() if (known := bindings.size(name)) is not None}
+    for name, shape in body.shapes.items():
+        sizes.update(zip(shape, bindings.shapes[name], strict=True))
+    builder = ctx.builder
+    values = dict(zip(body.arguments, [x.value for argument in arguments for x in leaves(argument)], strict=True))
+    cloner = _BodyCloner(builder, span, values, sizes)
+    builder.sink.calls.append(span)
+    cloner.ops(body.ops)
+    builder.sink.calls.pop()
+    ctx.nodes += len(cloner.values) // _OPS_A_NODE
+    ctx.spend(span)
+    for value, name in body.names.items():
+        builder.source_names.add(cloner.value(value), name)
+    for value, spans in body.mentions.items():
+        ctx.mentions.setdefault(cloner.value(value), []).extend(spans)
+    builder.constraints.declared_usages += [call for usage in body.usages if (call := cloner.usage(usage)) is not None]
+    return rebuild(body.result, [Operand(cloner.value(x.value), cloner.type(x.type)) for x in leaves(body.result)])
+
+
+class _BodyCloner(Cloner):
+    """Repeats the ops of a body: equal masks and integers share a size with those of the caller, and a condition that the sizes
+    of the call decide is decided."""
+
+    def runtime_size(self, op: Op, size: SizeVariable) -> SizeVariable:
+        builder, (span, why) = self.builder, self.builder.sizes.spans[size]
+        match op:
+            case Compress() | Where():
+                mask = self.value(op.mask)
+                return builder.mask_size(Operand(mask, builder.types[mask]), self.cap(size), span)
+            case BindSize():
+                return builder.sizes.of_integer(self.value(op.value), self.cap(size), builder.sink.outside(span), size.minimum)
+            case _:
+                name = size.name.rstrip("0123456789")
+                return builder.runtime_size(name, self.cap(size), span, why, size.minimum, size.origin)
+
+    def op(self, op: Op) -> Op:
+        known = self._decided(self.value(op.condition)) if isinstance(op, CoreBranch) else None
+        if known is None or not isinstance(op, CoreBranch):
+            return super().op(op)
+        arm = op.then if known else op.otherwise
+        for inner in arm.ops:
+            self.op(inner)
+        self.values.update(zip(op.results, map(self.value, arm.results), strict=True))
+        self.sizes.update({size: self.size(then if known else otherwise) for size, then, otherwise in op.sizes})
+        return op
+
+    def _decided(self, condition: ValueId) -> bool | None:
+        """Do the sizes of the call decide a condition?"""
+        holding, opposite = [stated(self.builder, condition, holds) for holds in (True, False)]
+        if not any(isinstance(fact, SizeFact) for facts in (*holding, *opposite) for fact in facts):
+            return None
+        return condition_decided(self.builder, holding, opposite)
+
+    def block(self, block: Block) -> Block:
+        shared, premises = self.builder.sizes.scope(), len(self.builder.constraints.premises)
+        copy = super().block(block)
+        self.builder.sizes.leave(shared)
+        del self.builder.constraints.premises[premises:]
+        return copy
+
+    def usage(self, call: CoreCall) -> CoreCall | None:
+        """A call in the body; None if nothing is left of it."""
+        originals = sorted(self.values)
+        inside = originals[bisect_left(originals, call.first) : bisect_left(originals, call.last)]
+        if not inside:
+            return None
+        first, last = self.value(inside[0]), ValueId(self.value(inside[-1]) + 1)
+        reads = [(self.value(x), self.size(low), None if high is None else self.size(high)) for x, low, high in call.reads]
+        return CoreCall(call.span, first, last, tuple(map(self.value, call.results)), tuple(reads))
 
 
 def _converted(

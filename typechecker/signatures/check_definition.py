@@ -7,13 +7,16 @@ no axes, an element variable with the kinds of its class; every call is checked 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import TypeAlias
 
 from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Verdict
-from ...lang.support.records import dataclass, replace
+from ...lang.support.records import replace
 from ...lang.tree import program
 from ...lang.tree.expressions import ITEMS, ArrayTypeExpression, BoundedSize, ShapeVariable, TupleTypeExpression, TypeExpression
+from ..core.arrays import CorePrint
+from ..core.blocks import Block, CoreCall, Op, all_ops, results_of
 from ..elaborate import declarations, type_expressions
 from ..elaborate.context import (
     BrokenFunction,
@@ -21,14 +24,17 @@ from ..elaborate.context import (
     Context,
     DefinitionKey,
     DependencyLevel,
+    ElaboratedBody,
     FileContext,
     FunctionValue,
     NamingMode,
+    SignatureInstance,
     SignedFunction,
     absolute,
     relative,
 )
 from ..elements import ArrayType, Element, Kind
+from ..proof.constraints import Constraints
 from ..proof.obligations import Proof
 from ..proof.report_unproved import ClauseSite, clause_site
 from ..sizes.polynomials import ZERO, SizeOrigin, SizeVariable, variable
@@ -56,22 +62,6 @@ _CLASS_KINDS = {
 }
 _ANY_KIND = (Kind.F64, Kind.CHAR, Kind.BOOL)
 _SHAPE_RANKS = (1, 2, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class _SampledSignature:
-    """A sample of the variables other than sizes: the number of axes of shape variables, and the index of the kind in every
-    class."""
-
-    axes: int
-    kind: int
-
-    def element(self, class_: str | None) -> Element:
-        kinds = _ANY_KIND if class_ is None else _CLASS_KINDS[class_]
-        return Element(kinds[min(self.kind, len(kinds) - 1)])
-
-
-_ONE_AXIS = _SampledSignature(1, 0)
 
 
 def define(ctx: Context, signature: program.Signature, body: FunctionValue, file: FileContext) -> FunctionValue:
@@ -133,7 +123,8 @@ def _check_samples(ctx: Context, function: SignedFunction) -> CheckOutcome | Non
     proofs: set[Proof] = {Proof.NONE} if shape_variables(function.signature) else {Proof.RULES}
     reported: list[Diagnostic] = []
     for sample in _samples(function.signature):
-        diagnostics, proof = _check(ctx, function, sample)
+        diagnostics, proof, body = _check(ctx, function, sample)
+        function.bodies[sample] = body
         proofs.add(proof)
         reported += diagnostics
         if any(d.is_error for d in diagnostics):
@@ -142,24 +133,41 @@ def _check_samples(ctx: Context, function: SignedFunction) -> CheckOutcome | Non
     return CheckOutcome(tuple(reported), accepted=True, proof=weakest)
 
 
-def _samples(signature: program.Signature) -> Iterator[_SampledSignature]:
+def _samples(signature: program.Signature) -> Iterator[SignatureInstance]:
     """Samples that have every number of axes once and every kind once; both vary together."""
-    ranks = _SHAPE_RANKS if shape_variables(signature) else (1,)
-    classes = element_classes(signature)
-    kinds = max([len(_ANY_KIND if c is None else _CLASS_KINDS[c]) for c in classes.values()], default=1)
-    for at in range(max(len(ranks), kinds)):
-        yield _SampledSignature(ranks[at % len(ranks)], at % kinds)
+    shapes, classes = sorted(shape_variables(signature)), sorted(element_classes(signature).items())
+    ranks = _SHAPE_RANKS if shapes else (1,)
+    kinds = {name: _ANY_KIND if class_ is None else _CLASS_KINDS[class_] for name, class_ in classes}
+    most = max(map(len, kinds.values()), default=1)
+    for at in range(max(len(ranks), most)):
+        axes = tuple([(name, ranks[at % len(ranks)]) for name in shapes])
+        yield axes, tuple([(name, of_class[min(at % most, len(of_class) - 1)]) for name, of_class in kinds.items()])
 
 
-def _check(ctx: Context, function: SignedFunction, sample: _SampledSignature) -> tuple[list[Diagnostic], Proof]:
-    """(the errors, how the facts were proved: NONE if loading has to check a fact about params)."""
+def elaborated_body(ctx: Context, function: SignedFunction, instance: SignatureInstance) -> ElaboratedBody | None:
+    """The body for these ranks and kinds, elaborated apart from what holds where it is called; None if it cannot be repeated."""
+    builder = ctx.builder
+    before, builder.constraints = builder.constraints, Constraints()
+    try:
+        with ctx.speculate(NamingMode.CONTINUE):
+            return _check_speculatively(ctx, function, instance)[2]
+    finally:
+        builder.constraints = before
+
+
+_Checked: TypeAlias = "tuple[list[Diagnostic], Proof, ElaboratedBody | None]"
+"""The errors, how the facts were proved (NONE if loading has to check a fact about params), and the body if it can be
+repeated."""
+
+
+def _check(ctx: Context, function: SignedFunction, sample: SignatureInstance) -> _Checked:
     definition = function.file.definition_keys.current
     captures = definition is None or definition.dependency is not DependencyLevel.NOTHING
     with ctx.speculate(NamingMode.CONTINUE if captures else NamingMode.FRESH):
         return _check_speculatively(ctx, function, sample)
 
 
-def _check_speculatively(ctx: Context, function: SignedFunction, sample: _SampledSignature) -> tuple[list[Diagnostic], Proof]:
+def _check_speculatively(ctx: Context, function: SignedFunction, sample: SignatureInstance) -> _Checked:
     builder, signature = ctx.builder, function.signature
     constraints = builder.constraints
     guards, solved, promises = len(constraints.guards), len(constraints.solver_assumptions), len(constraints.declared_usages)
@@ -175,10 +183,12 @@ def _check_speculatively(ctx: Context, function: SignedFunction, sample: _Sample
     for fact, _ in type_expressions.facts(ctx, facts, partial(known_size, ctx, bindings)):
         if fact not in stated:
             builder.constraints.premises.append(fact)
+    block: Block | None = None
     if not any(is_poisoned(x) for x in args):
+        emitted = builder.position
         result = call(ctx, function, args[0] if len(args) == 2 else None, args[-1], signature.span)
-        if declarations.states_quantities(signature) and not is_poisoned(result):
-            block = builder.close_block(leaves(result))
+        block = None if is_poisoned(result) else builder.close_block(leaves(result))
+        if declarations.states_quantities(signature) and block is not None:
             sizes = frozenset(bindings.sizes) | frozenset(bindings.params)
             builder.sink.diagnostics += declarations.usage_violations(
                 ctx,
@@ -187,22 +197,46 @@ def _check_speculatively(ctx: Context, function: SignedFunction, sample: _Sample
                 block,
                 partial(known_size, ctx, bindings),
                 sizes,
-                builder.constraints.declared_usages[promises:-1],  # without the call being checked, the last one
+                constraints.declared_usages[promises:-1],  # without the call being checked, the last one
             )
     diagnostics = [d for d in builder.sink.diagnostics if d.is_error or d.code == Code.W310]
     if len(constraints.guards) > guards:
         proof = Proof.NONE
     else:
         proof = Proof.SOLVER if len(constraints.solver_assumptions) > solved else Proof.RULES
-    return [_of_class(_of_rank(d, signature, sample), signature, classes) for d in diagnostics], proof
+    body: ElaboratedBody | None = None
+    if block is not None and proof is Proof.RULES and not builder.sink.diagnostics:
+        usages = constraints.declared_usages[promises:]
+        if declarations.states_quantities(signature):
+            usages.pop()
+        body = _repeatable(ctx, bindings, args, block.ops[emitted:], result, usages)
+    del constraints.declared_usages[promises:]
+    return [_of_class(_of_rank(d, sample), signature, classes) for d in diagnostics], proof, body
+
+
+def _repeatable(
+    ctx: Context, bindings: Bindings, args: Sequence[Value], ops: tuple[Op, ...], result: Value, usages: Sequence[CoreCall]
+) -> ElaboratedBody | None:  # fmt: skip
+    """The body with what calls need to repeat it; None if it prints, which only some calls may."""
+    if any(isinstance(op, CorePrint) for op in all_ops(ops)):
+        return None
+    sizes = {name: only for name, size in bindings.sizes.items() for only in size.variables()}
+    shapes = {name: tuple([only for size in shape for only in size.variables()]) for name, shape in bindings.shapes.items()}
+    arguments = tuple([x.value for arg in args for x in leaves(arg)])
+    values = {*arguments, *[value for op in all_ops(ops) for value in results_of(op)]}
+    names = {value: name for value, name in ctx.builder.source_names.names.items() if value in values}
+    return ElaboratedBody(arguments, sizes, shapes, ops, result, names, ctx.mentions, tuple(usages))
 
 
 def symbolic_arguments(
-    ctx: Context, signature: program.Signature, bindings: Bindings, sample: _SampledSignature = _ONE_AXIS
+    ctx: Context, signature: program.Signature, bindings: Bindings, sample: SignatureInstance = ((), ())
 ) -> list[Value]:  # fmt: skip
-    """Arguments of the declared types with rigid sizes, which are bound; the facts that can be formed become premises."""
+    """Arguments of the declared types with rigid sizes, which are bound; the facts that can be formed become premises.
+
+    A variable that the sample leaves out is one axis, or of the first kind of its class."""
+    kinds = dict(sample[1])
     for name, class_ in element_classes(signature).items():
-        bindings.elements[name] = sample.element(class_)
+        bindings.elements[name] = Element(kinds.get(name) or (_ANY_KIND if class_ is None else _CLASS_KINDS[class_])[0])
     for parameter in parameters(signature):
         _name_sizes(ctx, parameter.type, bindings, sample)
     facts = [node for node in signature.where if node.relation not in CLASSES]
@@ -216,11 +250,12 @@ def _site(signature: program.Signature, sizes: frozenset[SizeVariable]) -> Claus
     return clause_site("the signature", signature.span, signature.where, sizes)
 
 
-def _of_rank(diagnostic: Diagnostic, signature: program.Signature, sample: _SampledSignature) -> Diagnostic:
+def _of_rank(diagnostic: Diagnostic, sample: SignatureInstance) -> Diagnostic:
     """The diagnostic with a note of the number of axes, if that is not one."""
-    if sample.axes == 1 or not shape_variables(signature):
-        return diagnostic
-    return replace(diagnostic, notes=(*diagnostic.notes, f"a shape variable stands for {sample.axes or 'no'} axes here"))
+    axes = next((count for _, count in sample[0]), 1)
+    return diagnostic if axes == 1 else replace(
+        diagnostic, notes=(*diagnostic.notes, f"a shape variable stands for {axes or 'no'} axes here")
+    )
 
 
 def _of_class(diagnostic: Diagnostic, signature: program.Signature, classes: dict[str, str | None]) -> Diagnostic:
@@ -248,16 +283,17 @@ def _sample(ctx: Context, node: TypeExpression, bindings: Bindings) -> Value:
     return Operand(ctx.builder.fresh(type_, node.span), type_)
 
 
-def _name_sizes(ctx: Context, node: TypeExpression, bindings: Bindings, sample: _SampledSignature) -> None:
+def _name_sizes(ctx: Context, node: TypeExpression, bindings: Bindings, sample: SignatureInstance) -> None:
     """Bind the size names and shape variables of a parameter to rigid size variables."""
-    builder = ctx.builder
+    builder, axes = ctx.builder, dict(sample[0])
     for array in arrays(node):
         for name in _rigid(array):
             if bindings.size(name) is None:
                 bindings.sizes[name] = variable(builder.sizes.create(name, SizeOrigin.RIGID))
         for part in array.shape:
             if isinstance(part, ShapeVariable) and part.name not in bindings.shapes:
-                names = [part.name] if sample.axes == 1 else [f"{part.name}{i}" for i in range(sample.axes)]
+                count = axes.get(part.name, 1)
+                names = [part.name] if count == 1 else [f"{part.name}{i}" for i in range(count)]
                 bindings.shapes[part.name] = tuple([variable(builder.sizes.create(n, SizeOrigin.RIGID)) for n in names])
 
 

@@ -8,6 +8,7 @@ conformed to the declared type (`calls`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from operator import itemgetter
 
 from ...lang.diagnostics.model import Code, Edit, Fix
 from ...lang.support.records import dataclass, field, replace
@@ -31,7 +32,7 @@ from ...lang.tree.expressions import (
     TypeExpression,
 )
 from ..diagnostics import show_type
-from ..elaborate.context import Context
+from ..elaborate.context import Context, SignatureInstance
 from ..elaborate.type_expressions import KINDS, DeclaredType, TupleType, meant_element, reject_element
 from ..elements import ArrayType, Element, Kind, fits, integer_range, promote, strong, widens
 from ..proof.obligations import Obligation, Relation, SizeFact
@@ -62,6 +63,12 @@ class Bindings:
         if name in self.sizes:
             return self.sizes[name]
         return variable(self.params[name]) if name in self.params else None
+
+
+    def instance(self) -> SignatureInstance:
+        """The ranks and kinds that the shape and element variables stand for."""
+        ranks = [(name, len(shape)) for name, shape in self.shapes.items()]
+        return tuple(sorted(ranks)), tuple(sorted([(name, x.kind) for name, x in self.elements.items()], key=itemgetter(0)))
 
 
 def bind(ctx: Context, node: TypeExpression, value: Value, bindings: Bindings, name: str, span: Span) -> bool:
