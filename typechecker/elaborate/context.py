@@ -218,8 +218,8 @@ Entry: TypeAlias = "Operand | TupleOperand | FunctionValue | OperatorValue | Mod
 
 @dataclass(slots=True, eq=False)
 class FileContext:
-    """What is constant throughout one file: source, index origin, the size names of inputs and params, the definition keys, and
-    the functions of a library module that the program does not reach."""
+    """What is constant throughout one file: source, index origin, the size names of inputs and params, the definition keys, the
+    functions of a library module that the program does not reach, and whether statements could not be read."""
 
     source: Source
     index_origin: int
@@ -227,6 +227,7 @@ class FileContext:
     sizes: dict[str, SizeVariable] = field(default_factory=dict)
     params: dict[str, SizeVariable] = field(default_factory=dict)
     unreached: frozenset[str] = frozenset()
+    is_faulty: bool = False
 
 
 @dataclass(slots=True, eq=False)

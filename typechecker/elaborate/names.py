@@ -61,6 +61,8 @@ def _entry(ctx: Context, node: _Name | _Member, frame: Frame) -> Entry | None:
         return entry.entries.get(node.name) if isinstance(entry, Module) else entry
     if entry is None and isinstance(node.definition, Symbol) and node.definition.kind is SymbolKind.SIZE:
         size = frame.size(node.name)
+        if size is None and frame.file.is_faulty:
+            return ctx.builder.poison(node.span)  # of a signature that was refused
         return None if size is None else ctx.builder.size_value(size, node.span)
     if entry is not None or node.definition is not Argument.LEFT:
         return entry

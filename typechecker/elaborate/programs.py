@@ -239,7 +239,7 @@ def elaborate(
     ctx.builder.source_names.sources = ctx.sources
     parsed = _read(ctx, source)
     origin = parsed.program.index_origin if index_origin is None else index_origin
-    frame = Frame(FileContext(source, origin))
+    frame = Frame(FileContext(source, origin, is_faulty=bool(parsed.diagnostics)))
     last: Value | None = None
     try:
         last = _elaborate_statements(run, parsed, frame, main=True)
@@ -554,7 +554,7 @@ def _load(run: declarations.Elaboration, name: str, source: Source) -> Module:
     ctx.loading.append(source.name)
     ctx.sources.append(source)
     parsed = _read(ctx, source)
-    frame = Frame(FileContext(source, parsed.program.index_origin))
+    frame = Frame(FileContext(source, parsed.program.index_origin, is_faulty=bool(parsed.diagnostics)))
     if source.name.startswith(LIBRARY_PREFIX) and not ctx.incremental:
         frame.file.unreached = _unreached(parsed.program, [one.text for one in ctx.sources if one is not source])
     _elaborate_statements(run, parsed, frame, main=False)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ...lang.diagnostics.model import Verdict
 from ...lang.support.records import dataclass
-from ..sizes.polynomials import ONE, ZERO, AtomKind, NonlinearAtom, Size, SizeVariable, number, variable
+from ..sizes.polynomials import ONE, ZERO, AtomKind, Monomial, NonlinearAtom, Size, SizeVariable, number, variable
 from ..sizes.size import quotient
 from .obligations import Relation, SizeFact
 
@@ -383,6 +383,8 @@ def _nonnegative(size: Size, context: _ProofContext, depth: int = 0) -> bool:
     if _shifted_nonnegative(size, context.least):
         return True
     for monomial, coefficient in size.terms:
+        if len(monomial) > 1 and _eliminate_multiple(size, monomial, coefficient, context, depth):
+            return True
         if len(monomial) != 1 or monomial[0][1] != 1:
             continue
         atom = monomial[0][0]
@@ -395,6 +397,26 @@ def _nonnegative(size: Size, context: _ProofContext, depth: int = 0) -> bool:
     for known in context.known:  # size = known·λ + rest with rest ≥ 0
         factor = _elimination_factor(size, known)
         if factor is not None and _nonnegative(size - known * factor, context, depth + 1):
+            return True
+    return False
+
+
+def _eliminate_multiple(size: Size, monomial: Monomial, coefficient: int, context: _ProofContext, depth: int) -> bool:
+    """Is a size with a term f·d·⌊a÷d⌋, for d ≥ 1, provable to be ≥ 0 by a-d < d·⌊a÷d⌋ ≤ a?"""
+    for atom, power in monomial:
+        if not isinstance(atom, NonlinearAtom) or atom.kind is not AtomKind.QUOTIENT or power != 1:
+            continue
+        dividend, divisor = atom.args
+        others = Size({tuple([pair for pair in monomial if pair[0] is not atom]): abs(coefficient)})
+        factor = quotient(others, divisor)
+        least = factor.bounds()[0]
+        if divisor.constant is not None or factor * divisor != others or least is None or least < 0:
+            continue
+        if not _nonnegative(divisor - 1, context, depth + 1):
+            continue
+        rest = Size({m: c for m, c in size.terms if m != monomial})
+        bound = factor * (dividend - divisor + 1) if coefficient > 0 else -(factor * dividend)
+        if _nonnegative(rest + bound, context, depth + 1):
             return True
     return False
 

@@ -123,9 +123,9 @@ def bounded(size: Size) -> Size | None:
 
 
 def _bounded_by_size(b: Builder, function: str, x: Operand) -> Element:
-    """The element of an operand of `⌊ ⌈`; if its value is a size (`¯1+≢x`), that is both bounds."""
+    """The element of an operand of `⌊ ⌈ ×`; if its value is a size (`¯1+≢x`), that is both bounds."""
     element = x.type.element
-    if function not in ("min", "max") or not isinstance(x.static, Size) or x.static.constant is not None:
+    if function not in ("min", "max", "mul") or not isinstance(x.static, Size) or x.static.constant is not None:
         return element
     low = element.low if element.low is not None and element.low >= 0 else 0 if b.at_most(ZERO, x.static) else element.low
     return replace(element, low=low, symbolic_max=x.static)

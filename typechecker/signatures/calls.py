@@ -30,7 +30,7 @@ from ...lang.tree.expressions import (
     TupleTypeExpression,
     TypeExpression,
 )
-from ..core.arrays import BindSize, Compress, ValueId, Where
+from ..core.arrays import BindSize, Compress, Reshape, ValueId, Where
 from ..core.blocks import Block, Cloner, CoreBranch, CoreCall, Op
 from ..core.builder import condition_decided, stated
 from ..diagnostics import show_type
@@ -45,7 +45,7 @@ from ..sizes.polynomials import ZERO, Size, SizeVariable
 from ..sizes.size import upper_bound
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from . import unify
-from .unify import CLASSES, Bindings, bind, bind_bounds, bind_caps, parameters, undetermined
+from .unify import CLASSES, Bindings, bind, bind_bounds, bind_caps, is_given, parameters, undetermined
 
 # ---------------------------------------------------------------------------------------------------- signatures as text
 
@@ -125,11 +125,6 @@ def call(ctx: Context, function: SignedFunction, left: Value | None, right: Valu
     return lift(ctx, arrays, ranks, lambda cells: body(list(cells)), span)
 
 
-def _given(node: TypeExpression) -> SizeName | None:
-    """The k of a parameter `(k)`."""
-    return node.given if isinstance(node, ArrayTypeExpression) else None
-
-
 def _cell_rank(node: TypeExpression) -> int | None:
     """The rank of a parameter's cells; None if it takes the whole argument."""
     if isinstance(node, TupleTypeExpression) or any(isinstance(part, ShapeVariable) for part in node.shape):
@@ -142,7 +137,7 @@ def _call_cells(
 ) -> Value:
     bindings = Bindings(function.params)
     pairs = list(zip(wanted_by, args, strict=True))
-    for parameter, value in sorted(pairs, key=lambda pair: _given(pair[0].type) is None):
+    for parameter, value in sorted(pairs, key=lambda pair: not is_given(pair[0].type)):
         if not bind(ctx, parameter.type, value, bindings, function.name, span):
             return ctx.builder.poison(span)
     bind_caps(bindings)
@@ -169,6 +164,7 @@ def _call_cells(
         conformed = unify.conform(ctx, result, expected, function.signature.result.span, f"the result of `{function.name}`")
     if is_poisoned(conformed):
         return conformed
+    conformed = _with_declared_sizes(ctx, conformed, expected, span)
     if promised:
         results = tuple([x.value for x in leaves(conformed)])
         ctx.builder.constraints.declared_usages.append(CoreCall(span, first, ctx.builder.next_value, results, promised))
@@ -295,28 +291,30 @@ def _converted(
 
     The declared types are formed as if the `where` held, which is required next (`_facts`).
     """
-    converted: list[Value] = []
     notes = (f"{function.name} : {show_signature(function.signature)}",)
+    what = f"this argument of `{function.name}`"
+
+    def convert(node: TypeExpression, value: Value) -> Value:
+        if isinstance(node, TupleTypeExpression):
+            items = value.items if isinstance(value, TupleOperand) else ()
+            return TupleOperand(tuple([convert(*pair) for pair in zip(node.items, items, strict=True)]))
+        given = node.given
+        if given is not None:
+            return ctx.builder.size_value(known_size(ctx, bindings, given) or ZERO, span)
+        expected = instantiate(ctx, node, bindings, value)
+        if expected is None:
+            return ctx.builder.poison(span)
+        conformed = unify.conform(ctx, value, expected, _argument_span(ctx, value, span), what, notes)
+        return conformed if is_poisoned(conformed) else _as_declared(conformed, expected)
+
     facts = [node for node in function.signature.where if node.relation not in CLASSES]
     assumed = type_expressions.meaningful_facts(ctx, facts, partial(known_size, ctx, bindings))
     try:
-        for parameter, value in zip(wanted_by, args, strict=True):
-            given = _given(parameter.type)
-            if given is not None:
-                converted.append(ctx.builder.size_value(known_size(ctx, bindings, given) or ZERO, span))
-                continue
-            expected = instantiate(ctx, parameter.type, bindings, value)
-            if expected is None:
-                return None
-            argument_span, what = _argument_span(ctx, value, span), f"this argument of `{function.name}`"
-            conformed = unify.conform(ctx, value, expected, argument_span, what, notes)
-            if is_poisoned(conformed):
-                return None
-            converted.append(_as_declared(conformed, expected))
+        converted = [convert(parameter.type, value) for parameter, value in zip(wanted_by, args, strict=True)]
     finally:
         for fact in assumed:
             ctx.builder.constraints.premises.remove(fact)
-    return converted
+    return None if any(map(is_poisoned, converted)) else converted
 
 
 def declared_usages(
@@ -336,6 +334,17 @@ def declared_usages(
 def _argument_span(ctx: Context, value: Value, span: Span) -> Span:
     """The span of an argument's last use, else that of the call."""
     return ctx.builder.source_names.uses.get(value.value, span) if isinstance(value, Operand) else span
+
+
+def _with_declared_sizes(ctx: Context, value: Value, expected: DeclaredType, span: Span) -> Value:
+    """The result with the formulas of the signature for its sizes, to which those of the body were proved equal."""
+    if isinstance(value, TupleOperand):
+        assert isinstance(expected, TupleType)
+        pairs = zip(value.items, expected.items, strict=True)
+        return TupleOperand(tuple([_with_declared_sizes(ctx, item, type_, span) for item, type_ in pairs]))
+    if not isinstance(expected, ArrayType) or value.type.shape == expected.shape:
+        return value
+    return ctx.builder.emit(lambda r: Reshape(r, value.value), replace(value.type, shape=expected.shape), span)
 
 
 def _as_declared(value: Value, expected: DeclaredType | None) -> Value:

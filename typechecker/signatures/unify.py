@@ -71,13 +71,19 @@ class Bindings:
         return tuple(sorted(ranks)), tuple(sorted([(name, x.kind) for name, x in self.elements.items()], key=itemgetter(0)))
 
 
+def is_given(node: TypeExpression) -> bool:
+    """Is it `(k)`, whose size others may need?"""
+    return isinstance(node, ArrayTypeExpression) and node.given is not None
+
+
 def bind(ctx: Context, node: TypeExpression, value: Value, bindings: Bindings, name: str, span: Span) -> bool:
     """Bind the sizes, shapes and elements of a parameter to those of the argument; False after an error."""
     if isinstance(node, TupleTypeExpression):
         if not isinstance(value, TupleOperand) or len(value.items) != len(node.items):
             ctx.error(Code.E305, f"`{name}` takes a tuple of {len(node.items)} items here", span)
             return False
-        return all(bind(ctx, part, item, bindings, name, span) for part, item in zip(node.items, value.items, strict=True))
+        pairs = sorted(zip(node.items, value.items, strict=True), key=lambda pair: not is_given(pair[0]))
+        return all(bind(ctx, part, item, bindings, name, span) for part, item in pairs)
     if not isinstance(value, Operand):
         ctx.error(Code.E305, f"`{name}` takes an array here, not a tuple", span)
         return False
@@ -239,6 +245,11 @@ def _value(node: SizeExpression, bindings: Bindings) -> Size | None:
             return Size({(): node.value})
         case SizeName():
             return bindings.size(node.name)
+        case SizeCall(function="+" | "×" as function, args=(a, b)):
+            left, right = _value(a, bindings), _value(b, bindings)
+            if left is None or right is None:
+                return None
+            return left + right if function == "+" else left * right
         case _:
             return None
 

@@ -285,12 +285,21 @@ def surely_fits_i64(size: Size) -> bool:
     top = size.bounds()[1]
     if top is not None:
         return top < 1 << 63
-    positive = [(monomial, coefficient) for monomial, coefficient in size.terms if coefficient > 0]
+    positive = [(_without_multiples(monomial), coefficient) for monomial, coefficient in size.terms if coefficient > 0]
     if any(sum(power for _, power in monomial) > 1 or coefficient > 1 << 16 for monomial, coefficient in positive if monomial):
         return False
     atoms = [atom for monomial, _ in positive for atom, _ in monomial]
     alone = len(positive) == 1 and positive[0][1] == 1
     return all(_atom_fits_i64(atom, alone) for atom in atoms)
+
+
+def _without_multiples(monomial: Monomial) -> Monomial:
+    """The monomial without d in (a÷d)×d, which is at most a."""
+    quotients = [q for q, power in monomial if isinstance(q, NonlinearAtom) and q.kind is AtomKind.QUOTIENT and power == 1]
+    divisors = [variable(d) for d, power in monomial if isinstance(d, SizeVariable) and power == 1]
+    if len(quotients) == 1 and len(monomial) == 2 and quotients[0].args[1] in divisors:
+        return ((quotients[0], 1),)
+    return monomial
 
 
 def _atom_fits_i64(atom: Atom, alone: bool) -> bool:
@@ -301,7 +310,13 @@ def _atom_fits_i64(atom: Atom, alone: bool) -> bool:
     if not alone:
         return False
     held = [surely_fits_i64(arg) for arg in atom.args]
-    return all(held) if atom.kind is AtomKind.MAXIMUM else any(held) if atom.kind is AtomKind.MINIMUM else held[0] or held[-1]
+    match atom.kind:
+        case AtomKind.MAXIMUM:
+            return all(held)
+        case AtomKind.QUOTIENT:
+            return held[0]
+        case _:
+            return any(held)
 
 
 # ---------------------------------------------------------------------------------------------------- sums over iterations
