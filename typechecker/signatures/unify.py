@@ -47,7 +47,7 @@ from ..values.facts import Operand, TupleOperand, Value, is_poisoned
 @dataclass(slots=True)
 class Bindings:
     """The variables of a signature at one call.  `opened`: the sizes of the k of `k≤n`; `bounds`: size expressions n of `k≤n`,
-    each with the size that it gets if no shape binds it."""
+    each with the size that it gets if no shape binds it; `products`: those of which several names are not bound yet."""
 
     params: Mapping[str, SizeVariable]
     sizes: dict[str, Size] = field(default_factory=dict)
@@ -55,6 +55,7 @@ class Bindings:
     elements: dict[str, Element] = field(default_factory=dict)
     opened: dict[str, Size] = field(default_factory=dict)
     bounds: list[tuple[SizeExpression, Size]] = field(default_factory=list)
+    products: list[tuple[SizeExpression, Size]] = field(default_factory=list)
 
     def size(self, name: str) -> Size | None:
         """The size of a name; of `×/s`, the number of items of the shape s."""
@@ -82,8 +83,8 @@ def bind(ctx: Context, node: TypeExpression, value: Value, bindings: Bindings, n
         if not isinstance(value, TupleOperand) or len(value.items) != len(node.items):
             ctx.error(Code.E305, f"`{name}` takes a tuple of {len(node.items)} items here", span)
             return False
-        pairs = sorted(zip(node.items, value.items, strict=True), key=lambda pair: not is_given(pair[0]))
-        return all(bind(ctx, part, item, bindings, name, span) for part, item in pairs)
+        given_first = sorted(zip(node.items, value.items, strict=True), key=lambda pair: not is_given(pair[0]))
+        return all(bind(ctx, part, item, bindings, name, span) for part, item in given_first)
     if not isinstance(value, Operand):
         ctx.error(Code.E305, f"`{name}` takes an array here, not a tuple", span)
         return False
@@ -164,7 +165,11 @@ def _bind_element(ctx: Context, node: ElementName, value: Operand, bindings: Bin
 
 
 def bind_caps(bindings: Bindings) -> None:
-    """Bind the n of `k≤n` that no shape has bound."""
+    """Bind the d of `h×d` whose h another argument gives, and the n of `k≤n` that no shape has bound."""
+    for _ in range(len(bindings.products)):
+        products, bindings.products = bindings.products, []
+        for node, size in products:
+            _bind_size(node, size, bindings)
     for bound, size in bindings.bounds:
         _bind_size(bound, size, bindings)
 
@@ -208,7 +213,9 @@ def _bind_size(node: ShapeItem, size: Size, bindings: Bindings) -> None:
             bindings.bounds.append((node.bound, upper_bound(size)))
         case SizeCall():
             linear = _linear(node, bindings)
-            if linear is not None:
+            if linear is None:
+                bindings.products.append((node, size))
+            else:
                 name, factor, offset = linear
                 bindings.sizes.setdefault(name, quotient(size - offset, factor))
         case _:
