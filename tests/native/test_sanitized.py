@@ -36,19 +36,21 @@ def test_pool(sanitizer: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("sanitizer", ["address", "undefined"])
-def test_calls(sanitizer: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("sources", [FOLDER / "runtime.c", FOLDER.parent / "io" / "records.c"], ids=["runtime", "records"])
+def test_calls(sanitizer: str, sources: Path, tmp_path: Path) -> None:
     if describe_host() is None:
         pytest.skip("another Python, or another system")
     assert GCC is not None
     source = tmp_path / "library.c"
-    source.write_text(f'#include "{FOLDER / "runtime.c"}"\nvoid rho_pause(void) {{ }}\n', "utf-8")
+    source.write_text(f'#include "{sources}"\nvoid rho_pause(void) {{ }}\n', "utf-8")
     flags = ["-shared", "-fPIC", "-fvisibility=default", f"-fsanitize={sanitizer}", "-fno-sanitize-recover=all"]
     library = built(flags, source, tmp_path / "library.so")
     environment = dict(os.environ, ASAN_OPTIONS="detect_leaks=0", RHO_KERNEL_CACHE=str(tmp_path / "cache"))
     if sanitizer == "address":
         found = subprocess.run([GCC, "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
         environment["LD_PRELOAD"] = found.stdout.strip()
-    command = [sys.executable, str(HERE / "calls_worker.py"), str(library)]
+    worker = "calls_worker.py" if sources.name == "runtime.c" else "records_worker.py"
+    command = [sys.executable, str(HERE / worker), str(library)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("fine")
