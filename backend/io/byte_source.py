@@ -19,7 +19,8 @@ from ...lang.support.records import cached_property, dataclass
 from ...typechecker.elements import Kind
 from ..vm.values import NUMPY_NAMES
 from .cells import converted_integers
-from .errors import FileTrouble, damaged, first_line, system_errors
+from .errors import FileTrouble, damaged, first_line, missing_package, system_errors
+from .formats import COMPRESSED, TEXTS
 
 if TYPE_CHECKING:
     import zipfile
@@ -43,8 +44,17 @@ class Content:
 
         return current_version(self.path)
 
+    @property
+    def is_compressed(self) -> bool:
+        """Is it a text that is stored compressed?"""
+        return self.path.lower().endswith(COMPRESSED) and suffix_of(self.path) in TEXTS
+
     def open(self) -> BinaryIO:
-        """Open it at its start.  Raises OSError or FileTrouble, like the methods below."""
+        """Open it at its start, inflated.  Raises OSError or FileTrouble, like the methods below."""
+        return cast(BinaryIO, io.BufferedReader(_Inflated(self), 1 << 17)) if self.is_compressed else self.open_stored()
+
+    def open_stored(self) -> BinaryIO:
+        """Open its bytes as they are stored."""
         if self.held is not None:
             return io.BytesIO(self.held)
         if is_url(self.path):
@@ -54,7 +64,7 @@ class Content:
         return open_regular(self.path)
 
     def size(self) -> int:
-        """Its length in bytes."""
+        """Its length in bytes, as it is stored."""
         if self.held is not None:
             return len(self.held)
         if is_url(self.path):
@@ -88,9 +98,107 @@ class Content:
 
 def suffix_of(path: str) -> str:
     """The suffix of a path in lower case, which determines the format.  Both forms of a zarr store, the folder and `.zarr.zip`,
-    give `.zarr`."""
+    give `.zarr`, and a text that is compressed (`x.csv.gz`) gives that of the text."""
     name = (urlsplit(path).path if is_url(path) else path).lower()
+    if name.endswith(COMPRESSED):
+        inner = os.path.splitext(os.path.splitext(name)[0])[1]
+        return inner if inner in TEXTS else os.path.splitext(name)[1]
     return ".zarr" if name.endswith(".zarr.zip") else os.path.splitext(name)[1]
+
+
+class _Inflated(io.RawIOBase):
+    """The content of a text that is compressed by gzip or zstd.  Raises FileTrouble E705 where it is damaged or a bomb."""
+
+    def __init__(self, content: Content) -> None:
+        self._content, self._limit = content, max(_LEAST_LIMIT, _MOST_RATIO * content.size())
+        self._at, self._rest = 0, b""
+        self._file: BinaryIO | None = None
+        self._parts: Iterator[bytes] = iter(())
+        self._begin()
+
+    def _begin(self) -> None:
+        self.close_stored()
+        self._file = self._content.open_stored()
+        self._at, self._rest = 0, b""
+        self._parts = (_gunzipped if self._content.path.lower().endswith(".gz") else _unzstd)(self._file)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        target = offset if whence == io.SEEK_SET else self._at + offset
+        if whence == io.SEEK_END:
+            raise OSError("its length is not known")
+        if target < self._at:
+            self._begin()
+        while self._at < target and self.readinto(bytearray(min(1 << 17, target - self._at))):
+            pass
+        return self._at
+
+    def readinto(self, room: Any) -> int:
+        if not self._rest:
+            self._rest = next(self._parts, b"")
+        part, self._rest = self._rest[: len(room)], self._rest[len(room) :]
+        memoryview(room)[: len(part)] = part
+        self._at += len(part)
+        if self._at > self._limit:
+            tool = "gunzip -k" if self._content.path.lower().endswith(".gz") else "unzstd"
+            message = f"inflates to more than {_MOST_RATIO} times its size, which is refused"
+            raise damaged(message, f"inflate it before: `{tool} FILE`")
+        return len(part)
+
+    def close_stored(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def close(self) -> None:
+        self.close_stored()
+        super().close()
+
+
+_LEAST_LIMIT: Final = 256 << 20
+_MOST_RATIO: Final = 200
+_INFLATED: Final = 1 << 18
+_STORED: Final = 1 << 10
+"""Bytes that are inflated at a time: a block of zstd that repeats one byte is 32,768 times its size."""
+
+
+def _gunzipped(file: BinaryIO) -> Iterator[bytes]:
+    import gzip
+    import zlib
+
+    try:
+        with gzip.GzipFile(fileobj=file) as stream:
+            while part := stream.read(_INFLATED):
+                yield part
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise damaged(f"is not a valid gzip file: {first_line(error)}") from None
+
+
+def _unzstd(file: BinaryIO) -> Iterator[bytes]:
+    try:
+        import zstandard
+    except ImportError:
+        raise missing_package("zstd", "zstandard") from None
+    try:
+        frame = None
+        while stored := file.read(_STORED):
+            while stored:
+                frame = frame or zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj()
+                if part := frame.decompress(stored):
+                    yield part
+                stored = frame.unused_data if frame.eof else b""
+                frame = None if frame.eof else frame
+    except zstandard.ZstdError as error:
+        raise damaged(f"is not a valid zstd file: {first_line(error)}") from None
+    if frame is not None:
+        raise damaged("is not a valid zstd file: it ends before its end")
 
 
 def length_of(file: BinaryIO) -> int:

@@ -211,8 +211,14 @@ def _count(cells: int) -> str:
 _PLACE: Final = re.compile(r"#([0-9]{1,6})")
 WORKING_MEMORY: Final = 6 << 20
 """Bytes that a block takes while its cells become items."""
+_LARGE: Final = 20 << 20
 _SHOWN: Final = 4
 _MOST_TOLD: Final = 1_000
+
+
+def table_memory(content: Content) -> int:
+    """Bytes that reading takes besides the arrays."""
+    return _LARGE if content.is_compressed else min(80 * content.size(), _LARGE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,8 @@ def disagrees(message: str, *notes: str) -> FileTrouble:
 
 def missing_package(extra: str, package: str) -> FileTrouble:
     """E704: the format is read by a package that is not installed."""
-    return FileTrouble(Code.E704, f"is read by {package}, which is not installed", f"`pip install 'rho-lang[{extra}]'`")
+    cure = (f"`pip install 'rho-lang[{extra}]'`",) if extra else ()
+    return FileTrouble(Code.E704, f"is read by {package}, which is not installed", *cure)
 
 
 def first_line(error: BaseException | None) -> str:

@@ -33,6 +33,7 @@ from .cells import (
     changed,
     converted_integers,
     example_missing,
+    for_cell,
     multiplied,
     number_of,
     require_accepted,
@@ -168,7 +169,7 @@ def _dates_of(column: ArrowColumn, reading: ColumnFormat) -> Any:
                 numbers[at] = number_of(text, reading)
             except CellError as trouble:
                 of = f" of column `{column.name}`" if column.name else ""
-                raise damaged(f"item {at}{of}: {trouble.message}") from None
+                raise damaged(f"item {at}{of}: {trouble.message}", *for_cell(text, Kind.I64, reading)) from None
     return numbers
 
 

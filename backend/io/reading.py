@@ -37,6 +37,7 @@ from .byte_source import Content, bytes_of, new_array, suffix_of
 from .cells import Column, changed, require_shape
 from .csv import DELIMITERS, Table
 from .errors import FileTrouble, damaged, disagrees, system_errors
+from .formats import BY_SUFFIX, require_package, suffixes
 from .records import RecordOffset
 
 # ---------------------------------------------------------------------------------------------------- text files
@@ -157,13 +158,13 @@ def _place_lines(items: Any, shape: tuple[int, ...], codes: Any, line: int, colu
 
 # ---------------------------------------------------------------------------------------------------- formats
 
-READABLE: Final = (".npy", ".npz", ".csv", ".tsv", ".png", ".txt", ".parquet", ".zarr")
-_WITH_MEMBERS: Final = re.compile(r"(?i)(.*\.(?:npz|parquet|zarr|zarr\.zip|csv|tsv)):(.*)", re.DOTALL)
+READABLE: Final = suffixes(lambda format: format.reads)
+_NAMED: Final = "|".join(re.escape(suffix) for suffix in suffixes(lambda format: format.members))
+_WITH_MEMBERS: Final = re.compile(rf"(?i)(.*(?:\.zarr\.zip|(?:{_NAMED})(?:\.gz|\.zst)?)):(.*)", re.DOTALL)
 _WIDEST: Final = 16  # bytes of an item
-_WITH_CLAUSES: Final = (".csv", ".tsv", ".parquet")
 
 
-class _FileFormat(NamedTuple):
+class ArrayCodec(NamedTuple):
     """The functions that read a format; they raise FileTrouble."""
 
     header: Callable[[Content, Column], tuple[int, ...]]
@@ -174,28 +175,34 @@ class _FileFormat(NamedTuple):
     """An upper bound of the bytes that reading takes besides the array."""
 
 
-_CODECS: Final[Mapping[str, tuple[str, str]]] = {
-    ".npy": ("npy", ""), ".npz": ("npy", "npz_"), ".parquet": ("parquet", ""), ".zarr": ("zarr", ""), ".png": ("png", ""),
-    ".txt": ("reading", ""),
-}  # fmt: skip
-"""By suffix: the module of a format and the prefix of its functions; text tables are read by `table_of` instead."""
-
-
 @cache
-def format_of(suffix: str) -> _FileFormat | None:
-    """The codec of a suffix, imported on first use; None for text tables and for unknown suffixes."""
-    if suffix not in _CODECS:
+def format_of(suffix: str) -> ArrayCodec | None:
+    """The codec of a suffix, imported on first use; None for tables of columns and for unknown suffixes."""
+    format = BY_SUFFIX.get(suffix)
+    if format is None or format.codec is None:
         return None
-    name, prefix = _CODECS[suffix]
-    module = import_module(f".{name}", __package__)
-    return _FileFormat(*(getattr(module, prefix + field) for field in _FileFormat._fields))
-
+    module = import_module(f".{format.module}", __package__)
+    return ArrayCodec(*(getattr(module, format.codec + field) for field in ArrayCodec._fields))
 
 
 def split_member(path: str) -> tuple[str, str]:
     """`a.npz:name` is the file `a.npz` and its member `name`, as in `.parquet` and `.zarr`; other paths have no member."""
     match = _WITH_MEMBERS.fullmatch(path)
     return (path, "") if match is None else (match[1], match[2])
+
+
+class ColumnReader(Protocol):
+    """A table of columns: the shapes of all inputs are asked for first, then their values."""
+
+    @property
+    def doubt(self) -> str:
+        """Why the first record, which was read as data, may be a header."""
+        ...
+
+    @property
+    def places(self) -> tuple[RecordOffset, ...]: ...
+    def shape(self, wanted: Column) -> tuple[int, ...]: ...
+    def values(self, wanted: Column, shape: tuple[int, ...]) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +218,7 @@ class InputSpec:
     reading: ColumnFormat = AS_WRITTEN
     shown: str | None = None
     held: bytes | None = None
-    tables: dict[tuple[str, str], Table] = field(default_factory=dict)
+    tables: dict[tuple[str, str], ColumnReader] = field(default_factory=dict)
 
 
 def read_shape(path: str, wanted: InputSpec) -> tuple[int, ...]:
@@ -252,10 +259,18 @@ def identity_of(content: Content, suffix: str, column: Column) -> tuple[int | st
     return zarr.identity(content, column)
 
 
-def table_of(content: Content, suffix: str, wanted: InputSpec, places: tuple[RecordOffset, ...] = ()) -> Table:
+def table_of(content: Content, suffix: str, wanted: InputSpec, places: tuple[RecordOffset, ...] = ()) -> ColumnReader:
     """The table that an input takes one or all columns of.  `places`: its record starts, if they are known."""
-    separator = wanted.reading.separator or DELIMITERS[suffix]
-    return wanted.tables.setdefault((content.path, separator), Table(content, separator, places))
+    separator = wanted.reading.separator or DELIMITERS.get(suffix, "")
+    key = content.path, separator
+    if key not in wanted.tables:
+        if suffix in DELIMITERS:
+            wanted.tables[key] = Table(content, separator, places)
+        else:
+            from .columns import ColumnTable
+
+            wanted.tables[key] = ColumnTable(content, suffix)
+    return wanted.tables[key]
 
 
 def column_of(member: str, wanted: InputSpec) -> Column:
@@ -316,8 +331,10 @@ def _header(path: str, wanted: InputSpec) -> tuple[int, ...]:
     file, member = split_member(path)
     content, suffix = content_of(file, wanted.held)
     column = column_of(member, wanted)
-    if suffix not in _WITH_CLAUSES and wanted.reading != AS_WRITTEN:
-        raise disagrees("has no cells: `as`, `missing`, `sep` and `decimal` are for csv, tsv and parquet")
+    if not BY_SUFFIX[suffix].cells and wanted.reading != AS_WRITTEN:
+        of = " ".join(suffixes(lambda format: format.cells))
+        raise disagrees(f"has no cells: `as`, `missing`, `sep`, `decimal` and `group` are for {of}")
+    require_package(BY_SUFFIX[suffix])
     codec = format_of(suffix)
     return table_of(content, suffix, wanted).shape(column) if codec is None else codec.header(content, column)
 
@@ -517,9 +534,16 @@ def row_source(path: str, wanted: InputSpec, shape: tuple[int, ...], places: tup
             working_memory = zarr.working_memory(content, column)
             working_memory += 2 * zarr.band_bytes(content, column, bytes_of(kind, shape[1:]))
             blocks = lambda first: zarr.blocks(content, column, first)  # noqa: E731
+        case ".h5" | ".hdf5":
+            from . import hdf5
+
+            size, working_memory = bytes_of(kind, shape), hdf5.working_memory(content, column)
+            blocks = lambda first: hdf5.blocks(content, column, first)  # noqa: E731
         case ".csv" | ".tsv":
-            working_memory, table = csv.WORKING_MEMORY, table_of(content, suffix, wanted, places)
-            blocks = lambda first: table.items(column, first)  # noqa: E731
+            table = table_of(content, suffix, wanted, places)
+            assert isinstance(table, Table), "a text table"
+            working_memory, items = csv.WORKING_MEMORY, table.items
+            blocks = lambda first: items(column, first)  # noqa: E731
         case _:
             return None
     return SequentialSource(content, kind, shape, size, content.cached_bytes + working_memory, blocks, identify, identify())
@@ -544,10 +568,13 @@ def reading_bytes(path: str, kind: Kind, shape: tuple[int, ...], span: Span, *, 
     """Bytes besides the array of an input whose header was read.  `held`: the bytes of a pipe, which stay in memory."""
     with located(path, span), system_errors():
         file, member = split_member(path)
-        content, suffix = content_of(file, held)
+        content, file_suffix = content_of(file, held)
         wanted = Column(member, kind, len(shape), AS_WRITTEN)
-        codec = format_of(suffix)
-        needed = min(80 * content.size(), 20 * _MB) if codec is None else codec.working_memory(content, wanted)
+        codec = format_of(file_suffix)
+        if codec is None:
+            needed = int(import_module(f".{BY_SUFFIX[file_suffix].module}", __package__).table_memory(content))
+        else:
+            needed = codec.working_memory(content, wanted)
         return needed + content.cached_bytes
 
 

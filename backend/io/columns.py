@@ -1,0 +1,593 @@
+"""Tables of typed columns: Arrow IPC, JSON and JSON lines, SQLite and Excel.
+
+Each format gives its columns as `ArrowColumn`s, by the library that its field uses; what an input's type and clauses mean for
+them is one function (`items_of`), as for Parquet and data frames.  A file is read once for all its inputs, when the shape
+of the first is wanted.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from ...lang.diagnostics.model import Code
+from ...lang.primitives.table import nearest
+from ...lang.support.bounded_parsing import is_url
+from ...lang.support.records import cached_property
+from ...lang.tree.program import CellFormat
+from ...typechecker.elements import Kind
+from ..vm.values import NUMPY_NAMES
+from .byte_source import Content
+from .cells import DAY, Column, require_accepted, require_shape
+from .errors import FileTrouble, damaged, disagrees, first_line, listed, system_errors
+from .formats import BY_SUFFIX, require_package
+from .parquet import ArrowColumn, column_of, items_of, padded_texts
+from .records import RecordOffset
+
+_TOGETHER: Final = 1 << 16
+"""Rows that are objects of Python at a time."""
+_LARGEST_DOCUMENT: Final = 256 << 20
+"""Bytes of a JSON text that is no list of lines, which is parsed at once."""
+_LARGEST_SHEET: Final = 1 << 30
+_MOST_RATIO: Final = 200
+"""Bytes of an Excel file once it is inflated, and how many times its size they may be."""
+_LONGEST_LINE: Final = 16 << 20
+_MOST_ROWS: Final = 200_000_000
+_STEPS: Final = 100_000
+"""Steps of SQLite between two looks for interrupts."""
+_EPOCH: Final = datetime.datetime(1970, 1, 1)
+_FIRST, _LAST = -(2**63), 2**63 - 1
+
+
+class ColumnTable:
+    """The columns of one file."""
+
+    doubt = ""
+    places: tuple[RecordOffset, ...] = ()
+
+    def __init__(self, content: Content, suffix: str) -> None:
+        self._content, self._suffix = content, suffix
+        self._items: dict[Column, Any] = {}
+        self._queries: dict[str, ArrowColumn] = {}
+
+    @cached_property
+    def columns(self) -> dict[str, ArrowColumn]:
+        """The columns by name, or the array that the file holds in their place, under an empty name."""
+        require_package(BY_SUFFIX[self._suffix])
+        with system_errors():
+            return _READERS[self._suffix](self._content)
+
+    def shape(self, wanted: Column) -> tuple[int, ...]:
+        """The shape of an input.  Raises FileTrouble."""
+        self._items[wanted] = items = self._read(wanted)
+        return tuple(map(int, items.shape))
+
+    def values(self, wanted: Column, shape: tuple[int, ...]) -> Any:
+        """The items of an input as a NumPy array of its kind.  Raises FileTrouble."""
+        items = self._items.pop(wanted) if wanted in self._items else self._read(wanted)
+        require_shape(tuple(map(int, items.shape)), shape)
+        return items
+
+    def column(self, member: str) -> ArrowColumn:
+        """The column of a name, or that of a query.  Raises FileTrouble E704."""
+        if self._suffix in _DATABASES:
+            if member not in self._queries:
+                with system_errors():
+                    self._queries[member] = _queried(self._content, member)
+            return self._queries[member]
+        if member not in self.columns:
+            names = [name for name in self.columns if name]
+            meant = nearest(member, names)
+            hint = f"; did you mean `{meant}`?" if meant else ""
+            raise FileTrouble(Code.E704, f"has no column named {member}{hint}", f"its columns: {listed(names)}")
+        return self.columns[member]
+
+    def _read(self, wanted: Column) -> Any:
+        if wanted.member:
+            return self._typed([self.column(wanted.member)], wanted)[:, 0] if wanted.kind is not Kind.CHAR else self._text(wanted)
+        if "" in self.columns:
+            array = self.columns[""].values
+            require_accepted("str1" if array.dtype.kind == "U" else str(array.dtype), wanted.kind)
+            return array.astype(NUMPY_NAMES[wanted.kind]) if wanted.kind is not Kind.CHAR else array
+        if wanted.kind is Kind.CHAR:
+            raise disagrees("is a table, its declared type is char", f"name a column: {listed(self.columns)}")
+        items = self._typed([*self.columns.values()], wanted)
+        return items[:, 0] if wanted.rank == 1 and items.shape[1] == 1 else items
+
+    def _text(self, wanted: Column) -> Any:
+        column = self.column(wanted.member)
+        items = items_of(column, wanted.reading)
+        if items.dtype.kind != "U":
+            require_accepted(str(items.dtype), Kind.CHAR)
+        return items
+
+    def _typed(self, columns: Sequence[ArrowColumn], wanted: Column) -> Any:
+        """Columns of numbers beside one another."""
+        result = np.empty((len(columns[0].present) if columns else 0, len(columns)), NUMPY_NAMES[wanted.kind])
+        for at, column in enumerate(columns):
+            items = items_of(column, wanted.reading)
+            if wanted.reading.form is CellFormat.ITEM and column.form is not CellFormat.ITEM:
+                form = column.form.name.lower()
+                raise disagrees(f"holds dates or times in column `{column.name}`", f"write `as {form}` after its path")
+            try:
+                require_accepted("str1" if items.dtype.kind == "U" else str(items.dtype), wanted.kind)
+            except FileTrouble as trouble:
+                raise FileTrouble(trouble.code, f"{trouble.message} (column `{column.name}`)", *trouble.notes) from None
+            result[:, at] = items
+        return result
+
+
+def table_memory(content: Content) -> int:
+    """Bytes that reading takes besides the arrays: objects of Python for some rows, or a whole text."""
+    return min(40 * content.size(), 512 << 20)
+
+
+# ---------------------------------------------------------------------------------------------------- columns of objects
+
+class ColumnBuilder:
+    """Collects the objects of a column, and turns them into arrays some at a time."""
+
+    def __init__(self, name: str, rows: int = 0) -> None:
+        self._name, self._objects = name, list[Any]()
+        self._parts = [ArrowColumn(name, np.zeros(rows), np.zeros(rows, np.bool_))] * bool(rows)
+        self.rows = rows
+
+    def add(self, item: Any) -> None:
+        self._objects.append(item)
+        self.rows += 1
+        if len(self._objects) == _TOGETHER:
+            self._parts.append(column_of_objects(self._name, self._objects, self.rows - _TOGETHER))
+            self._objects = []
+
+    def column(self) -> ArrowColumn:
+        """All rows.  Raises FileTrouble E706 for rows of several kinds."""
+        parts = [*self._parts, column_of_objects(self._name, self._objects, self.rows - len(self._objects))]
+        self._objects, self._parts = [], []
+        filled = [part for part in parts if part.present.any()] or parts[-1:]
+        kinds = {(part.form, part.values.dtype.kind == "U") for part in filled}
+        if len(kinds) > 1:
+            raise disagrees(f"holds items of several kinds in column `{self._name}`")
+        present = np.concatenate([part.present for part in parts])
+        if filled[0].values.dtype.kind == "U":
+            width = max(part.values.shape[1] for part in filled)
+            values = np.full((len(present), width), " ", "U1")
+            at = 0
+            for part in parts:
+                if part.values.dtype.kind == "U":
+                    values[at : at + len(part.present), : part.values.shape[1]] = part.values
+                at += len(part.present)
+        else:
+            dtype = np.result_type(*[part.values.dtype for part in filled])
+            values = np.concatenate([np.asarray(part.values).astype(dtype) for part in parts])
+        return ArrowColumn(self._name, values, present, filled[0].form)
+
+
+def column_of_objects(name: str, objects: Sequence[Any], first: int = 0) -> ArrowColumn:
+    """A column of Python's numbers, bools, texts, dates and times; None is missing.  Raises FileTrouble E706."""
+    present = np.array([item is not None for item in objects], np.bool_)
+    kinds = {type(item) for item in objects} - {type(None)}
+    filled = next((at for at, item in enumerate(objects) if item is not None), 0)
+    if not kinds:
+        return ArrowColumn(name, np.zeros(len(objects)), present)
+    if kinds == {str}:
+        return ArrowColumn(name, padded_texts([item or "" for item in objects]), present)
+    if kinds == {bool}:
+        return ArrowColumn(name, np.array([bool(item) for item in objects]), present)
+    if kinds <= {int, float}:
+        if kinds == {int}:
+            far = next((item for item in objects if item is not None and not _FIRST <= item <= _LAST), None)
+            if far is not None:
+                raise disagrees(f"has the integer {far} in column `{name}`, which does not fit i64")
+        return ArrowColumn(name, np.array([item or 0 for item in objects], np.int64 if kinds == {int} else np.float64), present)
+    if kinds <= {datetime.datetime, datetime.date}:
+        moments = [_EPOCH if item is None else _moment(item) for item in objects]
+        ticks = np.array([(moment - _EPOCH) // datetime.timedelta(microseconds=1) for moment in moments], np.int64)
+        if not (ticks % DAY).any():
+            return ArrowColumn(name, ticks // DAY, present, CellFormat.DATE)
+        return ArrowColumn(name, ticks, present, CellFormat.TIME)
+    other = next((at for at, item in enumerate(objects) if item is not None and type(item) is not type(objects[filled])), filled)
+    names = {str: "a text", bool: "a bool", int: "a number", float: "a number", list: "a list", bytes: "bytes"}
+    what = names.get(type(objects[other]), type(objects[other]).__name__)
+    before = "" if other == filled else f", and {names.get(type(objects[filled]), 'something else')} before it"
+    raise disagrees(f"has {what} in row {first + other + 1} of column `{name}`{before}: the items of a column are of one kind")
+
+
+def _moment(item: Any) -> datetime.datetime:
+    return item if isinstance(item, datetime.datetime) else datetime.datetime(item.year, item.month, item.day)
+
+
+def columns_of_rows(rows: Iterable[Mapping[str, Any]]) -> dict[str, ArrowColumn]:
+    """The columns of rows of named items; what a row lacks is missing there."""
+    builders: dict[str, ColumnBuilder] = {}
+    count = 0
+    for row in rows:
+        for name, item in row.items():
+            builder = builders.get(name)
+            if builder is None:
+                builder = builders[name] = ColumnBuilder(name, count)
+            while builder.rows < count:
+                builder.add(None)
+            builder.add(item)
+        count += 1
+    for builder in builders.values():
+        while builder.rows < count:
+            builder.add(None)
+    return _Columns({name: builder.column for name, builder in builders.items()})
+
+
+class _Columns(dict[str, Any]):
+    """Columns by name, each made when it is taken, so that one that cannot be read stops nobody who does not want it."""
+
+    def __getitem__(self, name: str) -> ArrowColumn:
+        column = super().__getitem__(name)
+        if not isinstance(column, ArrowColumn):
+            self[name] = column = column()
+        assert isinstance(column, ArrowColumn)
+        return column
+
+    def values(self) -> Any:
+        return [self[name] for name in self]
+
+
+# ---------------------------------------------------------------------------------------------------- JSON
+
+def _json_lines(content: Content) -> dict[str, ArrowColumn]:
+    return columns_of_rows(_objects(content))
+
+
+def _objects(content: Content) -> Iterator[dict[str, Any]]:
+    with content.open() as file:
+        number = 0
+        while line := file.readline(_LONGEST_LINE):
+            number += 1
+            if len(line) == _LONGEST_LINE:
+                raise damaged(f"line {number} has more than {_LONGEST_LINE} bytes")
+            if not line.strip():
+                continue
+            with _json_errors(number):
+                row = json.loads(line)
+            if not isinstance(row, dict):
+                raise damaged(f"line {number} is no object: a line is `{{\"name\": value, …}}`")
+            yield _flat(row)
+
+
+def _flat(row: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """The items of an object, those of objects inside under names such as `a.b`."""
+    result: dict[str, Any] = {}
+    for name, item in row.items():
+        result |= _flat(item, f"{before}{name}.") if isinstance(item, dict) else {before + name: item}
+    return result
+
+
+@contextmanager
+def _json_errors(line: int = 0) -> Iterator[None]:
+    try:
+        yield
+    except json.JSONDecodeError as error:
+        raise damaged(f"is not valid JSON: line {line or error.lineno}, column {error.colno}: {error.msg}") from None
+    except UnicodeDecodeError as error:
+        where = f"line {line}" if line else f"byte {error.start}"
+        raise damaged(f"is not UTF-8: {where} has the byte 0x{error.object[error.start]:02x}") from None
+    except RecursionError:
+        raise damaged("is nested too deeply") from None
+    except ValueError as error:  # a number of more digits than Python converts
+        raise damaged(f"is not valid JSON: {first_line(error)}") from None
+
+
+def _json(content: Content) -> dict[str, ArrowColumn]:
+    size = content.size()
+    if size > _LARGEST_DOCUMENT:
+        raise damaged(
+            f"is a JSON text of {size} bytes; texts of more than {_LARGEST_DOCUMENT} are read as lines",
+            "write one object on each line: `jq -c '.[]' old.json > new.jsonl`",
+        )
+    with content.open() as file:
+        data = file.read(_LARGEST_DOCUMENT + 1)
+    if len(data) > _LARGEST_DOCUMENT:
+        raise damaged(f"inflates to more than {_LARGEST_DOCUMENT} bytes")
+    with _json_errors():
+        value = json.loads(data)
+    if isinstance(value, dict):
+        if {"elem", "shape", "data"} <= value.keys():
+            return {"": ArrowColumn("", _as_rho_writes(value), np.ones(0, np.bool_))}
+        if value and all(isinstance(item, list) for item in value.values()):
+            lengths = {len(item) for item in value.values()}
+            if len(lengths) > 1:
+                counts = listed(f"{name} {len(item)}" for name, item in value.items())
+                raise damaged(f"holds columns of several lengths: {counts}")
+            return _Columns({name: partial(column_of_objects, name, items) for name, items in value.items()})
+        raise damaged("is an object, and no table: a table is a list of objects, or an object of lists of one length")
+    if not isinstance(value, list):
+        value = [value]
+    if value and all(isinstance(item, dict) for item in value):
+        return columns_of_rows(map(_flat, value))
+    return {"": ArrowColumn("", _array(value), np.ones(0, np.bool_))}
+
+
+def _array(value: list[Any]) -> Any:
+    """Nested lists of numbers or bools as an array, a list of texts as rows of characters.  Raises FileTrouble."""
+    shape, level = list[int](), [value]
+    flat: list[Any] = value
+    while True:
+        lengths = {len(part) for part in level}
+        if len(lengths) > 1:
+            raise damaged(f"holds lists of several lengths ({listed(map(str, sorted(lengths)))}) on one level: an array has none")
+        shape.append(lengths.pop())
+        flat = [item for part in level for item in part]
+        if not flat or not all(isinstance(item, list) for item in flat):
+            break
+        level = flat
+    column = column_of_objects("", flat)
+    if column.missing:
+        raise damaged(f"holds a null, the first as item {int((~column.present).argmax())}", "write a number in its place")
+    values = column.values
+    return values if values.dtype.kind == "U" and len(shape) == 1 else values.reshape(*shape, *values.shape[1:])
+
+
+def _as_rho_writes(value: Mapping[str, Any]) -> Any:
+    """The array of `{"elem", "shape", "data"}`.  Raises FileTrouble E705."""
+    try:
+        kind, shape = Kind(value["elem"]), tuple(map(int, value["shape"]))
+        data = np.array(value["data"], dtype=np.object_ if kind is Kind.CHAR else np.str_ if kind.is_float else NUMPY_NAMES[kind])
+        if kind is Kind.CHAR:
+            texts = "".join(np.ravel(data).tolist())
+            return np.array(list(texts), "U1").reshape(shape)
+        if kind.is_complex:
+            parts = data.astype(np.float64)
+            return (parts[..., 0] + 1j * parts[..., 1]).astype(NUMPY_NAMES[kind]).reshape(shape)
+        return data.astype(NUMPY_NAMES[kind]).reshape(shape)
+    except (ValueError, TypeError, OverflowError, IndexError) as error:
+        raise damaged(f"is not an array as Rho writes them: {first_line(error)}") from None
+
+
+# ---------------------------------------------------------------------------------------------------- Arrow IPC
+
+def _arrow(content: Content) -> dict[str, ArrowColumn]:
+    import pyarrow
+    from pyarrow import ipc
+
+    with content.open() as file:
+        try:
+            magic = file.read(6)
+            file.seek(0)
+            if magic == b"ARROW1":
+                reader = ipc.open_file(file)
+                batches = [reader.get_batch(at) for at in range(reader.num_record_batches)]
+            else:
+                reader = ipc.open_stream(file)
+                batches = list(reader)
+            for batch in batches:
+                batch.validate(full=True)
+            table = pyarrow.Table.from_batches(batches, reader.schema)
+        except (pyarrow.ArrowException, OverflowError, UnicodeError, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise damaged(f"is not a valid Arrow file: {first_line(error)}") from None
+    if len(set(table.column_names)) != len(table.column_names):
+        raise disagrees("has two columns of one name")
+    return _Columns({name: partial(column_of, name, table.column(name)) for name in table.column_names})
+
+
+# ---------------------------------------------------------------------------------------------------- SQLite
+
+_DATABASES: Final = (".sqlite", ".sqlite3", ".db")
+
+
+@contextmanager
+def _database(content: Content) -> Iterator[Any]:
+    """A connection that reads, and nothing else.  Raises FileTrouble."""
+    import sqlite3
+    from urllib.parse import quote
+
+    try:
+        if content.held is None and not is_url(content.path):
+            if not content.size():
+                raise damaged("is empty")
+            is_written = os.path.exists(content.path + "-wal")
+            path = quote(os.path.abspath(content.path))
+            connection = sqlite3.connect(f"file:{path}?mode=ro{'' if is_written else '&immutable=1'}", uri=True)
+        else:
+            connection = sqlite3.connect(":memory:")
+            with content.open() as file:
+                connection.deserialize(file.read())
+        allowed = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, getattr(sqlite3, "SQLITE_RECURSIVE", 33)}
+
+        def permit(action: int, name: str | None, *others: str | None) -> int:
+            known = action in allowed or (action == sqlite3.SQLITE_PRAGMA and name == "table_info")
+            return sqlite3.SQLITE_OK if known and "load_extension" not in others else sqlite3.SQLITE_DENY
+
+        connection.set_authorizer(permit)
+        connection.set_progress_handler(lambda: 0, _STEPS)  # Python handles interrupts there
+    except sqlite3.Error as error:
+        raise damaged(f"cannot be opened: {first_line(error)}") from None
+    try:
+        yield connection
+    except (sqlite3.Error, sqlite3.Warning, OverflowError, UnicodeError) as error:
+        raise damaged(f"cannot be read: {first_line(error)}", *_tables_note(connection)) from None
+    finally:
+        connection.close()
+
+
+def _tables(connection: Any) -> list[str]:
+    query = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
+    return [name for (name,) in connection.execute(query)]
+
+
+def _tables_note(connection: Any) -> tuple[str, ...]:
+    try:
+        return (f"its tables: {listed(_tables(connection))}",)
+    except Exception:
+        return ()
+
+
+def _queried(content: Content, member: str) -> ArrowColumn:
+    """The one column of a query, or `table.column`."""
+    with _database(content) as connection:
+        query = member
+        if member.split(None, 1)[0].lower() not in ("select", "with", "values"):
+            table, point, column = member.rpartition(".")
+            if not point:
+                raise FileTrouble(
+                    Code.E704, "is a database: name a column of a table, or a query of one column",
+                    f'`"{os.path.basename(content.path)}:table.column"`, `":SELECT price FROM sales ORDER BY day"`; '
+                    f"its tables: {listed(_tables(connection))}",
+                )  # fmt: skip
+            known = [name for _, name, *_ in connection.execute(f"PRAGMA table_info({_text(table)})")]
+            if column not in known:
+                raise FileTrouble(
+                    Code.E704, f"has no column `{column}` in a table `{table}`",
+                    f"its columns: {listed(known)}" if known else f"its tables: {listed(_tables(connection))}",
+                )  # fmt: skip
+            query = f"SELECT {_quoted(column)} FROM {_quoted(table)}"
+        cursor = connection.execute(query)
+        if cursor.description is None or len(cursor.description) != 1:
+            count = len(cursor.description or ())
+            raise FileTrouble(Code.E704, f"gives {count} columns for the query; an input takes one")
+        builder = ColumnBuilder(cursor.description[0][0])
+        while rows := cursor.fetchmany(_TOGETHER):
+            for (item,) in rows:
+                builder.add(item)
+            if builder.rows > _MOST_ROWS:
+                raise damaged(f"gives more than {_MOST_ROWS} rows for the query")
+        return builder.column()
+
+
+def _text(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _every_table(content: Content) -> dict[str, ArrowColumn]:
+    """The columns `table.column` of all tables."""
+    with _database(content) as connection:
+        names = [
+            f"{table}.{name}"
+            for table in _tables(connection)
+            for _, name, *_ in connection.execute(f"PRAGMA table_info({_text(table)})")
+        ]
+    return _Columns({name: partial(_queried, content, name) for name in names})
+
+
+# ---------------------------------------------------------------------------------------------------- Excel
+
+def _excel(content: Content) -> dict[str, ArrowColumn]:
+    """The columns of the first sheet by header, and those of all sheets as `sheet!header`."""
+    import openpyxl
+
+    _require_inflatable(content)
+    columns: dict[str, Any] = {}
+    with content.open() as file, _excel_errors():
+        book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+        for number, sheet in enumerate(book.worksheets):
+            for name, column in _sheet(content, sheet).items():
+                columns[f"{sheet.title}!{name}"] = column
+                if not number:
+                    columns[name] = column
+        book.close()
+    return _Columns(columns)
+
+
+def _require_inflatable(content: Content) -> None:
+    import zipfile
+
+    with content.open() as file:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                size = sum(info.file_size for info in archive.infolist())
+        except (zipfile.BadZipFile, ValueError, EOFError) as error:
+            raise damaged(f"is not an Excel file (xlsx): {first_line(error)}") from None
+    if size > _LARGEST_SHEET or size > max(1 << 24, _MOST_RATIO * content.size()):
+        raise damaged(f"inflates to {size} bytes, {size // max(1, content.size())} times its size, which is refused")
+
+
+@contextmanager
+def _excel_errors() -> Iterator[None]:
+    import warnings
+    import zipfile
+    import zlib
+    from xml.etree.ElementTree import ParseError
+
+    wrong = (zipfile.BadZipFile, zlib.error, ParseError, KeyError, ValueError, TypeError, IndexError, AttributeError, EOFError)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except wrong as error:
+        raise damaged(f"is not a valid Excel file: {first_line(error)}") from None
+
+
+def _sheet(content: Content, sheet: Any) -> dict[str, Any]:
+    """The columns of a sheet, whose first row that is not empty is the header."""
+    header: list[str] = []
+    builders: list[ColumnBuilder] = []
+    first = blank = 0
+    problems: dict[int, FileTrouble] = {}
+    for number, row in enumerate(sheet.iter_rows(), 1):
+        if all(cell.value is None for cell in row):
+            blank += bool(header)
+            continue
+        if not header:
+            header = ["" if cell.value is None else str(cell.value).strip() for cell in row]
+            builders, first = [ColumnBuilder(name) for name in header], number
+            continue
+        for at, builder in enumerate(builders):
+            for _ in range(blank):
+                builder.add(None)
+            cell = row[at] if at < len(row) else None
+            item = None if cell is None or cell.value in ("", "#N/A") else cell.value
+            if cell is not None and cell.data_type == "e" and item is not None:
+                problems.setdefault(at, damaged(f"has the error {item} in cell {cell.coordinate} of sheet `{sheet.title}`"))
+                item = None
+            builder.add(item)
+        blank = 0
+    result: dict[str, Any] = {}
+    for at, (name, builder) in enumerate(zip(header, builders, strict=True)):
+        unique = name if name and header.count(name) == 1 else f"#{at + 1}"
+        result[unique] = partial(_excel_column, content, sheet.title, at, first, builder, problems.get(at))
+    return result
+
+
+def _excel_column(
+    content: Content, title: str, at: int, first: int, builder: ColumnBuilder, problem: FileTrouble | None
+) -> ArrowColumn:  # fmt: skip
+    if problem is not None:
+        raise problem
+    column = builder.column()
+    if column.missing:
+        _require_computed(content, title, at, first)
+    return column
+
+
+def _require_computed(content: Content, title: str, at: int, first: int) -> None:
+    """FileTrouble E705 for a formula of a column whose value the file lacks."""
+    import openpyxl
+
+    with content.open() as file, _excel_errors():
+        formulas = openpyxl.load_workbook(file, read_only=True)
+        values = openpyxl.load_workbook(file, read_only=True, data_only=True)
+        rows = zip(
+            formulas[title].iter_rows(first + 1, None, at + 1, at + 1), values[title].iter_rows(first + 1, None, at + 1, at + 1),
+            strict=False,
+        )  # fmt: skip
+        for (formula, *_), (value, *_) in rows:
+            if value.value is None and isinstance(formula.value, str) and getattr(formula, "data_type", "") == "f":
+                raise damaged(
+                    f"has a formula without a value in cell {formula.coordinate} of sheet `{title}`: {formula.value[:40]}",
+                    "open it in a spreadsheet program and save it, so that it holds the values",
+                )
+
+
+_READERS: Final[Mapping[str, Callable[[Content], dict[str, ArrowColumn]]]] = {
+    ".arrow": _arrow, ".feather": _arrow, ".jsonl": _json_lines, ".ndjson": _json_lines, ".json": _json, ".xlsx": _excel,
+    **dict.fromkeys(_DATABASES, _every_table),
+}  # fmt: skip
