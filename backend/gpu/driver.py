@@ -216,6 +216,7 @@ class Card:
     def _empty(self, coming: tuple[int, _PinnedBuffer], target: NumArray) -> None:
         start, buffer = coming
         self.driver.finish(buffer.event)
+        buffer.event = None
         part = target[start : start + STAGE]
         part[...] = buffer.bytes[: part.size]
 
