@@ -15,7 +15,8 @@ from rho.lang.tree import expressions, program as program_tree
 from rho.shell.console.standard_streams import Console
 from rho.shell.display.documentation import entries, modules
 from rho.shell.main import main
-from rho.typechecker.check import check
+from rho.shell.pipeline import Session
+from rho.shell.pipeline_types import Strictness
 
 STDLIB = Path(__file__).parents[2] / "stdlib"
 
@@ -29,10 +30,10 @@ def test_the_modules_are_here() -> None:
 
 @pytest.mark.parametrize("module", modules())
 def test_every_function_is_proved_for_all_sizes(module: str) -> None:
-    source = Source(module, (STDLIB / f"{module}.rho").read_text(encoding="utf-8"))
-    result = check(source, strict=True)
+    source = Source(str(STDLIB / f"{module}.rho"), (STDLIB / f"{module}.rho").read_text(encoding="utf-8"))
+    result = Session(strictness=Strictness.STRICT).check(source)
     assert [f"{d.code}: {d.message}" for d in result.diagnostics] == []
-    statements = parser.parse_program(source, modules=lambda _: None)[0].statements
+    statements = parser.parse_program(source)[0].statements
     functions = [s.target.name for s in statements if isinstance(s, expressions.BindFunction)]
     assert functions == [s.target.name for s in statements if isinstance(s, program_tree.Signature)]
 
