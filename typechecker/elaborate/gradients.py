@@ -18,6 +18,7 @@ from .functions import as_function
 
 def gradient(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
     """The derivatives of f's value at x, of x's shape: of its scalar value, or of the sum of its products with `left`."""
+    from ..gradients.array_rules import RULES
     from ..gradients.reverse_mode import Activity, cotangents_of
     from ..gradients.terms import NotDifferentiable, Terms
 
@@ -42,7 +43,7 @@ def gradient(ctx: Context, derived: DerivedFunction, left: Value | None, right: 
     activity.extend(ops)
     try:
         wanted = [x.value for x in arguments]
-        parts, _ = cotangents_of(builder, span, ops, activity, [(y.value, seed.value)], wanted, zeros=left is not None)
+        parts, _ = cotangents_of(builder, span, ops, activity, [(y.value, seed.value)], wanted, RULES, zeros=left is not None)
         terms = Terms(builder, span)
         values = [terms.zeros_like(x.value) if part is None else part for x, part in zip(arguments, parts, strict=True)]
     except NotDifferentiable as refusal:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from ..core import arrays as c
 from ..core.arrays import ValueId
+from ..core.blocks import Op, operands_of, results_of
 from ..elements import Kind
 from ..sizes.polynomials import ONE, ZERO, number, product, variable
-from . import library_rules
-from .reverse_mode import ReversePass
+from . import control_rules, library_rules
+from .control_rules import reduce_by_fold, scan_by_fold
+from .reverse_mode import ReversePass, Rules
 from .terms import Terms
 
 # ---------------------------------------------------------------------------------------------------- views
@@ -252,8 +254,6 @@ def _reduce(r: ReversePass, op: c.Reduce, g: ValueId) -> None:
             first = first_place(t, t.apply("eq", x, _along(t, op.result, x, axis)), axis)
             r.add(x, t.where(first, spread, None), zeros=True)
         case _:
-            from .control_rules import reduce_by_fold
-
             reduce_by_fold(r, op, g)
 
 
@@ -273,8 +273,6 @@ def _scan(r: ReversePass, op: c.Scan, g: ValueId) -> None:
         case "min" | "max":
             r.add(x, _record_sums(r, op, g), zeros=True)
         case "mul":
-            from .control_rules import scan_by_fold
-
             scan_by_fold(r, op, g)
         case _:
             raise t.refuse(f"a scan by `{op.function}` has no gradient in this version")
@@ -298,7 +296,7 @@ def _record_sums(r: ReversePass, op: c.Scan, g: ValueId) -> ValueId:
     return t.from_front(t.reshape(sums, shape), op.axis)
 
 
-def takes_complex(op: Any) -> bool:
+def _takes_complex(op: Any) -> bool:
     """Does the rule of an op hold for complex numbers?"""
     match op:
         case c.Reduce(function=function) | c.Scan(function=function):
@@ -378,11 +376,24 @@ def _by_key(t: Terms, op: c.KeyReduce, bins: ValueId) -> ValueId:
     return t.emit(lambda v: c.Gather(v, bins, op.indices, 0, op.checked, indexing=op.indexing), t.kind(bins), shape)
 
 
-Rule = Callable[[ReversePass, Any, ValueId], None]
+# ---------------------------------------------------------------------------------------------------- the table
 
-RULES: Final[dict[type, Rule]] = {
+ArrayRule: TypeAlias = Callable[[ReversePass, Any, ValueId], None]
+
+
+def _of_result(rule: ArrayRule, r: ReversePass, op: Op) -> None:
+    """Apply a rule to the cotangent of an op's result."""
+    kinds = [r.terms.kind(value) for value in (*results_of(op), *filter(r.is_active, operands_of(op)))]
+    if any(kind.is_complex for kind in kinds) and not _takes_complex(op):
+        raise r.terms.refuse("this has no gradient where numbers are complex, in this version")
+    rule(r, op, next(r.cotangents[result] for result in results_of(op) if result in r.cotangents))
+
+
+_ARRAY_RULES: Final[dict[type, ArrayRule]] = {
     c.Reshape: _reshape, c.Transpose: _transpose, c.Broadcast: _broadcast, c.Reverse: _reverse, c.Rotate: _rotate,
     c.Slice: _slice, c.Join: _join, c.Stack: _stack, c.SlidingWindows: _windows, c.Gather: _gather, c.Update: _update,
     c.MaskedUpdate: _masked_update, c.Reduce: _reduce, c.Scan: _scan, c.Contract: _contract, c.Compress: _compress,
     c.Expand: _expand, c.KeyReduce: _key_reduce, c.Library: library_rules.adjoint,
 }  # fmt: skip
+
+RULES: Final[Rules] = {kind: partial(_of_result, rule) for kind, rule in _ARRAY_RULES.items()} | control_rules.RULES

@@ -61,7 +61,7 @@ def _block_adjoint(
     activity.extend(ops)
     seeds = [*sums.items()]
     seeds += [(cloner.value(value), g) for value, g in zip(block.results, cotangents, strict=True) if g is not None]
-    return cotangents_of(r.builder, r.span, ops, activity, seeds, values, zeros=zeros)
+    return cotangents_of(r.builder, r.span, ops, activity, seeds, values, r.rules, zeros=zeros)
 
 
 def _without_dead_ops(block: Block) -> Block:

@@ -9,8 +9,8 @@ same in every plan.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 from ...lang.syntax.source import Span
 from ..core.arrays import Scalar, ValueId
@@ -79,13 +79,17 @@ class Activity:
 
 # ---------------------------------------------------------------------------------------------------- the pass
 
+Rules: TypeAlias = Mapping[type, "Callable[[ReversePass, Any], None]"]
+
+
 class ReversePass:
     """The cotangents of the values of one block, emitted into the innermost open block.
 
-    `may_have_zeros`: the cotangents that have a 0 where an item was selected away (`Terms.has_zeros`)."""
+    `rules`: of ops other than scalar functions, by their types.  `may_have_zeros`: the cotangents that have a 0 where an item
+    was selected away (`Terms.has_zeros`)."""
 
-    def __init__(self, builder: Builder, span: Span, activity: Activity) -> None:
-        self.builder, self.span, self.activity = builder, span, activity
+    def __init__(self, builder: Builder, span: Span, activity: Activity, rules: Rules) -> None:
+        self.builder, self.span, self.activity, self.rules = builder, span, activity, rules
         self.terms = Terms(builder, span)
         self.cotangents: dict[ValueId, ValueId] = {}
         self.may_have_zeros: set[ValueId] = set()
@@ -126,22 +130,13 @@ class ReversePass:
             self._op(op)
 
     def _op(self, op: Op) -> None:
-        from . import array_rules, control_rules
-
         if isinstance(op, Scalar):
             self._scalar(op, self.cotangents[op.result])
             return
-        control = control_rules.RULES.get(type(op))
-        if control is not None:
-            control(self, op)
-            return
-        rule = array_rules.RULES.get(type(op))
+        rule = self.rules.get(type(op))
         if rule is None:
             raise self.terms.refuse(f"{_article(type(op).__name__)} has no gradient")
-        kinds = [self.terms.kind(value) for value in (*results_of(op), *filter(self.is_active, operands_of(op)))]
-        if any(kind.is_complex for kind in kinds) and not array_rules.takes_complex(op):
-            raise self.terms.refuse("this has no gradient where numbers are complex, in this version")
-        rule(self, op, next(self.cotangents[result] for result in results_of(op) if result in self.cotangents))
+        rule(self, op)
 
     def _declared(self, declared: DeclaredAdjoint) -> None:
         """The cotangents that a declared adjoint gives."""
@@ -186,12 +181,12 @@ class ReversePass:
 
 def cotangents_of(
     builder: Builder, span: Span, ops: Sequence[Op], activity: Activity, seeds: Sequence[tuple[ValueId, ValueId]],
-    wanted: Sequence[ValueId], *, zeros: bool,
+    wanted: Sequence[ValueId], rules: Rules, *, zeros: bool,
 ) -> tuple[list[ValueId | None], list[bool]]:  # fmt: skip
     """The cotangents of `wanted`, from `seeds`: (value, its cotangent); None is 0; and whether each may have zeros.
 
     The ops have been emitted and define, from the wanted values and others, the values that have seeds."""
-    reverse = ReversePass(builder, span, activity)
+    reverse = ReversePass(builder, span, activity, rules)
     for value, cotangent in seeds:
         reverse.add(value, cotangent, zeros=zeros)
     reverse.run(ops)
