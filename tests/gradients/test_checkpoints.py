@@ -1,4 +1,4 @@
-"""Loops that are differentiated: states are kept where the way back reads them, all or at some iterations only."""
+"""Memory of gradients: loops keep the states that the way back reads, all or at some iterations only; sums stream."""
 
 from __future__ import annotations
 
@@ -74,6 +74,19 @@ def test_a_limit_of_memory_makes_a_loop_keep_few_states(tmp_path: Path) -> None:
     assert np.array_equal(*results)
     with pytest.raises(Refused, match="E702"):
         session.load(checked, RunRequest(arrays={"x": x}, limits=Limits(100_000)))
+
+
+def test_a_gradient_that_is_a_sum_over_rows_streams(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "x.npy", rng.random((100_000, 5)))
+    np.save(tmp_path / "y.npy", np.sign(rng.random(100_000) - 0.5))
+    text = 'input x : f64[n 5] ← "x.npy"\ninput y : f64[n] ← "y.npy"\noutput g ← {+/⍟1+*-y×x+.×⍵}∂0.1 0.2 0.3 0.4 0.5'
+    session = Session(str(tmp_path))
+    checked = session.check(Source(str(tmp_path / "p.rho"), text))
+    tiles = session.load(checked, RunRequest(limits=Limits(3_000_000)))
+    assert tiles.streams
+    values = [session.run(loaded).outputs["g"].value for loaded in (tiles, session.load(checked, RunRequest()))]
+    assert np.array_equal(*values)
 
 
 def peak(text: str, count: int) -> int:
