@@ -23,12 +23,13 @@ from ...lang.support.bounded_parsing import is_url
 from ...lang.support.records import cached_property
 from ...lang.tree.program import CellFormat
 from ...typechecker.elements import Kind
-from ..vm.values import NUMPY_NAMES
-from .byte_source import Content
+from ..vm.values import NUMPY_NAMES, shortest_f32
+from .byte_source import ITEMS, Content, characters_of
 from .cells import DAY, Column, require_accepted, require_shape
+from .csv import CsvColumn
 from .errors import FileTrouble, damaged, disagrees, first_line, listed, system_errors
 from .formats import BY_SUFFIX, require_package
-from .parquet import ArrowColumn, column_of, items_of, padded_texts
+from .parquet import ArrowColumn, column_of, items_of, padded_texts, require_table
 from .records import RecordOffset
 
 _TOGETHER: Final = 1 << 16
@@ -345,6 +346,33 @@ def _as_rho_writes(value: Mapping[str, Any]) -> Any:
         return data.astype(NUMPY_NAMES[kind]).reshape(shape)
     except (ValueError, TypeError, OverflowError, IndexError) as error:
         raise damaged(f"is not an array as Rho writes them: {first_line(error)}") from None
+
+
+def json_lines(columns: Sequence[CsvColumn]) -> Iterator[str]:
+    """An object for each row, block by block: NaN is null, text is without the blanks at its end."""
+    names = [json.dumps(column.name, ensure_ascii=False) + ": " for column in columns]
+    for start in range(0, len(columns[0].values), ITEMS):
+        written = [_json_items(column, start) for column in columns]
+        rows = zip(*written, strict=True)
+        yield "".join(["{" + ", ".join(map(str.__add__, names, row)) + "}\n" for row in rows])
+
+
+def _json_items(column: CsvColumn, start: int) -> list[str]:
+    block = column.values[start : start + ITEMS]
+    if column.kind is Kind.CHAR:
+        return [json.dumps(characters_of(row).rstrip(" "), ensure_ascii=False) for row in block]
+    items = block.tolist()
+    if column.kind is Kind.F32:
+        items = [shortest_f32(item) for item in items]
+    return ["null" if item != item else json.dumps(item) for item in items]
+
+
+def require_json_lines(columns: Sequence[CsvColumn]) -> None:
+    """E708 for columns of several lengths, for complex numbers and for infinities, which JSON has not."""
+    require_table(columns)
+    for column in columns:
+        if column.kind.is_float and np.isinf(column.values).any():
+            raise FileTrouble(Code.E708, f"cannot have the infinity in `{column.name}`, which JSON has not", "write a csv file")
 
 
 # ---------------------------------------------------------------------------------------------------- Arrow IPC

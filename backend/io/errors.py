@@ -37,10 +37,11 @@ def disagrees(message: str, *notes: str) -> FileTrouble:
     return FileTrouble(Code.E706, message, *notes)
 
 
-def missing_package(extra: str, package: str) -> FileTrouble:
-    """E704: the format is read by a package that is not installed."""
+def missing_package(extra: str, package: str, *, writes: bool = False) -> FileTrouble:
+    """E704, E708: the format is read or written by a package that is not installed."""
     cure = (f"`pip install 'rho-lang[{extra}]'`",) if extra else ()
-    return FileTrouble(Code.E704, f"is read by {package}, which is not installed", *cure)
+    code, verb = (Code.E708, "written") if writes else (Code.E704, "read")
+    return FileTrouble(code, f"is {verb} by {package}, which is not installed", *cure)
 
 
 def first_line(error: BaseException | None) -> str:

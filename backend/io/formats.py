@@ -54,8 +54,8 @@ def suffixes(holds: Callable[[FileFormat], bool]) -> tuple[str, ...]:
     return tuple(suffix for format in FORMATS if holds(format) for suffix in format.suffixes)
 
 
-def require_package(format: FileFormat) -> None:
-    """FileTrouble E704 where the package of a format is not installed."""
+def require_package(format: FileFormat, *, writes: bool = False) -> None:
+    """FileTrouble E704 (E708 to write) where the package of a format is not installed."""
     package, extra = format.package
     if package and find_spec(package) is None:
-        raise missing_package(extra, package)
+        raise missing_package(extra, package, writes=writes)

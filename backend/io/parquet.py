@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from typing import Any, BinaryIO, ClassVar, Final
 
 import numpy as np
@@ -382,12 +381,6 @@ WORKING_MEMORY: Final = 5 * 8 * _GROUP + (16 << 20)
 _COMPLEX: Final = (Kind.C64, Kind.C128)
 
 
-def require_package() -> None:
-    """E708 where pyarrow is not installed."""
-    if find_spec("pyarrow") is None:
-        raise FileTrouble(Code.E708, "is written by pyarrow, which is not installed", "`pip install 'rho-lang[parquet]'`")
-
-
 def columns_of(column: CsvColumn) -> list[CsvColumn]:
     """Returns the columns of a value.  Raises E708 for more than two axes."""
     require_storable(column.kind, column.values.shape)
@@ -400,7 +393,7 @@ def columns_of(column: CsvColumn) -> list[CsvColumn]:
 def require_storable(kind: Kind, shape: tuple[int, ...]) -> None:
     """Raise E708 for values that a parquet file cannot hold."""
     if kind in _COMPLEX:
-        raise FileTrouble(Code.E708, "is complex, which no column of a parquet file is", "write it to an npy file")
+        raise FileTrouble(Code.E708, "is complex, which no column of such a table is", "write it to an npy file")
     if kind is not Kind.CHAR or len(shape) != 2:
         csv.require_table(kind, shape)
 
@@ -412,10 +405,10 @@ def require_table(columns: Sequence[CsvColumn]) -> None:
         require_storable(column.kind, column.values.shape)
 
 
-def write(file: BinaryIO, columns: Sequence[CsvColumn]) -> None:
-    """Write columns of one length.  Raises OSError."""
+def write_table(file: BinaryIO, columns: Sequence[CsvColumn], *, ipc: bool = False) -> None:
+    """Write columns of one length, as Parquet or (`ipc`) as an Arrow IPC file.  Raises OSError."""
     with Outlet(file) as outlet:
-        writer = _RowGroups(outlet, [(column.name, column.kind, column.form) for column in columns])
+        writer = _RowGroups(outlet, [(column.name, column.kind, column.form) for column in columns], ipc=ipc)
         for start in range(0, len(columns[0].values), writer.rows):
             writer.write([column.values[start : start + writer.rows] for column in columns])
         writer.close()
@@ -424,7 +417,9 @@ def write(file: BinaryIO, columns: Sequence[CsvColumn]) -> None:
 class _RowGroups:
     """Writes a new file, one row group after another."""
 
-    def __init__(self, file: BinaryIO | Outlet | None, columns: Sequence[tuple[str, Kind, CellFormat]]) -> None:
+    def __init__(
+        self, file: BinaryIO | Outlet | None, columns: Sequence[tuple[str, Kind, CellFormat]], *, ipc: bool = False
+    ) -> None:  # fmt: skip
         import pyarrow
         from pyarrow import parquet
 
@@ -432,14 +427,18 @@ class _RowGroups:
         stored = [_type(kind, form) for _, kind, form in columns]
         self._schema = pyarrow.schema([(name, type) for (name, _, _), type in zip(columns, stored, strict=True)])
         texts = [name for name, kind, _ in columns if kind is Kind.CHAR]
-        self._writer = parquet.ParquetWriter(file, self._schema, use_dictionary=texts)
+        self._writer: Any
+        if ipc:
+            self._writer = pyarrow.ipc.new_file(file, self._schema)
+        else:
+            self._writer = parquet.ParquetWriter(file, self._schema, use_dictionary=texts)
 
     def write(self, parts: Sequence[Any]) -> None:
         """Write a row group; text is given as rows of characters."""
         import pyarrow
 
         arrays = [pyarrow.array(_items(part, field.type), field.type) for part, field in zip(parts, self._schema, strict=True)]
-        self._writer.write_table(pyarrow.Table.from_arrays(arrays, schema=self._schema), row_group_size=self.rows)
+        self._writer.write_table(pyarrow.Table.from_arrays(arrays, schema=self._schema), self.rows)
 
     def close(self) -> None:
         self._writer.close()

@@ -14,15 +14,16 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, TypeAlias
 
 import numpy as np
 
 from ...lang.diagnostics.model import Code
 from ...lang.support.files import FileReplacement
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Span
 from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from ...typechecker.elements import Kind
@@ -32,6 +33,7 @@ from .byte_source import ITEMS, blocks_of, characters_of, require_utf8, suffix_o
 from .cells import CellError, texts_of
 from .csv import CsvColumn, TextSink
 from .errors import FileTrouble
+from .formats import BY_SUFFIX, COMPRESSED, require_package, suffixes
 from .reading import located
 from .row_sinks import RowSink
 
@@ -210,7 +212,9 @@ def _blank_lines(row: int, shape: tuple[int, ...]) -> str:
 
 # ---------------------------------------------------------------------------------------------------- formats
 
-WRITABLE: Final = (".npy", ".csv", ".tsv", ".parquet", ".zarr.zip", ".png", ".txt", ".json")
+WRITABLE: Final = tuple(".zarr.zip" if suffix == ".zarr" else suffix for suffix in suffixes(lambda format: format.writes))
+_TYPED: Final = (".parquet", ".arrow", ".feather")
+"""The formats whose columns may be dates and times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,21 +246,59 @@ def prepare_values(
         if isinstance(values, RowSink):
             return PendingWrite(path, lambda file: None, span, values.written)
         suffix, column = _suffix(path), _column(path, name, values, kind, reading)
-        if suffix == ".parquet":
+        if BY_SUFFIX[suffix].table and suffix not in csv.DELIMITERS:
             return PendingWrite(path, _table_writer(path, parquet.columns_of(column)), span)
         if column.kind is Kind.CHAR and column.values.ndim == 2 and suffix in csv.DELIMITERS:
             return PendingWrite(path, _table_writer(path, [column]), span)
         return PendingWrite(path, _writer(path, column.values, column.kind), span)
 
 
+Output: TypeAlias = tuple[str, Any, Kind, ColumnFormat]
+"""The name of an output, its value, and how it is written."""
+
+
 def prepare_table(
-    path: str, outputs: Sequence[tuple[str, Any, Kind, ColumnFormat]], span: Span, *, shown: str | None = None
-) -> PendingWrite:
-    """A write of several outputs to one table, each a column under its name."""
+    path: str, outputs: Sequence[Output], span: Span, *, shown: str | None = None, headers: Mapping[str, Output] | None = None
+) -> PendingWrite:  # fmt: skip
+    """A write of several outputs to one table, each a column under its name; each column of a matrix is one.
+
+    `headers`: by the name of a matrix, the output that names its columns."""
     with located(shown or path, span):
-        if _suffix(path) not in (*csv.DELIMITERS, ".parquet"):
-            raise FileTrouble(Code.E708, "cannot hold several outputs", "a table is a csv, a tsv or a parquet file")
-        return PendingWrite(path, _table_writer(path, [_column(path, *output) for output in outputs]), span)
+        if not BY_SUFFIX[_suffix(path)].table:
+            every = " ".join(suffixes(lambda format: format.table))
+            raise FileTrouble(Code.E708, "cannot hold several outputs", f"files that are tables: {every}")
+        columns: list[CsvColumn] = []
+        for output in outputs:
+            columns += _columns_of(_column(path, *output), None if headers is None else headers.get(output[0]))
+        repeated = [name for name, count in Counter(column.name for column in columns).items() if count > 1]
+        if repeated:
+            raise FileTrouble(Code.E708, f"cannot have two columns named `{repeated[0]}`")
+        return PendingWrite(path, _table_writer(path, columns), span)
+
+
+def _columns_of(column: CsvColumn, header: Output | None) -> list[CsvColumn]:
+    """The columns of a matrix under the names that a header has, or numbered; other values as they are.  Raises E708."""
+    if column.kind is Kind.CHAR or column.values.ndim != 2:
+        if header is not None:
+            shape = " ".join(map(str, column.values.shape))
+            message = f"has columns named by `{header[0]}`, but `{column.name}` is no matrix (its shape is [{shape}])"
+            raise FileTrouble(Code.E708, message)
+        return [column]
+    count = column.values.shape[1]
+    names = [f"{column.name}{at}" for at in range(count)] if header is None else _names_of(header)
+    if len(names) != count:
+        message = f"has {len(names)} names in `{header and header[0]}` for the {count} columns of `{column.name}`"
+        raise FileTrouble(Code.E708, message)
+    return [replace(column, name=name, values=column.values[:, at]) for at, name in enumerate(names)]
+
+
+def _names_of(header: Output) -> list[str]:
+    column = _column("x.csv", *header)
+    if column.kind is Kind.CHAR and column.values.ndim == 2:
+        return [characters_of(row).rstrip(" ") for row in column.values]
+    if column.values.ndim != 1:
+        raise FileTrouble(Code.E708, f"cannot have columns named by `{header[0]}`: names are rows of text, or a vector")
+    return [number_text(item, DIGITS) for item in column.values.tolist()]
 
 
 def _column(path: str, name: str, values: Any, kind: Kind, reading: ColumnFormat) -> CsvColumn:
@@ -266,7 +308,7 @@ def _column(path: str, name: str, values: Any, kind: Kind, reading: ColumnFormat
         return CsvColumn(name, array, kind)
     import numpy
 
-    known = _suffix(path) == ".parquet" and not reading.pattern
+    known = _suffix(path) in _TYPED and not reading.pattern
     try:
         texts = texts_of(numpy.array([array.min(), array.max()]) if known and array.size else array, reading)
     except CellError as trouble:
@@ -284,10 +326,15 @@ def _table_writer(path: str, columns: Sequence[CsvColumn]) -> Callable[[BinaryIO
     suffix = _suffix(path)
     for column in columns:
         if column.kind is Kind.CHAR:
-            require_utf8(column.values, table=suffix != ".parquet")
-    if suffix == ".parquet":
+            require_utf8(column.values, table=suffix in csv.DELIMITERS)
+    if suffix in _TYPED:
         parquet.require_table(columns)
-        return lambda file: parquet.write(file, columns)
+        return lambda file: parquet.write_table(file, columns, ipc=suffix != ".parquet")
+    if suffix not in csv.DELIMITERS:
+        from .columns import json_lines, require_json_lines
+
+        require_json_lines(columns)
+        return lambda file: _write_texts(file, json_lines(columns))
     csv.require_columns(columns)
     return lambda file: _write_texts(file, csv.column_texts(csv.DELIMITERS[suffix], columns))
 
@@ -312,12 +359,11 @@ def write_together(prepared: Sequence[PendingWrite]) -> None:
 
 def check_writable(path: str, span: Span) -> None:
     """E708 before anything runs where the suffix is unknown, the folder is missing or the path is one."""
-    from . import parquet, zarr
+    from . import zarr
 
     with located(path, span):
         suffix = _suffix(path)
-        if suffix == ".parquet":
-            parquet.require_package()
+        require_package(BY_SUFFIX[suffix], writes=True)
         if suffix == ".zarr":
             zarr.require_writable(path, Kind.F64)
         target = os.path.realpath(path)
@@ -331,6 +377,8 @@ def _suffix(path: str) -> str:
     suffix = suffix_of(path)
     if "\0" in path:
         raise FileTrouble(Code.E708, "is not a path")
+    if path.lower().endswith(COMPRESSED):
+        raise FileTrouble(Code.E708, "is not written compressed", "write the file without that suffix, then compress it")
     if suffix not in WRITABLE and suffix != ".zarr":
         raise FileTrouble(
             Code.E708, f"has the suffix {suffix!r}, which is not a known format" if suffix else "has no suffix",

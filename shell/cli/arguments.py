@@ -230,7 +230,7 @@ VERBS: tuple[Verb, ...] = (
         (
             INPUT, SET,
             Option(("--out",), Takes.VALUES, "NAME=PATH", "save NAME (.npy .csv .png .txt .json; `-`: standard output;"
-                   " A,B=report.csv: one table)",
+                   " A,B=report.csv: one table; M:B=report.csv: B names M's columns)",
                    file=WRITTEN),
             Option(("--out-dir",), Takes.VALUE, "DIR", "save every other output as DIR/NAME.npy, text as .txt;"
                    " a missing DIR is made"),
@@ -511,23 +511,27 @@ def request_of(arguments: Arguments, console: Console) -> RunRequest:
 
     params = arguments.pairs("--set", "PARAM=VALUE")
     inputs, given = arguments.pairs("--in", "NAME=PATH"), arguments.pairs("--out", "NAME=PATH")
-    outputs = _output_paths(given)
+    outputs, headers = _output_paths(given)
     check_streams(inputs, given, terminal=console.out.isatty(), program="-" in arguments.positional[:1])
     limits = Limits(_parse_bytes(arguments.value("--max-memory")), parse_seconds("--max-time", arguments.value("--max-time")))
     grouping = Grouping.AS_WRITTEN if arguments.has("--exact") else Grouping.CHEAPEST
     sizes = {name: parse_size("--size", name, text) for name, text in arguments.pairs("--size", "NAME=N").items()}
-    return RunRequest(inputs, params, outputs, limits, console.input, grouping, sizes)
+    return RunRequest(inputs, params, outputs, limits, console.input, grouping, sizes, headers=headers)
 
 
-def _output_paths(given: Mapping[str, str]) -> dict[str, str]:
-    """The path of each output: `day,mean=report.csv` names one file for two."""
+def _output_paths(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """The path of each output, and the output that names the columns of one: `day,total:region=report.csv`."""
     paths: dict[str, str] = {}
+    headers: dict[str, str] = {}
     for names, path in given.items():
-        for name in map(str.strip, names.split(",")):
+        for part in names.split(","):
+            name, colon, header = map(str.strip, part.partition(":"))
+            if colon:
+                headers[name] = header
             if name in paths:
                 raise UsageError(f"--out names `{name}` twice (`{paths[name]}` and `{path}`)", "give each name once")
             paths[name] = path
-    return paths
+    return paths, headers
 
 
 def permissions_of(arguments: Arguments, request: RunRequest, script: str, folder: str) -> Permissions:

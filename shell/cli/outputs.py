@@ -92,7 +92,7 @@ def reject_overwriting_inputs(arguments: Arguments, loaded: LoadedProgram, outpu
     for option, path in named:
         _reject_taken(option, path, taken)
     taken.update({_real_path(path): f"{option} already" for option, path in named})
-    stated = {(name, path) for option, path in named for name in option.removeprefix("--out ").split(",")}
+    stated = {(name.partition(":")[0], path) for option, path in named for name in option.removeprefix("--out ").split(",")}
     for name, path in (outputs or {}).items():
         if (name, path) not in stated and stream_of(path) is None:
             _reject_taken(f"--out-dir for {name}", path, taken)

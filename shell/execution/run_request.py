@@ -37,7 +37,8 @@ class RunRequest:
     """What is asked of a program: by name, `inputs` and `outputs` as paths (relative to the working folder) or streams,
     `params` as text, and `arrays`, inputs given as NumPy arrays.
 
-    `standard_input`: what `-` reads.  `sizes`: sizes to plan for, whatever the data has."""
+    `standard_input`: what `-` reads.  `sizes`: sizes to plan for, whatever the data has.  `headers`: by the name of a matrix that
+    is written, the output that names its columns."""
 
     inputs: Mapping[str, str] = field(default_factory=dict)
     params: Mapping[str, str] = field(default_factory=dict)
@@ -47,6 +48,7 @@ class RunRequest:
     grouping: Grouping = Grouping.CHEAPEST
     sizes: Mapping[str, int] = field(default_factory=dict)
     arrays: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 def require_complete(core: Core, request: RunRequest, *, planned: bool = False) -> None:
@@ -78,7 +80,12 @@ def require_known_names(core: Core, request: RunRequest) -> None:
     _require_known("--in", request.inputs, inputs, "input")
     params = [*[entry.name for entry in core.params], *[entry.name for entry in core.settings]]
     _require_known("--set", request.params, params, "param")
-    _require_known("--out", request.outputs, [entry.name for entry in core.outputs], "output")
+    outputs = [entry.name for entry in core.outputs]
+    _require_known("--out", request.outputs, outputs, "output")
+    for name, header in request.headers.items():
+        if header not in outputs:
+            message = f"--out {name}:{header}: this program has no output `{header}`{did_you_mean(header, outputs)}"
+            raise UsageError(message, _names_there_are("output", outputs))
     _require_known("--size", request.sizes, sorted({variable.name for variable in sizes_of(core)}), "size")
 
 

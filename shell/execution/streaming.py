@@ -70,7 +70,7 @@ def sinks_of(request: RunRequest, core: Core, *, runs: bool) -> dict[str, Target
     sinks = {}
     for entry in core.outputs:
         path = request.outputs.get(entry.name, "" if runs else f"{entry.name}.npy")
-        if stream_of(path) is not None or paths[path] > 1:
+        if stream_of(path) is not None or paths[path] > 1 or entry.name in request.headers:
             continue
         sink = sink_type(path, core.types[entry.value].element.kind, entry.reading)
         if sink is not None:

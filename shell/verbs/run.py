@@ -285,9 +285,11 @@ def _save(
     for path, entries in _by_path(loaded.core.outputs, request.outputs).items():
         span, stream = entries[0].span, stream_of(path)
         prepared, name = (files, path) if stream is None else (streamed, stream.named())
-        if len(entries) > 1:
-            every = [(e.name, outcome.outputs[e.name].value, outcome.outputs[e.name].kind, e.reading) for e in entries]
-            prepared.append(prepare_table(name, every, span, shown=path))
+        if len(entries) > 1 or entries[0].name in request.headers:
+            shown_of = outcome.outputs
+            every = {e.name: (e.name, shown_of[e.name].value, shown_of[e.name].kind, e.reading) for e in loaded.core.outputs}
+            headers = {matrix: every[header] for matrix, header in request.headers.items()}
+            prepared.append(prepare_table(name, [every[e.name] for e in entries], span, shown=path, headers=headers))
             continue
         entry, shown = entries[0], outcome.outputs[entries[0].name]
         prepared.append(prepare_values(name, shown.value, shown.kind, span, shown=path, name=entry.name, reading=entry.reading))

@@ -41,6 +41,61 @@ def test_columns_of_standard_input_and_a_table_on_standard_output(rho: Rho, fold
     assert (ran.code, ran.out) == (0, 'shop,half\n"a, b",0.75\nc,0\n')
 
 
+MATRIX = """output month ← 19723 19754 as date
+output total ← 2 3⍴1.5 2 ⎕nan 4 5 6
+output region ← ↑'north' 'south' 'mid'
+output year ← 2022 2023 2024
+"""
+
+
+@pytest.mark.parametrize(
+    ("out", "text"),
+    [
+        ("month,total:region=r.csv", "month,north,south,mid\n2024-01-01,1.5,2,nan\n2024-02-01,4,5,6\n"),
+        ("total:year=r.tsv", "2022\t2023\t2024\n1.5\t2\tnan\n4\t5\t6\n"),
+        ("total,month=r.csv", "total0,total1,total2,month\n1.5,2,nan,2024-01-01\n4,5,6,2024-02-01\n"),
+        ("month,total:region=r.jsonl",
+         '{"month": "2024-01-01", "north": 1.5, "south": 2.0, "mid": null}\n'
+         '{"month": "2024-02-01", "north": 4.0, "south": 5.0, "mid": 6.0}\n'),
+        ("region=r.jsonl", '{"region": "north"}\n{"region": "south"}\n{"region": "mid"}\n'),
+    ],
+)  # fmt: skip
+def test_a_matrix_is_columns(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str, text: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.rho").write_text(MATRIX, encoding="utf-8")
+    ran = rho("run", "p.rho", "--out", out)
+    assert ran.code == 0, ran.err
+    assert (tmp_path / out.partition("=")[2]).read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize(
+    ("out", "said"),
+    [
+        ("total:month=r.csv", "has 2 names in `month` for the 3 columns of `total`"),
+        ("total:area=r.csv", "has no output `area`"),
+        ("month:region=r.csv", "`month` is no matrix"), ("total:region=r.json", "files that are tables: .csv"),
+        ("month=r.csv.gz", "is not written compressed"), ("year,total:year,total:year=r.csv", "names `total` twice"),
+    ],
+)  # fmt: skip
+def test_matrices_that_are_no_columns(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str, said: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.rho").write_text(MATRIX, encoding="utf-8")
+    ran = rho("run", "p.rho", "--out", out)
+    assert ran.code in (1, 2) and said in ran.err, ran.err
+    assert [path.name for path in tmp_path.iterdir()] == ["p.rho"]
+
+
+def test_arrow_files_read_back(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyarrow")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.rho").write_text(MATRIX, encoding="utf-8")
+    assert rho("run", "p.rho", "--out", "month,total:region=r.arrow", "--out", "region=n.feather").code == 0
+    reader = 'input m : i64[n] ← "r.arrow:month" as date\ninput s : f64[n] ← "r.arrow:south"\n'
+    reader += 'input r : char[k w] ← "n.feather:region"\n'
+    (tmp_path / "q.rho").write_text(reader + "m\ns\nr\n", encoding="utf-8")
+    assert rho("run", "q.rho").out == "19723 19754\n2 5\nnorth\nsouth\nmid  \n"
+
+
 @pytest.mark.parametrize(
     ("out", "said"),
     [

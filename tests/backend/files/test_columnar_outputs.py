@@ -137,7 +137,7 @@ def test_a_zarr_folder_is_refused_before_anything_runs(tmp_path: Path) -> None:
 
 
 def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("rho.backend.io.parquet.find_spec", lambda name: None)
+    monkeypatch.setattr("rho.backend.io.formats.find_spec", lambda name: None)
     with pytest.raises(RunFailed) as caught:
         check_writable(str(tmp_path / "x.parquet"), SPAN)
     assert "rho-lang[parquet]" in str(caught.value.diagnostics[0].notes)
