@@ -1,0 +1,199 @@
+"""Builds the documentation site, `build/site/html`, from `README.md`, `docs/`, the tables of primitives and the examples.
+
+The pages are staged in `build/site/pages` as plain Markdown, each linking to others by file, and `build/site/zensical.toml`
+has the navigation; Zensical (`pip install -e '.[site]'`) makes HTML of them, with search.  `--pages` stops before that.
+
+    python tools/build_site.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unicodedata
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from rho.lang.diagnostics.help_pages import code_span, primitive_markdown
+from rho.lang.primitives.record import GlyphRole, Primitive
+from rho.lang.primitives.table import PRIMITIVES
+
+ROOT = Path(__file__).parent.parent
+LEARN = ("tour.md", "language.md", "from-numpy.md", "from-apl-bqn.md", "apl-differences.md", "recipes.md")
+REFERENCE = (
+    "primitives.md", "stdlib.md", "library.md", "errors.md", "python.md", "semantics.md", "instances.md", "examples.md",
+    "glossary.md", "contributing.md",
+)  # fmt: skip
+"""The pages of two chapters in their order; those that no chapter names are in Explain, by their titles."""
+_PICTURES = (("docs/*.json", ""), ("docs/pictures/*.[ps][nv]g", "pictures"), ("benchmarks/results/*.svg", "results"))
+_FENCE = re.compile(r"^```rho(?: (\w+))?$", re.M)
+_LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)(#[^)\s]*)?\)")
+_TITLE = re.compile(r"^# (.*)$", re.M)
+_GROUPS: Mapping[str, tuple[GlyphRole, ...]] = {
+    "Functions": (GlyphRole.FUNCTION,),
+    "Operators": (GlyphRole.MONADIC_OPERATOR, GlyphRole.DYADIC_OPERATOR),
+    "Constants and syntax": (GlyphRole.CONSTANT, GlyphRole.SYNTAX),
+}
+
+
+def slug(row: Primitive) -> str:
+    """The file name of a glyph's page: the first name that may be typed for it, else that of Unicode."""
+    name = row.names[0] if row.names else row.glyph
+    if row.role is GlyphRole.SYNTAX and row.glyph.isalpha() and row.glyph.isascii():
+        return f"word-{row.glyph}"
+    return name if name.isalnum() else "-".join(map(unicodedata.name, row.glyph)).lower().replace(" ", "-")
+
+
+def glyph_page(row: Primitive) -> str:
+    """The page of one glyph."""
+    return "\n".join([f"# {code_span(row.glyph)} {row.title}", "", *primitive_markdown(row)])
+
+
+def glyph_index() -> str:
+    """The page that lists the glyphs, each linked to its page."""
+    lines = ["# Glyphs", "", "Each glyph has a page. [One page](../primitives.md) has all, and the keys that type them.", ""]
+    for title, roles in _GROUPS.items():
+        lines += [f"## {title}", "", "| glyph | names | |", "|---|---|---|"]
+        for row in PRIMITIVES:
+            if row.role in roles:
+                glyph, names = (text.replace("|", "\\|") for text in (code_span(row.glyph), ", ".join(row.names)))
+                lines.append(f"| [{glyph}]({slug(row)}.md) | {names} | {row.title} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def examples_page() -> str:
+    """The page that shows the programs of `examples/`."""
+    lines = ["# Examples", "", "Programs in `examples/`, with their data; `rho run examples/life.rho` runs one.", ""]
+    for path in sorted((ROOT / "examples").glob("*.rho")):
+        lines += [f"## {path.stem}", "", "```rho skip", path.read_text(encoding="utf-8").rstrip(), "```", ""]
+    return "\n".join(lines)
+
+
+def limits_page(readme: str) -> str:
+    """The README's section on what Rho does not do, as a page."""
+    heading, _, rest = readme[readme.index("## What Rho does not do") :].partition("\n")
+    return f"# {heading.removeprefix('## ')}\n{rest.partition(chr(10) + '## ')[0]}\n"
+
+
+def staged(name: str, text: str, folder: str = "docs") -> str:
+    """Markdown of the repository as that of a page of the site: links by its files, marks that tests read as classes of fences.
+
+    `folder` is that of the repository which the text's links start from.
+    """
+
+    def link(match: re.Match[str]) -> str:
+        target, anchor = match[1], match[2] or ""
+        path = Path(os.path.normpath(Path(folder, target))).as_posix()
+        if path.partition("/")[0] == "examples":
+            path, anchor = "examples.md", f"#{Path(path).stem}" if path.endswith(".rho") else ""
+        inside = path.removeprefix("docs/").removeprefix("benchmarks/")
+        return f"]({os.path.relpath(inside, Path(name).parent)}{anchor})"
+
+    def fence(match: re.Match[str]) -> str:
+        return "```rho" if match[1] else "```{ .rho .try }"
+
+    return _FENCE.sub(fence, _LINK.sub(link, text))
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """The name and the Markdown of every page."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    yield "index.md", staged("index.md", readme, ".")
+    yield "limits.md", staged("limits.md", limits_page(readme), ".")
+    yield "examples.md", staged("examples.md", examples_page())
+    yield "changelog.md", staged("changelog.md", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), ".")
+    yield "glyphs/index.md", glyph_index()
+    for row in PRIMITIVES:
+        yield f"glyphs/{slug(row)}.md", staged(f"glyphs/{slug(row)}.md", glyph_page(row))
+    for folder, section in (("docs", ""), ("benchmarks/results", "results/")):
+        for path in sorted((ROOT / folder).glob("*.md")):
+            name = section + path.name
+            yield name, staged(name, path.read_text(encoding="utf-8"), folder)
+
+
+def navigation(names: list[str]) -> list[dict[str, object]]:
+    """The chapters: Learn, Glyphs, Explain, Reference, Measured, Limits."""
+    results = [name for name in names if name.startswith("results/")]
+    placed = {*results, *LEARN, *REFERENCE, "index.md", "measured.md", "limits.md", "changelog.md"}
+    return [
+        {"Home": "index.md"},
+        {"Learn": [name for name in LEARN if name in names]},
+        {"Glyphs": ["glyphs/index.md", *({f"{row.glyph} {row.title}": f"glyphs/{slug(row)}.md"} for row in PRIMITIVES)]},
+        {"Explain": [name for name in names if name not in placed and not name.startswith("glyphs/")]},
+        {"Reference": [*(name for name in REFERENCE if name in names), "changelog.md"]},
+        {"Measured": ["measured.md", *results]},
+        {"Limits": "limits.md"},
+    ]
+
+
+def configuration(names: list[str]) -> str:
+    """Zensical's configuration, whose tables JSON can write too."""
+    slugs = {"object": "pymdownx.slugs.slugify", "kwds": {"case": "lower"}}
+    extensions: dict[str, dict[str, object]] = {
+        "admonition": {}, "attr_list": {}, "tables": {}, "toc": {"permalink": True, "slugify": slugs},
+        "pymdownx.highlight": {"anchor_linenums": False}, "pymdownx.superfences": {},
+    }  # fmt: skip
+    project: dict[str, object] = {
+        "site_name": "Rho", "site_description": "A rank-polymorphic array language, checked before it runs",
+        "docs_dir": "pages", "site_dir": "html", "use_directory_urls": False, "nav": navigation(names),
+    }  # fmt: skip
+    theme = {
+        "language": "en", "font": False, "icon": {"logo": "lucide/sigma"},
+        "features": ["navigation.tabs", "navigation.indexes", "navigation.top", "content.code.copy", "search.highlight"],
+        "palette": [
+            {"media": "(prefers-color-scheme: light)", "scheme": "default", "toggle": {"icon": "lucide/sun", "name": "Dark"}},
+            {"media": "(prefers-color-scheme: dark)", "scheme": "slate", "toggle": {"icon": "lucide/moon", "name": "Light"}},
+        ],
+    }  # fmt: skip
+    lines = ["[project]", *(f"{key} = {_toml(value)}" for key, value in project.items())]
+    lines += ["[project.theme]", *(f"{key} = {_toml(value)}" for key, value in theme.items())]
+    lines += ["[project.markdown_extensions]", *(f"{_toml(name)} = {_toml(options)}" for name, options in extensions.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{json.dumps(key, ensure_ascii=False)} = {_toml(one)}" for key, one in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def stage(folder: Path) -> list[str]:
+    """Write the pages and the configuration into a folder; return the names of the pages, by title."""
+    shutil.rmtree(folder / "pages", ignore_errors=True)
+    texts = dict(pages())
+    for name, text in texts.items():
+        path = folder / "pages" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    (folder / "pages" / "pictures").mkdir()
+    for pattern, section in _PICTURES:
+        for path in ROOT.glob(pattern):
+            shutil.copy(path, folder / "pages" / section)
+    titles = {name: _TITLE.search(text) for name, text in texts.items()}
+    names = sorted(texts, key=lambda name: title[1].lower() if (title := titles[name]) else name)
+    (folder / "zensical.toml").write_text(configuration(names), encoding="utf-8")
+    return names
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Builds the documentation site.")
+    parser.add_argument("--pages", action="store_true", help="only write the Markdown and the configuration")
+    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "site", help="where to write (build/site)")
+    options = parser.parse_args()
+    stage(options.folder)
+    if options.pages:
+        return 0
+    configured = options.folder.absolute() / "zensical.toml"
+    return subprocess.run([sys.executable, "-m", "zensical", "build", "--strict", "-f", configured], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
