@@ -19,7 +19,7 @@ from ..elements import ArrayType, Element, promote, without_size_bounds
 from ..proof.constraints import Arm
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..rules.argument_checks import static_sizes
-from ..sizes.polynomials import ONE, Size, SizeVariable, product, variable
+from ..sizes.polynomials import ONE, ZERO, Size, SizeVariable, product, variable
 from ..sizes.size import maximum, quotient, remainder, upper_bound
 from ..values.facts import Operand, Statement, Value, is_poisoned, leaves
 from .context import Context, PrimitiveFunction, cast, extended_block, rebuild, same_structure
@@ -176,23 +176,23 @@ def reshape_with_slot(
     others = product([s for s in known if s is not None])
     elements_ = product(right.type.shape)
     slot = next(node for node, size in zip(nodes, known, strict=True) if size is None)
-    divides = ctx.builder.require(
+    divides = others != ZERO and quotient(elements_, others) * others == elements_  # also where both are 0
+    divides = divides or (ctx.builder.require(
         Obligation(
             SizeFact(Relation.AT_MOST, ONE, others),
             Code.E203,
             slot.span,
             f"the inferred size is {elements_}÷{others}, and {others} may be 0",
         )
-    )
-    fits = divides and ctx.builder.require(
+    ) and ctx.builder.require(
         Obligation(
             SizeFact(Relation.DIVIDES, others, elements_),
             Code.E201,
             span,
             f"the {elements_} elements of the array do not divide into cells of {others}",
         )
-    )
-    if not fits:
+    ))
+    if not divides:
         return ctx.builder.poison(span)
     inferred = quotient(elements_, others) if remainder(elements_, others) != ONE else ONE
     shape = ctx.builder.size_vector([inferred if s is None else s for s in known], span)
