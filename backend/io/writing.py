@@ -276,6 +276,13 @@ def prepare_table(
         return PendingWrite(path, _table_writer(path, columns), span)
 
 
+def arrow_table_of(outputs: Sequence[Output]) -> Any:
+    """Outputs as a table of pyarrow, each a column under its name.  Raises FileTrouble E708, ImportError without pyarrow."""
+    from .parquet import arrow_table
+
+    return arrow_table([column for output in outputs for column in _columns_of(_column("x.arrow", *output), None)])
+
+
 def _columns_of(column: CsvColumn, header: Output | None) -> list[CsvColumn]:
     """The columns of a matrix under the names that a header has, or numbered; other values as they are.  Raises E708."""
     if column.kind is Kind.CHAR or column.values.ndim != 2:

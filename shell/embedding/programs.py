@@ -16,10 +16,12 @@ from ...backend import bind_shapes, execute, plan
 from ...backend.io.reading import check_declared, is_any_value, located
 from ...backend.schedule.plan.plan import Device, ExecutionPlan as StoredPlan
 from ...backend.schedule.single_device import HOME, Detail
+from ...backend.vm.values import kind_of_dtype
 from ...lang.bind.directives import OBJECTIVES
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, RunFailed
 from ...lang.support.records import cached_property, dataclass, replace
 from ...lang.syntax.source import Span
+from ...lang.tree.program import AS_WRITTEN, ColumnFormat
 from ...typechecker.core.blocks import CoreInput
 from ...typechecker.diagnostics import show_type
 from ...typechecker.elements import Kind
@@ -284,10 +286,13 @@ class Bounds:
 class Result(Mapping[str, "NDArray[Any]"]):
     """The outputs of a run by name, as arrays; `printed` are the texts that were printed, in order.
 
-    `json.dumps(result, default=rho.plain)` writes it as JSON."""
+    `json.dumps(result, default=rho.plain)` writes it as JSON.  It is a data frame to whoever reads Arrow's C interface, as
+    `pandas.DataFrame.from_arrow(result)` and `pyarrow.table(result)` do: each output is a column."""
 
-    def __init__(self, outputs: Mapping[str, NDArray[Any]], printed: tuple[str, ...]) -> None:
-        self._outputs, self.printed = dict(outputs), printed
+    def __init__(
+        self, outputs: Mapping[str, NDArray[Any]], printed: tuple[str, ...], forms: Mapping[str, ColumnFormat] | None = None
+    ) -> None:  # fmt: skip
+        self._outputs, self.printed, self._forms = dict(outputs), printed, forms or {}
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self._outputs[name]
@@ -300,6 +305,27 @@ class Result(Mapping[str, "NDArray[Any]"]):
 
     def __repr__(self) -> str:
         return f"rho.Result({', '.join(self._outputs)}; {len(self.printed)} printed)"
+
+    def select(self, *names: str) -> Result:
+        """The result with these outputs alone, in this order.  KeyError: there is no such output."""
+        return Result({name: self._outputs[name] for name in names}, self.printed, self._forms)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The outputs as columns, by pyarrow (the extra `parquet`); dates of `output day as date` are dates.
+
+        ValueError: they are not columns of one length (`select` takes those that are).  ImportError: pyarrow is not there."""
+        from ...backend.io.errors import FileTrouble
+        from ...backend.io.writing import arrow_table_of
+
+        outputs = []
+        for name, array in self._outputs.items():
+            kind = kind_of_dtype(array.dtype)
+            assert kind is not None, "an output has a kind"
+            outputs.append((name, array, kind, self._forms.get(name, AS_WRITTEN)))
+        try:
+            return arrow_table_of(outputs).__arrow_c_stream__(requested_schema)
+        except FileTrouble as trouble:
+            raise ValueError(f"a data frame of this result {trouble.message}: take some outputs by `select`") from None
 
 
 def _for_callers(method: Callable[P, T]) -> Callable[P, T]:
@@ -425,7 +451,7 @@ class Program:
                 except RhoError as error:
                     raise with_source_lines(error, self._checked.sources) from None
                 if outputs is not None:
-                    return Result(outputs, ())
+                    return Result(outputs, (), self._forms)
             with locating_errors(self._checked.sources):
                 return self._run(values, plan, cluster)
         except Exception as error:
@@ -470,9 +496,14 @@ class Program:
                 from ...backend.vm.executor import signature_of
 
                 self._latest = signature_of(cpu_plan)
-            return Result(outputs, ())
+            return Result(outputs, (), self._forms)
         outcome = outcome_of(core, [shown.value for shown in results.printed], outputs)
-        return Result(outputs, tuple(shown.text() for shown in outcome.printed))
+        return Result(outputs, tuple(shown.text() for shown in outcome.printed), self._forms)
+
+    @cached_property
+    def _forms(self) -> Mapping[str, ColumnFormat]:
+        """How outputs are written, by name."""
+        return {entry.name: entry.reading for entry in self._core.outputs if entry.reading != AS_WRITTEN}
 
     # ------------------------------------------------------------------------------------------------
 

@@ -152,3 +152,23 @@ def test_masked_items_and_numbers_beyond_i64_are_refused() -> None:
         total(np.ma.array([[1.0, 2.0]], mask=[[0, 1]]))
     with pytest.raises(TypeError, match="9223372036854775808, which is beyond i64"):
         total(np.array([2**63], np.uint64))
+
+
+def test_a_result_is_a_data_frame(tmp_path: Path) -> None:
+    text = (
+        "input x : f64[n]\noutput day ← ⍳≢x as date\noutput double ← 2×x\noutput m ← x∘.×1 10\noutput total ← +/x\n"
+        "output name ← ((≢x) 2)⍴'ab'\noutput big ← x>1\n"
+    )
+    (tmp_path / "p.rho").write_text(text, encoding="utf-8")
+    result = rho.load(tmp_path / "p.rho").run(x=np.array([1.0, 2.5]))
+    table = pa.table(result.select("day", "double", "m", "name", "big"))
+    assert table.to_pydict() == {
+        "day": [datetime.date(1970, 1, 1), datetime.date(1970, 1, 2)], "double": [2.0, 5.0], "m0": [1.0, 2.5], "m1": [10.0, 25.0],
+        "name": ["ab", "ab"], "big": [False, True],
+    }  # fmt: skip
+    again = rho.compile("{⍵+1}")(table["double"])
+    assert again.tolist() == [3.0, 6.0]
+    with pytest.raises(ValueError, match=r"cannot have `total` of shape \[\].*by `select`"):
+        pa.table(result)
+    with pytest.raises(KeyError):
+        result.select("none")
