@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from copy import copy as shallow_copy
 from typing import ClassVar, Final
 
 from ...lang.support.records import dataclass
@@ -324,16 +325,28 @@ class PhaseNest:
         """The reduced parts at a point of the parallel axes."""
         if self.state_dependent:
             return self.right_fold(point, known)
+        finds_places = any(one.is_argument_reduction for one in self.reductions)
+        if finds_places and any(one.is_ordered for one in self.reductions):
+            return self.reduced_apart(point, known)
         if any(one.is_ordered for one in self.reductions):
 
             def items(index: Index, mask: str | None = None) -> list[str]:
                 return self.values([*point, index], known, mask)
 
             return self.ordered(items, self.reductions, is_alone=not point)
-        finds_places = any(one.is_argument_reduction for one in self.reductions)
         if self.form is Form.REDUCE_IN_REGISTERS or (finds_places and self.last.most <= MOST_UNROLLED):
             return self.itemwise(point, known)
         return self.first_extremes(point, known) if finds_places else self.in_any_order(point, known)
+
+    def reduced_apart(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
+        """Sums, which have an order, and argument reductions beside them, one after the other."""
+        totals: dict[int, str] = {}
+        for is_ordered in (True, False):
+            numbers = [number for number, one in enumerate(self.reductions) if one.is_ordered is is_ordered]
+            nest = shallow_copy(self)
+            nest.reductions, nest.parts = [self.reductions[n] for n in numbers], [self.parts[n] for n in numbers]
+            totals |= zip(numbers, nest.reduced(point, known), strict=True)
+        return [totals[number] for number in range(len(totals))]
 
     def ordered(self, items: Items, sums: Sequence[Reduction], *, is_alone: bool = False) -> list[str]:
         """Reductions in the order of sums; `is_alone`: of the only cell."""

@@ -43,7 +43,8 @@ def test_slices_do_not_show(glyph: str, length: int) -> None:
 
 
 PLACES = ("{⍵⍳⌈/⍵}", "{⍵⍳⌊/⍵}", "{⊃⍋⍵}", "{⊃⍒⍵}", "{x←|⍵ ⋄ (⍵×⍵)⍳⌊/x×x}", "{(⍵⍳⌈/⍵)+⍵⍳⌊/⍵}",
-          "{{⍵⍳⌈/⍵}⍤1⊢⍵}", "{{⊃⍋⍵}⍤1⊢⍵}", "{{⊃⍒⍵}⍤1⊢⍉⍵}")  # fmt: skip
+          "{{⍵⍳⌈/⍵}⍤1⊢⍵}", "{{⊃⍋⍵}⍤1⊢⍵}", "{{⊃⍒⍵}⍤1⊢⍉⍵}", "{(+/⍵)+⍵⍳⌈/⍵}", "{((+/⍵)÷≢⍵)-(⌊/⍵)+⊃⍋⍵}", "{{(+/⍵)+⍵⍳⌈/⍵}⍤1⊢⍵}",
+          "{{(+/⍵×⍵)-⊃⍋⍵}⍤1⊢⍉⍵}")  # fmt: skip
 HARD = (0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -3.0)
 EXTENTS = ((1,), (2,), (9,), (63,), (64,), (1023,), (1024,), (1025,), (2500,), (3, 1), (40, 7), (5, 64), (2, 1030))
 
@@ -64,7 +65,7 @@ def test_code_finds_what_numpy_finds(seed: int, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("RHO_KERNELS", "always")
     function = rho.compile(text)
     for _ in range(4):
-        assert np.asarray(function(x)).tolist() == np.asarray(expected).tolist(), (text, x)
+        np.testing.assert_array_equal(function(x), expected, err_msg=text)
 
 
 @pytest.mark.parametrize("text", ["{⍵⍳⌈/⍵}", "{⊃⍋⍵}", "{{⍵⍳⌈/⍵}⍤1⊢3 4⍴⍵}"])
