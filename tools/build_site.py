@@ -17,6 +17,7 @@ import subprocess
 import sys
 import unicodedata
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from rho.lang.diagnostics.help_pages import code_span, primitive_markdown
@@ -24,10 +25,10 @@ from rho.lang.primitives.record import GlyphRole, Primitive
 from rho.lang.primitives.table import PRIMITIVES
 
 ROOT = Path(__file__).parent.parent
-LEARN = ("tour.md", "language.md", "from-numpy.md", "from-apl-bqn.md", "apl-differences.md", "recipes.md")
+LEARN = ("tour.md", "language.md", "from-numpy.md", "from-apl.md", "apl-differences.md", "recipes.md")
 REFERENCE = (
-    "primitives.md", "stdlib.md", "library.md", "errors.md", "python.md", "semantics.md", "instances.md", "examples.md",
-    "glossary.md", "contributing.md",
+    "primitives.md", "refusals.md", "stdlib.md", "library.md", "errors.md", "python.md", "semantics.md", "instances.md",
+    "examples.md", "glossary.md", "contributing.md",
 )  # fmt: skip
 """The pages of two chapters in their order; those that no chapter names are in Explain, by their titles."""
 _PICTURES = (("docs/*.json", ""), ("docs/pictures/*.[ps][nv]g", "pictures"), ("benchmarks/results/*.svg", "results"))
@@ -49,9 +50,18 @@ def slug(row: Primitive) -> str:
     return name if name.isalnum() else "-".join(map(unicodedata.name, row.glyph)).lower().replace(" ", "-")
 
 
+@cache
+def refusals() -> Mapping[str, str]:
+    """The sections of `docs/refusals.md` by their headings."""
+    sections = re.split(r"^## ", (ROOT / "docs" / "refusals.md").read_text(encoding="utf-8"), flags=re.M)[1:]
+    return {heading: text.strip() for heading, _, text in (section.partition("\n") for section in sections)}
+
+
 def glyph_page(row: Primitive) -> str:
-    """The page of one glyph."""
-    return "\n".join([f"# {code_span(row.glyph)} {row.title}", "", *primitive_markdown(row)])
+    """The page of one glyph: its names, its types, examples, and one that is refused."""
+    heading = f"{code_span(row.glyph)} {row.title}"
+    refused = ["## Refused, and right", "", refusals()[heading], ""]
+    return "\n".join([f"# {heading}", "", *primitive_markdown(row), *refused])
 
 
 def glyph_index() -> str:

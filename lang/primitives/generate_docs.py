@@ -23,7 +23,8 @@ def primitives_page() -> str:
         "# Primitives", "", _GENERATED.format("the table of primitives"), "",
         "Every glyph, operator, conversion and library function, how to type it, and what it does. After a backtick comes a name",
         "or one key: `` `iota `` and `` `i `` are both `⍳`. The index origin is 0.",
-        "Types such as `idx<n>`, `perm<n>` and `[k≤n]` are explained in [types.md](types.md).", "",
+        "Types such as `idx<n>`, `perm<n>` and `[k≤n]` are explained in [types.md](types.md);",
+        "[refusals.md](refusals.md) has a line that each glyph refuses.", "",
     ]  # fmt: skip
     for title, roles, keep in _SECTIONS:
         rows = [row for row in PRIMITIVES if row.role in roles and keep(row)]

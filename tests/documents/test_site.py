@@ -91,6 +91,17 @@ def test_the_navigation_has_every_page_once(folder: Path) -> None:
     assert len({page for page in pages if page.startswith("glyphs/")}) == len(PRIMITIVES) + 1
 
 
+def test_a_page_of_a_glyph_has_a_refused_example(builder: ModuleType) -> None:
+    """`docs/refusals.md` has a section for each row of the table, and no other; what it claims is a test of its own."""
+    sections = builder.refusals()
+    assert len(sections) == len(PRIMITIVES)
+    for row in PRIMITIVES:
+        page = builder.glyph_page(row)
+        assert page.count("⍝ error: ") == 1, row.glyph
+        shown = sum(len(use.examples) for use in (row.monadic, row.dyadic) if use) + len(row.examples)
+        assert shown + page.count("```rho") >= 1 + bool(shown), row.glyph
+
+
 class Page(HTMLParser):
     """The links and the anchors of a page of HTML."""
 
