@@ -36,6 +36,8 @@ DRIVERS: Final[Mapping[str, Callable[[int], Driver]]] = {"cuda": CudaDriver, "op
 """By the name of the back end in profiles."""
 MODELS: Final[Mapping[str, Callable[[], tuple[CardModel, ...]]]] = {"cuda": lambda: cuda.gpus(), "opencl": lambda: opencl.gpus()}
 """The cards of this machine, in order."""
+KINDS: Final = {"gpu": "cuda", "ocl": "opencl"}
+"""Back ends by what the names of their devices begin with."""
 
 
 _cards: dict[tuple[str, int], Card] = {}
@@ -55,8 +57,7 @@ def cards_of(devices: Sequence[Device]) -> list[tuple[Device, int]]:
 
 def cards_here() -> list[tuple[str, CardModel]]:
     """The cards of this machine, by their names in plans."""
-    prefixes = {"cuda": "gpu", "opencl": "ocl"}
-    return [(f"{prefixes[kind]}{model.number}", model) for kind, models in MODELS.items() for model in models()]
+    return [(f"{prefix}{model.number}", model) for prefix, kind in KINDS.items() for model in MODELS[kind]()]
 
 
 def missing_card(kind: str, number: int) -> str | None:

@@ -386,6 +386,7 @@ VERBS: tuple[Verb, ...] = (
             Option(("--calibrate",), Takes.NOTHING, "", "measure this machine; kept for later runs"),
             Option(("--refine",), Takes.NOTHING, "", "measure longer, together with what is known"),
             Option(("--force",), Takes.NOTHING, "", "keep a calibration that other programs disturbed"),
+            Option(("--check",), Takes.NOTHING, "", "compare what the cards of this machine compute with the processor"),
             Option(("--devices",), Takes.VALUE, "NAME|FILE", "a shipped profile, or one in a file, instead of this machine",
                    file=READ),
             CLUSTER, JSON, FORMAT_RESULT, OUT,

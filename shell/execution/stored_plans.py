@@ -138,9 +138,10 @@ def _card_profile(name: str, model: CardModel) -> DeviceProfile:
     """A card as it was measured when it was first used, kept like the calibration of a machine."""
     from ...backend.devices.profile import BackendKind, Calibration, DeviceProfile, Profile
     from ...backend.devices.this_machine import VERSION, UnusableCalibration, cache_file, keep_calibration, stored_calibration
+    from ...backend.gpu.device import KINDS
     from ...backend.gpu.measure import measured_card
 
-    backend = BackendKind.OPENCL if name.startswith("ocl") else BackendKind.CUDA
+    backend = BackendKind(KINDS[name.rstrip("0123456789")])
     facts: dict[str, str | int] = {"card": model.name, "driver": model.version, "cpu": host_facts().model, "version": VERSION}
     bare = Profile((DeviceProfile(name, "gpu", backend, home=True),), calibration=Calibration(facts=facts))
     path = cache_file(bare)

@@ -1,5 +1,5 @@
-"""`rho devices`: prints the profile of this machine, or a declared one; `--calibrate` measures, `--from` runs code that makes
-one.
+"""`rho devices`: prints the profile of this machine, or a declared one; `--calibrate` measures, `--check` tries cards, `--from`
+runs code that makes one.
 
 Memory and cores are those that the operating system grants the process.  Only `--calibrate` imports a back end.
 """
@@ -50,6 +50,8 @@ def devices_command(arguments: Arguments, console: Console) -> Exit:
         raise UsageError("--allow-code allows what --from FILE runs", "add --from FILE")
     if name is not None and calibrate:
         raise UsageError("rho devices: a declared profile cannot be calibrated", "leave out --devices to measure this machine")
+    if arguments.has("--check"):
+        return _check_cards(console, None if name is None else name.split(","))
     where = arguments.value("--cluster")
     if where is not None and (unfit := [option for option in _NOT_WITH_CLUSTER if arguments.has(option)]):
         raise UsageError(f"rho devices: --cluster has its own devices, and measures their links: it goes without {unfit[0]}")
@@ -100,6 +102,33 @@ def _gpus() -> Iterator[dict[str, Any]]:
 
     for name, gpu in cards_here():
         yield {"name": name, "model": gpu.name, "memory_bytes": gpu.memory, "version": gpu.version, "lacks": gpu.lacks}
+
+
+def _check_cards(console: Console, names: list[str] | None) -> Exit:
+    """Compare each card, or those of these names, with the processor; FAILED: one differs, or there is none."""
+    from ...backend.gpu.device import KINDS, cards_here
+    from ...backend.schedule.plan.plan import Device, DeviceId
+    from ..execution.card_check import differences
+
+    cards = dict(cards_here())
+    if unknown := [one for one in names or () if one not in cards]:
+        raise UsageError(f"rho devices: `{unknown[0]}` is no card of this machine", f"cards: {', '.join(cards) or 'none'}")
+    worst = Exit.OK if cards else Exit.FAILED
+    if not cards:
+        console.print("no cards: `rho info` says why")
+    for name in names or cards:
+        card = cards[name]
+        if card.lacks:
+            console.print(f"{name}  {card.name}  runs no programs: {card.lacks}")
+            worst = Exit.FAILED if names else worst
+            continue
+        rows = list(differences(Device(DeviceId(name), KINDS[name.rstrip("0123456789")])))
+        wrong = [(text, what) for text, what in rows if what]
+        console.print(f"{name}  {card.name}  {len(rows) - len(wrong)} of {len(rows)} programs as on the processor")
+        for text, what in wrong:
+            console.print(f"  {text}  {what}")
+            worst = Exit.FAILED
+    return worst
 
 
 def _calibrated(console: Console, *, refine: bool, force: bool) -> Profile:

@@ -16,8 +16,9 @@ from rho.backend.gpu import device, opencl
 from rho.backend.gpu.driver import Card
 from rho.backend.schedule.plan.plan import RunStep
 from rho.backend.schedule.program.plan_program import plan_program
+from rho.shell.execution import card_check
 from rho.shell.main import main
-from rho.tests.devices.opencl_devices import needs_opencl
+from rho.tests.devices.opencl_devices import DEVICES, needs_opencl
 from rho.tests.harness.tiers import checked
 
 pytestmark = needs_opencl
@@ -134,3 +135,22 @@ def test_a_device_that_runs_nothing_is_refused_with_its_words(
     assert main(["devices", "--devices", "cpu0,ocl0"]) != 0
     told = capsys.readouterr().err
     assert "SCH104" in told and "unknown target CPU" in told
+
+
+def test_cards_are_checked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--check` says that all is well, and names the programs where it is not."""
+    monkeypatch.setattr(card_check, "COUNTS", (5, 300))
+    monkeypatch.setattr(card_check, "PROGRAMS", [*share(card_check.PROGRAMS, 3), "k×7"])
+    name = f"ocl{DEVICES[0].number}"
+    assert main(["devices", "--check", "--devices", name]) == 0
+    assert f"{name}  {DEVICES[0].name}" in capsys.readouterr().out
+    built = opencl._built
+
+    def wrong(context: Any, text: str, options: list[str]) -> Any:
+        return built(context, text.replace("(i64)7", "(i64)8"), options)
+
+    monkeypatch.setattr(opencl, "_built", wrong)
+    monkeypatch.setattr(device, "_cards", {})
+    assert main(["devices", "--check", "--devices", name]) == 1
+    assert "k×7  5 of 5 items differ" in capsys.readouterr().out
+    assert main(["devices", "--check", "--devices", "ocl99"]) != 0
