@@ -149,7 +149,7 @@ def dispatch(words: list[str], console: Console) -> Exit:
     first, rest = words[0], words[1:]
     if first in ("--help", "-h", "help"):
         return _help(rest, console)
-    if first in ("--version", "-V"):
+    if first in ("--version", "-V", "version"):
         console.print(f"rho {__version__}")
         return Exit.OK
     if first == "-c":

@@ -120,8 +120,9 @@ def test_run_again_when_a_file_changes(rho: Rho, tmp_path: Path, monkeypatch: py
 
 
 def test_python_m_rho_and_version() -> None:
-    done = subprocess.run([*PYTHON, "--version"], capture_output=True, text=True, check=True)
-    assert done.stdout == f"rho {__version__}\n"
+    for asked in ("--version", "version"):
+        done = subprocess.run([*PYTHON, asked], capture_output=True, text=True, check=True)
+        assert done.stdout == f"rho {__version__}\n"
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
