@@ -160,12 +160,13 @@ class CompiledRun:
         self.kept: dict[tuple[Any, ...], BoundKernel | Kernel | None] = {}
         self.saving = tiering.saving(body, self.points)
         """Nanoseconds that a run loses without a kernel."""
+        self.launched_from = tiering.launched_from(body)
         self.defers = defers
         self.boxed: BoxwiseRun | None = None
         self.runs = 0
 
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
-        if self.saving < tiering.LAUNCH_NANOSECONDS and self.mode is not tiering.Mode.ALWAYS:
+        if self.points < self.launched_from and self.mode is not tiering.Mode.ALWAYS:
             return self.otherwise(values, overwrite)
         if self.defers:
             operands = [view(values[value]) for value, view in self.views]

@@ -255,7 +255,7 @@ def _made(
         (places, lambda array: array[wide]),
     ]
     run = GatherRun(body, views, space, list(kinds), scalars, threads, tiering.mode(), _nothing, 0)
-    run.saving = saved
+    run.saving, run.launched_from = saved, 0
     return run
 
 

@@ -133,7 +133,7 @@ def work_of(phase: Structured, types: Types, extents: tuple[int, ...], number: N
     phase = with_fixed_powers(phase)
     chained = any(isinstance(node, ApplyNode) and node.function.startswith(ALONG) for node in phase.body)
     body = legalize(phase, complexes=not chained) if kernels else None
-    if body is not None and tiering.saving(body, prod(extents)) < tiering.LAUNCH_NANOSECONDS:
+    if body is not None and prod(extents) < tiering.launched_from(body):
         body = None
     reads = tuple(varies(read, extents) for read in phase.reads)
     shapes = [tuple(map(number, types[read.value].shape)) for read in phase.reads]

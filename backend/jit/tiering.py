@@ -12,6 +12,7 @@ use, which calibration measures); otherwise by these rules.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import threading
 from collections.abc import Callable
@@ -82,6 +83,16 @@ def saving(body: Body, points: int) -> float:
         fixed = CALL_NANOSECONDS * operations + (15_000 + 20 * min(points, 1 << 10) if body.is_ordered else 0)
     one_by_one = sum(_an_item(r.reduction or "", r.kind) for r in body.results if r.states)
     return fixed + points * one_by_one + points * (0.3 + 0.3 * operations) + transcendental * (20_000 + 12 * points)
+
+
+def launched_from(body: Body) -> int:
+    """The number of points from which a kernel that Python launches saves more than the launch takes."""
+    operations, transcendental = _counts(body)
+    if body.is_ordered or transcendental:
+        return 0
+    one_by_one = sum(_an_item(r.reduction or "", r.kind) for r in body.results if r.states)
+    saved = one_by_one + 0.3 + 0.3 * operations
+    return min(SMALL, max(0, math.ceil((LAUNCH_NANOSECONDS - CALL_NANOSECONDS * operations) / saved)))
 
 
 def _counts(body: Body) -> tuple[int, int]:

@@ -16,6 +16,7 @@ from rho.backend.vm import executor
 @pytest.mark.parametrize("text", ["{+/⍺×⍵}", "{(+⌿⍺-⍵)÷≢⍵}", "{×/1+⍺×⍵}", "{((((⍺×3)+⍵)×⍺)+1)×⍵-⍺÷1+⍵}"])
 def test_bits_stay(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tiering, "COMPILE_NANOSECONDS", 1.0)
+    monkeypatch.setattr(tiering, "LAUNCH_NANOSECONDS", 0)
     monkeypatch.setattr(executor, "native_program", lambda *_: None)
     phases._kept.clear()
     ran: list[int] = []
