@@ -203,7 +203,7 @@ def number_clauses(cells: Sequence[str], kind: Kind) -> list[str]:
             continue
         if group and not any(map(_group_of(reading).search, cells)):
             continue
-        if decimal != "." and not any(decimal in cell for cell in cells):
+        if decimal != "." and group != "." and not any(decimal in cell for cell in cells):
             continue
         clauses.append(" ".join([f'group "{group}"'] * bool(group) + [f'decimal "{decimal}"'] * (decimal != ".")))
     return clauses

@@ -59,7 +59,7 @@ class ColumnTable:
         self._queries: dict[str, ArrowColumn] = {}
 
     @cached_property
-    def columns(self) -> dict[str, ArrowColumn]:
+    def columns(self) -> _Columns:
         """The columns by name, or the array that the file holds in their place, under an empty name."""
         require_package(BY_SUFFIX[self._suffix])
         with system_errors():
@@ -83,6 +83,7 @@ class ColumnTable:
                 with system_errors():
                     self._queries[member] = _queried(self._content, member)
             return self._queries[member]
+        member = member.removeprefix(self.columns.prefix)
         if member not in self.columns:
             names = [name for name in self.columns if name]
             meant = nearest(member, names)
@@ -139,6 +140,7 @@ class ColumnBuilder:
         self._name, self._objects = name, list[Any]()
         self._parts = [ArrowColumn(name, np.zeros(rows), np.zeros(rows, np.bool_))] * bool(rows)
         self.rows = rows
+        self._column: ArrowColumn | None = None
 
     def add(self, item: Any) -> None:
         self._objects.append(item)
@@ -149,6 +151,11 @@ class ColumnBuilder:
 
     def column(self) -> ArrowColumn:
         """All rows.  Raises FileTrouble E706 for rows of several kinds."""
+        if self._column is None:
+            self._column = self._joined()
+        return self._column
+
+    def _joined(self) -> ArrowColumn:
         parts = [*self._parts, column_of_objects(self._name, self._objects, self.rows - len(self._objects))]
         self._objects, self._parts = [], []
         filled = [part for part in parts if part.present.any()] or parts[-1:]
@@ -204,7 +211,7 @@ def _moment(item: Any) -> datetime.datetime:
     return item if isinstance(item, datetime.datetime) else datetime.datetime(item.year, item.month, item.day)
 
 
-def columns_of_rows(rows: Iterable[Mapping[str, Any]]) -> dict[str, ArrowColumn]:
+def columns_of_rows(rows: Iterable[Mapping[str, Any]]) -> _Columns:
     """The columns of rows of named items; what a row lacks is missing there."""
     builders: dict[str, ColumnBuilder] = {}
     count = 0
@@ -224,7 +231,11 @@ def columns_of_rows(rows: Iterable[Mapping[str, Any]]) -> dict[str, ArrowColumn]
 
 
 class _Columns(dict[str, Any]):
-    """Columns by name, each made when it is taken, so that one that cannot be read stops nobody who does not want it."""
+    """Columns by name, each made when it is taken, so that one that cannot be read stops nobody who does not want it.
+
+    `prefix`: what may stand before a name without a change of its meaning."""
+
+    prefix = ""
 
     def __getitem__(self, name: str) -> ArrowColumn:
         column = super().__getitem__(name)
@@ -239,7 +250,7 @@ class _Columns(dict[str, Any]):
 
 # ---------------------------------------------------------------------------------------------------- JSON
 
-def _json_lines(content: Content) -> dict[str, ArrowColumn]:
+def _json_lines(content: Content) -> _Columns:
     return columns_of_rows(_objects(content))
 
 
@@ -282,7 +293,7 @@ def _json_errors(line: int = 0) -> Iterator[None]:
         raise damaged(f"is not valid JSON: {first_line(error)}") from None
 
 
-def _json(content: Content) -> dict[str, ArrowColumn]:
+def _json(content: Content) -> _Columns:
     size = content.size()
     if size > _LARGEST_DOCUMENT:
         raise damaged(
@@ -297,7 +308,7 @@ def _json(content: Content) -> dict[str, ArrowColumn]:
         value = json.loads(data)
     if isinstance(value, dict):
         if {"elem", "shape", "data"} <= value.keys():
-            return {"": ArrowColumn("", _as_rho_writes(value), np.ones(0, np.bool_))}
+            return _Columns({"": ArrowColumn("", _as_rho_writes(value), np.ones(0, np.bool_))})
         if value and all(isinstance(item, list) for item in value.values()):
             lengths = {len(item) for item in value.values()}
             if len(lengths) > 1:
@@ -309,7 +320,7 @@ def _json(content: Content) -> dict[str, ArrowColumn]:
         value = [value]
     if value and all(isinstance(item, dict) for item in value):
         return columns_of_rows(map(_flat, value))
-    return {"": ArrowColumn("", _array(value), np.ones(0, np.bool_))}
+    return _Columns({"": ArrowColumn("", _array(value), np.ones(0, np.bool_))})
 
 
 def _array(value: list[Any]) -> Any:
@@ -377,7 +388,7 @@ def require_json_lines(columns: Sequence[CsvColumn]) -> None:
 
 # ---------------------------------------------------------------------------------------------------- Arrow IPC
 
-def _arrow(content: Content) -> dict[str, ArrowColumn]:
+def _arrow(content: Content) -> _Columns:
     import pyarrow
     from pyarrow import ipc
 
@@ -495,7 +506,7 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _every_table(content: Content) -> dict[str, ArrowColumn]:
+def _every_table(content: Content) -> _Columns:
     """The columns `table.column` of all tables."""
     with _database(content) as connection:
         names = [
@@ -508,21 +519,20 @@ def _every_table(content: Content) -> dict[str, ArrowColumn]:
 
 # ---------------------------------------------------------------------------------------------------- Excel
 
-def _excel(content: Content) -> dict[str, ArrowColumn]:
-    """The columns of the first sheet by header, and those of all sheets as `sheet!header`."""
+def _excel(content: Content) -> _Columns:
+    """The columns of the first sheet by header, and those of the others as `sheet!header`."""
     import openpyxl
 
     _require_inflatable(content)
-    columns: dict[str, Any] = {}
+    columns = _Columns()
     with content.open() as file, _excel_errors():
         book = openpyxl.load_workbook(file, read_only=True, data_only=True)
         for number, sheet in enumerate(book.worksheets):
-            for name, column in _sheet(content, sheet).items():
-                columns[f"{sheet.title}!{name}"] = column
-                if not number:
-                    columns[name] = column
+            before = f"{sheet.title}!"
+            columns.prefix = columns.prefix if number else before
+            columns.update({before * bool(number) + name: column for name, column in _sheet(content, sheet).items()})
         book.close()
-    return _Columns(columns)
+    return columns
 
 
 def _require_inflatable(content: Content) -> None:
@@ -615,7 +625,7 @@ def _require_computed(content: Content, title: str, at: int, first: int) -> None
                 )
 
 
-_READERS: Final[Mapping[str, Callable[[Content], dict[str, ArrowColumn]]]] = {
+_READERS: Final[Mapping[str, Callable[[Content], _Columns]]] = {
     ".arrow": _arrow, ".feather": _arrow, ".jsonl": _json_lines, ".ndjson": _json_lines, ".json": _json, ".xlsx": _excel,
     **dict.fromkeys(_DATABASES, _every_table),
 }  # fmt: skip

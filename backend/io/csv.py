@@ -321,14 +321,15 @@ class Table:
         shown = listed(names[:_SHOWN]) + ", …" * (len(names) > _SHOWN)
         return f"line 1 ({shown}) is read as data, for it holds numbers; if it is a header, name columns by it: `:{names[-1]}`"
 
-    def texts(self) -> tuple[list[str], list[list[str]], bool]:
-        """The cells of the first record, all cells by column, and whether the first record is a header."""
-        names, texts = self._measure.names, list[str]()
+    def texts(self) -> tuple[list[str], list[list[str]], bool, list[int]]:
+        """The cells of the first record, all cells by column, whether the first record is a header, and each record's line."""
+        names, texts, lines = self._measure.names, list[str](), list[int]()
         for block in blocks(self._content, self._separator):
             if not block.is_complete:
                 raise damaged(f"line {block.line} is too long for a table with text")
             texts += block.cells.texts()
-        return names, [texts[at :: len(names)] for at in range(len(names))], self._headed
+            lines += block.cells.record_lines(block.line)
+        return names, [texts[at :: len(names)] for at in range(len(names))], self._headed, lines
 
     def _place(self, wanted: Column) -> tuple[int | None, bool]:
         """The number of the column (from 0; None: all), and whether the first record is a header."""

@@ -14,7 +14,8 @@ class FileFormat(NamedTuple):
 
     `codec`: the prefix of the module's functions `header`, `read` and `working_memory` (None: it has tables of columns).
     `package`: the package and the extra that read and write it.  `members`: has it named parts?  `cells`: do the clauses of
-    inputs apply?  `table`: are several outputs columns of one file?"""
+    inputs apply?  `table`: are several outputs columns of one file?  `tables`: are its members columns of several
+    tables?"""
 
     suffixes: tuple[str, ...]
     module: str
@@ -25,6 +26,7 @@ class FileFormat(NamedTuple):
     reads: bool = True
     writes: bool = False
     table: bool = False
+    tables: bool = False
 
 
 _ARROW: Final = ("pyarrow", "parquet")
@@ -36,8 +38,8 @@ FORMATS: Final = (
     FileFormat((".arrow", ".feather"), "columns", None, _ARROW, members=True, cells=True, writes=True, table=True),
     FileFormat((".jsonl", ".ndjson"), "columns", None, members=True, cells=True, writes=True, table=True),
     FileFormat((".json",), "columns", None, members=True, cells=True, writes=True),
-    FileFormat((".sqlite", ".sqlite3", ".db"), "columns", None, ("sqlite3", ""), members=True, cells=True),
-    FileFormat((".xlsx",), "columns", None, ("openpyxl", "excel"), members=True, cells=True),
+    FileFormat((".sqlite", ".sqlite3", ".db"), "columns", None, ("sqlite3", ""), members=True, cells=True, tables=True),
+    FileFormat((".xlsx",), "columns", None, ("openpyxl", "excel"), members=True, cells=True, tables=True),
     FileFormat((".h5", ".hdf5"), "hdf5", "", ("h5py", "hdf5"), members=True),
     FileFormat((".zarr",), "zarr", members=True, writes=True),
     FileFormat((".png",), "png", writes=True),

@@ -10,8 +10,9 @@ The header pass reads the footer only.  The data are read batch by batch; their 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, BinaryIO, ClassVar, Final
 
 import numpy as np
@@ -329,6 +330,18 @@ def read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
             if count != rows:
                 raise damaged(f"is not a valid parquet file: it says {rows} rows, and column `{column}` has {count}")
         return array
+
+
+def columns(content: Content) -> Mapping[str, Callable[[], ArrowColumn]]:
+    """The functions that read each column whole."""
+    with _opened(content) as file:
+        names = _names(file, "")
+
+    def read_column(name: str) -> ArrowColumn:
+        with _opened(content) as file:
+            return column_of(name, file.read(columns=[name], use_threads=False).column(0))
+
+    return {name: partial(read_column, name) for name in names}
 
 
 def stored_bytes(content: Content, wanted: Column) -> int:

@@ -152,6 +152,12 @@ class RecordCells:
         text = self.data.decode()
         return [text[start:stop] for start, stop in zip(self.starts.tolist(), self.stops.tolist(), strict=True)]
 
+    def record_lines(self, line: int) -> list[int]:
+        """The line at which each record begins, where the data begin at a line."""
+        ends = np.flatnonzero(np.frombuffer(self.data, np.uint8) == _LINE_END)
+        lines: list[int] = (line + np.searchsorted(ends, self.starts[self.firsts])).tolist()
+        return lines
+
     def lines_before(self, at: int) -> int:
         """The number of lines before that of a cell."""
         return self.data.count(b"\n", 0, int(self.starts[at]))

@@ -308,8 +308,9 @@ def _column_format(context: BindContext, types: TypeReader, clauses: list[Node])
             case _:
                 sign = _separator(context, value, span)
                 column_format = replace(column_format, group=" " if sign.isspace() else sign)
-        if column_format.group == column_format.decimal:
-            raise context.error(Code.E011, "`group` and `decimal` are one sign here", types.span(clause))
+    if column_format.group == column_format.decimal:
+        message = f"`{column_format.decimal}` separates groups here and decimals: say both, as `group \".\" decimal \",\"`"
+        raise context.error(Code.E011, message, types.span(clauses[-1]))
     return column_format
 
 

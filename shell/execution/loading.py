@@ -13,16 +13,37 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, TextIO
 
-from ...backend.io.byte_source import Content
-from ...backend.io.cells import DATE_PATTERNS, MISSING, SEPARATORS, CellError, item_of, number_of, separator_clause
-from ...backend.io.csv import Table, may_be_years
-from ...backend.io.reading import InputSpec, check_declared, read_shape, read_values, reading_bytes, split_member
+from ...backend.io.byte_source import Content, suffix_of
+from ...backend.io.cells import (
+    DATE_PATTERNS,
+    MISSING,
+    SEPARATORS,
+    CellError,
+    Column,
+    all_read,
+    number_clauses,
+    number_of,
+    separator_clause,
+)
+from ...backend.io.csv import DELIMITERS, Table, may_be_years
+from ...backend.io.formats import BY_SUFFIX, require_package
+from ...backend.io.reading import (
+    InputSpec,
+    check_declared,
+    content_of,
+    format_of,
+    read_shape,
+    read_values,
+    reading_bytes,
+    split_member,
+)
+from ...backend.vm.values import kind_of_dtype
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, RunFailed
 from ...lang.support.bounded_parsing import file_of, is_file_url, is_url, url_error
 from ...lang.support.files import Pipes, TooLarge, is_pipe, read_bytes
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax.lexer import NAME, RESERVED
-from ...lang.tree.program import CellFormat, ColumnFormat
+from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from ...typechecker.core.blocks import Core, CoreInput
 from ...typechecker.elements import Kind
 from ..console.standard_streams import read_standard_input, stream_of
@@ -167,32 +188,69 @@ def read_inputs(
 
 # ---------------------------------------------------------------------------------------------------- inferring columns
 #
-# `rho init --from`: infers the types of a table's columns and writes the `input` lines of a program that reads it.
+# `rho init --from`: infers the types of a file's columns, or of its arrays, and writes the `input` lines of a program that reads
+# it.
 #
-# Every record is examined, so that the program can read the file.  A column is bool (`true`, `false`), i64, dates or times (ISO
-# 8601 or one of some patterns), f64, else text.  Whole numbers with missing cells become f64, where NaN stands for a missing
-# one.
+# Every record is examined, so that the program can read the file.  A column of text is bool (`true`, `false`), i64, dates or
+# times (ISO 8601 or one of some patterns), f64, else text.  Whole numbers with missing cells become f64, where NaN stands for a
+# missing one.  A remark says why a column is text, and what else would read it.
 
 _SAMPLE_BYTES: Final = 1 << 16
+_KINDS: Final = (Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind.F64, Kind.C64, Kind.C128, Kind.CHAR)
+_AXES: Final = "nmklhij"
+_LONGEST_REMARK: Final = 30
+_SAMPLE: Final = 1_000
+"""Cells that say what most are."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Inferred:
+    """The type of an input, its clauses, and a remark for people."""
+
+    type: str
+    clauses: str = ""
+    remark: str = ""
+
+
+def starter_program(path: str, folder: str) -> str:
+    """The text of a program with the file's columns or arrays as inputs, by paths relative to `folder`.  Raises FileTrouble."""
+    shown, name = os.path.relpath(path, folder or "."), os.path.basename(path)
+    content, suffix = content_of(path, None)
+    require_package(BY_SUFFIX[suffix])
+    if suffix in DELIMITERS:
+        lines, count = infer_input_lines(path, shown)
+    elif BY_SUFFIX[suffix].cells:
+        lines, count = _typed_lines(content, suffix, shown)
+    else:
+        lines, count = _array_lines(content, suffix, shown), None
+    return "\n".join([f"⍝ {name}" + (f": {count} rows" if count is not None else ""), *lines, ""])
 
 
 def infer_input_lines(path: str, shown: str) -> tuple[list[str], int]:
-    """An `input` line for each column, and the number of records.  `shown`: the path to write.  FileTrouble: not a table."""
+    """An `input` line for each column of a text table, and the number of records.  `shown`: the path to write.
+
+    FileTrouble: it is no table."""
     separator = _infer_separator(path)
     table = Table(Content(path), separator)
-    first, columns, headed = table.texts()
+    first, columns, headed, numbers = table.texts()
     second = [cells[1] for cells in columns if len(cells) > 1]
     headed = headed or (may_be_years(first) and not may_be_years(second))
-    usual = "\t" if path.lower().endswith(".tsv") else ","
+    usual = DELIMITERS[suffix_of(path)]
     clause = "" if separator == usual else f" {separator_clause(separator)}"
     lines, taken = [], set(RESERVED) | {"n"}
     for at, cells in enumerate(columns):
         body = cells[1:] if headed else cells
         name = _column_name(first[at] if headed else "", at, taken)
         member = first[at] if headed and first.count(first[at]) == 1 and first[at] else f"#{at + 1}"
-        type, clauses = _infer_column([cell.strip() for cell in body], name, separator)
-        lines.append(f'input {name} : {type} ← "{shown}:{member.replace(chr(34), chr(34) * 2)}"{clauses}{clause}')
+        where = [f"line {line}" for line in numbers[headed:]]
+        inferred = _infer_column([cell.strip() for cell in body], name, separator, where)
+        lines.append(_input_line(name, f"{shown}:{member}", replace(inferred, clauses=inferred.clauses + clause)))
     return lines, len(columns[0]) - headed if columns else 0
+
+
+def _input_line(name: str, path: str, inferred: _Inferred) -> str:
+    quoted, remark = path.replace(chr(34), chr(34) * 2), f"  ⍝ {inferred.remark}" if inferred.remark else ""
+    return f'input {name} : {inferred.type} ← "{quoted}"{inferred.clauses}{remark}'
 
 
 def _infer_separator(path: str) -> str:
@@ -216,36 +274,64 @@ def _column_name(header: str, at: int, taken: set[str]) -> str:
     return name
 
 
-def _infer_column(cells: Sequence[str], name: str, separator: str) -> tuple[str, str]:
-    """The type of a column and the clauses that it needs (`as date`, `missing 0`, `decimal ","`)."""
+def _infer_column(cells: Sequence[str], name: str, separator: str, where: Sequence[str]) -> _Inferred:
+    """What reads the cells of a column.  `where`: where each is, for people."""
     filled = [cell for cell in cells if cell not in MISSING]
     lacks = len(filled) < len(cells)
-    integral = _all_are(filled, Kind.I64)
+    integral = all_read(filled, Kind.I64)
     if integral and not lacks:
-        return "i64[n]", ""
+        return _Inferred("i64[n]", remark=_doubts(filled, separator))
     if not lacks and filled and all(cell.lower() in ("true", "false") for cell in filled):
-        return "bool[n]", ""
+        return _Inferred("bool[n]")
+    if dated := _infer_dates(filled, lacks, patterns=() if integral else DATE_PATTERNS):
+        return dated
+    missing = " missing ⎕nan" * lacks
+    if all_read(filled, Kind.F64):
+        return _Inferred("f64[n]", missing, _doubts(filled, separator))
+    whole_numbers = [] if lacks else number_clauses(filled, Kind.I64)
+    for type, clauses in (("i64[n]", whole_numbers), ("f64[n]", number_clauses(filled, Kind.F64))):
+        if clauses:
+            others = [clause for clause in number_clauses(filled, Kind.F64) if clause != clauses[0]]
+            return _Inferred(type, f"{missing} {clauses[0]}", f"or {others[0]}: both fit" if others else "")
+    return _Inferred(f"char[n {name}_w]", ' missing ""' * lacks, _why_text(cells, where))
+
+
+def _infer_dates(filled: Sequence[str], lacks: bool, patterns: Sequence[str]) -> _Inferred | None:
+    """What reads cells as dates or times; a remark says which other pattern does."""
+    missing = " missing 0" * lacks
     for form in (CellFormat.DATE, CellFormat.TIME):
         if _all_read_as(filled, ColumnFormat(form)):
-            return "i64[n]", f" as {form.name.lower()}" + " missing 0" * lacks
-    if not integral:
-        for pattern in DATE_PATTERNS:
-            if _all_read_as(filled, ColumnFormat(CellFormat.DATE, pattern)):
-                return "i64[n]", f' as "{pattern}"' + " missing 0" * lacks
-    missing = " missing ⎕nan" * lacks
-    if filled and _all_are(filled, Kind.F64):
-        return "f64[n]", missing
-    commas = separator != "," and not any("." in cell for cell in filled)
-    if commas and _all_are([cell.replace(",", ".") for cell in filled], Kind.F64):
-        return "f64[n]", f'{missing} decimal ","'
-    return f"char[n {name}_w]", ' missing ""' * lacks
+            return _Inferred("i64[n]", f" as {form.name.lower()}{missing}")
+    fitting = [pattern for pattern in patterns if _all_read_as(filled, ColumnFormat(CellFormat.DATE, pattern))]
+    if not fitting:
+        return None
+    remark = f"or {fitting[1]}: both fit" if len(fitting) > 1 else ""
+    return _Inferred("i64[n]", f' as "{fitting[0]}"{missing}', remark)
 
 
-def _all_are(cells: Sequence[str], kind: Kind) -> bool:
-    try:
-        return bool(cells) and all(item_of(cell, kind) is not None for cell in cells)
-    except CellError:
-        return False
+def _doubts(filled: Sequence[str], separator: str) -> str:
+    """A remark on numbers whose points may separate groups of digits, as where cells are separated by semicolons."""
+    doubtful = separator == ";" and all(re.fullmatch(r"[-+]?[1-9][0-9]{0,2}(\.[0-9]{3})+", cell) for cell in filled)
+    return 'or group "." decimal ",": both fit' if doubtful else ""
+
+
+def _why_text(cells: Sequence[str], where: Sequence[str]) -> str:
+    """The cell for which a column is text: the first that is no number if most are, else no date if most are, else the first."""
+    filled = [at for at, cell in enumerate(cells) if cell not in MISSING]
+    if not filled:
+        return "text: no cell is filled"
+    sample, odd = filled[:_SAMPLE], filled[0]
+    readings = [ColumnFormat(), *[ColumnFormat(CellFormat.DATE, pattern) for pattern in ("", *DATE_PATTERNS)]]
+    for reading in readings:
+        if 2 * sum(_is_read(cells[at], reading) for at in sample) > len(sample):
+            odd = next((at for at in filled if not _is_read(cells[at], reading)), odd)
+            break
+    shown = cells[odd][:_LONGEST_REMARK].replace("\n", " ").replace("\r", " ")
+    return f"text: {where[odd]} “{shown}{'…' if len(cells[odd]) > _LONGEST_REMARK else ''}”"
+
+
+def _is_read(cell: str, reading: ColumnFormat) -> bool:
+    return all_read([cell], Kind.F64) if reading.form is CellFormat.ITEM else _all_read_as([cell], reading)
 
 
 def _all_read_as(cells: Sequence[str], reading: ColumnFormat) -> bool:
@@ -255,7 +341,95 @@ def _all_read_as(cells: Sequence[str], reading: ColumnFormat) -> bool:
         return False
 
 
-def starter_program(path: str, folder: str) -> str:
-    """The text of a program with the table's columns as inputs; its paths are relative to `folder`."""
-    lines, count = infer_input_lines(path, os.path.relpath(path, folder or "."))
-    return "\n".join([f"⍝ {os.path.basename(path)}: {count} rows", *lines, ""])
+# ---------------------------------------------------------------------------------------------------- inferring typed files
+
+def _typed_lines(content: Content, suffix: str, shown: str) -> tuple[list[str], int]:
+    """An `input` line for each column of a table whose columns have types, and the number of rows."""
+    from ...backend.io.errors import FileTrouble
+
+    if suffix == ".parquet":
+        from ...backend.io import parquet
+
+        readers = parquet.columns(content)
+    else:
+        from ...backend.io.columns import ColumnTable
+
+        columns = ColumnTable(content, suffix).columns
+        if "" in columns:
+            array = columns[""].values
+            kind = kind_of_dtype(array.dtype)
+            return [f'input x : {kind.value if kind else "f64"}[{" ".join(_AXES[: array.ndim])}] ← "{shown}"'], len(array)
+        readers = {name: partial(columns.__getitem__, name) for name in columns}
+    lines, taken, rows, sizes = list[str](), set(RESERVED) | {"n"}, 0, dict[str, str]()
+    for at, (member, reader) in enumerate(readers.items()):
+        table = re.split(r"[.!]", member)[0] if BY_SUFFIX[suffix].tables and re.search("[.!]", member) else ""
+        size = sizes.get(table)
+        if size is None:
+            size = sizes[table] = _column_name(f"{table}_n", at, taken) if sizes else "n"
+        try:
+            column = reader()
+        except FileTrouble as trouble:
+            lines.append(f"⍝ column {member}: it {trouble.message}")
+            continue
+        rows = max(rows, len(column.present))
+        name = _column_name(member, at, taken)
+        inferred = _infer_typed(column, name)
+        lines.append(_input_line(name, f"{shown}:{member}", replace(inferred, type=inferred.type.replace("[n", f"[{size}", 1))))
+    return lines, rows
+
+
+def _infer_typed(column: Any, name: str) -> _Inferred:
+    lacks = bool(column.missing)
+    if column.form is not CellFormat.ITEM:
+        return _Inferred("i64[n]", f" as {column.form.name.lower()}" + " missing 0" * lacks)
+    if column.values.dtype.kind == "U":
+        rows = zip(column.values.tolist(), column.present, strict=True)
+        texts = ["".join(row).rstrip(" ") if is_present else "" for row, is_present in rows]
+        filled = [text for text, is_present in zip(texts, column.present, strict=True) if is_present]
+        dated = _infer_dates(filled, lacks, DATE_PATTERNS)
+        where = [f"row {row + 1}" for row in range(len(texts))]
+        return dated or _Inferred(f"char[n {name}_w]", ' missing ""' * lacks, _why_text(texts, where))
+    if column.values.dtype.kind == "b":
+        return _Inferred("bool[n]", " missing 0" * lacks)
+    if column.values.dtype.kind in "iu" and not lacks:
+        return _Inferred("i64[n]")
+    return _Inferred("f64[n]", " missing ⎕nan" * lacks)
+
+
+def _array_lines(content: Content, suffix: str, shown: str) -> list[str]:
+    """An `input` line for each array of a file."""
+    from ...backend.io.errors import FileTrouble
+
+    members, taken = [""], set(RESERVED) | set(_AXES)
+    if suffix == ".npz":
+        from ...backend.io.byte_source import opened
+
+        with opened(content, "is not an npz file") as archive:
+            members = [name.removesuffix(".npy") for name in archive.namelist()]
+    elif BY_SUFFIX[suffix].module == "hdf5":
+        from ...backend.io import hdf5
+
+        members = [*hdf5.datasets(content)]
+    codec = format_of(suffix)
+    assert codec is not None, "a format of arrays"
+    lines = []
+    for at, member in enumerate(members):
+        name = _column_name(member.rpartition("/")[2] or "x", at, taken)
+        trouble: FileTrouble | None = None
+        for kind in _KINDS:
+            try:
+                shape = codec.header(content, Column(member, kind, 2 if kind is Kind.CHAR else 1, AS_WRITTEN))
+                break
+            except FileTrouble as error:
+                trouble = trouble or error
+        else:
+            assert trouble is not None
+            if len(members) == 1:
+                raise trouble
+            lines.append(f"⍝ {member}: it {trouble.message}")
+            continue
+        axes = _AXES[: len(shape)] if len(members) == 1 else [f"{name}_{axis}" for axis in _AXES[: len(shape)]]
+        sizes = "×".join(map(str, shape))
+        path = f"{shown}:{member}" if member else shown
+        lines.append(_input_line(name, path, _Inferred(f"{kind.value}[{' '.join(axes)}]" if shape else kind.value, remark=sizes)))
+    return lines

@@ -181,13 +181,11 @@ def init_command(arguments: Arguments, console: Console) -> Exit:
 
 
 def _from_table(table: str, arguments: Arguments, console: Console) -> Exit:
-    """Write a program with an input for every column of a table."""
+    """Write a program with an input for every column of a table, or every array of a file."""
     from ...backend.io.errors import FileTrouble, system_errors
     from ..execution.loading import starter_program
 
-    if not table.lower().endswith((".csv", ".tsv")):
-        raise UsageError(f"--from {table}: a table is a csv or a tsv file")
-    target = Path(arguments.positional[0]) if arguments.positional else Path(Path(table).stem + ".rho")
+    target = Path(arguments.positional[0]) if arguments.positional else Path(Path(table).name.partition(".")[0] + ".rho")
     if target.exists():
         raise UsageError(f"`{target}` is there already; nothing was written", f"name another: rho init --from {table} NAME.rho")
     try:
