@@ -306,14 +306,15 @@ def blocks(content: Content, separator: str, start: RecordOffset = START) -> Ite
         while more or data:
             if more:
                 following = file.read(TOGETHER)
-                more, data = bool(following), data + following
-            above, newline, _ = data.rpartition(b"\n")
-            if more and not newline:
+                rest = b"" if not following or following.endswith(b"\n") else file.readline(_PIECE)
+                more, data = bool(following), b"".join([data, following, rest])
+            end = data.rfind(b"\n") + 1 if more else len(data)
+            if not end:
                 if len(data) >= _PIECE:
                     yield from _parts(file, data, byte, line, splitter)
                     byte, line, data = file.tell(), line + 1, b""
                 continue
-            lines = above + newline if more else data
+            lines = data if end == len(data) else data[:end]
             _require_text(lines, line)
             mark = len(_MARK) if line == 1 and lines.startswith(_MARK) else 0
             block = RecordBlock(line, lines[mark:], splitter, byte=byte)
@@ -363,8 +364,8 @@ def _undecodable(data: bytes, at: int, line: int) -> FileTrouble:
     if line == 1 and data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return damaged("is UTF-16, not UTF-8", "save it as UTF-8")
     message = f"is not UTF-8: line {line + data.count(10, 0, at)} has the byte 0x{data[at]:02x}"
-    others = [byte for byte in data[at:] if byte >= 0x80]
-    page, name = ("cp850", "a code page of DOS") if _NOT_WINDOWS & {*others} else ("cp1252", "Windows-1252")
+    others = {ord(sign) & 0xFF for sign in data[at:].decode("utf-8", "surrogateescape") if "\udc80" <= sign <= "\udcff"}
+    page, name = ("cp850", "a code page of DOS") if _NOT_WINDOWS & others else ("cp1252", "Windows-1252")
     return damaged(message, f"this looks like {name}: save it as UTF-8 with `iconv -f {page} -t utf-8 old.csv > new.csv`")
 
 

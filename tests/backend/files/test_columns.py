@@ -49,6 +49,19 @@ def refusal(path: Path, member: str, kind: Kind, reading: ColumnFormat = AS_WRIT
     return " ".join([found.code, found.message, *found.notes])
 
 
+@pytest.mark.parametrize(
+    ("data", "page"),
+    [
+        ("Preis €\n1\n".encode("cp1252"), "cp1252"), ("Größe\n1\n".encode("latin1"), "cp1252"),
+        ("für\n1\n".encode("cp850"), "cp850"), ("Ý,é\n1,2\n".encode() + "€,1\n".encode("cp1252"), "cp1252"),
+    ],
+)  # fmt: skip
+def test_code_pages_are_named(tmp_path: Path, data: bytes, page: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(data)
+    assert f"`iconv -f {page} -t utf-8 old.csv > new.csv`" in refusal(path, "#1", Kind.F64)
+
+
 @pytest.fixture
 def sales(tmp_path: Path) -> Path:
     path = tmp_path / "sales.csv"
