@@ -141,9 +141,6 @@ class BackendKind(Enum):
     CPU = "cpu"
     CUDA = "cuda"
     OPENCL = "opencl"
-    DASK = "dask"
-    REFERENCE = "reference"
-    NULL = "null"
     STORE = "store"
 
 

@@ -142,6 +142,10 @@ class Problems:
         return None
 
 
+_FORMER: Final = ("dask", "reference", "null")
+"""Back ends that profiles once named, all of them processors."""
+
+
 @dataclass(slots=True)
 class Fields:
     """The fields of the table at `path`.  Each reader consumes one; `finish` reports unknown fields, which none consumed."""
@@ -234,6 +238,8 @@ class Fields:
             return choices[value]
         guess = nearest(value, list(choices)) if isinstance(value, str) else None
         meant = f"; did you mean `{guess}`?" if guess else ""
+        if name == "backend" and value in _FORMER:
+            meant = "; processors are `cpu`"
         self.trouble(name, f"must be one of {', '.join(map(str, choices))}, not {shown(value)}{meant}")
         return default
 

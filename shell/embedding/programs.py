@@ -348,7 +348,7 @@ class Program:
         assert checked.core is not None
         self._checked, self._session, self._core = checked, session, checked.core
         self._plans: dict[Any, tuple[Any, Any]] = {}
-        self._last_fit: tuple[Any, Any] | None = None  # the stored plan last checked, and the program it is of
+        self._last_fit: tuple[Any, Any, Any] | None = None  # the stored plan last checked, and the program it is of
         self._latest: NativeSignature | None = None
         """Of the plan that ran last with arrays alone, if a run checks nothing of them but dtypes and shapes."""
 
@@ -544,10 +544,11 @@ class Program:
         from ..execution.scheduling import profile_of_plan, require_fitting, require_local_devices
 
         if self._last_fit is None or self._last_fit[0] is not given.stored or self._last_fit[1] is not bound:
-            require_fitting(given.stored, self._core, bound, profile_of_plan(given.stored), "the plan")
-            self._last_fit = given.stored, bound
+            profile = profile_of_plan(given.stored)
+            require_fitting(given.stored, self._core, bound, profile, "the plan")
+            self._last_fit = given.stored, bound, profile
         if not given.simulate:
-            require_local_devices(given.stored, self._checked.source.name)
+            require_local_devices(given.stored, self._checked.source.name, self._last_fit[2])
         return given.stored
 
     @cached_property

@@ -211,8 +211,13 @@ def require_optimal(plan: ExecutionPlan, where: str) -> None:
         raise RunFailed([Diagnostic(Code.SCH302, message, Span(where, 0, 0), notes=notes)])
 
 
-def require_local_devices(plan: ExecutionPlan, where: str) -> None:
-    """Raise Refused SCH104 if this machine lacks a device of the plan."""
+def require_local_devices(plan: ExecutionPlan, where: str, profile: Profile | None) -> None:
+    """Raise Refused SCH104 if this machine lacks a device of the plan, which was made for `profile`, if that is known."""
+    for device in plan.devices:
+        declared = None if profile is None or device.backend == "store" else profile.device(str(device.id))
+        if profile is not None and declared is not None and declared.node != profile.home.node:
+            message = f"device {device.id} is on node `{declared.node}`, and home on `{profile.home.node}`, which is this machine"
+            raise Refused([Diagnostic(Code.SCH104, message, Span(where, 0, 0), notes=(_SIMULATE,))])
     away = [device for device in plan.devices if device.backend not in ("cpu", "store")]
     if not away:
         return
@@ -259,7 +264,8 @@ def with_scheduled_plan(loaded: LoadedProgram, scheduling: Scheduling, permissio
         runner = remote_runner(scheduling.cluster, loaded.core, loaded.bound, scheduling, without)
         return replace(loaded, plan=plan, warnings=warnings, remote_runner=runner)
     if scheduling.purpose is PlanPurpose.RUN:
-        require_local_devices(plan, loaded.checked.source.name)
+        declared = profile_of_plan(plan) if scheduling.plan is not None and scheduling.devices is None else profile_of(scheduling)
+        require_local_devices(plan, loaded.checked.source.name, declared)
     return replace(loaded, plan=plan, simulated=scheduling.purpose is PlanPurpose.SIMULATE, warnings=warnings)
 
 

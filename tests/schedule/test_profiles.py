@@ -243,3 +243,10 @@ def test_refining_takes_the_mean_where_both_measured() -> None:
 
     both = merged(calibrated(CostTable((10, 20), (100, 200))), calibrated(CostTable((10, 30), (200, 300))))
     assert both.home.ops["add.f64"] == CostTable((10, 30), (150, 300))
+
+
+@pytest.mark.parametrize("name", ["dask", "reference", "null"])
+def test_back_ends_that_are_gone_name_their_successor(name: str) -> None:
+    with pytest.raises(Refused) as told:
+        read_profile("p.toml", f'schema = "device-profile/1"\n\n[[device]]\nname = "c"\nclass = "cpu"\nbackend = "{name}"\n')
+    assert f'not "{name}"; processors are `cpu`' in told.value.diagnostics[0].message

@@ -31,7 +31,7 @@ roofline = { flops = 1_000_000_000, bandwidth = 1_000_000_000 }
 name = "node"
 count = 3
 class = "fast"
-backend = "null"
+backend = "cpu"
 roofline = { flops = 10_000_000_000, bandwidth = 10_000_000_000 }
 [[link]]
 from = "home"

@@ -90,6 +90,8 @@ def test_devices_of_this_machine_need_no_simulation(rho: Rho, folder: Path) -> N
     assert refused.code == Exit.REFUSED
     assert "is not on this machine" in refused.err
     assert "--simulate" in refused.err
+    away = rho("run", program, "--devices", "cluster40")
+    assert away.code == Exit.REFUSED and "is on node `node`, and home on `head`" in away.err
 
 
 def test_a_plan_in_text_names_queues_and_fences(rho: Rho, folder: Path) -> None:

@@ -24,7 +24,7 @@ roofline = { flops = 1_000_000_000, bandwidth = 1_000_000_000 }
 [[device]]
 name = "fast"
 class = "fast"
-backend = "null"
+backend = "cpu"
 power = { idle_w = 1.0, active_w = 90.0 }
 roofline = { flops = 10_000_000_000, bandwidth = 10_000_000_000 }
 [[link]]
@@ -145,7 +145,7 @@ def test_no_objective_claims_what_loops_run_together_disprove(rho: Rho, folder: 
     """The quickest plan runs the loop on both devices: no front and no deadline of another objective says that there is none."""
     text = "input x : f64[n]\ny ← {(0.5×⍵+2÷⍵)-1e¯9×+/⍵}⍣50⊢1+|x\noutput y\n"
     (tmp_path / "p.rho").write_text(text, encoding="utf-8")
-    profile = PROFILE.replace("10_000_000_000", "4_000_000_000").replace("null", "cpu").replace("= 1.0", "= 10.0")
+    profile = PROFILE.replace("10_000_000_000", "4_000_000_000").replace("= 1.0", "= 10.0")
     (tmp_path / "two.toml").write_text(profile, encoding="utf-8")
     words = ("plan", str(tmp_path / "p.rho"), "--size", "n=1000003", "--devices", str(tmp_path / "two.toml"), "--fast")
     plan = rho(*words, "--json").json()
