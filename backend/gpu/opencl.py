@@ -183,14 +183,17 @@ class OpenClDriver:
     adopt = view
 
     def write(self, queue: Any, memory: Any, offset: int, host: NumArray, *, wait: bool) -> None:
-        self._copies.append(self.cl.enqueue_copy(queue, memory.buffer, host, dst_offset=offset, is_blocking=wait))
-        if wait:
-            self._copies.clear()
+        self._enqueued(self.cl.enqueue_copy(queue, memory.buffer, host, dst_offset=offset, is_blocking=False), wait=wait)
 
     def read(self, queue: Any, memory: Any, offset: int, host: NumArray, *, wait: bool) -> None:
-        self._copies.append(self.cl.enqueue_copy(queue, host, memory.buffer, src_offset=offset, is_blocking=wait))
+        self._enqueued(self.cl.enqueue_copy(queue, host, memory.buffer, src_offset=offset, is_blocking=False), wait=wait)
+
+    def _enqueued(self, copy: Any, *, wait: bool) -> None:
+        """Wait for a copy in a call that lets other threads run, or hold its memory until the next event."""
         if wait:
-            self._copies.clear()
+            copy.wait()
+        else:
+            self._copies.append(copy)
 
     def copy(self, source: DeviceArray, target: DeviceArray) -> None:
         self.cl.enqueue_copy(
