@@ -24,7 +24,7 @@ from ...lang.support.records import cached_property
 from ...lang.tree.program import CellFormat
 from ...typechecker.elements import Kind
 from ..vm.values import NUMPY_NAMES, shortest_f32
-from .byte_source import ITEMS, Content, characters_of
+from .byte_source import ITEMS, Content, characters_of, suffix_of
 from .cells import DAY, Column, require_accepted, require_shape
 from .csv import CsvColumn
 from .errors import FileTrouble, damaged, disagrees, first_line, listed, system_errors
@@ -126,9 +126,20 @@ class ColumnTable:
         return result
 
 
+_MB: Final = 1 << 20
+_TAKEN: Final = {
+    ".json": (14, 0, 0), ".jsonl": (4, 14, 96), ".ndjson": (4, 14, 96), ".arrow": (20, 0, 0), ".feather": (20, 0, 0),
+    ".xlsx": (20, 0, 0),
+}  # fmt: skip
+"""What reading takes, in bytes for each stored byte: of columns and whole texts, and of rows as objects, at most so many MB."""
+_INFLATED: Final = 8
+
+
 def table_memory(content: Content) -> int:
-    """Bytes that reading takes besides the arrays: objects of Python for some rows, or a whole text."""
-    return min(40 * content.size(), 512 << 20)
+    """Bytes that reading takes besides the arrays: all columns, and objects of Python for some rows or the whole text."""
+    columns, objects, most = _TAKEN.get(suffix_of(content.path), (3, 8, 32))
+    size = content.size() * (_INFLATED if content.is_compressed else 1)
+    return columns * size + min(objects * size, most * _MB)
 
 
 # ---------------------------------------------------------------------------------------------------- columns of objects
@@ -347,7 +358,8 @@ def _as_rho_writes(value: Mapping[str, Any]) -> Any:
     """The array of `{"elem", "shape", "data"}`.  Raises FileTrouble E705."""
     try:
         kind, shape = Kind(value["elem"]), tuple(map(int, value["shape"]))
-        data = np.array(value["data"], dtype=np.object_ if kind is Kind.CHAR else np.str_ if kind.is_float else NUMPY_NAMES[kind])
+        spelled = np.object_ if kind is Kind.CHAR else np.str_ if kind.is_float or kind.is_complex else NUMPY_NAMES[kind]
+        data = np.array(value["data"], dtype=spelled)
         if kind is Kind.CHAR:
             texts = "".join(np.ravel(data).tolist())
             return np.array(list(texts), "U1").reshape(shape)

@@ -586,7 +586,7 @@ def writing_bytes(path: str, kind: Kind, shape: tuple[int, ...]) -> int:
     match suffix_of(path):
         case ".npy":
             return min(2 * most, 4 * _MB)
-        case ".parquet":
+        case ".parquet" | ".arrow" | ".feather":
             return min(40 * items, parquet.WORKING_MEMORY)
         case ".zarr":
             return zarr.writing_bytes(kind, shape)

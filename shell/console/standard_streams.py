@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 # ---------------------------------------------------------------------------------------------------- streams in place of files
 
-READ_FORMATS = ("csv", "tsv", "npy", "npz", "txt", "png", "parquet")
-WRITE_FORMATS = ("csv", "tsv", "npy", "txt", "json", "png")
-BINARY_FORMATS = frozenset({"npy", "png"})
-_WITH_MEMBERS = frozenset({"npz", "parquet", "csv", "tsv"})
+READ_FORMATS = ("csv", "tsv", "json", "jsonl", "npy", "npz", "txt", "png", "parquet", "arrow", "xlsx", "h5")
+WRITE_FORMATS = ("csv", "tsv", "npy", "txt", "json", "jsonl", "png", "arrow")
+BINARY_FORMATS = frozenset({"npy", "png", "arrow"})
+_WITH_MEMBERS = frozenset({"npz", "parquet", "csv", "tsv", "json", "jsonl", "arrow", "xlsx", "h5"})
 _NPY = b"\x93NUMPY"
 _MISTYPED_STREAM = re.compile(r"-(\.\w+)+(:.*)?", re.DOTALL)
 

@@ -48,6 +48,14 @@ output year ← 2022 2023 2024
 """
 
 
+def test_json_lines_through_standard_streams(rho: Rho, tmp_path: Path) -> None:
+    (tmp_path / "p.rho").write_text("input x : f64[n]\ninput s : char[n w]\noutput s\noutput y ← 2×x\n", encoding="utf-8")
+    lines = '{"x": 1.5, "s": "Ulm"}\n{"x": 2, "s": "é"}\n'
+    given = ["--in", "x=-:jsonl:x", "--in", "s=-:jsonl:s"]
+    ran = rho("run", str(tmp_path / "p.rho"), *given, "--out", "s,y=-:jsonl", stdin=lines)
+    assert (ran.code, ran.out) == (0, '{"s": "Ulm", "y": 3.0}\n{"s": "é", "y": 4.0}\n'), ran.err
+
+
 @pytest.mark.parametrize(
     ("out", "text"),
     [
