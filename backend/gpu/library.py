@@ -480,10 +480,14 @@ def _size_vector(call: CardCall, arrays: Arrays) -> DeviceArray:
     return call.card.up(np.array(call.sizes(call.types), np.int64).reshape(call.shape()))
 
 
-def _random(call: CardCall, arrays: Any) -> Any:
+def _random(call: CardCall, arrays: Arrays) -> Any:
     """Uniform f64 from an integer key or a pair."""
+    words = [*call.down(arrays[0]).reshape(-1).tolist(), 0]
+    return call.by_arrays(lambda: _uniform(call, words), ())
+
+
+def _uniform(call: CardCall, words: Sequence[int]) -> Any:
     xp, shape = call.xp, call.shape()
-    words = [*arrays[0].reshape(-1).get().tolist(), 0]
     count = math.prod(shape)
     result = xp.empty((count + 1) // 2 * 2, np.float64).reshape(-1, 2)
     for first in range(0, len(result), _PIECE):
@@ -605,10 +609,10 @@ def _by_arrays(function: Implementation) -> Implementation:
 IMPLEMENTATIONS: Final[dict[str, Implementation]] = {
     "size_vector": _size_vector, "join": _join, "stack": _stack, "rotate": rotate, "reshape_cycle": reshape_cycle,
     "gather": gather, "scan": scan, "contract": _contract, "key_reduce": key_reduce,
-    "runtime_size": _runtime_size,
+    "runtime_size": _runtime_size, "random": _random,
     **{name: _by_arrays(function) for name, function in {
         "update": update, "mask_update": _mask_update, "compress": _compress, "expand": _expand, "where": _where, "grade": grade,
-        "random": _random, "index_of": index_of, "member_of": member_of, "first_occurrence": first_occurrence,
+        "index_of": index_of, "member_of": member_of, "first_occurrence": first_occurrence,
         "interval_index": interval_index, "match": match,
         **{name: _transform(name) for name in ("fft", "ifft", "rfft", "irfft")}, **LINEAR,
     }.items()},
