@@ -184,8 +184,8 @@ def main() -> None:
     os.environ["RHO_KERNELS"] = options.kernels
     from rho.backend.calibration.calibrate import settle_memory
     from rho.backend.calibration.measurement_loop import LoadMonitor
-    from rho.backend.calibration.probes import tier_name
     from rho.backend.devices.this_machine import HostFacts, load_profile, machine_profile
+    from rho.backend.jit.tiering import tier_name
     from rho.shell.execution import stored_plans
 
     facts = HostFacts(stored_plans.cores(), stored_plans.memory(), stored_plans.model())

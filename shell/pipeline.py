@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..lang.diagnostics.model import Diagnostic, RhoError
+from ..lang.support.processes import is_numpy_installed
 from ..lang.support.records import dataclass, replace
 from ..lang.syntax.source import Source
 from ..typechecker.check import Checker, check as check_program
@@ -195,12 +196,15 @@ class Session:
             refuse_memory(PlanCandidate(core, bound, sources, main, {}), plan, self.memory_limit, FileMemory())
 
     def run(self, loaded: LoadedProgram, engine: Engine = Engine.PLANNED, observe: Observer | None = None) -> Outcome:
-        """Read the data and compute; `observe` is called with the time of each step.  Nothing is printed or written.
+        """Read the data and compute; `observe` is called with the time of each step.  Nothing is printed or written.  Without
+        NumPy, as in a browser, the reference interpreter runs the program.
 
         Raises RunFailed or Refused."""
         from .execution.outcome import outcome_of
 
         core = loaded.core
+        if not is_numpy_installed():
+            engine = Engine.REFERENCE
         settings = param_values_of(core, loaded.request.params)
         values: dict[str, Any] = {**settings.arrays, **loaded.request.arrays}
         stores = None

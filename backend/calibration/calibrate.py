@@ -27,9 +27,10 @@ from ..devices.phase_cost import step_ns
 from ..devices.profile import Calibration, CostTable, DeviceProfile, Profile
 from ..devices.this_machine import HostFacts, host_profile, with_default_tables
 from ..graph.phases import LibraryPhase, Structured
+from ..jit.tiering import tier_name
 from . import probes
 from .measurement_loop import Clock, LoadMonitor, Section, low, waited_ns
-from .probes import ProbeProgram, last, tier_name, warm_kernels
+from .probes import ProbeProgram, last, warm_kernels
 
 
 @dataclass(frozen=True, slots=True)

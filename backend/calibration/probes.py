@@ -18,7 +18,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, lru_cache
-from importlib.metadata import PackageNotFoundError, version
 from math import isqrt, prod
 from typing import Any, Final, TypeAlias
 
@@ -62,7 +61,7 @@ from ..graph.phases import (
     ValueId,
 )
 from ..jit import tiering
-from ..jit.tiering import Mode
+from ..jit.tiering import Mode, tier_name
 from ..lower.body import legalize
 from ..scalar.function_table import ROWS as SCALARS, Probe
 from ..schedule.plan.plan import Device, ExecutionPlan
@@ -79,22 +78,8 @@ from .measurement_loop import Clock, MeasuredCurve, ProbeRow, Run, Times, low
 #
 # Kernels are compiled once that pays; a calibration measures the state after that, with every possible kernel compiled.
 
-def tier_name() -> str:
-    """Returns `numpy`, or `llvm` with llvmlite's version, without importing either."""
-    if tiering.mode() is tiering.Mode.OFF:
-        return "numpy"
-    try:
-        return f"llvm {version('llvmlite')}"
-    except PackageNotFoundError:
-        return "numpy"
-
-
 def has_kernels() -> bool:
     return tier_name() != "numpy"
-
-
-def numpy_version() -> str:
-    return version("numpy")
 
 
 def warm_kernels() -> AbstractContextManager[None]:

@@ -29,7 +29,6 @@ from ...lang.diagnostics.model import RhoError, RunFailed
 from ...lang.support.processes import cores, memory, model
 from ...lang.support.records import dataclass, field, replace
 from ..calibration.calibrate import pace
-from ..calibration.probes import numpy_version, tier_name
 from ..devices.profile import Profile
 from ..devices.profile_toml import canonical
 from ..devices.this_machine import HostFacts, machine_profile
@@ -37,6 +36,7 @@ from ..distributed.buffers import QueueClock
 from ..distributed.queues import interrupt
 from ..graph.bind_sizes import BoundGraph
 from ..io.external_arrays import StoredInput, StoredOutput, fingerprint_of, from_facts
+from ..jit.tiering import numpy_version, tier_name
 from ..schedule.plan.plan import DeviceId, ExecutionPlan
 from ..schedule.plan.plan_text import label
 from ..vm.executor import execute_plan

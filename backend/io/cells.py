@@ -13,8 +13,6 @@ from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from typing import Any, Final
 
-import numpy as np
-
 from ...lang.diagnostics.model import Code
 from ...lang.support.records import dataclass
 from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat, has_time
@@ -402,6 +400,8 @@ _MOST: Final = 2**63 - 1
 def from_numpy(items: Any) -> tuple[Any, Any, CellFormat]:
     """A vector of NumPy's dates as integers, which of them are not NaT, and whether they are dates or times.  Raises FileTrouble
     E706."""
+    import numpy as np
+
     unit, each = np.datetime_data(items.dtype)
     present = ~np.isnat(items)
     values = np.where(present, items.astype(np.int64), 0)

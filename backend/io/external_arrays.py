@@ -26,7 +26,8 @@ from ..schedule.plan.plan import Box
 from ..vm.backend_interface import Index
 from .byte_source import bytes_of, new_array
 from .errors import FileTrouble, damaged, system_errors
-from .reading import InputSpec, RowSource, located, places_of, row_source, split_member
+from .formats import split_member
+from .reading import InputSpec, RowSource, located, places_of, row_source
 from .records import RecordOffset
 from .row_sinks import RandomAccessSink
 from .writing import sink_type, system_trouble

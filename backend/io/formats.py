@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Final, NamedTuple
@@ -61,3 +62,13 @@ def require_package(format: FileFormat, *, writes: bool = False) -> None:
     package, extra = format.package
     if package and find_spec(package) is None:
         raise missing_package(extra, package, writes=writes)
+
+
+_NAMED: Final = "|".join(re.escape(suffix) for suffix in suffixes(lambda format: format.members))
+_WITH_MEMBERS: Final = re.compile(rf"(?i)(.*(?:\.zarr\.zip|(?:{_NAMED})(?:\.gz|\.zst)?)):(.*)", re.DOTALL)
+
+
+def split_member(path: str) -> tuple[str, str]:
+    """`a.npz:name` is the file `a.npz` and its member `name`, as in `.parquet` and `.zarr`; other paths have no member."""
+    match = _WITH_MEMBERS.fullmatch(path)
+    return (path, "") if match is None else (match[1], match[2])

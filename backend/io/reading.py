@@ -13,7 +13,6 @@ from __future__ import annotations
 import codecs
 import itertools
 import math
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -37,7 +36,7 @@ from .byte_source import Content, bytes_of, new_array, suffix_of
 from .cells import Column, changed, require_shape
 from .csv import DELIMITERS, Table
 from .errors import FileTrouble, damaged, disagrees, system_errors
-from .formats import BY_SUFFIX, require_package, suffixes
+from .formats import BY_SUFFIX, require_package, split_member, suffixes
 from .records import RecordOffset
 
 # ---------------------------------------------------------------------------------------------------- text files
@@ -159,8 +158,6 @@ def _place_lines(items: Any, shape: tuple[int, ...], codes: Any, line: int, colu
 # ---------------------------------------------------------------------------------------------------- formats
 
 READABLE: Final = suffixes(lambda format: format.reads)
-_NAMED: Final = "|".join(re.escape(suffix) for suffix in suffixes(lambda format: format.members))
-_WITH_MEMBERS: Final = re.compile(rf"(?i)(.*(?:\.zarr\.zip|(?:{_NAMED})(?:\.gz|\.zst)?)):(.*)", re.DOTALL)
 _WIDEST: Final = 16  # bytes of an item
 
 
@@ -183,12 +180,6 @@ def format_of(suffix: str) -> ArrayCodec | None:
         return None
     module = import_module(f".{format.module}", __package__)
     return ArrayCodec(*(getattr(module, format.codec + field) for field in ArrayCodec._fields))
-
-
-def split_member(path: str) -> tuple[str, str]:
-    """`a.npz:name` is the file `a.npz` and its member `name`, as in `.parquet` and `.zarr`; other paths have no member."""
-    match = _WITH_MEMBERS.fullmatch(path)
-    return (path, "") if match is None else (match[1], match[2])
 
 
 class ColumnReader(Protocol):

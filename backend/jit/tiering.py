@@ -248,3 +248,27 @@ def starts(size: int, step: int, threads: int, nanoseconds: float) -> list[int]:
     large = [(len(equal) - small) * thread // threads for thread in range(1, threads + 1)]
     front = large[0]
     return [equal[index] for index in (0, *range(front, front + small), *(small + end for end in large[:-1]))]
+
+
+# ---------------------------------------------------------------------------------------------------- names of tiers
+
+def tier_name() -> str:
+    """Returns `numpy`, or `llvm` with llvmlite's version, without importing either."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    if mode() is Mode.OFF:
+        return "numpy"
+    try:
+        return f"llvm {version('llvmlite')}"
+    except PackageNotFoundError:
+        return "numpy"
+
+
+def numpy_version() -> str:
+    """NumPy's version without importing it; "none" where it is not installed, as in a browser."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("numpy")
+    except PackageNotFoundError:
+        return "none"

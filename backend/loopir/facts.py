@@ -12,8 +12,6 @@ from functools import partial
 from math import gcd, prod
 from typing import Any, Final, TypeAlias
 
-import numpy as np
-
 from ...lang.support.records import dataclass
 from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import Size
@@ -551,10 +549,9 @@ def trips_of(phase: Phase, memory: Mapping[ValueId, Any], number: Callable[[Size
         case Loop():
             return number(phase.trip)
         case Map():
-            frame = [number(size) for size in phase.frame]
-            return int(np.prod(frame)) if all(frame) else 0
+            return prod(map(number, phase.frame))
         case Fold():
-            return int(np.asarray(memory[phase.args[0]]).shape[0])
+            return len(memory[phase.args[0]])
 
 
 def _phases(phase: Phase) -> int:

@@ -207,3 +207,12 @@ def model() -> str:
     except OSError:
         pass
     return platform.processor() or platform.machine() or "processor"
+
+
+# ---------------------------------------------------------------------------------------------------- packages
+
+def is_numpy_installed() -> bool:
+    """Can NumPy be imported?  Asked by what goes on without it, as in a browser before its wheel is loaded."""
+    from importlib.util import find_spec
+
+    return "numpy" in sys.modules or find_spec("numpy") is not None

@@ -553,7 +553,7 @@ def permissions_of(arguments: Arguments, request: RunRequest, script: str, folde
 
 def _data_file(path: str) -> str:
     """The file of `path` or `archive.npz:member`."""
-    from ...backend.io.reading import split_member  # imports NumPy
+    from ...backend.io.formats import split_member
 
     return split_member(path)[0]
 

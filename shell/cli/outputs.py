@@ -124,7 +124,7 @@ def _files_in_value(option: Option, text: str) -> Iterator[tuple[str, str]]:
 
 def _real_path(path: str) -> str:
     """A path with links resolved, without the member of an archive."""
-    from ...backend.io.reading import split_member
+    from ...backend.io.formats import split_member
 
     try:
         return os.path.realpath(split_member(path)[0])

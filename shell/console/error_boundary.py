@@ -17,6 +17,7 @@ from contextlib import suppress
 
 from ... import __version__
 from ...lang.support.files import KERNEL_TEXT, read_bytes, read_text
+from ...lang.support.processes import is_numpy_installed
 from .process_exit import Exit
 from .standard_streams import Console
 
@@ -35,6 +36,9 @@ def report_uncaught(error: Exception, words: Sequence[str], console: Console) ->
         return Exit.FAILED
     if lacks_threads(error):
         console.note("rho: the system gives this process no more threads; nothing was saved")
+        return Exit.FAILED
+    if isinstance(error, ModuleNotFoundError) and error.name == "numpy" and not is_numpy_installed():
+        console.note("rho: this needs NumPy, which is not installed: pip install numpy")
         return Exit.FAILED
 
     report_bug(error, words, console, traceback="--debug" in words)

@@ -130,6 +130,8 @@ def outputs_written_in_place(
 
     The value is computed by a phase, has a known shape without zeros and is the value of no other output; its file takes no other
     output and has a format in which the position of every item is known."""
+    if not paths:
+        return {}
     from ...backend.graph.phases import Constant, Input, Output
     from ...backend.io.external_arrays import stored_output
     from ...backend.schedule.program_facts.partitioning import output_store_name, shape_of

@@ -26,7 +26,7 @@ from ...backend.io.cells import (
     separator_clause,
 )
 from ...backend.io.csv import DELIMITERS, Table, may_be_years
-from ...backend.io.formats import BY_SUFFIX, require_package
+from ...backend.io.formats import BY_SUFFIX, require_package, split_member
 from ...backend.io.reading import (
     InputSpec,
     check_declared,
@@ -35,7 +35,6 @@ from ...backend.io.reading import (
     read_shape,
     read_values,
     reading_bytes,
-    split_member,
 )
 from ...backend.vm.values import kind_of_dtype
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, RunFailed

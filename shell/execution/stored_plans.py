@@ -92,8 +92,8 @@ def host_facts() -> HostFacts:
 
 def this_machine() -> Profile:
     """The profile of this machine, as calibrated or with default tables."""
-    from ...backend.calibration.probes import numpy_version, tier_name
     from ...backend.devices.this_machine import machine_profile
+    from ...backend.jit.tiering import numpy_version, tier_name
 
     return machine_profile(host_facts(), tier_name(), numpy_version())
 

@@ -16,7 +16,6 @@ from ..console.standard_streams import stream_of
 from ..display.estimates import duration
 from ..pipeline_types import LoadedProgram, StreamRequest
 from . import stored_plans
-from .loading import InputFile
 from .params import param_values_of
 from .stored_plans import StoredPlan, require_valid
 
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from ...backend.streams.stream_executor import TiledFiles
     from ...backend.vm.run_state import Observer
     from ...typechecker.core.blocks import Core
+    from .loading import InputFile
     from .run_request import RunRequest
 
 _SMALL_FRACTION: Final = 16

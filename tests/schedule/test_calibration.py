@@ -18,7 +18,7 @@ import pytest
 from rho.backend.calibration import calibrate as measure, measurement_loop, probes, probes as scalars
 from rho.backend.calibration.calibrate import CalibrationEffort, calibrate
 from rho.backend.calibration.measurement_loop import Clock, ProbeRow, Section, Times
-from rho.backend.calibration.probes import kernels_as, tier_name, warm_kernels
+from rho.backend.calibration.probes import kernels_as, warm_kernels
 from rho.backend.cpu.backend import CpuBackend
 from rho.backend.devices.profile import CostTable, DeviceProfile, is_key
 from rho.backend.devices.profile_toml import canonical, read_profile
@@ -136,7 +136,7 @@ def test_a_calibration_makes_a_profile_that_can_be_written(monkeypatch: pytest.M
     monkeypatch.setattr(scalars, "CALLED", (Kind.F64,))
     effort = CalibrationEffort(1, other_ns=0, budget_ns=0, places=1, force=True)
     profile = calibrate(HostFacts(1, 1 << 30, "Some Processor"), Steady(5000), effort, date(2026, 11, 21))
-    assert profile.calibration.calibrated == date(2026, 11, 21) and profile.calibration.facts["kernels"] == tier_name()
+    assert profile.calibration.calibrated == date(2026, 11, 21) and profile.calibration.facts["kernels"] == tiering.tier_name()
     assert {
         "add.f64", "ufunc.add.f64", "read.f64", "write.f64", "step.f64", "first.f64", "first.library.f64", "grade.f64",
     } <= profile.home.ops.keys()  # fmt: skip

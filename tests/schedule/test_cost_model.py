@@ -8,13 +8,13 @@ from fractions import Fraction
 import pytest
 
 from rho import backend
-from rho.backend.calibration.probes import tier_name
 from rho.backend.devices.phase_cost import missing_operation, phase_ticks, step_ns
 from rho.backend.devices.profile import Calibration, CostTable, DeviceProfile, Profile, is_key
 from rho.backend.devices.this_machine import load_profile, shipped_names
 from rho.backend.graph import traverse
 from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.graph.phases import LibraryPhase, Loop, Map, Phase, Structured
+from rho.backend.jit.tiering import tier_name
 from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 

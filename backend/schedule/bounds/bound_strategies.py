@@ -17,8 +17,7 @@ from ..timeline.fence_insertion import synchronise
 from ..timeline.problem_index import Routes
 from ..timeline.serial_sgs import FOREVER, ScheduleDecoder
 from ..timeline.step_graph import topological_order
-from .head_tail_bounds import Bound, BoundSet, Costs, bisect_min
-from .lp_relaxation import LpRelaxation, is_applicable
+from .head_tail_bounds import Bound, BoundSet, Costs, bisect_min, is_applicable
 from .single_phase_split import split_single_phase
 
 if TYPE_CHECKING:
@@ -308,6 +307,8 @@ def _lp_relaxation(context: SearchContext) -> None:
     incumbent = context.incumbent
     if incumbent.schedule is None:
         return
+    from .lp_relaxation import LpRelaxation
+
     fluid = LpRelaxation(context.bounds, incumbent.schedule.makespan)
     incumbent.raise_bound(fluid.bound(), "bound")
     if fluid.solved:
@@ -324,6 +325,8 @@ def _lp_applies(context: SearchContext) -> bool:
 
 
 def _lp_refutes(context: SearchContext, bound: int, steps: SolverSteps) -> bool:
+    from .lp_relaxation import LpRelaxation
+
     return LpRelaxation(context.bounds, bound).bound() >= bound
 
 

@@ -18,8 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from itertools import permutations
 from typing import Final
 
+from ....lang.support.processes import is_numpy_installed
 from ....lang.support.records import cached_property, dataclass
 from ..problem import allowed_devices
 from ..solution import Mode
@@ -524,3 +526,46 @@ class BoundSet:
         for items in carried.values():
             best = max(best, min(s for _, s, _ in items) + sum(b for b, _, _ in items) + min(r for _, _, r in items))
         return Bound(best, "link")
+
+
+# ---------------------------------------------------------------------------------------------------- linear program
+#
+# Classes of devices, and whether `lp_relaxation`, which needs an array library, is worth asking.
+
+MOST_COLUMNS: Final = 1600
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceClass:
+    """`count` equal devices like `device`."""
+
+    kind: int
+    device: int
+    count: int
+
+
+def device_classes_of(bounds: BoundSet, p: int, goal: int) -> list[DeviceClass]:
+    """The device classes on which shards of a phase may run in a schedule of less than `goal` ticks."""
+    costs, allowed = bounds.costs, set(bounds.costs.allowed[p])
+    classes = []
+    for kind in costs.allowed_classes[p]:
+        members = [d for d in costs.members[kind] if d in allowed]
+        if bounds.heads[p][kind] + bounds.min_shard_ticks(p, kind) + bounds.tail_with_combine(p, kind) < goal:
+            classes.append(DeviceClass(kind, members[0], len(members)))
+    return classes
+
+
+def is_applicable(bounds: BoundSet, goal: int) -> bool:
+    """Can a phase be cut, is there an array library, and is the linear program for less than `goal` ticks small enough?"""
+    problem, decoder = bounds.decoder.problem, bounds.decoder
+    if all(bounds.undivided) or any(edge.only is not None for edge in problem.edges) or not is_numpy_installed():
+        return False
+    if any(task.distributed is not None for task in problem.phases):
+        return False
+    places = [device_classes_of(bounds, p, goal) for p in range(len(problem.phases))]
+    ends = {device_class.kind: device_class.device for classes in places for device_class in classes}.values()
+    paths = (decoder.routes.path(a, b) for a, b in permutations(ends, 2))
+    legs = sum(path is not None and len(path) == 1 for path in paths) if problem.links else len(ends) ** 2
+    pairs = zip(decoder.sources, decoder.targets, strict=True)
+    flows = sum(min(legs, len(places[p]) * len(places[q])) for p, q in pairs)
+    return 2 * sum(map(len, places)) + 5 * len(places) + 2 * flows <= MOST_COLUMNS

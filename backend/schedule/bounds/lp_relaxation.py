@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise, permutations, product
+from itertools import pairwise, product
 from typing import Final
 
 import numpy as np
@@ -36,60 +36,22 @@ from ....lang.support.records import dataclass, field
 from ...devices.cost_functions import Ticks
 from ..solution import Mode
 from ..timeline.problem_index import Channel
-from .head_tail_bounds import BoundSet
+from .head_tail_bounds import BoundSet, DeviceClass, device_classes_of
 
 # ---------------------------------------------------------------------------------------------------- piecewise-linear costs
 #
 # Convex functions of shares, bounded from below by lines: the mean ticks of a cut phase, the waiting for transfers of an edge.
 #
-# Everything is rational, so a line is certainly below.  `is_applicable` is here because it is asked of every problem, and
-# `lp_relaxation` needs an array library.
+# Everything is rational, so a line is certainly below.
 
 GRAIN: Final = 1 << 16
 """Coefficients are rounded to multiples of 1/GRAIN of a share or tick."""
-MOST_COLUMNS: Final = 1600
 MOST_POINTS: Final = 512
 """Rows up to which every row count is a point of the hull."""
 MOST_RANGES: Final = 64
 """The same where the cost model is evaluated for each row count."""
 Line = tuple[Fraction, Fraction]
 """(value at 0, slope): a line below a convex function of a share."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceClass:
-    """`count` equal devices like `device`."""
-
-    kind: int
-    device: int
-    count: int
-
-
-def device_classes_of(bounds: BoundSet, p: int, goal: int) -> list[DeviceClass]:
-    """The device classes on which shards of a phase may run in a schedule of less than `goal` ticks."""
-    costs, allowed = bounds.costs, set(bounds.costs.allowed[p])
-    classes = []
-    for kind in costs.allowed_classes[p]:
-        members = [d for d in costs.members[kind] if d in allowed]
-        if bounds.heads[p][kind] + bounds.min_shard_ticks(p, kind) + bounds.tail_with_combine(p, kind) < goal:
-            classes.append(DeviceClass(kind, members[0], len(members)))
-    return classes
-
-
-def is_applicable(bounds: BoundSet, goal: int) -> bool:
-    """Can a phase be cut, and is the linear program for schedules of less than `goal` ticks small enough?"""
-    problem, decoder = bounds.decoder.problem, bounds.decoder
-    if all(bounds.undivided) or any(edge.only is not None for edge in problem.edges):
-        return False
-    if any(task.distributed is not None for task in problem.phases):
-        return False
-    places = [device_classes_of(bounds, p, goal) for p in range(len(problem.phases))]
-    ends = {device_class.kind: device_class.device for classes in places for device_class in classes}.values()
-    paths = (decoder.routes.path(a, b) for a, b in permutations(ends, 2))
-    legs = sum(path is not None and len(path) == 1 for path in paths) if problem.links else len(ends) ** 2
-    pairs = zip(decoder.sources, decoder.targets, strict=True)
-    flows = sum(min(legs, len(places[p]) * len(places[q])) for p, q in pairs)
-    return 2 * sum(map(len, places)) + 5 * len(places) + 2 * flows <= MOST_COLUMNS
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from ....lang.support.records import replace
 from ...devices.cost_functions import Ticks
 from ..bounds.bound_strategies import MOST_ENERGY, best_bound, energetic_bound
-from ..bounds.head_tail_bounds import BoundSet, Costs
-from ..bounds.lp_relaxation import LpRelaxation, is_applicable
+from ..bounds.head_tail_bounds import BoundSet, Costs, is_applicable
 from ..problem import AxisSpace, Combine, Edge, Objective, PhaseTask, Problem, Split
 from ..solution import Answer, BoundCertificate, Status
 from ..timeline.problem_index import Routes
@@ -248,6 +247,8 @@ def lower_bound(problem: Problem, value: int, budget: Budget) -> int:
     if len(problem.phases) <= MOST_ENERGY:
         ticks = energetic_bound(bounds, ticks).ticks
     if ticks < value and problem.chunks == 1 and is_applicable(bounds, value):
+        from ..bounds.lp_relaxation import LpRelaxation
+
         ticks = max(ticks, LpRelaxation(bounds, value).bound())
     return ticks
 
