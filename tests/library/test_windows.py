@@ -12,6 +12,8 @@ import pytest
 from beside import disagreements
 from share import SEED
 
+import rho
+
 pandas = pytest.importorskip("pandas")
 
 
@@ -98,3 +100,13 @@ def test_bars_as_resampled(tmp_path: Path) -> None:
     names = " ".join(f"bar_{field}" for field in fields)
     head = f"use series\ninput x : f64[n]\ninput t : i64[n]\n({names}) ← 7 series.bars (t ⋄ x ⋄ 1+⍳≢x)\n"
     assert not disagreements(tmp_path, head, {f"bar_{field}": bars(field) for field in fields}, vectors())
+
+
+def test_medians_of_more_windows_than_are_sorted_at_once(tmp_path: Path) -> None:
+    x = np.random.default_rng(SEED).random(900_000)
+    x[[777, 262_150]] = np.nan
+    (tmp_path / "p.rho").write_text("use rolling\ninput x : f64[n]\noutput r ← 60 rolling.quantile (0.3 ⋄ x)\n", encoding="utf-8")
+    result = rho.load(tmp_path / "p.rho").run(x=x)["r"]
+    assert np.isnan(result[:59]).all() and np.isnan(result[777:837]).all() and not np.isnan(result[837:262_150]).any()
+    ends = [59, 60, 776, 837, 262_142, 262_143, 262_144, 262_149, 262_210, 524_287, 524_288, 899_999]
+    np.testing.assert_allclose(result[ends], [np.quantile(x[end - 59 : end + 1], 0.3) for end in ends])
