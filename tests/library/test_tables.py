@@ -119,6 +119,21 @@ def test_a_join_of_more_pairs_than_its_limit_is_refused(tmp_path: Path) -> None:
         program.run(a=np.array([1, 1, 3]))
 
 
+def test_a_pivot_of_a_million_rows_needs_memory_for_its_limit(tmp_path: Path) -> None:
+    (tmp_path / "p.rho").write_text(
+        "use set\nuse group\ninput shop : char[n w]\ninput kind : i64[n]\ninput x : f64[n]\n"
+        "(shops s) ← 50 set.classes_within shop\n(kinds k) ← 4 set.classes_within kind\noutput table ← (s ⋄ k) group.pivot x\n",
+        encoding="utf-8",
+    )
+    program = rho.load(tmp_path / "p.rho")
+    assert program.bounds(n=10**6, w=4).memory < 500_000_000
+    words = np.array([["a"], ["b"], ["a"], ["c"]])
+    given = {"shop": words, "x": np.arange(4.0)}
+    assert np.array_equal(program.run(kind=np.array([7, 7, 7, 9]), **given)["table"], [[2, 0], [1, 0], [0, 3]])
+    with pytest.raises(rho.RunFailed, match="not_more_classes_than_the_limit"):
+        program.run(kind=np.arange(5), shop=np.array([["a"]] * 5), x=np.arange(5.0))
+
+
 def test_joins_as_pandas(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     outputs = "".join(f"output {kind}_{side}\n" for kind in ("inner", "left", "outer") for side in "ij")
