@@ -119,7 +119,8 @@ class _Memory:
         self.driver, self.buffer, self.size = driver, buffer, size
 
     def __del__(self) -> None:
-        self.driver.used -= self.size
+        with self.driver.counting:
+            self.driver.used -= self.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,7 @@ class OpenClDriver:
         self._kernels: dict[tuple[str, str], Any] = {}
         self._copies: list[Any] = []
         self._calls: AbstractContextManager[Any] = _simulating if self.device.platform.name in _SIMULATORS else nullcontext()
-        self._lock = Lock()
+        self._lock, self.counting = Lock(), RLock()  # memory may be dropped, by the collector, while some is counted
 
     def limit(self, size: int | None) -> None:
         self.most = int(self.device.global_mem_size) if size is None else size
@@ -163,14 +164,15 @@ class OpenClDriver:
             raise CheckFailed(Code.E710, f"{self.name}: {_words(error)}") from error
 
     def allocate(self, size: int) -> Any:
-        with self._lock:
+        with self.counting:
             if self.used + size > self.most:
                 raise MemoryError(f"{self.name}: {self.used + size} bytes, of {self.most}")
             self.used += size
         try:
             buffer = self.cl.Buffer(self.context, self.cl.mem_flags.READ_WRITE, size)
         except BaseException:
-            self.used -= size
+            with self.counting:
+                self.used -= size
             raise
         return _Memory(self, buffer, size)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from types import SimpleNamespace
 from typing import Any
@@ -77,6 +78,21 @@ def test_memory_is_given_back() -> None:
         on_device(core, {"x": np.arange(30_000.0)}, DEVICES[0].number)
         used.append(card_backend("opencl", DEVICES[0].number, None).card.driver.used)  # type: ignore[attr-defined]
     assert used[0] == used[1] == used[2] <= 4096, "all but constants that programs share"
+
+
+def test_threads_count_memory_together() -> None:
+    device = driver()
+
+    def work() -> None:
+        for _ in range(300):
+            device.allocate(64)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert device.used == 0
 
 
 # -------------------------------------------------------------------------------------------- what a device refuses
