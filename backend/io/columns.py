@@ -554,7 +554,7 @@ def _require_inflatable(content: Content) -> None:
         try:
             with zipfile.ZipFile(file) as archive:
                 size = sum(info.file_size for info in archive.infolist())
-        except (zipfile.BadZipFile, ValueError, EOFError) as error:
+        except (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError, RuntimeError) as error:
             raise damaged(f"is not an Excel file (xlsx): {first_line(error)}") from None
     if size > _LARGEST_SHEET or size > max(1 << 24, _MOST_RATIO * content.size()):
         raise damaged(f"inflates to {size} bytes, {size // max(1, content.size())} times its size, which is refused")
@@ -562,17 +562,18 @@ def _require_inflatable(content: Content) -> None:
 
 @contextmanager
 def _excel_errors() -> Iterator[None]:
+    """Whatever openpyxl raises on a damaged file becomes E705, as it raises errors of many types."""
     import warnings
-    import zipfile
-    import zlib
-    from xml.etree.ElementTree import ParseError
 
-    wrong = (zipfile.BadZipFile, zlib.error, ParseError, KeyError, ValueError, TypeError, IndexError, AttributeError, EOFError)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
-    except wrong as error:
+    except (FileTrouble, MemoryError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
         raise damaged(f"is not a valid Excel file: {first_line(error)}") from None
 
 

@@ -134,7 +134,9 @@ def items_of(column: ArrowColumn, reading: ColumnFormat) -> Any:
     """Returns a column as a NumPy array by the clauses of an input.  Raises FileTrouble: E705 missing items, E706 wrong form."""
     if reading.form is CellFormat.PRESENT:
         return column.present
-    values = column.values
+    values, filling = column.values, reading.missing
+    if filling is not None and len(column.present) and not column.present.any():
+        return padded_texts([filling] * len(values)) if isinstance(filling, str) else np.full(len(values), filling)
     if reading.form is not CellFormat.ITEM and values.dtype.kind == "U":
         values = _dates_of(column, reading)
     elif reading.form is not CellFormat.ITEM and column.form is not reading.form:
@@ -143,15 +145,17 @@ def items_of(column: ArrowColumn, reading: ColumnFormat) -> Any:
         values = multiplied(values, DAY, CellFormat.TIME) if reading.form is CellFormat.TIME else values // DAY
     if not column.missing:
         return values
-    if reading.missing is None:
+    if filling is None:
         elsewhere = "or fill them before (pandas `fillna`, polars and pyarrow `fill_null`)"
         items = "1 missing item" if column.missing == 1 else f"{column.missing} missing items"
         of = f" of column `{column.name}`" if column.name else ""
         clause = 'missing ""' if values.dtype.kind == "U" else "missing 0"
         note = f"say what stands for them: `{clause}` in its `input`, {elsewhere}"
         raise damaged(f"has {items}, the first at {int((~column.present).argmax())}{of}", note)
-    filling = reading.missing
     if isinstance(filling, str):
+        if values.dtype.kind != "U":
+            of = f" in column `{column.name}`" if column.name else ""
+            raise disagrees(f"holds no text{of}, and a text stands for what is missing")
         return padded_texts([text if there else filling for text, there in zip(_texts_of(values), column.present, strict=True)])
     if values.dtype.kind in "iub" and isinstance(filling, float):
         values = values.astype("float64")

@@ -96,7 +96,44 @@ def test_columns_of_every_kind(tmp_path: Path, suffix: str) -> None:
     assert "has 1 missing item, the first at 1" in refusal(path, f"{before}price", Kind.F64)
     assert "E706" in refusal(path, f"{before}price", Kind.I64, ColumnFormat(missing=0))
     assert "E706" in refusal(path, f"{before}shop", Kind.F64, ColumnFormat(missing="x"))
+    assert "E706" in refusal(path, f"{before}price", Kind.CHAR, ColumnFormat(missing=""))
     assert "has no column" in refusal(path, f"{before}prize", Kind.F64)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".jsonl", ".arrow", ".db", ".xlsx"])
+def test_a_column_that_lacks_everything(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"t{suffix}"
+    before = write(path, [{"x": None, "y": 1}, {"x": None, "y": 2}])
+    assert read(path, f"{before}x", Kind.F64, ColumnFormat(missing=0)).tolist() == [0, 0]
+    assert texts(read(path, f"{before}x", Kind.CHAR, ColumnFormat(missing="?"))) == ["?", "?"]
+    assert read(path, f"{before}x", Kind.I64, ColumnFormat(CellFormat.DATE, missing=3)).tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("name", ["x.json", "x.jsonl", "x.arrow", "x.db", "x.xlsx", "x.h5", "x.csv.gz", "x.csv.zst"])
+@pytest.mark.parametrize("seed", seeds(40))
+def test_damage_is_read_or_refused(tmp_path: Path, name: str, seed: int) -> None:
+    package, _ = BY_SUFFIX[suffix_of(name)].package
+    pytest.importorskip("zstandard" if name.endswith(".zst") else package or "json")
+    path, chance = tmp_path / name, random.Random(seed)
+    if name.endswith((".gz", ".zst")):
+        squeeze = gzip.compress if name.endswith(".gz") else pytest.importorskip("zstandard").ZstdCompressor().compress
+        path.write_bytes(squeeze(b"price,units\n" + b"1.5,2\n" * 50))
+    elif name == "x.h5":
+        with pytest.importorskip("h5py").File(path, "w") as file:
+            file.create_dataset("price", data=np.arange(60.0), chunks=(7,), compression="gzip")
+            file["units"] = ["x", "yy"]
+    before = write(path, ROWS) if not name.endswith((".gz", ".zst", ".h5")) else ""
+    data = bytearray(path.read_bytes())
+    for _ in range(6):
+        bad = data[: chance.randrange(len(data))] if chance.random() < 0.3 else data[:]
+        for _ in range(chance.choice([1, 2, 8]) if bad else 0):
+            bad[chance.randrange(len(bad))] = chance.choice([0, 255, chance.randrange(256)])
+        path.write_bytes(bad)
+        for member, kind in (("price", Kind.F64), ("units", Kind.I64), ("units", Kind.CHAR)):
+            try:
+                read(path, before + member, kind)
+            except RhoError as error:
+                assert error.diagnostics[0].code in ("E704", "E705", "E706")
 
 
 @pytest.mark.parametrize("seed", seeds(30))
