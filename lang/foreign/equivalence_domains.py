@@ -44,12 +44,14 @@ class TranslationContext:
     """The facts at one position of a program, and the remarks collected while translating an expression there.
 
     `before` is the text before that position.  `remarks` accompany a translation; `differences` say why there is none.
-    `qualifies`: a spelling whose arguments are unknown is offered with a remark on its domain instead of being left out."""
+    `qualifies`: a spelling whose arguments are unknown is offered with a remark on its domain instead of being left out.
+    `is_example`: what was returned is a usual spelling and no translation, so that it is no fix."""
 
     def __init__(self, query: FactQuery | None = None, before: str = "", *, qualifies: bool = False) -> None:
         self._query, self._before, self.qualifies = query, before, qualifies
         self.remarks: dict[str, None] = {}
         self.differences: dict[str, None] = {}
+        self.is_example = False
 
     def with_item(self, name: str, items: str) -> TranslationContext:
         """The context of a function body in which a name stands for an item of an array; it shares the remarks."""

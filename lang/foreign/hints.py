@@ -181,7 +181,7 @@ def _diagnose(
     groups_by_name["after"] = re.split(r"[\n⋄)\]}]", match.string[end:], maxsplit=1)[0].strip()
     rewrite = row.rewrite_of(groups_by_name)
     span = Span(source.name, base + start, base + end)
-    is_exact = rewrite is not None and "…" not in rewrite
+    is_exact = rewrite is not None and "…" not in rewrite and not context.is_example
     if rewrite is not None and (rewritten := _statement_around(match, source, base, span, rewrite, context)) is not None:
         if "…" in rewritten[1]:
             is_exact = False  # the part cannot be rewritten without its statement
@@ -193,7 +193,7 @@ def _diagnose(
     if rewrite in (None, "…"):
         hint += named_arguments_hint(groups_by_name.get("all", "")) if "w" in groups_by_name else ""
         return replace(diagnostic, message=hint, span=span, label="", labels=(), notes=tuple(context.differences), fixes=())
-    libraries = [] if not is_exact else _libraries(rewrite, source.text)
+    libraries = _libraries(rewrite, source.text) if is_exact or context.is_example else []
     title = f"write `{rewrite.strip()}`" if rewrite.strip() else "leave it out"
     if libraries:
         title = f"write {' and '.join(f'`use {name}`' for name in libraries)}, then {title.removeprefix('write ')}"

@@ -74,11 +74,31 @@ def named_arguments_hint(text: str) -> str:
     return f"; arguments have no names: what {parts} asks for is written out" if named else ""
 
 
-_STACKED: Final = {"stack": "[… ⋄ …]", "column_stack": "⍉[… ⋄ …]"}
+_STACKED: Final = {"stack": "[x ⋄ y]", "column_stack": "⍉[x ⋄ y]"}
+_OF_LIBRARY: Final = {"round": "{1} stats.round {0}"}
+"""Words of the library for calls of several arguments, where the spelling in glyphs is long."""
+_OF_SEVERAL: Final = {"min": "⌊/", "max": "⌈/"}
+"""Reductions of several numbers that are given one by one."""
+_SIMPLE_ARGUMENT: Final = re.compile(r"[ \t]*([A-Za-z]\w*|\d+(?:\.\d+)?)[ \t]*")
+
+
+def _in_rho(text: str) -> str:
+    """A text with the arguments of a dfn as Rho writes them."""
+    return text.replace("omega_", "⍵").replace("alpha_", "⍺")
+
+
+def _shown_arguments(call: str) -> tuple[list[str], int]:
+    """The arguments of a call as a proposal shows them (names and numbers as they are, else x, y and n, at least three), and how
+    many there are."""
+    inside = call.partition("(")[2].rpartition(")")[0]
+    parts = inside.split(",") if inside.strip() else []
+    known = [match[1] for part in parts if (match := _SIMPLE_ARGUMENT.fullmatch(part)) is not None]
+    given = [_in_rho(name) for name in known] if len(known) == len(parts) else []
+    return [*given, *"xyn"[len(given) :]], len(parts)
 
 
 def call_of(groups: PatternGroups) -> str:
-    """The translation of a call; without one, the usual spelling of its function with `…` for the arguments."""
+    """The translation of a call; without one, the usual spelling of its function, of the call's arguments or of x and y."""
     from .python import reduction_along, rho_of
 
     word, call = groups["w"], groups["all"].replace("⍵", "omega_").replace("⍺", "alpha_")  # names that Python can read
@@ -89,14 +109,19 @@ def call_of(groups: PatternGroups) -> str:
     if text is None and axis is not None and (reduction := reduction_along(word, axis[1])):
         return reduction
     if text is None or text == call:
+        groups.context.is_example = True
+        given, count = _shown_arguments(call)
+        if word in _OF_LIBRARY and count > 1:
+            return _OF_LIBRARY[word].format(*given)
+        if word in _OF_SEVERAL and count > 2 and call.startswith(word):
+            return f"{_OF_SEVERAL[word]}{' '.join(given)}"
         several = next((template for (one, _), template in CALLS.items() if one == word), "")
         if several and (word not in MONADIC_FUNCTIONS or "," in call):
-            return re.sub(r"\{\d\}", "…", several).replace("{{", "{").replace("}}", "}")
+            return several.format(*given)
         if word in MONADIC_FUNCTIONS:
-            return f"{MONADIC_FUNCTIONS[word].rstrip(',')}…"
-        return f"…{JOINING_FUNCTIONS[word]}…" if word in JOINING_FUNCTIONS else _STACKED.get(word, _TO_BE_WRITTEN)
-    text = text.replace("omega_", "⍵").replace("alpha_", "⍺")
-    return f"({text})" if groups["after"] else text
+            return f"{MONADIC_FUNCTIONS[word].rstrip(',')}{given[0]}"
+        return f"x{JOINING_FUNCTIONS[word]}y" if word in JOINING_FUNCTIONS else _STACKED.get(word, _TO_BE_WRITTEN)
+    return f"({_in_rho(text)})" if groups["after"] else _in_rho(text)
 
 
 def function_of(parameters: str, body: str, context: TranslationContext) -> str:

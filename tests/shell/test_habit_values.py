@@ -137,7 +137,7 @@ def test_what_may_mean_another_value_gets_no_fix(typed: str) -> None:
     assert found and not edits and "……" not in found[0].message, found
 
 
-@pytest.mark.parametrize("typed", ["np.interp(2, x, x)", "math.e", "x.dtype", "pd.concat(x)"])
+@pytest.mark.parametrize("typed", ["math.e", "x.dtype", "pd.concat(x)"])
 def test_what_no_use_line_would_give_is_not_said_to_need_one(typed: str) -> None:
     (found,) = Session().check(Source("<habit>", f"x ← 3 1 2\n{typed}\n")).diagnostics
     assert not any("`use" in words for words in (found.message, *found.notes))
@@ -149,7 +149,7 @@ def test_a_mask_of_a_vector_stands_as_it_is() -> None:
 
 def test_a_rounding_that_is_not_sure_to_be_the_same_names_what_does_its_work() -> None:
     (found,) = Session().check(Source("<habit>", "round(2.675, 2)\n")).diagnostics
-    assert "×10*…)÷10*…" in found.message and not found.fixes[0].edits
+    assert "`2 stats.round 2.675`" in found.message and not found.fixes[0].edits
 
 
 def test_an_argument_by_name_that_has_no_spelling_is_named() -> None:

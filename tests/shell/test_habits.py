@@ -29,7 +29,8 @@ BEFORE = "x ← 5 3 8 1 9\na ← 2 2⍴⍳4\nb ← 1=1\nn ← 2\n"
 TOLD = (
     ("for i in range(3):", "{…}¨⍳3"), ("while x > 3:", "⍣"), ("while x", "⍣"), ("if x > 3:", "¿"), ("if x then 2", "¿"),
     ("else:", "¿"), ("def f(x):", "f ← {…⍵…}"), ("for i in range(3): print(i)", "{…⍵…}¨⍳3"), ("for i in x: n += i", "{…⍵…}¨x"),
-    ("sum(a, 0)", "+/…"), ("a.sum(axis=2)", "+/…"), ("np.clip(x, 2)", "…⌊…⌈…"), ("np.linspace(0, 1)", "…+(…-…)×(⍳…)÷…-1"),
+    ("sum(a, 0)", "+/a"), ("a.sum(axis=2)", "+/x"), ("np.clip(x, 2)", "n⌊2⌈x"), ("np.linspace(0, 1)", "0+(1-0)×(⍳n)÷n-1"),
+    ("round(x, 2)", "2 stats.round x"), ("min(3, 4, 1)", "⌊/3 4 1"), ("foo.min()", "⌊/x"),
     ("a(n,:)", "a[…;]"), ("a(1,2:)", "a[0;…]"), ("x≥2 && x<4", "(…)∧…"),
 )  # fmt: skip
 LEGAL = (
