@@ -99,6 +99,10 @@ class CheckResult:
             return ()
         if isinstance(entry, FunctionValue):
             return self._signatures_of(name, entry) or (f"{name} : {GENERIC}",)
+        if isinstance(entry, OperatorValue) and entry.signed is not None:
+            from .signatures.calls import show_signature
+
+            return (f"{name} : {show_signature(entry.signed.signature)}",)
         values = {x.value for x in leaves(entry)} if isinstance(entry, (Operand, TupleOperand)) else set()
         lines = tuple([quantity.line() for quantity in self.quantities() if quantity.name == name and quantity.value in values])
         return lines or (f"{name} : {self.types.get(name, '?')}",)

@@ -156,6 +156,14 @@ class TypeReader:
         *quantity, type_node = node.children
         return expressions.Parameter(self.span(node), self._quantity(quantity[0]) if quantity else None, self.type(type_node))
 
+    def operand(self, node: Node) -> program.Signature:
+        """The signature of an operand of an operator."""
+        *parameters, result = [self.type(child) for child in node.children]
+        left, right = [None, *[expressions.Parameter(type_.span, None, type_) for type_ in parameters]][-2:]
+        assert right is not None
+        name = program.StatedName(self.span(node), "⍺⍺")
+        return program.Signature(self.span(node), name, left, right, result, ())
+
     def _quantity(self, node: Node) -> expressions.Quantity:
         (inner,) = node.children
         match inner.expr_name:
@@ -209,7 +217,8 @@ _EXPECTED = {
     "tuple": "a type such as `f64[n 3]`", "array": "a type such as `f64[n 3]`", "element": "a type such as `f64[n 3]`",
     "given": "a type such as `f64[n 3]`",
     "refined": "a type such as `f64[n 3]`", "parameter": "a type such as `f64[n 3]`", "signature": "a type such as `f64[n 3]`",
-    "annotated": "a type such as `f64[n 3]`", "quantity": "a type such as `f64[n 3]`", "omega": "a type such as `f64[n 3]`",
+    "annotated": "a type such as `f64[n 3]`",
+    "function": "a type such as `f64[n 3]`", "quantity": "a type such as `f64[n 3]`", "omega": "a type such as `f64[n 3]`",
     "range": "a type such as `f64[n 3]`", "monadic": "a type such as `f64[n 3]`",
     "_open": "a shape in brackets", "_close": "`]`", "item": "a size", "size": "a size", "tight": "a size", "number": "a size",
     "operand_t": "a size", "operand_s": "a size", "items": "a size", "group": "a size", "variable": "a size", "bounded": "a size",
@@ -352,10 +361,11 @@ def _typed(context: BindContext, name: str, span: Span, types: TypeReader, node:
     target = program.StatedName(*allowed_name(context, Token(TokenKind.NAME, 0, len(name), name)))
     children = node.children
     if node.expr_name == "signature":
+        operands = tuple([types.operand(child) for child in children if child.expr_name == "function"])
         parameters = [types.parameter(child) for child in children if child.expr_name == "parameter"]
-        result, *where = children[len(parameters) :]
+        result, *where = children[len(operands) + len(parameters) :]
         left = parameters[0] if len(parameters) == 2 else None
-        return program.Signature(span, target, left, parameters[-1], types.type(result), types.where(where))
+        return program.Signature(span, target, left, parameters[-1], types.type(result), types.where(where), operands)
     type_ = types.type(children[0])
     if len(children) > 1 and children[1].expr_name == "expression":
         value = children[1]

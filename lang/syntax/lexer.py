@@ -233,7 +233,8 @@ DECLARATION_RULES = r"""
     sep         = ~r"sep(?![\w∆])" _blank quoted _blank
     decimal     = ~r"decimal(?![\w∆])" _blank quoted _blank
     group_sign  = ~r"group(?![\w∆])" _blank quoted _blank
-    signature   = parameter _arrow (parameter _arrow)? type where?
+    signature   = (function _arrow (function _arrow)?)? parameter _arrow (parameter _arrow)? type where?
+    function    = "(" _blank type _arrow (type _arrow)? type ")" _blank
     annotated   = type ((_gets expression) / where)?
     parameter   = (quantity _gap type) / type
 

@@ -92,7 +92,8 @@ class StatedName:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """`name : [ρ] τ → [ρ] τ → τ where φ`; `left` is None for a monadic function."""
+    """`name : [ρ] τ → [ρ] τ → τ where φ`; `left` is None for a monadic function.  `operands`: the signatures `(τ → τ)` of an
+    operator's operands, before the parameters of the function that it gives."""
 
     span: Span
     target: StatedName
@@ -100,6 +101,7 @@ class Signature:
     right: Parameter
     result: TypeExpression
     where: tuple[Fact, ...]
+    operands: tuple[Signature, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

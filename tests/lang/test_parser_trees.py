@@ -148,13 +148,17 @@ DECLARATIONS = (
     ("x : f64[2]", "Annotation(x, ArrayTypeExpression(ElementName('f64', []), [SizeNumber(2)]), [])"),
     ("f : f64 → f64[n]",
      "Signature(f, ·, Parameter(·, ArrayTypeExpression(ElementName('f64', []), [])), "
-     "ArrayTypeExpression(ElementName('f64', []), [SizeName('n')]), [])"),
+     "ArrayTypeExpression(ElementName('f64', []), [SizeName('n')]), [], [])"),
+    ("f : (f64 → f64) → f64 → f64",
+     "Signature(f, ·, Parameter(·, ArrayTypeExpression(ElementName('f64', []), [])), ArrayTypeExpression(ElementName('f64', []), []), [], "
+     "[Signature(⍺⍺, ·, Parameter(·, ArrayTypeExpression(ElementName('f64', []), [])), "
+     "ArrayTypeExpression(ElementName('f64', []), []), [], [])])"),
     ("f : 0..1 T[..s] → ω T → (T ⋄ idx<n>) where T num, h∣n",
      "Signature(f, Parameter(Quantity(SizeNumber(0), SizeNumber(1)), ArrayTypeExpression(ElementName('T', []), [ShapeVariable('s')])), "
      "Parameter(Quantity(·, ·), ArrayTypeExpression(ElementName('T', []), [])), "
      "TupleTypeExpression([ArrayTypeExpression(ElementName('T', []), []), "
      "ArrayTypeExpression(ElementName('idx', [SizeName('n')]), [])]), "
-     "[Fact('num', SizeName('T'), ·), Fact('∣', SizeName('h'), SizeName('n'))])"),
+     "[Fact('num', SizeName('T'), ·), Fact('∣', SizeName('h'), SizeName('n'))], [])"),
     ("x : int<0..n-1>[k≤n 0⌈n-1 (2 × n) ⌊n÷2]",
      "Annotation(x, ArrayTypeExpression(ElementName('int', [SizeNumber(0), SizeCall('-', [SizeName('n'), SizeNumber(1)])]), "
      "[BoundedSize('k', SizeName('n')), SizeCall('⌈', [SizeNumber(0), SizeCall('-', [SizeName('n'), SizeNumber(1)])]), "

@@ -121,8 +121,9 @@ def test_what_is_no_program(text: str) -> None:
 # ------------------------------------------------------------------------------------------ one meaning of names
 
 KINDS = {
-    expressions.Name: (SymbolKind.ARRAY, SymbolKind.INPUT, SymbolKind.PARAM), expressions.FunctionName: (SymbolKind.FUNCTION,),
-    expressions.OperatorName: (SymbolKind.OPERATOR,), expressions.Member: (SymbolKind.MODULE,),
+    expressions.Name: (SymbolKind.ARRAY, SymbolKind.INPUT, SymbolKind.PARAM, SymbolKind.SIZE),
+    expressions.FunctionName: (SymbolKind.FUNCTION,), expressions.OperatorName: (SymbolKind.OPERATOR,),
+    expressions.Member: (SymbolKind.MODULE,),
     expressions.FunctionMember: (SymbolKind.MODULE,),
 }  # fmt: skip
 BOUND = {

@@ -37,10 +37,13 @@ from .context import (
     Context,
     DerivedFunction,
     DfnFunction,
+    Entry,
     ForkFunction,
     Frame,
     FunctionValue,
     NamingMode,
+    OpaqueFunction,
+    OperatorValue,
     PrimitiveFunction,
     SignedFunction,
     reject_enclosed,
@@ -85,7 +88,7 @@ def _applied(ctx: Context, function: FunctionValue, left: Value | None, right: V
             case DerivedFunction():
                 with _origin(ctx, function.origin):
                     return _OPERATORS[function.operator](ctx, function, left, right, span)
-            case BrokenFunction():
+            case BrokenFunction() | OpaqueFunction():
                 return ctx.builder.poison(span)
             case _:
                 assert_never(function)
@@ -329,6 +332,22 @@ def bind_function(
     function = names.function(ctx, statement.value, frame, name)
     if isinstance(signature, program.Annotation):
         ctx.error(Code.E011, f"`{name}` is bound to a function; its type needs an arrow", signature.span)
+    elif signature is not None and signature.operands:
+        message = f"`{name}` is a function: its signature begins with its argument, not with an operand"
+        ctx.error(Code.E011, message, signature.span)
     elif signature is not None:
         function = check_definition.define(ctx, signature, function, frame.file)
     frame.bind(statement.target.definition, function)
+
+
+def bind_operator(
+    ctx: Context, statement: tree.BindOperator, frame: Frame, declared: dict[str, program.StatedType]
+) -> None:
+    """Bind `name ← op`; a signature in `declared`, which is removed, is checked against the operator."""
+    signature = declared.pop(statement.target.name, None)
+    operator: Entry = names.operator(ctx, statement.value, frame)
+    if isinstance(signature, program.Signature) and isinstance(operator, OperatorValue):
+        operator = check_definition.define_operator(ctx, signature, operator, frame.file)
+    elif signature is not None:
+        ctx.error(Code.E011, f"`{signature.target.name}` is an operator; its type has arrows", signature.span)
+    frame.bind(statement.target.definition, operator)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum, IntEnum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ...lang.diagnostics.model import Code, Diagnostic, Fix, Label, RhoError
 from ...lang.support.caches import GenerationalCache
@@ -303,7 +303,8 @@ class SignedFunction:
 
     `params`: those before its definition, which its sizes may mean; `existential`: the sizes that its facts define.  `proof`: how
     the facts that its body needs were proved from the signature for all sizes; calls do not prove them again.  `bodies`: the body
-    as elaborated for all sizes, by the ranks and kinds of the signature's variables (`signatures.calls`).
+    as elaborated for all sizes, by the ranks and kinds of the signature's variables (`signatures.calls`).  `outer`: of an operand
+    with a signature, the variables of the operator's signature at this call.
     """
 
     span: Span
@@ -315,6 +316,7 @@ class SignedFunction:
     existential: tuple[tuple[str, expressions.SizeExpression], ...] = ()
     proof: Proof = Proof.NONE
     bodies: dict[SignatureInstance, ElaboratedBody | None] = field(default_factory=dict)
+    outer: Bindings | None = None
 
 
 SignatureInstance: TypeAlias = "tuple[tuple[tuple[str, int], ...], tuple[tuple[str, Kind], ...]]"
@@ -381,6 +383,13 @@ class BrokenFunction:
     span: Span
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class OpaqueFunction:
+    """The operand of an operator whose definition is checked: only its signature is known."""
+
+    span: Span
+
+
 FunctionValue: TypeAlias = (
     PrimitiveFunction
     | DfnFunction
@@ -390,21 +399,27 @@ FunctionValue: TypeAlias = (
     | DerivedFunction
     | BoundFunction
     | BrokenFunction
+    | OpaqueFunction
 )
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OperatorValue:
-    """A user operator with its captured environment."""
+    """A user operator with its captured environment, and with its signature, if it has one, as that of a function whose body is
+    not known yet."""
 
     span: Span
     node: expressions.OperatorDfn
     closure: Frame
+    signed: SignedFunction | None = None
 
 
 # ---------------------------------------------------------------------------------------------------- context
 
 NODE_BUDGET = 60_000  # about a second of work, and one node more for every character of the program
 DEPTH_LIMIT = 2_000
+
+if TYPE_CHECKING:
+    from ..signatures.unify import Bindings
 
 Load = Callable[[str, str | None], Source | None]
 Exports = dict[str, Mapping[str, NameClass]]

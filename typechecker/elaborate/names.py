@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeAlias, assert_never
 
 from ...lang.bind.functions import bind_operator
 from ...lang.diagnostics.model import Code, Label
+from ...lang.support.records import replace
+from ...lang.syntax.source import Span
 from ...lang.tree import expressions
 from ...lang.tree.expressions import Argument, NameClass, Symbol, SymbolKind
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned
@@ -22,6 +25,7 @@ from .context import (
     Module,
     OperatorValue,
     PrimitiveFunction,
+    SignedFunction,
 )
 
 # ---------------------------------------------------------------------------------------------------- names
@@ -195,22 +199,45 @@ def _operator_call(ctx: Context, node: expressions.OperatorCall, frame: Frame, n
         operands.append(operand(ctx, extra, frame))
     if isinstance(applied, BrokenFunction):
         return BrokenFunction(node.span)
+    return derive(ctx, applied, operands, node.span, _operator_name(node) or name)
+
+
+def derive(
+    ctx: Context, applied: OperatorValue, operands: Sequence[FunctionValue | Value], span: Span, name: str
+) -> FunctionValue:  # fmt: skip
+    """The function that a user operator gives with these operands; those of a signature have the types that it states."""
     expected = 2 if applied.node.dyadic else 1
+    signed = applied.signed
     if len(operands) != expected:
         ctx.error(
-            Code.E130, f"this operator takes {expected} operand{'s' if expected > 1 else ''}, got {len(operands)}", node.span
+            Code.E130, f"this operator takes {expected} operand{'s' if expected > 1 else ''}, got {len(operands)}", span
         )
-        return BrokenFunction(node.span)
+        return BrokenFunction(span)
+    if signed is not None:
+        operands = [_operand_of(ctx, signed, at, x, span) for at, x in enumerate(operands)]
     classes = [NameClass.FUNCTION if isinstance(x, FunctionValue) else NameClass.ARRAY for x in operands]
     dfn, problems = bind_operator(applied.node, classes[0], classes[1] if expected == 2 else None)
     for problem in problems:
         ctx.builder.report(problem)
     if dfn is None:
-        return BrokenFunction(node.span)
+        return BrokenFunction(span)
     closure = applied.closure.inner()
     for argument, value in zip((Argument.LEFT_OPERAND, Argument.RIGHT_OPERAND), operands, strict=False):
         closure.bind(argument, value)
-    return DfnFunction(node.span, dfn, closure, _operator_name(node) or name)
+    derived = DfnFunction(span, dfn, closure, name)
+    return derived if signed is None else replace(signed, body=derived, bodies={})
+
+
+def _operand_of(
+    ctx: Context, signed: SignedFunction, at: int, value: FunctionValue | Value, span: Span
+) -> FunctionValue:  # fmt: skip
+    """An operand with the signature that the operator states for it (E134 for an array)."""
+    if isinstance(value, (Operand, TupleOperand)):
+        if not is_poisoned(value):
+            ctx.error(Code.E134, f"`{signed.name}` needs a function as its operand, but this is an array", span)
+        return BrokenFunction(span)
+    stated = signed.signature.operands[at]
+    return SignedFunction(stated.span, "⍺⍺⍵⍵"[2 * at : 2 * at + 2], stated, value, signed.file, signed.params)
 
 
 def _operator_name(node: expressions.OperatorCall) -> str:

@@ -19,7 +19,7 @@ from ..proof.report_unproved import CHECKED_AT_LOAD
 from ..signatures import unify
 from ..signatures.unify import eliminate_existentials
 from ..values.facts import Operand, TupleOperand, Value
-from . import applications, declarations, expressions, names as resolve
+from . import applications, declarations, expressions
 from .applications import apply, offer_guard
 from .context import (
     NODE_BUDGET,
@@ -484,7 +484,7 @@ def _statement(
         case tree.BindFunction():
             applications.bind_function(ctx, statement, frame, declared)
         case tree.BindOperator():
-            frame.bind(statement.target.definition, resolve.operator(ctx, statement.value, frame))
+            applications.bind_operator(ctx, statement, frame, declared)
         case tree.BareFunction():
             ctx.error(Code.E134, "the value of this statement is a function: give it arguments, or a name", statement.span)
         case program_tree.Signature():

@@ -18,6 +18,7 @@ from ...lang.support.records import replace
 from ...lang.syntax.source import Span
 from ...lang.tree import program
 from ...lang.tree.expressions import (
+    Argument,
     ArrayTypeExpression,
     BoundedSize,
     Fact,
@@ -35,24 +36,25 @@ from ..core.blocks import Block, Cloner, CoreBranch, CoreCall, Op
 from ..core.builder import condition_decided, stated
 from ..diagnostics import show_type
 from ..elaborate import type_expressions
-from ..elaborate.context import Context, DfnFunction, ElaboratedBody, FunctionValue, SignedFunction, rebuild
+from ..elaborate.context import Context, DfnFunction, ElaboratedBody, FunctionValue, OpaqueFunction, SignedFunction, rebuild
 from ..elaborate.declarations import declared_grade
 from ..elaborate.functions import lift
 from ..elaborate.type_expressions import DeclaredType, TupleType
 from ..elements import ArrayType, Element, Kind
 from ..proof.obligations import Obligation, Proof, Relation, SizeFact
-from ..sizes.polynomials import ZERO, Size, SizeVariable
+from ..sizes.polynomials import ZERO, Size, SizeOrigin, SizeVariable, variable
 from ..sizes.size import upper_bound
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from . import unify
-from .unify import CLASSES, Bindings, bind, bind_bounds, bind_caps, is_given, parameters, undetermined
+from .unify import CLASSES, Bindings, arrays, bind, bind_bounds, bind_caps, is_given, parameters, undetermined
 
 # ---------------------------------------------------------------------------------------------------- signatures as text
 
 def show_signature(signature: program.Signature) -> str:
     """A signature in the syntax of declarations."""
+    operands = [f"({show_signature(operand)})" for operand in signature.operands]
     parts = [_show(p.type) for p in (signature.left, signature.right) if p is not None]
-    return " → ".join([*parts, _show(signature.result)])
+    return " → ".join([*operands, *parts, _show(signature.result)])
 
 
 def _show(node: TypeExpression) -> str:
@@ -135,7 +137,7 @@ def _cell_rank(node: TypeExpression) -> int | None:
 def _call_cells(
     ctx: Context, function: SignedFunction, wanted_by: Sequence[Parameter], args: list[Value], span: Span
 ) -> Value:
-    bindings = Bindings(function.params)
+    bindings = Bindings(function.params) if function.outer is None else function.outer.of_operand()
     pairs = list(zip(wanted_by, args, strict=True))
     for parameter, value in sorted(pairs, key=lambda pair: not is_given(pair[0].type)):
         if not bind(ctx, parameter.type, value, bindings, function.name, span):
@@ -152,16 +154,21 @@ def _call_cells(
     first, promised = ctx.builder.next_value, declared_usages(ctx, function.signature, converted, bindings)
     with _body(ctx, function, facts):
         result = _repeated(ctx, function, bindings, converted, span)
-        if result is None:
+        if isinstance(function.body, OpaqueFunction):
+            result = _any_result(ctx, function.signature.result, bindings)
+        elif result is None:
             left = converted[0] if len(converted) == 2 else None
             result = ctx.call(_with_sizes(ctx, function, bindings), left, converted[-1], span)
         if is_poisoned(result):
             return ctx.builder.poison(span)
         _open_shapes(function.signature.result, result, bindings)
+        declared_at = function.signature.result.span if function.outer is None else function.body.span
+        if function.outer is not None and not unify.bind_result(ctx, function.signature.result, result, bindings, declared_at):
+            return ctx.builder.poison(span)
         expected = instantiate(ctx, function.signature.result, bindings, result)
         if expected is None:
             return ctx.builder.poison(span)
-        conformed = unify.conform(ctx, result, expected, function.signature.result.span, f"the result of `{function.name}`")
+        conformed = unify.conform(ctx, result, expected, declared_at, f"the result of `{function.name}`")
     if is_poisoned(conformed):
         return conformed
     conformed = _with_declared_sizes(ctx, conformed, expected, span)
@@ -186,7 +193,27 @@ def _with_sizes(ctx: Context, function: SignedFunction, bindings: Bindings) -> F
             sizes[name] = size
     closure = body.closure.inner()
     closure.sizes = sizes
+    for operand in (Argument.LEFT_OPERAND, Argument.RIGHT_OPERAND) if function.signature.operands else ():
+        entry = closure.find(operand)
+        if isinstance(entry, SignedFunction):
+            closure.entries[operand] = replace(entry, outer=bindings)
     return replace(body, closure=closure)
+
+
+def _any_result(ctx: Context, node: TypeExpression, bindings: Bindings) -> Value:
+    """A result of a declared type of which nothing else is known."""
+    for array in arrays(node):
+        for part in array.shape:
+            if isinstance(part, SizeName) and bindings.size(part.name) is None:
+                bindings.sizes[part.name] = variable(ctx.builder.sizes.create(part.name, SizeOrigin.RIGID))
+    expected = instantiate(ctx, node, bindings, None)
+    return ctx.builder.poison(node.span) if expected is None else _any_value(ctx, expected, node.span)
+
+
+def _any_value(ctx: Context, type_: DeclaredType, span: Span) -> Value:
+    if isinstance(type_, ArrayType):
+        return Operand(ctx.builder.fresh(type_, span), type_)
+    return TupleOperand(tuple([_any_value(ctx, item, span) for item in type_.items]))
 
 
 # ------------------------------------------------------------------------------------ bodies elaborated once
@@ -201,6 +228,8 @@ _OPS_A_NODE = 4
 
 def _repeated(ctx: Context, function: SignedFunction, bindings: Bindings, arguments: Sequence[Value], span: Span) -> Value | None:
     """The result of a call by the ops of the body as it was elaborated before; None if it has to be elaborated for this call."""
+    if function.signature.operands or function.outer is not None:
+        return None
     instance = bindings.instance()
     if instance not in function.bodies:
         function.bodies[instance] = None
@@ -366,7 +395,10 @@ def _body(ctx: Context, function: SignedFunction, stated: list[SizeFact]) -> Ite
     builder = ctx.builder
     before, origin = builder.constraints.proof, builder.index_origin
     builder.index_origin = function.file.index_origin
-    builder.constraints.proof = function.proof if before is Proof.NONE or function.proof is Proof.SOLVER else before
+    if function.outer is not None:  # the function that is the operand was not proved with the operator
+        builder.constraints.proof = Proof.NONE
+    else:
+        builder.constraints.proof = function.proof if before is Proof.NONE or function.proof is Proof.SOLVER else before
     builder.constraints.premises += stated
     try:
         yield

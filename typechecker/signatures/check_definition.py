@@ -25,14 +25,18 @@ from ..elaborate.context import (
     DefinitionKey,
     DependencyLevel,
     ElaboratedBody,
+    Entry,
     FileContext,
     FunctionValue,
     NamingMode,
+    OpaqueFunction,
+    OperatorValue,
     SignatureInstance,
     SignedFunction,
     absolute,
     relative,
 )
+from ..elaborate.names import derive
 from ..elements import ArrayType, Element, Kind
 from ..proof.constraints import Constraints
 from ..proof.obligations import Proof
@@ -79,6 +83,28 @@ def define(ctx: Context, signature: program.Signature, body: FunctionValue, file
     if not outcome.accepted:
         return BrokenFunction(signature.span)
     return replace(function, proof=outcome.proof)
+
+
+def define_operator(ctx: Context, signature: program.Signature, operator: OperatorValue, file: FileContext) -> Entry:
+    """Check an operator with a signature on operands of which only their signatures are known; a broken one after an error."""
+    if len(signature.operands) != 1 + operator.node.dyadic:
+        count = "one operand" if not operator.node.dyadic else "two operands"
+        message = f"`{signature.target.name}` takes {count}: its signature begins with `({'τ → τ'}) →` for each"
+        ctx.error(Code.E011, message, signature.span)
+        return BrokenFunction(signature.span)
+    existential = existential_sizes(signature, frozenset(file.params))
+    signature = eliminate_existentials(signature, frozenset(file.params))
+    nothing = BrokenFunction(signature.span)
+    signed = SignedFunction(signature.span, signature.target.name, signature, nothing, file, dict(file.params), existential)
+    operator = replace(operator, signed=signed)
+    unknown = [OpaqueFunction(operand.span) for operand in signature.operands]
+    function = derive(ctx, operator, unknown, signature.span, signed.name)
+    outcome = _outcome(ctx, function) if isinstance(function, SignedFunction) else None
+    for diagnostic in () if outcome is None else outcome.diagnostics:
+        ctx.builder.report(diagnostic)
+    if outcome is None or not outcome.accepted:
+        return BrokenFunction(signature.span)
+    return replace(operator, signed=replace(signed, proof=outcome.proof))
 
 
 def _outcome(ctx: Context, function: SignedFunction) -> CheckOutcome | None:

@@ -57,6 +57,10 @@ class Bindings:
     bounds: list[tuple[SizeExpression, Size]] = field(default_factory=list)
     products: list[tuple[SizeExpression, Size]] = field(default_factory=list)
 
+    def of_operand(self) -> Bindings:
+        """The variables at a call of an operand in the body, which it shares with the operator's signature."""
+        return Bindings(self.params, self.sizes, self.shapes, self.elements)
+
     def size(self, name: str) -> Size | None:
         """The size of a name; of `×/s`, the number of items of the shape s."""
         if name.startswith(ITEMS) and name.removeprefix(ITEMS) in self.shapes:
@@ -162,6 +166,23 @@ def _bind_element(ctx: Context, node: ElementName, value: Operand, bindings: Bin
     known = bindings.elements.get(node.name)
     joint = element if known is None else promote(known, element)
     bindings.elements[node.name] = element if joint is None else joint
+
+
+def bind_result(ctx: Context, node: TypeExpression, value: Value, bindings: Bindings, span: Span) -> bool:
+    """Bind the sizes that only the result of an operand gives; E140 for one that only the run knows."""
+    if isinstance(node, TupleTypeExpression):
+        items = value.items if isinstance(value, TupleOperand) else ()
+        return all(bind_result(ctx, part, item, bindings, span) for part, item in zip(node.items, items, strict=False))
+    if not isinstance(value, Operand) or len(node.shape) != value.type.rank:
+        return True
+    for part_, size in zip(node.shape, value.type.shape, strict=True):
+        if isinstance(part_, SizeName) and bindings.size(part_.name) is None:
+            if size.is_runtime():
+                message = f"this operand's result is declared of one length {part_.name}, but only the run knows how long it is"
+                ctx.error(Code.E140, message, span, label=show_type(value.type))
+                return False
+            bindings.sizes[part_.name] = size
+    return True
 
 
 def bind_caps(bindings: Bindings) -> None:
@@ -464,6 +485,13 @@ def element_classes(signature: program.Signature) -> dict[str, str | None]:
 def well_formed(ctx: Context, signature: program.Signature, params: Collection[str]) -> bool:
     """E011 for an unknown element type, E121 for two shape variables in one shape, E122 for a size that no argument
     determines."""
+    for inner in signature.operands:
+        outside = determined(signature) | frozenset(params)
+        for expression, _ in _sizes(inner):
+            unknown = next((name for name in sizes_of(expression) if name.name not in outside), None)
+            if unknown is not None:
+                undetermined(ctx, unknown)
+                return False
     elements = [array.element for array in (*parameter_arrays(signature), *arrays(signature.result))]
     for array in arrays(signature.result):
         if array.given is not None:
@@ -512,8 +540,11 @@ def undetermined(ctx: Context, size: SizeName | BoundedSize) -> None:
 
 
 def determined(signature: program.Signature) -> frozenset[str]:
-    """The sizes that the arguments determine."""
-    return sizes_bound_by(parameter_arrays(signature))
+    """The sizes that the arguments determine, and those that a result of an operand is."""
+    results = [array for operand in signature.operands for array in arrays(operand.result)]
+    return sizes_bound_by(parameter_arrays(signature)) | {
+        part.name for array in results for part in array.shape if isinstance(part, SizeName)
+    }
 
 
 def bounded_sizes(array: ArrayTypeExpression) -> list[BoundedSize]:
