@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import subprocess
 import tomllib
 from importlib.metadata import version
 from pathlib import Path
@@ -25,6 +26,22 @@ def test_every_file_is_in_a_package() -> None:
         within = path.relative_to(package)
         assert (within.match("*.py") and len(within.parts) == 1) or any(map(within.match, data.get(name, ()))), path
     assert all((ROOT / name.removeprefix("rho").strip(".").replace(".", "/") / "__init__.py").exists() for name in data)
+
+
+def test_a_source_distribution_has_all_that_is_tracked() -> None:
+    """Its tests read documents, examples and benchmarks too; `MANIFEST.in` says what goes in beside the packages."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        return  # no checkout, for example a source distribution itself
+    lines = [line.split() for line in (ROOT / "MANIFEST.in").read_text(encoding="utf-8").splitlines()]
+    grafted = {word for line in lines if line[:1] == ["graft"] for word in line[1:]}
+    included = {word for line in lines if line[:1] == ["include"] for word in line[1:]}
+    endings = {(line[1], pattern) for line in lines if line[:1] == ["recursive-include"] for pattern in line[2:]}
+    for name in listed.stdout.splitlines():
+        first = name.partition("/")[0]
+        is_module = name.endswith(".py") and (first in ROOMS or "/" not in name)
+        is_listed = first in grafted or name in included or name in ("MANIFEST.in", "pyproject.toml")
+        assert is_module or is_listed or any(first == room and Path(name).match(ending) for room, ending in endings), name
 
 
 def test_dependencies_are_ranges_that_what_is_installed_is_in() -> None:
