@@ -141,7 +141,7 @@ def select(b: Builder, left: Operand, right: Value, axis: Operand | None, span: 
     if left.constant is not None and b.text(b.span_of(left))[:1].isdigit() and left.type.rank == 0:
         message = "this condition is a literal, so one of the two values is never taken"
         note = "`¿` comes before what is left of its condition: write `(x>0)¿(a ⋄ b)`, not `x>0¿(a ⋄ b)`"
-        b.report(Diagnostic(Code.W350, message, span, Severity.WARNING, labels=(label(b, left),), notes=(note,)))
+        b.report(Diagnostic(Code.W350, message, b.span_of(left), Severity.WARNING, notes=(note,)))
     return b.poison(span) if mask is None else _select(b, mask, right.items[0], right.items[1], span)
 
 
