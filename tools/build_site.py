@@ -3,21 +3,27 @@
 The pages are staged in `build/site/pages` as plain Markdown, each linking to others by file, and `build/site/zensical.toml`
 has the navigation; Zensical (`pip install -e '.[site]'`) makes HTML of them, with search.  `--pages` stops before that.
 
+The playground (`tools/playground`) runs Rho in the reader's browser: Pyodide comes from npm, once, and is copied beside it.
+
     python tools/build_site.py
 """
 
 from __future__ import annotations
 
 import argparse
+import html
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import unicodedata
+import zipfile
 from collections.abc import Iterator, Mapping
 from functools import cache
+from importlib.metadata import distribution
 from pathlib import Path
 
 from rho.lang.diagnostics.help_pages import code_span, primitive_markdown
@@ -31,6 +37,15 @@ REFERENCE = (
     "examples.md", "glossary.md", "contributing.md",
 )  # fmt: skip
 """The pages of two chapters in their order; those that no chapter names are in Explain, by their titles."""
+PYODIDE = "314.0.7"
+_PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+_PLAYGROUND = ROOT / "tools" / "playground"
+_PROGRAM = """use stats
+x ← 3 1 4 1 5 9 2 6
+stats.mean x
+output highest ← 3↑x[⍒x]
+2 3⍴⍳6
+"""
 _PICTURES = (("docs/*.json", ""), ("docs/pictures/*.[ps][nv]g", "pictures"), ("benchmarks/results/*.svg", "results"))
 _FENCE = re.compile(r"^```rho(?: (\w+))?$", re.M)
 _LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)(#[^)\s]*)?\)")
@@ -85,6 +100,26 @@ def examples_page() -> str:
     return "\n".join(lines)
 
 
+def playground_page() -> str:
+    """The page on which programs are written and run; `tools/playground/page.js` gives it life."""
+    glyphs = [{"glyph": row.glyph, "names": row.names, "key": row.key, "title": row.title} for row in PRIMITIVES if row.names]
+    panes = {"values": "Values", "check": "Problems", "type": "Types"}
+    lines = [
+        "# Try", "", "Rho runs here, in your browser, by its reference interpreter; nothing is sent anywhere. Types, errors and",
+        "values follow what you type. `` `i `` or `` `iota `` and a blank is `⍳`. Programs that read files need",
+        "[an installation](index.md#start).", "",
+        '<div id="rho-bar" role="toolbar" aria-label="Glyphs"></div>',
+        f'<textarea id="rho-text" spellcheck="false" aria-label="Program">{html.escape(_PROGRAM)}</textarea>',
+        '<div id="rho-controls"><button id="rho-stop" type="button" disabled>Stop</button>',
+        '<button id="rho-share" type="button">Link to this program</button>',
+        '<span id="rho-status" role="status">The playground needs JavaScript.</span></div>', '<div class="rho-panes">',
+        *(f'<section><h2>{title}</h2><pre id="rho-{name}"></pre></section>' for name, title in panes.items()),
+        '</div>', '<details><summary>Plan</summary><pre id="rho-plan"></pre></details>',
+        f'<script type="application/json" id="rho-glyphs">{json.dumps(glyphs).replace("<", chr(92) + "u003c")}</script>', "",
+    ]  # fmt: skip
+    return "\n".join(lines)
+
+
 def limits_page(readme: str) -> str:
     """The README's section on what Rho does not do, as a page."""
     heading, _, rest = readme[readme.index("## What Rho does not do") :].partition("\n")
@@ -115,6 +150,7 @@ def pages() -> Iterator[tuple[str, str]]:
     """The name and the Markdown of every page."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     yield "index.md", staged("index.md", readme, ".")
+    yield "try.md", playground_page()
     yield "limits.md", staged("limits.md", limits_page(readme), ".")
     yield "examples.md", staged("examples.md", examples_page())
     yield "changelog.md", staged("changelog.md", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), ".")
@@ -128,11 +164,12 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def navigation(names: list[str]) -> list[dict[str, object]]:
-    """The chapters: Learn, Glyphs, Explain, Reference, Measured, Limits."""
+    """The chapters: Try, Learn, Glyphs, Explain, Reference, Measured, Limits."""
     results = [name for name in names if name.startswith("results/")]
-    placed = {*results, *LEARN, *REFERENCE, "index.md", "measured.md", "limits.md", "changelog.md"}
+    placed = {*results, *LEARN, *REFERENCE, "index.md", "try.md", "measured.md", "limits.md", "changelog.md"}
     return [
         {"Home": "index.md"},
+        {"Try": "try.md"},
         {"Learn": [name for name in LEARN if name in names]},
         {"Glyphs": ["glyphs/index.md", *({f"{row.glyph} {row.title}": f"glyphs/{slug(row)}.md"} for row in PRIMITIVES)]},
         {"Explain": [name for name in names if name not in placed and not name.startswith("glyphs/")]},
@@ -152,6 +189,7 @@ def configuration(names: list[str]) -> str:
     project: dict[str, object] = {
         "site_name": "Rho", "site_description": "A rank-polymorphic array language, checked before it runs",
         "docs_dir": "pages", "site_dir": "html", "use_directory_urls": False, "nav": navigation(names),
+        "extra_javascript": ["playground/page.js"], "extra_css": ["playground/page.css"],
     }  # fmt: skip
     theme = {
         "language": "en", "font": False, "icon": {"logo": "lucide/sigma"},
@@ -175,7 +213,7 @@ def _toml(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def stage(folder: Path) -> list[str]:
+def stage(folder: Path, pyodide: Path | None = None) -> list[str]:
     """Write the pages and the configuration into a folder; return the names of the pages, by title."""
     shutil.rmtree(folder / "pages", ignore_errors=True)
     texts = dict(pages())
@@ -183,6 +221,7 @@ def stage(folder: Path) -> list[str]:
         path = folder / "pages" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    stage_playground(folder / "pages" / "playground", pyodide)
     (folder / "pages" / "pictures").mkdir()
     for pattern, section in _PICTURES:
         for path in ROOT.glob(pattern):
@@ -193,12 +232,58 @@ def stage(folder: Path) -> list[str]:
     return names
 
 
+def fetch_pyodide(cache: Path) -> Path | None:
+    """The folder of Pyodide's npm package, fetched at first; None where npm is not installed or cannot fetch it."""
+    package = cache / f"pyodide-{PYODIDE}"
+    if not package.exists():
+        npm = shutil.which("npm")
+        cache.mkdir(parents=True, exist_ok=True)
+        command = [npm or "npm", "pack", "--silent", f"pyodide@{PYODIDE}"]
+        if npm is None or subprocess.run(command, cwd=cache, check=False, stdout=subprocess.DEVNULL).returncode:
+            return None
+        with tarfile.open(cache / f"pyodide-{PYODIDE}.tgz") as archive:
+            archive.extractall(cache / "unpacked", filter="data")
+        (cache / "unpacked" / "package").rename(package)
+    return package
+
+
+def pack_rho(path: Path) -> None:
+    """Rho, what it needs and the playground's Python as one archive; compiled code and its sources stay out."""
+    parsimonious = distribution("parsimonious")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(_PLAYGROUND / "answers.py", "answers.py")
+        for name in ("__init__.py", "__main__.py"):
+            archive.write(ROOT / name, f"rho/{name}")
+        for room in ("lang", "typechecker", "backend", "shell", "stdlib"):
+            for file in sorted((ROOT / room).rglob("*")):
+                if file.suffix in (".py", ".rho", ".toml", ".loop"):
+                    archive.write(file, f"rho/{file.relative_to(ROOT).as_posix()}")
+        for part in parsimonious.files or ():
+            if (part.suffix == ".py" and "tests" not in part.parts) or "LICENSE" in part.name:
+                archive.write(Path(str(parsimonious.locate_file(part))), part.as_posix())
+
+
+def stage_playground(folder: Path, pyodide: Path | None) -> None:
+    """Write the playground's files into a folder; without Pyodide the page says that there is none."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("page.js", "page.css", "worker.mjs", "rho.mjs"):
+        shutil.copy(_PLAYGROUND / name, folder)
+    if pyodide is not None:
+        (folder / "pyodide").mkdir(exist_ok=True)
+        for name in _PYODIDE_FILES:
+            shutil.copy(pyodide / name, folder / "pyodide")
+        pack_rho(folder / "rho.zip")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Builds the documentation site.")
     parser.add_argument("--pages", action="store_true", help="only write the Markdown and the configuration")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "site", help="where to write (build/site)")
     options = parser.parse_args()
-    stage(options.folder)
+    pyodide = fetch_pyodide(ROOT / "build" / "npm")
+    if pyodide is None:
+        print(f"npm has no pyodide {PYODIDE} here: the site has no playground", file=sys.stderr)
+    stage(options.folder, pyodide)
     if options.pages:
         return 0
     configured = options.folder.absolute() / "zensical.toml"

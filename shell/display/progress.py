@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from ...lang.diagnostics.model import RhoError
+from ...lang.support.processes import is_numpy_installed
 from ..console.standard_streams import Console
 from ..execution.progress_events import NO_CALLBACKS, RunCallbacks, Stage
 from .estimates import waiting_time
@@ -175,7 +176,7 @@ class RunProgress(RunCallbacks):
         if self._line is None:
             return
         self._stage, self._loaded = stage, loaded
-        if stage is Stage.LOAD:
+        if stage is Stage.LOAD and is_numpy_installed():  # the reference interpreter reports no steps
             self._subscribe()
         elif stage is Stage.SAVE:
             self._line.stop()
