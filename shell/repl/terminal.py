@@ -331,6 +331,7 @@ class Terminal:
         self._context = context
         self._last_key = 0.0
         self._pasting = False
+        self._blanks_to_skip = 0
         self._after = 0
         self.editor: PromptSession[str] = PromptSession(
             lexer=_Colours(context), completer=_Completer(context), complete_while_typing=False, history=_history(context),
@@ -399,6 +400,11 @@ class Terminal:
                 return
             loop.call_later(self._context.settings.pause / 1000 + 0.01, self.editor.app.invalidate)
 
+    def _is_only_indented(self, document: Document) -> bool:
+        """Is the cursor at the end of a further line that has only blanks so far?"""
+        line = document.current_line
+        return document.cursor_position_row > 0 and line.isspace() and document.is_cursor_at_the_end_of_line
+
     def _keys(self) -> KeyBindings:
         keys = KeyBindings()
         buffered = Condition(lambda: self.editor.app.layout.current_buffer is self.editor.default_buffer)
@@ -414,11 +420,29 @@ class Terminal:
             document = buffer.document
             ended = buffer.text.endswith("\n") or not document.current_line.strip()
             if not buffer.text.lstrip().startswith(")") and not ended and unfinished(buffer.text):
-                buffer.insert_text("\n" + _indent(document))
+                indentation = _indent(document)
+                self._blanks_to_skip = len(indentation)
+                buffer.insert_text("\n" + indentation)
             elif document.cursor_position < len(buffer.text) and "\n" in document.text_after_cursor:
                 buffer.cursor_position = len(buffer.text)
             else:
                 buffer.validate_and_handle()
+
+        indented = Condition(lambda: self._is_only_indented(self.editor.default_buffer.document))
+
+        @keys.add(" ", filter=buffered & indented & Condition(lambda: self._blanks_to_skip > 0))
+        def _(event: KeyPressEvent) -> None:
+            self._blanks_to_skip -= 1  # the blank is there already
+
+        @keys.add("}", filter=buffered & indented)
+        @keys.add("]", filter=buffered & indented)
+        @keys.add(")", filter=buffered & indented)
+        def _(event: KeyPressEvent) -> None:
+            document = event.current_buffer.document
+            opening = _line_of_open_bracket(document.text_before_cursor)
+            blanks = len(opening) - len(opening.lstrip())
+            event.current_buffer.delete_before_cursor(max(0, len(document.current_line_before_cursor) - blanks))
+            event.current_buffer.insert_text(event.data)
 
         @keys.add("tab", filter=buffered)
         def _(event: KeyPressEvent) -> None:
@@ -488,6 +512,21 @@ def _indent(document: Document) -> str:
     line = document.current_line
     blanks = line[: len(line) - len(line.lstrip())]
     return blanks + ("  " if line.rstrip()[-1:] in ("{", "(", "[") else "")
+
+
+def _line_of_open_bracket(text: str) -> str:
+    """The line with the last bracket that is not closed; empty if there is none."""
+    from ...lang.syntax.lexer import TokenKind, lexemes
+
+    opened: list[int] = []
+    for kind, start, end in lexemes(text):
+        if kind in (TokenKind.TEXT, TokenKind.UNENDED, TokenKind.COMMENT):
+            continue
+        if text[start:end] in ("{", "(", "["):
+            opened.append(start)
+        elif text[start:end] in ("}", ")", "]") and opened:
+            opened.pop()
+    return text[text.rfind("\n", 0, opened[-1]) + 1 : opened[-1]] if opened else ""
 
 
 def _history(context: CommandContext) -> History:

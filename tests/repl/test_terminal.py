@@ -50,6 +50,14 @@ def test_an_open_bracket_goes_on(table: Table) -> None:
     assert session(table, f"f ← {{{ENTER}⍵+1{ENTER}}}{ENTER}f 2{ENTER}") == "3\n"
 
 
+def test_own_blanks_are_the_automatic_ones_and_a_closing_bracket_goes_back(table: Table) -> None:
+    for blanks in ("", "  ", " "):
+        session(table, f"f ← {{{ENTER}{blanks}a ← ⍵+1{ENTER}a×({ENTER}{blanks}2){ENTER}}}{ENTER}")
+        assert table.workspace.state.log[-1].text == "f ← {\n  a ← ⍵+1\n  a×(\n    2)\n}"
+    session(table, f"g ← {{{ENTER}    ⍵}}{ENTER}h ← {{{ENTER}⍵{ENTER}}}{ENTER}")
+    assert [entry.text for entry in table.workspace.state.log[-2:]] == ["g ← {\n    ⍵}", "h ← {\n  ⍵\n}"]
+
+
 def test_a_signature_waits_for_its_binding(table: Table) -> None:
     assert session(table, f"f : f64 → f64{ENTER}f ← {{⍵÷2}}{ENTER}f 3{ENTER}") == "1.5\n"
 
