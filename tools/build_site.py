@@ -48,6 +48,8 @@ output highest ← 3↑x[⍒x]
 """
 _PICTURES = (("docs/*.json", ""), ("docs/pictures/*.[ps][nv]g", "pictures"), ("benchmarks/results/*.svg", "results"))
 _FENCE = re.compile(r"^```rho(?: (\w+))?$", re.M)
+_ROW = re.compile(r"^\|.*$", re.M)
+_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 _LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)(#[^)\s]*)?\)")
 _TITLE = re.compile(r"^# (.*)$", re.M)
 _GROUPS: Mapping[str, tuple[GlyphRole, ...]] = {
@@ -143,7 +145,12 @@ def staged(name: str, text: str, folder: str = "docs") -> str:
     def fence(match: re.Match[str]) -> str:
         return "```rho" if match[1] else "```{ .rho .try }"
 
-    return _FENCE.sub(fence, _LINK.sub(link, text))
+    return _ROW.sub(bars_in_code, _FENCE.sub(fence, _LINK.sub(link, text)))
+
+
+def bars_in_code(row: re.Match[str]) -> str:
+    """A table's row whose code has `|` without a backslash, which GitHub needs there and Python's Markdown would show."""
+    return _CODE.sub(lambda code: code[0].replace("\\|", "|"), row[0])
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -154,7 +161,7 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "limits.md", staged("limits.md", limits_page(readme), ".")
     yield "examples.md", staged("examples.md", examples_page())
     yield "changelog.md", staged("changelog.md", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), ".")
-    yield "glyphs/index.md", glyph_index()
+    yield "glyphs/index.md", _ROW.sub(bars_in_code, glyph_index())
     for row in PRIMITIVES:
         yield f"glyphs/{slug(row)}.md", staged(f"glyphs/{slug(row)}.md", glyph_page(row))
     for folder, section in (("docs", ""), ("benchmarks/results", "results/")):

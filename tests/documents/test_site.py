@@ -139,6 +139,7 @@ def test_zensical_makes_a_site_without_a_broken_link(folder: Path) -> None:
             if not linked.exists() or (linked in pages and anchor not in pages[linked].anchors):
                 broken.append(f"{path.relative_to(site)}: {link}")
     assert broken == []
+    assert "<code>3|x</code>" in (site / "from-numpy.html").read_text(encoding="utf-8")
     searched = (site / "search.json").read_text(encoding="utf-8")
     assert len(json.loads(searched)["items"]) > 800 and "running sum" in searched
     tour = (site / "tour.html").read_text(encoding="utf-8")

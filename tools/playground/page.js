@@ -103,7 +103,7 @@
 
   const bar = document.getElementById("rho-bar");
   for (const { glyph, names, key, title } of glyphs) {
-    if ([...glyph].length > 2 || !/[^\x00-\x7f]/.test(glyph)) continue;
+    if ([...glyph].length > 2 || /^⎕./.test(glyph) || !/[^\x00-\x7f]/.test(glyph)) continue;
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = glyph;
