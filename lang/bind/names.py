@@ -327,13 +327,25 @@ def bind_member(context: BindContext, tokens: tuple[Token, ...], index: int) -> 
 
 _DYALOG_NAMES = {
     "⎕UCS": "`i64 text` gives the code points of text, `char codes` the text",
-    "⎕C": "look letters up in an alphabet of your own: `⎕A[lower⍳x]`",
+    "⎕C": "`use text`, then `text.upper x` or `text.lower x`",
     "⎕FMT": "`⍕x` formats",
     "⎕CT": "comparisons are exact",
     "⎕PP": "numbers print with ten digits, or as many as `--digits` says",
     "⎕RL": "random numbers come from a key: `key?shape`",
     "⎕TS": "a program reads no clock: give the date as an `input` or a `param`",
-}
+    "⎕DT": "`use dates`, then `dates.text day` writes days, and `dates.of (y ⋄ m ⋄ d)` makes them; `⎕date text` reads one",
+    **dict.fromkeys(("⎕R", "⎕S"), "`use text`, then `x text.substitute (old ⋄ new)` or `x text.matches old`, of literal texts"),
+    "⎕VFI": "`⎕number text` is the number that a text says, and NaN for another",
+    **dict.fromkeys(("⎕CSV", "⎕JSON", "⎕NGET", "⎕NREAD", "⎕NPUT", "⎕MAP"),
+                    "`input x : f64[n] ← \"file.csv\"` reads a file, and `rho run --out x=FILE` writes one"),
+    **dict.fromkeys(("⎕CR", "⎕NR", "⎕VR", "⎕OR", "⎕FX", "⎕FIX"),
+                    "functions are no text: `)names` and `rho type FILE NAME` show them"),
+    **dict.fromkeys(("⎕NC", "⎕NL"), "`)names` lists what there is, with types"), "⎕EX": "`)forget NAME` takes a name away",
+    **dict.fromkeys(("⎕SIGNAL", "⎕TRAP", "⎕EM", "⎕EN"),
+                    "there are no exceptions: a guard decides, `{condition : value ⋄ other}`"),
+    "⎕DR": "types are declared, as in `x : f64[n]`, and `f32 x` converts", "⎕DL": "a program waits for nothing",
+    "⎕WA": "`rho plan FILE` says how much memory a program takes", "⎕ML": "there is one meaning of `↑ ↓ ⊃`",
+}  # fmt: skip
 
 
 def _nearest_system_name(name: str) -> str | None:
