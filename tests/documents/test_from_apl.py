@@ -23,7 +23,10 @@ def expressions(cell: str) -> list[str]:
     return [text.replace("\\|", "|") for text in re.findall(r"`([^`]+)`", cell)]
 
 
-@pytest.mark.parametrize("row", [*rows("Spelling"), *rows("What is refused, and what to write")], ids=lambda row: row[0])
+WRITTEN = [*rows("Spelling"), *rows("What is refused, and what to write"), *rows("From J")]
+
+
+@pytest.mark.parametrize("row", WRITTEN, ids=lambda row: row[0])
 def test_what_to_write_is_accepted(row: list[str]) -> None:
     assert len(row) in (3, 4)
     for text in expressions(row[-1]):
