@@ -12,6 +12,7 @@ from rho.backend.cpu.backend import CpuBackend
 from rho.backend.devices.profile import CostTable, DeviceProfile, LinkProfile, Profile, Roofline
 from rho.backend.distributed.buffers import QueueClock
 from rho.backend.schedule.plan.plan import ExecutionPlan, RunStep, decode_plan, encode_plan
+from rho.backend.schedule.plan.plan_text import bound_text
 from rho.backend.schedule.program.plan_program import faults_of_stored, plan_is_reproved, plan_program
 from rho.backend.schedule.search.strategy import FAST
 from rho.backend.vm.executor import execute_plan
@@ -56,6 +57,21 @@ def test_a_sum_of_forty_gigabytes_on_a_card_of_twenty_five_is_a_plan() -> None:
     assert plan.peak["gpu0"] <= 25 * 10**9
     assert planned.answer.schedule.makespan * plan.tick_ns < 6 * 10**9  # at home it takes 400 s, in whole shards 150
     assert plan.chunks and plan.space.chunks == 32
+
+
+def test_the_proof_of_whole_shards_stands_beside_a_better_plan_in_chunks() -> None:
+    core, profile = core_of(MAP), machine(25 * 10**9)
+    bound = backend.bind_shapes(core, {"x": (10**7,)})
+    plan = plan_program(core, bound, profile, budget=FAST).plan
+    assert plan.prediction is not None and plan.chunks
+    least = plan.prediction.proof.detail["whole"]
+    assert plan.prediction.makespan < least
+    assert bound_text(plan).endswith(f"; the least in whole shards along these axes {least}")
+    assert plan_is_reproved(plan, bound, core, profile)
+    for name, claimed in (("whole", least + 1), ("axes", plan.prediction.makespan)):
+        proof = replace(plan.prediction.proof, detail={**plan.prediction.proof.detail, name: claimed})
+        forged = replace(plan, prediction=replace(plan.prediction, proof=proof))
+        assert not plan_is_reproved(forged, bound, core, profile)
 
 
 @pytest.mark.parametrize("memories", [(1_200_000, 900_000), (900_000,)])

@@ -68,6 +68,7 @@ def test_a_bound_of_whole_shards_is_none_of_chunks() -> None:
     cut = plan_problem(problem)
     assert cut.schedule is not None
     assert cut.schedule.makespan < whole.lower_bound
+    assert cut.proof.detail["whole"] == whole.lower_bound == 2004  # the proof of these stands beside the better plan
     assert not bound_is_reproved(problem, replace(cut, lower_bound=whole.lower_bound))
 
 

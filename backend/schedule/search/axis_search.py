@@ -256,13 +256,15 @@ def lower_bound(problem: Problem, value: int, budget: Budget) -> int:
 # ---------------------------------------------------------------------------------------------------- search
 
 _SLOW: Final = (
-    "lp-relaxation", "energetic", "rolling", "chains", "fewer-devices", "activity-lists", "row-shifts", "annealing", "z3",
-    "chunks", "slivers",
+    "paths", "lp-relaxation", "energetic", "rolling", "chains", "fewer-devices", "activity-lists", "row-shifts", "annealing",
+    "z3", "chunks", "slivers",
 )  # fmt: skip
 TRIAL: Final = Budget(0, 0, without=frozenset(_SLOW))
 """The budget of the schedules by which choices of axes are compared."""
 MOST_TRIED: Final = 4
 """Choices of axes that are compared."""
+CLOSE: Final = 128
+"""Other axes are tried where they may gain more than 1/CLOSE of a quick schedule."""
 MOST_CASES: Final = 8
 """Choices of axes that are refuted one by one."""
 MOST_MOVED: Final = 8
@@ -274,28 +276,29 @@ def plan_axes(problem: Problem, budget: Budget = DEFAULT, plan: Planner = plan_o
     if problem.axes is None or problem.axes.is_single:
         return replace(plan(problem.along(problem.chosen), budget), axes=problem.chosen, every_axis=True)
     failures: list[StrategyFailure] = []
-    ranked = [problem.chosen]
+    chosen, known = problem.chosen, dict[int, int]()
     with tolerate_failures("axes", failures):
-        ranked = _ranked(problem, plan)
-    answer = best = replace(plan(problem.along(ranked[0]), budget), axes=ranked[0])
-    for chosen in ranked[1:] if best.schedule is None else ():
-        answer = replace(plan(problem.along(chosen), TRIAL), axes=chosen)
-        if answer.schedule is not None:
-            best = replace(plan(problem.along(chosen), budget), axes=chosen)
-            break
+        chosen = _best_choice(problem, budget, plan, known)
+    best = replace(plan(problem.along(chosen), budget), axes=chosen)
     with tolerate_failures("bound over all axes", failures):
-        best = _bounded(problem, best, budget, plan, failures)
+        best = _bounded(problem, best, budget, plan, known, failures)
     return replace(best, failures=(*best.failures, *map(str, failures)))
 
 
-def _ranked(problem: Problem, plan: Planner) -> list[Chosen]:
-    """Choices of axes, the best first: by the values of quick schedules, then by bytes."""
-    choices = list(islice(dict.fromkeys(_choices(problem)), MOST_TRIED))
-    if len(choices) == 1:
-        return choices
-    answers = [(plan(problem.along(chosen), TRIAL), position) for position, chosen in enumerate(choices)]
-    ranked = sorted(answers, key=lambda one: (one[0].schedule is None, one[0].values, one[1]))
-    return [choices[position] for _, position in ranked]
+def _best_choice(problem: Problem, budget: Budget, plan: Planner, known: dict[int, int]) -> Chosen:
+    """The choice of axes with the best quick schedule; without any, that of the fewest bytes.
+
+    Where a quick schedule along the fewest bytes is within 1/CLOSE of the bound over all axes, no others are tried.  `known`:
+    where to note that bound, by the number of chunks."""
+    first = plan(problem.along(problem.chosen), TRIAL)
+    if first.schedule is not None and problem.objectives[:1] == (Objective.LATENCY,):
+        value = first.values[0]
+        known[first.chunks] = lower_bound(replace(without_axes(problem), chunks=first.chunks), value, budget)
+        if CLOSE * (value - known[first.chunks]) <= value:
+            return problem.chosen
+    others = islice(dict.fromkeys(_choices(problem)), 1, MOST_TRIED)
+    answers = [(problem.chosen, first), *((chosen, plan(problem.along(chosen), TRIAL)) for chosen in others)]
+    return min(answers, key=lambda one: (one[1].schedule is None, one[1].values))[0]
 
 
 def _choices(problem: Problem) -> Iterator[Chosen]:
@@ -312,14 +315,16 @@ def _choices(problem: Problem) -> Iterator[Chosen]:
         yield from (least_bytes(space, {p: axis}) for axis in range(len(space.phases[p])) if axis != chosen[p])
 
 
-def _bounded(problem: Problem, answer: Answer, budget: Budget, plan: Planner, failures: list[StrategyFailure]) -> Answer:
-    """The answer with a bound, or a conflict, that holds along all axes."""
+def _bounded(
+    problem: Problem, answer: Answer, budget: Budget, plan: Planner, known: Mapping[int, int], failures: list[StrategyFailure]
+) -> Answer:  # fmt: skip
+    """The answer with a bound, or a conflict, that holds along all axes; `known`: such bounds by the number of chunks."""
     anywhere = without_axes(problem)
     if answer.schedule is None:
         other = plan(anywhere, TRIAL)
         return replace(other, axes=answer.axes, every_axis=True) if other.status is Status.IMPOSSIBLE else answer
     anywhere, value, method = replace(anywhere, chunks=answer.chunks), answer.values[0], "bound"
-    bound = lower_bound(anywhere, value, budget)
+    bound = known[answer.chunks] if answer.chunks in known else lower_bound(anywhere, value, budget)
     if bound > value:
         note_failure(StrategyFailure("bound over all axes", f"a bound of {bound} for a plan of {value}"), failures)
         bound = 0

@@ -245,8 +245,20 @@ def plan_problem(problem: Problem, budget: Budget = DEFAULT) -> Answer:
 
 
 def _plan_within(problem: Problem, budget: Budget) -> Answer:
-    if any(isinstance(one, Deadline) for one in problem.directives) and (late := _deadline_conflict(problem)) is not None:
+    deadlines = [one.ticks for one in problem.directives if isinstance(one, Deadline)]
+    if not deadlines:
+        return _plan_in_any_time(problem, budget)
+    if (late := _deadline_conflict(problem)) is not None:
         return Answer(Status.IMPOSSIBLE, None, 0, (), BoundCertificate("none", 0), conflict=late)
+    answer = _plan_in_any_time(problem, budget)
+    if answer.schedule is not None or answer.status is not Status.ABORTED:
+        return answer
+    rest = tuple(one for one in problem.directives if not isinstance(one, Deadline))
+    quickest = _plan_in_any_time(replace(problem, directives=rest), budget)  # from starts that are too late by themselves
+    return answer if quickest.schedule is None or quickest.schedule.makespan > min(deadlines) else quickest
+
+
+def _plan_in_any_time(problem: Problem, budget: Budget) -> Answer:
     if not chunkable_phases(problem):
         return _plan_whole(replace(problem, chunks=1), budget)
     unchunked = _plan_whole(replace(problem, chunks=1), budget, refuting=False)

@@ -55,6 +55,10 @@ LEAST_MOVES: Final = 10
 """Fewer moves are not worth the time."""
 MOST_SHIFTED: Final = 64
 """Phases up to which rows are shifted: with more, a single shift gains too little for the cost of decoding."""
+FULL_MOVES_GAP: Final = 64
+"""With a gap of 1/FULL_MOVES_GAP or more all moves are taken; with a smaller one, proportionally fewer."""
+MOST_IDLE: Final = 3
+"""Runs of annealing in a row without a better schedule, after which no more are tried."""
 FULL_MOVES_PHASES: Final = 16
 """Phases up to which all moves of the budget are taken; with more, proportionally fewer."""
 CUT_RUNS: Final = (3, 3, 2)
@@ -164,7 +168,15 @@ CHAINS: Final = Strategy(
 
 
 def _moves(context: SearchContext, start: Decisions) -> int:
-    """The moves of annealing from a start, over all its runs."""
+    """The moves of annealing from a start, over all its runs: fewer where the gap that they may close is small."""
+    moves, incumbent = _most_moves(context, start), context.incumbent
+    if incumbent.schedule is None or context.budget.steps is None:
+        return moves
+    makespan = incumbent.schedule.makespan
+    return min(moves, FULL_MOVES_GAP * moves * (makespan - incumbent.bound) // max(1, makespan))
+
+
+def _most_moves(context: SearchContext, start: Decisions) -> int:
     budget, count = context.budget, len(context.problem.phases)
     if context.is_large:
         return min(budget.moves, MOST_WORK // decoding_work(context.decoder, start))
@@ -193,7 +205,7 @@ def _activity_lists(context: SearchContext) -> None:
     order = first.priority
     if context.is_large:
         size = 4 * len(context.decoder.kinds) * len(context.problem.phases)
-        moves, legal = min(context.budget.moves // 2, MOST_WORK // size), context.decoder.repair_order(order)
+        moves, legal = min(4 * moves, context.budget.moves // 2, MOST_WORK // size), context.decoder.repair_order(order)
         if legal is None:
             return
         order = tuple(legal)
@@ -214,16 +226,18 @@ def _row_shifts(context: SearchContext) -> None:
     shift, choices = _shift(context), _choices(context)
     if shift is None or incumbent.schedule is None:
         return
+    idle = 0
     for run, part in enumerate(CUT_RUNS):
         known = decisions_of(decoder.problem, incumbent.schedule)
         start = guided.decisions if run == 0 and guided is not None and guided.ticks is not None else known
         moves = _moves(context, start) * part // 8
         for sending in (start.sending,) if run else (TransferPolicy.LATE, TransferPolicy.EARLY):
-            if not incumbent.is_closed:
-                given = replace(start, sending=sending)
+            if not incumbent.is_closed and idle < MOST_IDLE:
+                given, before = replace(start, sending=sending), incumbent.schedule
                 better = anneal(decoder, choices, given, moves, incumbent.bound, SEED + run, shift, ROW_TEMPERATURES)
                 if better is not None and within_limits(decoder.constraints, better):
                     incumbent.offer(better)
+                idle = idle + 1 if incumbent.schedule is before else 0
 
 
 def _shift(context: SearchContext) -> RepartitionMove | None:
@@ -269,15 +283,18 @@ def _annealing(context: SearchContext) -> None:
     if context.lp_rounded is not None and context.lp_rounded.ticks is not None:
         ranked.insert(0, context.lp_rounded)
     sendings = (TransferPolicy.LATE, TransferPolicy.EARLY) if context.is_large else (TransferPolicy.EARLY, TransferPolicy.LATE)
+    idle = 0
     for run in range(4):
         start = ranked[run % 2 if len(ranked) > 1 else 0].decisions
         moves = _moves(context, start) // 4
-        if incumbent.is_closed or (context.is_large and moves < LEAST_MOVES):
+        if incumbent.is_closed or idle == MOST_IDLE or (context.is_large and moves < LEAST_MOVES):
             break
+        before = incumbent.schedule
         start = replace(start, queueing=InsertionPolicy.INSERT, sending=sendings[run // 2])
         better = anneal(decoder, choices, start, moves, incumbent.bound, SEED + run, shift)
         if better is not None and within_limits(decoder.constraints, better):
             incumbent.offer(better)
+        idle = idle + 1 if incumbent.schedule is before else 0
 
 
 ANNEALING: Final = Strategy(
