@@ -111,13 +111,15 @@ _MOST_PLACES: Final = 2048
 
 @dataclass
 class RecordMeasure:
-    """The measurements of a table: the text of its first record, the number of columns, and record starts from which reading can
-    begin; the last one is the table's end.
+    """The measurements of a table: the line of its first record, the number of columns, and record starts from which reading can
+    begin; the last one is the table's end.  The cells of the first record are read again when they are wanted.
 
     `widths`: characters of the longest cell of each column, in the first record and in all others; `long_line`: the first line
     that was read in parts, whose cells were not measured (0: none)."""
 
-    first: list[RecordBlock]
+    content: Content
+    separator: str
+    begins: int
     columns: int
     places: tuple[RecordOffset, ...]
     widths: Any
@@ -138,7 +140,11 @@ class RecordMeasure:
 
     def _texts(self) -> Iterator[list[str]]:
         """The cells of the first record, in parts."""
-        return (block.apart().cells.texts() for block in self.first)
+        for block in blocks(self.content, self.separator):
+            cells = block.cells
+            yield [cells.text(at) for at in range(self.columns)] if block.is_complete else cells.texts()
+            if block.ends:
+                return
 
     @functools.cached_property
     def names(self) -> list[str]:
@@ -153,13 +159,13 @@ def measured(content: Content, separator: str, known: tuple[RecordOffset, ...] =
     no record, or one with another number of cells."""
     import numpy
 
-    first: list[RecordBlock] = []
+    first = ""
     places: list[RecordOffset] = [START]
     begins = columns = records = parts = apart = long_line = end_line = 0
     widths = numpy.zeros((2, 0), numpy.int64)
     for block in blocks(content, separator):
         if known and columns:
-            return RecordMeasure(first, columns, known, widths)
+            return RecordMeasure(content, separator, begins, columns, known, widths)
         if not block.column and block.byte >= places[-1][1] + max(1, apart):
             places.append((records, block.byte, block.line))
             if len(places) > _MOST_PLACES:
@@ -175,8 +181,8 @@ def measured(content: Content, separator: str, known: tuple[RecordOffset, ...] =
             long_line = long_line or block.line
             lengths = [parts] if block.ends else []
         if not columns and not records:
-            first.append(_first_record(block, int(lengths[0])) if block.is_complete else block.apart())
-            begins = first[0].line
+            first = first or cells.text(0)
+            begins = begins or block.line + cells.lines_before(0)
         if not block.ends:
             continue
         if not columns:
@@ -184,7 +190,7 @@ def measured(content: Content, separator: str, known: tuple[RecordOffset, ...] =
             widths = numpy.zeros((2, 0 if long_line else columns), numpy.int64)
         for record in numpy.flatnonzero(numpy.asarray(lengths) != columns)[:1].tolist():
             line = block.line + (cells.lines_before(int(cells.firsts[record])) if block.is_complete else 0)
-            notes = for_line(first[0].data.decode(), separator) if columns == 1 else ()
+            notes = for_line(first, separator) if columns == 1 else ()
             raise damaged(f"line {line} has {_count(int(lengths[record]))}, line {begins} has {_count(columns)}", *notes)
         if block.is_complete and not long_line:
             if not records:
@@ -193,13 +199,8 @@ def measured(content: Content, separator: str, known: tuple[RecordOffset, ...] =
         records, parts = records + len(lengths), 0
     if not records:
         raise damaged("is empty: it has neither numbers nor a header line")
-    return RecordMeasure(first, columns, known or (*places, (records, content.size(), end_line)), widths, long_line)
-
-
-def _first_record(block: RecordBlock, count: int) -> RecordBlock:
-    """The first record of a block, which has `count` cells."""
-    cells = block.cells
-    return block.apart(block.data.rfind(b"\n", 0, int(cells.starts[0])) + 1, cells.stop(count - 1) + cells.is_quoted(count - 1))
+    end = (records, content.size(), end_line)
+    return RecordMeasure(content, separator, begins, columns, known or (*places, end), widths, long_line)
 
 
 def _count(cells: int) -> str:
@@ -431,7 +432,7 @@ class Table:
         names = self._measure.names if task.headed else []
         index = (block.column + unreadable.cell) % self._measure.columns
         where = f"line {unreadable.line}, column {index + 1}" + (f" ({names[index]})" if names and names[index] else "")
-        first = unreadable.line == self._measure.first[0].line and bool(self.doubt)
+        first = unreadable.line == self._measure.begins and bool(self.doubt)
         notes = ["a first line with numbers is no header; read columns by name: `file.csv:name`"] if first else []
         return damaged(f"{where}{unreadable.trouble.message}", *unreadable.trouble.notes, *notes)
 

@@ -135,10 +135,6 @@ class RecordCells:
     def is_quoted(self, at: int) -> bool:
         return bool(int(self.stops[at]) & _QUOTED)
 
-    def stop(self, at: int) -> int:
-        """Where a cell stops."""
-        return int(self.stops[at]) & _WHERE
-
     def text(self, at: int) -> str:
         """A cell."""
         stop = int(self.stops[at])
@@ -167,7 +163,7 @@ class Splitter:
     """Splits the blocks of a table into cells, in buffers that it uses again for the next block.  `size`: bytes of the table."""
 
     def __init__(self, separator: str, size: int) -> None:
-        self.separator, self.size = separator, size
+        self.separator = separator
         self.call = _compiled(size) if separator.isascii() and separator != " " else None
         self._buffers = np.empty((3, 0), np.uint32)
 
@@ -288,12 +284,6 @@ class RecordBlock:
     @cached_property
     def cells(self) -> RecordCells:
         return self.splitter.split(self.data, self.line, is_part=not self.is_complete)
-
-    def apart(self, start: int = 0, stop: int | None = None) -> RecordBlock:
-        """A part of the block with cells of its own."""
-        line = self.line + self.data.count(b"\n", 0, start)
-        splitter = Splitter(self.splitter.separator, self.splitter.size)
-        return RecordBlock(line, self.data[start:stop], splitter, self.column, self.ends, self.byte)
 
 
 def blocks(content: Content, separator: str, start: RecordOffset = START) -> Iterator[RecordBlock]:

@@ -25,6 +25,7 @@ SLACK = 5 * MB
 
 WORKER = """
 import json, sys
+from rho.backend.io import records
 from rho.backend.io.reading import InputSpec, read_shape, read_values, reading_bytes, writing_bytes
 from rho.backend.io.writing import write_values
 from rho.lang.syntax.source import Span
@@ -40,6 +41,7 @@ span, kind, shape = Span("x", 0, 0), Kind(kind), tuple(shape)
 def read(path):
     found = read_shape(path, InputSpec(kind, len(shape), span))
     return read_values(path, InputSpec(kind, len(found), span), found)
+records._compiled(1 << 30)  # loads LLVM where the cache lacks the code, as kernels do
 if what == "read":
     read(small)
 else:
