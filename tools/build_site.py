@@ -108,8 +108,8 @@ def playground_page() -> str:
     panes = {"values": "Values", "check": "Problems", "type": "Types"}
     lines = [
         "# Try", "", "Rho runs here, in your browser, by its reference interpreter; nothing is sent anywhere. Types, errors and",
-        "values follow what you type. `` `i `` or `` `iota `` and a blank is `⍳`. Programs that read files need",
-        "[an installation](index.md#start).", "",
+        "values follow what you type. `` `i `` or `` `iota `` and a blank is `⍳`. *Stop* ends a program that",
+        "takes long. Programs that read files need [an installation](index.md#start).", "",
         '<div id="rho-bar" role="toolbar" aria-label="Glyphs"></div>',
         f'<textarea id="rho-text" spellcheck="false" aria-label="Program">{html.escape(_PROGRAM)}</textarea>',
         '<div id="rho-controls"><button id="rho-stop" type="button" disabled>Stop</button>',
