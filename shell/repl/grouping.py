@@ -8,6 +8,7 @@ from typing import Final, TypeAlias, get_args
 from ...lang.diagnostics.model import Rejected
 from ...lang.support.records import dataclass
 from ...lang.syntax.glyph_input import to_glyphs
+from ...lang.syntax.lexer import TokenKind, lexemes
 from ...lang.syntax.parser import parse
 from ...lang.syntax.source import Source
 from ...lang.tree import expressions as tree
@@ -98,7 +99,7 @@ class GroupedStatement:
 
     def _written(self, node: Node | tree.Target) -> str:
         """The text of a node as it is written, in one line."""
-        return " ".join(self.text[node.span.start : node.span.end].split())
+        return in_one_line(self.text[node.span.start : node.span.end])
 
     # -------------------------------------------------------------------------------------------------- tree
 
@@ -218,6 +219,22 @@ def _joined(*texts: str) -> str:
         needs_blank = joined and (joined[-1].isalnum() or joined[-1] in "_'\"") and (text[0].isalnum() or text[0] in "_¯.'\"⎕")
         joined += f" {text}" if needs_blank else text
     return joined
+
+
+def in_one_line(text: str) -> str:
+    """A text of several lines in one, without comments: `⋄` separates the statements."""
+    written = ""
+    for kind, start, end in lexemes(text):
+        word = text[start:end]
+        if kind is TokenKind.SEPARATOR and word == "\n":
+            before = written.rstrip()
+            written = before if before[-1:] in ("", "{", "(", "[", "⋄") else f"{before} ⋄ "
+        elif kind in (TokenKind.BLANK, TokenKind.COMMENT):
+            written += " " if written[-1:] not in ("", " ", "{") else ""
+        else:
+            closes = word in ("}", ")", "]") and written.rstrip().endswith("⋄")
+            written = written.rstrip()[:-1].rstrip() + word if closes else written + word
+    return written.rstrip()
 
 
 def short(text: str) -> str:

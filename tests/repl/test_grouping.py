@@ -17,7 +17,7 @@ from rho.lang.syntax.source import Source
 from rho.lang.tree import expressions as tree
 from rho.shell.console.process_exit import Exit
 from rho.shell.repl.commands import run_command
-from rho.shell.repl.grouping import GroupedStatement, grouping_of
+from rho.shell.repl.grouping import GroupedStatement, grouping_of, in_one_line
 from rho.shell.repl.loop import handle_entry
 
 from .conftest import Table
@@ -55,6 +55,17 @@ def statements(body: Any) -> Iterator[tree.Statement]:
                 stack += [getattr(node, field.name) for field in fields(node) if field.name not in UNCOMPARED]
 
 
+def classes_in(node: Any) -> dict[str, tree.NameClass]:
+    """The classes of the names that are used in a node; a name may stand for others elsewhere in the file."""
+    if isinstance(node, tuple):
+        return {name: kind for item in node for name, kind in classes_in(item).items()}
+    if not is_dataclass(node):
+        return {}
+    own = {tree.Name: tree.NameClass.ARRAY, tree.FunctionName: tree.NameClass.FUNCTION}.get(type(node))
+    inside = [getattr(node, field.name) for field in fields(node) if field.name not in UNCOMPARED]
+    return classes_in(tuple(inside)) | ({node.name: own} if own is not None and node.name.isalnum() else {})  # type: ignore[attr-defined]
+
+
 def reread(text: str, classes: Any) -> Any:
     """The value of `∆ ← text` inside a dfn, where ⍺ and ⍵ mean something."""
     parsed = parse(Source("<again>", f"∆∆ ← {{⍺ ⋄ ⍵ ⋄ ∆ ← {text}\n∆}}"), names=classes)
@@ -71,7 +82,7 @@ def test_the_text_with_parentheses_groups_as_the_statement_does(path: Path) -> N
     for statement in statements(parsed.program.statements):
         if isinstance(statement, GROUPED) and not isinstance(statement.value, tree.Dfn):
             shown = GroupedStatement(text, statement.value).parenthesised(statement.value)
-            inside = {symbol.name: symbol.name_class for symbol in parsed.index.symbols}
+            inside = {symbol.name: symbol.name_class for symbol in parsed.index.symbols} | classes_in(statement.value)
             assert shape_of(reread(shown, inside)) == shape_of(statement.value), shown
             assert len(GroupedStatement(text, statement.value).lines()) > 1
             compared += 1
@@ -101,6 +112,13 @@ def test_the_steps_before_an_error_are_shown(table: Table) -> None:
     handle_entry("x ← 0⍴1.5", table.context)
     assert run_command(")trace 3+÷⌹2 2⍴≢x", table.context)[1] is Exit.FAILED
     assert table.out.getvalue().splitlines()[0].split() == ["≢x", "0"] and "error[E7" in table.err.getvalue()
+
+
+def test_a_function_of_several_lines_is_traced_in_one(table: Table) -> None:
+    handle_entry("y ← {  ⍝ twice\n  a ← ⍵+1\n\n  b ← 'x ⋄ y'  ⍝ unused\n  2×a\n}¨ 1 2", table.context)
+    assert run_command(")trace {  ⍝ twice\n  a ← ⍵+1\n\n  b ← 'x ⋄ y'  ⍝ unused\n  2×a\n}¨ 1 2", table.context)[1] is Exit.OK
+    assert table.out.getvalue().splitlines()[-1].endswith("4 6")
+    assert in_one_line("{  ⍝ c\n  a ← 1\n\n  'x ⋄ y'  ⍝ d\n}") == "{a ← 1 ⋄ 'x ⋄ y'}"
 
 
 def test_the_page_shows_what_the_session_prints(table: Table) -> None:
