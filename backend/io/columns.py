@@ -417,13 +417,14 @@ def _arrow(content: Content) -> _Columns:
             for batch in batches:
                 batch.validate(full=True)
             table = pyarrow.Table.from_batches(batches, reader.schema)
+            names = list(table.column_names)
         except (pyarrow.ArrowException, OverflowError, UnicodeError, OSError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             raise damaged(f"is not a valid Arrow file: {first_line(error)}") from None
-    if len(set(table.column_names)) != len(table.column_names):
+    if len(set(names)) != len(names):
         raise disagrees("has two columns of one name")
-    return _Columns({name: partial(column_of, name, table.column(name)) for name in table.column_names})
+    return _Columns({name: partial(column_of, name, table.column(at)) for at, name in enumerate(names)})
 
 
 # ---------------------------------------------------------------------------------------------------- SQLite
