@@ -44,8 +44,26 @@ const poll = setInterval(() => {
   const text = page.getElementById("rho-text"), next = ["2+3", "1 2 3+4 5", "⍳4"][report.length - 1];
   if (next === undefined) {
     clearInterval(poll);
-    const buttons = [...page.querySelectorAll("#rho-bar button")].map((button) => button.textContent);
-    fetch("/report", { method: "POST", body: JSON.stringify({ report, buttons }) });
+    const buttons = [...page.querySelectorAll("#rho-bar button")];
+    const press = (before, key) => {
+      text.value = before;
+      text.setSelectionRange(before.length, before.length);
+      text.dispatchEvent(new KeyboardEvent("keydown", { key }));
+      return text.value;
+    };
+    const pressed = [press("`iota", " "), press("`", "3"), press("2`r", "4"), press("`abcd", " ")];
+    buttons.find((button) => button.textContent === "⍒").click();
+    const clicked = text.value;
+    page.getElementById("rho-share").click();
+    const hash = frame.contentWindow.location.hash;
+    const facts = { pressed, clicked, hash, buttons: buttons.map((button) => button.textContent) };
+    fetch("tour.html").then((answer) => answer.text()).then((tour) => {
+      frame.srcdoc = tour.replace("<head>", `<head><base href="${location.href}">`);
+      frame.onload = () => {
+        const links = [...frame.contentDocument.querySelectorAll("a.rho-open")].map((link) => link.href);
+        fetch("/report", { method: "POST", body: JSON.stringify({ report, links, ...facts }) });
+      };
+    });
     return;
   }
   if (next === "⍳4") page.querySelector("details").open = true;
@@ -130,7 +148,7 @@ def served(folder: Path) -> Iterator[tuple[str, Queue[Any]]]:
 
 
 def test_the_page_in_a_browser(served: tuple[str, Queue[Any]]) -> None:
-    """A link opens its program; values, an error and a plan follow what is typed; no other address is asked."""
+    """A link opens its program; values, an error and a plan follow what is typed; glyphs by key, name and bar; no other host."""
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
         pytest.skip("there is no Chromium")
@@ -156,3 +174,7 @@ def test_the_page_in_a_browser(served: tuple[str, Queue[Any]]) -> None:
     assert "error[E101]" in refused["problems"] and refused["values"] == ""
     assert last["values"].strip() == "0 1 2 3" and last["plan"].startswith("plan/2")
     assert "⍳" in reported["buttons"] and len(reported["buttons"]) > 60
+    assert reported["pressed"] == ["⍳", "<", "2⍴", "`abcd"] and reported["clicked"] == "`abcd⍒"
+    assert base64.b64decode(reported["hash"].removeprefix("#")).decode() == "`abcd⍒"
+    assert all("/try.html#" in link for link in reported["links"]) and len(reported["links"]) > 5
+    assert base64.b64decode(reported["links"][0].partition("#")[2]).decode() == "⍳6\n2 3⍴⍳6\n10×2 3⍴⍳6\n2×3+4\n"

@@ -4,13 +4,15 @@
   const encode = (text) => btoa(String.fromCharCode(...new TextEncoder().encode(text)));
   const decode = (code) => new TextDecoder().decode(Uint8Array.from(atob(code), (c) => c.charCodeAt(0)));
 
-  // Blocks of other pages open here.
+  // Blocks of other pages open here; of a session, what is typed.
+  const typed = (code) => code.startsWith("      ")
+    ? code.split("\n").filter((line) => line.startsWith("      ")).map((line) => line.slice(6)).join("\n") + "\n" : code;
   for (const block of document.querySelectorAll("div.try.highlight")) {
     const link = document.createElement("a");
     link.className = "rho-open";
     link.textContent = "Try";
     link.title = "Open in the playground";
-    link.href = `${here}../try.html#${encode(block.querySelector("code").textContent)}`;
+    link.href = `${here}../try.html#${encode(typed(block.querySelector("code").textContent))}`;
     block.append(link);
   }
 
