@@ -15,7 +15,6 @@ from typing import Any, Final
 from ..core.arrays import BindSize, Reduce, Reshape, Scan, Slice, Update, ValueId
 from ..core.blocks import (
     Block,
-    Cloner,
     CoreBranch,
     CoreFold,
     CoreLoop,
@@ -31,6 +30,7 @@ from ..core.blocks import (
     results_of,
 )
 from ..core.builder import stated
+from ..core.cloning import Cloner
 from ..elements import ArrayType, Element, Kind
 from ..proof.constraints import Arm
 from ..sizes.polynomials import ONE, ZERO, Size, SizeOrigin, SizeVariable, as_size, product, variable

@@ -32,8 +32,9 @@ from ...lang.tree.expressions import (
     TypeExpression,
 )
 from ..core.arrays import BindSize, Compress, Reshape, ValueId, Where
-from ..core.blocks import Block, Cloner, CoreBranch, CoreCall, Op
+from ..core.blocks import Block, CoreBranch, CoreCall, Op
 from ..core.builder import condition_decided, stated
+from ..core.cloning import Cloner
 from ..diagnostics import show_type
 from ..elaborate import type_expressions
 from ..elaborate.context import Context, DfnFunction, ElaboratedBody, FunctionValue, OpaqueFunction, SignedFunction, rebuild
