@@ -85,6 +85,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("Pyodide is not here: python tools/build_site.py fetches it")
     staged = tmp_path_factory.mktemp("playground")
     builder.stage(staged, package)
+    builder.compile_rho(staged / "pages" / "playground")
     return staged
 
 
