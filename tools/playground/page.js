@@ -49,6 +49,7 @@
       say(first ? `First result after ${((performance.now() - started) / 1000).toFixed(1)} s` : `${took} ms`);
       document.documentElement.dataset.rhoResult = `${data.id} ${first ? Math.round(performance.now() - started) : took}`;
       first = false;
+      if (data.failure) start();  // after an error of Pyodide itself, as when memory ran out, it answers no more
       next();
     };
     worker.onerror = (event) => say(`The playground does not run here: ${event.message ?? "no module workers"}`);
