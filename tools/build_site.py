@@ -245,7 +245,7 @@ def fetch_pyodide(cache: Path) -> Path | None:
     if not package.exists():
         npm = shutil.which("npm")
         cache.mkdir(parents=True, exist_ok=True)
-        command = [npm or "npm", "pack", "--silent", f"pyodide@{PYODIDE}"]
+        command = [npm or "npm", "pack", "--silent", "--fetch-retries=1", "--fetch-timeout=60000", f"pyodide@{PYODIDE}"]
         if npm is None or subprocess.run(command, cwd=cache, check=False, stdout=subprocess.DEVNULL).returncode:
             return None
         with tarfile.open(cache / f"pyodide-{PYODIDE}.tgz") as archive:
