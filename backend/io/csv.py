@@ -316,7 +316,10 @@ class Table:
         """Why the first record, which was read as data, may be a header; empty if there is no doubt."""
         if self._headed or self._measure.columns > _MOST_TOLD or not any(not self._place(wanted)[1] for wanted in self._wanted):
             return ""
-        names = self._measure.names
+        try:
+            names = self._measure.names
+        except FileTrouble:  # the record is read again, and a note is no reason to fail
+            return ""
         if not may_be_years(names):
             return ""
         shown = listed(names[:_SHOWN]) + ", …" * (len(names) > _SHOWN)

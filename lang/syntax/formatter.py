@@ -129,7 +129,7 @@ def _cut_at_where(text: str) -> tuple[str, str]:
     return text, ""
 
 
-_BRACKETED = re.compile(r"\[[^\[\]]*\]")
+_BRACKETED = re.compile(r"\[[^\[\]]*\]|(?:(?<=idx)|(?<=int)|(?<=perm))<[^<>]*>")
 
 
 def _format_type(text: str, spelling: Spelling) -> str:
@@ -138,7 +138,7 @@ def _format_type(text: str, spelling: Spelling) -> str:
     text = re.sub(r" ?([:→⋄]) ?", r" \1 ", text)
     text = re.sub(r" ?([≤<≥>=≠]) ?", r" \1 ", text) if text.startswith("where") else text
     text = re.sub(r" ?, ?", ", ", text)
-    text = _BRACKETED.sub(lambda match: re.sub(r"([-+×÷|⌈⌊≤]) ", r"\1", "[" + match.group()[1:-1].strip() + "]"), text)
+    text = _BRACKETED.sub(lambda match: re.sub(r"([-+×÷|⌈⌊≤\[<]) | (?=[\]>]$)", r"\1", match[0]), text)
     return _with_spelling(re.sub(r"([(]) | ([)])", r"\1\2", text), spelling)
 
 

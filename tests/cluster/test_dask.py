@@ -47,7 +47,7 @@ def test_from_python(cluster: rho.Cluster, tmp_path: Path) -> None:
         os.kill(client.run(os.getpid, workers=[lost])[lost], signal.SIGKILL)
         with pytest.warns(RuntimeWarning, match="a worker was lost: .*; the program runs (again with|on the) 1 left") as told:
             apart = program.run(x=x, cluster=same)
-        assert [one.filename for one in told] == [__file__]
+        assert [one.filename for one in told if "was lost" in str(one.message)] == [__file__]
         assert apart["y"].tobytes() == alone["y"].tobytes() and apart.printed == alone.printed
 
 

@@ -19,20 +19,20 @@ SPACES = [((3, 20_000), 2), ((5, 3, 9_000), 3), ((700, 33), 2), ((2, 2048, 9), 3
 @pytest.fixture(autouse=True)
 def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if a few hundred points were long work."""
-    monkeypatch.setattr(tiering, "LONG_NANOSECONDS", 0.0)
+    monkeypatch.setattr(tiering, "LONG_NANOSECONDS", 0)
     monkeypatch.setattr(tiering, "HEARD_NANOSECONDS", 400.0)
-    monkeypatch.setattr(parallel_for, "LONG_NANOSECONDS", 0.0)
+    monkeypatch.setattr(parallel_for, "LONG_NANOSECONDS", 0)
 
 
-@pytest.mark.parametrize("reduction", [None, "add", "max", "argmin"])
+@pytest.mark.parametrize("reduction", [None, "add", "max"])
 @pytest.mark.parametrize(("shape", "rank"), SPACES)
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("kind", [Kind.F64, Kind.C128])
 def test_short_pieces_do_not_show(
     shape: tuple[int, ...], rank: int, reduction: str | None, turned: bool, kind: Kind
 ) -> None:  # fmt: skip
-    if (reduction == "argmin" and rank == 1) or (kind.is_complex and reduction not in (None, "add")):
-        return  # one cell, and complex numbers without an order: not a kernel's
+    if kind.is_complex and reduction == "max":
+        return  # they have no order
     axes = [*range(1, rank), 0] if turned else [*range(rank)]
     array = data(Kind.F64, prod(shape) * kind.bytes // 8, 5).view(np.complex128 if kind.is_complex else np.float64)
     array = array.reshape([shape[axis] for axis in axes])
