@@ -36,14 +36,15 @@ settings.load_profile("gate")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs of a shell; tests interrupt themselves
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-PART = 8
+PART = 12
 TABLES = tuple(f"tests/{room}/" for room in (
     "kernels", "backend", "loops", "graph", "streams", "lsp", "shell", "typechecker", "schedule", "plans", "calls", "cluster",
-    "examples", "repl",
+    "examples", "repl", "library", "devices", "gradients",
 ))  # fmt: skip
 """Rooms whose parametrised tests are tables of alike cases: a run draws one in `PART`."""
 LONG = (
     "tests/interrupts/", "tests/faults/", "tests/soak/", "tests/streams/", "tests/cluster/", "tests/jupyter/", "tests/native/",
+    "tests/devices/", "tests/library/test_daily_tasks.py",
     "tests/shell/test_urls.py", "tests/shell/test_documented_commands.py", "tests/shell/test_fronts.py",
     "tests/shell/test_devices_of_programs.py", "tests/backend/test_memory.py", "tests/backend/test_resident.py",
     "tests/kernels/test_linked_library.py", "tests/kernels/test_registers.py", "tests/kernels/test_guarded.py",

@@ -440,6 +440,8 @@ def _database(content: Content) -> Iterator[Any]:
 
     try:
         if content.held is None and not is_url(content.path):
+            if os.path.isdir(content.path):  # sqlite3 has an error of disks for it
+                raise IsADirectoryError(content.path)
             if not content.size():
                 raise damaged("is empty")
             is_written = os.path.exists(content.path + "-wal")

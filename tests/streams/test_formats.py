@@ -132,7 +132,7 @@ def test_a_cell_that_is_wrong_in_a_late_tile_is_said(tmp_path: Path) -> None:
     with pytest.raises(RhoError) as caught:
         results(program)
     (found,) = caught.value.diagnostics
-    assert found.code == "E705" and "line 180002, column 2 (price)" in found.message
+    assert found.code == "E705" and "line 180003, column 2 (price)" in found.message
 
 
 def test_all_columns_of_a_group_of_rows_are_in_the_plan(tmp_path: Path) -> None:

@@ -39,12 +39,12 @@ def _result(line: str) -> Iterator[tuple[int, int, str, str]]:
 
 
 def _quantities(line: str) -> Iterator[tuple[int, int, str, str]]:
-    """Every parameter is written with its quantity."""
+    """Every parameter is written with its quantity, but `(k)`, which only gives a size."""
     at = line.index(" : ") + 3
     for parameter in line[at:].split(" where ")[0].split(" → ")[:-1]:
         quantity = parameter.split(" ", 1)[0]
         high = quantity.split("..")[-1]
-        if high != "ω":
+        if high != "ω" and " " in parameter:
             more = str(int(high) + 1) if high.isdigit() else f"({high})+1"
             yield at, at + len(quantity), more, "one more read"
         at += len(parameter) + 3

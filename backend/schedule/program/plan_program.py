@@ -306,7 +306,7 @@ def _refitted(program: ProgramProblem, answer: Answer, known: Answer, best: Plan
         for _ in range(MOST_TIGHTENED):
             excess = _excess(plan_of(program, refitted), program.problem)
             if not excess:
-                return _bounded_by(known, refitted)
+                return _or_baseline(program, known, refitted)
             assert refitted.schedule is not None
             before, problem = problem, next_problem(problem, program, refitted.schedule, excess)
             if problem == before:
@@ -314,13 +314,24 @@ def _refitted(program: ProgramProblem, answer: Answer, known: Answer, best: Plan
             refitted = replace(best(problem, budget), speculated=answer.speculated, baselines=known.baselines)
             if refitted.schedule is None:
                 break
-    whole = replace(program.problem, chunks=1)
+    return _or_baseline(program, known, replace(known, status=Status.ABORTED, schedule=None, values=()))
+
+
+def _or_baseline(program: ProgramProblem, known: Answer, answer: Answer) -> Answer:
+    """The best baseline that fits, if it is better than the answer, else the answer; better ones that do not fit have no time."""
+    whole, unfit = replace(program.problem, chunks=1), set[str]()
     for one in sorted(baselines(Costs(ScheduleDecoder(whole))), key=lambda one: one.ticks or 0):
         if one.schedule is not None:
-            answer = replace(known, schedule=one.schedule, values=objective_values(whole, one.schedule))
-            if not _excess(plan_of(program, answer), program.problem):
-                return _bounded_by(known, answer)
-    return replace(known, status=Status.ABORTED, schedule=None, values=())
+            candidate = replace(known, schedule=one.schedule, values=objective_values(whole, one.schedule))
+            if answer.schedule is not None and candidate.values >= answer.values:
+                continue
+            if not _excess(plan_of(program, candidate), program.problem):
+                answer = candidate
+                break
+            unfit.add(one.name)
+    table = tuple([replace(one, ticks=None) if one.name in unfit else one for one in known.baselines])
+    answer = replace(answer, baselines=table)
+    return answer if answer.schedule is None else _bounded_by(known, answer)
 
 
 def _with_assembled(problem: Problem, program: ProgramProblem, schedule: Schedule, excess: Mapping[str, int]) -> Problem:
