@@ -106,6 +106,7 @@ class Session:
         from ..backend import bind_shapes, plan
         from ..backend.schedule.plan.plan import Device
         from ..backend.schedule.single_device import HOME, Detail
+        from ..lang.syntax.glyph_input import to_glyphs
         from .execution.admission_control import FileMemory, PlanCandidate, check_time, exceeded_memory, refuse_memory
 
         core = checked.core
@@ -142,7 +143,7 @@ class Session:
         taken = file_memory(bound, request, files)
         limited = scheduling is None or request.limits.memory is not None or not scheduling.is_held_elsewhere
         allowed = exceeded_memory(local_plan, request.limits.memory, taken) if limited else None  # else by the profile's devices
-        if allowed is not None and any("∂" in source.text for source in core.sources):
+        if allowed is not None and any("∂" in to_glyphs(source).text for source in core.sources):
             few = self.check(checked.source, checkpoints=True)
             if few.core is not None and len(few.core.recomputed) > len(core.recomputed):
                 return self.load(few, request, detail, scheduling)

@@ -60,8 +60,10 @@ def test_counts_that_are_known_when_it_runs_keep_few_states_on_request(text: str
     assert np.array_equal(values[0], values[1], equal_nan=True)
 
 
-def test_a_limit_of_memory_makes_a_loop_keep_few_states(tmp_path: Path) -> None:
-    (tmp_path / "p.rho").write_text("param m ← 1000\ninput x : f64[n]\noutput g ← {+/{1○⍵×1.1}⍣m⊢⍵}∂x", encoding="utf-8")
+@pytest.mark.parametrize("glyph", ["∂", "`gradient "])
+def test_a_limit_of_memory_makes_a_loop_keep_few_states(glyph: str, tmp_path: Path) -> None:
+    text = f"param m ← 1000\ninput x : f64[n]\noutput g ← {{+/{{1○⍵×1.1}}⍣m⊢⍵}}{glyph}x"
+    (tmp_path / "p.rho").write_text(text, encoding="utf-8")
     session = Session(str(tmp_path))
     checked = session.check(Source(str(tmp_path / "p.rho"), (tmp_path / "p.rho").read_text(encoding="utf-8")))
     x = np.random.default_rng(0).uniform(0.2, 1.2, 1000)
